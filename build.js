@@ -24,7 +24,8 @@ const RECIPE = ['build.js', '.swcrc', 'tsconfig.json', 'tsconfig.build.json', 'n
 const NOTE = join(OUT, '.described-from.json');
 
 const isProgram = (file) => /(?<!\.d|\.spec)\.ts$/.test(file);
-const isCopied = (file) => /\.(sql|md)$/.test(file);
+/** A program that Node starts under its permission model is plain JavaScript already. */
+const isCopied = (file) => /\.(sql|md|mjs)$/.test(file);
 const isDescribed = (file) => /\.(http|dto)\.ts$/.test(file);
 /** Programs, and the two modules that `main.ts` begins with. */
 const isStarted = (file) => /^src\/app\/(main|rebuild|token|service|platform)\.ts$/.test(file);

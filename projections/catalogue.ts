@@ -4,7 +4,10 @@ import { artifacts } from './artifacts/artifacts.projection.js';
 import { auditLog } from './audit-log/audit-log.projection.js';
 import { chunks } from './chunks/chunks.projection.js';
 import { conversations } from './conversations/conversations.projection.js';
+import { customModels } from './custom-models/custom-models.projection.js';
+import { devices } from './devices/devices.projection.js';
 import { expiring } from './expiring/expiring.projection.js';
+import { guardrailEvents } from './guardrail-events/guardrail-events.projection.js';
 import { jobs } from './jobs/jobs.projection.js';
 import { monitors } from './monitors/monitors.projection.js';
 import type { Projection } from './projection.js';
@@ -29,7 +32,10 @@ export const projections: readonly Projection[] = [
   auditLog,
   chunks,
   conversations,
+  customModels,
+  devices,
   expiring,
+  guardrailEvents,
   jobs,
   monitors,
   prompts,

@@ -52,6 +52,12 @@ export class ArtifactQueries {
     return rows.map(asArtifact);
   }
 
+  /** Those of all owners. */
+  async ofConversation(conversationId: string): Promise<readonly ArtifactRecord[]> {
+    const rows = await this.readModels.sql`select * from artifacts.artifact where conversation_id = ${conversationId}`;
+    return rows.map(asArtifact);
+  }
+
   /** Oldest first. */
   async versionsOf(artifactId: string): Promise<readonly ArtifactVersionRecord[]> {
     const rows = await this.readModels.sql`select * from artifacts.version where artifact_id = ${artifactId} order by version`;

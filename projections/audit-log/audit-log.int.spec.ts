@@ -75,6 +75,12 @@ describe('The audit log', () => {
     await read.expectSameAfterRebuild();
   });
 
+  it('knows whose devices are whose', async () => {
+    await read.given('device-d1', [happened('DevicePaired', { deviceId: 'd1', ownerId: 'cleo' })]);
+    expect((await queries.actorsOf('user:cleo')).toSorted()).toEqual(['device:d1', 'user:cleo']);
+    await read.expectSameAfterRebuild();
+  });
+
   it('is read in pages by position', async () => {
     const [first, second] = await queries.page({}, -1n, 2);
     expect(first!.position < second!.position).toBe(true);

@@ -5,6 +5,7 @@ import { isPurge } from '../../src/kernel/event-sourcing/purge-events.js';
 import type { FollowUpsExpired } from '../../src/background/follow-ups/expired-follow-ups.events.js';
 import type { AgentCreated, AgentKeyIssued } from '../../src/resources/agents/agent.events.js';
 import type { AccessTokenCreated } from '../../src/resources/identity/tokens/access-tokens.events.js';
+import type { DevicePaired } from '../../src/resources/devices/device/device.events.js';
 import { followUpsStream } from '../../src/background/follow-ups/follow-ups.events.js';
 import { defineProjection, insertInto, removeFrom } from '../projection.js';
 import { asText } from '../text.js';
@@ -41,7 +42,7 @@ export const auditLog = defineProjection({
   },
 });
 
-/** Whose agent a key is, and whose a token: what is done with them their owner may see. */
+/** Whose agent a key is, and whose a token or a device: what is done with them their owner may see. */
 function keyHolders({ type, stream, data }: StoredEvent) {
   if (type === ('AgentCreated' satisfies AgentCreated['type'])) {
     const { ownerId } = JSON.parse(data) as AgentCreated['data'];
@@ -54,6 +55,10 @@ function keyHolders({ type, stream, data }: StoredEvent) {
   if (type === ('AccessTokenCreated' satisfies AccessTokenCreated['type'])) {
     const { tokenId, ownerId } = JSON.parse(data) as AccessTokenCreated['data'];
     return [insertInto('access_token', { actor: asText(`access-token:${tokenId}`), owner: asText(`user:${ownerId}`) })];
+  }
+  if (type === ('DevicePaired' satisfies DevicePaired['type'])) {
+    const { deviceId, ownerId } = JSON.parse(data) as DevicePaired['data'];
+    return [insertInto('device', { actor: asText(`device:${deviceId}`), owner: asText(`user:${ownerId}`) })];
   }
   return [];
 }

@@ -58,7 +58,8 @@ export class AuditLogQueries {
     const keys = await sql<{ actor: string }[]>`
       select agent_key.actor from audit_log.agent join audit_log.agent_key on agent_key.agent = agent.stream
       where agent.owner = ${user}
-      union all select actor from audit_log.access_token where owner = ${user}`;
+      union all select actor from audit_log.access_token where owner = ${user}
+      union all select actor from audit_log.device where owner = ${user}`;
     return [user, ...keys.map(({ actor }) => actor)];
   }
 

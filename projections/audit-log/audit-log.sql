@@ -29,6 +29,13 @@ create table access_token (
   -- The actor that its owner is.
   owner  text not null
 );
+create table device (
+  -- The actor that the device is, also one that has been revoked.
+  actor  text primary key,
+  -- The actor that its owner is.
+  owner  text not null
+);
+create index device_of_owner on device (owner);
 create index access_token_of_owner on access_token (owner);
 create index agent_of_owner on agent (owner);
 create index key_of_agent on agent_key (agent);

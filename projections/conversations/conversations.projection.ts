@@ -2,6 +2,7 @@ import { conversationCodec } from '../../src/dialogue/conversation/conversation.
 import type {
   AnswerParts,
   ConversationEvent,
+  TurnFailed,
   TurnOutcome,
   TurnSettings,
 } from '../../src/dialogue/conversation/conversation.events.js';
@@ -22,6 +23,7 @@ export const conversations = defineProjection<ConversationEvent>({
         conversation_id: data.conversationId,
         owner_id: data.ownerId,
         agent_id: data.agentId,
+        agent_key_id: data.agentKeyId ?? null,
         name: asText(data.name),
         visibility: data.visibility,
         shared_usage: data.sharedUsage,
@@ -135,7 +137,7 @@ const said = ({ answer, thought, sources, toolCalls, structured }: AnswerParts) 
 const outcome = (
   { data, at, revision }: Recorded<TurnOutcome>,
   status: string,
-  failure?: { error: string; code: string | null },
+  failure?: Pick<TurnFailed['data'], 'error' | 'code' | 'guardrail'>,
 ): ChangedRow =>
   changeIn(
     'turn',
@@ -145,6 +147,7 @@ const outcome = (
       ...said(data),
       error: failure ? asText(failure.error) : null,
       error_code: failure?.code ?? null,
+      guardrail: failure?.guardrail ?? null,
       changed_at: at,
       ended: revision,
     },

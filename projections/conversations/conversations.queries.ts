@@ -1,7 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import type { AttachedFile, PendingCall, TurnOrigin } from '../../src/dialogue/conversation/conversation.events.js';
+import type {
+  AttachedFile,
+  PendingCall,
+  StoppedByGuardrail,
+  TurnOrigin,
+} from '../../src/dialogue/conversation/conversation.events.js';
 import type { EarlierTurn } from '../../src/dialogue/conversation/earlier-turns.port.js';
 import type { Mark } from '../../src/dialogue/conversation/conversation-mark.policy.js';
+import type { Beginning } from '../../src/resources/identity/access.policy.js';
 import { recordOf, withToolCalls } from '../../src/dialogue/conversation/tool-call.policy.js';
 import { ReadModels } from '../read-models.js';
 
@@ -41,6 +47,7 @@ type TurnRow = Readonly<{
   origin: TurnOrigin | null;
   attachments: readonly AttachedFile[];
   error: string | null;
+  guardrail: StoppedByGuardrail | null;
   request_id: string;
   model_id: string;
   feedback: string | null;
@@ -107,6 +114,15 @@ export class ConversationQueries {
     const { sql } = this.readModels;
     const rows = await sql`select 1 from conversations.conversation where conversation_id = ${conversationId}`;
     return rows.length > 0;
+  }
+
+  /** How a conversation that is there began; undefined when it is not. */
+  async beginningOf(conversationId: string): Promise<Beginning | undefined> {
+    const { sql } = this.readModels;
+    const [row] = await sql<Beginning[]>`
+      select 'open' as status, owner_id as "ownerId", agent_id as "agentId", agent_key_id as "agentKeyId"
+      from conversations.conversation where conversation_id = ${conversationId}`;
+    return row;
   }
 
   /** A whole conversation of this user, undefined when it is somebody else's or not there. */
@@ -217,9 +233,9 @@ const toolCallsOf = ({ status, tool_calls, pending }: TurnRow): TurnRow['tool_ca
       )
     : tool_calls;
 
-function metadataOf({ error, origin }: TurnRow) {
+function metadataOf({ error, guardrail, origin }: TurnRow) {
   if (error === null && origin === null) return {};
-  return { metadata: { ...(origin && originRecord(origin)), ...(error !== null && { error }) } };
+  return { metadata: { ...(origin && originRecord(origin)), ...(error !== null && { error }), ...(guardrail && { guardrail }) } };
 }
 
 const originRecord = (origin: TurnOrigin) =>

@@ -2,6 +2,8 @@ create table conversation (
   conversation_id text primary key,
   owner_id        text not null,
   agent_id        text,
+  -- With which key of the agent it was begun, where it was.
+  agent_key_id    text,
   name            text not null,
   visibility      text not null,
   shared_usage    boolean not null,
@@ -35,6 +37,8 @@ create table turn (
   origin          json,
   error           text,
   error_code      text,
+  -- Which guardrail stopped it: {"stage": …, "categories": […], "checks": […]}
+  guardrail       json,
   feedback        text,
   feedback_at     timestamptz,
   sealed          boolean not null default false,

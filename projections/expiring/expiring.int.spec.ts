@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { continuationStream } from '../../src/dialogue/answering/loop/continuation.events.js';
+import { type ResearchEvent, researchStream } from '../../src/dialogue/answering/research/research.events.js';
 import { conversationStream } from '../../src/dialogue/conversation/conversation.events.js';
 import { journalsStream } from '../../src/dialogue/journal/journals.events.js';
 import { type RunEvent, runStream } from '../../src/background/runs/run.events.js';
@@ -172,5 +173,24 @@ describe('what paused turns go on from', () => {
     expect(ids(await queries.continuations(day(9), 9))).toEqual(['b']);
     await model.again();
     await model.expectSameAfterRebuild();
+  });
+});
+
+describe('researches', () => {
+  it('are due from the end of their turn or run on, from their beginning where that is not known, until they are purged', async () => {
+    const told = (event: ResearchEvent, at: Date) => model.given(researchStream(event.data.turnId), [event], { at });
+    const used = { elapsedMs: 1, promptTokens: 0, completionTokens: 0 };
+    for (const turnId of ['one', 'two'])
+      await told({ type: 'ResearchPlanned', data: { turnId, steps: [], complexity: 'simple', used } }, day(1));
+    await told({ type: 'ResearchClarificationAsked', data: { turnId: 'three', text: 'Which?' } }, day(3));
+    const sealed = { conversationId: 'c', turnId: 'one', lastId: 1, frames: 2, sha256: '' };
+    await model.given(conversationStream('c'), [{ type: 'TurnSealed', data: sealed }], { at: day(5) });
+    expect(ids(await queries.researches(day(4), 9))).toEqual(['two', 'three']);
+    expect(ids(await queries.researches(day(9), 9))).toEqual(['two', 'three', 'one']);
+    await told({ type: 'ResearchPurged', data: { turnId: 'two', blobs: [] } }, day(6));
+    expect(ids(await queries.researches(day(9), 9))).toEqual(['three', 'one']);
+    await model.again();
+    await model.expectSameAfterRebuild();
+    await model.expectSameAfterRebuild(({ stream, type }) => stream !== researchStream('two') || type === 'ResearchPurged');
   });
 });

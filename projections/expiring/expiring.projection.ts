@@ -15,6 +15,8 @@ import { oauthCodec } from '../../src/resources/tools/mcp/sign-in/oauth.codec.js
 import type { OAuthEvent } from '../../src/resources/tools/mcp/sign-in/oauth.events.js';
 import { deliveryCodec } from '../../src/triggers/webhooks/delivery.codec.js';
 import type { DeliveryEvent } from '../../src/triggers/webhooks/delivery.events.js';
+import { researchCodec } from '../../src/dialogue/answering/research/research.codec.js';
+import type { ResearchEvent } from '../../src/dialogue/answering/research/research.events.js';
 import { changeIn, defineProjection, insertInto, removeFrom } from '../projection.js';
 
 type Noted =
@@ -23,6 +25,7 @@ type Noted =
   | DeliveryEvent
   | JournalsEvent
   | OAuthEvent
+  | ResearchEvent
   | RunEvent
   | ScheduleEvent
   | ScheduledRunEvent;
@@ -30,13 +33,14 @@ type Noted =
 /** What is kept for a time only, and since when that time runs. */
 export const expiring = defineProjection<Noted>({
   name: 'expiring',
-  categories: ['continuation', 'conversation', 'delivery', 'journals', 'oauth', 'run', 'schedule', 'scheduleRun'],
+  categories: ['continuation', 'conversation', 'delivery', 'journals', 'oauth', 'research', 'run', 'schedule', 'scheduleRun'],
   codec: {
     ...continuationCodec,
     ...conversationCodec,
     ...deliveryCodec,
     ...journalsCodec,
     ...oauthCodec,
+    ...researchCodec,
     ...runCodec,
     ...scheduleCodec,
     ...scheduleRunCodec,
@@ -63,7 +67,12 @@ export const expiring = defineProjection<Noted>({
       'blob' in continuation && continuation.isOwn
         ? sql`insert into continuation (sha256, turn_id) values (${continuation.blob.sha256}, ${turnId}) on conflict do nothing`
         : [],
+    ResearchClarificationAsked: ({ data, at }) => insertInto('research', { turn_id: data.turnId, since: at }),
+    ResearchPlanned: ({ data, at }) => insertInto('research', { turn_id: data.turnId, since: at }),
+    ResearchPurged: ({ data }) => removeFrom('research', { turn_id: data.turnId }),
+
     TurnSealed: ({ data, at }, sql) => [
+      changeIn('research', { turn_id: data.turnId }, { since: at }),
       insertInto('journal', { turn_id: data.turnId, since: at }),
       sql`update continuation set since = ${at} where turn_id = ${data.turnId}`,
     ],
@@ -78,5 +87,8 @@ export const expiring = defineProjection<Noted>({
 });
 
 function runOver({ data, at }: Recorded<RunEvent>) {
-  return changeIn('webhook_run', { run_id: data.runId }, { since: at });
+  return [
+    changeIn('webhook_run', { run_id: data.runId }, { since: at }),
+    changeIn('research', { turn_id: data.runId }, { since: at }),
+  ];
 }

@@ -49,6 +49,14 @@ export class ExpiringQueries {
       where since < ${before} and (since, turn_id) > (${since}, ${id}) order by since, turn_id limit ${limit}`;
   }
 
+  /** Researches that were over before a time, or begun where their end was not told, by the ids of their turns or runs. */
+  async researches(before: Date, limit: number, after?: OldOutput): Promise<readonly OldOutput[]> {
+    const { since, id } = after ?? FIRST;
+    return this.readModels.sql<OldOutput[]>`
+      select turn_id as id, since from expiring.research
+      where since < ${before} and (since, turn_id) > (${since}, ${id}) order by since, turn_id limit ${limit}`;
+  }
+
   /** Sign-ins at tool servers that were to be over before a time and are not. */
   async signIns(before: Date, limit: number, after?: OldOutput): Promise<readonly OldOutput[]> {
     const { since, id } = after ?? FIRST;

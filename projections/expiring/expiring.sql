@@ -27,6 +27,14 @@ create table journal (
 );
 create index journal_sealed on journal (since, turn_id);
 
+-- What researches have planned and found, of turns and of runs.
+create table research (
+  turn_id text primary key,
+  -- When the turn or the run was over; until then when the research began.
+  since   timestamptz not null
+);
+create index research_over on research (since, turn_id);
+
 -- What paused turns go on from, where it is kept beside the log and is the turn's own.
 create table continuation (
   sha256  text primary key,

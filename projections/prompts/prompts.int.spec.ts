@@ -41,6 +41,15 @@ describe('prompts', () => {
     expect(await queries.byId('p1')).toMatchObject({ name: 'p1', content: '', updatedAt: new Date(updatedAt) });
   });
 
+  it('of an import are listed once its agent is there', async () => {
+    const data = { promptId: 'd1', ownerId: 'dora', name: 'd1', content: 'x', createdAt: '2026-01-01T00:00:00.000Z' };
+    await given('d1', { type: 'PromptCreated', data: { ...data, importId: 'i1' } });
+    expect([(await queries.ownedBy('dora')).length, (await queries.byId('d1'))?.name]).toEqual([0, 'd1']);
+    const updated = { agentId: 'a1', updatedAt: data.createdAt, changes: {}, importId: 'i1' };
+    await model.given('agent-a1', [{ type: 'AgentUpdated', data: updated }]);
+    expect((await queries.ownedBy('dora')).length).toBe(1);
+  });
+
   it('are gone once deleted', async () => {
     await given('p2', { type: 'PromptDeleted', data: { promptId: 'p2' } });
     expect([await queries.byId('p2'), (await queries.ownedBy('alice')).length]).toEqual([undefined, 1]);

@@ -20,10 +20,10 @@ export class PromptQueries {
     return rows.map(asRecord)[0];
   }
 
-  /** A user's own prompts, oldest first. */
+  /** A user's own prompts, oldest first, without those of imports that are under way. */
   async ownedBy(userId: string): Promise<readonly PromptRecord[]> {
     const rows = await this.readModels
-      .sql`select * from prompts.prompt where owner_id = ${userId} order by created_at, prompt_id`;
+      .sql`select * from prompts.prompt where owner_id = ${userId} and import_id is null order by created_at, prompt_id`;
     return rows.map(asRecord);
   }
 }

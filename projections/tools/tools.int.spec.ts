@@ -76,6 +76,21 @@ describe('tools', () => {
     expect([await queries.byId('t2'), ids(await queries.ownedBy('alice'))]).toEqual([undefined, ['t1']]);
   });
 
+  it('of an import are listed once its agent is there; until then only their ids lead to them', async () => {
+    await given('t9', { type: 'ToolCreated', data: { toolId: 't9', ownerId: 'dora', definition, importId: 'i1' } });
+    expect([ids(await queries.ownedBy('dora')), await queries.switchedOn('dora')]).toEqual([[], []]);
+    expect([ids(await queries.ownedAmong('dora', ['t9'])), await queries.switchedOn('dora', ['t9'])]).toEqual([
+      ['t9'],
+      [{ id: 't9', revision: 0 }],
+    ]);
+    const changed = { agentId: 'a1', updatedAt: '2026-03-02T08:00:00.000Z', changes: {} };
+    const updated = (importId: string) => ({ type: 'AgentUpdated', data: { ...changed, importId } });
+    await model.given('agent-a1', [updated('another'), { type: 'AgentUpdated', data: changed }]);
+    expect(ids(await queries.ownedBy('dora'))).toEqual([]);
+    await model.given('agent-a1', [updated('i1')]);
+    expect([ids(await queries.ownedBy('dora')), await queries.switchedOn('dora')]).toEqual([['t9'], [{ id: 't9', revision: 0 }]]);
+  });
+
   it('of everybody are left out by those who switched them off', async () => {
     const off = (userId: string, name: string) => ({ type: 'DefaultToolSwitchedOff', data: { userId, name } });
     await model.given(defaultToolsStream('alice'), [off('alice', 'memory'), off('alice', 'read_webpage')]);

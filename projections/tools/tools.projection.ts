@@ -1,19 +1,22 @@
+import type { TransactionSql } from 'postgres';
+import { agentCodec } from '../../src/resources/agents/agent.codec.js';
+import type { AgentEvent } from '../../src/resources/agents/agent.events.js';
 import { defaultToolsCodec } from '../../src/resources/tools/defaults/default-tools.codec.js';
 import type { DefaultToolsEvent } from '../../src/resources/tools/defaults/default-tools.events.js';
 import { toolCodec } from '../../src/resources/tools/toolbox/tool.codec.js';
 import type { ToolDefinition, ToolEvent } from '../../src/resources/tools/toolbox/tool.events.js';
-import { changeIn, defineProjection, insertInto, removeFrom } from '../projection.js';
+import { changeIn, defineProjection, insertInto, removeFrom, type Statement } from '../projection.js';
 import { asJsonb, asText } from '../text.js';
 
 /** Every living tool as it is defined now and by which revision of its stream, and who chats without which default tool. */
-export const tools = defineProjection<ToolEvent | DefaultToolsEvent>({
+export const tools = defineProjection<ToolEvent | DefaultToolsEvent | AgentEvent>({
   name: 'tools',
-  categories: ['tool', 'defaultTools'],
-  codec: { ...toolCodec, ...defaultToolsCodec },
+  categories: ['tool', 'defaultTools', 'agent'],
+  codec: { ...toolCodec, ...defaultToolsCodec, ...agentCodec },
   ddl: new URL('./tools.sql', import.meta.url),
 
   on: {
-    ToolCreated: ({ data: { toolId, ownerId, definition }, revision, at }) =>
+    ToolCreated: ({ data: { toolId, ownerId, definition, importId }, revision, at }) =>
       insertInto('tool', {
         tool_id: toolId,
         owner_id: asText(ownerId),
@@ -21,12 +24,16 @@ export const tools = defineProjection<ToolEvent | DefaultToolsEvent>({
         revision,
         created_at: at,
         updated_at: at,
+        import_id: importId ?? null,
       }),
 
     ToolChanged: ({ data: { toolId, changes }, revision, at }) =>
       changeIn('tool', { tool_id: toolId }, { ...columnsOf(changes), revision, updated_at: at }),
 
     ToolDeleted: ({ data }) => removeFrom('tool', { tool_id: data.toolId }),
+
+    AgentCreated: ({ data: { importId } }, sql) => (importId === undefined ? [] : listed(importId, sql)),
+    AgentUpdated: ({ data: { importId } }, sql) => (importId === undefined ? [] : listed(importId, sql)),
 
     DefaultToolSwitchedOff: ({ data }, sql) => sql`
       insert into default_tool_off (user_id, name) values (${asText(data.userId)}, ${asText(data.name)}) on conflict do nothing`,
@@ -35,6 +42,9 @@ export const tools = defineProjection<ToolEvent | DefaultToolsEvent>({
       removeFrom('default_tool_off', { user_id: asText(data.userId), name: asText(data.name) }),
   },
 });
+
+const listed = (importId: string, sql: TransactionSql): Statement =>
+  sql`update tool set import_id = null where import_id = ${importId}`;
 
 /** JSON keeps the order it was written in: models fill parameters in the order of their properties. */
 const columnsOf = (definition: Partial<ToolDefinition>) => {

@@ -22,9 +22,10 @@ export class ToolQueries {
     return rows.map(asRecord)[0];
   }
 
-  /** A user's own tools, oldest first. */
+  /** A user's own tools, oldest first, without those of imports that are under way. */
   async ownedBy(ownerId: string): Promise<readonly ToolRecord[]> {
-    const rows = await this.sql`select * from tools.tool where owner_id = ${ownerId} order by created_at, tool_id`;
+    const rows = await this
+      .sql`select * from tools.tool where owner_id = ${ownerId} and import_id is null order by created_at, tool_id`;
     return rows.map(asRecord);
   }
 
@@ -40,7 +41,7 @@ export class ToolQueries {
   /** Those of a user's tools that are switched on, all or these, with the revisions of their streams. */
   async switchedOn(ownerId: string, toolIds?: readonly string[]): Promise<readonly Readonly<{ id: string; revision: number }>[]> {
     if (toolIds?.length === 0) return [];
-    const among = toolIds ? this.sql`and tool_id = any (${toolIds as string[]}::text[])` : this.sql``;
+    const among = toolIds ? this.sql`and tool_id = any (${toolIds as string[]}::text[])` : this.sql`and import_id is null`;
     const rows = await this.sql`
       select tool_id, revision from tools.tool where owner_id = ${ownerId} and status ${among} order by created_at, tool_id`;
     return rows.map((row) => ({ id: row['tool_id'] as string, revision: row['revision'] as number }));

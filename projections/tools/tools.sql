@@ -11,8 +11,11 @@ create table tool (
   actions         json not null,
   status          boolean not null,
   created_at      timestamptz not null,
-  updated_at      timestamptz not null
+  updated_at      timestamptz not null,
+  -- of a tool that an import of an agent brings along, until the agent is there
+  import_id       text
 );
+create index tool_of_import on tool (import_id) where import_id is not null;
 create index tool_by_owner on tool (owner_id, created_at);
 
 create table default_tool_off (

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
-import { configOrExit } from '../platform/config/load-config.js';
+import { ConfigInvalid } from '../platform/config/config.js';
+import { configOrExit, EXIT_CONFIG } from '../platform/config/load-config.js';
 import { requireDescriptors } from '../platform/descriptors.js';
 import { openPlatform } from './platform.js';
 import { openLog } from '../platform/telemetry/log.js';
@@ -8,7 +9,7 @@ const config = configOrExit();
 const log = openLog({ level: config.logLevel, format: config.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json') });
 const fail = (error: unknown): never => {
   log.fatal(error instanceof Error ? error.message : String(error));
-  process.exit(1);
+  process.exit(error instanceof ConfigInvalid ? EXIT_CONFIG : 1);
 };
 try {
   requireDescriptors();

@@ -11,12 +11,17 @@ import { AnsweringModule } from '../dialogue/answering/answering.module.js';
 import { ConversationModule } from '../dialogue/conversation/conversation.module.js';
 import { JournalModule } from '../dialogue/journal/journal.module.js';
 import { AgentsModule } from '../resources/agents/agents.module.js';
+import { AgentFilesModule } from '../resources/agents/files/agent-files.module.js';
+import { ArtifactsModule } from '../resources/artifacts/artifacts.module.js';
 import { AttachmentsModule } from '../resources/attachments/attachments.module.js';
+import { CodeModule } from '../resources/code/python/code.module.js';
+import { DevicesModule } from '../resources/devices/devices.module.js';
 import { DocumentsModule } from '../resources/documents/parsing/documents.module.js';
 import { OidcModule } from '../resources/identity/oidc/oidc.module.js';
 import { IdentityModule } from '../resources/identity/identity.module.js';
 import { AccessTokensModule } from '../resources/identity/tokens/access-tokens.module.js';
 import { ModelsModule } from '../resources/models/models.module.js';
+import { GuardrailsModule } from '../resources/guardrails/guardrails.module.js';
 import { PromptsModule } from '../resources/prompts/prompts.module.js';
 import { SourcesModule } from '../resources/sources/sources.module.js';
 import { ApiToolsModule } from '../resources/tools/api/api.module.js';
@@ -67,11 +72,15 @@ export const ROOMS: readonly Room[] = [
   AccessTokensModule,
   OidcModule,
   AgentsModule,
+  AgentFilesModule,
+  GuardrailsModule,
   PromptsModule,
   ModelsModule,
   DocumentsModule,
   SourcesModule,
   AttachmentsModule,
+  ArtifactsModule,
+  CodeModule,
   ToolsModule,
   ApiToolsModule,
   McpModule,
@@ -79,6 +88,7 @@ export const ROOMS: readonly Room[] = [
   NotebooksModule,
   DatabasesModule,
   WorkflowsModule,
+  DevicesModule,
   ConversationModule,
   JournalModule,
   AnsweringModule,

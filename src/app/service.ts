@@ -9,6 +9,7 @@ import { observeRequests } from '../platform/telemetry/observe-requests.js';
 import { PrometheusMeasurements } from '../platform/telemetry/prometheus-measurements.js';
 import type { Platform } from './platform.js';
 import { REJECTIONS } from './rejections.js';
+import { GuardrailsModule } from '../resources/guardrails/guardrails.module.js';
 import { VERSION } from './version.js';
 
 /** A running service. */
@@ -17,6 +18,8 @@ export type Service = Readonly<{ app: NestFastifyApplication; url: string; close
 /** Starts the service over an open platform; closing it ends streams and work first, and the platform last. */
 export async function startService(platform: Platform, log: Logger): Promise<Service> {
   const { config } = platform;
+  // Nest would end the process at once where a module finds this out.
+  GuardrailsModule.settingsIn(config);
   const readModels = projections.map(({ name }) => name);
   const options = { ...config, readModels, rejections: REJECTIONS, isDownForSpace: () => platform.isDownForSpace() };
   const app = await createHttpApp(AppModule.over(platform, log), options, { logger: new NestLog(log) });

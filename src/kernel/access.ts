@@ -37,11 +37,14 @@ export const FAMILIES_OF_AGENTS_PARTS: readonly Family[] = ['sources', 'prompts'
 /** Where a request names a resource by its id. */
 export type Place = Readonly<{ in: 'path' | 'query' | 'body'; name: string }>;
 
-/** Who a route is for. `capability`: for those who know the address, which holds a secret. */
-export type Audience = 'anyone' | 'capability' | 'user' | 'caller' | 'key';
+/** Who a route is for. `capability`: for those who know the address, or what is sent to it, which holds a secret. */
+export type Audience = 'anyone' | 'capability' | 'user' | 'caller' | 'key' | 'device';
 
-/** What is done. `list` shows of a family what the token may see; `describe` shows nothing that belongs to a user. */
-export type Action = 'ask' | 'change' | 'create' | 'delete' | 'describe' | 'list' | 'read' | 'search';
+/**
+ * What is done. `list` shows of a family what the token may see; `describe` shows nothing that
+ * belongs to a user; what `import` makes or changes is known once its file is read.
+ */
+export type Action = 'ask' | 'change' | 'create' | 'delete' | 'describe' | 'import' | 'list' | 'read' | 'search';
 
 /** What a route says of itself, so that one function can decide who may use it. */
 export type RouteAccess = Readonly<{

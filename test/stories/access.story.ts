@@ -9,6 +9,7 @@ import type { MakeBacking } from '../support/backing.js';
 import { type Client, conversationIdIn, messageIdIn } from '../support/client.js';
 import { type Route, routes } from '../support/routes.js';
 import { YEARLY } from '../support/schedules.js';
+import { ReferenceDevice } from '../support/reference-device.js';
 import { addedSource } from '../support/sources.js';
 import { openWorld, type World } from '../support/world.js';
 
@@ -29,18 +30,25 @@ export function accessStory(makeBacking: MakeBacking): void {
   const things: Record<string, string> = {};
 
   beforeAll(async () => {
-    world = await openWorld({ WRONG_CREDENTIALS_MAX_PER_MINUTE: '0', GENERATED_TOKENS_MAX_PER_HOUR: '0' }, makeBacking);
+    const unlimited = {
+      WRONG_CREDENTIALS_MAX_PER_MINUTE: '0',
+      GENERATED_TOKENS_MAX_PER_HOUR: '0',
+      REMOTE_DEVICE_REDEEMS_MAX_PER_MINUTE: '0',
+    };
+    world = await openWorld(unlimited, makeBacking);
     const { alice } = world;
     const made = async (path: string, body: object) => ((await (await alice.post(path, body)).json()) as { id: string }).id;
     const agent = await world.agent();
     const asked = await alice.stream({ question: 'Why?', agent_id: agent.id });
     const schedule = await alice.post(`/api/agents/${agent.id}/schedules`, YEARLY);
     const tool = { name: 'ntfy', displayName: 'Phone', description: 'Mine', config: { token: 'secret' }, status: true };
+    const model = { display_name: 'Mine', upstream_model_id: 'mine', base_url: 'https://model.invalid', api_key: 'secret' };
     Object.assign(things, {
       agents: agent.id,
       prompts: await made('/api/create_prompt', { name: 'Mine', content: 'Be brief.' }),
       sources: await addedSource(alice, 'Mine', 'Tea is at four.'),
       tools: await made('/api/create_tool', tool),
+      models: await made('/api/user/models', model),
       schedules: ((await schedule.json()) as { schedule: { id: string } }).schedule.id,
       conversations: conversationIdIn(asked),
       messages: messageIdIn(asked),
@@ -77,7 +85,9 @@ export function accessStory(makeBacking: MakeBacking): void {
     return { status: response.status, text: '' };
   }
 
-  const cases = routes.map((route) => ({ name: nameOf(route), route }));
+  const all = routes.map((route) => ({ name: nameOf(route), route }));
+  const ofDevices = all.filter(({ route: { access } }) => access?.for === 'device');
+  const cases = all.filter((each) => !ofDevices.includes(each));
 
   it('are all that the reference of the running service names', async () => {
     const { paths } = await world.nobody.json<{ paths: Record<string, object> }>('/api/openapi.json');
@@ -111,7 +121,30 @@ export function accessStory(makeBacking: MakeBacking): void {
     it.each(cases)('is refused at $name', async ({ route }) => {
       const { status } = await send(bearerOf(world.service.url, wrong), route, newId());
       // What else comes with the request than its own credential is for others. Sign-in at a provider is off here.
-      expect(status).toBe(BRINGS_OWN_CREDENTIAL.test(route.path) ? 404 : 401);
+      const isRedeemed = route.path.endsWith('/redeem');
+      expect(status).toBe(isRedeemed ? 400 : BRINGS_OWN_CREDENTIAL.test(route.path) ? 404 : 401);
+    });
+  });
+
+  describe('a device', () => {
+    let bearer: Client;
+    beforeAll(async () => {
+      const { user_code: code } = (await (await world.alice.post('/api/devices/pairings', {})).json()) as { user_code: string };
+      const { token, id } = await ReferenceDevice.paired(world.service.url, code);
+      things['devices'] = id;
+      bearer = bearerOf(world.service.url, token);
+    });
+
+    it.each(ofDevices)('is let in at $name, and nobody else is', async ({ route }) => {
+      expect([401, 403]).not.toContain((await send(bearer, route, newId())).status);
+      const others = [world.nobody, world.alice, (await tokenFor(world, { scopes: ALL })).client];
+      for (const other of others) expect((await send(other, route, newId())).status).toBe(401);
+    });
+
+    it.each(cases)('is no caller of $name', async ({ route }) => {
+      const { path } = route;
+      const { status } = await send(bearer, route, newId());
+      expect(status === 401).toBe(!BRINGS_OWN_CREDENTIAL.test(path));
     });
   });
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { MakeBacking } from '../support/backing.js';
 import type { Client } from '../support/client.js';
+import { ReferenceDevice } from '../support/reference-device.js';
 import { openWorld, type World } from '../support/world.js';
 
 type Parameter = Readonly<{ name: string; in: 'path' | 'query' | 'header'; required?: boolean }>;
@@ -83,14 +84,19 @@ export function apiReferenceStory(makeBacking: MakeBacking): void {
 
   it('shows requests that work: what is required is enough, and the example of each body is taken', async () => {
     const { key } = await world.agent();
+    const pairing = await world.alice.post('/api/devices/pairings', {});
+    const { user_code: code } = (await pairing.json()) as { user_code: string };
+    const { token } = await ReferenceDevice.paired(world.service.url, code);
     const found = await failing(async (documented) => {
       const { operation } = documented;
       if (operation.requestBody && exampleOf(operation) === undefined) return 'Its body has no example.';
       const takesKeyAlone = operation.security?.every((each) => 'agent-key' in each) && operation.security.length > 0;
-      const status = await statusOf(documented, world.alice, takesKeyAlone ? { credential: { 'x-api-key': key } } : {});
+      const takesDevice = operation.security?.some((each) => 'device' in each);
+      const credential = takesKeyAlone ? { 'x-api-key': key } : takesDevice ? { authorization: `Bearer ${token}` } : {};
+      const status = await statusOf(documented, world.alice, { credential });
       if ([NO_SIGN_IN, NO_TOOL_SERVER].includes(documented.title)) return status === 400 ? undefined : status;
-      // What is named is not there.
-      return status < 400 || status === 404 ? undefined : status;
+      // What is named is not there, or not any more.
+      return status < 400 || status === 404 || status === 410 ? undefined : status;
     });
     expect(found).toEqual({});
   });
@@ -131,7 +137,7 @@ function bodyOf(operation: Operation): string | FormData | undefined {
   const example = exampleOf(operation);
   if (example === undefined) return undefined;
   const { content } = operation.requestBody!;
-  if ('application/json' in content) return JSON.stringify(example);
+  if ('application/json' in content || 'application/x-ndjson' in content) return JSON.stringify(example);
   const { properties } = content['multipart/form-data']!.schema;
   const form = new FormData();
   for (const [name, value] of Object.entries(example)) {

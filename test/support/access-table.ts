@@ -1,7 +1,7 @@
 import { FAMILIES, type Family, type RouteAccess, type Scope, SCOPES } from '../../src/kernel/access.js';
 import { type Act, refusalOf } from '../../src/resources/identity/access.policy.js';
-import { BRINGS_OWN_CREDENTIAL } from '../../src/resources/identity/identify-request.js';
-import type { AgentKeyCaller, Caller, SignedInUser, TokenGrant } from '../../src/resources/identity/caller.js';
+import { BEARER_IS_DEVICE, BRINGS_OWN_CREDENTIAL } from '../../src/resources/identity/identify-request.js';
+import type { AgentKeyCaller, Caller, DeviceCaller, SignedInUser, TokenGrant } from '../../src/resources/identity/caller.js';
 import { type Route, routes } from './routes.js';
 
 export const ACCESS_TABLE_FILE = new URL('../../docs/access.md', import.meta.url);
@@ -18,6 +18,8 @@ const agentKey: AgentKeyCaller = {
   signedIn: undefined,
   cause,
 };
+
+const device: DeviceCaller = { kind: 'device', deviceId: 'd', ownerId: 'owner', tokenId: 'd.1', cause };
 
 /** The owner's bearer of a token. */
 export const bearer = (scopes: readonly Scope[], resources: TokenGrant['resources'] = {}): SignedInUser => ({
@@ -38,7 +40,7 @@ const entering = (access: RouteAccess | undefined, named: string): Act => ({
   named: () => [named],
 });
 
-const statusOf = (who: Caller | undefined, act: Act): string => {
+const statusOf = (who: Caller | DeviceCaller | undefined, act: Act): string => {
   const refusal = refusalOf(who, act);
   return refusal ? String(refusal.status) : 'yes';
 };
@@ -71,6 +73,12 @@ function cell(route: Route, who: Caller | undefined): string {
   if (act) return statusOf(who, act);
   if (isOpen) return 'yes';
   return who && who !== owner && who !== agentKey ? 'own' : 'yes';
+}
+
+/** A device comes to its own routes alone; elsewhere its token is no credential, or is not read. */
+function cellOfDevice({ path, access }: Route): string {
+  if (BEARER_IS_DEVICE.test(path)) return statusOf(device, entering(access, OWN));
+  return BRINGS_OWN_CREDENTIAL.test(path) ? NOT_READ : '401';
 }
 
 /** The scopes each of which alone lets a token in. */
@@ -118,13 +126,20 @@ const HEADING = [
   'Another user',
   'Administrator',
   'Agent key',
+  'Device',
   'Token with',
   'Restricted token',
 ];
 
 function row(route: Route): readonly string[] {
   const visitors = [undefined, owner, otherUser, administrator, agentKey];
-  return [`\`${route.method} ${route.path}\``, ...visitors.map((who) => cell(route, who)), scopesFor(route), restrictions(route)];
+  return [
+    `\`${route.method} ${route.path}\``,
+    ...visitors.map((who) => cell(route, who)),
+    cellOfDevice(route),
+    scopesFor(route),
+    restrictions(route),
+  ];
 }
 
 const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;

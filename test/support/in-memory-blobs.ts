@@ -7,6 +7,11 @@ import { BlobMissing, type BlobRef, Blobs } from '../../src/kernel/blobs.js';
 export class InMemoryBlobs extends Blobs {
   private readonly blobs = new Map<string, Buffer>();
 
+  /** All that is kept, as text. */
+  text(): string {
+    return [...this.blobs.values()].map((bytes) => bytes.toString('utf8')).join('\n');
+  }
+
   async put(bytes: Readable): Promise<BlobRef> {
     const whole = await buffer(bytes);
     const sha256 = createHash('sha256').update(whole).digest('hex');

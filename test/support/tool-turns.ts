@@ -1,5 +1,6 @@
 import { AgentLoop } from '../../src/dialogue/answering/loop/agent-loop.js';
 import { AgentAnswers } from '../../src/dialogue/answering/loop/agent-answers.js';
+import type { ResearchAnswers } from '../../src/dialogue/answering/research/research-answers.js';
 import { AnswerComposer } from '../../src/dialogue/answering/runner/answer-composer.js';
 import type { WorkflowAnswers } from '../../src/dialogue/answering/workflow-runs/workflow-answers.js';
 import type { AttachedFiles } from '../../src/dialogue/answering/loop/attached-files.js';
@@ -16,6 +17,8 @@ import type { PromptRenderer } from '../../src/resources/prompts/prompt.port.js'
 import type { Search } from '../../src/resources/sources/chunks/search.port.js';
 import type { CallContext } from '../../src/resources/tools/toolbox/tool-kind.port.js';
 import { type OfferedAction, OpenTools, Toolbox } from '../../src/resources/tools/toolbox/toolbox.port.js';
+import type { Commands } from '../../src/kernel/commands.js';
+import { noGuards } from './guardrails.js';
 import { answeringOptions } from './turns.js';
 
 export type Chunks = Iterable<ModelChunk> | AsyncIterable<ModelChunk>;
@@ -126,9 +129,18 @@ export const WITH_TOOLS = { tools: [{ toolId: 'tool-1', revision: 0 }] } as cons
 
 const NOTHING_FOUND = { search: async () => ({ chunks: [], failedSources: [] }) } as unknown as Search;
 
+/** Of agents that do no research. */
+export const NO_RESEARCH = {} as ResearchAnswers;
+
 /** Everything between a turn and its model as it is in the service, but that no search finds anything and the prompt is empty. */
-export const composerOver = (models: LanguageModels, tools: OpenTools, blobs: Blobs, search = NOTHING_FOUND): AnswerComposer =>
-  new AnswerComposer(agentsOver(models, tools, blobs, search), {} as WorkflowAnswers);
+export const composerOver = (
+  models: LanguageModels,
+  tools: OpenTools,
+  blobs: Blobs,
+  search = NOTHING_FOUND,
+  guards = noGuards({} as Commands),
+  research = NO_RESEARCH,
+): AnswerComposer => new AnswerComposer(agentsOver(models, tools, blobs, search), research, {} as WorkflowAnswers, guards);
 
 /** The same for one agent alone. */
 export function agentsOver(models: LanguageModels, tools: OpenTools, blobs: Blobs, search = NOTHING_FOUND): AgentAnswers {

@@ -6,7 +6,7 @@ import { Continuations } from '../../src/dialogue/answering/loop/continuations.j
 import { TurnCloser } from '../../src/dialogue/answering/runner/turn-closer.js';
 import { TurnRunner } from '../../src/dialogue/answering/runner/turn-runner.js';
 import { ask, conversation } from '../../src/dialogue/conversation/conversation.decider.js';
-import { conversationStream, type TurnSettings } from '../../src/dialogue/conversation/conversation.events.js';
+import { type CheckedInput, conversationStream, type TurnSettings } from '../../src/dialogue/conversation/conversation.events.js';
 import { messageStream } from '../../src/dialogue/journal/message.events.js';
 import { WAITING } from '../../src/dialogue/answering/loop/background-calls.port.js';
 import type { Blobs } from '../../src/kernel/blobs.js';
@@ -75,6 +75,7 @@ export async function askedTurn(
   conversationId: string,
   turnId: string,
   more: Partial<TurnSettings> = {},
+  checked?: CheckedInput,
 ): Promise<void> {
   const start = {
     conversationId,
@@ -85,7 +86,15 @@ export async function askedTurn(
     sharedUsage: false,
     history: [],
   } as const;
-  const question = { conversationId, turnId, index: null, question: 'Why?', requestId: 'r1', settings: { ...settings, ...more } };
+  const question = {
+    conversationId,
+    turnId,
+    index: null,
+    question: 'Why?',
+    requestId: 'r1',
+    settings: { ...settings, ...more },
+    ...(checked && { checked }),
+  };
   await new Streams(store, systemTiming).transact(conversationStream(conversationId), conversation, ask(question, start), cause);
 }
 

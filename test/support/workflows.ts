@@ -1,5 +1,8 @@
+import { noGuards } from './guardrails.js';
 import { runInNewContext } from 'node:vm';
 import { AgentNode } from '../../src/dialogue/answering/workflow-runs/agent-node.js';
+import type { CodeNode } from '../../src/dialogue/answering/workflow-runs/code-node.js';
+import { NodeFiles } from '../../src/dialogue/answering/workflow-runs/node-files.js';
 import { NodeTemplates } from '../../src/dialogue/answering/workflow-runs/node-templates.js';
 import { PlainNodes } from '../../src/dialogue/answering/workflow-runs/plain-nodes.js';
 import { RunValues } from '../../src/dialogue/answering/workflow-runs/run-values.js';
@@ -17,12 +20,14 @@ import type { EventStore } from '../../src/kernel/event-sourcing/event-store.js'
 import { systemTiming } from '../../src/platform/system-timing.js';
 import type { LanguageModels } from '../../src/resources/models/model/language-model.port.js';
 import type { PromptNamespaces, PromptRenderer } from '../../src/resources/prompts/prompt.port.js';
+import type { ArtifactContents } from '../../src/resources/artifacts/artifact-contents.port.js';
+import type { AttachmentShelf } from '../../src/resources/attachments/attachment-shelf.port.js';
 import type { OpenTools } from '../../src/resources/tools/toolbox/toolbox.port.js';
 import { ExpressionFailed, type Expressions } from '../../src/resources/workflows/expressions.port.js';
 import type { WorkflowEdge, WorkflowGraph, WorkflowNode } from '../../src/resources/workflows/workflow-graph.policy.js';
 import type { WorkflowGraphs } from '../../src/resources/workflows/workflow-graphs.port.js';
 import { commandsOver } from './commands-over.js';
-import { agentsOver, ToolboxForTests } from './tool-turns.js';
+import { agentsOver, NO_RESEARCH, ToolboxForTests } from './tool-turns.js';
 import { answeringOptions } from './turns.js';
 
 /** A node with its settings, written flat. */
@@ -36,7 +41,7 @@ export const node = (id: string, type: string, data: Readonly<Record<string, unk
 });
 
 /** `a>b` leads from a to b, `a:yes>b` from a's branch `yes`. */
-export const edge = (way: string): WorkflowEdge => {
+const edge = (way: string): WorkflowEdge => {
   const [from, target] = way.split('>') as [string, string];
   const [source, handle] = from.split(':') as [string, string | undefined];
   return { id: way, source, target, sourceHandle: handle ?? null, targetHandle: null };
@@ -53,7 +58,7 @@ export function inARow(nodes: readonly WorkflowNode[], outputTemplate = ''): Wor
   return graphOf(all, ...all.slice(1).map(({ id }, at) => `${all[at]!.id}>${id}`));
 }
 
-export const WORKFLOW = { id: 'workflow-1', version: 1 } as const;
+const WORKFLOW = { id: 'workflow-1', version: 1 } as const;
 /** The settings of a turn that runs it. */
 export const RUNS_WORKFLOW = { agentType: 'workflow', workflow: WORKFLOW, writeAllowlist: null } as const;
 
@@ -81,6 +86,9 @@ const prompts = {
   },
 } as unknown as PromptRenderer;
 
+/** What tests of nodes with code bring themselves. */
+const NO_CODE = {} as CodeNode;
+
 /** What runs workflows over a store, as a process of the service does. */
 export function workflowsOver(
   store: EventStore,
@@ -102,9 +110,13 @@ export function workflowsOver(
     new ToolboxForTests(tools),
     new RunValues(blobs),
     new Continuations(blobs),
-    new WorkflowNodes(new AgentNode(agents, templates), new PlainNodes(expressions, templates)),
+    new WorkflowNodes(
+      new AgentNode(agents, templates, new NodeFiles({} as AttachmentShelf, {} as ArtifactContents)),
+      new PlainNodes(expressions, templates),
+      NO_CODE,
+    ),
   );
-  return new AnswerComposer(agents, workflows);
+  return new AnswerComposer(agents, NO_RESEARCH, workflows, noGuards(commands));
 }
 
 /** The run of a turn, as the log has it. */

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import { categoryOf, LOG_START } from '../../src/kernel/event-sourcing/event-store.js';
 import { SessionTokens } from '../../src/resources/identity/session-tokens.js';
 import { type Backing, type MakeBacking, onPostgres } from './backing.js';
@@ -30,6 +31,7 @@ export type World = Readonly<{
 export async function openWorld(
   environment: Readonly<Record<string, string>> = {},
   makeBacking: MakeBacking = onPostgres,
+  output?: Logger,
 ): Promise<World> {
   const model = await ScriptedModelServer.start();
   const settings = {
@@ -40,7 +42,7 @@ export async function openWorld(
     TITLE_MODEL_ID: 'none',
     ...environment,
   };
-  const service = await serviceForTests(settings, makeBacking);
+  const service = await serviceForTests(settings, makeBacking, output);
   const as: World['as'] = async (subject, { expiresInSeconds, roles = [] } = {}) => {
     const tokens = service.service.app.get(SessionTokens, { strict: false });
     return new Client(service.url, { authorization: `Bearer ${await tokens.issue({ subject, roles }, expiresInSeconds)}` });

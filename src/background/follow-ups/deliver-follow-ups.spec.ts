@@ -1,3 +1,4 @@
+import { noInputGuard } from '../../../test/support/guardrails.js';
 import { LogEarlierTurns } from '../../../test/support/log-earlier-turns.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { FollowUpQueries } from '../../../projections/follow-ups/follow-ups.queries.js';
@@ -66,6 +67,7 @@ function delivering(store: EventStore = log): DeliverFollowUps {
     limits,
     queue,
     new LogEarlierTurns(store),
+    noInputGuard(streams, turnCommands(streams)),
   );
   const queries = {
     due: async (before: Date) => {
@@ -77,8 +79,14 @@ function delivering(store: EventStore = log): DeliverFollowUps {
   return new DeliverFollowUps(queries, streams, commands, turns, systemIds);
 }
 
+function requestedFollowUps(): RequestedFollowUps {
+  const streams = new Streams(log, systemTiming);
+  const commands = commandsOver(new RequestFollowUpHandler(streams));
+  return new RequestedFollowUps(commands, noInputGuard(streams, commands));
+}
+
 const followUp = (key: string, more: Readonly<{ text?: string; ownerId?: string }> = {}) =>
-  new RequestedFollowUps(commandsOver(new RequestFollowUpHandler(new Streams(log, systemTiming)))).request(
+  requestedFollowUps().request(
     {
       conversationId: 'c1',
       ownerId: 'alice',

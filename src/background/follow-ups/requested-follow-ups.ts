@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { InputChecks, WITHHELD } from '../../dialogue/answering/guardrails/input-checks.port.js';
 import { Commands } from '../../kernel/commands.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { deterministicId } from '../../kernel/ids.js';
@@ -9,13 +10,25 @@ import { type FollowUp, FollowUps } from './follow-ups.port.js';
 /** Appends requested follow-ups to the log, where the ticker that delivers them finds them. */
 @Injectable()
 export class RequestedFollowUps extends FollowUps {
-  constructor(private readonly commands: Commands) {
+  constructor(
+    private readonly commands: Commands,
+    private readonly inputs: InputChecks,
+  ) {
     super();
   }
 
   async request({ conversationId, ownerId, source, refId, dedupeKey, text }: FollowUp, cause: Cause): Promise<void> {
+    const given = await this.inputs.found(conversationId, text);
     const followUpId = deterministicId('follow-up', conversationId, dedupeKey);
-    const requested = { conversationId, followUpId, ownerId, source, refId, dedupeKey, text: clipped(text) };
+    const requested = {
+      conversationId,
+      followUpId,
+      ownerId,
+      source,
+      refId,
+      dedupeKey,
+      text: clipped(given.isBlocked ? WITHHELD : given.value),
+    };
     await this.commands.execute(new RequestFollowUp(requested, cause));
   }
 }

@@ -76,7 +76,7 @@ export class RunAgent implements TaskRunner {
 
   private async finish({ taskId: runId, attempt, cause, signal }: TaskAttempt, begun: Folded<Run>): Promise<Run> {
     const { queued, settings, history, effects } = begun.state;
-    const { ownerId, input, definition } = queued!;
+    const { ownerId, input, checked, definition } = queued!;
     const { modelId } = settings!;
     const { streams, commands } = this;
     const time = definition ? this.timing.deadline(definition.timeoutMs) : undefined;
@@ -86,6 +86,7 @@ export class RunAgent implements TaskRunner {
         runId,
         ownerId,
         input,
+        ...(checked && { checked }),
         settings: settings!,
         ...(history && { history }),
         ...(definition && { toolAllowlist: definition.toolAllowlist }),

@@ -17,7 +17,7 @@ import type {
 } from './run.events.js';
 
 /** A call with effects that some attempt began. Without an end its outcome is unknown. */
-export type Effect = Readonly<{ attempt: number; call: CalledTool; end: RunToolCallFinished['data'] | null }>;
+type Effect = Readonly<{ attempt: number; call: CalledTool; end: RunToolCallFinished['data'] | null }>;
 
 export type Run = Readonly<{
   status: 'unknown' | 'queued' | 'started' | 'finished' | 'refused' | 'failed' | 'purged';

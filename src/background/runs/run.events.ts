@@ -3,6 +3,7 @@ import type {
   AnswerParts,
   CalledTool,
   CallEndStatus,
+  CheckedInput,
   TurnSettings,
   Usage,
 } from '../../dialogue/conversation/conversation.events.js';
@@ -38,6 +39,8 @@ export type RunQueued = Event<
     agentId: string | null;
     trigger: RunTrigger;
     input: string;
+    /** What guardrails found in the input. */
+    checked?: CheckedInput;
     definition?: RunDefinition;
     /** The chat whose earlier turns it is to know. */
     conversationId?: string;

@@ -11,6 +11,9 @@ import { JournalModule } from '../journal/journal.module.js';
 import { SourcesModule } from '../../resources/sources/sources.module.js';
 import { ToolsModule } from '../../resources/tools/tools.module.js';
 import { AskQuestionIntake } from './intake/ask-question-intake.js';
+import { AnswerGuards } from './guardrails/answer-guards.js';
+import { InputChecks } from './guardrails/input-checks.port.js';
+import { InputGuard } from './guardrails/input-guard.js';
 import { AgentLoop } from './loop/agent-loop.js';
 import { AgentAnswers } from './loop/agent-answers.js';
 import { AnswerComposer } from './runner/answer-composer.js';
@@ -37,9 +40,14 @@ import { HeadlessAnswers } from './runner/headless-answers.js';
 import { AutomaticTurns } from './intake/automatic-turns.port.js';
 import { DropContinuations } from './runner/drop-continuations.js';
 import { answeringRejections } from './answering.rejections.js';
-import { WorkflowRunQueries } from '../../../projections/workflow-runs/workflow-runs.queries.js';
 import { WorkflowsModule } from '../../resources/workflows/workflows.module.js';
+import { WorkflowRunQueries } from '../../../projections/workflow-runs/workflow-runs.queries.js';
+import { ArtifactsModule } from '../../resources/artifacts/artifacts.module.js';
+import { CodeModule } from '../../resources/code/python/code.module.js';
+import { CodeNode } from './workflow-runs/code-node.js';
 import { AgentNode } from './workflow-runs/agent-node.js';
+import { DeleteArtifactsOfRuns } from './workflow-runs/delete-artifacts-of-runs.reaction.js';
+import { NodeFiles } from './workflow-runs/node-files.js';
 import { EndWorkflowRuns } from './workflow-runs/end-workflow-runs.reaction.js';
 import { NodeTemplates } from './workflow-runs/node-templates.js';
 import { PlainNodes } from './workflow-runs/plain-nodes.js';
@@ -55,10 +63,25 @@ import { workflowRunsRejections } from './workflow-runs/workflow-runs.rejections
 import { WorkflowRunsController } from './workflow-runs/workflow-runs.http.js';
 import { DropContinuationHandler } from './loop/continuation.commands.js';
 
-const REACTIONS = [TitleConversation, EndWorkflowRuns, PurgeRunsOfWorkflow];
+import { AgentPrompt } from './research/agent-prompt.js';
+import { KeptFindings } from './research/kept-findings.js';
+import { PurgeResearches } from './research/purge-researches.js';
+import { ResearchAnswers } from './research/research-answers.js';
+import { ResearchSteps } from './research/research-steps.js';
+import {
+  AskResearchClarificationHandler,
+  PurgeResearchHandler,
+  RecordResearchPlanHandler,
+  RecordResearchReportHandler,
+} from './research/research.commands.js';
+import { researchPurges } from './research/research.purges.js';
+
+const REACTIONS = [TitleConversation, DeleteArtifactsOfRuns, EndWorkflowRuns, PurgeRunsOfWorkflow];
 const TICKERS = [SweepTurns, ExpirePauses, EndUnclaimedTurns];
-const RETENTION = [DropContinuations, PurgeWorkflowRuns];
+const RETENTION = [DropContinuations, PurgeWorkflowRuns, PurgeResearches];
 const WORKFLOW_RUNS = [
+  CodeNode,
+  NodeFiles,
   AgentNode,
   NodeTemplates,
   PlainNodes,
@@ -69,9 +92,21 @@ const WORKFLOW_RUNS = [
   WorkflowRunQueries,
   ...workflowRunHandlers,
 ];
+const RESEARCH = [
+  AgentPrompt,
+  KeptFindings,
+  ResearchSteps,
+  ResearchAnswers,
+  AskResearchClarificationHandler,
+  RecordResearchPlanHandler,
+  RecordResearchReportHandler,
+  PurgeResearchHandler,
+];
 
 @Module({
   imports: [
+    ArtifactsModule,
+    CodeModule,
     AttachmentsModule,
     LimitsModule,
     SourcesModule,
@@ -116,6 +151,10 @@ const WORKFLOW_RUNS = [
     DropContinuationHandler,
     AttachedFiles,
     AgentAnswers,
+    AnswerGuards,
+    InputGuard,
+    { provide: InputChecks, useExisting: InputGuard },
+    ...RESEARCH,
     AnswerComposer,
     AskQuestionHandler,
     ResumeTurnHandler,
@@ -127,12 +166,12 @@ const WORKFLOW_RUNS = [
     { provide: HeadlessAnswering, useClass: HeadlessAnswers },
     { provide: AutomaticTurns, useClass: AutomaticTurnIntake },
   ],
-  exports: [...REACTIONS, ...TICKERS, ...RETENTION, TurnRunner, HeadlessAnswering, AutomaticTurns],
+  exports: [...REACTIONS, ...TICKERS, ...RETENTION, TurnRunner, HeadlessAnswering, AutomaticTurns, InputChecks],
 })
 export class AnsweringModule {
   static readonly reactions = REACTIONS;
   static readonly tickers = TICKERS;
   static readonly retention = RETENTION;
-  static readonly purges = workflowRunPurges;
+  static readonly purges = [...workflowRunPurges, ...researchPurges];
   static readonly rejections = { ...answeringRejections, ...workflowRunsRejections };
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { BEGINNING_EVENTS_MAX } from '../conversation/conversation-access.policy.js';
+import { ConversationGuard } from '../conversation/conversation-guard.port.js';
 import { conversationCodec } from '../conversation/conversation.codec.js';
 import { conversation } from '../conversation/conversation.decider.js';
 import { EntitleConversation } from '../conversation/conversation.commands.js';
@@ -16,7 +17,7 @@ import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
 import { Commands } from '../../kernel/commands.js';
 import { Timing } from '../../kernel/timing.js';
 import { withoutTrailing } from '../../kernel/trailing.js';
-import { LanguageModels, ModelFailed } from '../../resources/models/model/language-model.port.js';
+import { LanguageModels, ModelFailed, type ModelRequest } from '../../resources/models/model/language-model.port.js';
 import { AnsweringOptions } from './loop/answering-options.js';
 
 const TITLE_CHARACTERS_MAX = 80;
@@ -51,6 +52,7 @@ export class TitleConversation implements Reaction<ConversationEvent> {
     private readonly models: LanguageModels,
     private readonly timing: Timing,
     private readonly options: AnsweringOptions,
+    private readonly guard: ConversationGuard,
   ) {}
 
   private async entitle(
@@ -62,10 +64,13 @@ export class TitleConversation implements Reaction<ConversationEvent> {
     if (start?.visibility !== 'listed' || first?.turnId !== turnId) return;
     if ((await this.streams.fold(conversationStream(conversationId), conversation)).state.namedBy !== 'nobody') return;
     const titleModelId = this.options.settings.titleModelId ?? modelId;
-    const model = (await this.models.list()).find(({ id }) => id === titleModelId);
+    const ownerId = first.settings.configurationOwnerId;
+    const model = await this.models.describe(titleModelId, ownerId);
     if (!model || model.provider === BUILT_IN_PROVIDER) return;
-    const title = await this.ask(titleModelId, first.question, answer, signal);
-    if (title === '') return;
+    const found = await this.ask({ modelId: titleModelId, ownerId }, first.question, answer, signal);
+    const { guardrails } = first.settings;
+    const title = guardrails ? await this.guard.nameBy(guardrails, 'output', found) : found;
+    if (!title) return;
     await this.commands.execute(new EntitleConversation(conversationId, title, causedBy(event, `system:${this.name}`)));
   }
 
@@ -82,13 +87,18 @@ export class TitleConversation implements Reaction<ConversationEvent> {
     return begun;
   }
 
-  private async ask(modelId: string, question: string, answer: string, signal: AbortSignal): Promise<string> {
+  private async ask(
+    model: Pick<ModelRequest, 'modelId' | 'ownerId'>,
+    question: string,
+    answer: string,
+    signal: AbortSignal,
+  ): Promise<string> {
     const content = `Question: ${question.slice(0, EXCERPT_CHARACTERS)}\n\nAnswer: ${answer.slice(0, EXCERPT_CHARACTERS)}`;
     const messages = [
       { role: 'system', content: INSTRUCTION },
       { role: 'user', content },
     ] as const;
-    const request = { modelId, messages, question: INSTRUCTION, documents: [], maxTokens: TITLE_TOKENS_MAX };
+    const request = { ...model, messages, question: INSTRUCTION, documents: [], maxTokens: TITLE_TOKENS_MAX };
     let title = '';
     try {
       const patience = AbortSignal.any([signal, this.timing.deadline(TITLE_TIMEOUT_MS)]);

@@ -4,6 +4,7 @@ import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { Signals } from '../../kernel/signals.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import type { Caller } from '../../resources/identity/caller.js';
+import { ConversationGuard } from './conversation-guard.port.js';
 import { belongsTo } from './conversation-access.policy.js';
 import { as, asOwner, conversation, entitle, open, rate, remove, rename, watch } from './conversation.decider.js';
 import { conversationStream } from './conversation.events.js';
@@ -67,11 +68,18 @@ export class RenameConversation extends Command<bigint | undefined> {
 
 @CommandHandler(RenameConversation)
 export class RenameConversationHandler implements Handler<RenameConversation> {
-  constructor(private readonly streams: Streams) {}
+  constructor(
+    private readonly streams: Streams,
+    private readonly guard: ConversationGuard,
+  ) {}
 
+  /** @throws Rejection conversation-not-found, guardrail-blocked */
   async execute({ conversationId, ownerId, name, cause }: RenameConversation): Promise<bigint | undefined> {
-    const decide = asOwner(ownerId, rename(name));
-    return (await this.streams.transact(conversationStream(conversationId), conversation, decide, cause)).position;
+    const stream = conversationStream(conversationId);
+    const known = await this.streams.fold(stream, conversation);
+    asOwner(ownerId, rename(name))(known.state);
+    const decide = asOwner(ownerId, rename(await this.guard.name(conversationId, name)));
+    return (await this.streams.transact(stream, conversation, decide, cause, known)).position;
   }
 }
 

@@ -228,9 +228,11 @@ export const conclude =
     return isForNobody ? [{ type: 'TurnWithdrawn', data: { conversationId: state.id, turnId } }, outcome] : [outcome];
   };
 
-function stoppedInstead({ data }: TurnOutcome): TurnOutcome {
-  const { conversationId, turnId, answer, thought, sources, toolCalls, structured, usage } = data;
-  const parts = { answer, thought, sources, toolCalls, structured };
+function stoppedInstead({ type, data }: TurnOutcome): TurnOutcome {
+  // What a guardrail has stopped says nothing, and its block message is no answer.
+  const isBlocked = type === 'TurnFailed' && data.guardrail !== undefined;
+  const { conversationId, turnId, thought, sources, toolCalls, structured, usage } = data;
+  const parts = { answer: isBlocked ? '' : data.answer, thought, sources, toolCalls, structured };
   return { type: 'TurnStopped', data: { conversationId, turnId, ...parts, ...(usage && { usage }) } };
 }
 

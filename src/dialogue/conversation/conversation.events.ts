@@ -1,5 +1,7 @@
 import type { BlobRef } from '../../kernel/blobs.js';
 import type { Event } from '../../kernel/event-sourcing/events.js';
+import type { GuardrailDecision } from '../../resources/guardrails/guardrail-decisions.policy.js';
+import type { GuardrailPolicy } from '../../resources/guardrails/guardrail.policy.js';
 import type { PinnedWorkflow } from '../../resources/workflows/workflow.events.js';
 
 export type ConversationId = string;
@@ -42,7 +44,18 @@ export type TurnSettings = Readonly<{
   attachments?: readonly AttachedFile[];
   /** The graph that an agent of the type `workflow` runs. */
   workflow?: PinnedWorkflow;
+  /** What is checked; missing where nothing is. */
+  guardrails?: GuardrailPolicy;
 }>;
+
+/**
+ * What guardrails found in what was asked, and what that used. Of a text that is blocked nothing is kept: the turn ends with the
+ * block message.
+ */
+export type CheckedInput = Readonly<{ decisions: readonly GuardrailDecision[]; blockMessage?: string; usage?: Usage }>;
+
+/** Which checks of a guardrail stopped an answer, and at which stage; never what they matched. */
+export type StoppedByGuardrail = Readonly<{ stage: string; categories: readonly string[]; checks: readonly string[] }>;
 
 /** What an answer consists of, whole or as far as it came. */
 export type AnswerParts = Readonly<{
@@ -69,6 +82,8 @@ export type CalledTool = Readonly<{
   argumentsSha256: string;
   /** The step of the workflow run that calls; missing elsewhere. */
   step?: number;
+  /** The remote device that the call reaches. */
+  deviceId?: string;
 }>;
 
 /** How a call with effects ended; denied: its tool was out of reach, and it was not run. */
@@ -120,6 +135,8 @@ export type TurnState = Readonly<{
   agentKeyId: string | null;
   /** The personal access token it was asked with. */
   accessTokenId?: string;
+  /** A policy is pinned in its settings. */
+  isGuarded?: true;
   /** Number of runs in the journal: 1 + resumptions (+ 1 if a pause expired). */
   runs: number;
   /** How often the run since the last pause, or since the question, was requeued because its producer was gone. */
@@ -175,10 +192,17 @@ export type ConversationRenamed = Event<'ConversationRenamed', About<{ name: str
 export type ConversationOpened = Event<'ConversationOpened', About>;
 export type ConversationDeleted = Event<'ConversationDeleted', About>;
 
-/** With `origin` it is an automatic turn: the conversation goes on by itself. */
+/** With `origin` it is an automatic turn: the conversation goes on by itself. With `checked` guardrails found something in the question. */
 export type TurnAsked = Event<
   'TurnAsked',
-  AboutTurn<{ index: number; question: string; requestId: string; settings: TurnSettings; origin?: TurnOrigin }>
+  AboutTurn<{
+    index: number;
+    question: string;
+    requestId: string;
+    settings: TurnSettings;
+    origin?: TurnOrigin;
+    checked?: CheckedInput;
+  }>
 >;
 /** A turn that came about elsewhere, whole: what it used was counted there, and its journal is complete. */
 export type TurnAppended = Event<
@@ -191,10 +215,13 @@ export type TurnsSuperseded = Event<'TurnsSuperseded', About<{ fromIndex: number
 export type TurnStarted = Event<'TurnStarted', AboutTurn<{ producer: string }>>;
 export type TurnStopRequested = Event<'TurnStopRequested', AboutTurn>;
 export type TurnAnswered = Event<'TurnAnswered', AboutTurn<AnswerParts & { modelId: string; usage: Usage | null }>>;
-/** `usage` is what the model had used by then; missing where it is unknown, as after the death of the producer. */
+/**
+ * `usage` is what the model had used by then; missing where it is unknown, as after the death of the producer. With `guardrail` a
+ * guardrail stopped the answer, which is then the block message.
+ */
 export type TurnFailed = Event<
   'TurnFailed',
-  AboutTurn<AnswerParts & { error: string; code: string | null; usage?: Usage | null }>
+  AboutTurn<AnswerParts & { error: string; code: string | null; usage?: Usage | null; guardrail?: StoppedByGuardrail }>
 >;
 export type TurnStopped = Event<'TurnStopped', AboutTurn<AnswerParts & { usage?: Usage | null }>>;
 /** A call with effects is about to run: should its end never be known, it is not repeated. */

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
+import { ArtifactsModule } from '../../resources/artifacts/artifacts.module.js';
 import { ConversationsController } from './conversations.http.js';
 import {
   DeleteConversationHandler,
@@ -10,6 +11,9 @@ import {
   WatchConversationHandler,
 } from './conversation.commands.js';
 import { AppendTurnHandler, NoteBackgroundWorkHandler } from './additions.commands.js';
+import { ConversationGuard } from './conversation-guard.port.js';
+import { PinnedConversationGuard } from './pinned-conversation-guard.js';
+import { DeleteArtifactsOfConversation } from './delete-artifacts-of-conversation.reaction.js';
 import { EarlierTurns } from './earlier-turns.port.js';
 import { ReadModelEarlierTurns } from './read-model-earlier-turns.js';
 import { conversationRejections } from './conversation.rejections.js';
@@ -18,11 +22,16 @@ import { TURN_HANDLERS } from './turn.commands.js';
 import { AskAutomaticTurnHandler } from './automatic-turn.commands.js';
 import { conversationNotifications } from './conversation.notifications.js';
 
+const REACTIONS = [DeleteArtifactsOfConversation];
+
 @Module({
+  imports: [ArtifactsModule],
   controllers: [ConversationsController],
   providers: [
+    ...REACTIONS,
     ConversationQueries,
     { provide: EarlierTurns, useClass: ReadModelEarlierTurns },
+    { provide: ConversationGuard, useClass: PinnedConversationGuard },
     RenameConversationHandler,
     WatchConversationHandler,
     EntitleConversationHandler,
@@ -35,9 +44,10 @@ import { conversationNotifications } from './conversation.notifications.js';
     AppendTurnHandler,
     AskAutomaticTurnHandler,
   ],
-  exports: [ConversationQueries, EarlierTurns],
+  exports: [...REACTIONS, ConversationQueries, ConversationGuard, EarlierTurns],
 })
 export class ConversationModule {
+  static readonly reactions = REACTIONS;
   static readonly rejections = conversationRejections;
   static readonly notifications = conversationNotifications;
 }

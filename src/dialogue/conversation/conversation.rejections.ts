@@ -8,5 +8,6 @@ export const conversationRejections: Rejections = {
   'turn-taken': { status: 409, code: 'turn_taken' },
   'turn-stopping': { status: 409, code: 'turn_stopping' },
   'resume-in-progress': { status: 409, code: 'resume_in_progress' },
+  'guardrail-blocked': { status: 400, json: true },
   'tool-call-not-pending': { status: 409, code: 'tool_call_not_pending' },
 };

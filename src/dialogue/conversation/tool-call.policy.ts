@@ -11,6 +11,8 @@ export type ToolCallRecord = Readonly<{
   arguments: Readonly<Record<string, unknown>>;
   status: ToolCallStatus;
   artifact_id?: string | null;
+  /** Of a call that reaches a remote device. */
+  device_id?: string;
   result?: unknown;
   error?: string;
   error_type?: 'tool_not_allowed' | 'outcome_unknown' | 'connection_required';
@@ -27,6 +29,7 @@ export const recordOf = (
   call_id: call.callId,
   action_name: call.actionName,
   arguments: call.arguments,
+  ...(call.deviceId !== undefined && { device_id: call.deviceId }),
   ...outcome,
 });
 

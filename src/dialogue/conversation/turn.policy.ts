@@ -39,6 +39,7 @@ export const askedTurn = ({ index, settings, origin }: TurnAsked['data']): Turn 
   origin: origin ?? null,
   agentKeyId: settings.agentKeyId,
   ...(settings.accessTokenId && { accessTokenId: settings.accessTokenId }),
+  ...(settings.guardrails && { isGuarded: true }),
   ...(GOING_ON.has(settings.agentType ?? '') && { goesOn: true }),
 });
 

@@ -1,4 +1,4 @@
-import type { PauseType, Source, TurnId } from '../conversation/conversation.events.js';
+import type { PauseType, Source, StoppedByGuardrail, TurnId } from '../conversation/conversation.events.js';
 import type { ToolCallRecord } from '../conversation/tool-call.policy.js';
 
 /** A call that waits for a decision or for the result of the client's own code. */
@@ -39,9 +39,6 @@ export type WorkflowStepFrame = Readonly<
   )
 >;
 
-/** Which checks stopped the answer, and at which stage; never what they matched. */
-export type GuardrailNotice = Readonly<{ stage: string; categories: readonly string[]; checks: readonly string[] }>;
-
 /**
  * What a client is shown of an answer, in order. Each is stored once, as the JSON text of its `data:` line, and its
  * revision in the message's stream is its `id:`. A type of ours never carries a top-level `answer`: old widgets append it.
@@ -60,7 +57,7 @@ export type Frame =
   | { type: 'research_progress'; data: ResearchProgress }
   | { type: 'workflow_run'; workflow_run_id: string }
   | WorkflowStepFrame
-  | { type: 'guardrail'; guardrail: GuardrailNotice; retract: boolean }
+  | { type: 'guardrail'; guardrail: StoppedByGuardrail; retract: boolean }
   | { type: 'error'; error: string; code?: string }
   | { type: 'id'; id: string }
   | { type: 'end' };
@@ -73,6 +70,8 @@ export const messageStream = (id: TurnId): string => `message-${id}`;
 /** The code of the last frame of a turn that its user stopped, and of one whose producer died. */
 export const STOPPED = 'stopped';
 export const INTERRUPTED = 'interrupted';
+/** The code of the error after which an answer is not shown because a guardrail has stopped it. */
+export const GUARDRAIL = 'guardrail';
 
 /** Whether a run of the turn ends with this frame, judged by its stored text. For most frames the first bytes decide. */
 export function isTerminal(data: string): boolean {

@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import type { AnswerParts, TurnPaused } from '../conversation/conversation.events.js';
+import type { AnswerParts, StoppedByGuardrail, TurnPaused } from '../conversation/conversation.events.js';
 import type { Frame, PendingToolCall } from './message.events.js';
 import { recordOf, withToolCalls } from '../conversation/tool-call.policy.js';
 
@@ -10,6 +10,8 @@ export type Message = Readonly<{
   conversationId: string | null;
   requestId: string | null;
   error: { text: string; code: string | null } | null;
+  /** What stopped the answer, of which nothing is left then. */
+  guardrail: StoppedByGuardrail | null;
   notices: readonly string[];
   /** What the turn waits for, when its run ended in a pause. */
   pending: readonly PendingToolCall[];
@@ -25,11 +27,15 @@ export const noMessage: Message = {
   conversationId: null,
   requestId: null,
   error: null,
+  guardrail: null,
   notices: [],
   pending: [],
   runs: 0,
   last: null,
 };
+
+/** What is left of an answer that is taken back; its calls were made all the same. */
+export const RETRACTED = { answer: '', thought: '', sources: [], structured: false } as const;
 
 export function withFrame(message: Message, frame: Frame): Message {
   const next = { ...message, last: frame.type };
@@ -41,6 +47,7 @@ export function withFrame(message: Message, frame: Frame): Message {
         conversationId: frame.conversation_id,
         requestId: frame.request_id,
         error: null,
+        guardrail: null,
         pending: [],
         runs: message.runs + 1,
       };
@@ -60,6 +67,8 @@ export function withFrame(message: Message, frame: Frame): Message {
       return { ...next, pending: frame.data.pending_tool_calls };
     case 'structured_answer':
       return { ...part({ answer: frame.answer, structured: true }), schema: frame.schema };
+    case 'guardrail':
+      return { ...(frame.retract ? part(RETRACTED) : next), guardrail: frame.guardrail };
     case 'error':
       return { ...next, error: { text: frame.error, code: frame.code ?? null } };
     case 'id':

@@ -14,7 +14,7 @@ export function loadConfig(environment: Environment = process.env, file = '.env'
 }
 
 /** As `sysexits.h` has it: something is wrong with the configuration. */
-const EXIT_CONFIG = 78;
+export const EXIT_CONFIG = 78;
 
 /** The configuration, for programs that have nothing else to say when there is none: they print what is wrong and end. */
 export function configOrExit(): Config {

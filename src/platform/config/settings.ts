@@ -94,6 +94,11 @@ export const settings = {
   wrongCredentialsPerMinuteMax: integer('WRONG_CREDENTIALS_MAX_PER_MINUTE', 100, { max: 10_000 }),
   generatedTokensPerHourMax: integer('GENERATED_TOKENS_MAX_PER_HOUR', 100, { max: 10_000 }),
 
+  devicePairingMs: secondsAsMs('REMOTE_DEVICE_PAIRING_TTL_SECONDS', 600, { max: 86_400 }),
+  deviceRedeemsPerMinuteMax: integer('REMOTE_DEVICE_REDEEMS_MAX_PER_MINUTE', 10, { max: 10_000 }),
+  deviceSessionIdleMs: secondsAsMs('REMOTE_DEVICE_SESSION_IDLE_SECONDS', 60, { max: 3600 }),
+  deviceRequiresSignature: flag('REMOTE_DEVICE_REQUIRE_SIGNATURE', false),
+
   accessTokensEnabled: flag('PAT_ENABLED', true),
   accessTokenDefaultDays: integer('PAT_DEFAULT_LIFETIME_DAYS', 90, { min: 1, max: 36_500 }),
   accessTokenDaysMax: integer('PAT_MAX_LIFETIME_DAYS', 365, { min: 1, max: 36_500 }),
@@ -149,9 +154,15 @@ export const settings = {
 
   messageEventsRetentionSeconds: daysAsSeconds('MESSAGE_EVENTS_RETENTION_DAYS', 14),
   scheduleRunOutputRetentionSeconds: daysAsSeconds('SCHEDULE_RUN_OUTPUT_RETENTION_DAYS', 90),
+  guardrailsEventsRetentionSeconds: daysAsSeconds('GUARDRAILS_EVENTS_RETENTION_DAYS', 30),
   tracesRetentionSeconds: daysAsSeconds('TRACES_RETENTION_DAYS', 30),
   retentionEveryMs: secondsAsMs('RETENTION_EVERY_SECONDS', 3600),
   backgroundResultRetentionSeconds: daysAsSeconds('BACKGROUND_RESULT_RETENTION_DAYS', 7),
+
+  guardrailsEnabled: flag('GUARDRAILS_ENABLED', true),
+  guardrailsChecksEnabled: list('GUARDRAILS_CHECKS_ENABLED'),
+  guardrailsFloor: text('GUARDRAILS_FLOOR', '{}'),
+  guardrailsJudgeModelId: optional(text('GUARDRAILS_JUDGE_MODEL')),
 
   approvalTtlMs: secondsAsMs('APPROVAL_TTL_SECONDS', 1800),
   backgroundJobsEnabled: flag('BACKGROUND_JOBS_ENABLED', true),
@@ -185,6 +196,14 @@ export const settings = {
   staleProducerMs: secondsAsMs('STALE_PRODUCER_SECONDS', 10),
   noWorkerTurnMs: secondsAsMs('NO_WORKER_TURN_SECONDS', 60),
   freshnessWaitMs: secondsAsMs('FRESHNESS_WAIT_SECONDS', 5),
+  codeNodes: flag('CODE_NODES', true),
+  codeRunsMax: integer('CODE_RUNS_MAX', 2, { min: 1, max: 64 }),
+  // An interpreter takes 192 MiB of it.
+  codeMemoryBytesMax: integer('CODE_MEMORY_MAX_BYTES', 512 * MiB, { min: 256 * MiB, max: 4096 * MiB }),
+  codeTimeoutMsMax: secondsAsMs('CODE_TIMEOUT_MAX_SECONDS', 300),
+  artifactBytesMax: integer('ARTIFACT_MAX_BYTES', 50 * MiB),
+  artifactsPerUserMax: integer('ARTIFACT_MAX_COUNT_PER_USER', 5000),
+  artifactBytesPerUserMax: integer('ARTIFACT_MAX_TOTAL_BYTES_PER_USER', 5 * 1024 * MiB),
   webhookKeyMismatch: oneOf('WEBHOOK_KEY_MISMATCH', 'original', 'original', 'reject'),
 } as const satisfies Record<string, Setting<unknown>>;
 

@@ -11,6 +11,7 @@ const SCHEMES: Readonly<Record<Audience, readonly string[]>> = {
   user: ['bearer'],
   caller: ['bearer', 'agent-key'],
   key: ['agent-key'],
+  device: ['device'],
 };
 
 /** Declares what a route does to which kind of resource, and which scope lets a personal access token do it. */

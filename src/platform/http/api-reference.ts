@@ -38,6 +38,7 @@ export function serveApiReference(app: NestFastifyApplication, version: string):
     .addBearerAuth({ type: 'http', scheme: 'bearer', description: BEARER })
     .addGlobalResponse(UNAUTHORIZED, TOO_MANY)
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-API-Key' }, 'agent-key')
+    .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'The token that a device got when it was paired.' }, 'device')
     .build();
   const document = () => withSecurity(withUnavailability(SwaggerModule.createDocument(app, description)));
   SwaggerModule.setup('api/docs', app, document, { jsonDocumentUrl: 'api/openapi.json' });

@@ -19,6 +19,7 @@ import { KnownRoutes } from './known-routes.js';
 import { AFTER_POSITION_HEADER, AfterPosition, POSITION_HEADER } from './positions.js';
 import { refuseUnreadableUrl } from './readable-url.js';
 import { COMMON_REJECTIONS, type Rejections } from './rejections.js';
+import { type BodyBounds, receiveBody } from './bodies/received-body.js';
 import { endStalledBodies } from './bodies/stalled-bodies.js';
 import { endUnreadBodies } from './bodies/unread-bodies.js';
 import { RequestValidation } from './validation.js';
@@ -182,7 +183,7 @@ function receiveRequests(fastify: FastifyInstance, adapter: HttpAdapter, { uploa
       return done(new Rejection('too-large', `Request exceeds the ${uploadRequestBytesMax}-byte upload limit`));
     }
     const encoding = request.headers['content-encoding'];
-    if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
+    if (encoding !== undefined && !isAcceptedEncoding(encoding.trim().toLowerCase(), request.url)) {
       return done(new Rejection('media-type-not-accepted', `A request body with Content-Encoding: ${encoding} is not accepted.`));
     }
     refuseUnreadableUrl(request.url, ANY_JSON_PATH.test(request.url));
@@ -191,11 +192,19 @@ function receiveRequests(fastify: FastifyInstance, adapter: HttpAdapter, { uploa
 }
 
 const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml'];
+/** What clients say of YAML that were not told what it is. */
+const UNTOLD_TYPES = ['text/plain', 'application/octet-stream'];
 /** Where a body may be raw YAML, also without saying so. */
 const RAW_YAML_PATH = /^\/api\/import_agent(\/|\?|$)/;
 
 /** Where a body is data that nothing here reads the keys of: there every JSON is taken. */
 const ANY_JSON_PATH = /^\/api\/webhooks\//;
+
+/** Where a body is taken as it comes, also compressed: the route unpacks it within bounds. */
+const RAW_BODY_PATH = /^\/api\/devices\/sessions\/[^/?]+\/invocations\/[^/?]+\/output(\/|\?|$)/;
+
+const isAcceptedEncoding = (encoding: string, url: string): boolean =>
+  encoding === 'identity' || (encoding === 'gzip' && RAW_BODY_PATH.test(url));
 
 /** Types that are JSON as well: `application/problem+json`. */
 const JSON_LIKE_TYPE = /^application\/[\w.!#$&^-]+\+json(?=\s*(?:;|$))/;
@@ -216,21 +225,43 @@ function parseBodies(fastify: FastifyInstance, options: HttpOptions) {
   const usual: JsonBodyRules = { bytesMax: bodyLimit, limits: { ...JSON_LIMITS, entriesMax }, isOnlyData: false };
   const anyJson: JsonBodyRules = { bytesMax: webhookBodyBytesMax, limits: DATA_LIMITS, isOnlyData: true };
   const parseJson = jsonBodyParser(({ url }) => (ANY_JSON_PATH.test(url) ? anyJson : usual));
-  fastify.addContentTypeParser('application/json', parseJson);
+  fastify.addContentTypeParser('application/json', async (request: FastifyRequest, body: Readable) =>
+    RAW_BODY_PATH.test(request.url) ? receiveBody(body, boundsOf(request, bodyLimit), () => undefined) : parseJson(request, body),
+  );
   fastify.addContentTypeParser(JSON_LIKE_TYPE, async (request: FastifyRequest, body: Readable) => {
     if (!ANY_JSON_PATH.test(request.url)) throw notAccepted();
     return parseJson(request, body);
   });
   const form = { parseAs: 'buffer', bodyLimit: Math.min(bodyLimit, FORM_BYTES_MAX) } as const;
-  fastify.addContentTypeParser('application/x-www-form-urlencoded', form, parseForm);
-  fastify.addContentTypeParser([...YAML_TYPES, '*'], { parseAs: 'buffer', bodyLimit }, (request, body: Buffer, done) => {
-    const type = request.headers['content-type']?.split(';', 1)[0]!.trim().toLowerCase();
-    if (body.length === 0 && type === undefined) return done(null, undefined);
-    const raw = RAW_YAML_PATH.test(request.url) && (type === undefined || YAML_TYPES.includes(type));
-    if (raw && !isUtf8(body)) return done(new Rejection('invalid-request', 'The request body is not valid UTF-8.'));
-    done(raw ? null : notAccepted(), raw ? body.toString() : undefined);
-  });
+  fastify.addContentTypeParser('application/x-www-form-urlencoded', form, (request, body: Buffer, done) =>
+    // Some clients say so of whatever they are given.
+    RAW_YAML_PATH.test(request.url) ? readRaw(body, done) : parseForm(request, body, done),
+  );
+  fastify.addContentTypeParser(
+    [...YAML_TYPES, ...UNTOLD_TYPES, '*'],
+    { parseAs: 'buffer', bodyLimit },
+    (request, body: Buffer, done) => {
+      const type = request.headers['content-type']?.split(';', 1)[0]!.trim().toLowerCase();
+      if (RAW_BODY_PATH.test(request.url)) return done(null, body);
+      if (body.length === 0 && type === undefined) return done(null, undefined);
+      const isYaml = type === undefined || YAML_TYPES.includes(type) || UNTOLD_TYPES.includes(type);
+      if (isYaml && RAW_YAML_PATH.test(request.url)) readRaw(body, done);
+      else done(notAccepted(), undefined);
+    },
+  );
 }
+
+type Done = (error: Error | null, body?: unknown) => void;
+
+function readRaw(body: Buffer, done: Done): void {
+  if (isUtf8(body)) done(null, body.toString());
+  else done(new Rejection('invalid-request', 'The request body is not valid UTF-8.'));
+}
+
+const boundsOf = ({ headers: { 'content-length': length } }: FastifyRequest, bytesMax: number): BodyBounds => ({
+  bytesMax,
+  declared: length === undefined ? undefined : Number(length),
+});
 
 /** On closing, connections are let go as they fall idle, and after the bound whether they are or not. */
 function closeWithinBounds(fastify: FastifyInstance, { shutdownMs }: HttpOptions) {

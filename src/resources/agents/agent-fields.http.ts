@@ -3,6 +3,8 @@ import { parseBoundedJson } from '../../kernel/bounded-json.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { RequestValidation } from '../../platform/http/validation.js';
+import { judgesIn, unknownJudge } from '../guardrails/guardrail-config.policy.js';
+import type { GuardrailCheck } from '../guardrails/guardrail.policy.js';
 import type { LanguageModels } from '../models/model/language-model.port.js';
 import { presetOf } from '../prompts/presets.policy.js';
 import { CHUNKS_MAX } from '../sources/source/retrieval.policy.js';
@@ -101,7 +103,11 @@ export function refuseIncomplete(fields: AgentFields): void {
 }
 
 /** The changes that the fields ask for, in the terms of the agent. @throws Rejection */
-export function changesIn(fields: AgentFields, current: AgentConfiguration): Partial<AgentConfiguration> {
+export function changesIn(
+  fields: AgentFields,
+  current: AgentConfiguration,
+  checks: ReadonlySet<GuardrailCheck>,
+): Partial<AgentConfiguration> {
   const { source, sources, prompt_id: promptId, models, tools, folder_id: folderId, workflow } = fields;
   const { limited_token_mode: limitTokens, limited_request_mode: limitRequests } = fields;
   const changes: { [Field in keyof AgentConfiguration]: AgentConfiguration[Field] | undefined } = {
@@ -119,7 +125,7 @@ export function changesIn(fields: AgentFields, current: AgentConfiguration): Par
     models: models && distinct(models, 'models'),
     defaultModelId: fields.default_model_id,
     jsonSchema: fields.json_schema === undefined ? undefined : normalSchema(fields.json_schema),
-    config: fields.config && normalPolicy(fields.config, current.config),
+    config: fields.config && normalPolicy(fields.config, checks, current.config),
     tokenLimit: limitAfter(current.tokenLimit, { name: 'token', mode: limitTokens, limit: fields.token_limit }),
     requestLimit: limitAfter(current.requestLimit, { name: 'request', mode: limitRequests, limit: fields.request_limit }),
     allowSystemPromptOverride: fields.allow_system_prompt_override,
@@ -129,11 +135,12 @@ export function changesIn(fields: AgentFields, current: AgentConfiguration): Par
   return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
 }
 
-/** The models that changes name anew have to be served. @throws Rejection invalid-request */
+/** The models that changes name anew have to be served, or be the owner's own. @throws Rejection invalid-request, invalid-agent-config */
 export async function refuseUnknownModels(
   models: LanguageModels,
   changes: Partial<AgentConfiguration>,
   current: AgentConfiguration,
+  ownerId: string,
 ): Promise<void> {
   const { defaultModelId = '', models: modelIds = [] } = changes;
   const named = [
@@ -143,8 +150,11 @@ export async function refuseUnknownModels(
       : [['default_model_id', defaultModelId] as const]),
   ];
   for (const [field, id] of named) {
-    if (!(await models.has(id))) throw refused(`${field} names no model of this service: ${id}`);
+    if (!(await models.has(id, ownerId))) throw refused(`${field} names no model of this service: ${id}`);
   }
+  const known = judgesIn(current.config.guardrails);
+  for (const id of judgesIn(changes.config?.guardrails))
+    if (!known.includes(id) && !(await models.has(id, ownerId))) throw unknownJudge(id);
 }
 
 function notEmpty(field: string, value: string | undefined): string | undefined {

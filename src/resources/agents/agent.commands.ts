@@ -5,7 +5,19 @@ import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { newId } from '../../kernel/ids.js';
 import { AccessibleReferences } from './accessible-references.js';
-import { agent, type AgentChange, create, mintWebhook, pin, regenerateKey, remove, unpin, update } from './agent.decider.js';
+import {
+  agent,
+  type AgentChange,
+  type AgentImport,
+  create,
+  importInto,
+  mintWebhook,
+  pin,
+  regenerateKey,
+  remove,
+  unpin,
+  update,
+} from './agent.decider.js';
 import { type AgentConfiguration, type AgentId, type AgentStatus, agentStream, type AgentWebhook } from './agent.events.js';
 import { freshKey } from './issued-key.js';
 import { WebhookTokens } from './webhook-tokens.js';
@@ -47,6 +59,39 @@ export class CreateAgentHandler implements Handler<CreateAgent> {
       return this.streams.transact(agentStream(agentId), agent, decision, cause);
     });
     return { agentId, key: state.keyId === issued.keyId ? key : '', position };
+  }
+}
+
+/** An import makes an agent, or changes one, as its file says. */
+export class ImportIntoAgent extends Command<Readonly<{ status: AgentStatus; slug: string; position: bigint | undefined }>> {
+  constructor(
+    readonly agentId: AgentId,
+    readonly ownerId: string,
+    readonly wanted: Omit<AgentImport, 'now'>,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(ImportIntoAgent)
+export class ImportIntoAgentHandler implements Handler<ImportIntoAgent> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+    private readonly webhookTokens: WebhookTokens,
+  ) {}
+
+  async execute({ agentId, ownerId, wanted, cause }: ImportIntoAgent) {
+    const stream = agentStream(agentId);
+    const change = { ...wanted, now: this.clock.now() };
+    const known = await this.streams.fold(stream, agent);
+    const applied = (webhook?: AgentWebhook) =>
+      this.streams.transact(stream, agent, importInto(agentId, ownerId, change, webhook), cause, known);
+    const isNew = known.state.status === 'none';
+    const { state, position } = await (isNew ? this.webhookTokens.minting(ownerId, applied) : applied());
+    const status: AgentStatus = state.status === 'published' ? 'published' : 'draft';
+    return { status, slug: state.configuration!.slug, position };
   }
 }
 

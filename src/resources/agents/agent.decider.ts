@@ -1,9 +1,11 @@
 import type { Decision } from '../../kernel/event-sourcing/decider.js';
 import { Rejection } from '../../kernel/rejection.js';
 import type { Aggregate } from '../../kernel/event-sourcing/streams.js';
+import { sameJson } from '../../kernel/same-json.js';
 import { agentCodec } from './agent.codec.js';
 import type { AgentConfiguration, AgentEvent, AgentStatus, AgentWebhook, IssuedKey } from './agent.events.js';
 import { BLANK_AGENT, lackingForPublication } from './agent.policy.js';
+import { fieldsAfterImport, type ImportedAgent } from './imported-agent.policy.js';
 
 /** What decisions need to know of an agent. */
 export type Agent = Readonly<{
@@ -16,6 +18,8 @@ export type Agent = Readonly<{
   /** Null for agents of before there were any, until somebody asks. */
   webhook: AgentWebhook | null;
   pinnedBy: ReadonlySet<string>;
+  /** The imports that have been applied to it. */
+  imports: ReadonlySet<string>;
 }>;
 
 const initial: Agent = {
@@ -27,6 +31,7 @@ const initial: Agent = {
   keyId: null,
   webhook: null,
   pinnedBy: new Set(),
+  imports: new Set(),
 };
 
 export const agent: Aggregate<Agent, AgentEvent> = { initial, evolve, codec: agentCodec };
@@ -34,12 +39,14 @@ export const agent: Aggregate<Agent, AgentEvent> = { initial, evolve, codec: age
 function evolve(state: Agent, event: AgentEvent): Agent {
   switch (event.type) {
     case 'AgentCreated': {
-      const { agentId, ownerId, configuration, createdAt } = event.data;
-      return { ...state, id: agentId, status: 'draft', ownerId, configuration, updatedAt: createdAt };
+      const { agentId, ownerId, configuration, createdAt, importId } = event.data;
+      const imports = importsWith(state, importId);
+      return { ...state, id: agentId, status: 'draft', ownerId, configuration, updatedAt: createdAt, imports };
     }
     case 'AgentUpdated': {
-      const { changes, updatedAt } = event.data;
-      return { ...state, configuration: { ...state.configuration!, ...changes }, updatedAt };
+      const { changes, updatedAt, importId } = event.data;
+      const imports = importsWith(state, importId);
+      return { ...state, configuration: { ...state.configuration!, ...changes }, updatedAt, imports };
     }
     case 'AgentPublished':
       return { ...state, status: 'published', updatedAt: event.data.updatedAt };
@@ -59,6 +66,9 @@ function evolve(state: Agent, event: AgentEvent): Agent {
       return { ...state, status: 'deleted' };
   }
 }
+
+const importsWith = ({ imports }: Agent, importId: string | undefined): ReadonlySet<string> =>
+  importId === undefined ? imports : new Set([...imports, importId]);
 
 type Decide = Decision<Agent, AgentEvent>;
 
@@ -121,6 +131,37 @@ export const update =
     return [...events, { type: 'AgentWithdrawnToDraft', data: { agentId: state.id, updatedAt } }];
   };
 
+export type AgentImport = Readonly<{
+  importId: string;
+  imported: ImportedAgent;
+  /** Undefined: the agent keeps the one it has. */
+  slug: string | undefined;
+  /** Whether the import made something else that becomes the owner's with this. */
+  hasParts: boolean;
+  now: Date;
+}>;
+
+/** An agent is made as a file says it, or changed to that; its status and its key stay. Repeated it does nothing. */
+export const importInto =
+  (agentId: string, ownerId: string, wanted: AgentImport, webhook: AgentWebhook | undefined): Decide =>
+  (state) => {
+    const { importId, imported, slug, hasParts, now } = wanted;
+    if (state.imports.has(importId)) return [];
+    if (state.status === 'none' && webhook) {
+      const configuration = { ...BLANK_AGENT, retriever: 'classic', ...fieldsAfterImport(BLANK_AGENT, imported, slug) };
+      const createdAt = now.toISOString();
+      return [
+        { type: 'AgentCreated', data: { agentId, ownerId, createdAt, configuration, importId } },
+        { type: 'AgentWebhookMinted', data: { agentId, webhook } },
+      ];
+    }
+    const current = ownedBy(state, ownerId);
+    const changes = differing(current, fieldsAfterImport(current, imported, slug));
+    if (Object.keys(changes).length === 0 && !hasParts) return [];
+    const updatedAt = after(state.updatedAt, now);
+    return [{ type: 'AgentUpdated', data: { agentId: state.id, updatedAt, changes, importId } }];
+  };
+
 function publish(state: Agent, key: IssuedKey, updatedAt: string): AgentEvent[] {
   const lacking = lackingForPublication(state.configuration!);
   if (lacking.length > 0) {
@@ -164,13 +205,15 @@ function referencesIn({ source, additionalSources, promptId, tools, folderId, wo
   ];
 }
 
-/** The fields that would not stay as they are. */
+/** The fields that would not stay as they are. In a schema the order of keys counts: models fill it in that order. */
 function differing(current: AgentConfiguration, changes: Partial<AgentConfiguration>): Partial<AgentConfiguration> {
   const before = current as Readonly<Record<string, unknown>>;
-  return Object.fromEntries(Object.entries(changes).filter(([field, value]) => !same(before[field], value)));
+  return Object.fromEntries(
+    Object.entries(changes).filter(([field, value]) =>
+      field === 'jsonSchema' ? JSON.stringify(before[field]) !== JSON.stringify(value) : !sameJson(before[field], value),
+    ),
+  );
 }
-
-const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
 /** A moment after the last change, so that no two versions have the same one. */
 const after = (last: string, now: Date) => new Date(Math.max(now.getTime(), Date.parse(last) + 1)).toISOString();

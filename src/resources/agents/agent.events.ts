@@ -50,10 +50,26 @@ export type AgentWebhook = Readonly<{ hash: string; credentialsId: string }>;
 
 export type AgentCreated = Event<
   'AgentCreated',
-  { agentId: AgentId; ownerId: string; createdAt: string; configuration: AgentConfiguration }
+  {
+    agentId: AgentId;
+    ownerId: string;
+    createdAt: string;
+    configuration: AgentConfiguration;
+    /** The import that made it. What else that import made is the owner's from here on. */
+    importId?: string;
+  }
 >;
 /** Holds exactly the fields that changed, each whole. `updatedAt` only ever grows, so it names the version a client has read. */
-export type AgentUpdated = Event<'AgentUpdated', { agentId: AgentId; updatedAt: string; changes: Partial<AgentConfiguration> }>;
+export type AgentUpdated = Event<
+  'AgentUpdated',
+  {
+    agentId: AgentId;
+    updatedAt: string;
+    changes: Partial<AgentConfiguration>;
+    /** The import that changed it. What else that import made is the owner's from here on. */
+    importId?: string;
+  }
+>;
 export type AgentPublished = Event<'AgentPublished', { agentId: AgentId; updatedAt: string }>;
 export type AgentWithdrawnToDraft = Event<'AgentWithdrawnToDraft', { agentId: AgentId; updatedAt: string }>;
 export type AgentKeyIssued = Event<'AgentKeyIssued', { agentId: AgentId; key: IssuedKey }>;

@@ -1,4 +1,6 @@
 import { Rejection } from '../../kernel/rejection.js';
+import { validGuardrails } from '../guardrails/guardrail-config.policy.js';
+import type { GuardrailCheck } from '../guardrails/guardrail.policy.js';
 import type { AgentConfiguration, AgentPolicy } from './agent.events.js';
 
 export const TITLE_CHARACTERS_MAX = 200;
@@ -9,7 +11,6 @@ export const LIST_ENTRIES_MAX = 200;
 const WRITE_ALLOWLIST_ENTRIES_MAX = 200;
 const WRITE_ALLOWLIST_ENTRY_CHARACTERS_MAX = 512;
 const ALLOWED_ORIGINS_MAX = 100;
-const GUARDRAILS_CHARACTERS_MAX = 64 * 1024;
 
 /** An agent of which nothing has been said yet. */
 export const BLANK_AGENT: AgentConfiguration = {
@@ -68,12 +69,15 @@ export function limitAfter(current: number | null, { name, mode, limit }: LimitC
 }
 
 const POLICY_KEYS = new Set(['guardrails', 'api_write_allowlist', 'restrict_origins', 'allowed_origins']);
-const GUARDRAILS_KEYS = new Set(['enabled', 'mode', 'fail_open', 'timeout_ms', 'block_message', 'controls']);
 
 const invalid = (problem: string) => new Rejection('invalid-agent-config', `Invalid config: config.${problem}`);
 
 /** The policy as it is kept: lists trimmed, sorted and without doubles. @throws Rejection invalid-agent-config */
-export function normalPolicy(config: Readonly<Record<string, unknown>>, current: AgentPolicy = {}): AgentPolicy {
+export function normalPolicy(
+  config: Readonly<Record<string, unknown>>,
+  checks: ReadonlySet<GuardrailCheck>,
+  current: AgentPolicy = {},
+): AgentPolicy {
   const { guardrails, api_write_allowlist: allowlist, restrict_origins: restrict, allowed_origins: origins } = config;
   const unknown = Object.keys(config).find((key) => !POLICY_KEYS.has(key));
   if (unknown !== undefined) throw invalid(`${unknown} is not known.`);
@@ -81,29 +85,17 @@ export function normalPolicy(config: Readonly<Record<string, unknown>>, current:
   const allowedOrigins = origins === undefined ? undefined : originsIn(origins);
   if (restrict && !allowedOrigins?.length) throw invalid('allowed_origins must name an origin where restrict_origins is true.');
   return {
-    ...(guardrails !== undefined && guardrails !== null && { guardrails: guardrailsIn(guardrails, current.guardrails) }),
+    ...(guardrails !== undefined && guardrails !== null && { guardrails: guardrailsIn(guardrails, checks, current.guardrails) }),
     ...(allowlist !== undefined && { api_write_allowlist: writeActionsIn(allowlist) }),
     ...(restrict !== undefined && { restrict_origins: restrict }),
     ...(allowedOrigins && { allowed_origins: allowedOrigins }),
   };
 }
 
-/** Guardrails that check nothing, or those that are stored already: there is no check here yet. */
-function guardrailsIn(value: unknown, current: AgentPolicy['guardrails']): Readonly<Record<string, unknown>> {
-  if (!isObject(value)) throw invalid('guardrails must be an object.');
-  if (JSON.stringify(value) === JSON.stringify(current)) return value;
-  const unknown = Object.keys(value).find((key) => !GUARDRAILS_KEYS.has(key));
-  if (unknown !== undefined) throw invalid(`guardrails.${unknown} is not known.`);
-  const { enabled = false } = value;
-  if (typeof enabled !== 'boolean') throw invalid('guardrails.enabled must be a boolean.');
-  if (enabled) throw invalid('guardrails cannot be enabled: this service has no checks.');
-  if (JSON.stringify(value).length > GUARDRAILS_CHARACTERS_MAX)
-    throw invalid(`guardrails must have at most ${GUARDRAILS_CHARACTERS_MAX} characters.`);
-  return value;
+/** Guardrails that are valid, or those that are stored already: a check may have been switched off since. */
+function guardrailsIn(value: unknown, checks: ReadonlySet<GuardrailCheck>, current: AgentPolicy['guardrails']) {
+  return current && JSON.stringify(value) === JSON.stringify(current) ? current : validGuardrails(value, checks);
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const writeActionsIn = (value: unknown) =>
   listOf(value, {
@@ -157,6 +149,7 @@ const AGENT_TYPES: ReadonlyMap<string, string> = new Map([
   ['workflow', 'workflow'],
   ['react', 'classic'],
   ['openai', 'classic'],
+  ['research', 'research'],
 ]);
 
 /** The type that a name stands for; a type that is stored already stays. @throws Rejection invalid-request */

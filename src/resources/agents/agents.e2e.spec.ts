@@ -176,6 +176,15 @@ describe('an agent', () => {
     });
   });
 
+  it('keeps its guardrails as they were sent, and keeps them when it is sent others that are invalid', async () => {
+    const guardrails = { enabled: true, mode: 'scan_all', controls: [{ check: 'pii', stage: 'output', action: 'redact' }] };
+    const { id } = await create({ config: { guardrails } });
+    const invalid = { guardrails: { ...guardrails, controls: [{ check: 'injection', stage: 'output' }] } };
+    const refused = await send('PUT', `/api/update_agent/${id}`, { config: invalid, name: 'Other' });
+    expect([refused.status, refused.body['message']]).toEqual([400, expect.stringContaining('controls[0].stage must be one of')]);
+    expect(await read(id)).toMatchObject({ name: 'Guide', config: { guardrails } });
+  });
+
   it('is not changed over a version its editor has not seen', async () => {
     const { id } = await create();
     const seen = (await read(id))['updated_at'];
@@ -219,6 +228,8 @@ describe('an agent', () => {
   });
 });
 
+const GUARDRAILS_INVALID = 'Invalid config: one or more guardrail controls failed validation.';
+
 describe('a refusal', () => {
   const cases: readonly (readonly [string, object, string])[] = [
     ['no status', { status: undefined }, "Status must be either 'draft' or 'published'"],
@@ -253,8 +264,25 @@ describe('a refusal', () => {
     ],
     ['no origin to restrict to', { config: { restrict_origins: true } }, 'config.allowed_origins must name an origin'],
     ['a restriction that is none', { config: { restrict_origins: 'yes' } }, 'config.restrict_origins must be'],
-    ['guardrails that nobody checks', { config: { guardrails: { enabled: true } } }, 'config.guardrails cannot be enabled'],
-    ['guardrails of an unknown kind', { config: { guardrails: { on: true } } }, 'config.guardrails.on is not known'],
+    [
+      'guardrails with a check that there is not',
+      { config: { guardrails: { enabled: true, controls: [{ check: 'mood', stage: 'input' }] } } },
+      `${GUARDRAILS_INVALID} config.guardrails.controls[0].check must be one of`,
+    ],
+    [
+      'guardrails of an unknown kind',
+      { config: { guardrails: { on: true } } },
+      `${GUARDRAILS_INVALID} config.guardrails.on is not known.`,
+    ],
+    [
+      'guardrails with a judge that nobody serves',
+      {
+        config: {
+          guardrails: { controls: [{ check: 'policy', stage: 'input', settings: { policy: 'No insults.', model: 'gone' } }] },
+        },
+      },
+      `${GUARDRAILS_INVALID} config.guardrails names no model of this service: gone`,
+    ],
     ['a type that nobody runs', { agent_type: 'oracle' }, 'agent_type must be one of classic, agentic, research, workflow'],
     ['a model that nobody serves', { default_model_id: 'gone' }, 'default_model_id names no model of this service: gone'],
     ['models that nobody serves', { models: ['offline', 'gone'] }, 'models names no model of this service: gone'],

@@ -30,6 +30,7 @@ import type { AgentConfiguration } from './agent.events.js';
 import { BLANK_AGENT } from './agent.policy.js';
 import { maskedAgentKey } from '../identity/agent-keys.policy.js';
 import { AgentFields, changesIn, readAgentFields, refuseIncomplete, refuseUnknownModels } from './agent-fields.http.js';
+import { Guardrails } from '../guardrails/guardrails.port.js';
 import { LanguageModels } from '../models/model/language-model.port.js';
 import { keepImage } from './agent-images.http.js';
 import { agentRecord, agentRecordInFull } from './agent-record.http.js';
@@ -68,6 +69,7 @@ export class AgentsController {
     private readonly blobs: Blobs,
     private readonly freshness: Freshness,
     private readonly models: LanguageModels,
+    private readonly guardrails: Guardrails,
   ) {}
 
   @Access({ for: 'user', action: 'list', of: 'agents', scopes: ['agents:read'] })
@@ -115,9 +117,9 @@ export class AgentsController {
     const fields = await readAgentFields(body);
     if (!fields.status) throw new Rejection('invalid-request', "Status must be either 'draft' or 'published'");
     refuseIncomplete(fields);
-    const named = changesIn(fields, BLANK_AGENT);
+    const named = changesIn(fields, BLANK_AGENT, this.guardrails.checks);
     requireReferences(user, named);
-    await refuseUnknownModels(this.models, named, BLANK_AGENT);
+    await refuseUnknownModels(this.models, named, BLANK_AGENT, user.userId);
     const changes = { ...named, ...(await this.imageIn(image)) };
     const configuration = { ...BLANK_AGENT, retriever: 'classic', ...changes };
     const { agentId, key, position } = await this.commands.execute(
@@ -142,9 +144,9 @@ export class AgentsController {
   ) {
     const { configuration } = await this.owned(user, id);
     const fields = await readAgentFields(body);
-    const named = changesIn(fields, configuration);
+    const named = changesIn(fields, configuration, this.guardrails.checks);
     requireReferences(user, named);
-    await refuseUnknownModels(this.models, named, configuration);
+    await refuseUnknownModels(this.models, named, configuration, user.userId);
     const changes = { ...named, ...(await this.imageIn(image)) };
     if (Object.keys(changes).length === 0 && !fields.status)
       throw new Rejection('invalid-request', 'No valid update data provided');

@@ -14,6 +14,7 @@ import { AgentsController } from './agents.http.js';
 import {
   CreateAgentHandler,
   DeleteAgentHandler,
+  ImportIntoAgentHandler,
   MintAgentWebhookHandler,
   PinAgentHandler,
   RegenerateAgentKeyHandler,
@@ -49,6 +50,7 @@ const images = MultipartModule.registerAsync({
     PinAgentHandler,
     DeleteAgentHandler,
     MintAgentWebhookHandler,
+    ImportIntoAgentHandler,
     WebhookTokens,
     DeleteWorkflowOfAgent,
     {

@@ -8,7 +8,7 @@ export type CodeJob = Readonly<{
   state: unknown;
   /** Staged as `inputs/<name>`. */
   inputs: readonly CodeFile[];
-  /** From the first instruction of the code on; the interpreter is started before. */
+  /** From when an interpreter that has started is given the code. */
   timeoutMs: number;
 }>;
 
@@ -21,7 +21,7 @@ export type CodeFailure = Readonly<{ kind: 'error' | 'timeout' | 'memory' | 'out
 export type CodeResult = Readonly<{
   stdout: string;
   stderr: string;
-  /** What the code left in its folder beside its inputs and what it was given unchanged. None where the run failed otherwise than by `error`. */
+  /** What the code left in its folder beside `inputs/` and `state.json`; none where the run failed. */
   files: readonly CodeFile[];
   failure: CodeFailure | null;
 }>;
@@ -30,4 +30,6 @@ export type CodeResult = Readonly<{
 export abstract class CodeRunner {
   /** Every outcome of the code is a result. @throws the signal's reason; Rejection `code-disabled`, where code does not run here */
   abstract run(job: CodeJob, signal: AbortSignal): Promise<CodeResult>;
+  /** Ends what runs. */
+  abstract close(): Promise<void>;
 }

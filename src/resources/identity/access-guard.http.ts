@@ -16,8 +16,8 @@ export class AccessGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const route = this.reflector.get<RouteAccess | undefined>(ROUTE_ACCESS, context.getHandler());
     const asked = context.switchToHttp().getRequest<Asked>();
-    const { user } = identityOf(context);
-    const refusal = refusalOf(user, { does: 'enter', route, named: (place) => idsAt(asked, place) });
+    const { user, device } = identityOf(context);
+    const refusal = refusalOf(device ?? user, { does: 'enter', route, named: (place) => idsAt(asked, place) });
     // A key may stand in a form, and be looked up by the handler alone: until then it is not known who comes.
     if (refusal && !(refusal.status === 401 && isAskedLater(route))) throw rejectionOf(refusal);
     return true;

@@ -93,6 +93,59 @@ describe('a token that is restricted to some agents', () => {
   });
 });
 
+describe('an artifact', () => {
+  const began = { status: 'open', ownerId: 'alice', agentId: 'a1', agentKeyId: 'k1' } as const;
+  const within = { conversationId: 'c1', began };
+  const artifact = { ownerId: 'alice', conversationId: 'c1' };
+  const act = (
+    does: 'read-artifact' | 'change-artifact',
+    more: Partial<Extract<Act, { does: 'read-artifact' | 'change-artifact' }>> = {},
+  ): Act => ({
+    does,
+    artifact,
+    within: undefined,
+    ...more,
+  });
+
+  it('is read and changed by its owner, and is not there for others', () => {
+    for (const does of ['read-artifact', 'change-artifact'] as const) {
+      expect(refused(alice, act(does))).toBe('allowed');
+      expect(refused({ ...alice, userId: 'bob' }, act(does, { within }))).toEqual([404, 'not-found']);
+      expect(refused(admin, act(does))).toEqual([404, 'not-found']);
+      expect(refused(alice, act(does, { artifact: undefined }))).toEqual([404, 'not-found']);
+      expect(refused(undefined, act(does))).toEqual(NO_CALLER);
+    }
+  });
+
+  it('is read, and never changed, with the key that its conversation was begun with, by those who can name the conversation', () => {
+    expect(refused(key, act('read-artifact', { within }))).toBe('allowed');
+    expect(refused(key, act('change-artifact', { within }))).toEqual([403, 'not-allowed']);
+    const others = [
+      undefined,
+      { conversationId: 'c2', began },
+      { conversationId: 'c1', began: undefined },
+      { conversationId: 'c1', began: { ...began, agentId: 'a2' } },
+      { conversationId: 'c1', began: { ...began, agentKeyId: null } },
+    ];
+    for (const named of others) {
+      expect(refused(key, act('read-artifact', { within: named }))).toEqual([404, 'not-found']);
+      expect(refused(key, act('change-artifact', { within: named }))).toEqual([404, 'not-found']);
+    }
+    const ofRun = { ...artifact, conversationId: null };
+    expect(refused(key, act('read-artifact', { artifact: ofRun, within }))).toEqual([404, 'not-found']);
+  });
+
+  it('is listed with its conversation to those it belongs to, and otherwise to its owner', () => {
+    const listing = (of: Extract<Act, { does: 'list-artifacts' }>['of']): Act => ({ does: 'list-artifacts', of });
+    for (const each of [within, 'workflow-run', 'owner'] as const) expect(refused(alice, listing(each))).toBe('allowed');
+    expect(refused({ ...alice, userId: 'bob' }, listing(within))).toEqual([403, 'not-allowed']);
+    expect(refused(alice, listing({ conversationId: 'c1', began: undefined }))).toEqual([403, 'not-allowed']);
+    expect(refused(key, listing(within))).toBe('allowed');
+    for (const each of ['workflow-run', 'owner'] as const) expect(refused(key, listing(each))).toEqual([403, 'not-allowed']);
+    expect(refused(undefined, listing('owner'))).toEqual(NO_CALLER);
+  });
+});
+
 describe('a thing', () => {
   const reach = (ownerId: string, family?: 'agents'): Act => ({
     does: 'reach',

@@ -1,6 +1,14 @@
-import { type Family, FAMILIES, type Place, type RouteAccess, type Scope } from '../../kernel/access.js';
+import {
+  type Action,
+  type Family,
+  FAMILIES,
+  FAMILIES_OF_AGENTS_PARTS,
+  type Place,
+  type RouteAccess,
+  type Scope,
+} from '../../kernel/access.js';
 import { Rejection } from '../../kernel/rejection.js';
-import { type Caller, isAdmin, ownerOf, signedInUserOf, type TokenGrant } from './caller.js';
+import { type Caller, type DeviceCaller, isAdmin, ownerOf, signedInUserOf, type TokenGrant } from './caller.js';
 
 /** Who comes; undefined: a caller who shows no credential. */
 export type Who = Caller | undefined;
@@ -27,6 +35,9 @@ export type NamedByQuestion = Readonly<{
   bringsWorkflow?: boolean;
 }>;
 
+/** A conversation that a request names, and how it began; undefined: it is not there. */
+export type NamedConversation = Readonly<{ conversationId: string; began: Beginning | undefined }>;
+
 /** What is done to what. */
 export type Act =
   /** A request comes to a route. `named` are the ids that it holds at a place. */
@@ -35,10 +46,22 @@ export type Act =
   | Readonly<{ does: 'reach'; thing: Readonly<{ id?: string; ownerId: string }> | undefined; family?: Family }>
   /** Things of a family are named by what is written. Whose they are is checked where they are looked up. */
   | Readonly<{ does: 'refer'; family: Family; ids: readonly string[] }>
+  /** A file becomes an agent, or changes the one with this id. */
+  | Readonly<{ does: 'import'; agentId: string | null }>
   | Readonly<{ does: 'ask'; question: NamedByQuestion }>
   | Readonly<{ does: 'join'; conversation: Beginning }>
   /** A journal is read. `askedWith` is the id of the token that its question was asked with. */
   | Readonly<{ does: 'replay'; conversation: Beginning; askedWith: string | undefined }>
+  /** The artifact of a conversation or of a run is read, or changed. `within` is the conversation that the request names. */
+  | Readonly<{
+      does: 'read-artifact' | 'change-artifact';
+      artifact: Readonly<{ ownerId: string; conversationId: string | null }> | undefined;
+      within: NamedConversation | undefined;
+    }>
+  /** Artifacts are listed: those of a conversation, of a run of a workflow, or all. */
+  | Readonly<{ does: 'list-artifacts'; of: NamedConversation | 'workflow-run' | 'owner' }>
+  /** A device speaks of a command that was handed out to it. */
+  | Readonly<{ does: 'serve'; invocation: Readonly<{ deviceId: string }> | undefined }>
   /** The full key of an agent is shown. */
   | Readonly<{ does: 'see-keys' }>
   /** What all users did is read. */
@@ -53,7 +76,8 @@ export type Refusal = Readonly<
 >;
 
 /** Why a caller may not do something; undefined: it is allowed. No other code decides that. */
-export function refusalOf(who: Who, act: Act): Refusal | undefined {
+export function refusalOf(who: Who | DeviceCaller, act: Act): Refusal | undefined {
+  if (who?.kind === 'device') return ofDevice(who, act);
   switch (act.does) {
     case 'enter':
       return entering(who, act.route, act.named);
@@ -63,12 +87,21 @@ export function refusalOf(who: Who, act: Act): Refusal | undefined {
       return within(tokenOf(who), act.family, act.ids)
         ? undefined
         : notAllowed(`This token may not use one of the ${act.family}`);
+    case 'import':
+      return importing(tokenOf(who), act.agentId);
     case 'ask':
       return asking(who, act.question);
     case 'join':
       return who && isPartyTo(act.conversation, who) ? undefined : NOT_FOUND;
     case 'replay':
       return replaying(who, act.conversation, act.askedWith);
+    case 'read-artifact':
+    case 'change-artifact':
+      return reachingArtifact(who, act);
+    case 'list-artifacts':
+      return listingArtifacts(who, act.of);
+    case 'serve':
+      return NOT_FOUND;
     case 'see-keys':
       return tokenOf(who)?.scopes.includes('agents:keys') === false ? scopeMissing(['agents:keys']) : undefined;
     case 'see-all':
@@ -76,10 +109,10 @@ export function refusalOf(who: Who, act: Act): Refusal | undefined {
   }
 }
 
-export const may = (who: Who, act: Act): boolean => refusalOf(who, act) === undefined;
+export const may = (who: Who | DeviceCaller, act: Act): boolean => refusalOf(who, act) === undefined;
 
 /** @throws Rejection as the function decides; `notFound` says what is not there, or not theirs */
-export function requireAccess(who: Who, act: Act, notFound: () => Rejection = generallyNotFound): void {
+export function requireAccess(who: Who | DeviceCaller, act: Act, notFound: () => Rejection = generallyNotFound): void {
   const refusal = refusalOf(who, act);
   if (refusal) throw rejectionOf(refusal, notFound);
 }
@@ -157,6 +190,12 @@ function entering(who: Who, route: RouteAccess | undefined, named: (place: Place
   return isOpenTo(who, route) ? undefined : UNAUTHENTICATED;
 }
 
+/** A device enters its own routes and speaks of its own commands. */
+function ofDevice({ deviceId }: DeviceCaller, act: Act): Refusal | undefined {
+  if (act.does === 'enter') return act.route?.for === 'device' ? undefined : UNAUTHENTICATED;
+  return act.does === 'serve' && act.invocation?.deviceId === deviceId ? undefined : NOT_FOUND;
+}
+
 function isOpenTo(who: Who, { for: audience }: RouteAccess): boolean {
   switch (audience) {
     case 'user':
@@ -165,6 +204,8 @@ function isOpenTo(who: Who, { for: audience }: RouteAccess): boolean {
       return who !== undefined;
     case 'key':
       return who?.kind === 'agent-key';
+    case 'device':
+      return false;
     case 'anyone':
     case 'capability':
       return true;
@@ -195,10 +236,21 @@ function enteringRestricted(
   named: (place: Place) => readonly unknown[],
 ): Refusal | undefined {
   const family = FAMILIES.find((each) => each === of);
-  if (!family || !token.resources[family] || action === 'list' || action === 'describe') return undefined;
+  if (!family || !token.resources[family] || WITHOUT_ID.includes(action)) return undefined;
   const ids = at && action !== 'create' ? named(at) : [];
   if (ids.length === 0) return notAllowed(`This token is restricted to specific ${family} and cannot use this endpoint`);
   return within(token, family, ids) ? undefined : notAllowed(`This token may not access this resource (${family})`);
+}
+
+/** What these do is decided once more where it is known which resources it is about. */
+const WITHOUT_ID: readonly Action[] = ['list', 'describe', 'import'];
+
+/** An agent brings its parts along, so a token that is restricted in those imports nothing. */
+function importing(token: TokenGrant | undefined, agentId: string | null): Refusal | undefined {
+  const family = FAMILIES_OF_AGENTS_PARTS.find((each) => token?.resources[each]);
+  if (family) return notAllowed(`A token restricted to specific ${family} cannot import agents`);
+  if (!token?.resources.agents || (agentId !== null && within(token, 'agents', [agentId]))) return undefined;
+  return notAllowed('This token is restricted to specific agents and may only update those');
 }
 
 const grants = ({ scopes }: TokenGrant, needed: Scope): boolean =>
@@ -247,6 +299,31 @@ function replaying(who: Who, conversation: Beginning, askedWith: string | undefi
   const token = restrictedTokenOf(who);
   return token && token.id !== askedWith ? NOT_FOUND : undefined;
 }
+
+const FORBIDDEN: Refusal = { status: 403, code: 'not-allowed', message: 'Forbidden' };
+
+/**
+ * The key of an agent is in the hands of every visitor, so it opens what belongs to a conversation that the visitor can name, and
+ * changes nothing.
+ */
+function reachingArtifact(
+  who: Who,
+  { does, artifact, within: named }: Extract<Act, { does: 'read-artifact' | 'change-artifact' }>,
+) {
+  if (!who) return UNAUTHENTICATED;
+  if (!artifact || artifact.ownerId !== ownerOf(who)) return NOT_FOUND;
+  if (who.kind === 'user') return undefined;
+  if (!named || named.conversationId !== artifact.conversationId || !isOf(named, who)) return NOT_FOUND;
+  return does === 'change-artifact' ? FORBIDDEN : undefined;
+}
+
+function listingArtifacts(who: Who, of: NamedConversation | 'workflow-run' | 'owner'): Refusal | undefined {
+  if (!who) return UNAUTHENTICATED;
+  if (typeof of === 'string') return who.kind === 'user' ? undefined : FORBIDDEN;
+  return isOf(of, who) ? undefined : FORBIDDEN;
+}
+
+const isOf = ({ began }: NamedConversation, party: Party): boolean => began !== undefined && isPartyTo(began, party);
 
 const isRestricted = ({ resources }: TokenGrant, families: readonly Family[] = FAMILIES): boolean =>
   families.some((family) => resources[family]);

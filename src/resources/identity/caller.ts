@@ -41,6 +41,16 @@ export type AgentKeyCaller = Readonly<{
   cause: Cause;
 }>;
 
+/** A machine that a user has paired. It comes to the routes of devices and to nothing else; it is no caller of any other. */
+export type DeviceCaller = Readonly<{
+  kind: 'device';
+  deviceId: string;
+  ownerId: string;
+  /** Names its token, without saying anything of it. */
+  tokenId: string;
+  cause: Cause;
+}>;
+
 /** Who calls. */
 export type Caller = SignedInUser | AgentKeyCaller;
 

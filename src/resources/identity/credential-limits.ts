@@ -1,6 +1,7 @@
 import type { RateLimit } from '../../kernel/rate-limit.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { clientOf } from './client-address.js';
+import type { RedeemedCodes } from './redeemed-codes.port.js';
 import type { ClientConnection, WrongCredentials } from './wrong-credentials.port.js';
 
 /** What a client may do, within a rate. */
@@ -24,6 +25,11 @@ export class LimitedWrongCredentials extends LimitedByClient implements WrongCre
 /** The session tokens that are generated for a client, within a rate. */
 export class GeneratedTokens extends LimitedByClient {
   protected readonly refusal = ['too-many-requests', 'Too many new tokens'] as const;
+}
+
+/** The codes of pairings that a client tries to redeem, within a rate. */
+export class LimitedRedeemedCodes extends LimitedByClient implements RedeemedCodes {
+  protected readonly refusal = ['too-many-requests', 'Too many codes'] as const;
 }
 
 /** The sign-ins that a client begins, within a rate: each is remembered until it is finished or too old. */

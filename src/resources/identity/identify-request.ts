@@ -3,8 +3,10 @@ import { Rejection } from '../../kernel/rejection.js';
 import { clientOf } from './client-address.js';
 import type { AgentKeyDirectory } from './agent-key-directory.port.js';
 import { type Authenticator, bearerOf } from './authenticator.js';
-import type { AuthType, SignedInUser } from './caller.js';
-import { Identity } from './identity.js';
+import type { AuthType, DeviceCaller, SignedInUser } from './caller.js';
+import type { DeviceDirectory } from './device-directory.port.js';
+import { Identity, type IdentityMeans } from './identity.js';
+import { deviceTokenInvalid, deviceTokenMissing } from './identity.rejections.js';
 import type { IdentifiedRequest } from './identity.http.js';
 import { type AccessTokenDirectory, isAccessToken } from './access-token-directory.port.js';
 import type { OpenResponses } from './open-responses.js';
@@ -13,7 +15,9 @@ import type { WrongCredentials } from './wrong-credentials.port.js';
 /** Under these paths the bearer is an agent key, as clients of those protocols send it. */
 const BEARER_IS_AGENT_KEY = /^\/(v1|mcp)(\/|\?|$)/;
 /** Here the path or the body holds the only credential: what else a sender brings along is for another receiver, or has expired. */
-export const BRINGS_OWN_CREDENTIAL = /^\/api\/(webhooks|auth\/oidc)\//;
+export const BRINGS_OWN_CREDENTIAL = /^\/api\/(webhooks\/|auth\/oidc\/|devices\/pairings\/redeem(\/|\?|$))/;
+/** Here the bearer is the token of a device, and no user is. */
+export const BEARER_IS_DEVICE = /^\/api\/devices\/(poll|me|sessions)(\/|\?|$)/;
 
 /**
  * Routes of the incumbent's interface that change something by GET: one deletes a source, one makes the token of a webhook. Two more
@@ -33,6 +37,7 @@ export const identifyRequest =
     authenticator: Authenticator,
     directory: () => AgentKeyDirectory,
     tokens: () => AccessTokenDirectory,
+    devices: () => DeviceDirectory,
     wrong: WrongCredentials,
     allowedOrigins: readonly string[],
     responses: OpenResponses,
@@ -40,6 +45,11 @@ export const identifyRequest =
   async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     refuseOtherSites(request, allowedOrigins);
     const { authorization } = request.headers;
+    if (BEARER_IS_DEVICE.test(request.url)) {
+      const device = await deviceOf(devices(), authorization, request, wrong);
+      (request as FastifyRequest & IdentifiedRequest).identity = ofDevice(device);
+      return responses.add(device, reply.raw);
+    }
     const bearerIsKey = BEARER_IS_AGENT_KEY.test(request.url);
     const bearerIsUser = !bearerIsKey && !BRINGS_OWN_CREDENTIAL.test(request.url);
     const countWrong = () => wrong.count(request);
@@ -66,6 +76,39 @@ export const identifyRequest =
     if (user) responses.add(user, reply.raw);
   };
 
+/** @throws Rejection device-token-missing, device-token-invalid, too-many-wrong-credentials */
+async function deviceOf(
+  devices: DeviceDirectory,
+  authorization: string | undefined,
+  request: FastifyRequest,
+  wrong: WrongCredentials,
+): Promise<DeviceCaller> {
+  const token = /^bearer /i.test(authorization ?? '') ? authorization!.slice('bearer '.length).trim() : '';
+  if (token === '') throw deviceTokenMissing();
+  const device = await devices.holderOf(token, request.id);
+  if (!device) {
+    await wrong.count(request);
+    throw deviceTokenInvalid();
+  }
+  devices.noteUse(device.tokenId, clientOf(request));
+  return device;
+}
+
+const ofDevice = (device: DeviceCaller): Identity => {
+  const { correlationId } = device.cause;
+  return new Identity(correlationId, undefined, () => undefined, NO_KEYS, device);
+};
+
+/** A device shows no key: none is looked for. */
+const NO_KEYS: IdentityMeans = {
+  directory: () => {
+    throw new Error('No key is looked up for a device.');
+  },
+  countWrong: () => Promise.resolve(),
+  letsIn: () => undefined,
+  origin: undefined,
+};
+
 /** The user whose token the bearer is. What it causes names the token, and never its secret. @throws Rejection invalid-token, token-expired */
 async function userOfToken(tokens: AccessTokenDirectory, bearer: string, request: FastifyRequest): Promise<SignedInUser> {
   const { userId, grant: token } = await tokens.holderOf(bearer);
@@ -88,7 +131,13 @@ export const refuseForeignPages =
   async (request: FastifyRequest): Promise<void> => {
     if (authType !== 'none' || !changesSomething(request) || !isForeignPage(request, allowedOrigins)) return;
     const mayHoldKey = KEY_IS_IN_FORM.test(request.url);
-    if (mayHoldKey || BRINGS_OWN_CREDENTIAL.test(request.url) || bearerOf(request.headers.authorization) || keyIn(request))
+    if (
+      mayHoldKey ||
+      BRINGS_OWN_CREDENTIAL.test(request.url) ||
+      BEARER_IS_DEVICE.test(request.url) ||
+      bearerOf(request.headers.authorization) ||
+      keyIn(request)
+    )
       return;
     throw new Rejection(
       'origin-not-allowed',

@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
-import type { Caller, SignedInUser } from './caller.js';
+import type { Caller, DeviceCaller, SignedInUser } from './caller.js';
 import { type Identity, unauthenticated } from './identity.js';
 
 /** A request after the hook of the identity module has seen it. */
@@ -17,6 +17,13 @@ export const CurrentUser = createParamDecorator((_: unknown, context: ExecutionC
   const { user } = identityOf(context);
   if (!user) throw unauthenticated();
   return user;
+});
+
+/** The device that calls; 401 for everybody else. */
+export const CurrentDevice = createParamDecorator((_: unknown, context: ExecutionContext): DeviceCaller => {
+  const { device } = identityOf(context);
+  if (!device) throw unauthenticated();
+  return device;
 });
 
 /** The holder of the agent key that was sent, else the signed-in user; 401 when the key is unknown, and when there is neither. */

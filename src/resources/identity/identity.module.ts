@@ -8,14 +8,16 @@ import { Signals } from '../../kernel/signals.js';
 import { Timing } from '../../kernel/timing.js';
 import { Config } from '../../platform/config/config.js';
 import { AccessGuard } from './access-guard.http.js';
+import { DeviceDirectory } from './device-directory.port.js';
 import { AgentKeyDirectory } from './agent-key-directory.port.js';
 import { Authenticator } from './authenticator.js';
-import { GeneratedTokens, LimitedWrongCredentials } from './credential-limits.js';
+import { GeneratedTokens, LimitedRedeemedCodes, LimitedWrongCredentials } from './credential-limits.js';
 import { identifyRequest, refuseForeignPages } from './identify-request.js';
 import { SessionController } from './session.http.js';
 import { SessionTokens } from './session-tokens.js';
 import { AccessTokenDirectory } from './access-token-directory.port.js';
 import { OpenResponses } from './open-responses.js';
+import { RedeemedCodes } from './redeemed-codes.port.js';
 import { RevocableCredentials } from './revocable-credentials.js';
 import { LiveSessions } from './sessions/live-sessions.js';
 import { StateSessionFactHandler } from './sessions/session.commands.js';
@@ -53,7 +55,8 @@ const HOUR_MS = 60 * MINUTE_MS;
       useFactory: (sessions: LiveSessions, modules: ModuleRef, timing: Timing, signals: Signals) => {
         const tokens = () => modules.get(AccessTokenDirectory, { strict: false });
         const keys = () => modules.get(AgentKeyDirectory, { strict: false });
-        return new OpenResponses(new RevocableCredentials(sessions, tokens, keys), timing, signals);
+        const devices = () => modules.get(DeviceDirectory, { strict: false });
+        return new OpenResponses(new RevocableCredentials(sessions, tokens, keys, devices), timing, signals);
       },
     },
     StateSessionFactHandler,
@@ -64,13 +67,19 @@ const HOUR_MS = 60 * MINUTE_MS;
         new LimitedWrongCredentials(new RateLimit(keyValue, clock, 'wrong-credentials', { max, windowMs: MINUTE_MS })),
     },
     {
+      provide: RedeemedCodes,
+      inject: [KeyValue, Clock, Config],
+      useFactory: (keyValue: KeyValue, clock: Clock, { deviceRedeemsPerMinuteMax: max }: Config) =>
+        new LimitedRedeemedCodes(new RateLimit(keyValue, clock, 'redeemed-codes', { max, windowMs: MINUTE_MS })),
+    },
+    {
       provide: GeneratedTokens,
       inject: [KeyValue, Clock, Config],
       useFactory: (keyValue: KeyValue, clock: Clock, { generatedTokensPerHourMax: max }: Config) =>
         new GeneratedTokens(new RateLimit(keyValue, clock, 'generated-tokens', { max, windowMs: HOUR_MS })),
     },
   ],
-  exports: [Authenticator, SessionTokens, WrongCredentials, LiveSessions, OpenResponses],
+  exports: [Authenticator, SessionTokens, WrongCredentials, LiveSessions, OpenResponses, RedeemedCodes],
 })
 export class IdentityModule implements OnModuleInit, OnApplicationBootstrap {
   static readonly rejections = identityRejections;
@@ -91,8 +100,9 @@ export class IdentityModule implements OnModuleInit, OnApplicationBootstrap {
     const fastify = this.host.httpAdapter?.getInstance<FastifyInstance | undefined>();
     const { allowedOrigins } = this.config;
     const tokens = () => this.modules.get(AccessTokenDirectory, { strict: false });
+    const devices = () => this.modules.get(DeviceDirectory, { strict: false });
     const { authenticator, wrongCredentials, responses } = this;
-    const identify = identifyRequest(authenticator, directory, tokens, wrongCredentials, allowedOrigins, responses);
+    const identify = identifyRequest(authenticator, directory, tokens, devices, wrongCredentials, allowedOrigins, responses);
     fastify?.addHook('onRequest', identify);
     fastify?.addHook('preHandler', refuseForeignPages(this.authenticator.authType, allowedOrigins));
   }

@@ -4,6 +4,9 @@ import type { Rejections } from '../../platform/http/rejections.js';
 /** What is wrong with a bearer, of a session or a program. */
 export const invalidToken = () => new Rejection('invalid-token', 'Authentication error: invalid token');
 export const tokenExpired = () => new Rejection('token-expired', 'Authentication error: token expired');
+/** What is wrong with the bearer of a device. */
+export const deviceTokenMissing = () => new Rejection('device-token-missing', 'The token of a device is missing');
+export const deviceTokenInvalid = () => new Rejection('device-token-invalid', 'The token is not that of a device');
 export const tokenRevoked = () => new Rejection('token-revoked', 'Authentication error: token revoked');
 
 export const identityRejections: Rejections = {
@@ -15,6 +18,8 @@ export const identityRejections: Rejections = {
   'not-allowed': { status: 403, code: 'not_allowed' },
   'insufficient-scope': { status: 403, code: 'insufficient_scope', json: true },
   'resource-not-allowed': { status: 403, code: 'resource_not_allowed', json: true },
+  'device-token-missing': { status: 401, code: 'missing_token', json: true },
+  'device-token-invalid': { status: 401, code: 'invalid_token', json: true },
   'token-revoked': { status: 401, code: 'token_revoked', json: true },
   'session-not-found': { status: 404 },
   'oidc-not-enabled': { status: 404, code: 'oidc_not_enabled' },

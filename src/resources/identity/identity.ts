@@ -1,7 +1,7 @@
 import { Rejection } from '../../kernel/rejection.js';
 import type { AgentKeyDirectory } from './agent-key-directory.port.js';
 import { AGENT_KEY_CHARACTERS_MAX, agentKeyHash, usableKey } from './agent-keys.policy.js';
-import type { AgentKeyCaller, Caller, SignedInUser } from './caller.js';
+import type { AgentKeyCaller, Caller, DeviceCaller, SignedInUser } from './caller.js';
 
 /** What the identity of a request is found out with. */
 export type IdentityMeans = Readonly<{
@@ -25,6 +25,8 @@ export class Identity {
     readonly user: SignedInUser | undefined,
     private readonly presentedKey: () => string | undefined,
     private readonly means: IdentityMeans,
+    /** There at the routes of devices alone, and then nobody else is. */
+    readonly device?: DeviceCaller,
   ) {}
 
   /**

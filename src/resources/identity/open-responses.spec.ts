@@ -8,7 +8,8 @@ import { InProcessSignals } from '../../platform/messaging/signals/in-process-si
 import { SseStreams } from '../../platform/http/sse.js';
 import type { Caller, SignedInUser } from './caller.js';
 import { CHECKED_EVERY_MS, OpenResponses } from './open-responses.js';
-import { CREDENTIAL_ENDED, RevocableCredentials } from './revocable-credentials.js';
+import { CREDENTIAL_ENDED } from './credential-ended.port.js';
+import { RevocableCredentials } from './revocable-credentials.js';
 
 const cause = { actor: 'user:ann', credential: 'session-token', correlationId: 'r', causationId: 'r' } as const;
 const user: SignedInUser = { kind: 'user', userId: 'ann', roles: ['user'], credential: 'session-token', cause };
@@ -45,6 +46,7 @@ const tokens = {
     return grant.generation > 1 || !over.has(grant.id);
   },
 };
+const devices = { isCurrent: async (_: string, tokenId: string) => !over.has(tokenId) };
 const keys = {
   isCurrent: async (_: string, keyId: string) => {
     ask('keys');
@@ -59,6 +61,7 @@ beforeEach(() => {
     sessions,
     () => tokens,
     () => keys,
+    () => devices,
   );
   responses = new OpenResponses(credentials, timing, signals);
 });

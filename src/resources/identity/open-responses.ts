@@ -2,14 +2,9 @@ import type { ServerResponse } from 'node:http';
 import type { Signals } from '../../kernel/signals.js';
 import type { Timing } from '../../kernel/timing.js';
 import { endEventStream } from '../../platform/http/sse.js';
-import type { Caller } from './caller.js';
-import {
-  CREDENTIAL_ENDED,
-  nameOf,
-  type RevocableCredential,
-  type RevocableCredentials,
-  revocableOf,
-} from './revocable-credentials.js';
+import type { Caller, DeviceCaller } from './caller.js';
+import { CREDENTIAL_ENDED } from './credential-ended.port.js';
+import { nameOf, type RevocableCredential, type RevocableCredentials, revocableOf } from './revocable-credentials.js';
 
 /** Signals may be lost, or not reach other processes: the stores are asked this often while a response is open. */
 export const CHECKED_EVERY_MS = 750;
@@ -31,7 +26,7 @@ export class OpenResponses {
   }
 
   /** The response ends when the credential does that the caller showed. */
-  add(caller: Caller, response: ServerResponse): void {
+  add(caller: Caller | DeviceCaller, response: ServerResponse): void {
     const credential = revocableOf(caller);
     if (!credential || response.destroyed || response.writableEnded) return;
     const name = nameOf(credential);

@@ -1,20 +1,20 @@
 import type { AccessTokenDirectory, AccessTokenHolder } from './access-token-directory.port.js';
 import type { AgentKeyDirectory } from './agent-key-directory.port.js';
-import type { Caller } from './caller.js';
+import type { DeviceDirectory } from './device-directory.port.js';
+import type { Caller, DeviceCaller } from './caller.js';
 import type { LiveSessions } from './sessions/live-sessions.js';
-
-/** The subject of signals that a credential may have ended. The payload is its id. */
-export const CREDENTIAL_ENDED = 'credential.ended';
 
 /** A credential that may end while an answer is read with it. */
 export type RevocableCredential = Readonly<
   | { kind: 'session'; id: string }
   | { kind: 'access-token'; id: string; holder: AccessTokenHolder }
   | { kind: 'agent-key'; id: string; agentId: string }
+  | { kind: 'device'; id: string; deviceId: string }
 >;
 
 /** What lets a caller in and may be revoked; undefined: nothing. */
-export function revocableOf(caller: Caller): RevocableCredential | undefined {
+export function revocableOf(caller: Caller | DeviceCaller): RevocableCredential | undefined {
+  if (caller.kind === 'device') return { kind: 'device', id: caller.tokenId, deviceId: caller.deviceId };
   if (caller.kind === 'agent-key') return { kind: 'agent-key', id: caller.keyId, agentId: caller.agentId };
   const { userId, token: grant, sessionId } = caller;
   if (grant) return { kind: 'access-token', id: grant.id, holder: { userId, grant } };
@@ -31,6 +31,7 @@ export class RevocableCredentials {
     private readonly sessions: Pick<LiveSessions, 'endedAmong'>,
     private readonly tokens: () => Pick<AccessTokenDirectory, 'isValid'>,
     private readonly keys: () => Pick<AgentKeyDirectory, 'isCurrent'>,
+    private readonly devices: () => Pick<DeviceDirectory, 'isCurrent'>,
   ) {}
 
   /** Of each credential whether it is over. All sessions are one question. A store that is away says nothing: false. */
@@ -48,6 +49,8 @@ export class RevocableCredentials {
         return !(await this.tokens().isValid(credential.holder));
       case 'agent-key':
         return !(await this.keys().isCurrent(credential.agentId, credential.id));
+      case 'device':
+        return !(await this.devices().isCurrent(credential.deviceId, credential.id));
     }
   }
 }

@@ -1,9 +1,11 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { LanguageModels, type ModelDescription, ModelFailed } from './model/language-model.port.js';
+import type { SignedInUser } from '../identity/caller.js';
+import { UserIfSignedIn } from '../identity/identity.http.js';
 import { Access } from '../../platform/http/access.js';
 
-/** The models that questions can be asked of. They are no secret: everybody may list them. */
+/** The models that questions can be asked of. Those of the service are no secret: everybody may list them; a user's own are added for the user. */
 @ApiTags('Models')
 @Controller('api/models')
 export class ModelsController {
@@ -11,8 +13,8 @@ export class ModelsController {
 
   @Access({ for: 'anyone', action: 'describe', of: 'models', scopes: ['models:read', 'chat:run'] })
   @Get()
-  async list() {
-    const models = await this.models.list();
+  async list(@UserIfSignedIn() user: SignedInUser | undefined) {
+    const models = await this.models.list(user?.userId);
     return { models: models.map(modelRecord), default_model_id: await this.defaultModelId(), count: models.length };
   }
 
@@ -40,5 +42,5 @@ const modelRecord = (model: ModelDescription) => ({
   api_flavor: 'chat_completions',
   reasoning_effort: model.reasoningEffort,
   enabled: true,
-  source: 'builtin',
+  source: model.isCustom ? 'user' : 'builtin',
 });

@@ -1,17 +1,57 @@
 import { Global, Module } from '@nestjs/common';
 import { Config } from '../../platform/config/config.js';
-import { openLanguageModels } from './open-language-models.js';
+import { CustomModelQueries } from '../../../projections/custom-models/custom-models.queries.js';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { OutgoingHttp } from '../../platform/outgoing/outgoing-http.port.js';
+import {
+  ChangeCustomModelHandler,
+  CreateCustomModelHandler,
+  DeleteCustomModelHandler,
+  ImportCustomModelHandler,
+} from './custom/custom-model.commands.js';
+import { CustomModelEndpoints } from './custom/custom-model-endpoints.js';
+import { CustomModelTests } from './custom/custom-model-tests.js';
+import { CustomModelsController } from './custom/custom-models.http.js';
+import { customModelsRejections } from './custom/custom-models.rejections.js';
+import { LanguageModelsWithCustom } from './custom/language-models-with-custom.js';
+import { PurgeCustomModelKeys } from './custom/purge-custom-model-keys.reaction.js';
+import { PortableModels } from './custom/portable-models.port.js';
+import { StoredPortableModels } from './custom/stored-portable-models.js';
+import { StoredModelKeys } from './custom/stored-model-keys.js';
+import { openCustomEndpoint, openLanguageModels } from './open-language-models.js';
 import { Embeddings } from './model/embeddings.port.js';
 import { LanguageModels } from './model/language-model.port.js';
 import { OpenAiEmbeddings } from './openai/openai-embeddings.js';
 import { ModelsController } from './models.http.js';
 
-/** The models: language models, and embeddings, where one is configured. */
+const REACTIONS = [PurgeCustomModelKeys];
+
+/** The models: language models, those of users among them, and embeddings, where one is configured. */
 @Global()
 @Module({
-  controllers: [ModelsController],
+  controllers: [ModelsController, CustomModelsController],
   providers: [
-    { provide: LanguageModels, inject: [Config], useFactory: (config: Config) => openLanguageModels(config) },
+    ...REACTIONS,
+    CustomModelQueries,
+    CustomModelTests,
+    StoredModelKeys,
+    CreateCustomModelHandler,
+    ChangeCustomModelHandler,
+    DeleteCustomModelHandler,
+    ImportCustomModelHandler,
+    { provide: PortableModels, useClass: StoredPortableModels },
+    {
+      provide: CustomModelEndpoints,
+      inject: [Config, StoredModelKeys, OutgoingHttp],
+      useFactory: (config: Config, keys: StoredModelKeys, outgoing: OutgoingHttp) =>
+        new CustomModelEndpoints(keys, (endpoint) => openCustomEndpoint(config, outgoing, endpoint)),
+    },
+    {
+      provide: LanguageModels,
+      inject: [Config, CustomModelQueries, Streams, CustomModelEndpoints],
+      useFactory: (config: Config, queries: CustomModelQueries, streams: Streams, endpoints: CustomModelEndpoints) =>
+        new LanguageModelsWithCustom(openLanguageModels(config), queries, streams, endpoints),
+    },
     {
       provide: Embeddings,
       inject: [Config],
@@ -25,6 +65,9 @@ import { ModelsController } from './models.http.js';
             }),
     },
   ],
-  exports: [LanguageModels, Embeddings],
+  exports: [...REACTIONS, LanguageModels, Embeddings, CustomModelQueries, PortableModels],
 })
-export class ModelsModule {}
+export class ModelsModule {
+  static readonly reactions = REACTIONS;
+  static readonly rejections = customModelsRejections;
+}

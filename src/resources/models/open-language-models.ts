@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
+import type { OutgoingHttp } from '../../platform/outgoing/outgoing-http.port.js';
 import type { LanguageModels } from './model/language-model.port.js';
+import type { ModelProvider } from './model/model-provider.js';
 import { type ModelOverride, modelOverridesIn } from './model-overrides.js';
 import { OFFLINE_MODEL_ID, OfflineLanguageModel } from './offline/offline-language-model.js';
 import { OpenAiModels } from './openai/openai-models.js';
@@ -35,6 +37,13 @@ export function openLanguageModels(options: LanguageModelsOptions): LanguageMode
     ...(modelsFile !== undefined && { overrides: overridesIn(modelsFile) }),
   });
 }
+
+/** An endpoint that a user names: reached by the guarded way out, without redirects, and with no endpoint of the operator's to fall back to. */
+export const openCustomEndpoint = (
+  { modelFirstTokenTimeoutMs, modelTimeoutMs }: LanguageModelsOptions,
+  { fetch }: OutgoingHttp,
+  { baseUrl, apiKey }: Readonly<{ baseUrl: string; apiKey: string }>,
+): ModelProvider => new OpenAiModels({ baseUrl, apiKey, fetch, firstTokenMs: modelFirstTokenTimeoutMs, totalMs: modelTimeoutMs });
 
 const endpoint = (options: LanguageModelsOptions) =>
   new OpenAiModels({

@@ -7,12 +7,13 @@ import { newId } from '../../kernel/ids.js';
 import { create, prompt, type PromptChange, remove, update } from './prompt.decider.js';
 import { promptStream } from './prompt.events.js';
 
-/** A user keeps a prompt of their own. */
+/** A user keeps a prompt of their own, or an import of an agent brings it along: then its id is known, and repeated it does nothing. */
 export class CreatePrompt extends Command<Readonly<{ promptId: string; position: bigint | undefined }>> {
   constructor(
     readonly ownerId: string,
     readonly text: Readonly<{ name: string; content: string }>,
     readonly cause: Cause,
+    readonly imported?: Readonly<{ promptId: string; importId: string }>,
   ) {
     super();
   }
@@ -25,9 +26,9 @@ export class CreatePromptHandler implements Handler<CreatePrompt> {
     private readonly clock: Clock,
   ) {}
 
-  async execute({ ownerId, text: { name, content }, cause }: CreatePrompt) {
-    const promptId = newId();
-    const decision = create(promptId, ownerId, { name, content, now: this.clock.now() });
+  async execute({ ownerId, text: { name, content }, cause, imported }: CreatePrompt) {
+    const { promptId, importId } = imported ?? { promptId: newId(), importId: undefined };
+    const decision = create(promptId, ownerId, { name, content, importId, now: this.clock.now() });
     const { position } = await this.streams.transact(promptStream(promptId), prompt, decision, cause);
     return { promptId, position };
   }

@@ -43,11 +43,14 @@ function refuseStranger(state: Prompt, ownerId: string): void {
 }
 
 export const create =
-  (promptId: string, ownerId: string, { name, content, now }: Readonly<{ name: string; content: string; now: Date }>): Decide =>
-  (state) =>
-    state.status === 'none'
-      ? [{ type: 'PromptCreated', data: { promptId, ownerId, name, content, createdAt: now.toISOString() } }]
-      : [];
+  (promptId: string, ownerId: string, { name, content, importId, now }: NewPrompt): Decide =>
+  (state) => {
+    if (state.status !== 'none') return [];
+    const created = { promptId, ownerId, name, content, createdAt: now.toISOString() };
+    return [{ type: 'PromptCreated', data: { ...created, ...(importId !== undefined && { importId }) } }];
+  };
+
+export type NewPrompt = Readonly<{ name: string; content: string; importId?: string | undefined; now: Date }>;
 
 export type PromptChange = Readonly<{ name: string; content: string; expectedUpdatedAt?: Date | undefined; now: Date }>;
 

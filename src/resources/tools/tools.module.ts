@@ -2,9 +2,11 @@ import { Module } from '@nestjs/common';
 import { ToolQueries } from '../../../projections/tools/tools.queries.js';
 import { IdentityModule } from '../identity/identity.module.js';
 import { SwitchDefaultToolHandler } from './defaults/default-tools.commands.js';
+import { PortableTools } from './portable/portable-tools.port.js';
+import { StoredPortableTools } from './portable/stored-portable-tools.js';
 import { PurgeSecrets } from './toolbox/purge-secrets.reaction.js';
 import { StoredToolbox } from './toolbox/stored-toolbox.js';
-import { ChangeToolHandler, CreateToolHandler, DeleteToolHandler } from './toolbox/tool.commands.js';
+import { ChangeToolHandler, CreateToolHandler, DeleteToolHandler, ImportToolHandler } from './toolbox/tool.commands.js';
 import { ToolHistory } from './toolbox/tool-history.js';
 import { ToolSetup } from './toolbox/tool-setup.js';
 import { Toolbox } from './toolbox/toolbox.port.js';
@@ -23,12 +25,14 @@ const REACTIONS = [PurgeSecrets];
     ToolSetup,
     ToolHistory,
     { provide: Toolbox, useClass: StoredToolbox },
+    { provide: PortableTools, useClass: StoredPortableTools },
     CreateToolHandler,
     ChangeToolHandler,
     DeleteToolHandler,
+    ImportToolHandler,
     SwitchDefaultToolHandler,
   ],
-  exports: [...REACTIONS, ToolSetup, Toolbox, ToolQueries],
+  exports: [...REACTIONS, ToolSetup, Toolbox, PortableTools, ToolQueries],
 })
 export class ToolsModule {
   static readonly reactions = REACTIONS;

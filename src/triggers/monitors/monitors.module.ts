@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
 import { MonitorQueries } from '../../../projections/monitors/monitors.queries.js';
 import { SourceQueries } from '../../../projections/sources/sources.queries.js';
+import { AnsweringModule } from '../../dialogue/answering/answering.module.js';
 import { LimitsModule } from '../../work/limits/limits.module.js';
 import { ModelsModule } from '../../resources/models/models.module.js';
 import { Config } from '../../platform/config/config.js';
@@ -39,7 +40,7 @@ const TOOL_KINDS = [MonitorTool];
 
 /** What is watched for conversations, and continues them. */
 @Module({
-  imports: [LimitsModule, ModelsModule, ToolsModule, WebToolsModule, FollowUpsModule],
+  imports: [AnsweringModule, LimitsModule, ModelsModule, ToolsModule, WebToolsModule, FollowUpsModule],
   controllers: [MonitorsController],
   providers: [
     ...REACTIONS,

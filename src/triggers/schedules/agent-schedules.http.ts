@@ -14,6 +14,7 @@ import { Rejection } from '../../kernel/rejection.js';
 import { answerPosition } from '../../platform/http/positions.js';
 import { AdmitSchedule } from './allowance/allowance.commands.js';
 import { CreateSchedule } from './schedule/schedule.commands.js';
+import { DefinitionGuard } from './definition-guard.js';
 import { ModelLookup } from './model-lookup.js';
 import { clampedNumber } from './schedule/numbers.policy.js';
 import { scheduleNotFound } from './schedule/schedule.policy.js';
@@ -46,6 +47,7 @@ export class AgentSchedulesController {
     private readonly freshness: Freshness,
     private readonly clock: Clock,
     private readonly models: ModelLookup,
+    private readonly definitions: DefinitionGuard,
   ) {}
 
   @Access({
@@ -82,14 +84,15 @@ export class AgentSchedulesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     await this.requireOwn(agentId, user);
-    await this.models.require(body.model_id);
+    await this.models.require(body.model_id, user.userId);
     const { userId, cause } = user;
+    const checked = await this.definitions.checked(agentId, body);
     const scheduleId = newId();
     await this.commands.execute(new AdmitSchedule(userId, scheduleId, cause));
     const origin = { agentId, conversationId: null, createdVia: 'ui' } as const;
     let position: bigint | undefined;
     try {
-      position = await this.commands.execute(new CreateSchedule(scheduleId, userId, origin, body, cause));
+      position = await this.commands.execute(new CreateSchedule(scheduleId, userId, origin, checked, cause));
     } catch (error) {
       if (error instanceof Rejection) await this.commands.execute(new AdmitSchedule(userId, scheduleId, cause, 'no-place'));
       throw error;

@@ -9,9 +9,9 @@ export class ModelLookup {
   constructor(private readonly models: LanguageModels) {}
 
   /** What it is by now is not asked about again. What is no text is told by the definition. @throws Rejection invalid-schedule */
-  async require(modelId: unknown, before: string | null = null): Promise<void> {
+  async require(modelId: unknown, ownerId: string, before: string | null = null): Promise<void> {
     if (typeof modelId !== 'string' || modelId === '' || modelId.length > TEXT_CHARACTERS_MAX || modelId === before) return;
-    if (!(await this.models.has(modelId))) {
+    if (!(await this.models.has(modelId, ownerId))) {
       throw new Rejection('invalid-schedule', `model_id names no model of this service: ${modelId}`);
     }
   }

@@ -11,6 +11,7 @@ import { isId, newId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { answerPosition } from '../../platform/http/positions.js';
 import { ChangeSchedule, DeleteSchedule, PauseSchedule, ResumeSchedule, RunScheduleNow } from './schedule/schedule.commands.js';
+import { DefinitionGuard } from './definition-guard.js';
 import { ModelLookup } from './model-lookup.js';
 import { clampedNumber } from './schedule/numbers.policy.js';
 import { scheduleNotFound } from './schedule/schedule.policy.js';
@@ -34,6 +35,7 @@ export class SchedulesController {
     private readonly schedules: ScheduleQueries,
     private readonly freshness: Freshness,
     private readonly models: ModelLookup,
+    private readonly definitions: DefinitionGuard,
   ) {}
 
   @Access({ for: 'user', action: 'read', of: 'schedules', scopes: ['schedules:read'], closedToRestricted: FAMILIES })
@@ -53,8 +55,10 @@ export class SchedulesController {
     @Body() body: ScheduleBody,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    await this.models.require(body.model_id, (await this.own(id, user)).modelId);
-    return this.written(id, user, reply, await this.commands.execute(new ChangeSchedule(id, user.userId, body, user.cause)));
+    const { modelId, agentId } = await this.own(id, user);
+    await this.models.require(body.model_id, user.userId, modelId);
+    const checked = await this.definitions.checked(agentId, body);
+    return this.written(id, user, reply, await this.commands.execute(new ChangeSchedule(id, user.userId, checked, user.cause)));
   }
 
   @DocumentedBody({ type: ScheduleAction }, { action: 'pause' })

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AgentQueries } from '../../../projections/agents/agents.queries.js';
 import { ScheduleQueries } from '../../../projections/schedules/schedules.queries.js';
+import { AnsweringModule } from '../../dialogue/answering/answering.module.js';
 import { JournalModule } from '../../dialogue/journal/journal.module.js';
 import { Config } from '../../platform/config/config.js';
 import { RunsModule } from '../../background/runs/runs.module.js';
@@ -21,6 +22,7 @@ import {
 } from './schedule/schedule.commands.js';
 import { CancelSchedulesOfConversation } from './cancel-schedules-of-conversation.reaction.js';
 import { DeleteSchedulesOfAgent } from './delete-schedules-of-agent.reaction.js';
+import { DefinitionGuard } from './definition-guard.js';
 import { DueSchedules } from './due-schedules.ticker.js';
 import { FollowScheduledRuns } from './runs/follow-scheduled-runs.reaction.js';
 import { QueueScheduledRuns } from './runs/queue-scheduled-runs.reaction.js';
@@ -62,13 +64,14 @@ const TOOL_KINDS = [SchedulerTool];
 
 /** What agents do at set times, and the ledger of it. */
 @Module({
-  imports: [JournalModule, RunsModule],
+  imports: [AnsweringModule, JournalModule, RunsModule],
   controllers: [AgentSchedulesController, SchedulesController],
   providers: [
     ...REACTIONS,
     ...TICKERS,
     ...TOOL_KINDS,
     AgentQueries,
+    DefinitionGuard,
     ExpiringQueries,
     ScheduleQueries,
     {

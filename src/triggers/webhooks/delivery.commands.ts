@@ -3,6 +3,7 @@ import { Clock } from '../../kernel/clock.js';
 import { Command, type Handler } from '../../kernel/commands.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { Fingerprints } from '../../kernel/event-sourcing/fingerprints.js';
+import type { CheckedInput } from '../../dialogue/conversation/conversation.events.js';
 import { nothingYet, Streams } from '../../kernel/event-sourcing/streams.js';
 import { Ids } from '../../kernel/ids.js';
 import { accept, deliveries } from './delivery.decider.js';
@@ -16,8 +17,10 @@ export type Delivery = Readonly<{
   agentId: string;
   ownerId: string;
   key: string | undefined;
-  /** As JSON text, and what that says. */
+  /** The JSON text that is stored, and what was delivered. */
   input: string;
+  /** What guardrails found in it. */
+  checked?: CheckedInput;
   value: unknown;
 }>;
 
@@ -42,11 +45,19 @@ export class AcceptDeliveryHandler implements Handler<AcceptDelivery> {
   ) {}
 
   /** @throws Rejection idempotency-key-reused, where that is refused */
-  async execute({ delivery: { agentId, ownerId, key, input, value }, cause }: AcceptDelivery): Promise<Accepted> {
+  async execute({ delivery: { agentId, ownerId, key, input, checked, value }, cause }: AcceptDelivery): Promise<Accepted> {
     const taskId = this.ids.next();
     const stream = deliveryStream(key === undefined ? taskId : this.fingerprints.of(agentId, key));
     const acceptedAt = this.clock.now().toISOString();
-    const data = { agentId, ownerId, taskId, fingerprint: this.fingerprints.of(value), acceptedAt, input };
+    const data = {
+      agentId,
+      ownerId,
+      taskId,
+      fingerprint: this.fingerprints.of(value),
+      acceptedAt,
+      input,
+      ...(checked && { checked }),
+    };
     const decide = accept(data, this.options.keyRules);
     // Most keys are new: a key that is not loses its append, and is read then.
     const { state, position } = await this.streams.transact(stream, deliveries, decide, cause, nothingYet(deliveries));

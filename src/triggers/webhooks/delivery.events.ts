@@ -1,3 +1,4 @@
+import type { CheckedInput } from '../../dialogue/conversation/conversation.events.js';
 import type { Event } from '../../kernel/event-sourcing/events.js';
 
 /**
@@ -13,8 +14,10 @@ export type DeliveryAccepted = Event<
     /** Distinguishes a repetition from another delivery under the same key. */
     fingerprint: string;
     acceptedAt: string;
-    /** What was delivered, as JSON text. */
+    /** What was delivered, as JSON text: masked, or withheld, where guardrails require that. */
     input: string;
+    /** What guardrails found in it. */
+    checked?: CheckedInput;
   }
 >;
 

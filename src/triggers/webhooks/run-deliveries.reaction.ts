@@ -24,7 +24,8 @@ export class RunDeliveries implements Reaction<DeliveryAccepted> {
   constructor(private readonly runs: Runs) {}
 
   private run(event: Recorded<DeliveryAccepted>): Promise<void> {
-    const { taskId: runId, ownerId, agentId, input } = event.data;
-    return this.runs.queue({ runId, ownerId, agentId, trigger: 'webhook', input }, causedBy(event, `system:${this.name}`));
+    const { taskId: runId, ownerId, agentId, input, checked } = event.data;
+    const run = { runId, ownerId, agentId, trigger: 'webhook', input, ...(checked && { checked }) } as const;
+    return this.runs.queue(run, causedBy(event, `system:${this.name}`));
   }
 }

@@ -7,11 +7,15 @@ import { Rejection } from '../../kernel/rejection.js';
 import { jsonTextOf } from '../../platform/http/bodies/json-body.js';
 import { AnyJsonBodyOnly } from '../../platform/http/bodies/json-body-only.js';
 import { answerPosition } from '../../platform/http/positions.js';
-import { AcceptDelivery } from './delivery.commands.js';
+import { type Given, InputChecks, WITHHELD } from '../../dialogue/answering/guardrails/input-checks.port.js';
+import { AcceptDelivery, type Delivery } from './delivery.commands.js';
 import { tooLarge, webhookAgentOf } from './webhook-lookup.http.js';
 import { WebhookOptions } from './webhook-options.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
+
+/** How long a delivery waits for the checks of its text: programs that deliver give up sooner than people. */
+const CHECK_MS_MAX = 5_000;
 
 const TOKEN = { name: 'token', description: 'The last part of the webhook’s URL.' };
 const KEY = {
@@ -30,6 +34,7 @@ export class WebhooksController {
   constructor(
     private readonly commands: Commands,
     private readonly options: WebhookOptions,
+    private readonly inputs: InputChecks,
   ) {}
 
   @ApiParam(TOKEN)
@@ -67,7 +72,7 @@ export class WebhooksController {
   }
 
   private async accept(request: FastifyRequest, reply: FastifyReply, input: string, value: unknown): Promise<AcceptedBody> {
-    const { id: agentId, ownerId } = webhookAgentOf(request);
+    const { id: agentId, ownerId, configuration } = webhookAgentOf(request);
     const { bodyBytesMax } = this.options;
     if (Buffer.byteLength(input) > bodyBytesMax) throw tooLarge(bodyBytesMax);
     const cause = {
@@ -76,12 +81,22 @@ export class WebhooksController {
       correlationId: request.id,
       causationId: request.id,
     } as const;
-    const delivery = { agentId, ownerId, key: keyOf(request), input, value };
+    const key = keyOf(request);
+    const policy = this.inputs.policyFor(configuration.config.guardrails);
+    const given = await this.inputs.check(policy, value, CHECK_MS_MAX);
+    const delivery = { agentId, ownerId, key, ...storedAs(given, input, value), value };
     const { taskId, replayed, position } = await this.commands.execute(new AcceptDelivery(delivery, cause));
     if (replayed) void reply.header('Idempotent-Replayed', 'true');
     answerPosition(reply, position);
     return { success: true, task_id: taskId };
   }
+}
+
+/** What is stored of a delivery: its own text where nothing in it is masked. */
+function storedAs(given: Given<unknown>, input: string, value: unknown): Pick<Delivery, 'input' | 'checked'> {
+  const { checked } = given;
+  const stored = given.isBlocked ? JSON.stringify(WITHHELD) : given.value === value ? input : JSON.stringify(given.value);
+  return { input: stored, ...(checked && { checked }) };
 }
 
 /** An empty key is no key. */

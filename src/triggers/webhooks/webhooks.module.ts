@@ -2,6 +2,7 @@ import { Module, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import { AgentQueries } from '../../../projections/agents/agents.queries.js';
+import { AnsweringModule } from '../../dialogue/answering/answering.module.js';
 import { IdentityModule } from '../../resources/identity/identity.module.js';
 import { WrongCredentials } from '../../resources/identity/wrong-credentials.port.js';
 import { Config } from '../../platform/config/config.js';
@@ -21,7 +22,7 @@ const RETENTION = [PurgeWebhookRuns];
 
 /** Deliveries to agents' webhooks: accepted in one append, then run in headless mode. */
 @Module({
-  imports: [IdentityModule, RunsModule],
+  imports: [AnsweringModule, IdentityModule, RunsModule],
   controllers: [WebhooksController],
   providers: [
     ...REACTIONS,

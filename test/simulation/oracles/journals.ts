@@ -24,7 +24,7 @@ const LETTERS: Readonly<Record<Frame['type'], string>> = {
 };
 
 /** An answer, a pause, a failure or an interruption, or a stop (also of an answer that has just failed). */
-const RUN = /^(?:mx*sta?id|mx*stpid|m[xsta]*eid|mx*geid|m[xsta]*e?E)$/;
+const RUN = /^(?:mx*sta?id|mx*stpid|m[xsta]*eid|mx*ge(?:id|E)|m[xsta]*e?E)$/;
 /** What ends a stream whose conversation is deleted while its turn waits. */
 const DELETED = /^E$/;
 

@@ -1,3 +1,4 @@
+import { noInputGuard } from '../../support/guardrails.js';
 import { LogEarlierTurns } from '../../support/log-earlier-turns.js';
 import { AutomaticTurnIntake } from '../../../src/dialogue/answering/intake/automatic-turn-intake.js';
 import type { QuestionResolver } from '../../../src/dialogue/answering/intake/resolve-question.js';
@@ -137,8 +138,9 @@ export function followUpRoles(ports: Ports, { commands, streams, blobs, resolver
     new AttendMonitorHandler(streams, clock),
     new ReportCheckHandler(streams, clock, MONITOR_RULES),
   );
-  const requested = new RequestedFollowUps(commands);
-  const sources = new WatchedSources(NO_PAGES, toolbox, NO_SOURCES, timing);
+  const inputs = noInputGuard(streams, commands);
+  const requested = new RequestedFollowUps(commands, inputs);
+  const sources = new WatchedSources(NO_PAGES, toolbox, NO_SOURCES, timing, inputs);
   const check = new CheckMonitor(streams, commands, clock, sources, NO_PATTERNS, NO_JUDGE);
   const automatic = new AutomaticTurnIntake(
     store,
@@ -149,6 +151,7 @@ export function followUpRoles(ports: Ports, { commands, streams, blobs, resolver
     new NoLimits(),
     queue,
     new LogEarlierTurns(store),
+    inputs,
   );
   return {
     followUps: requested,

@@ -1,3 +1,4 @@
+import { noGuards, NoGuardrails, noInputGuard } from '../../support/guardrails.js';
 import { LogEarlierTurns } from '../../support/log-earlier-turns.js';
 import type { Logger } from 'pino';
 import { type AgentQueries, type AgentRecord } from '../../../projections/agents/agents.queries.js';
@@ -81,6 +82,7 @@ import { type Acknowledged, NotedStreams } from './noted-streams.js';
 import { idempotencyKeys, testFingerprints } from '../../support/idempotency-keys.js';
 import { NoLimits } from '../../support/no-limits.js';
 import { HandledCommands } from '../../support/commands-over.js';
+import { NO_RESEARCH } from '../../support/tool-turns.js';
 import { turnHandlers } from '../../support/turn-commands.js';
 
 const UNSEEN_LOOK_MS = 15;
@@ -160,7 +162,7 @@ export function rolesOver(ports: Ports) {
   const agents = { byId: (id: string) => Promise.resolve(id === AGENT_ID ? AGENT : undefined) } as unknown as AgentQueries;
   const shelf = { pick: async () => [], recall: async () => [] } as unknown as AttachmentShelf;
   const prompts = { byId: async () => undefined } as unknown as PromptQueries;
-  const resolver = new QuestionResolver(streams, agents, models, toolbox, shelf, prompts, NO_WORKFLOW_PINS);
+  const resolver = new QuestionResolver(streams, agents, models, toolbox, shelf, prompts, new NoGuardrails(), NO_WORKFLOW_PINS);
   const feed = new MessageFeed(store, signals, timing);
   const activity = new TurnActivity(streams);
   const continuations = new Continuations(blobs);
@@ -174,7 +176,7 @@ export function rolesOver(ports: Ports) {
     options,
     new AttachedFiles(shelf),
   );
-  const composer = new AnswerComposer(agentAnswers, NO_WORKFLOWS);
+  const composer = new AnswerComposer(agentAnswers, NO_RESEARCH, NO_WORKFLOWS, noGuards(commands));
   const closer = new TurnCloser(store, streams, commands, continuations, clock, options);
   const calls = rooms.followUps ? jobRunner(ports, { streams, commands, blobs }) : WAITING;
   const runner = new TurnRunner(streams, commands, signals, feed, composer, closer, calls, timing, ids);
@@ -247,6 +249,7 @@ export function rolesOver(ports: Ports) {
       options,
       new NoLimits(),
       earlierTurns,
+      noInputGuard(streams, commands),
     ),
     ids,
     commands,

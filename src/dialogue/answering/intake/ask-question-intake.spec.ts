@@ -1,3 +1,4 @@
+import { noInputGuard } from '../../../../test/support/guardrails.js';
 import { LogEarlierTurns } from '../../../../test/support/log-earlier-turns.js';
 import { expect, it } from '@jest/globals';
 import type { Commands } from '../../../kernel/commands.js';
@@ -60,6 +61,7 @@ function intake(limits: UsageLimits = new NoLimits()) {
     answeringOptions,
     limits,
     earlierTurns,
+    noInputGuard(streams, commands),
   );
   const accept = (request: QuestionRequest, idempotencyKey?: string) =>
     accepting.accept(request, caller(), { route: 'stream', idempotencyKey });

@@ -15,7 +15,9 @@ import { Rejection } from '../../../kernel/rejection.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { WorkQueue } from '../../../kernel/work-queue.js';
 import { type Admission, type LimitedAgent, UsageLimits } from '../../../work/limits/usage-limits.port.js';
+import { InputGuard } from '../guardrails/input-guard.js';
 import { AnsweringOptions } from '../loop/answering-options.js';
+import { readTranscript } from '../loop/transcript.js';
 import type { TurnToRun } from '../../journal/frame-tail.js';
 import { AskQuestion, decisionOf, ResumeTurn } from './question.commands.js';
 import type { QuestionRequest } from './question.dto.js';
@@ -49,20 +51,22 @@ export class AskQuestionIntake {
     private readonly options: AnsweringOptions,
     private readonly limits: UsageLimits,
     private readonly earlierTurns: EarlierTurns,
+    private readonly inputs: InputGuard,
   ) {}
 
   /** @throws Rejection for whatever is wrong with the request; then nothing was written */
   async accept(request: QuestionRequest, caller: Caller, way: WayIn): Promise<AcceptedQuestion> {
     if (request.tool_actions?.length) return this.resume(request, caller, way);
     const question = await this.resolver.resolve(request, caller);
-    const asking = ({ conversationId, turnId }: TurnToRun, isRepeated: boolean) =>
-      new AskQuestion(turnId, conversationId, question, caller.cause, isRepeated);
+    const asking = ({ conversationId, turnId }: TurnToRun, isRepeated: boolean, asked = question) =>
+      new AskQuestion(turnId, conversationId, asked, caller.cause, isRepeated);
     const fresh: Started = { conversationId: question.conversationId ?? this.ids.next(), turnId: this.ids.next() };
     const { agent } = question;
     const admission = { ...admitted(fresh), ownerId: question.ownerId, agent: agent && limitedAgent(agent), isNewRequest: true };
     return this.withinLimits(admission, async (admit) => {
       const { replayed, ids } = await this.idsFor(request, caller, way, fresh, () => this.refuse(asking(fresh, false)), admit);
-      const { position } = await this.commands.execute(asking(ids, replayed));
+      const checked = await this.inputs.question(question);
+      const { position } = await this.commands.execute(asking(ids, replayed, checked));
       this.nudge(ids);
       return { ...ids, after: -1, replayed, position };
     });
@@ -87,7 +91,7 @@ export class AskQuestionIntake {
     const admission = { ...admitted(fresh), ownerId: ownerOf(caller), agent: agent && limitedAgent(agent), isNewRequest: false };
     return this.withinLimits(admission, async (admit) => {
       const { replayed, ids } = await this.idsFor(request, caller, way, fresh, refuse, admit);
-      const resuming = this.commands.execute(new ResumeTurn(conversationId, answers, caller, caller.cause));
+      const resuming = this.resumed(state, ids.turnId, answers, caller);
       const { position } = await resuming.catch((error: unknown) => {
         // Repeated, it was decided the first time.
         if (replayed && error instanceof Rejection && DECIDED.has(error.code)) return { position: undefined };
@@ -96,6 +100,18 @@ export class AskQuestionIntake {
       this.nudge(ids);
       return { ...ids, after: ids.after ?? -1, replayed, position };
     });
+  }
+
+  /** What is said of the calls of a guarded turn is checked before it is stored. */
+  private async resumed(state: Conversation, turnId: string, answers: readonly CallAnswer[], caller: Caller) {
+    const resumption = (checked: readonly CallAnswer[]) => new ResumeTurn(state.id, checked, caller, caller.cause);
+    if (!state.turns.get(turnId)?.isGuarded) return this.commands.execute(resumption(answers));
+    const transcript = await readTranscript(this.streams, state.id, turnId, caller.cause.actor);
+    const { guardrails, agentId } = transcript!.asked.settings;
+    const guarded = await this.inputs.callAnswers(answers, guardrails!);
+    const accepted = await this.commands.execute(resumption(guarded.answers));
+    await this.inputs.record(guarded.checked, { recordId: turnId, ownerId: state.ownerId, agentId }, caller.cause);
+    return accepted;
   }
 
   /** The work admits what it is about to begin; should nothing begin, it never counted. */

@@ -15,6 +15,7 @@ import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { WorkQueue } from '../../../kernel/work-queue.js';
 import { type Admission, type LimitedAgent, UsageLimits } from '../../../work/limits/usage-limits.port.js';
 import { LanguageModels } from '../../../resources/models/model/language-model.port.js';
+import { InputGuard } from '../guardrails/input-guard.js';
 import type { WorkflowGraph } from '../../../resources/workflows/workflow-graph.policy.js';
 import { limitedAgent, TURNS_QUEUE } from './ask-question-intake.js';
 import type { TurnToRun } from '../../journal/frame-tail.js';
@@ -39,12 +40,13 @@ export class AutomaticTurnIntake extends AutomaticTurns {
     private readonly limits: UsageLimits,
     private readonly queue: WorkQueue,
     private readonly earlierTurns: EarlierTurns,
+    private readonly inputs: InputGuard,
   ) {
     super();
   }
 
   async ask(turn: AutomaticTurn, cause: Cause): Promise<AutomaticTurnResult> {
-    const { conversationId, ownerId, turnId, question, origin } = turn;
+    const { conversationId, ownerId, turnId, origin } = turn;
     const stream = conversationStream(conversationId);
     const known = await this.streams.fold(stream, conversation);
     const status = statusOf(known.state, ownerId, turnId);
@@ -55,7 +57,8 @@ export class AutomaticTurnIntake extends AutomaticTurns {
       const { settings, agent } = await this.settle(turn, cause);
       admission = { turnId, stream, ownerId, agent, isNewRequest: true };
       await this.limits.admit(admission);
-      const asked = { conversationId, turnId, question, requestId: cause.correlationId, settings, origin };
+      const given = await this.inputs.automaticQuestion(turn.question, settings);
+      const asked = { conversationId, turnId, ...given, requestId: cause.correlationId, settings, origin };
       const now = await this.commands.execute(new AskAutomaticTurn(asked, ownerId, cause, known));
       if (now !== 'free') {
         this.limits.withdraw(admission);
@@ -88,7 +91,7 @@ export class AutomaticTurnIntake extends AutomaticTurns {
   private async ownOf({ modelId, promptId, workflow, ...settings }: TurnSettings, owner: SignedInUser): Promise<QuestionRequest> {
     const { sources, chunks, retriever } = settings;
     return {
-      ...((await this.models.has(modelId)) && { model_id: modelId }),
+      ...((await this.models.has(modelId, owner.userId)) && { model_id: modelId }),
       ...((await this.resolver.hasPrompt(promptId, owner)) && { prompt_id: promptId }),
       active_docs: sources.map(({ id }) => id),
       chunks,

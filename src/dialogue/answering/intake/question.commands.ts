@@ -27,10 +27,10 @@ export class AskQuestion extends Command<{ position: bigint | undefined }> {
 
 /** What asking comes to; throws what it would be refused for. */
 export function decisionOf({ turnId, conversationId, question: asked, cause }: AskQuestion): ReturnType<typeof ask> {
-  const { question, ownerId, agent, index, visibility, history, sharedUsage, settings } = asked;
+  const { question, ownerId, agent, index, visibility, history, sharedUsage, settings, checked } = asked;
   const { agentKeyId } = settings;
   const agentId = agent?.id ?? null;
-  const turn = { conversationId, turnId, index, question, requestId: cause.correlationId, settings };
+  const turn = { conversationId, turnId, index, question, requestId: cause.correlationId, settings, ...(checked && { checked }) };
   if (!asked.conversationId) {
     const name = nameFor(question);
     return ask(turn, { conversationId, ownerId, agentId, agentKeyId, name, visibility, sharedUsage, history });

@@ -6,6 +6,7 @@ import { type Beginning, BEGINNING_EVENTS_MAX } from '../../conversation/convers
 import { conversation } from '../../conversation/conversation.decider.js';
 import {
   type AttachedFile,
+  type CheckedInput,
   type ConversationStarted,
   conversationStream,
   type TurnSettings,
@@ -22,6 +23,7 @@ import { type Caller, ownerOf, signedInUserOf } from '../../../resources/identit
 import { isId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { Guardrails } from '../../../resources/guardrails/guardrails.port.js';
 import { LanguageModels } from '../../../resources/models/model/language-model.port.js';
 import { presetOf } from '../../../resources/prompts/presets.policy.js';
 import { CHUNKS_DEFAULT, chunksWithinBounds } from '../../../resources/sources/source/retrieval.policy.js';
@@ -45,6 +47,8 @@ export type ResolvedQuestion = Readonly<{
   history: ConversationStarted['data']['history'];
   sharedUsage: boolean;
   settings: TurnSettings;
+  /** What guardrails found in it. */
+  checked?: CheckedInput;
 }>;
 
 const conversationNotFound = () => new Rejection('conversation-not-found', 'Conversation not found');
@@ -60,6 +64,7 @@ export class QuestionResolver {
     private readonly toolbox: Toolbox,
     private readonly attachments: AttachmentShelf,
     private readonly prompts: PromptQueries,
+    private readonly guardrails: Guardrails,
     private readonly workflows: WorkflowPins,
   ) {}
 
@@ -68,7 +73,6 @@ export class QuestionResolver {
     const question = request.question ?? '';
     if (question.trim() === '') throw new Rejection('invalid-request', 'Missing required fields: question');
     const history = parseHistory(request.history);
-    const modelId = await this.checkedModel(request.model_id);
     const ownerId = ownerOf(caller);
     const conversationId = request.conversation_id || undefined;
     const continued = conversationId === undefined ? undefined : await this.continued(conversationId, caller);
@@ -76,6 +80,7 @@ export class QuestionResolver {
     const agent = await this.agentFor(request, caller, continued);
     if (!agent && request.prompt_id && !(await this.hasPrompt(request.prompt_id, caller)))
       throw new Rejection('prompt-not-found', 'Prompt not found');
+    const modelId = await this.checkedModel(request.model_id, caller, agent);
     return {
       question,
       ownerId,
@@ -102,9 +107,19 @@ export class QuestionResolver {
     return may(caller, { does: 'reach', thing: isId(promptId) ? await this.prompts.byId(promptId) : undefined });
   }
 
-  private async checkedModel(modelId: string | null | undefined): Promise<string | undefined> {
+  /**
+   * The model that a question names: one of the service, or one that the caller has added. Of the models that an agent's owner has
+   * added other callers may name those of the agent; theirs are not asked with what belongs to the agent.
+   */
+  private async checkedModel(
+    modelId: string | null | undefined,
+    caller: Caller,
+    agent: AgentRecord | undefined,
+  ): Promise<string | undefined> {
     if (!modelId) return undefined;
-    if (!(await this.models.has(modelId)))
+    const ownerId = agent?.ownerId ?? ownerOf(caller);
+    const isOffered = isOwner(caller, ownerId) || modelsOf(agent).includes(modelId);
+    if (!(await this.models.has(modelId, isOffered ? ownerId : undefined)))
       throw new Rejection('invalid-request', `model_id names no model of this service: ${modelId}`);
     return modelId;
   }
@@ -133,11 +148,12 @@ export class QuestionResolver {
     const configuration = agent?.configuration;
     const token = tokenOf(caller);
     const ownerId = agent?.ownerId ?? ownerOf(caller);
-    const model = modelId ?? (await this.modelFor(configuration?.defaultModelId));
+    const model = modelId ?? (await this.modelFor(configuration?.defaultModelId, ownerId));
     const writeAllowlist = isOwner(caller, ownerId) ? null : (configuration?.config.api_write_allowlist ?? []);
     const workflow = await this.workflows.pin(request, caller, agent);
     // The nodes of a workflow bring their own tools.
     const pins = await this.pinned(ownerId, model, workflow ? [] : configuration?.tools);
+    const guardrails = this.guardrails.policyFor(configuration?.config.guardrails);
     const own = configuration ? [configuration.source, ...configuration.additionalSources].filter(Boolean) : [];
     const sources = own.length > 0 ? own : sourceIds(request.active_docs);
     return {
@@ -159,13 +175,14 @@ export class QuestionResolver {
       ...(workflow && { workflow }),
       writeAllowlist,
       attachments: await this.attached(request.attachments ?? [], caller),
+      ...(guardrails && { guardrails }),
     };
   }
 
   /** The tools as they are now, where the model can call any: an agent's own, else those of the user's chats. */
   private async pinned(ownerId: string, modelId: string, toolIds: readonly string[] | undefined): Promise<readonly ToolPin[]> {
     if (toolIds?.length === 0) return [];
-    const model = (await this.models.list()).find(({ id }) => id === modelId);
+    const model = await this.models.describe(modelId, ownerId);
     return model?.tools ? this.toolbox.pin(ownerId, toolIds) : [];
   }
 
@@ -179,13 +196,16 @@ export class QuestionResolver {
     return picked.map(({ attachmentId: id, filename, mimeType }) => ({ id, filename, mimeType }));
   }
 
-  private async modelFor(preferred: string | undefined): Promise<string> {
-    return preferred && (await this.models.has(preferred)) ? preferred : this.models.defaultModelId();
+  private async modelFor(preferred: string | undefined, ownerId: string): Promise<string> {
+    return preferred && (await this.models.has(preferred, ownerId)) ? preferred : this.models.defaultModelId();
   }
 }
 
 /** A caller who is signed in as the owner may write with the owner's credentials, also when the request carries a key. */
 const isOwner = (caller: Caller, ownerId: string): boolean => signedInUserOf(caller)?.userId === ownerId;
+
+const modelsOf = (agent: AgentRecord | undefined): readonly string[] =>
+  agent ? [...agent.configuration.models, agent.configuration.defaultModelId] : [];
 
 /** `default` stands for no source at all. */
 const sourceIds = (docs: QuestionRequest['active_docs']): readonly string[] =>

@@ -17,6 +17,10 @@ const DEFAULT_CONTEXT_WINDOW = 128_000;
 /** Names of retrievers that say how sources are searched here; the configuration of each source says more. */
 const RETRIEVERS: ReadonlySet<string> = new Set(['', 'classic', 'default', 'hybrid']);
 
+/** What is said of a retriever that there is not; nothing of one that there is. */
+export const retrieverNotices = (retriever: string): readonly string[] =>
+  RETRIEVERS.has(retriever) ? [] : [actsAsClassic(retriever)];
+
 const actsAsClassic = (retriever: string) => `This service has no retriever "${retriever}": it searches as "classic" does.`;
 
 type Retrieved = Readonly<{ chunks: readonly RetrievedChunk[] | undefined; failed: readonly string[] }>;
@@ -39,9 +43,11 @@ export class AgentAnswers {
 
   async *deltas(transcript: Transcript, run: Run): AsyncGenerator<AnswerDelta> {
     const { settings, question } = transcript.asked;
-    const model = (await this.models.list()).find(({ id }) => id === settings.modelId);
+    const { modelId, configurationOwnerId: ownerId } = settings;
+    const model = await this.models.describe(modelId, ownerId);
     const request = {
-      modelId: settings.modelId,
+      modelId,
+      ownerId,
       question,
       ...(settings.responseSchema ? { responseSchema: settings.responseSchema } : {}),
     };
@@ -54,13 +60,15 @@ export class AgentAnswers {
       return;
     }
     const [tools, { chunks, failed }] = await Promise.all([this.loop.open(transcript, model), this.retrieve(transcript, model)]);
-    if (!RETRIEVERS.has(settings.retriever)) yield { type: 'notice', text: actsAsClassic(settings.retriever) };
+    for (const text of retrieverNotices(settings.retriever)) yield { type: 'notice', text };
     for (const source of failed) yield { type: 'notice', text: `A source could not be searched and was skipped: ${source}` };
     for (const text of tools.notices) yield { type: 'notice', text };
     const contextWindow = model?.contextWindow ?? DEFAULT_CONTEXT_WINDOW;
-    const attached = await this.attachedFiles.give(settings.attachments ?? [], model, contextWindow);
+    const given = await this.attachedFiles.give(settings.attachments ?? [], model, contextWindow);
+    const attached = run.guard ? await run.guard.attached(given) : given;
     for (const text of attached.notices) yield { type: 'notice', text };
-    const documents = chunks && documentsThatFit(chunks, contextWindow - attached.tokens);
+    const found = chunks && documentsThatFit(chunks, contextWindow - attached.tokens);
+    const documents = found && run.guard ? await run.guard.documents(found) : found;
     yield { type: 'sources', sources: (documents ?? []).map(sourceOf) };
     if (run.signal.aborted) return;
     const messages = await this.messages(transcript, documents, attached, contextWindow);

@@ -12,6 +12,7 @@ import { Ids } from '../../../kernel/ids.js';
 import {
   type ChatMessage,
   LanguageModels,
+  type ModelChunk,
   type ModelDescription,
   type ModelRequest,
   type ModelToolCall,
@@ -22,6 +23,7 @@ import { finishedAs, outcomeOf } from './call-ends.policy.js';
 import { hasRoomForCalls, type Step, unavailable } from './tool-call-gate.js';
 import { contentTokens } from './attached.policy.js';
 import { CHARACTERS_PER_TOKEN } from './messages.policy.js';
+import type { TurnGuard } from '../guardrails/turn-guard.js';
 import { OfferedTools } from './offered-tools.js';
 import { structuredAnswer } from './structured-answer.policy.js';
 import { MODEL_RESULT_CHARACTERS_MAX } from './tool-result.policy.js';
@@ -38,7 +40,7 @@ export const CALL_ID_CHARACTERS_MAX = 256;
 export const RESULT_CHARACTERS_MIN = 2_000;
 const REPAIR_TEXT =
   'Your answer does not fit the JSON Schema that it has to fit. Answer again with the corrected JSON value alone. What is wrong:';
-const NO_TOOLS: OpenTools = { actions: [], notices: [], run: () => Promise.reject(new Error('There are no tools.')) };
+export const NO_TOOLS: OpenTools = { actions: [], notices: [], run: () => Promise.reject(new Error('There are no tools.')) };
 
 export type LoopDelta =
   | Readonly<{ type: 'text' | 'thought' | 'notice'; text: string }>
@@ -67,6 +69,8 @@ export type Run = Readonly<{
   executionMode: ExecutionMode;
   /** The calls of the turn so far, as they are kept with its answer. */
   records: () => readonly Readonly<Record<string, unknown>>[];
+  /** Checks what comes into and goes out of the run; missing where nothing is checked. */
+  guard?: TurnGuard;
   /** What a producer that is gone has shown of this run, from its `message_id` on; none in a run that begins. */
   shown: readonly Frame[];
 }>;
@@ -77,6 +81,8 @@ export type LoopSetting = Readonly<{
   model: ModelDescription | undefined;
   tools: OpenTools;
   request: Omit<ModelRequest, 'messages' | 'tools'>;
+  /** Whether the model may call tools in a round; by default in all but the last that a turn may have. */
+  mayCallTools?: (round: number) => boolean;
 }>;
 
 /**
@@ -99,7 +105,7 @@ export class AgentLoop {
   }
 
   async *run(setting: LoopSetting, state: LoopState, run: Run): AsyncGenerator<LoopDelta> {
-    const { transcript, model, tools, request } = setting;
+    const { transcript, model, tools, request, mayCallTools = (round) => round < TOOL_ROUNDS_MAX } = setting;
     const { clientTools = [] } = transcript.asked.settings;
     const offered = new OfferedTools(
       tools.actions.filter(({ toolName }) => run.executionMode.offers(toolName)),
@@ -116,13 +122,13 @@ export class AgentLoop {
       number++;
     }
     for (; ; number++) {
-      const mayCall = !isRepair && offered.size > 0 && number < TOOL_ROUNDS_MAX && hasRoomForCalls(bytesOf(run.records()));
+      const mayCall = !isRepair && offered.size > 0 && mayCallTools(number) && hasRoomForCalls(bytesOf(run.records()));
       const calls: ModelToolCall[] = [];
       let text = '';
       const chunks = this.models.stream({ ...request, messages, ...(mayCall && { tools: offered.forModel }) }, run.signal);
       for await (const chunk of chunks) {
         if (chunk.type === 'text') text += chunk.text;
-        if (chunk.type === 'tool-call') calls.push(chunk);
+        if (chunk.type === 'tool-call') calls.push(run.guard ? checkedCall(chunk, run.guard) : chunk);
         else if (chunk.type !== 'finish') yield chunk;
       }
       if (run.signal.aborted) return;
@@ -137,7 +143,7 @@ export class AgentLoop {
       yield { type: 'round-over' };
       const known = run.records().map((record) => record['call_id'] as string);
       const asked = withOwnIds(calls.slice(0, CALLS_PER_ROUND_MAX), [...known, ...transcript.waited], this.ids);
-      messages = [...messages, { role: 'assistant', content: text, toolCalls: asked }];
+      messages = [...messages, { role: 'assistant', content: run.guard?.said(text) ?? text, toolCalls: asked }];
       const round = this.round(setting, offered, { messages, round: number, unknownCalls, results: {} }, run);
       yield* round.run(asked);
       ({ unknownCalls } = round);
@@ -154,7 +160,7 @@ export class AgentLoop {
 
   private round({ transcript, model, tools }: LoopSetting, offered: OfferedTools, state: LoopState, run: Run): ToolRound {
     const { conversationId, turnId, settings } = transcript.asked;
-    const { signal, ledger, executionMode, records } = run;
+    const { signal, ledger, executionMode, records, guard } = run;
     const context = {
       userId: transcript.ownerId,
       agentId: settings.agentId,
@@ -175,10 +181,21 @@ export class AgentLoop {
       recordsBytes: bytesOf(records()),
       recordsCount: records().length,
       unknownCalls: state.unknownCalls,
+      ...(guard && { guard }),
       resultCharactersMax: resultCharactersMax(state.messages, model),
     });
   }
 }
+
+/** What is masked of a call is masked for all: what is shown is what runs. */
+const checkedCall = ({ id, name, arguments: args, type }: Called, guard: TurnGuard): Called => ({
+  type,
+  id: guard.said(id),
+  name: guard.said(name),
+  arguments: guard.callArguments(args),
+});
+
+type Called = Extract<ModelChunk, { type: 'tool-call' }>;
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
@@ -241,6 +258,6 @@ function stepsOf(
     if (begun.has(call.callId) && !action?.idempotent) {
       return { call, record: outcomeUnknown(call), text: OUTCOME_UNKNOWN_TEXT };
     }
-    return action ? { call, action } : unavailable(call);
+    return action ? { call, action, approval: 'user' } : unavailable(call);
   });
 }

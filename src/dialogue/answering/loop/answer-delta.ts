@@ -1,4 +1,4 @@
-import type { Source } from '../../conversation/conversation.events.js';
+import type { AnswerParts, Source } from '../../conversation/conversation.events.js';
 import type { Frame } from '../../journal/message.events.js';
 import type { LoopDelta } from './agent-loop.js';
 
@@ -10,6 +10,8 @@ export type AnswerDelta =
   | LoopDelta
   | Readonly<{ type: 'notice'; text: string }>
   | Readonly<{ type: 'sources'; sources: readonly Source[] }>
+  /** Calls that come with the answer and are not shown one by one. */
+  | Readonly<{ type: 'calls'; records: AnswerParts['toolCalls'] }>
   | Readonly<{ type: 'progress'; frame: ProgressFrame }>
   /** The program goes on once everything before this is durable: what it records next must not be ahead of what was shown. */
   | Readonly<{ type: 'checkpoint' }>;

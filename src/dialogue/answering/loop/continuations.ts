@@ -24,10 +24,10 @@ export class Continuations {
   }
 
   /** @throws BlobMissing, BlobsUnavailable */
-  async recall(continuation: Continuation): Promise<LoopState> {
-    if ('text' in continuation) return JSON.parse(continuation.text) as LoopState;
+  async recall<State = LoopState>(continuation: Continuation): Promise<State> {
+    if ('text' in continuation) return JSON.parse(continuation.text) as State;
     const stored = await textOf(await this.blobs.get(continuation.blob.sha256));
-    return JSON.parse(continuation.isOwn ? (JSON.parse(stored) as Own).text : stored) as LoopState;
+    return JSON.parse(continuation.isOwn ? (JSON.parse(stored) as Own).text : stored) as State;
   }
 
   /** Deletes it: no run continues from it any more. @throws BlobsUnavailable */

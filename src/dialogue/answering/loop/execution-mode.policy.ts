@@ -13,6 +13,8 @@ export type ExecutionMode = Readonly<{
   isApproved: (call: CalledTool) => boolean;
   /** How a call ends that cannot go on without a user; undefined: it goes on as it does with one. */
   refusalOf: (call: CalledTool, needed: Needed) => CallEnd | undefined;
+  /** There is no reader whom the agent could ask anything. */
+  isHeadless?: true;
   /** How calls are waited for. */
   calls: BackgroundCalls;
 }>;
@@ -43,5 +45,6 @@ export const headless = (toolAllowlist: readonly string[] = []): ExecutionMode =
   isApproved: ({ toolId }) => toolAllowlist.includes(toolId),
   refusalOf: (call, needed) =>
     deniedHeadless(call, REASONS[needed], needed === 'connection_required' ? needed : 'tool_not_allowed'),
+  isHeadless: true,
   calls: WAITING,
 });

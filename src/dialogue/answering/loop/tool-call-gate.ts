@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { CalledTool, PendingCall } from '../../conversation/conversation.events.js';
 import { recordOf, type ToolCallRecord } from '../../conversation/tool-call.policy.js';
 import type { ModelToolCall } from '../../../resources/models/model/language-model.port.js';
+import type { CallApproval } from '../../../resources/tools/toolbox/tool-kind.port.js';
 import type { OfferedAction } from '../../../resources/tools/toolbox/toolbox.port.js';
 import type { ExecutionMode } from './execution-mode.policy.js';
 import { failureOf } from './call-ends.policy.js';
@@ -20,7 +21,9 @@ export const UNKNOWN_TOOLS_MAX = 2;
 const RESULT_BYTES_RESERVED = SHOWN_RESULT_BYTES_MAX + 512;
 
 /** What becomes of a call: it is refused without running, or it runs. */
-export type Step = Readonly<{ call: CalledTool } & ({ record: ToolCallRecord; text: string } | { action: OfferedAction })>;
+export type Step = Readonly<
+  { call: CalledTool } & ({ record: ToolCallRecord; text: string } | { action: OfferedAction; approval?: CallApproval })
+>;
 
 /** Whether a turn with such records has room for another call. */
 export const hasRoomForCalls = (recordsBytes: number): boolean => recordsBytes + CALL_BYTES_MIN <= RECORDS_BYTES_MAX;
@@ -49,13 +52,13 @@ export class ToolCallGate {
   }
 
   /** None where the call waits for somebody. */
-  stepsFor(asked: ModelToolCall): readonly Step[] {
-    const steps = this.check(asked);
+  async stepsFor(asked: ModelToolCall): Promise<readonly Step[]> {
+    const steps = await this.check(asked);
     this.place++;
     return steps;
   }
 
-  private check(asked: ModelToolCall): readonly Step[] {
+  private async check(asked: ModelToolCall): Promise<readonly Step[]> {
     const offer = this.setting.offered.byName(asked.name);
     const parsed = argumentsOf(asked.arguments);
     const args = 'problem' in parsed ? {} : parsed.args;
@@ -64,7 +67,7 @@ export class ToolCallGate {
       ? { toolId: '', toolName: 'unknown', actionName: name }
       : offer.runBy === 'client'
         ? { toolId: '', toolName: offer.tool.name, actionName: offer.tool.name }
-        : { toolId: offer.action.toolId, toolName: offer.action.toolName, actionName: offer.action.actionName };
+        : calledBy(offer.action);
     const call: CalledTool = { callId: asked.id, name, ...tool, arguments: args, argumentsSha256: digestOf(args) };
     if (!this.hasRoomFor(call)) return [skipped(asked)];
     if (!offer) return [failed(call, this.unknownTool(name))];
@@ -73,15 +76,18 @@ export class ToolCallGate {
     return this.stepsForAction(call, offer.action);
   }
 
-  private stepsForAction(call: CalledTool, action: OfferedAction): readonly Step[] {
+  private async stepsForAction(call: CalledTool, action: OfferedAction): Promise<readonly Step[]> {
     const { writeAllowlist } = this.setting;
+    const need = action.approvalOf ? await action.approvalOf(call.arguments) : action.requiresApproval ? 'needed' : 'none';
     if (writeAllowlist !== null && action.ownerCredentials && action.access === 'write') {
       // What the owner allows beforehand runs without being asked about.
-      if (writeAllowlist.includes(`${action.toolId}:${action.actionName}`)) return [{ call, action }];
+      const isAllowed = need !== 'always' && writeAllowlist.includes(`${action.toolId}:${action.actionName}`);
+      if (isAllowed) return [{ call, action, approval: 'allowlist' }];
       return [notAllowed(call)];
     }
-    const mustWait = action.requiresApproval && !this.setting.executionMode.isApproved(call);
-    return mustWait ? this.waits(call, 'awaiting_approval') : [{ call, action }];
+    if (need === 'none') return [{ call, action }];
+    const isApproved = need !== 'always' && this.setting.executionMode.isApproved(call);
+    return isApproved ? [{ call, action, approval: 'allowlist' }] : this.waits(call, 'awaiting_approval');
   }
 
   private waits(call: CalledTool, pauseType: PendingCall['pauseType']): readonly Step[] {
@@ -103,6 +109,13 @@ export class ToolCallGate {
     return ++this.unknownCalls > UNKNOWN_TOOLS_MAX ? `${text} Call no tool that is not listed; answer with what you have.` : text;
   }
 }
+
+const calledBy = ({ toolId, toolName, actionName, deviceId }: OfferedAction) => ({
+  toolId,
+  toolName,
+  actionName,
+  ...(deviceId !== undefined && { deviceId }),
+});
 
 /** An approved call whose tool is gone, or out of reach. */
 export const unavailable = (call: CalledTool): Step => failed(call, 'This tool is no longer available, so the call was not run.');

@@ -7,11 +7,16 @@ import {
   type ToolCallRecord,
 } from '../../conversation/tool-call.policy.js';
 import type { ModelToolCall } from '../../../resources/models/model/language-model.port.js';
-import { type CallContext, SignInRequired, ToolFailed } from '../../../resources/tools/toolbox/tool-kind.port.js';
+import { type CallContext, OutcomeUnknown, SignInRequired, ToolFailed } from '../../../resources/tools/toolbox/tool-kind.port.js';
 import type { OfferedAction, OpenTools } from '../../../resources/tools/toolbox/toolbox.port.js';
 import { type CallEnd, failureOf, outcomeOf } from './call-ends.policy.js';
 import { ToolCallGate, type GateSetting, type Step } from './tool-call-gate.js';
+import type { TurnGuard } from '../guardrails/turn-guard.js';
+import type { LongWork } from './background-calls.port.js';
 import { forModel } from './tool-result.policy.js';
+
+/** The tool with which a model searches the sources of its turn. */
+const SEARCH = 'internal_search';
 
 /** Reads of one round that run side by side. */
 export const PARALLEL_READS_MAX = 8;
@@ -35,6 +40,8 @@ export type RoundSetting = GateSetting &
     ledger: CallLedger;
     /** Aborts reads at once. A call with effects that was begun is waited for, unless the whole process ends. */
     signal: AbortSignal;
+    /** Checks results before anybody gets them; missing where nothing is checked. */
+    guard?: TurnGuard;
     /** How much of one result a model gets, in characters. */
     resultCharactersMax: number;
   }>;
@@ -59,7 +66,10 @@ export class ToolRound {
 
   /** Checks the calls and runs those that may run. The model reads which calls were refused; the others wait for a decision. */
   async *run(asked: readonly ModelToolCall[]): AsyncGenerator<RoundDelta> {
-    yield* this.perform(asked.flatMap((call) => this.gate.stepsFor(call)));
+    const steps: Step[] = [];
+    // One after the other: what a call leaves of the room for calls the next one has.
+    for (const call of asked) steps.push(...(await this.gate.stepsFor(call)));
+    yield* this.perform(steps);
   }
 
   /** In the order of the calls; reads that follow one another run together. */
@@ -81,7 +91,7 @@ export class ToolRound {
         yield this.settled(step.call, step.record, step.text);
       } else {
         yield { type: 'tool-call', record: recordOf(step.call, { status: 'pending' }) };
-        const run = this.execute(step.call, step.action).then((deltas) => ({ callId, deltas }));
+        const run = this.execute(step.call, step).then((deltas) => ({ callId, deltas }));
         // A failure is thrown in its turn, if anybody still listens; it must not count as unhandled before.
         run.catch(() => undefined);
         running.set(callId, run);
@@ -99,20 +109,23 @@ export class ToolRound {
     return { type: 'tool-call', record };
   }
 
-  private async execute(call: CalledTool, action: OfferedAction): Promise<readonly RoundDelta[]> {
-    const { tools, context, signal, executionMode } = this.setting;
+  private async execute(
+    call: CalledTool,
+    { action, approval }: Extract<Step, { action: OfferedAction }>,
+  ): Promise<readonly RoundDelta[]> {
+    const { tools, context, signal, executionMode, guard } = this.setting;
     const long = { ...context, call, hasEffects: action.access === 'write' };
-    const run = (until: AbortSignal) =>
-      this.outcome(call, () =>
-        executionMode.calls.run(long, until, (end, background) =>
-          tools.run(action, call.arguments, {
-            ...context,
-            callId: call.callId,
-            signal: end,
-            ...(background && { background }),
-          }),
-        ),
-      );
+    const work: LongWork = (end, background) =>
+      tools.run(action, call.arguments, {
+        ...context,
+        callId: call.callId,
+        signal: end,
+        stopped: signal,
+        ...(approval && { approval }),
+        ...(background && { background }),
+      });
+    const checked = guard ? guard.toolWork(work, call.toolName === SEARCH) : work;
+    const run = (until: AbortSignal) => this.outcome(call, () => executionMode.calls.run(long, until, checked));
     const { record, text, sources = [] } = action.access === 'read' ? await run(signal) : await this.effect(call, run);
     const found: readonly RoundDelta[] = sources.length > 0 ? [{ type: 'found', sources }] : [];
     return [...found, this.settled(call, record, text)];
@@ -144,11 +157,14 @@ export class ToolRound {
   private async outcome(call: CalledTool, run: () => Promise<unknown>): Promise<RunEnd> {
     try {
       const result = await run();
-      return { ...outcomeOf(call, result), sources: call.toolName === 'internal_search' ? sourcesIn(result) : [] };
+      return { ...outcomeOf(call, result), sources: call.toolName === SEARCH ? sourcesIn(result) : [] };
     } catch (error) {
       if (!(error instanceof ToolFailed)) throw error;
       const refusal = error instanceof SignInRequired && this.setting.executionMode.refusalOf(call, 'connection_required');
       if (refusal) return refusal;
+      if (error instanceof OutcomeUnknown) {
+        return { record: { ...outcomeUnknown(call), error: error.message }, text: `${OUTCOME_UNKNOWN_TEXT} ${error.message}` };
+      }
       return failureOf(call, `Error executing tool: ${error.message}`);
     }
   }

@@ -1,6 +1,7 @@
-import type { AnswerParts, PendingCall, Source, Usage } from '../../conversation/conversation.events.js';
-import type { Frame } from '../../journal/message.events.js';
+import type { AnswerParts, PendingCall, Source, StoppedByGuardrail, Usage } from '../../conversation/conversation.events.js';
+import { type Frame, GUARDRAIL } from '../../journal/message.events.js';
 import { isWaiting, type ToolCallRecord, withToolCalls } from '../../conversation/tool-call.policy.js';
+import type { GuardrailBlock } from '../guardrails/guardrail-block.js';
 import type { AnswerDelta } from '../loop/answer-delta.js';
 import { type CallHistory, interruptedCalls } from '../loop/call-ends.policy.js';
 import type { Journal } from '../../journal/journal.js';
@@ -12,7 +13,14 @@ import { INTERRUPTED_TEXT } from './turn-closer.js';
 export const ANSWER_BYTES_MAX = 256 * 1024;
 
 /** How a failure is shown to a user. */
-export type UserError = Readonly<{ text: string; code: string | null }>;
+export type UserError = Readonly<{ text: string; code: string | null; guardrail?: StoppedByGuardrail }>;
+
+/** A guardrail has stopped the answer: its reader is shown the block message. */
+export const userErrorOf = ({ message, stopped }: GuardrailBlock): UserError => ({
+  text: message,
+  code: GUARDRAIL,
+  guardrail: stopped,
+});
 
 /** A failure whose text is meant for users, with its code as frames spell codes. */
 export const userError = (text: string, code: string): UserError => ({ text, code: code.replaceAll('-', '_') });
@@ -94,6 +102,9 @@ export class AnswerWriter {
         break;
       case 'tool-call':
         this.noteCall(delta.record);
+        break;
+      case 'calls':
+        this.change({ toolCalls: withToolCalls(this.parts.toolCalls, delta.records) });
         break;
       case 'round-over':
         // A structured answer is one JSON value: what was said on the way to it, or did not fit, is not part of it.

@@ -1,4 +1,11 @@
-import type { AnswerParts, CalledTool, CallEndStatus, TurnSettings, Usage } from '../../conversation/conversation.events.js';
+import type {
+  AnswerParts,
+  CalledTool,
+  CallEndStatus,
+  CheckedInput,
+  TurnSettings,
+  Usage,
+} from '../../conversation/conversation.events.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 
 /** What the log has of a call with effects. Without an end its outcome is unknown. */
@@ -19,6 +26,8 @@ export type HeadlessWork = Readonly<{
   runId: string;
   ownerId: string;
   input: string;
+  /** What guardrails found in the input when it was accepted. */
+  checked?: CheckedInput;
   settings: TurnSettings;
   /** What was said before, where the work goes on from a conversation. */
   history?: HistoryPin;

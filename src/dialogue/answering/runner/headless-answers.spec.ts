@@ -13,6 +13,8 @@ import {
   ToolsForTests,
   WITH_TOOLS,
 } from '../../../../test/support/tool-turns.js';
+import { codePolicy, CodeGuardrails } from '../../../../test/support/guardrails.js';
+import { AnswerGuards } from '../guardrails/answer-guards.js';
 import { turnSettings } from '../../../../test/support/turn-settings.js';
 import { cause } from '../../../../test/support/turns.js';
 import { conversation } from '../../conversation/conversation.decider.js';
@@ -22,6 +24,7 @@ import {
   type TurnSettings,
   type Usage,
 } from '../../conversation/conversation.events.js';
+import type { Commands } from '../../../kernel/commands.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { type ModelChunk, ModelFailed } from '../../../resources/models/model/language-model.port.js';
 import { SignInRequired } from '../../../resources/tools/toolbox/tool-kind.port.js';
@@ -57,7 +60,13 @@ function agentOf(
   tools = new ToolsForTests(actions, does);
   return new HeadlessAnswers(
     {} as QuestionResolver,
-    composerOver(models, tools, new InMemoryBlobs()),
+    composerOver(
+      models,
+      tools,
+      new InMemoryBlobs(),
+      undefined,
+      new AnswerGuards(new CodeGuardrails(), { execute: async () => undefined } as unknown as Commands),
+    ),
     new Streams(store, systemTiming),
   );
 }
@@ -212,5 +221,37 @@ describe('with nobody watching', () => {
     await expect(broken.answer(work({}, { ledger: { ...work().ledger, begin } }))).rejects.toThrow('The store is gone.');
     const ended = AbortSignal.abort(new Error('The worker stops.'));
     await expect(agentOf([[text('Hello.')]]).answer(work({}, { signal: ended }))).rejects.toThrow('The worker stops.');
+  });
+});
+
+describe('a headless answer that is guarded', () => {
+  const blocked = { text: 'I cannot say that.', code: 'guardrail' };
+
+  it('says nothing where it is blocked, and keeps the calls it has made', async () => {
+    const agent = agentOf([[toolCall('k1', 'look')], [text('It is CODE-12'), text('34.')]], [offeredAction('look')]);
+    const { parts, error } = await agent.answer(work({ guardrails: codePolicy({ output: 'block' }) }));
+    expect(error).toEqual(blocked);
+    expect(parts).toMatchObject({ answer: '', thought: '', sources: [], toolCalls: [{ call_id: 'k1' }] });
+  });
+
+  it('is masked like any other', async () => {
+    const agent = agentOf([[text('It is CODE-12'), text('34.')]]);
+    const { parts, error } = await agent.answer(work({ guardrails: codePolicy({ output: 'redact' }) }));
+    expect([parts.answer, error]).toEqual(['It is [CODE].', null]);
+  });
+
+  it('asks no model where its input was blocked when it came, or is by what holds now', async () => {
+    const guardrails = codePolicy({ input: 'block' });
+    const checked = { decisions: [], blockMessage: 'I cannot say that.' };
+    expect((await agentOf([]).answer(work({ guardrails }, { checked }))).error).toEqual(blocked);
+    expect((await agentOf([]).answer(work({ guardrails }, { input: '"CODE-1234"' }))).error).toEqual(blocked);
+    expect(models.requests).toEqual([]);
+  });
+
+  it('reads its input masked', async () => {
+    const agent = agentOf([[text('Done.')]]);
+    await agent.answer(work({ guardrails: codePolicy({ input: 'redact' }) }, { input: '"CODE-1234"' }));
+    expect(JSON.stringify(models.requests[0]!.messages)).toContain('[CODE]');
+    expect(JSON.stringify(models.requests)).not.toContain('CODE-1234');
   });
 });

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { belongsTo } from '../../conversation/conversation-access.policy.js';
 import { conversation } from '../../conversation/conversation.decider.js';
 import { type CalledTool, conversationStream, type TurnSettings } from '../../conversation/conversation.events.js';
+import { RETRACTED } from '../../journal/message.policy.js';
 import { OUTCOME_UNKNOWN_TEXT, outcomeUnknown } from '../../conversation/tool-call.policy.js';
 import type { SignedInUser } from '../../../resources/identity/caller.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
@@ -10,7 +11,8 @@ import { ModelFailed } from '../../../resources/models/model/language-model.port
 import type { Run } from '../loop/agent-loop.js';
 import { AnswerFailed } from '../loop/answer-failed.js';
 import { AnswerComposer } from './answer-composer.js';
-import { AnswerWriter, type UserError, userError } from './answer-writer.js';
+import { AnswerWriter, type UserError, userError, userErrorOf } from './answer-writer.js';
+import { GuardrailBlock } from '../guardrails/guardrail-block.js';
 import { headless } from '../loop/execution-mode.policy.js';
 import { type CallEnd, finishedAs } from '../loop/call-ends.policy.js';
 import { QuestionResolver } from '../intake/resolve-question.js';
@@ -75,7 +77,11 @@ export class HeadlessAnswers extends HeadlessAnswering {
         .catch(saidByTheModel);
       signal.throwIfAborted();
       writer.interruptCalls({ begun: new Map(), finished: new Map() });
-      return { parts: writer.progress.parts, error: error ?? null };
+      const { parts: written } = writer.progress;
+      return {
+        parts: error?.guardrail ? { ...written, ...RETRACTED } : written,
+        error: error ? { text: error.text, code: error.code } : null,
+      };
     } finally {
       work.used(writer.progress.usage);
     }
@@ -88,19 +94,28 @@ export class HeadlessAnswers extends HeadlessAnswering {
   }
 }
 
-/** A model or a node that fails has not broken the run. @throws whatever else it was */
+/** A model or a node that fails, or that a guardrail stops, has not broken the run. @throws whatever else it was */
 function saidByTheModel(thrown: unknown): UserError {
+  if (thrown instanceof GuardrailBlock) return userErrorOf(thrown);
   if (thrown instanceof AnswerFailed) return userError(thrown.message, thrown.code);
   if (thrown instanceof ModelFailed) return userError(thrown.message, thrown.failure);
   throw thrown;
 }
 
 const transcriptOf = (
-  { runId, ownerId, input, settings, cause, callIdsTaken, history }: HeadlessWork,
+  { runId, ownerId, input, settings, checked, cause, callIdsTaken, history }: HeadlessWork,
   exchanges: Exchanges,
 ): Transcript => ({
   ownerId,
-  asked: { conversationId: runId, turnId: runId, index: 0, question: input, requestId: cause.correlationId, settings },
+  asked: {
+    conversationId: runId,
+    turnId: runId,
+    index: 0,
+    question: input,
+    requestId: cause.correlationId,
+    settings,
+    ...(checked && { checked }),
+  },
   cause,
   beginsConversation: true,
   folded: undefined,

@@ -9,14 +9,17 @@ import { SealTurn } from '../../conversation/turn.commands.js';
 import type { Conversation, Turn } from '../../conversation/turn.policy.js';
 import {
   type AnswerParts,
+  type StoppedByGuardrail,
   conversationStream,
+  type TurnFailed,
   type TurnOutcome,
   type TurnPaused,
   type Usage,
 } from '../../conversation/conversation.events.js';
 import { inCallOrder, withToolCalls } from '../../conversation/tool-call.policy.js';
-import { type Frame, INTERRUPTED, messageStream, STOPPED } from '../../journal/message.events.js';
-import { type Message, MessageDigest, noMessage, pauseFramesCount, withFrame } from '../../journal/message.policy.js';
+import { type Frame, GUARDRAIL, INTERRUPTED, messageStream, STOPPED } from '../../journal/message.events.js';
+import { type Message, MessageDigest, noMessage, pauseFramesCount, RETRACTED, withFrame } from '../../journal/message.policy.js';
+import { blockOf } from '../guardrails/guardrail-block.js';
 import { AnsweringOptions } from '../loop/answering-options.js';
 import { interruptedCalls } from '../loop/call-ends.policy.js';
 import { type Journal, RUN_PATIENCE_MS } from '../../journal/journal.js';
@@ -178,16 +181,34 @@ function endOf(turn: Turn, { asked, calls, resumption }: Transcript, message: Me
   const cut = interruptedCalls(message.parts.toolCalls, calls);
   const toolCalls = inCallOrder(withToolCalls(message.parts.toolCalls, cut), resumption?.paused.calls ?? []);
   const parts = { ...message.parts, toolCalls };
-  const frames = message.error ? [] : cut.map((data): Frame => ({ type: 'tool_call', data }));
+  // Of an answer that a guardrail has stopped nothing more is shown but that.
+  const frames = message.error || message.guardrail ? [] : cut.map((data): Frame => ({ type: 'tool_call', data }));
   if (turn.stopRequested) {
     // After an error its producer shows nothing any more before it has stated the outcome, so there is nothing to shut it out of.
-    const shown = message.error ? [] : [...frames, stoppedFrame(parts)];
+    const shown = message.error || message.guardrail ? [] : [...frames, stoppedFrame(parts)];
     return { frames: shown, outcome: stoppedWith(asked, parts) };
   }
+  const block = blockIn(message, asked);
+  if (block) return blockedEnd(message, frames, blockedWith(asked, parts, block.text, block.guardrail));
   if (message.error) return { frames, outcome: failedWith(asked, parts, message.error.text, message.error.code) };
   if (isWhole(message, asked)) return { frames, outcome: answeredWith(asked, parts) };
   const error: Frame = { type: 'error', error: text, code };
   return { frames: [...frames, error], outcome: failedWith(asked, parts, text, code) };
+}
+
+/** The guardrail that stopped an answer: the one that it shows, or the one that stopped its question, which no run may have shown yet. */
+function blockIn({ guardrail, error }: Message, { settings, checked }: Asked) {
+  if (guardrail) return { text: error?.text ?? settings.guardrails?.blockMessage ?? checked?.blockMessage ?? '', guardrail };
+  if (checked?.blockMessage === undefined || error) return undefined;
+  const { message: text, stopped } = blockOf({ blockMessage: checked.blockMessage }, 'input', checked.decisions);
+  return { text, guardrail: stopped };
+}
+
+function blockedEnd({ guardrail, error }: Message, calls: readonly Frame[], outcome: TurnFailed) {
+  const { guardrail: stopped, error: text } = outcome.data;
+  const notice = guardrail ? [] : [guardrailFrame(stopped!)];
+  const shown: readonly Frame[] = error ? [] : [{ type: 'error', error: text, code: GUARDRAIL }];
+  return { frames: [...calls, ...notice, ...shown], outcome };
 }
 
 /** What follows an answer is shown once the answer is over: only its outcome was not stated any more. */
@@ -216,6 +237,31 @@ export const failedWith = (
   type: 'TurnFailed',
   data: { conversationId, turnId, ...parts, error, code, ...(usage && { usage }) },
 });
+
+/** A guardrail stopped the answer: nothing of it is kept but the calls that were made, and its text is the block message. */
+export const blockedWith = (
+  { conversationId, turnId }: Ids,
+  { toolCalls }: AnswerParts,
+  message: string,
+  guardrail: StoppedByGuardrail,
+  usage: Usage | null = null,
+): TurnFailed => ({
+  type: 'TurnFailed',
+  data: {
+    conversationId,
+    turnId,
+    ...RETRACTED,
+    answer: message,
+    toolCalls,
+    error: message,
+    code: GUARDRAIL,
+    ...(usage && { usage }),
+    guardrail,
+  },
+});
+
+/** Tells a reader to forget what was shown of an answer; the error with the block message follows. */
+export const guardrailFrame = (guardrail: StoppedByGuardrail): Frame => ({ type: 'guardrail', guardrail, retract: true });
 
 export const stoppedWith = ({ conversationId, turnId }: Ids, parts: AnswerParts, usage: Usage | null = null): TurnOutcome => ({
   type: 'TurnStopped',

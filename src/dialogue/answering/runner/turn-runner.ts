@@ -16,12 +16,13 @@ import { ModelFailed } from '../../../resources/models/model/language-model.port
 import type { Run } from '../loop/agent-loop.js';
 import { AnswerFailed } from '../loop/answer-failed.js';
 import { AnswerComposer } from './answer-composer.js';
+import { GuardrailBlock } from '../guardrails/guardrail-block.js';
 import { interactive } from '../loop/execution-mode.policy.js';
-import { AnswerWriter, type Progress, type UserError, userError } from './answer-writer.js';
+import { AnswerWriter, type Progress, type UserError, userError, userErrorOf } from './answer-writer.js';
 import { FramePublisher } from '../../journal/frame-publisher.port.js';
 import { type Journal, JournalLost, RUN_PATIENCE_MS, unlessLost } from '../../journal/journal.js';
 import { allowsMore, type CanContinue, firstFrame, isUnresumed, missingOfPause, shownOf } from './resumed-run.js';
-import { failedWith, stoppedWith, TurnCloser } from './turn-closer.js';
+import { blockedWith, failedWith, guardrailFrame, stoppedWith, TurnCloser } from './turn-closer.js';
 import { TurnJournals } from './turn-journals.js';
 import { TurnLedger } from './turn-ledger.js';
 import { TURN_RUNNER, TurnRecovery } from './turn-recovery.js';
@@ -224,11 +225,13 @@ export class TurnRunner {
     }
     const outcome = ((): TurnOutcome => {
       if (isStopped) return stoppedWith(asked, parts, usage);
+      if (error?.guardrail) return blockedWith(asked, parts, error.text, error.guardrail, usage);
       if (error) return failedWith(asked, parts, error.text, error.code, usage);
       return { type: 'TurnAnswered', data: { conversationId, turnId, ...parts, modelId: settings.modelId, usage } };
     })();
     if (outcome.type === 'TurnAnswered') writer.writeResult();
     if (outcome.type === 'TurnFailed') {
+      if (outcome.data.guardrail) journal.write(guardrailFrame(outcome.data.guardrail));
       journal.write({ type: 'error', error: outcome.data.error, ...(outcome.data.code ? { code: outcome.data.code } : {}) });
     }
     await this.closer.close(journal, outcome, cause, ledger);
@@ -238,6 +241,7 @@ export class TurnRunner {
   private told(error: unknown, turnId: string, controller: AbortController): UserError {
     if (error instanceof JournalLost) throw error;
     if (error instanceof Rejection && error.code === 'turn-stopping') controller.abort('stopped' satisfies StopReason);
+    if (error instanceof GuardrailBlock) return userErrorOf(error);
     if (error instanceof ModelFailed) return userError(error.message, error.failure);
     if (error instanceof AnswerFailed) return userError(error.message, error.code);
     if (error instanceof Rejection) return userError(error.message, error.code);

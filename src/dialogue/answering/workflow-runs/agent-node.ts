@@ -10,13 +10,12 @@ import { structuredAnswer } from '../loop/structured-answer.policy.js';
 import { textOf } from '../loop/tool-result.policy.js';
 import type { Transcript } from '../loop/transcript.js';
 import { type NodeContext, setOutput } from './node-context.js';
+import { NodeFiles } from './node-files.js';
 import { NodeTemplates } from './node-templates.js';
 import { stepLedger } from './step-ledger.js';
 
-/** Files that one node is given. */
-export const NODE_FILES_MAX = 5;
 /** What one node writes. */
-export const NODE_OUTPUT_BYTES_MAX = 256 * 1024;
+const NODE_OUTPUT_BYTES_MAX = 256 * 1024;
 const DEFAULT_PROMPT = 'You are a helpful assistant.';
 
 /** An agent answers as one step of a run. */
@@ -25,13 +24,14 @@ export class AgentNode {
   constructor(
     private readonly agents: AgentAnswers,
     private readonly templates: NodeTemplates,
+    private readonly files: NodeFiles,
   ) {}
 
   /** What it waits with is what its loop waits with, and its text until then. @throws AnswerFailed, ModelFailed */
   async *run(config: AgentNodeConfig, context: NodeContext): AsyncGenerator<AnswerDelta> {
     const { run, step, transcript, resumedAfter } = context;
-    const { question, notice } = await this.task(config, context);
-    if (notice && resumedAfter === undefined) yield { type: 'notice', text: notice };
+    const { question, notices } = await this.task(config, context);
+    if (resumedAfter === undefined) for (const text of notices) yield { type: 'notice', text };
     const ofNode: Run = { ...run, ledger: stepLedger(run.ledger, step.step, transcript), shown: [] };
     const speaks = config.streamToUser;
     const isHeld = config.jsonSchema !== null;
@@ -72,13 +72,7 @@ export class AgentNode {
   private async task(config: AgentNodeConfig, context: NodeContext) {
     const { transcript, state, tools, resumedAfter } = context;
     const { origin: _, ...asked } = transcript.asked;
-    const documents = state.documents(config.inputDocuments);
-    const attachments = documents.flatMap((document) =>
-      'attachment_id' in document
-        ? [{ id: document.attachment_id, filename: document.filename, mimeType: document.mime_type }]
-        : [],
-    );
-    const left = attachments.slice(NODE_FILES_MAX).map(({ filename }) => filename);
+    const files = await this.files.forAgent(state.documents(config.inputDocuments), transcript.ownerId);
     const { workflow: __, ...inherited } = asked.settings;
     const settings: TurnSettings = {
       ...inherited,
@@ -92,17 +86,16 @@ export class AgentNode {
       responseSchema: config.jsonSchema,
       tools: tools.filter(({ toolId }) => config.tools.includes(toolId) && this.isAllowed(toolId, inherited)),
       clientTools: [],
-      attachments: attachments.slice(0, NODE_FILES_MAX),
+      attachments: files.attachments,
     };
     const written = config.promptTemplate === '' ? undefined : await this.templates.render(config.promptTemplate, context);
     const question: Transcript = {
       ...transcript,
-      asked: { ...asked, question: written?.text ?? textOf(state.get('query')), settings },
+      asked: { ...asked, question: `${written?.text ?? textOf(state.get('query'))}${files.text}`, settings },
       resumption: resumedAfter === undefined ? null : transcript.resumption,
       systemPrompt: (found) => this.templates.render(config.systemPrompt || DEFAULT_PROMPT, context, found),
     };
-    const notice = left.length > 0 && `A node takes ${NODE_FILES_MAX} files; these were left out: ${left.join(', ')}`;
-    return { question, notice };
+    return { question, notices: files.notices };
   }
 
   private isAllowed(toolId: string, { writeAllowlist = null }: TurnSettings): boolean {

@@ -18,6 +18,7 @@ import { NodeResult } from './node-context.js';
 import { RunBook } from './run-book.js';
 import { inputDocuments, INPUT_DOCUMENTS_MAX, RunState } from './run-state.js';
 import { RunValues } from './run-values.js';
+import { sharedHistory } from './shared-history.js';
 import { type Made, StepMade } from './step-made.js';
 import { isWorkflowFrame, WorkflowFrames } from './workflow-frames.js';
 import { WorkflowNodes } from './workflow-nodes.js';
@@ -75,7 +76,8 @@ export class WorkflowAnswers {
   ) {}
 
   /** @throws AnswerFailed once a node has failed */
-  async *deltas(transcript: Transcript, run: Run): AsyncGenerator<AnswerDelta> {
+  async *deltas(ofTurn: Transcript, run: Run): AsyncGenerator<AnswerDelta> {
+    const transcript: Transcript = { ...ofTurn, exchanges: sharedHistory(ofTurn.exchanges) };
     const { workflow, attachments = [] } = transcript.asked.settings;
     const graph = workflow && (await this.graphs.pinned(workflow));
     if (!graph) throw new AnswerFailed('workflow-not-found', GONE);

@@ -4,6 +4,7 @@ import type { WorkflowNode } from '../../../resources/workflows/workflow-graph.p
 import type { AnswerDelta } from '../loop/answer-delta.js';
 import { AnswerFailed } from '../loop/answer-failed.js';
 import { AgentNode } from './agent-node.js';
+import { CodeNode } from './code-node.js';
 import type { NodeContext } from './node-context.js';
 import { PlainNodes } from './plain-nodes.js';
 
@@ -13,6 +14,7 @@ export class WorkflowNodes {
   constructor(
     private readonly agents: AgentNode,
     private readonly plain: PlainNodes,
+    private readonly code: CodeNode,
   ) {}
 
   /** @throws AnswerFailed, ModelFailed, Rejection: the node has failed */
@@ -33,6 +35,9 @@ export class WorkflowNodes {
         return;
       case 'condition':
         await this.plain.condition(config, context);
+        return;
+      case 'code':
+        await this.code.run(config, context);
         return;
       default:
         throw new AnswerFailed('unknown-node-type', `This service has no nodes of the type ${node.type}.`);

@@ -41,7 +41,7 @@ export class StartWorkflowRun extends Command<Known> {
 }
 
 @CommandHandler(StartWorkflowRun)
-export class StartWorkflowRunHandler implements Handler<StartWorkflowRun> {
+class StartWorkflowRunHandler implements Handler<StartWorkflowRun> {
   constructor(private readonly streams: Streams) {}
 
   execute({ started, first, known, cause }: StartWorkflowRun): Promise<Known> {
@@ -63,7 +63,7 @@ export class RestartNode extends Command<Known> {
 }
 
 @CommandHandler(RestartNode)
-export class RestartNodeHandler implements Handler<RestartNode> {
+class RestartNodeHandler implements Handler<RestartNode> {
   constructor(private readonly streams: Streams) {}
 
   execute({ workflowRunId, step, known, cause }: RestartNode): Promise<Known> {
@@ -85,7 +85,7 @@ export class CompleteNode extends Command<Known> {
 }
 
 @CommandHandler(CompleteNode)
-export class CompleteNodeHandler implements Handler<CompleteNode> {
+class CompleteNodeHandler implements Handler<CompleteNode> {
   constructor(private readonly streams: Streams) {}
 
   execute({ completed, following, known, cause }: CompleteNode): Promise<Known> {
@@ -108,7 +108,7 @@ export class WaitInNode extends Command<Known> {
 }
 
 @CommandHandler(WaitInNode)
-export class WaitInNodeHandler implements Handler<WaitInNode> {
+class WaitInNodeHandler implements Handler<WaitInNode> {
   constructor(private readonly streams: Streams) {}
 
   execute({ workflowRunId, step, callIds, known, cause }: WaitInNode): Promise<Known> {
@@ -130,7 +130,7 @@ export class FailNode extends Command<Known> {
 }
 
 @CommandHandler(FailNode)
-export class FailNodeHandler implements Handler<FailNode> {
+class FailNodeHandler implements Handler<FailNode> {
   constructor(private readonly streams: Streams) {}
 
   execute({ failed, reason, known, cause }: FailNode): Promise<Known> {
@@ -151,7 +151,7 @@ export class FinishWorkflowRun extends Command<void> {
 }
 
 @CommandHandler(FinishWorkflowRun)
-export class FinishWorkflowRunHandler implements Handler<FinishWorkflowRun> {
+class FinishWorkflowRunHandler implements Handler<FinishWorkflowRun> {
   constructor(private readonly streams: Streams) {}
 
   async execute({ workflowRunId, end: { status, reason, error }, cause }: FinishWorkflowRun): Promise<void> {
@@ -171,7 +171,7 @@ export class PurgeWorkflowRun extends Command<void> {
 }
 
 @CommandHandler(PurgeWorkflowRun)
-export class PurgeWorkflowRunHandler implements Handler<PurgeWorkflowRun> {
+class PurgeWorkflowRunHandler implements Handler<PurgeWorkflowRun> {
   constructor(
     private readonly streams: Streams,
     private readonly clock: Clock,

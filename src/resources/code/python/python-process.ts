@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
+import type { Writable } from 'node:stream';
 import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { CodeLimits } from '../code-limits.js';
@@ -18,6 +18,7 @@ const WASM_PAGE_BYTES = 64 * 1024;
 /** Of the memory of a process, what Node and the interpreter take before any code runs; the rest is Python's. */
 const OWN_MEMORY_BYTES = 192 * MiB;
 const HEAP_MEGABYTES_MAX = 128;
+const SNAPSHOT_BYTES_MAX = 128 * MiB;
 const MEMORY_CHECK_MS = 50;
 /** Starting takes three seconds of the processor, and as much again on one that is shared. */
 const START_CPU_SECONDS = 60;
@@ -41,17 +42,18 @@ wait`;
 const PERMISSION = process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission';
 
 /** What Node is told: it may read the interpreter and nothing else, write nothing, start nothing, and make no code of texts. */
-export const pythonArguments = (limits: CodeLimits): readonly string[] => [
+export const pythonArguments = (limits: CodeLimits, task: 'run' | 'snapshot' = 'run'): readonly string[] => [
   PERMISSION,
   `--allow-fs-read=${PYODIDE}/`,
   `--allow-fs-read=${PROGRAM}`,
   '--no-addons',
   '--disallow-code-generation-from-strings',
   '--no-warnings',
+  '--unhandled-rejections=none',
   `--max-old-space-size=${HEAP_MEGABYTES_MAX}`,
   `--wasm-max-mem-pages=${Math.floor((limits.memoryBytesMax - OWN_MEMORY_BYTES) / WASM_PAGE_BYTES)}`,
   PROGRAM,
-  JSON.stringify({ pyodideFolder: PYODIDE, limits }),
+  JSON.stringify({ task, pyodideFolder: PYODIDE, limits }),
 ];
 
 /** No interpreter came of it. */
@@ -59,49 +61,44 @@ export class PythonNotStarted extends Error {
   override readonly name = 'PythonNotStarted';
 }
 
+/** The memory of an interpreter that has run nothing yet. Another that begins with it starts in a fifth of the time. */
+export async function freshMemory(limits: CodeLimits): Promise<Buffer> {
+  const maker = new GuardedPython(limits, pythonArguments(limits, 'snapshot'), SNAPSHOT_BYTES_MAX);
+  try {
+    const { head, body } = await maker.next();
+    if (head['kind'] !== 'snapshot') throw new PythonNotStarted('No interpreter could be made.');
+    return body;
+  } finally {
+    maker.kill();
+  }
+}
+
 /** A process with one interpreter, for one run: nothing of a run is there in the next. */
 export class PythonProcess {
-  private readonly child: ChildProcess;
-  private readonly frames: FrameReader;
-  private readonly startTimer: NodeJS.Timeout;
-  private hear: (frame: Frame) => void = () => undefined;
+  private readonly python: GuardedPython;
   private pid = 0;
-  private lastWords = '';
-  private isOver = false;
   /** Resolves when the interpreter waits for its run. @throws PythonNotStarted */
   readonly ready: Promise<void>;
-  /** Resolves when there is nothing more to hear. */
-  private readonly over: Promise<void>;
 
   constructor(
     private readonly limits: CodeLimits,
+    memory: Buffer,
     nodeArguments = pythonArguments(limits),
   ) {
-    const cpuSeconds = START_CPU_SECONDS + Math.ceil(limits.timeoutMsMax / 1000);
-    const guarded = [String(cpuSeconds), String(Math.floor(limits.memoryBytesMax / 1024)), process.execPath, ...nodeArguments];
-    this.child = spawn('/bin/sh', ['-c', GUARD, 'python', ...guarded], {
-      env: {},
-      cwd: tmpdir(),
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
+    this.python = new GuardedPython(limits, nodeArguments, limits.fileBytesMax);
+    this.python.send({ kind: 'snapshot' }, memory);
+    this.ready = this.python.next().then(({ head }) => {
+      if (head['kind'] !== 'ready' || typeof head['pid'] !== 'number') throw new PythonNotStarted('It is not ready.');
+      this.pid = head['pid'];
+      this.python.hold(false);
     });
-    this.frames = new FrameReader(limits.fileBytesMax);
-    this.over = new Promise((resolve) => {
-      this.output.once('close', resolve);
-      this.child.once('error', () => resolve());
-    });
-    void this.over.then(() => this.kill());
-    this.ready = this.started();
     this.ready.catch(() => undefined);
-    this.startTimer = setTimeout(() => this.kill(), limits.startMsMax).unref();
-    this.listen();
-    this.hold(false);
   }
 
   /** Every outcome is a result. @throws the signal's reason */
   async run(job: CodeJob, signal: AbortSignal): Promise<CodeResult> {
     const result = new CollectedResult(this.limits);
-    this.hold(true);
+    this.python.hold(true);
     const timeoutMs = Math.min(job.timeoutMs, this.limits.timeoutMsMax);
     let timeout: NodeJS.Timeout | undefined;
     let giveUp = (): void => undefined;
@@ -113,8 +110,8 @@ export class PythonProcess {
         signal.addEventListener('abort', giveUp, { once: true });
         timeout = setTimeout(() => resolve({ kind: 'timeout', text: `It took longer than ${timeoutMs / 1000} s.` }), timeoutMs);
         void memory.isUsedUp.then(() => resolve(tooMuchMemory(this.limits)));
-        void this.over.then(() => resolve(ended(this.lastWords)));
-        this.hear = (frame) => {
+        void this.python.over.then(() => resolve(ended(this.python.lastWords)));
+        this.python.hear = (frame) => {
           const failure = result.add(frame);
           if (failure !== undefined) resolve(failure);
         };
@@ -131,10 +128,80 @@ export class PythonProcess {
 
   /** At once, also in the middle of anything. */
   kill(): void {
+    this.python.kill();
+  }
+
+  /** Resolves when it has ended. */
+  get over(): Promise<void> {
+    return this.python.over;
+  }
+
+  private give({ code, state, inputs }: CodeJob): void {
+    this.python.send({ kind: 'code' }, Buffer.from(code));
+    this.python.send({ kind: 'file', name: 'state.json' }, Buffer.from(JSON.stringify(state ?? null)));
+    for (const { name, content } of inputs) this.python.send({ kind: 'file', name: `inputs/${name}` }, content);
+    this.python.send({ kind: 'run' });
+  }
+
+  private watchMemory() {
+    let timer: NodeJS.Timeout | undefined;
+    const isUsedUp = new Promise<void>((resolve) => {
+      timer = setInterval(() => {
+        void memoryUseOf(this.pid).then((bytes) => bytes !== undefined && bytes > this.limits.memoryBytesMax && resolve());
+      }, MEMORY_CHECK_MS);
+    });
+    return { isUsedUp, end: () => clearInterval(timer) };
+  }
+}
+
+/** The program in its process, as far as it can be told and heard. */
+class GuardedPython {
+  private readonly child: ChildProcess;
+  private readonly frames: FrameReader;
+  private readonly startTimer: NodeJS.Timeout;
+  private isKilled = false;
+  hear: (frame: Frame) => void = () => undefined;
+  lastWords = '';
+  /** Resolves when there is nothing more to hear. */
+  readonly over: Promise<void>;
+
+  constructor(limits: CodeLimits, nodeArguments: readonly string[], bodyBytesMax: number) {
+    const cpuSeconds = START_CPU_SECONDS + Math.ceil(limits.timeoutMsMax / 1000);
+    const guarded = [String(cpuSeconds), String(Math.floor(limits.memoryBytesMax / 1024)), process.execPath, ...nodeArguments];
+    this.child = spawn('/bin/sh', ['-c', GUARD, 'python', ...guarded], {
+      env: {},
+      cwd: tmpdir(),
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
+    });
+    this.frames = new FrameReader(bodyBytesMax);
+    this.over = new Promise((resolve) => {
+      this.child.stdout!.once('close', resolve);
+      this.child.once('error', () => resolve());
+    });
+    void this.over.then(() => this.kill());
+    this.startTimer = setTimeout(() => this.kill(), limits.startMsMax).unref();
+    this.listen();
+  }
+
+  /** The first thing that it says. @throws PythonNotStarted */
+  async next(): Promise<Frame> {
+    const first = new Promise<Frame>((resolve) => (this.hear = resolve));
+    const frame = await Promise.race([first, this.over]);
+    clearTimeout(this.startTimer);
+    if (!frame) throw new PythonNotStarted(`No interpreter was started. ${this.lastWords}`.trimEnd());
+    return frame;
+  }
+
+  send(head: Frame['head'], body?: Uint8Array): void {
+    for (const bytes of frameOf(head, body)) (this.child.stdio[3] as Writable).write(bytes);
+  }
+
+  kill(): void {
     clearTimeout(this.startTimer);
     this.hear = () => undefined;
-    if (this.isOver) return;
-    this.isOver = true;
+    if (this.isKilled) return;
+    this.isKilled = true;
     try {
       if (this.child.pid !== undefined) process.kill(-this.child.pid, 'SIGKILL');
     } catch {
@@ -143,29 +210,15 @@ export class PythonProcess {
     for (const stream of this.child.stdio) stream?.destroy();
   }
 
-  async close(): Promise<void> {
-    this.kill();
-    await this.over;
-  }
-
-  private get output(): Readable {
-    return this.child.stdout!;
-  }
-
-  private started(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.hear = ({ head }) => {
-        if (head['kind'] !== 'ready' || typeof head['pid'] !== 'number') return this.kill();
-        this.pid = head['pid'];
-        clearTimeout(this.startTimer);
-        resolve();
-      };
-      void this.over.then(() => reject(new PythonNotStarted(`No interpreter was started. ${this.lastWords}`.trimEnd())));
-    });
+  /** Whether it keeps the service from ending by itself. */
+  hold(isNeeded: boolean): void {
+    const how = isNeeded ? 'ref' : 'unref';
+    this.child[how]();
+    for (const stream of this.child.stdio) (stream as Socket | null)?.[how]();
   }
 
   private listen(): void {
-    this.output.on('data', (piece: Buffer) => {
+    this.child.stdout!.on('data', (piece: Buffer) => {
       try {
         for (const frame of this.frames.push(piece)) this.hear(frame);
       } catch (error) {
@@ -179,34 +232,6 @@ export class PythonProcess {
     });
     // What is written to a process that has ended is lost, and its end is noticed anyway.
     for (const stream of this.child.stdio) stream?.on('error', () => undefined);
-  }
-
-  private give({ code, state, inputs }: CodeJob): void {
-    const job = this.child.stdio[3] as Writable;
-    const send = (head: Frame['head'], body?: Uint8Array) => {
-      for (const bytes of frameOf(head, body)) job.write(bytes);
-    };
-    send({ kind: 'code' }, Buffer.from(code));
-    send({ kind: 'file', name: 'state.json' }, Buffer.from(JSON.stringify(state ?? null)));
-    for (const { name, content } of inputs) send({ kind: 'file', name: `inputs/${name}` }, content);
-    send({ kind: 'run' });
-  }
-
-  private watchMemory() {
-    let timer: NodeJS.Timeout | undefined;
-    const isUsedUp = new Promise<void>((resolve) => {
-      timer = setInterval(() => {
-        void memoryUseOf(this.pid).then((bytes) => bytes !== undefined && bytes > this.limits.memoryBytesMax && resolve());
-      }, MEMORY_CHECK_MS);
-    });
-    return { isUsedUp, end: () => clearInterval(timer) };
-  }
-
-  /** Whether it keeps the service from ending by itself. */
-  private hold(isNeeded: boolean): void {
-    const how = isNeeded ? 'ref' : 'unref';
-    this.child[how]();
-    for (const stream of this.child.stdio) (stream as Socket | null)?.[how]();
   }
 }
 

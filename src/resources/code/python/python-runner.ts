@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { CODE_LIMITS, type CodeLimits } from '../code-limits.js';
 import { type CodeJob, type CodeResult, CodeRunner } from '../code-runner.port.js';
 import { isFileName } from '../file-name.policy.js';
-import { PythonNotStarted, PythonProcess } from './python-process.js';
+import { freshMemory, PythonNotStarted, PythonProcess } from './python-process.js';
 
 /** An interpreter that does not start may start the next time: the machine may be busy. */
 const STARTS_MAX = 2;
@@ -23,15 +23,13 @@ export class PythonRunner extends CodeRunner {
   private readonly limits: CodeLimits;
   private readonly waiting: (() => void)[] = [];
   private readonly processes = new Set<PythonProcess>();
+  private memory: Promise<Buffer> | undefined;
   private running = 0;
   private spare: PythonProcess | undefined;
   private spareExpiry: NodeJS.Timeout | undefined;
   private isClosed = false;
 
-  constructor(
-    limits: Partial<CodeLimits> = {},
-    private readonly start = (own: CodeLimits) => new PythonProcess(own),
-  ) {
+  constructor(limits: Partial<CodeLimits> = {}) {
     super();
     this.limits = { ...CODE_LIMITS, ...limits };
   }
@@ -54,13 +52,15 @@ export class PythonRunner extends CodeRunner {
   async close(): Promise<void> {
     this.isClosed = true;
     clearTimeout(this.spareExpiry);
-    await Promise.all([...this.processes].map((each) => each.close()));
+    for (const each of this.processes) each.kill();
+    await Promise.all([...this.processes].map(({ over }) => over));
   }
 
   private async runNow(job: CodeJob, signal: AbortSignal): Promise<CodeResult> {
     for (let starts = 1; ; starts++) {
-      const python = this.taken();
+      let python: PythonProcess | undefined;
       try {
+        python = await unlessAborted(this.taken(), signal);
         await unlessAborted(python.ready, signal);
         return await python.run(job, signal);
       } catch (error) {
@@ -68,9 +68,8 @@ export class PythonRunner extends CodeRunner {
         this.logger.warn(error.message);
         if (this.isClosed || starts >= STARTS_MAX) return failed('unavailable', 'No interpreter could be started.');
       } finally {
-        python.kill();
-        this.processes.delete(python);
-        this.keepSpare();
+        python?.kill();
+        void this.keepSpare();
       }
     }
   }
@@ -98,29 +97,42 @@ export class PythonRunner extends CodeRunner {
     else this.running--;
   }
 
-  private taken(): PythonProcess {
+  private async taken(): Promise<PythonProcess> {
     const { spare } = this;
     this.spare = undefined;
     clearTimeout(this.spareExpiry);
     return spare ?? this.started();
   }
 
-  private started(): PythonProcess {
-    const python = this.start(this.limits);
+  /** @throws PythonNotStarted */
+  private async started(): Promise<PythonProcess> {
+    const memory = await (this.memory ??= freshMemory(this.limits)).catch((error: unknown) => {
+      this.memory = undefined;
+      throw error;
+    });
+    if (this.isClosed) throw new PythonNotStarted('The service ends.');
+    const python = new PythonProcess(this.limits, memory);
     this.processes.add(python);
+    void python.over.then(() => this.processes.delete(python));
     return python;
   }
 
-  private keepSpare(): void {
+  private async keepSpare(): Promise<void> {
     if (this.isClosed || this.spare) return;
-    const spare = (this.spare = this.started());
-    const drop = () => {
-      spare.kill();
-      this.processes.delete(spare);
-      if (this.spare === spare) this.spare = undefined;
-    };
-    spare.ready.catch(drop);
-    this.spareExpiry = setTimeout(drop, this.limits.idleMs).unref();
+    try {
+      const spare = await this.started();
+      if (this.spare) return spare.kill();
+      this.spare = spare;
+      const drop = () => {
+        if (this.spare === spare) this.spare = undefined;
+        spare.kill();
+      };
+      clearTimeout(this.spareExpiry);
+      this.spareExpiry = setTimeout(drop, this.limits.idleMs).unref();
+      await spare.ready.catch(drop);
+    } catch (error) {
+      if (!(error instanceof PythonNotStarted)) throw error;
+    }
   }
 }
 

@@ -23,6 +23,8 @@ export type ModelTool = Readonly<{ name: string; description: string; parameters
 
 export type ModelRequest = Readonly<{
   modelId: string;
+  /** Whose own models may answer; without it those of the service alone. */
+  ownerId?: string;
   messages: readonly ChatMessage[];
   /** The user's own words, without what the service put around them in the last message. */
   question: string;
@@ -54,11 +56,14 @@ export type ModelDescription = Readonly<{
   /** Tokens of question and answer together. */
   contextWindow: number;
   reasoningEffort: string | null;
+  /** Added by a user, for whom alone it is there. */
+  isCustom?: true;
   baseUrl?: string;
 }>;
 
 export type ModelFailure =
   | 'unavailable'
+  | 'not-reachable'
   | 'timed-out'
   | 'overloaded'
   | 'not-authorised'
@@ -89,7 +94,13 @@ export abstract class LanguageModels {
    * `signal.aborted`. @throws ModelFailed
    */
   abstract stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelChunk>;
-  abstract list(): Promise<readonly ModelDescription[]>;
+  /** The models of the service, and after them a user's own that are switched on. */
+  abstract list(ownerId?: string): Promise<readonly ModelDescription[]>;
   abstract defaultModelId(): Promise<string>;
-  abstract has(id: string): Promise<boolean>;
+  /** Whether a model is there for a user: the models of others are not. */
+  abstract has(id: string, ownerId?: string): Promise<boolean>;
+
+  async describe(id: string, ownerId?: string): Promise<ModelDescription | undefined> {
+    return (await this.list(ownerId)).find((model) => model.id === id);
+  }
 }

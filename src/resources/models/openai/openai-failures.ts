@@ -1,9 +1,11 @@
 import { APIConnectionError, APIError } from 'openai';
 import { FrameTooLong } from './event-stream-reader.js';
+import { AddressRefused } from '../../../platform/outgoing/outgoing-http.port.js';
 import { ModelFailed, type ModelFailure } from '../model/language-model.port.js';
 
 const VERDICTS = {
   unavailable: ['The language model cannot be reached right now. Please try again later.', true],
+  'not-reachable': ['The address of this language model may not be reached from here.', false],
   'timed-out': ['The language model took too long. Please try again.', true],
   overloaded: ['The language model is busy right now. Please try again in a moment.', true],
   'not-authorised': ['The language model refused this service. Please tell whoever runs it.', false],
@@ -23,9 +25,16 @@ export function modelFailed(failure: ModelFailure, cause?: unknown): ModelFailed
 export function failureOf(error: unknown): ModelFailed {
   if (error instanceof ModelFailed) return error;
   if (error instanceof FrameTooLong) return modelFailed('bad-reply', error);
+  if (error instanceof APIConnectionError && isRefusedAddress(error)) return modelFailed('not-reachable', error);
   if (error instanceof APIConnectionError || !(error instanceof APIError)) return modelFailed('unavailable', error);
   const { status, code, type, message } = error as APIError<number | undefined, Headers | undefined, object | undefined>;
   return modelFailed(kindOf(status, `${code ?? ''} ${type ?? ''} ${message}`), error);
+}
+
+/** Whether the way out does not lead to the endpoint: asking again changes nothing. */
+function isRefusedAddress(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof AddressRefused) return true;
+  return false;
 }
 
 const TOO_LONG =

@@ -1,13 +1,24 @@
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
 import { type Dispatcher, request } from 'undici';
 
 /** A response whose body is read piece by piece as Node gives it: through a web stream each piece costs twice as much. */
 export class StreamedResponse extends Response {
   constructor(
-    readonly pieces: Dispatcher.ResponseData['body'],
+    readonly pieces: Readable,
     init: ResponseInit,
   ) {
     super(null, init);
   }
+}
+
+/** What another client fetched, in the same shape. */
+export function streamed(response: Response, init: unknown): Response {
+  const { status, headers, body } = response;
+  const { body: asked } = (init ?? {}) as Readonly<{ body?: unknown }>;
+  const isStream = body !== null && typeof asked === 'string' && asksForStream({ body: asked });
+  if (status !== 200 || !isStream || isJson(headers)) return response;
+  return new StreamedResponse(Readable.fromWeb(body as ReadableStream<Uint8Array>), { status, headers });
 }
 
 type FetchInit = Readonly<{ method?: string; headers?: Headers; body?: string; signal?: AbortSignal }>;

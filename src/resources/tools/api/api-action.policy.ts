@@ -100,9 +100,12 @@ export const isFilledByModel = ({ filled_by_llm: filled, value, has_value: kept 
 
 const CREDENTIAL_NAME = /key$|token|secret|passw|auth|credential|signature|^sig$|session|app_?id$|^pwd?$/i;
 
+/** Whether a parameter is called what credentials are called. */
+export const isCredentialName = (name: string): boolean => CREDENTIAL_NAME.test(name);
+
 /** A fixed value that is never shown again: of any header, and of whatever has a name that credentials have. */
 export const isSecret = ({ location, name, definition }: Binding): boolean =>
-  !isFilledByModel(definition) && (location === 'header' || CREDENTIAL_NAME.test(name));
+  !isFilledByModel(definition) && (location === 'header' || isCredentialName(name));
 
 /** Says how a value is written, or where it is kept; the model need not know. */
 const UNSEEN_KEYWORDS = ['style', 'explode', 'has_value', 'required'] as const;

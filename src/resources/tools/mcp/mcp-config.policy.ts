@@ -158,6 +158,10 @@ const SECRETS_OF: Readonly<Record<McpAuthType, readonly string[]>> = {
   oauth: ['oauth_client_secret'],
 };
 
+/** The secrets without which a tool with this configuration cannot sign in. */
+export const neededSecrets = ({ auth_type: authType }: Given): readonly string[] =>
+  typeof authType === 'string' && isAuthType(authType) && authType !== 'oauth' ? SECRETS_OF[authType] : [];
+
 /** Of all secrets ever given, those that the chosen sign-in takes. */
 export function secretsInUse({ authType, grantId }: McpSettings, secrets: Secrets): Secrets {
   const taken = SECRETS_OF[authType].flatMap((name) => (secrets[name] ? [[name, secrets[name].trim()]] : []));

@@ -45,13 +45,16 @@ export function accessOf(kind: string, { access, annotations, name, method }: Ac
 export const isIdempotent = (kind: string, action: ActionDefinition): boolean =>
   action.idempotent ?? action.annotations?.idempotentHint ?? accessOf(kind, action) === 'read';
 
-/** A caller that runs the tool acts with an account or a secret of its owner. What calls an address of the owner's choice always does. */
+/** A caller that runs the tool acts with an account, a secret or a machine of its owner. What calls an address of the owner's choice always does. */
 export const actsForOwner = ({
   name,
   config,
   credentialsId,
 }: Pick<ToolDefinition, 'name' | 'config' | 'credentialsId'>): boolean =>
-  credentialsId !== null || name === 'api_tool' || (name === 'mcp_tool' && (config['auth_type'] || 'none') !== 'none');
+  credentialsId !== null ||
+  name === 'api_tool' ||
+  name === 'remote_device' ||
+  (name === 'mcp_tool' && (config['auth_type'] || 'none') !== 'none');
 
 /** What only the owner may run, unless the owner allows it by name. */
 export const ownerCredentialWrites = (

@@ -5,8 +5,10 @@ import { fitted } from './arguments.policy.js';
 import { type Redact, redaction } from './redaction.policy.js';
 import type { ActionDefinition, ToolDefinition } from './tool.events.js';
 import {
+  type ApprovalNeed,
   type Background,
   type CallContext,
+  OutcomeUnknown,
   SignInRequired,
   ToolFailed,
   type ToolKind,
@@ -39,10 +41,10 @@ export class OpenedTools extends OpenTools {
   ) {
     super();
     this.tools = new Map(tools.map((each) => [each.toolId, each]));
-    this.actions = tools.flatMap(({ toolId, definition }) =>
-      definition.actions.filter(({ active }) => active).map((action) => offered(toolId, definition, action)),
+    this.actions = tools.flatMap((tool) =>
+      tool.definition.actions.filter(({ active }) => active).map((action) => offered(tool, action)),
     );
-    const gated = new Set(this.actions.flatMap(({ toolId, requiresApproval }) => (requiresApproval ? toolId : [])));
+    const gated = new Set(this.actions.filter((each) => each.requiresApproval || each.approvalOf).map(({ toolId }) => toolId));
     this.ungatedTools = [...this.tools.keys()].filter((toolId) => !gated.has(toolId));
   }
 
@@ -76,7 +78,8 @@ export class OpenedTools extends OpenTools {
     } catch (error) {
       if (!(error instanceof ToolFailed)) throw error;
       const text = String(redact(error.message));
-      throw error instanceof SignInRequired ? new SignInRequired(text) : new ToolFailed(text);
+      const Failure = [SignInRequired, OutcomeUnknown].find((each) => error instanceof each) ?? ToolFailed;
+      throw new Failure(text);
     }
   }
 }
@@ -87,7 +90,25 @@ const quiet = (background: Background, redact: Redact): Background => ({
   report: (report) => background.report(redact(report) as ToolReport),
 });
 
-const offered = (toolId: string, definition: ToolDefinition, action: ActionDefinition): OfferedAction => ({
+/** What the owner says of the action, and what its kind says of the arguments: the stricter of both. */
+async function approvalOf(tool: OpenedTool, action: ActionDefinition, args: Arguments): Promise<ApprovalNeed> {
+  const filled = fitted(action, args);
+  // A call that cannot run is refused when it is to run.
+  const need = 'problem' in filled ? 'none' : await tool.kind.approvalOf!(action, completeArguments(action, filled.args), tool);
+  return need === 'none' && action.require_approval === true ? 'needed' : need;
+}
+
+const offered = (tool: OpenedTool, action: ActionDefinition): OfferedAction => {
+  const { kind, toolId, definition } = tool;
+  const deviceId = kind.deviceOf?.(definition);
+  return {
+    ...plainly(toolId, definition, action),
+    ...(kind.approvalOf && { approvalOf: (args: Arguments) => approvalOf(tool, action, args) }),
+    ...(deviceId !== undefined && { deviceId }),
+  };
+};
+
+const plainly = (toolId: string, definition: ToolDefinition, action: ActionDefinition): OfferedAction => ({
   toolId,
   toolName: definition.name,
   actionName: action.name,

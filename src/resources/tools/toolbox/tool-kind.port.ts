@@ -30,6 +30,12 @@ export type ToolReport = Readonly<{ progress: number; total?: number | undefined
  */
 export type Background = Readonly<{ begun: AbortSignal; msMax: number; report: (report: ToolReport) => void }>;
 
+/** Whether a user has to approve a call. `always`: also where calls were allowed beforehand. */
+export type ApprovalNeed = 'none' | 'needed' | 'always';
+
+/** Who approved a call: a user who was asked, or an allowlist. */
+export type CallApproval = 'user' | 'allowlist';
+
 /** For whom and where in the log a tool is called. */
 export type CallContext = Readonly<{
   callId: string;
@@ -42,6 +48,10 @@ export type CallContext = Readonly<{
   sources: readonly Readonly<{ id: string; chunks?: number }>[];
   /** The tools of the turn that have no action for which somebody has to be asked, by their ids; none where they were not opened together. */
   ungatedTools?: readonly string[];
+  /** Missing: no approval was needed when the call was checked. */
+  approval?: CallApproval;
+  /** Aborts once the turn is stopped: what has not begun elsewhere by then does not have to. */
+  stopped?: AbortSignal;
   cause: Cause;
   signal: AbortSignal;
   /** There where the call may go on in the background: a kind may then give it more time than others. */
@@ -58,6 +68,11 @@ export type Configured = Readonly<{
 /** A call came to nothing. The message is for the model and for the user; it holds no secret. */
 export class ToolFailed extends Error {
   override readonly name: string = 'ToolFailed';
+}
+
+/** A call that has begun, and of which it is unknown how it ended. */
+export class OutcomeUnknown extends ToolFailed {
+  override readonly name = 'OutcomeUnknown';
 }
 
 /** A call came to nothing because the owner of the tool has to sign in to it again. */
@@ -92,6 +107,14 @@ export abstract class ToolKind {
     const known = Object.entries(config).filter(([name]) => Object.hasOwn(this.configFields, name));
     return Promise.resolve({ config: Object.fromEntries(known), secrets });
   }
+  /** Whether a call needs an approval, where that depends on its arguments; what the owner says of the action comes on top. */
+  approvalOf?(
+    action: ActionDefinition,
+    args: Readonly<Record<string, unknown>>,
+    tool: Pick<UsedTool, 'ownerId' | 'definition'>,
+  ): Promise<ApprovalNeed>;
+  /** The remote device that a tool of this kind reaches. */
+  deviceOf?(definition: ToolDefinition): string | undefined;
   /** `args` holds what the model filled and the fixed values. Resolves to JSON. @throws ToolFailed */
   abstract run(
     action: ActionDefinition,

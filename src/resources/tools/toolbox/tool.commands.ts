@@ -1,11 +1,11 @@
 import { CommandHandler } from '@nestjs/cqrs';
 import { Command, type Handler } from '../../../kernel/commands.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
-import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { nothingYet, Streams } from '../../../kernel/event-sourcing/streams.js';
 import { newId } from '../../../kernel/ids.js';
 import { ToolSetup, type ToolWish } from './tool-setup.js';
 import { change, create, definitionFor, remove, tool } from './tool.decider.js';
-import { type ToolId, toolStream } from './tool.events.js';
+import { type ToolDefinition, type ToolId, toolStream } from './tool.events.js';
 
 export type ToolMade = Readonly<{ toolId: ToolId; position: bigint | undefined }>;
 
@@ -16,6 +16,8 @@ export class CreateTool extends Command<ToolMade> {
     readonly kind: string,
     readonly wish: ToolWish,
     readonly cause: Cause,
+    /** Given by who makes a tool for something else, so that a repetition makes no other. */
+    readonly toolId: ToolId = newId(),
   ) {
     super();
   }
@@ -28,12 +30,34 @@ export class CreateToolHandler implements Handler<CreateTool> {
     private readonly setup: ToolSetup,
   ) {}
 
-  async execute({ ownerId, kind, wish, cause }: CreateTool): Promise<ToolMade> {
-    const toolId = newId();
+  async execute({ ownerId, kind, wish, cause, toolId }: CreateTool): Promise<ToolMade> {
     const { position } = await this.setup.define(ownerId, this.setup.blank(kind), { config: {}, ...wish }, (definition) =>
       this.streams.transact(toolStream(toolId), tool, create(toolId, ownerId, definition), cause),
     );
     return { toolId, position };
+  }
+}
+
+/** An import of an agent brings a tool along whose definition is checked and whose secrets are sealed. Repeated it does nothing. */
+export class ImportTool extends Command<bigint | undefined> {
+  constructor(
+    readonly toolId: ToolId,
+    readonly ownerId: string,
+    readonly definition: ToolDefinition,
+    readonly importId: string,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(ImportTool)
+export class ImportToolHandler implements Handler<ImportTool> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ toolId, ownerId, definition, importId, cause }: ImportTool): Promise<bigint | undefined> {
+    const decision = create(toolId, ownerId, definition, importId);
+    return (await this.streams.transact(toolStream(toolId), tool, decision, cause, nothingYet(tool))).position;
   }
 }
 

@@ -41,9 +41,11 @@ export function definitionFor(state: Tool, ownerId: string): ToolDefinition {
 }
 
 export const create =
-  (toolId: ToolId, ownerId: string, definition: ToolDefinition): Decide =>
+  (toolId: ToolId, ownerId: string, definition: ToolDefinition, importId?: string): Decide =>
   (state) =>
-    state.status === 'none' ? [{ type: 'ToolCreated', data: { toolId, ownerId, definition } }] : [];
+    state.status === 'none'
+      ? [{ type: 'ToolCreated', data: { toolId, ownerId, definition, ...(importId !== undefined && { importId }) } }]
+      : [];
 
 /** What kind of tool it is never changes. */
 export type ToolChanges = Partial<Omit<ToolDefinition, 'name'>>;

@@ -53,7 +53,16 @@ export type ToolDefinition = Readonly<{
   status: boolean;
 }>;
 
-export type ToolCreated = Event<'ToolCreated', { toolId: ToolId; ownerId: string; definition: ToolDefinition }>;
+export type ToolCreated = Event<
+  'ToolCreated',
+  {
+    toolId: ToolId;
+    ownerId: string;
+    definition: ToolDefinition;
+    /** The import of an agent that made it: it is listed once the agent says that the import was applied. */
+    importId?: string;
+  }
+>;
 /** Holds exactly the fields that changed, each whole. */
 export type ToolChanged = Event<'ToolChanged', { toolId: ToolId; changes: Partial<ToolDefinition> }>;
 export type ToolDeleted = Event<'ToolDeleted', { toolId: ToolId }>;

@@ -1,5 +1,5 @@
 import type { Access } from './tool.events.js';
-import type { CallContext } from './tool-kind.port.js';
+import type { ApprovalNeed, CallContext } from './tool-kind.port.js';
 
 /** A tool as it was when a question was accepted: later changes do not reach the turn. */
 export type ToolPin = Readonly<{ toolId: string; revision: number }>;
@@ -16,6 +16,10 @@ export type OfferedAction = Readonly<{
   access: Access;
   idempotent: boolean;
   requiresApproval: boolean;
+  /** There where it depends on the arguments of a call whether that needs an approval. */
+  approvalOf?: (args: Readonly<Record<string, unknown>>) => Promise<ApprovalNeed>;
+  /** The remote device that it reaches. */
+  deviceId?: string;
   /** It acts with an account or a secret of the tool's owner. */
   ownerCredentials: boolean;
 }>;

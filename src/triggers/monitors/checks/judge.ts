@@ -56,7 +56,7 @@ export class Judge {
     const allowed = await this.quota.check(ownerId);
     if (!allowed.allowed) return { refusedBy: 'quota', error: allowed.error, usage: null };
     const modelId = this.options.settings.modelId ?? (await this.models.defaultModelId());
-    const model = (await this.models.list()).find(({ id }) => id === modelId);
+    const model = await this.models.describe(modelId);
     if (!model || model.provider === BUILT_IN_PROVIDER) {
       return { refusedBy: 'model', error: 'There is no model that could judge the condition.', usage: null };
     }

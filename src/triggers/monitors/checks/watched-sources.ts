@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { SourceQueries } from '../../../../projections/sources/sources.queries.js';
+import { InputChecks, WITHHELD } from '../../../dialogue/answering/guardrails/input-checks.port.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { Timing } from '../../../kernel/timing.js';
 import { ToolFailed } from '../../../resources/tools/toolbox/tool-kind.port.js';
@@ -46,18 +47,37 @@ export class WatchedSources {
     private readonly toolbox: Toolbox,
     private readonly sources: SourceQueries,
     private readonly timing: Timing,
+    private readonly inputs: InputChecks,
   ) {}
 
   /** @throws LookFailed */
   async look(source: MonitorSource, context: LookContext): Promise<Content> {
     const patience = this.timing.deadline(LOOK_MS_MAX);
     try {
-      return await this.contentOf(source, context, AbortSignal.any([context.signal, patience]));
+      return await this.checked(await this.contentOf(source, context, AbortSignal.any([context.signal, patience])), context);
     } catch (error) {
       context.signal.throwIfAborted();
+      if (error instanceof LookFailed) throw await this.checkedFailure(error, context);
       if (!patience.aborted) throw error;
       throw new LookFailed('unreachable', `It did not answer within ${LOOK_MS_MAX / 1000} seconds.`, { cause: error });
     }
+  }
+
+  /** What was found, as the guardrails of its conversation let it through: nothing else is compared, told or kept. @throws LookFailed */
+  private async checked(content: Content, { conversationId }: LookContext): Promise<Content> {
+    const found = content.json === undefined ? content.text : content.json;
+    const given = await this.inputs.found(conversationId, found);
+    if (given.isBlocked) throw new LookFailed('failed', 'What was found was withheld by a content policy.');
+    if (given.value === found) return content;
+    const masked = content.json === undefined ? contentOfText(given.value as string) : contentOfJson(given.value);
+    return { ...masked, ...(content.key !== undefined && { key: content.key }) };
+  }
+
+  /** What a tool or a page says of its failure is checked like what it says otherwise. */
+  private async checkedFailure(failure: LookFailed, { conversationId }: LookContext): Promise<LookFailed> {
+    const given = await this.inputs.found(conversationId, failure.message);
+    if (!given.isBlocked && given.value === failure.message) return failure;
+    return new LookFailed(failure.outcome, given.isBlocked ? WITHHELD : given.value);
   }
 
   private contentOf(source: MonitorSource, context: LookContext, signal: AbortSignal): Promise<Content> {

@@ -1,4 +1,5 @@
 import type { RunFailed, RunFinished, RunRefused } from '../../../background/runs/run.events.js';
+import { GUARDRAIL } from '../../../dialogue/journal/message.events.js';
 import type { RunReport } from './scheduled-run.events.js';
 import type { RunEnding } from '../schedule/slot-ledger.decider.js';
 
@@ -17,7 +18,8 @@ export function outcomeOf(event: RunOver): Readonly<{ ending: RunEnding; report:
       const generatedTokens = usage?.completionTokens ?? 0;
       const tokens = promptTokens + generatedTokens;
       const report = { ...said(answer), error: error ? cut(error.text) : null, promptTokens, generatedTokens };
-      if (error) return { ending: { status: 'failed', errorType: 'agent_error', tokens }, report };
+      const errorType = error?.code === GUARDRAIL ? 'stream_error' : 'agent_error';
+      if (error) return { ending: { status: 'failed', errorType, tokens }, report };
       if (answer.trim() !== '' || toolCalls.length > 0 || generatedTokens > 0) {
         return { ending: { status: 'success', errorType: null, tokens }, report };
       }

@@ -5,6 +5,7 @@ import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { Freshness } from '../../../kernel/event-sourcing/freshness.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { DefinitionGuard } from '../definition-guard.js';
 import { AdmitSchedule } from '../allowance/allowance.commands.js';
 import { CancelSchedule, ScheduleTask } from '../schedule/schedule.commands.js';
 import { type Chat, ChatSchedules, type ChatTask, TASKS_LISTED_MAX } from './chat-schedules.port.js';
@@ -23,6 +24,7 @@ export class StoredChatSchedules extends ChatSchedules {
     private readonly streams: Streams,
     private readonly schedules: ScheduleQueries,
     private readonly freshness: Freshness,
+    private readonly definitions: DefinitionGuard,
   ) {
     super();
   }
@@ -32,9 +34,10 @@ export class StoredChatSchedules extends ChatSchedules {
     const known = await this.stored(taskId);
     if (known) return known;
     const { ownerId, agentId, conversationId } = chat;
+    const checked = await this.definitions.checked(agentId, asked);
     await this.commands.execute(new AdmitSchedule(ownerId, taskId, cause));
     try {
-      const task = new ScheduleTask(taskId, ownerId, { agentId, conversationId }, asked, cause);
+      const task = new ScheduleTask(taskId, ownerId, { agentId, conversationId }, checked, cause);
       await this.freshness.reached(READ, await this.commands.execute(task));
     } catch (error) {
       if (error instanceof Rejection) await this.commands.execute(new AdmitSchedule(ownerId, taskId, cause, 'no-place'));

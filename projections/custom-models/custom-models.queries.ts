@@ -1,0 +1,69 @@
+import { Injectable } from '@nestjs/common';
+import type { Row } from 'postgres';
+import type { CustomModelDefinition } from '../../src/resources/models/custom/custom-model.events.js';
+import { ReadModels } from '../read-models.js';
+
+/** A custom model as it is defined now. */
+export type CustomModelRecord = Readonly<{
+  id: string;
+  ownerId: string;
+  definition: CustomModelDefinition;
+  createdAt: Date;
+  updatedAt: Date;
+}>;
+
+/** By these a file recognises a model that its reader has already. */
+export type CustomModelIdentity = Readonly<{ displayName: string; upstreamModelId: string; baseUrl: string }>;
+
+@Injectable()
+export class CustomModelQueries {
+  constructor(private readonly readModels: ReadModels) {}
+
+  async byId(modelId: string): Promise<CustomModelRecord | undefined> {
+    const rows = await this.sql`select * from custom_models.custom_model where model_id = ${modelId}`;
+    return rows.map(asRecord)[0];
+  }
+
+  /** A user's own models, oldest first, without those of imports that are under way. */
+  async ownedBy(ownerId: string): Promise<readonly CustomModelRecord[]> {
+    const rows = await this.sql`
+      select * from custom_models.custom_model where owner_id = ${ownerId} and import_id is null order by created_at, model_id`;
+    return rows.map(asRecord);
+  }
+
+  /** Those of a user's models that are the same as one of a file, oldest first. */
+  async ownedAs(ownerId: string, identity: CustomModelIdentity): Promise<readonly CustomModelRecord[]> {
+    const { displayName, upstreamModelId, baseUrl } = identity;
+    const rows = await this.sql`
+      select * from custom_models.custom_model
+      where owner_id = ${ownerId} and display_name = ${displayName}
+        and upstream_model_id = ${upstreamModelId} and base_url = ${baseUrl}
+      order by created_at, model_id`;
+    return rows.map(asRecord);
+  }
+
+  async countOf(ownerId: string): Promise<number> {
+    const rows = await this.sql`select count(*)::integer as n from custom_models.custom_model where owner_id = ${ownerId}`;
+    return rows[0]!['n'] as number;
+  }
+
+  private get sql() {
+    return this.readModels.sql;
+  }
+}
+
+const asRecord = (row: Row): CustomModelRecord => ({
+  id: row['model_id'] as string,
+  ownerId: row['owner_id'] as string,
+  definition: {
+    displayName: row['display_name'] as string,
+    description: row['description'] as string,
+    upstreamModelId: row['upstream_model_id'] as string,
+    baseUrl: row['base_url'] as string,
+    credentialsId: row['credentials_id'] as string,
+    capabilities: row['capabilities'] as CustomModelDefinition['capabilities'],
+    enabled: row['enabled'] as boolean,
+  },
+  createdAt: row['created_at'] as Date,
+  updatedAt: row['updated_at'] as Date,
+});

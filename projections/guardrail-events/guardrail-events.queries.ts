@@ -1,0 +1,87 @@
+import { Injectable } from '@nestjs/common';
+import type { Row } from 'postgres';
+import { ReadModels } from '../read-models.js';
+
+/** What one control found in the texts of a turn, run or delivery. */
+export type GuardrailEventRecord = Readonly<{
+  id: string;
+  agentId: string | null;
+  messageId: string | null;
+  requestId: string | null;
+  stage: string;
+  check: string;
+  detector: string;
+  action: string;
+  outcome: string;
+  category: string | null;
+  score: number | null;
+  matchCount: number;
+  createdAt: Date;
+}>;
+
+export type GuardrailCount = Readonly<{
+  check: string;
+  stage: string;
+  action: string;
+  outcome: string;
+  category: string | null;
+  total: number;
+}>;
+
+/** Whose decisions: all of an owner, or those about one agent. */
+export type GuardrailEventFilter = Readonly<{ ownerId: string; agentId?: string }>;
+
+/** A record of which nothing new has been recorded since. */
+export type OldGuardrailRecord = Readonly<{ id: string; since: Date }>;
+
+@Injectable()
+export class GuardrailEventQueries {
+  constructor(private readonly readModels: ReadModels) {}
+
+  /** The newest first. */
+  async page(filter: GuardrailEventFilter, limit: number, offset: number): Promise<readonly GuardrailEventRecord[]> {
+    const rows = await this.readModels.sql`
+      select * from guardrail_events.decision where ${this.matches(filter)}
+      order by recorded_at desc, record_id, stage, check_name limit ${limit} offset ${offset}`;
+    return rows.map(asRecord);
+  }
+
+  /** How often controls found something since a time, the most frequent first. */
+  async counts(filter: GuardrailEventFilter, since: Date): Promise<readonly GuardrailCount[]> {
+    return this.readModels.sql<GuardrailCount[]>`
+      select check_name as check, stage, action, outcome, category, count(*)::int as total
+      from guardrail_events.decision where ${this.matches(filter)} and recorded_at >= ${since}
+      group by check_name, stage, action, outcome, category
+      order by total desc, check_name, stage, action, outcome, category`;
+  }
+
+  /** The oldest first, after the last of the page before. */
+  async recordedBefore(before: Date, limit: number, after?: OldGuardrailRecord): Promise<readonly OldGuardrailRecord[]> {
+    const { since, id } = after ?? { since: new Date(0), id: '' };
+    return this.readModels.sql<OldGuardrailRecord[]>`
+      select record_id as id, since from guardrail_events.record
+      where since < ${before} and (since, record_id) > (${since}, ${id})
+      order by since, record_id limit ${limit}`;
+  }
+
+  private matches({ ownerId, agentId }: GuardrailEventFilter) {
+    const { sql } = this.readModels;
+    return sql`owner_id = ${ownerId} ${agentId === undefined ? sql`` : sql`and agent_id = ${agentId}`}`;
+  }
+}
+
+const asRecord = (row: Row): GuardrailEventRecord => ({
+  id: [row['record_id'], row['stage'], row['check_name']].join(':'),
+  agentId: row['agent_id'] as string | null,
+  messageId: row['message_id'] as string | null,
+  requestId: row['request_id'] as string | null,
+  stage: row['stage'] as string,
+  check: row['check_name'] as string,
+  detector: row['detector'] as string,
+  action: row['action'] as string,
+  outcome: row['outcome'] as string,
+  category: row['category'] as string | null,
+  score: row['score'] as number | null,
+  matchCount: row['match_count'] as number,
+  createdAt: row['recorded_at'] as Date,
+});

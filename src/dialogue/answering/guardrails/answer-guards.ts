@@ -1,0 +1,81 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Commands } from '../../../kernel/commands.js';
+import { RecordGuardrailDecisions } from '../../../resources/guardrails/guardrail-record.commands.js';
+import { Guardrails } from '../../../resources/guardrails/guardrails.port.js';
+import type { Run } from '../loop/agent-loop.js';
+import type { AnswerDelta } from '../loop/answer-delta.js';
+import type { Transcript } from '../loop/transcript.js';
+import { blockOf } from './guardrail-block.js';
+import { GuardedAnswer } from './guarded-answer.js';
+import { TurnGuard } from './turn-guard.js';
+
+type Compose = (transcript: Transcript, run: Run) => AsyncGenerator<AnswerDelta>;
+
+/** Guards answers by the policies that are pinned for their turns. */
+@Injectable()
+export class AnswerGuards {
+  private readonly logger = new Logger(AnswerGuards.name);
+
+  constructor(
+    private readonly guardrails: Guardrails,
+    private readonly commands: Commands,
+  ) {}
+
+  /** The answer that is composed, guarded where its turn has a policy; where it has none, itself. */
+  guarded(transcript: Transcript, run: Run, compose: Compose): AsyncGenerator<AnswerDelta> {
+    const { settings, checked } = transcript.asked;
+    return settings.guardrails || checked ? this.guard(transcript, run, compose) : compose(transcript, run);
+  }
+
+  /** @throws GuardrailBlock */
+  private async *guard(transcript: Transcript, run: Run, compose: Compose): AsyncGenerator<AnswerDelta> {
+    const { settings, checked } = transcript.asked;
+    const guard = settings.guardrails && new TurnGuard(this.guardrails, settings.guardrails, run.signal);
+    try {
+      if (checked?.usage) yield { type: 'usage', ...checked.usage };
+      if (checked?.blockMessage !== undefined) throw blockOf({ blockMessage: checked.blockMessage }, 'input', checked.decisions);
+      if (guard)
+        yield* new GuardedAnswer(guard, contextOf(transcript, run)).through(
+          compose(await this.withInput(transcript, guard), { ...run, guard }),
+        );
+      else yield* compose(transcript, run);
+    } finally {
+      await this.record(transcript, [...(checked?.decisions ?? []), ...(guard?.decisions ?? [])]);
+    }
+  }
+
+  /**
+   * What is asked of a conversation was checked when it was accepted; the input of a run may have been accepted under another policy
+   * than the one that holds now. @throws GuardrailBlock
+   */
+  private async withInput(transcript: Transcript, guard: TurnGuard): Promise<Transcript> {
+    const { asked, folded } = transcript;
+    if (folded) return transcript;
+    return { ...transcript, asked: { ...asked, question: await guard.text('input', asked.question) } };
+  }
+
+  /** Once for all that a run has found. An answer does not fail over it. */
+  private async record(
+    { ownerId, asked: { turnId, settings, requestId }, folded, cause }: Transcript,
+    decisions: TurnGuard['decisions'],
+  ): Promise<void> {
+    if (decisions.length === 0) return;
+    // A headless run has no message.
+    const messageId = folded ? turnId : null;
+    const subject = { recordId: turnId, ownerId, agentId: settings.agentId, messageId, requestId };
+    try {
+      await this.commands.execute(new RecordGuardrailDecisions(subject, decisions, cause));
+    } catch (error) {
+      this.logger.error(`What guardrails found in turn ${turnId} could not be recorded.`, error);
+    }
+  }
+}
+
+function contextOf({ asked, resumption }: Transcript, { shown }: Run) {
+  const before = { answer: resumption?.paused.answer ?? '', thought: resumption?.paused.thought ?? '' };
+  for (const frame of shown) {
+    if (frame.type === 'answer') before.answer += frame.answer;
+    if (frame.type === 'thought') before.thought += frame.thought;
+  }
+  return { question: asked.question, schema: asked.settings.responseSchema, before };
+}

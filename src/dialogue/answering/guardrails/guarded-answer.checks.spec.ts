@@ -1,0 +1,182 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { ConfiguredGuardrails } from '../../../resources/guardrails/configured-guardrails.js';
+import { maskSpans } from '../../../resources/guardrails/guardrail-decisions.policy.js';
+import { GuardrailOptions } from '../../../resources/guardrails/guardrail-options.js';
+import {
+  GUARDRAIL_CHECKS,
+  type GuardrailAction,
+  type GuardrailPolicy,
+  PII_ENTITIES,
+} from '../../../resources/guardrails/guardrail.policy.js';
+import type { PolicyJudge } from '../../../resources/guardrails/policy-judge.js';
+import { systemTiming } from '../../../platform/system-timing.js';
+import { recordOf } from '../../conversation/tool-call.policy.js';
+import type { AnswerDelta } from '../loop/answer-delta.js';
+import { GuardedAnswer } from './guarded-answer.js';
+import { GuardrailBlock } from './guardrail-block.js';
+import { TurnGuard } from './turn-guard.js';
+
+const options = new GuardrailOptions({
+  enabled: true,
+  checks: new Set(GUARDRAIL_CHECKS),
+  floor: undefined,
+  judgeModelId: undefined,
+  retentionMs: 1,
+});
+const guardrails = new ConfiguredGuardrails({} as PolicyJudge, systemTiming, options);
+
+/** Every check that needs nothing but the text. */
+const policyThat = (action: GuardrailAction, mode = 'scan_all'): GuardrailPolicy =>
+  guardrails.policyFor({
+    enabled: true,
+    mode,
+    controls: [
+      { check: 'pii', stage: 'output', action, settings: { entities: PII_ENTITIES } },
+      { check: 'secrets', stage: 'output', action },
+      { check: 'denylist', stage: 'output', action, settings: { terms: ['project zebra', 'ömega'], match: 'word' } },
+      { check: 'url', stage: 'output', action, settings: { block_hosts: ['bad.example.com'] } },
+    ],
+  })!;
+const [REDACTING, BLOCKING, MONITORING] = [policyThat('redact'), policyThat('block'), policyThat('block', 'monitor_only')];
+
+const SECRETS = [
+  'ann.lee@mail.example.org',
+  '4111 1111 1111 1111',
+  '123-45-6789',
+  '+49 151 12345678',
+  '192.168.17.254',
+  'DE89 3704 0044 0532 0130 00',
+  'AKIAIOSFODNN7EXAMPLE',
+  'ghp_0123456789abcdefghijABCDEFGHIJ012345',
+  'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U',
+  `-----BEGIN PRIVATE KEY-----\n${'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcw\n'.repeat(12)}-----END PRIVATE KEY-----`,
+  'Project Zebra',
+  'ÖMEGA',
+  'https://bad.example.com/pixel.png?q=1',
+] as const;
+const INNOCENT = [
+  'It is so. ',
+  'Well, ',
+  'naïve 漢字 😀 ',
+  '\n\n',
+  'see (above): ',
+  'no. 12 of 7 ',
+  'a'.repeat(300) + ' ',
+] as const;
+
+/** Texts of secrets and what is none, as the parts they are made of. */
+const texts = fc.array(
+  fc.oneof(
+    fc.constantFrom(...INNOCENT),
+    fc.constantFrom(...SECRETS).map((secret) => ` ${secret} `),
+  ),
+  { minLength: 1, maxLength: 6 },
+);
+const lengths = fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 30 });
+const tokensOf = (text: string, sizes: readonly number[]): string[] => {
+  const tokens: string[] = [];
+  for (let at = 0; at < text.length; at += tokens.at(-1)!.length) {
+    tokens.push(text.slice(at, at + sizes[tokens.length % sizes.length]!));
+  }
+  return tokens;
+};
+const said = (text: string): AnswerDelta => ({ type: 'text', text });
+const CALL: AnswerDelta = {
+  type: 'tool-call',
+  record: recordOf(
+    { callId: 'c1', toolId: 't', toolName: 'api_tool', actionName: 'look', name: 'look', arguments: {}, argumentsSha256: '' },
+    { status: 'pending' },
+  ),
+};
+const OTHERS = fc.constantFrom<AnswerDelta>(
+  CALL,
+  { type: 'thought', text: 'Hm. ' },
+  { type: 'round-over' },
+  { type: 'checkpoint' },
+  { type: 'progress', frame: { type: 'workflow_run', workflow_run_id: 'r1' } },
+);
+
+async function guarded(deltas: readonly AnswerDelta[], policy: GuardrailPolicy, answer = '') {
+  const guard = new TurnGuard(guardrails, policy, new AbortController().signal);
+  const context = { question: 'Why?', schema: null, before: { answer, thought: '' } };
+  const shown: AnswerDelta[] = [];
+  let thrown: unknown;
+  const composed = (async function* () {
+    await Promise.resolve();
+    yield* deltas;
+  })();
+  try {
+    for await (const delta of new GuardedAnswer(guard, context).through(composed)) shown.push(delta);
+  } catch (error) {
+    thrown = error;
+  }
+  return { shown, thrown, answer: shown.map((delta) => (delta.type === 'text' ? delta.text : '')).join('') };
+}
+
+const secretsIn = (text: string) => SECRETS.filter((secret) => text.includes(secret));
+const spansIn = (text: string) => guardrails.localScan(REDACTING, 'output', text).spans;
+
+describe('every check of single texts, in an answer of any tokens', () => {
+  it('masks what it masks in the whole text', async () => {
+    await fc.assert(
+      fc.asyncProperty(texts, lengths, async (parts, sizes) => {
+        const text = parts.join('');
+        expect((await guarded(tokensOf(text, sizes).map(said), REDACTING)).answer).toBe(maskSpans(text, spansIn(text)));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('blocks at the first match, of which nothing was shown', async () => {
+    await fc.assert(
+      fc.asyncProperty(texts, lengths, async (parts, sizes) => {
+        const text = parts.join('');
+        const { answer, thrown } = await guarded(tokensOf(text, sizes).map(said), BLOCKING);
+        const [first] = spansIn(text);
+        expect(thrown instanceof GuardrailBlock).toBe(first !== undefined);
+        expect(text.slice(0, first?.start).startsWith(answer)).toBe(true);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('leaves every byte alone where it only monitors', async () => {
+    await fc.assert(
+      fc.asyncProperty(texts, lengths, fc.array(fc.tuple(fc.nat(60), OTHERS), { maxLength: 8 }), async (parts, sizes, others) => {
+        const deltas = among(tokensOf(parts.join(''), sizes).map(said), others);
+        expect((await guarded(deltas, MONITORING)).shown).toEqual(deltas);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('lets no secret through around calls, thoughts, rounds and checkpoints', async () => {
+    await fc.assert(
+      fc.asyncProperty(texts, lengths, fc.array(fc.tuple(fc.nat(60), OTHERS), { maxLength: 8 }), async (parts, sizes, others) => {
+        const deltas = among(tokensOf(parts.join(''), sizes).map(said), others);
+        expect(secretsIn((await guarded(deltas, REDACTING)).answer)).toEqual([]);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('lets no secret through around a pause', async () => {
+    await fc.assert(
+      fc.asyncProperty(texts, fc.nat(600), async (parts, place) => {
+        const text = parts.join('');
+        const before = (await guarded([said(text.slice(0, place))], REDACTING)).answer;
+        const after = (await guarded([said(text.slice(place))], REDACTING, before)).answer;
+        expect(secretsIn(before + after)).toEqual([]);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+/** The deltas with others between them. */
+function among(deltas: readonly AnswerDelta[], others: readonly (readonly [number, AnswerDelta])[]): AnswerDelta[] {
+  const all = [...deltas];
+  for (const [place, other] of others) all.splice(place % (all.length + 1), 0, other);
+  return all;
+}

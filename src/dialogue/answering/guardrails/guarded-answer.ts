@@ -1,0 +1,232 @@
+import type { Source } from '../../conversation/conversation.events.js';
+import { ModelFailed } from '../../../resources/models/model/language-model.port.js';
+import type { AnswerDelta, ProgressFrame } from '../loop/answer-delta.js';
+import { structuredAnswer } from '../loop/structured-answer.policy.js';
+import { GuardrailBlock } from './guardrail-block.js';
+import { TextChannel } from './text-channel.js';
+import type { TurnGuard } from './turn-guard.js';
+
+/** Of text that is held to its end, no more than an answer may have anyway. */
+const WHOLE_CHARACTERS_MAX = 256 * 1024;
+
+type Kind = 'text' | 'thought';
+const KINDS: readonly Kind[] = ['thought', 'text'];
+
+export type AnswerContext = Readonly<{
+  question: string;
+  /** The schema of a structured answer, which is shown when it is whole. */
+  schema: Readonly<Record<string, unknown>> | null;
+  /** What an earlier run has shown of the same turn. */
+  before: Readonly<{ answer: string; thought: string }>;
+}>;
+
+/**
+ * Stands between what is composed and what is written down of it: everything that leaves a run passes here. Text is held back as
+ * far as it may still become part of a match, or to its end where a check that blocks needs all of it. Anything else is shown at
+ * once, after the sentences that were finished before it.
+ */
+export class GuardedAnswer {
+  private readonly channels: Readonly<Record<Kind, TextChannel>>;
+  /** Everything that was written, for the checks that look at it as a whole. */
+  private readonly whole: Record<Kind, string>;
+  /** What was shown beside the text, where all of it is only looked at. */
+  private readonly others: unknown[] = [];
+  private readonly documents: string[] = [];
+  /** Nothing is masked and nothing blocks: what is written is shown as it is, and looked at in the end. */
+  private readonly onlyLooks: boolean;
+  private readonly holdsAll: boolean;
+
+  constructor(
+    private readonly guard: TurnGuard,
+    private readonly context: AnswerContext,
+  ) {
+    const { mode, controls } = guard.policy;
+    const { before, schema } = context;
+    this.onlyLooks = mode === 'monitor_only' || !controls.some(({ stage, action }) => stage === 'output' && action !== 'flag');
+    // A judge is asked about the complete text: what it sees of a part may mean something else.
+    const judged = controls.some(({ stage, check, action }) => stage === 'output' && check === 'policy' && action === 'block');
+    this.holdsAll = schema !== null || judged || guard.needs('output').holdsAll;
+    this.whole = { text: before.answer, thought: before.thought };
+    const channel = (shown: string) =>
+      new TextChannel(
+        (text, shownBefore) => guard.localScan('output', text, shownBefore),
+        (decisions) => guard.block('output', decisions),
+        guard.lookBack('output'),
+        shown,
+      );
+    this.channels = { text: channel(before.answer), thought: channel(before.thought) };
+  }
+
+  /** @throws GuardrailBlock */
+  async *through(deltas: AsyncIterable<AnswerDelta>): AsyncGenerator<AnswerDelta> {
+    if (this.onlyLooks) yield* this.lookingAt(deltas);
+    else yield* this.checking(deltas);
+  }
+
+  private async *checking(deltas: AsyncIterable<AnswerDelta>): AsyncGenerator<AnswerDelta> {
+    let pause: AnswerDelta | undefined;
+    try {
+      for await (const delta of deltas) {
+        if (delta.type === 'pause') pause = delta;
+        else yield* this.guarded(delta);
+      }
+    } catch (error) {
+      if (error instanceof GuardrailBlock) throw error;
+      // What was held for a decision that cannot be made any more is not shown.
+      if (!this.holdsAll) yield* this.release('end');
+      throw this.maskedFailure(error);
+    }
+    yield* this.finish();
+    if (pause) yield pause;
+  }
+
+  private async *lookingAt(deltas: AsyncIterable<AnswerDelta>): AsyncGenerator<AnswerDelta> {
+    let pause: AnswerDelta | undefined;
+    for await (const delta of deltas) {
+      this.see(delta);
+      if (delta.type === 'pause') pause = delta;
+      else yield delta;
+    }
+    yield* this.lookAtAll();
+    if (pause) yield pause;
+  }
+
+  private see(delta: AnswerDelta): void {
+    if (delta.type === 'text' || delta.type === 'thought') this.whole[delta.type] += delta.text;
+    else if (delta.type === 'round-over' && this.context.schema) this.whole.text = '';
+    else if (delta.type === 'notice') this.others.push(delta.text);
+    else if (delta.type === 'progress') this.others.push(textsOf(delta.frame));
+    else if (delta.type === 'tool-call') this.others.push(delta.record.arguments);
+    else if (delta.type === 'sources' || delta.type === 'found') this.know(delta.sources);
+  }
+
+  private async *lookAtAll(): AsyncGenerator<AnswerDelta> {
+    const { guard, whole, others } = this;
+    guard.valueNow('output', [whole.thought, others.splice(0)]);
+    guard.note((await guard.scan('output', whole.text, this.scanContext)).decisions);
+    whole.thought = '';
+    yield* this.used();
+  }
+
+  private async *guarded(delta: Exclude<AnswerDelta, { type: 'pause' }>): AsyncGenerator<AnswerDelta> {
+    switch (delta.type) {
+      case 'text':
+      case 'thought':
+        yield* this.written(delta.type, delta.text);
+        break;
+      case 'notice':
+        yield { ...delta, text: this.guard.valueNow('output', delta.text) };
+        break;
+      case 'tool-call': {
+        yield* this.release('seam');
+        const { record } = delta;
+        yield { ...delta, record: { ...record, arguments: this.guard.valueNow('output', record.arguments) } };
+        break;
+      }
+      case 'progress':
+        yield* this.release('seam');
+        yield { ...delta, frame: this.maskedFrame(delta.frame) };
+        break;
+      case 'checkpoint':
+        yield* this.release('end');
+        yield delta;
+        break;
+      case 'round-over':
+        if (this.context.schema) this.forget();
+        yield delta;
+        break;
+      case 'sources':
+      case 'found':
+        this.know(delta.sources);
+        yield delta;
+        break;
+      case 'usage':
+        yield delta;
+    }
+  }
+
+  private async *written(kind: Kind, text: string): AsyncGenerator<AnswerDelta> {
+    this.whole[kind] += text;
+    if (this.holdsAll) {
+      this.channels[kind].hold(text);
+      if (this.channels[kind].heldCharacters > WHOLE_CHARACTERS_MAX) yield* this.finish();
+      return;
+    }
+    const other = kind === 'text' ? 'thought' : 'text';
+    yield* said(other, this.channels[other].seam());
+    yield* said(kind, this.channels[kind].push(text));
+  }
+
+  /** What may be shown now of what is held; all of it where more is to follow only after a break. */
+  private *release(until: 'seam' | 'end'): Generator<AnswerDelta> {
+    if (this.holdsAll) return;
+    for (const kind of KINDS) yield* said(kind, this.channels[kind][until]());
+  }
+
+  /** The text is whole: the checks of complete texts decide, then what is held is shown. */
+  private async *finish(): AsyncGenerator<AnswerDelta> {
+    const { guard } = this;
+    const shown = { thought: this.channels.thought.end(), text: this.textToEnd() };
+    for (const kind of KINDS) guard.note(this.channels[kind].decisions);
+    const needs = guard.needs('output');
+    if (needs.remote || needs.complete) {
+      const { verdict, decisions } = await guard.scan('output', this.whole.text, this.scanContext, ['remote', 'complete']);
+      if (verdict === 'block') guard.block('output', decisions);
+      guard.note(decisions);
+    }
+    for (const kind of KINDS) yield* said(kind, shown[kind]);
+    yield* this.used();
+  }
+
+  /** A structured answer is masked in its values, so that it stays what it is. */
+  private textToEnd(): string {
+    const { schema } = this.context;
+    const read = schema && structuredAnswer(this.whole.text, schema);
+    if (!read || 'problem' in read) return this.channels.text.end();
+    this.channels.text.forget();
+    return JSON.stringify(this.guard.valueNow('output', JSON.parse(read.answer) as unknown));
+  }
+
+  private forget(): void {
+    this.channels.text.forget();
+    this.whole.text = '';
+  }
+
+  private know(sources: readonly Source[]): void {
+    this.documents.push(...sources.map(({ text }) => text));
+  }
+
+  private *used(): Generator<AnswerDelta> {
+    const usage = this.guard.takeUsage();
+    if (usage) yield { type: 'usage', ...usage };
+  }
+
+  private maskedFrame(frame: ProgressFrame): ProgressFrame {
+    const masked = Object.entries(frame).map(([name, value]) => {
+      if (!TEXT_FIELDS.has(name)) return [name, value] as const;
+      return [name, this.guard.valueNow<unknown>('output', value, !NAMED_BY_US.has(name))] as const;
+    });
+    return Object.fromEntries(masked) as ProgressFrame;
+  }
+
+  private maskedFailure(error: unknown): unknown {
+    if (!(error instanceof ModelFailed)) return error;
+    const message = this.guard.valueNow('output', error.message);
+    return message === error.message ? error : new ModelFailed(error.failure, message, error.retriable);
+  }
+
+  private get scanContext() {
+    return { question: this.context.question, documents: this.documents };
+  }
+}
+
+const said = (type: Kind, text: string): readonly AnswerDelta[] => (text === '' ? [] : [{ type, text }]);
+
+/** The fields of a frame that hold text of models and tools. */
+const TEXT_FIELDS = new Set(['data', 'node_title', 'state_delta', 'output', 'error']);
+
+/** Of these the keys are ours. */
+const NAMED_BY_US = new Set(['data']);
+
+const textsOf = (frame: ProgressFrame): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(frame).filter(([name]) => TEXT_FIELDS.has(name)));

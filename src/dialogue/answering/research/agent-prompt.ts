@@ -1,0 +1,31 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../kernel/clock.js';
+import { PromptRenderer } from '../../../resources/prompts/prompt.port.js';
+import { AnsweringOptions } from '../loop/answering-options.js';
+import type { Transcript } from '../loop/transcript.js';
+
+/** The prompt of a turn's agent, which steps and answer of a research begin with. Documents come with each step. */
+@Injectable()
+export class AgentPrompt {
+  constructor(
+    private readonly prompts: PromptRenderer,
+    private readonly clock: Clock,
+    private readonly options: AnsweringOptions,
+  ) {}
+
+  async of({ asked, ownerId }: Transcript): Promise<string> {
+    const { settings, requestId } = asked;
+    const { text } = await this.prompts.render({
+      promptId: settings.promptId,
+      ownerId: settings.configurationOwnerId,
+      whenMissing: 'use-default',
+      namespaces: {
+        system: { now: this.clock.now(), requestId, userId: ownerId, apiBaseUrl: this.options.settings.apiBaseUrl },
+        passthrough: settings.passthrough,
+        documents: [],
+        attachments: settings.attachments ?? [],
+      },
+    });
+    return text;
+  }
+}

@@ -1,0 +1,530 @@
+import { describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { InMemoryBlobs } from '../../../../test/support/in-memory-blobs.js';
+import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
+import { MortalStore } from '../../../../test/support/mortal-store.js';
+import { queryOf, researcher, researchOver, type ResearchTask, taskOf } from '../../../../test/support/researches.js';
+import {
+  composerOver,
+  offeredAction,
+  resultsIn,
+  roundOf,
+  ScriptedModels,
+  text,
+  toolCall,
+  ToolsForTests,
+  type Ran,
+  WITH_TOOLS,
+} from '../../../../test/support/tool-turns.js';
+import { turnSettings } from '../../../../test/support/turn-settings.js';
+import { askedTurn, bringFurther, cause, eventsOf, framesOf, workerOver } from '../../../../test/support/turns.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import type { Timing } from '../../../kernel/timing.js';
+import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
+import { systemTiming } from '../../../platform/system-timing.js';
+import { type ModelChunk, ModelFailed, type ModelRequest } from '../../../resources/models/model/language-model.port.js';
+import type { Search, SearchRequest } from '../../../resources/sources/chunks/search.port.js';
+import type { OfferedAction } from '../../../resources/tools/toolbox/toolbox.port.js';
+import { ask, conversation } from '../../conversation/conversation.decider.js';
+import { type AnswerParts, conversationStream, type TurnSettings, type Usage } from '../../conversation/conversation.events.js';
+import { resume } from '../../conversation/pause.decider.js';
+import type { QuestionResolver } from '../intake/resolve-question.js';
+import { HeadlessAnswers } from '../runner/headless-answers.js';
+import { RESEARCH_MS_MAX, STEP_ROUNDS_MAX } from './research-plan.policy.js';
+import { researchStream } from './research.events.js';
+
+Logger.overrideLogger(false);
+
+const usage = (tokens: number): ModelChunk => ({ type: 'usage', promptTokens: tokens, completionTokens: 0 });
+
+type Given = Readonly<{
+  queries?: readonly string[];
+  more?: Partial<Record<ResearchTask, (request: ModelRequest) => readonly ModelChunk[]>>;
+  actions?: readonly OfferedAction[];
+  does?: (call: Ran) => unknown;
+  settings?: Partial<TurnSettings>;
+  search?: (request: SearchRequest) => unknown;
+  timing?: Timing;
+}>;
+
+/** A research of one question, in any number of processes. */
+function researches({ queries = ['q1', 'q2'], more, actions = [], does, settings, search, timing = systemTiming }: Given = {}) {
+  const log = new InMemoryEventStore();
+  const blobs = new InMemoryBlobs();
+  const signals = new InProcessSignals();
+  const models = new ScriptedModels(researcher(queries, more));
+  const effects: string[] = [];
+  const searching = {
+    search: async (request: SearchRequest) => search?.(request) ?? { chunks: [], failedSources: [] },
+  } as unknown as Search;
+  const process = (store = new MortalStore(log)) => {
+    const tools = new ToolsForTests(actions, (call) => {
+      effects.push(call.name);
+      return does ? does(call) : { done: call.name };
+    });
+    const research = researchOver({ store, models, tools, blobs, search: searching, timing });
+    return workerOver(store, signals, composerOver(models, tools, blobs, searching, undefined, research), blobs).runner;
+  };
+  const streams = new Streams(log, systemTiming);
+  const frames = () => framesOf(log, 't1');
+  return {
+    log,
+    models,
+    effects,
+    process,
+    frames,
+    begin: () => askedTurn(log, 'c1', 't1', { ...WITH_TOOLS, agentType: 'research', ...settings }),
+    /** What the model was asked for, in order: the tasks, and of steps the queries. */
+    tasks: () => models.requests.map((request) => (taskOf(request) === 'step' ? queryOf(request) : taskOf(request))),
+    outline: async () => (await frames()).map(outlineOf),
+    outcome: async () => {
+      const stored = (await eventsOf(log, conversationStream('c1'))).find(({ type }) => type === 'TurnAnswered');
+      return JSON.parse(stored?.data ?? '{}') as AnswerParts & Readonly<{ usage: Usage | null }>;
+    },
+    facts: async () => (await eventsOf(log, researchStream('t1'))).map(({ type }) => type),
+    approve: (callId: string, decision: 'approved' | 'denied' = 'approved') =>
+      streams.transact(
+        conversationStream('c1'),
+        conversation,
+        resume(
+          [decision === 'denied' ? { callId, decision, comment: null } : { callId, decision }],
+          { userId: 'alice' },
+          new Date(),
+        ),
+        cause,
+      ),
+    sweep: async () => {
+      const sweeper = process();
+      await sweeper.run('c1', 't1');
+      await bringFurther(sweeper, 'c1', 't1');
+    },
+  };
+}
+
+function outlineOf(frame: Record<string, unknown>): string {
+  const { status, step } = (frame['data'] ?? {}) as { status?: string; step?: number };
+  const { type, code } = frame as { type: string; code?: string };
+  return [type, status ?? code, step].filter((part) => part !== undefined).join(' ');
+}
+
+async function whole(given: Given = {}) {
+  const research = researches(given);
+  await research.begin();
+  await research.process().run('c1', 't1');
+  return research;
+}
+
+const step = (number: number) => [`research_progress researching ${number}`, `research_progress complete ${number}`];
+const END = ['source', 'tool_calls', 'id', 'end'];
+const PLANNED = ['message_id', 'research_progress planning', 'research_plan'];
+const TWO_STEPS = [...PLANNED, ...step(1), ...step(2), 'research_progress synthesizing', 'answer', ...END];
+
+describe('a research', () => {
+  it('plans, investigates step by step and answers, in the order of its frames', async () => {
+    const { outline, frames, tasks, facts, models } = await whole({ queries: ['q1', 'q2'] });
+    expect(await outline()).toEqual(TWO_STEPS);
+    expect(tasks()).toEqual(['clarify', 'plan', 'q1', 'q2', 'answer']);
+    expect(await facts()).toEqual(['ResearchPlanned', 'ResearchStepReported', 'ResearchStepReported']);
+    const data = (await frames()).filter(({ type }) => String(type).startsWith('research')).map((frame) => frame['data']);
+    const steps = ['q1', 'q2'].map((query) => ({ query, rationale: `Why ${query}` }));
+    expect(data).toEqual([
+      { status: 'planning' },
+      { steps, complexity: 'moderate' },
+      { status: 'researching', step: 1, total: 2, query: 'q1' },
+      { status: 'complete', step: 1, total: 2, query: 'q1' },
+      { status: 'researching', step: 2, total: 2, query: 'q2' },
+      { status: 'complete', step: 2, total: 2, query: 'q2' },
+      { status: 'synthesizing', elapsed_seconds: expect.any(Number), tokens_used: 0 },
+    ]);
+    const answered = models.requests.find((request) => taskOf(request) === 'answer')!;
+    expect(JSON.stringify(answered.messages)).toContain('Report on q1.');
+    expect(JSON.stringify(answered.messages)).toContain('Report on q2.');
+    expect(answered.tools).toBeUndefined();
+  });
+
+  it.each([
+    ['an empty plan', '{"steps": [], "complexity": "complex"}'],
+    ['no JSON', 'I would look into it.'],
+    ['steps without a query', '{"steps": [{"query": " "}, 7, null], "complexity": "moderate"}'],
+  ])('of %s investigates the question itself', async (_, planned) => {
+    const { frames, tasks } = await whole({ more: { plan: () => [text(planned)] } });
+    const plan = (await frames()).find(({ type }) => type === 'research_plan')!['data'];
+    expect(plan).toEqual({ steps: [{ query: 'Why?', rationale: 'Direct investigation' }], complexity: 'simple' });
+    expect(tasks()).toEqual(['clarify', 'plan', 'Why?', 'answer']);
+  });
+
+  it.each([
+    ['simple', 2],
+    ['moderate', 4],
+    ['complex', 6],
+    ['enormous', 6],
+  ])('that is %s has at most %i steps', async (complexity, max) => {
+    const queries = Array.from({ length: 9 }, (_, index) => `q${index + 1}`);
+    const planned = JSON.stringify({ complexity, steps: queries.map((query) => ({ query, rationale: '' })) });
+    const { tasks } = await whole({ more: { plan: () => [text(planned)] } });
+    expect(tasks()).toEqual(['clarify', 'plan', ...queries.slice(0, max), 'answer']);
+  });
+
+  it('gives each step its documents and tools, and the answer the sources and calls of all, each source once', async () => {
+    const chunk = (source: string, title: string, words: string) =>
+      ({ text: words, title, source, filename: '', sourceId: 's1', score: 1, tokens: 5 }) as const;
+    const { outcome, frames, models } = await whole({
+      settings: { sources: [{ id: 's1' }], chunks: 4 },
+      search: ({ question }) => ({
+        chunks: [chunk('Handbook', 'Returns', `For ${question}`), chunk('Handbook', `Only ${question}`, 'more')],
+        failedSources: ['gone'],
+      }),
+      actions: [offeredAction('look_up')],
+      more: {
+        step: (request) => (roundOf(request) === 0 ? [toolCall(`call-${queryOf(request)}`, 'look_up')] : [text('Found.')]),
+      },
+    });
+    const { sources, toolCalls } = await outcome();
+    expect(sources.map(({ title, text: words }) => [title, words])).toEqual([
+      ['Returns', 'For q1'],
+      ['Only q1', 'more'],
+      ['Only q2', 'more'],
+    ]);
+    expect(toolCalls.map((call) => [call['call_id'], call['status']])).toEqual([
+      ['call-q1', 'completed'],
+      ['call-q2', 'completed'],
+    ]);
+    const shown = await frames();
+    expect(shown.filter(({ type }) => type === 'tool_call')).toEqual([]);
+    expect(shown.find(({ type }) => type === 'tool_calls')!['tool_calls']).toEqual(toolCalls);
+    // The source that cannot be searched is named once, not with every step.
+    expect(shown.filter(({ type }) => type === 'notice')).toHaveLength(1);
+    expect(JSON.stringify(models.requests.find((request) => queryOf(request) === 'q2')!.messages)).toContain('For q2');
+  });
+
+  it('lets a step ask for tools five times, and then for its report', async () => {
+    let call = 0;
+    const { models, outcome } = await whole({
+      queries: ['q1'],
+      actions: [offeredAction('look_up')],
+      more: { step: ({ tools }) => (tools ? [toolCall(`k${++call}`, 'look_up')] : [text('At last.')]) },
+    });
+    const rounds = models.requests.filter((request) => taskOf(request) === 'step');
+    expect(rounds.map(({ tools }) => tools !== undefined)).toEqual([...Array<boolean>(STEP_ROUNDS_MAX).fill(true), false]);
+    expect((await outcome()).toolCalls).toHaveLength(STEP_ROUNDS_MAX);
+  });
+
+  it('goes on where the model fails in a step, and says so to the model that answers', async () => {
+    const { outline, models } = await whole({
+      more: {
+        step: (request) => {
+          if (queryOf(request) === 'q1') throw new ModelFailed('overloaded', 'The model is busy.', true);
+          return [text('Found.')];
+        },
+      },
+    });
+    expect(await outline()).toEqual(TWO_STEPS);
+    expect(JSON.stringify(models.requests.at(-1)!.messages)).toContain('could not be investigated. The model is busy.');
+  });
+
+  it('answers in the form that its agent has', async () => {
+    const responseSchema = { type: 'object', properties: { days: { type: 'integer' } }, required: ['days'] };
+    const { outline, tasks, frames } = await whole({
+      queries: ['q1'],
+      settings: { responseSchema },
+      more: { answer: () => [text('{"days": 30}')] },
+    });
+    expect(tasks()).toEqual(['plan', 'q1', 'answer']);
+    expect((await outline()).slice(-5)).toEqual(['source', 'tool_calls', 'structured_answer', 'id', 'end']);
+    expect((await frames()).at(-3)!['answer']).toBe('{"days": 30}');
+  });
+});
+
+describe('a question that is unclear', () => {
+  const UNCLEAR = { clarify: () => [text('{"needs_clarification": true, "question": "Which returns?"}')] };
+
+  it('is answered by a question, and nothing is planned', async () => {
+    const { outline, outcome, tasks, facts } = await whole({ more: UNCLEAR });
+    expect(await outline()).toEqual(['message_id', 'answer', ...END]);
+    expect(await outcome()).toMatchObject({ answer: 'Which returns?', sources: [], toolCalls: [] });
+    expect([tasks(), await facts()]).toEqual([['clarify'], ['ResearchClarificationAsked']]);
+  });
+
+  it('is not asked about twice in a row', async () => {
+    const { log, process, tasks } = await whole({ more: UNCLEAR });
+    const next = { ...(await settingsOf(log)), question: 'Those of the shops.', turnId: 't2', index: null };
+    const start = {
+      conversationId: 'c1',
+      ownerId: 'alice',
+      agentId: null,
+      name: '',
+      visibility: 'listed',
+      sharedUsage: false,
+      history: [],
+    } as const;
+    await new Streams(log, systemTiming).transact(conversationStream('c1'), conversation, ask(next, start), cause);
+    await process().run('c1', 't2');
+    expect(tasks()).toEqual(['clarify', 'plan', 'q1', 'q2', 'answer']);
+    expect((await framesOf(log, 't2')).map(outlineOf)).toEqual(TWO_STEPS);
+  });
+});
+
+async function settingsOf(log: InMemoryEventStore) {
+  const stored = (await eventsOf(log, conversationStream('c1'))).find(({ type }) => type === 'TurnAsked')!;
+  return JSON.parse(stored.data) as Parameters<typeof ask>[0];
+}
+
+describe('the budget of a research', () => {
+  it('of tokens ends with the steps that are done, and says what was used', async () => {
+    const { outline, frames, tasks, outcome } = await whole({
+      queries: ['q1', 'q2', 'q3'],
+      more: { step: () => [text('Found.'), usage(60_000)] },
+    });
+    expect(await outline()).toEqual(TWO_STEPS);
+    expect(tasks()).toEqual(['clarify', 'plan', 'q1', 'q2', 'answer']);
+    const { data } = (await frames()).find((frame) => outlineOf(frame) === 'research_progress synthesizing') as { data: object };
+    expect(data).toMatchObject({ tokens_used: 120_000 });
+    expect((await outcome()).usage).toEqual({ promptTokens: 120_000, completionTokens: 0 });
+  });
+
+  it('of time ends with the steps that are done', async () => {
+    let elapsed = 0;
+    const timing = Object.assign(Object.create(systemTiming) as Timing, { elapsedMs: () => elapsed });
+    const { outline, frames } = await whole({
+      queries: ['q1', 'q2', 'q3'],
+      timing,
+      more: {
+        step: () => {
+          elapsed += RESEARCH_MS_MAX / 2;
+          return [text('Found.')];
+        },
+      },
+    });
+    expect(await outline()).toEqual(TWO_STEPS);
+    const { data } = (await frames()).find((frame) => outlineOf(frame) === 'research_progress synthesizing') as { data: object };
+    expect(data).toMatchObject({ elapsed_seconds: 300 });
+  });
+
+  it('is over within a step too: its model has to report', async () => {
+    let call = 0;
+    const { models } = await whole({
+      queries: ['q1'],
+      actions: [offeredAction('look_up')],
+      more: { step: ({ tools }) => (tools ? [toolCall(`k${++call}`, 'look_up'), usage(60_000)] : [text('At last.')]) },
+    });
+    expect(models.requests.filter((request) => taskOf(request) === 'step')).toHaveLength(3);
+  });
+});
+
+describe('a research whose producer dies', () => {
+  const THREE = ['q1', 'q2', 'q3'];
+
+  it('after any append goes on with the steps that are left, and says nothing twice', async () => {
+    const complete = await whole({ queries: THREE });
+    const expected = await complete.outline();
+    let wasDead = true;
+    let gaps = 0;
+    for (let deathAfter = 0; wasDead; deathAfter++) {
+      const research = researches({ queries: THREE });
+      await research.begin();
+      const first = new MortalStore(research.log, deathAfter);
+      await research
+        .process(first)
+        .run('c1', 't1')
+        .catch(() => undefined);
+      wasDead = first.isDead;
+      const reported = (await research.facts()).filter((type) => type === 'ResearchStepReported').length;
+      const done = THREE.slice(0, reported);
+      const before = research.models.requests.length;
+      await research.sweep();
+      const since = research.tasks().slice(before);
+      expect(since.filter((task) => done.includes(task))).toEqual([]);
+      const outline = await research.outline();
+      expect(outline.filter((frame) => frame === 'end')).toHaveLength(1);
+      if (outline.includes('error interrupted')) expect(outline).toContain('answer');
+      else expect(outline).toEqual(expected);
+      if (wasDead && reported > 0 && since.includes('answer')) gaps++;
+      // No step is asked more than twice: once more only where its report was lost with its producer.
+      for (const query of THREE) expect(research.tasks().filter((task) => task === query).length).toBeLessThanOrEqual(2);
+    }
+    expect(gaps).toBeGreaterThan(2);
+  });
+
+  it('counts time and tokens of before', async () => {
+    const research = researches({ queries: THREE, more: { step: () => [text('Found.'), usage(60_000)] } });
+    await research.begin();
+    let reports = 0;
+    const store: MortalStore = new MortalStore(research.log, Infinity, (_stream, types) => {
+      if (types.includes('ResearchStepReported') && ++reports === 2) store.die();
+    });
+    await research
+      .process(store)
+      .run('c1', 't1')
+      .catch(() => undefined);
+    await research.sweep();
+    expect(research.tasks()).toEqual(['clarify', 'plan', 'q1', 'q2', 'q2', 'answer']);
+    // What the step used whose report was lost is known to nobody.
+    expect((await research.outcome()).usage).toEqual({ promptTokens: 120_000, completionTokens: 0 });
+  });
+
+  it('does not repeat an effect of the step that is done again', async () => {
+    const research = researches({
+      queries: ['q1'],
+      actions: [offeredAction('send_card', { access: 'write' })],
+      more: {
+        step: (request) => (roundOf(request) === 0 ? [toolCall('k1', 'send_card', { to: 'bob' })] : [text('Sent.')]),
+      },
+    });
+    await research.begin();
+    const store: MortalStore = new MortalStore(research.log, Infinity, (_stream, types) =>
+      types.includes('ResearchStepReported') ? store.die() : undefined,
+    );
+    await research
+      .process(store)
+      .run('c1', 't1')
+      .catch(() => undefined);
+    await research.sweep();
+    expect(research.effects).toEqual(['send_card']);
+    const { toolCalls } = await research.outcome();
+    expect(toolCalls.map((call) => call['status'])).toEqual(['completed']);
+  });
+
+  it('is ended as interrupted once text of the answer was shown', async () => {
+    const research = researches({ queries: ['q1'] });
+    await research.begin();
+    const store: MortalStore = new MortalStore(research.log, Infinity, (_stream, types) =>
+      types.includes('TurnAnswered') ? store.die() : undefined,
+    );
+    await research
+      .process(store)
+      .run('c1', 't1')
+      .catch(() => undefined);
+    await research.sweep();
+    const outline = await research.outline();
+    expect(outline).toContain('answer');
+    expect(research.tasks().filter((task) => task === 'answer')).toHaveLength(1);
+  });
+});
+
+describe('a call within a step that needs an approval', () => {
+  const GIVEN: Given = {
+    queries: ['q1', 'q2'],
+    actions: [offeredAction('look_up'), offeredAction('send_card', { access: 'write', requiresApproval: true })],
+    more: {
+      step: (request) => {
+        if (queryOf(request) === 'q1') return [text('Report on q1.'), usage(10)];
+        const round = roundOf(request);
+        if (round === 0) return [toolCall('k1', 'look_up'), toolCall('k2', 'send_card')];
+        return [text(`Sent: ${resultsIn(request)['k2']}`)];
+      },
+    },
+  };
+  const PAUSE = ['tool_call awaiting_approval', 'source', 'tool_calls', 'tool_calls_pending', 'id', 'end'];
+  const RUN_1 = [...PLANNED, ...step(1), 'research_progress researching 2', ...PAUSE];
+  const RUN_2 = ['research_progress complete 2', 'research_progress synthesizing', 'answer', ...END];
+
+  it('pauses the turn, and goes on within the step once it is decided, in another process', async () => {
+    const research = researches(GIVEN);
+    await research.begin();
+    await research.process().run('c1', 't1');
+    expect(await research.outline()).toEqual(RUN_1);
+    await research.approve('k2');
+    await research.process().run('c1', 't1');
+    const resumed = ['message_id', 'tool_call pending', 'tool_call completed', ...RUN_2];
+    expect(await research.outline()).toEqual([...RUN_1, ...resumed]);
+    expect(research.tasks()).toEqual(['clarify', 'plan', 'q1', 'q2', 'q2', 'answer']);
+    expect(research.effects).toEqual(['look_up', 'send_card']);
+    const { toolCalls, usage: used } = await research.outcome();
+    expect(toolCalls.map((call) => [call['call_id'], call['status']])).toEqual([
+      ['k1', 'completed'],
+      ['k2', 'completed'],
+    ]);
+    expect(used).toEqual({ promptTokens: 10, completionTokens: 0 });
+  });
+
+  it('is not run where it was denied, and its model reads so', async () => {
+    const research = researches(GIVEN);
+    await research.begin();
+    await research.process().run('c1', 't1');
+    await research.approve('k2', 'denied');
+    await research.process().run('c1', 't1');
+    expect(research.effects).toEqual(['look_up']);
+    expect(JSON.stringify(research.models.requests.at(-2)!.messages)).toContain('denied by user');
+  });
+
+  it('is run once, wherever the producer of the resumed run dies', async () => {
+    let wasDead = true;
+    for (let deathAfter = 0; wasDead; deathAfter++) {
+      const research = researches(GIVEN);
+      await research.begin();
+      await research.process().run('c1', 't1');
+      await research.approve('k2');
+      const store = new MortalStore(research.log, deathAfter);
+      await research
+        .process(store)
+        .run('c1', 't1')
+        .catch(() => undefined);
+      wasDead = store.isDead;
+      await research.sweep();
+      expect(research.effects.filter((name) => name === 'send_card').length).toBeLessThanOrEqual(1);
+      expect(research.tasks().filter((task) => task === 'q1')).toHaveLength(1);
+      const outline = await research.outline();
+      expect(outline.slice(0, RUN_1.length)).toEqual(RUN_1);
+      expect(outline.filter((frame) => frame === 'end')).toHaveLength(2);
+      expect(new Set(outline.filter((frame) => frame.startsWith('research_progress'))).size).toBe(
+        outline.filter((frame) => frame.startsWith('research_progress')).length,
+      );
+    }
+  });
+});
+
+it('large findings are kept beside the log', async () => {
+  const long = 'x'.repeat(39_000);
+  const many = Array.from({ length: 40 }, (_, index) => ({
+    ...{ text: `${index} ${'y'.repeat(2_000)}`, title: `T${index}`, source: 'Handbook', filename: '', sourceId: 's1' },
+    ...{ score: 1, tokens: 500 },
+  }));
+  const research = await whole({
+    queries: ['q1'],
+    settings: { sources: [{ id: 's1' }], chunks: 40 },
+    search: () => ({ chunks: many, failedSources: [] }),
+    more: { step: () => [text(long)] },
+  });
+  const [, reported] = await eventsOf(research.log, researchStream('t1'));
+  expect(JSON.parse(reported!.data)).toMatchObject({ findings: { blob: { sha256: expect.any(String) } } });
+  expect((await research.outcome()).sources).toHaveLength(40);
+});
+
+describe('a research without a reader', () => {
+  it('asks nothing back, and an attempt goes on with the steps that the one before has not finished', async () => {
+    const log = new InMemoryEventStore();
+    const blobs = new InMemoryBlobs();
+    const attempts: AbortController[] = [];
+    const models = new ScriptedModels(
+      researcher(['q1', 'q2', 'q3'], {
+        clarify: () => [text('{"needs_clarification": true, "question": "Which?"}')],
+        step: (request) => {
+          if (queryOf(request) === 'q2' && attempts.length === 1) attempts[0]!.abort(new Error('The process ends.'));
+          return [text('Found.'), usage(100)];
+        },
+      }),
+    );
+    const search = { search: async () => ({ chunks: [], failedSources: [] }) } as unknown as Search;
+    const tools = new ToolsForTests([]);
+    const attempt = async () => {
+      attempts.push(new AbortController());
+      const research = researchOver({ store: log, models, tools, blobs, search });
+      const composer = composerOver(models, tools, blobs, search, undefined, research);
+      const agent = new HeadlessAnswers({} as QuestionResolver, composer, new Streams(log, systemTiming));
+      let used: Usage | null = null;
+      const { parts } = await agent.answer({
+        ...{ runId: 'r1', ownerId: 'alice', input: 'Why?', cause, callIdsTaken: new Set<string>() },
+        settings: turnSettings({ modelId: 'scripted', agentType: 'research' }),
+        ledger: { begin: async () => undefined, finish: async () => undefined },
+        used: (all) => (used = all),
+        signal: attempts.at(-1)!.signal,
+      });
+      return { answer: parts.answer, used };
+    };
+    await expect(attempt()).rejects.toThrow('The process ends.');
+    // What the first attempt used is counted with it.
+    expect(await attempt()).toEqual({ answer: 'The answer.', used: { promptTokens: 200, completionTokens: 0 } });
+    const tasks = models.requests.map((request) => (taskOf(request) === 'step' ? queryOf(request) : taskOf(request)));
+    expect(tasks).toEqual(['plan', 'q1', 'q2', 'q2', 'q3', 'answer']);
+  });
+});

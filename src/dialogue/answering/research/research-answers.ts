@@ -1,0 +1,265 @@
+import { Injectable } from '@nestjs/common';
+import { Commands } from '../../../kernel/commands.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { Timing } from '../../../kernel/timing.js';
+import { LanguageModels, type ModelDescription, type ModelRequest } from '../../../resources/models/model/language-model.port.js';
+import { type OpenTools } from '../../../resources/tools/toolbox/toolbox.port.js';
+import { withToolCalls } from '../../conversation/tool-call.policy.js';
+import type { Exchange } from '../../conversation/conversation.events.js';
+import type { Frame, ResearchPlan, ResearchProgress } from '../../journal/message.events.js';
+import { retrieverNotices } from '../loop/agent-answers.js';
+import { AgentLoop, beginning, NO_TOOLS, type Run } from '../loop/agent-loop.js';
+import type { AnswerDelta } from '../loop/answer-delta.js';
+import { type Attached, AttachedFiles } from '../loop/attached-files.js';
+import { Continuations } from '../loop/continuations.js';
+import { CHARACTERS_PER_TOKEN, messagesFor, RESERVED_TOKENS } from '../loop/messages.policy.js';
+import { automaticQuestion } from '../loop/no-reply.js';
+import type { Transcript } from '../loop/transcript.js';
+import { AgentPrompt } from './agent-prompt.js';
+import { KeptFindings } from './kept-findings.js';
+import { ResearchBudget } from './research-budget.js';
+import {
+  CLARIFICATION_SCHEMA,
+  clarificationIn,
+  directPlan,
+  distinctSources,
+  PLAN_SCHEMA,
+  planIn,
+} from './research-plan.policy.js';
+import { CLARIFY, PLAN, synthesisPrompt, synthesisQuestion } from './research-prompts.policy.js';
+import { AskResearchClarification, RecordResearchPlan, RecordResearchReport } from './research.commands.js';
+import { NOTHING_USED, type Research, research } from './research.decider.js';
+import { type Findings, researchStream } from './research.events.js';
+import { ResearchSteps, type StepInHand } from './research-steps.js';
+import { SaidFrames } from './said-frames.js';
+
+const DEFAULT_CONTEXT_WINDOW = 128_000;
+/** The share of a model's window that the reports may take. */
+const REPORTS_SHARE = 0.6;
+const BUILT_IN_PROVIDER = 'verbatim';
+
+/** Frames after which another producer may go on: none of them is text of the answer. */
+const SILENT: ReadonlySet<Frame['type']> = new Set(['message_id', 'notice', 'research_plan', 'research_progress', 'tool_call']);
+
+/** What a research works with, in one process. */
+type Setting = Readonly<{
+  transcript: Transcript;
+  run: Run;
+  question: string;
+  model: ModelDescription | undefined;
+  contextWindow: number;
+  tools: OpenTools;
+  attached: Attached;
+  /** What was said before; read once. */
+  exchanges: readonly Exchange[];
+  said: SaidFrames;
+  budget: ResearchBudget;
+}>;
+
+/**
+ * The answers of a research agent: it asks back where the question is unclear, plans, investigates step by step, and writes the
+ * answer from what the steps have reported. Plan and reports are recorded before they are shown, so another producer goes on with the
+ * steps that are left.
+ */
+@Injectable()
+export class ResearchAnswers {
+  constructor(
+    private readonly models: LanguageModels,
+    private readonly prompt: AgentPrompt,
+    private readonly loop: AgentLoop,
+    private readonly steps: ResearchSteps,
+    private readonly attachedFiles: AttachedFiles,
+    private readonly continuations: Continuations,
+    private readonly findings: KeptFindings,
+    private readonly streams: Streams,
+    private readonly commands: Commands,
+    private readonly timing: Timing,
+  ) {}
+
+  /** Text of an answer cannot be taken back, and would be said again. */
+  canContinue(_transcript: Transcript, shown: readonly Frame[]): Promise<boolean> {
+    return Promise.resolve(shown.every(({ type }) => SILENT.has(type)));
+  }
+
+  async *deltas(transcript: Transcript, run: Run): AsyncGenerator<AnswerDelta> {
+    const { resumption, asked } = transcript;
+    const inHand = resumption && (await this.continuations.recall<StepInHand>(resumption.paused.continuation));
+    let { state: facts } = await this.streams.fold(researchStream(asked.turnId), research);
+    const setting = await this.open(transcript, run, facts, inHand);
+    yield* usedBefore(run, facts, inHand);
+    const notices = [...retrieverNotices(asked.settings.retriever), ...setting.tools.notices, ...setting.attached.notices];
+    for (const text of notices) yield* setting.said.unsaid({ type: 'notice', text });
+    const clarification = facts.clarification ?? (facts.plan ? null : yield* this.clarify(setting));
+    if (run.signal.aborted) return;
+    if (clarification !== null) {
+      yield { type: 'text', text: clarification };
+      return;
+    }
+    yield* progress(setting, { status: 'planning' });
+    facts = facts.plan ? facts : yield* this.plan(setting);
+    const { plan } = facts;
+    if (run.signal.aborted || !plan) return;
+    yield* setting.said.unsaid({ type: 'progress', frame: { type: 'research_plan', data: plan } });
+    const found = yield* this.investigate(setting, plan, facts, inHand);
+    if (found) yield* this.answer(setting, plan, found);
+  }
+
+  private async open(transcript: Transcript, run: Run, facts: Research, inHand: StepInHand | null): Promise<Setting> {
+    const { settings, question, origin } = transcript.asked;
+    const model = await this.models.describe(settings.modelId, settings.configurationOwnerId);
+    const contextWindow = model?.contextWindow ?? DEFAULT_CONTEXT_WINDOW;
+    const [tools, attached, exchanges] = await Promise.all([
+      this.steps.open(transcript, model),
+      this.attachedFiles.give(settings.attachments ?? [], model, contextWindow),
+      transcript.exchanges(contextWindow * CHARACTERS_PER_TOKEN),
+    ]);
+    const isPastPause = inHand === null || facts.reports.length >= inHand.step;
+    return {
+      ...{ transcript, run, model, contextWindow, tools, attached, exchanges },
+      question: origin?.kind === 'follow-up' ? automaticQuestion(question) : question,
+      said: new SaidFrames(inHand?.said ?? [], run.shown),
+      budget: new ResearchBudget(this.timing, isPastPause ? facts.used : inHand.used),
+    };
+  }
+
+  /** What the user has to be asked before anything can be planned; null where nothing. */
+  private async *clarify(setting: Setting): AsyncGenerator<AnswerDelta, string | null> {
+    const { transcript, run, model, said } = setting;
+    const { settings, origin, turnId } = transcript.asked;
+    const isAsked = !run.executionMode.isHeadless && origin?.kind !== 'follow-up' && settings.responseSchema === null;
+    if (!isAsked || said.isPlanning || model?.provider === BUILT_IN_PROVIDER || (await this.wasClarified(transcript)))
+      return null;
+    const text = clarificationIn(yield* this.ask(setting, CLARIFY, CLARIFICATION_SCHEMA));
+    if (text === undefined || run.signal.aborted) return null;
+    const { state } = await this.commands.execute(new AskResearchClarification(turnId, text, transcript.cause));
+    return state.clarification;
+  }
+
+  /** Whether the question answers what the agent asked back: it does not ask twice in a row. */
+  private async wasClarified({ folded, asked }: Transcript): Promise<boolean> {
+    const before = [...(folded?.state.turns ?? [])]
+      .filter(([, turn]) => !turn.superseded && turn.index < asked.index)
+      .reduce<readonly [string, number] | undefined>(
+        (newest, [turnId, { index }]) => (newest && newest[1] > index ? newest : [turnId, index]),
+        undefined,
+      );
+    if (!before) return false;
+    return (await this.streams.fold(researchStream(before[0]), research)).state.clarification !== null;
+  }
+
+  private async *plan(setting: Setting): AsyncGenerator<AnswerDelta, Research> {
+    const { transcript, run, question, model, budget } = setting;
+    const { turnId } = transcript.asked;
+    const isPlanner = model?.provider !== BUILT_IN_PROVIDER;
+    const plan = isPlanner ? planIn(yield* this.ask(setting, PLAN, PLAN_SCHEMA), question) : directPlan(question);
+    if (run.signal.aborted) return research.initial;
+    const planned = { turnId, ...plan, used: budget.used };
+    return (await this.commands.execute(new RecordResearchPlan(planned, transcript.cause))).state;
+  }
+
+  /** What all steps have found, those of before among them; undefined where the turn pauses or is stopped. */
+  private async *investigate(
+    setting: Setting,
+    plan: ResearchPlan,
+    facts: Research,
+    inHand: StepInHand | null,
+  ): AsyncGenerator<AnswerDelta, readonly Findings[] | undefined> {
+    const { transcript, run, said, budget } = setting;
+    const found: Findings[] = [];
+    for (const [index, { query }] of plan.steps.entries()) {
+      const at = { step: index + 1, total: plan.steps.length, query };
+      const reported = facts.reports[index];
+      const resumed = inHand?.step === at.step && !reported ? inHand : undefined;
+      if (!reported && !resumed && (said.isSynthesizing || !budget.isLeft)) break;
+      yield* progress(setting, { status: 'researching', ...at });
+      if (reported) {
+        found.push(await this.findings.recall(reported.findings));
+      } else {
+        const done = yield* this.steps.run({ ...setting, plan, before: found, step: at.step, resumed });
+        if (!done || run.signal.aborted) return undefined;
+        found.push(await this.record(transcript, at.step, done, budget));
+      }
+      yield* progress(setting, { status: 'complete', ...at });
+    }
+    return found;
+  }
+
+  /** The findings that stand: another producer may have reported the same step first. */
+  private async record(transcript: Transcript, step: number, done: Findings, budget: ResearchBudget): Promise<Findings> {
+    const { turnId } = transcript.asked;
+    const findings = await this.findings.keep(turnId, step, done);
+    const reported = { turnId, step, findings, used: budget.used };
+    const { state } = await this.commands.execute(new RecordResearchReport(reported, transcript.cause));
+    const stands = state.reports[step - 1];
+    return stands && stands.findings !== findings ? this.findings.recall(stands.findings) : done;
+  }
+
+  private async *answer(setting: Setting, plan: ResearchPlan, found: readonly Findings[]): AsyncGenerator<AnswerDelta> {
+    const { transcript, run, model, contextWindow, attached, exchanges, question, budget } = setting;
+    const { settings } = transcript.asked;
+    const { elapsedMs } = budget.used;
+    const elapsed = { elapsed_seconds: Math.round(elapsedMs / 100) / 10, tokens_used: budget.tokens };
+    yield* progress(setting, { status: 'synthesizing', ...elapsed });
+    const sources = distinctSources(found.flatMap((each) => each.sources));
+    const records = found.reduce<Findings['toolCalls']>((calls, each) => withToolCalls(calls, each.toolCalls), []);
+    yield { type: 'sources', sources };
+    yield { type: 'calls', records };
+    const room = (contextWindow - RESERVED_TOKENS - attached.tokens) * CHARACTERS_PER_TOKEN * REPORTS_SHARE;
+    const messages = messagesFor({
+      systemPrompt: synthesisPrompt(await this.prompt.of(transcript)),
+      ...{ holdsDocuments: false, documents: undefined, attached, exchanges, contextWindow },
+      question: synthesisQuestion(
+        question,
+        plan,
+        found.map(({ report }) => report),
+        room,
+      ),
+    });
+    const request = {
+      ...this.request(setting),
+      ...(settings.responseSchema && { responseSchema: settings.responseSchema }),
+      documents: [...attached.documents, ...sources],
+    };
+    const written = {
+      ...transcript,
+      resumption: null,
+      asked: { ...transcript.asked, settings: { ...settings, clientTools: [] } },
+    };
+    yield* this.loop.run({ transcript: written, model, tools: NO_TOOLS, request }, beginning(messages), run);
+  }
+
+  /** What the model answers to a question in JSON, as text. */
+  private async *ask(setting: Setting, systemPrompt: string, responseSchema: object): AsyncGenerator<AnswerDelta, string> {
+    const { run, question, contextWindow, attached, exchanges, budget } = setting;
+    const prompted = { systemPrompt, holdsDocuments: false, documents: undefined, exchanges, question, attached, contextWindow };
+    const request = { ...this.request(setting), messages: messagesFor(prompted), documents: attached.documents, responseSchema };
+    let text = '';
+    for await (const chunk of this.models.stream(request, run.signal)) {
+      if (chunk.type === 'text') text += chunk.text;
+      if (chunk.type !== 'usage') continue;
+      budget.add(chunk);
+      yield chunk;
+    }
+    return text;
+  }
+
+  private request({ transcript, question }: Setting): Pick<ModelRequest, 'modelId' | 'ownerId' | 'question'> {
+    const { modelId, configurationOwnerId: ownerId } = transcript.asked.settings;
+    return { modelId, ownerId, question };
+  }
+}
+
+const progress = ({ said }: Setting, data: ResearchProgress) =>
+  said.unsaid({ type: 'progress', frame: { type: 'research_progress', data } });
+
+/**
+ * What producers used that are gone, so that the turn counts it once: what was used up to a pause is counted with the pause. Attempts
+ * of runs without a reader count by themselves.
+ */
+function* usedBefore({ executionMode }: Run, { used }: Research, inHand: StepInHand | null): Generator<AnswerDelta> {
+  const counted = inHand?.used ?? NOTHING_USED;
+  const promptTokens = Math.max(0, used.promptTokens - counted.promptTokens);
+  const completionTokens = Math.max(0, used.completionTokens - counted.completionTokens);
+  if (executionMode.isHeadless || promptTokens + completionTokens === 0) return;
+  yield { type: 'usage', promptTokens, completionTokens };
+}

@@ -1,0 +1,93 @@
+import { Injectable } from '@nestjs/common';
+import { Commands } from '../../../kernel/commands.js';
+import { deterministicId } from '../../../kernel/ids.js';
+import { StoreArtifact } from '../../../resources/artifacts/artifact.commands.js';
+import { type CodeFailure, type CodeFile, CodeRunner } from '../../../resources/code/code-runner.port.js';
+import type { CodeNodeConfig } from '../../../resources/workflows/node-config.policy.js';
+import { AnswerFailed } from '../loop/answer-failed.js';
+import { structuredAnswer } from '../loop/structured-answer.policy.js';
+import { mimeTypeOf } from './file-types.policy.js';
+import { type NodeContext, setOutput } from './node-context.js';
+import { NodeFiles } from './node-files.js';
+import type { RunDocument } from './run-state.js';
+
+const TIMEOUT_SECONDS_DEFAULT = 60;
+/** Of what the code wrote about its failure. */
+const FAILURE_CHARACTERS_MAX = 4_000;
+
+const FAILURES: Readonly<Record<CodeFailure['kind'], string>> = {
+  error: 'The code failed:',
+  timeout: 'The code took longer than it may.',
+  memory: 'The code needed more memory than it may.',
+  output: 'The code wrote more than it may.',
+  unavailable: 'No interpreter could be had for the code.',
+};
+
+/** Python runs as one step of a run. What it leaves in its folder is kept as artifacts of the run. */
+@Injectable()
+export class CodeNode {
+  constructor(
+    private readonly runner: CodeRunner,
+    private readonly files: NodeFiles,
+    private readonly commands: Commands,
+  ) {}
+
+  /** @throws AnswerFailed; Rejection artifact-quota-exceeded, code-disabled */
+  async run(config: CodeNodeConfig, context: NodeContext): Promise<void> {
+    const { state, run } = context;
+    const job = {
+      code: config.code,
+      state: state.variables,
+      inputs: await this.files.forCode(state.documents(config.inputs), context.transcript.ownerId),
+      timeoutMs: (config.timeoutSeconds ?? TIMEOUT_SECONDS_DEFAULT) * 1_000,
+    };
+    const { stdout, files, failure } = await this.runner.run(job, run.signal);
+    if (failure) throw new AnswerFailed('code-failed', failureText(failure));
+    const kept: RunDocument[] = [];
+    for (const file of files) kept.push(await this.keep(file, context));
+    setOutput(context, config.outputVariable, outputOf(config, stdout, kept));
+  }
+
+  /** A step that is made again keeps the same file once: its id says whose it is. */
+  private async keep(
+    { name, content }: CodeFile,
+    { workflowRunId, step, transcript, result }: NodeContext,
+  ): Promise<RunDocument> {
+    const { conversationId, turnId } = transcript.asked;
+    const isHeadless = conversationId === turnId;
+    const mimeType = mimeTypeOf(name);
+    const artifactId = deterministicId('artifact', workflowRunId, step.step, name);
+    const { version } = await this.commands.execute(
+      new StoreArtifact(
+        {
+          artifactId,
+          ownerId: transcript.ownerId,
+          parent: { workflowRunId, ...(!isHeadless && { conversationId, messageId: turnId }) },
+          kind: 'file',
+          title: name,
+          filename: name,
+          mimeType,
+          content,
+          producedBy: { kind: 'workflow-node', workflow_run_id: workflowRunId, node_id: step.nodeId, step: step.step },
+        },
+        transcript.cause,
+      ),
+    );
+    result.artifactIds.push(artifactId);
+    return { artifact_id: artifactId, version, mime_type: mimeType, filename: name };
+  }
+}
+
+const failureText = ({ kind, text }: CodeFailure): string =>
+  text === '' ? FAILURES[kind] : `${FAILURES[kind]} ${text.slice(-FAILURE_CHARACTERS_MAX).toWellFormed()}`;
+
+/** The JSON that was printed where a schema says what it is, else the first file, else what was printed. @throws AnswerFailed */
+function outputOf({ jsonSchema }: CodeNodeConfig, stdout: string, files: readonly RunDocument[]): unknown {
+  if (!jsonSchema) return files[0] ?? stdout.trim();
+  const read = structuredAnswer(stdout, jsonSchema);
+  if ('answer' in read) return JSON.parse(read.answer);
+  throw new AnswerFailed(
+    'invalid-structured-answer',
+    `What the code printed does not fit the schema of this node. ${read.problem}`,
+  );
+}

@@ -1,0 +1,47 @@
+import { expect, it } from '@jest/globals';
+import type { ArtifactContents } from '../../../resources/artifacts/artifact-contents.port.js';
+import type { AttachmentShelf } from '../../../resources/attachments/attachment-shelf.port.js';
+import { NODE_FILES_MAX, NodeFiles } from './node-files.js';
+import type { RunDocument } from './run-state.js';
+
+const shelf = {
+  recall: async (ids: readonly string[]) => ids.map((id) => ({ filename: `${id}.pdf`, blob: {} })),
+  bytesOf: async () => Buffer.from('%PDF'),
+} as unknown as AttachmentShelf;
+const kept: Record<string, Awaited<ReturnType<ArtifactContents['newest']>>> = {
+  table: { filename: 'a"<b.csv', mimeType: 'text/csv', content: Buffer.from('1,2') },
+  chart: { filename: 'chart.png', mimeType: 'image/png', content: Buffer.from('PNG') },
+};
+const artifacts: ArtifactContents = { newest: async (id, ownerId) => (ownerId === 'alice' ? kept[id] : undefined) };
+const files = new NodeFiles(shelf, artifacts);
+
+const attached = (id: string): RunDocument => ({
+  ref: id,
+  attachment_id: id,
+  filename: `${id}.pdf`,
+  mime_type: 'application/pdf',
+});
+const made = (id: string): RunDocument => ({ artifact_id: id, version: 1, filename: id, mime_type: '' });
+
+it('an agent is given attachments as such, what steps have made as text, and told of what is left out', async () => {
+  const { attachments, text, notices } = await files.forAgent(
+    [attached('q'), made('table'), made('chart'), made('gone')],
+    'alice',
+  );
+  expect(attachments).toEqual([{ id: 'q', filename: 'q.pdf', mimeType: 'application/pdf' }]);
+  expect(text).toBe('\n\n<attachment name="a__b.csv">\n1,2\n</attachment>');
+  expect(notices).toEqual(['chart.png was left out: a model is given text of what steps have made.']);
+});
+
+it('a node takes so many files, and says which it left out', async () => {
+  const many = Array.from({ length: NODE_FILES_MAX + 2 }, (_, at) => attached(`f${at}`));
+  const { attachments, notices } = await files.forAgent(many, 'alice');
+  expect(attachments).toHaveLength(NODE_FILES_MAX);
+  expect(notices).toEqual(['A node takes 5 files; these were left out: f5.pdf, f6.pdf']);
+});
+
+it('code is given both, and of others nothing', async () => {
+  const names = async (ownerId: string) => (await files.forCode([attached('q'), made('chart')], ownerId)).map(({ name }) => name);
+  expect(await names('alice')).toEqual(['q.pdf', 'chart.png']);
+  expect(await names('bob')).toEqual(['q.pdf']);
+});

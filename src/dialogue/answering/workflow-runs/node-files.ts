@@ -1,0 +1,75 @@
+import { Injectable } from '@nestjs/common';
+import { ArtifactContents, type ArtifactFile } from '../../../resources/artifacts/artifact-contents.port.js';
+import { AttachmentShelf } from '../../../resources/attachments/attachment-shelf.port.js';
+import type { CodeFile } from '../../../resources/code/code-runner.port.js';
+import type { AttachedFile } from '../../conversation/conversation.events.js';
+import { fileNames } from './file-types.policy.js';
+import type { RunDocument } from './run-state.js';
+
+/** Files that one node is given. */
+export const NODE_FILES_MAX = 5;
+/** Of the text of one file that a step has made. */
+const TEXT_CHARACTERS_MAX = 100_000;
+
+/** The files of an agent: those that came with the question are given as attachments are, those that steps have made as text. */
+export type AgentFiles = Readonly<{ attachments: readonly AttachedFile[]; text: string; notices: readonly string[] }>;
+
+const TEXTS = /^text\/|^application\/(json|xml)$|^image\/svg\+xml$/;
+
+/** Brings the files that a node names into the form it takes. */
+@Injectable()
+export class NodeFiles {
+  constructor(
+    private readonly shelf: AttachmentShelf,
+    private readonly artifacts: ArtifactContents,
+  ) {}
+
+  async forAgent(documents: readonly RunDocument[], ownerId: string): Promise<AgentFiles> {
+    const given = documents.slice(0, NODE_FILES_MAX);
+    const left = documents.slice(NODE_FILES_MAX).map(({ filename }) => filename);
+    const attachments = given.flatMap((document) =>
+      'attachment_id' in document
+        ? [{ id: document.attachment_id, filename: document.filename, mimeType: document.mime_type }]
+        : [],
+    );
+    const made = await this.made(given, ownerId);
+    const unreadable = made.filter(({ mimeType }) => !TEXTS.test(mimeType)).map(({ filename }) => filename);
+    return {
+      attachments,
+      text: made
+        .filter(({ mimeType }) => TEXTS.test(mimeType))
+        .map(asText)
+        .join(''),
+      notices: [
+        ...(left.length > 0 ? [`A node takes ${NODE_FILES_MAX} files; these were left out: ${left.join(', ')}`] : []),
+        ...unreadable.map((filename) => `${filename} was left out: a model is given text of what steps have made.`),
+      ],
+    };
+  }
+
+  async forCode(documents: readonly RunDocument[], ownerId: string): Promise<readonly CodeFile[]> {
+    const ids = documents.flatMap((document) => ('attachment_id' in document ? [document.attachment_id] : []));
+    const attached = ids.length > 0 ? await this.shelf.recall(ids) : [];
+    const files = [
+      ...(await Promise.all(attached.map(async ({ filename, blob }) => ({ filename, content: await this.shelf.bytesOf(blob) })))),
+      ...(await this.made(documents, ownerId)),
+    ];
+    const names = fileNames(files.map(({ filename }) => filename));
+    return files.map(({ content }, at) => ({ name: names[at]!, content }));
+  }
+
+  /** Those that are gone are left out. */
+  private async made(documents: readonly RunDocument[], ownerId: string): Promise<readonly ArtifactFile[]> {
+    const found = documents.map(async (document) =>
+      'artifact_id' in document ? this.artifacts.newest(document.artifact_id, ownerId) : undefined,
+    );
+    return (await Promise.all(found)).filter((file) => file !== undefined);
+  }
+}
+
+/** A name cannot end the tag it stands in. */
+const asText = ({ filename, content }: ArtifactFile): string =>
+  `\n\n<attachment name=${JSON.stringify(filename.replace(/[<>"\p{Cc}]/gu, '_'))}>\n${Buffer.from(content)
+    .toString()
+    .slice(0, TEXT_CHARACTERS_MAX)
+    .toWellFormed()}\n</attachment>`;

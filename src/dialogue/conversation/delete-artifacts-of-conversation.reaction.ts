@@ -1,0 +1,53 @@
+import { Injectable } from '@nestjs/common';
+import { ArtifactQueries } from '../../../projections/artifacts/artifacts.queries.js';
+import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
+import { Commands } from '../../kernel/commands.js';
+import type { Codec } from '../../kernel/event-sourcing/codec.js';
+import { causedBy, type Recorded } from '../../kernel/event-sourcing/events.js';
+import { Freshness, requireReached } from '../../kernel/event-sourcing/freshness.js';
+import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
+import { artifactCodec } from '../../resources/artifacts/artifact.codec.js';
+import { DeleteArtifact } from '../../resources/artifacts/artifact.commands.js';
+import type { ArtifactCreated } from '../../resources/artifacts/artifact.events.js';
+import { conversationCodec } from './conversation.codec.js';
+import type { ConversationDeleted } from './conversation.events.js';
+
+type Followed = ConversationDeleted | ArtifactCreated;
+
+/**
+ * The artifacts of a conversation go with it. Steps, of a conversation that is deleted: wait until the artifacts of before are listed;
+ * delete each. Of an artifact that is made: wait until deletions of before are known; where its conversation is gone, delete it. A crash
+ * in between repeats it for those that are left.
+ */
+@Injectable()
+export class DeleteArtifactsOfConversation implements Reaction<Followed> {
+  readonly name = 'delete-artifacts-of-conversation';
+  readonly categories = ['conversation', 'artifact'];
+  readonly codec: Codec<Followed> = { ...conversationCodec, ...artifactCodec };
+  readonly on = {
+    ConversationDeleted: (event: Recorded<ConversationDeleted>) => this.deleteAll(event),
+    ArtifactCreated: (event: Recorded<ArtifactCreated>) => this.deleteIfAlone(event),
+  };
+
+  constructor(
+    private readonly commands: Commands,
+    private readonly artifacts: ArtifactQueries,
+    private readonly conversations: ConversationQueries,
+    private readonly freshness: Freshness,
+  ) {}
+
+  private async deleteAll(event: Recorded<ConversationDeleted>): Promise<void> {
+    await requireReached(this.freshness, ['artifacts'], event.position);
+    const cause = causedBy(event, `system:${this.name}`);
+    for (const { id, ownerId } of await this.artifacts.ofConversation(event.data.conversationId))
+      await this.commands.execute(new DeleteArtifact(id, ownerId, cause));
+  }
+
+  private async deleteIfAlone(event: Recorded<ArtifactCreated>): Promise<void> {
+    const { artifactId, ownerId, parent } = event.data;
+    if (parent.conversationId === null) return;
+    await requireReached(this.freshness, ['conversations'], event.position);
+    if (await this.conversations.isThere(parent.conversationId)) return;
+    await this.commands.execute(new DeleteArtifact(artifactId, ownerId, causedBy(event, `system:${this.name}`)));
+  }
+}

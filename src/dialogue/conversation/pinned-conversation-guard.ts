@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import { decode } from '../../kernel/event-sourcing/codec.js';
+import { eventsBackwards } from '../../kernel/event-sourcing/event-store.js';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
+import type { GuardrailPolicy, GuardrailStage } from '../../resources/guardrails/guardrail.policy.js';
+import { Guardrails } from '../../resources/guardrails/guardrails.port.js';
+import { blockedInput, ConversationGuard } from './conversation-guard.port.js';
+import { conversationCodec } from './conversation.codec.js';
+import { type ConversationEvent, conversationStream } from './conversation.events.js';
+
+/** Reads the policy from the stream of the conversation. */
+@Injectable()
+export class PinnedConversationGuard extends ConversationGuard {
+  constructor(
+    private readonly streams: Streams,
+    private readonly guardrails: Guardrails,
+  ) {
+    super();
+  }
+
+  async policyOf(conversationId: string): Promise<GuardrailPolicy | undefined> {
+    for await (const stored of eventsBackwards(this.streams.store, conversationStream(conversationId))) {
+      const event = decode<ConversationEvent>(conversationCodec, stored);
+      if (event?.type === 'TurnAsked') return event.data.settings.guardrails;
+    }
+    return undefined;
+  }
+
+  async name(conversationId: string, name: string): Promise<string> {
+    const policy = await this.policyOf(conversationId);
+    const checked = policy ? await this.nameBy(policy, 'input', name) : name;
+    if (checked === undefined) throw blockedInput(policy!);
+    return checked;
+  }
+
+  async nameBy(policy: GuardrailPolicy, stage: GuardrailStage, name: string): Promise<string | undefined> {
+    const { verdict, text } = await this.guardrails.scan(policy, stage, name, {}, new AbortController().signal);
+    return verdict === 'block' ? undefined : text;
+  }
+}

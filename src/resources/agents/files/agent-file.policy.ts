@@ -1,0 +1,462 @@
+import { Rejection } from '../../../kernel/rejection.js';
+import { TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX } from '../agent.policy.js';
+
+export const FILE_BYTES_MAX = 512 * 1024;
+export const FILE_KIND = 'Agent';
+export const FILE_VERSION = 'docsgpt.arc53.com/v1';
+export const FILE_ENTRIES_MAX = 100;
+const FILE_ACTIONS_MAX = 100;
+const FILE_NODES_MAX = 200;
+const FILE_EDGES_MAX = 400;
+const PROMPT_CONTENT_CHARACTERS_MAX = 100_000;
+const UNKNOWN_KEYS_SHOWN_MAX = 100;
+const SHOWN_CHARACTERS_MAX = 100;
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** A source by the name that its owner gave it. */
+type FileSource = Readonly<{ name: string; type: string; ref: string }>;
+
+/** What an owner decided about one action of a tool, in the words of a file. */
+type FileActionChoice = Readonly<{
+  name: string;
+  active?: boolean;
+  require_approval?: boolean;
+  access?: 'read' | 'write';
+  parameters?: Readonly<Record<string, Readonly<{ filled_by_llm?: boolean; value?: unknown }>>>;
+}>;
+
+/** A tool that every user has. */
+type FileBuiltinTool = Readonly<{ builtin: true; type: string; ref: string }>;
+
+/** A tool that its owner set up, without its secrets. */
+export type FileOwnTool = Readonly<{
+  builtin: false;
+  type: string;
+  name: string;
+  display_name: string;
+  description: string;
+  config: Json;
+  actions: readonly FileActionChoice[];
+  /** Undefined where the file says nothing of them. */
+  requires_secrets: readonly string[] | undefined;
+  ref: string;
+}>;
+
+export type FileTool = FileBuiltinTool | FileOwnTool;
+
+/** A model that its owner described, without its key. */
+export type FileCustomModel = Readonly<{
+  display_name: string;
+  upstream_model_id: string;
+  base_url: string;
+  capabilities: Json;
+  ref: string;
+}>;
+
+type FileModel = string | FileCustomModel;
+
+type FilePrompt = Readonly<{ preset: string } | { name: string; content: string }>;
+
+export type FileNode = Readonly<{
+  id: string;
+  type: string;
+  title: string;
+  description: string;
+  position: Readonly<{ x: number; y: number }>;
+  config: Json;
+}>;
+type FileEdge = Readonly<{
+  id: string;
+  source: string;
+  target: string;
+  sourceHandle: string | null;
+  targetHandle: string | null;
+}>;
+export type FileWorkflow = Readonly<{
+  name: string;
+  description: string;
+  nodes: readonly FileNode[];
+  edges: readonly FileEdge[];
+}>;
+
+type FileLimits = Readonly<{
+  limited_token_mode: boolean;
+  token_limit: number | undefined;
+  limited_request_mode: boolean;
+  request_limit: number | undefined;
+}>;
+
+/** An agent as a file says it, with every value of the right type. */
+export type AgentFile = Readonly<{
+  id: string;
+  slug: string;
+  name: string;
+  description: string;
+  agentType: string;
+  /** Undefined: the file says nothing of it. */
+  retriever: string | undefined;
+  chunks: number | null;
+  prompt: FilePrompt;
+  models: readonly FileModel[];
+  defaultModel: string;
+  sources: readonly FileSource[];
+  tools: readonly FileTool[];
+  limits: FileLimits;
+  /** Not checked as a schema yet. */
+  jsonSchema: unknown;
+  allowSystemPromptOverride: boolean;
+  /** Not checked as a policy yet. */
+  config: Json;
+  /** Undefined: omitted, which changes nothing. Null: the agent is to have none. */
+  workflow: FileWorkflow | null | undefined;
+  /** Keys that are not known, by their paths. */
+  unknownKeys: readonly string[];
+}>;
+
+/** What a file is refused for. */
+export const fileRefused = (text: string) => new Rejection('invalid-request', text);
+
+const shown = (value: unknown): string => {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
+  return `'${text.slice(0, SHOWN_CHARACTERS_MAX)}'`;
+};
+
+export const isRecord = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Reads the fields of one mapping, each by its type, and notes the keys that were not asked for. */
+class Fields {
+  private readonly asked = new Set<string>();
+
+  constructor(
+    private readonly value: Json,
+    readonly path: string,
+    private readonly unknown: string[],
+  ) {}
+
+  /** What is written under a key; null says as little as leaving the key out. */
+  raw(key: string): unknown {
+    this.asked.add(key);
+    return Object.hasOwn(this.value, key) ? (this.value[key] ?? undefined) : undefined;
+  }
+
+  has(key: string): boolean {
+    return Object.hasOwn(this.value, key);
+  }
+
+  text(key: string, max = TITLE_CHARACTERS_MAX): string {
+    const value = this.raw(key);
+    if (value === undefined) return '';
+    // YAML reads 42 as a number where a name was meant.
+    const text = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+    if (typeof text !== 'string') throw this.wrong(key, 'must be text');
+    if (text.length > max) throw this.wrong(key, `must have at most ${max} characters`);
+    return text;
+  }
+
+  flag(key: string): boolean | undefined {
+    const value = this.raw(key);
+    if (value !== undefined && typeof value !== 'boolean') throw this.wrong(key, 'must be true or false');
+    return value;
+  }
+
+  whole(key: string): number | undefined {
+    const value = this.raw(key);
+    if (value === undefined) return undefined;
+    if (!Number.isSafeInteger(value) || (value as number) < 0) throw this.wrong(key, 'must be a whole number of at least 0');
+    return value as number;
+  }
+
+  number(key: string): number {
+    const value = this.raw(key) ?? 0;
+    if (typeof value !== 'number' || !Number.isFinite(value)) throw this.wrong(key, 'must be a number');
+    return value;
+  }
+
+  record(key: string): Json {
+    const value = this.raw(key) ?? {};
+    if (!isRecord(value)) throw this.wrong(key, 'must be a mapping');
+    refuseUnsayable(value, `${this.path}.${key}`);
+    return value;
+  }
+
+  list(key: string): readonly unknown[] {
+    const value = this.raw(key) ?? [];
+    if (!Array.isArray(value)) throw this.wrong(key, 'must be a list');
+    return value;
+  }
+
+  inner(key: string): Fields {
+    return new Fields(this.record(key), `${this.path}.${key}`, this.unknown);
+  }
+
+  records(key: string): readonly Fields[] {
+    return this.list(key).map((each, index) => {
+      if (!isRecord(each)) throw this.wrong(`${key}[${index}]`, 'must be a mapping');
+      return this.entry(each, `${key}[${index}]`);
+    });
+  }
+
+  /** A mapping that stands somewhere inside of this one. */
+  entry(value: Json, place: string): Fields {
+    return new Fields(value, `${this.path}.${place}`, this.unknown);
+  }
+
+  /** To be called when everything known has been asked for. */
+  end(): void {
+    for (const key of Object.keys(this.value)) {
+      if (!this.asked.has(key))
+        this.unknown.push(`${this.path === '' ? '' : `${this.path}.`}${key.slice(0, SHOWN_CHARACTERS_MAX)}`);
+    }
+  }
+
+  wrong(key: string, problem: string): Rejection {
+    return fileRefused(`${this.path === '' ? '' : `${this.path}.`}${key} ${problem}`);
+  }
+}
+
+/** Numbers that JSON has no words for, and keys that reach a prototype. */
+function refuseUnsayable(value: unknown, path: string): void {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw fileRefused(`${path} holds a number that cannot be kept`);
+  if (typeof value !== 'object' || value === null) return;
+  if (Object.hasOwn(value, '__proto__')) throw fileRefused(`${path} holds a key that is not allowed: __proto__`);
+  for (const each of Object.values(value)) refuseUnsayable(each, path);
+}
+
+/** The agent that a document describes. @throws Rejection invalid-request, with what is wrong and where */
+export function agentFileIn(document: unknown): AgentFile {
+  if (!isRecord(document)) throw fileRefused('Top-level YAML must be a mapping');
+  const unknownKeys: string[] = [];
+  const top = new Fields(document, '', unknownKeys);
+  const kind = top.raw('kind');
+  if (kind !== FILE_KIND) throw fileRefused(`Unsupported kind ${shown(kind)}; expected 'Agent'`);
+  const version = top.raw('apiVersion');
+  if (typeof version !== 'string' || !version.startsWith('docsgpt.'))
+    throw fileRefused(`Unsupported apiVersion ${shown(version)}`);
+  if (!isRecord(top.raw('spec'))) throw fileRefused("Missing or invalid 'spec'");
+  const metadataGiven = top.raw('metadata');
+  if (metadataGiven !== undefined && !isRecord(metadataGiven)) throw fileRefused('metadata must be a mapping');
+  const metadata = new Fields(metadataGiven ?? {}, 'metadata', unknownKeys);
+  const spec = new Fields(top.raw('spec') as Json, 'spec', unknownKeys);
+  const name = spec.text('name').trim();
+  if (name === '') throw fileRefused('spec.name is required');
+  const agentType = spec.text('agent_type') || 'classic';
+  const workflow = workflowIn(spec, agentType);
+  const file: Omit<AgentFile, 'unknownKeys'> = {
+    id: metadata.text('id'),
+    slug: metadata.text('slug'),
+    name,
+    description: spec.text('description', TEXT_CHARACTERS_MAX),
+    agentType,
+    workflow,
+    ...listsIn(spec),
+    ...modelsIn(spec),
+    retriever: spec.text('retriever') || undefined,
+    chunks: spec.whole('chunks') ?? null,
+    prompt: promptIn(spec),
+    limits: limitsIn(spec.inner('limits')),
+    jsonSchema: spec.raw('json_schema') ?? null,
+    allowSystemPromptOverride: spec.flag('allow_system_prompt_override') ?? false,
+    config: spec.record('config'),
+  };
+  refuseUnsayable(file.jsonSchema, 'spec.json_schema');
+  for (const fields of [top, metadata, spec]) fields.end();
+  return { ...file, unknownKeys: unknownKeys.slice(0, UNKNOWN_KEYS_SHOWN_MAX) };
+}
+
+function workflowIn(spec: Fields, agentType: string): AgentFile['workflow'] {
+  const isGiven = spec.has('workflow');
+  const given = spec.raw('workflow');
+  if (!isGiven || agentType !== 'workflow') return undefined;
+  if (given === undefined) return null;
+  if (!isRecord(given)) throw fileRefused('spec.workflow must be a mapping');
+  if (!Array.isArray(given['nodes']) || !Array.isArray(given['edges'])) {
+    throw fileRefused('spec.workflow.nodes and spec.workflow.edges must be lists');
+  }
+  if (given['nodes'].length > FILE_NODES_MAX) throw fileRefused(`Too many workflow nodes (max ${FILE_NODES_MAX})`);
+  if (given['edges'].length > FILE_EDGES_MAX) throw fileRefused(`Too many workflow edges (max ${FILE_EDGES_MAX})`);
+  const workflow = spec.inner('workflow');
+  const result = {
+    name: workflow.text('name'),
+    description: workflow.text('description', TEXT_CHARACTERS_MAX),
+    nodes: workflow.records('nodes').map(nodeIn),
+    edges: workflow.records('edges').map(edgeIn),
+  };
+  workflow.end();
+  return result;
+}
+
+function nodeIn(node: Fields): FileNode {
+  const [id, type] = [node.text('id'), node.text('type')];
+  if (id === '' || type === '') throw fileRefused("Every workflow node needs an 'id' and a 'type'");
+  const position = node.inner('position');
+  const read = {
+    id,
+    type,
+    title: node.text('title'),
+    description: node.text('description', TEXT_CHARACTERS_MAX),
+    position: { x: position.number('x'), y: position.number('y') },
+    config: node.record('config'),
+  };
+  position.end();
+  node.end();
+  return read;
+}
+
+function edgeIn(edge: Fields): FileEdge {
+  const id = edge.text('id');
+  if (id === '') throw fileRefused("Every workflow edge needs an 'id'");
+  const read = {
+    id,
+    source: edge.text('source'),
+    target: edge.text('target'),
+    sourceHandle: edge.text('sourceHandle') || null,
+    targetHandle: edge.text('targetHandle') || null,
+  };
+  edge.end();
+  return read;
+}
+
+function listsIn(spec: Fields): Pick<AgentFile, 'sources' | 'tools'> {
+  for (const what of ['sources', 'tools'] as const) {
+    if (spec.list(what).length > FILE_ENTRIES_MAX) throw fileRefused(`Too many ${what} (max ${FILE_ENTRIES_MAX})`);
+  }
+  return { sources: spec.records('sources').map(sourceIn), tools: spec.records('tools').map(toolIn) };
+}
+
+function sourceIn(source: Fields): FileSource {
+  const read = { name: source.text('name', 1000), type: source.text('type'), ref: source.text('ref') };
+  if (read.name === '') throw source.wrong('name', 'is required');
+  source.end();
+  return read;
+}
+
+function toolIn(tool: Fields): FileTool {
+  const type = tool.text('type');
+  if (type === '') throw tool.wrong('type', 'is required');
+  const ref = tool.text('ref');
+  if (tool.flag('builtin')) {
+    tool.end();
+    return { builtin: true, type, ref };
+  }
+  const config = tool.record('config');
+  const actions = config['actions'];
+  if (type === 'api_tool' && isRecord(actions) && Object.keys(actions).length > FILE_ACTIONS_MAX) {
+    throw fileRefused(`Too many api_tool actions (max ${FILE_ACTIONS_MAX})`);
+  }
+  const secrets = tool.raw('requires_secrets') === undefined ? undefined : tool.list('requires_secrets');
+  if (secrets?.some((each) => typeof each !== 'string')) throw tool.wrong('requires_secrets', 'must be a list of names');
+  const read: FileOwnTool = {
+    builtin: false,
+    type,
+    name: tool.text('name'),
+    display_name: tool.text('display_name'),
+    description: tool.text('description', TEXT_CHARACTERS_MAX),
+    config,
+    actions: choicesIn(tool),
+    requires_secrets: secrets as readonly string[] | undefined,
+    ref,
+  };
+  tool.end();
+  return read;
+}
+
+/** A map of actions belongs to the configuration of kinds that have it; here are the choices about actions that a kind has. */
+function choicesIn(tool: Fields): readonly FileActionChoice[] {
+  if (tool.list('actions').length > 2 * FILE_ACTIONS_MAX)
+    throw tool.wrong('actions', `must have at most ${2 * FILE_ACTIONS_MAX} entries`);
+  return tool.records('actions').map((choice): FileActionChoice => {
+    const name = choice.text('name');
+    if (name === '') throw choice.wrong('name', 'is required');
+    const [active, approval, access] = [choice.flag('active'), choice.flag('require_approval'), choice.raw('access')];
+    if (access !== undefined && access !== 'read' && access !== 'write') throw choice.wrong('access', 'must be read or write');
+    const parameters = parametersIn(choice);
+    choice.end();
+    return {
+      name,
+      ...(active !== undefined && { active }),
+      ...(approval !== undefined && { require_approval: approval }),
+      ...(access !== undefined && { access }),
+      ...(Object.keys(parameters).length > 0 && { parameters }),
+    };
+  });
+}
+
+const GROUPS = ['parameters', 'query_params', 'headers', 'body'] as const;
+
+/** Kinds that describe requests say their parameters in groups; what an owner decided about them is the same. */
+function parametersIn(choice: Fields): NonNullable<FileActionChoice['parameters']> {
+  const named = GROUPS.flatMap((group) =>
+    Object.entries(choice.record(group)).map(([name, given]) => {
+      if (!isRecord(given)) throw choice.wrong(`${group}.${name}`, 'must be a mapping');
+      const { filled_by_llm: filled, value } = given;
+      if (filled !== undefined && typeof filled !== 'boolean') throw choice.wrong(`${group}.${name}`, 'must say true or false');
+      return [
+        name,
+        { ...(filled !== undefined && { filled_by_llm: filled }), ...(value !== undefined && value !== null && { value }) },
+      ] as const;
+    }),
+  );
+  return Object.fromEntries(named);
+}
+
+function modelsIn(spec: Fields): Pick<AgentFile, 'models' | 'defaultModel'> {
+  const model = spec.inner('model');
+  const available = model.list('available');
+  if (available.length > FILE_ENTRIES_MAX) throw fileRefused(`Too many models (max ${FILE_ENTRIES_MAX})`);
+  const models = available.map((each, index): FileModel => {
+    if (typeof each === 'string' && each !== '' && each.length <= TITLE_CHARACTERS_MAX) return each;
+    if (!isRecord(each)) throw fileRefused(`spec.model.available[${index}] must be the id of a model or a mapping`);
+    return customModelIn(model.entry(each, `available[${index}]`));
+  });
+  const defaultModel = model.text('default');
+  model.end();
+  return { models, defaultModel };
+}
+
+function customModelIn(model: Fields): FileCustomModel {
+  if (model.raw('type') !== 'custom') throw model.wrong('type', "must be 'custom'");
+  const read = {
+    display_name: model.text('display_name').trim(),
+    upstream_model_id: model.text('upstream_model_id').trim(),
+    base_url: model.text('base_url', 2048).trim(),
+    capabilities: model.record('capabilities'),
+    ref: model.text('ref'),
+  };
+  for (const key of ['display_name', 'upstream_model_id', 'base_url'] as const) {
+    if (read[key] === '') throw model.wrong(key, 'is required');
+  }
+  if (model.list('requires_secrets').some((each) => typeof each !== 'string')) {
+    throw model.wrong('requires_secrets', 'must be a list of names');
+  }
+  model.end();
+  return read;
+}
+
+function promptIn(spec: Fields): FilePrompt {
+  const given = spec.raw('prompt') ?? 'default';
+  if (typeof given === 'string') return { preset: given };
+  if (!isRecord(given)) throw spec.wrong('prompt', "must be 'default' or a mapping with name and content");
+  const prompt = spec.inner('prompt');
+  const read = { name: prompt.text('name'), content: prompt.text('content', PROMPT_CONTENT_CHARACTERS_MAX) };
+  if (read.name.trim() === '') throw prompt.wrong('name', 'is required');
+  if (read.content === '') throw prompt.wrong('content', 'is required');
+  prompt.end();
+  return read;
+}
+
+function limitsIn(limits: Fields): FileLimits {
+  const read = {
+    limited_token_mode: limits.flag('limited_token_mode') ?? false,
+    token_limit: limits.whole('token_limit'),
+    limited_request_mode: limits.flag('limited_request_mode') ?? false,
+    request_limit: limits.whole('request_limit'),
+  };
+  for (const what of ['token', 'request'] as const) {
+    if (read[`limited_${what}_mode`] && read[`${what}_limit`] === 0) {
+      throw limits.wrong(`${what}_limit`, `must be greater than 0 where limited_${what}_mode is on`);
+    }
+  }
+  limits.end();
+  return read;
+}

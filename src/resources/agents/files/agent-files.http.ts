@@ -1,0 +1,109 @@
+import { Body, Controller, Get, Headers, HttpCode, Post, Query, Req, Res } from '@nestjs/common';
+import { ApiConsumes, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AgentQueries } from '../../../../projections/agents/agents.queries.js';
+import { Freshness } from '../../../kernel/event-sourcing/freshness.js';
+import { isId } from '../../../kernel/ids.js';
+import { Rejection } from '../../../kernel/rejection.js';
+import { Access } from '../../../platform/http/access.js';
+import { DocumentedBody, OptionalHeader, RequiredQuery } from '../../../platform/http/documented.js';
+import { answerPosition } from '../../../platform/http/positions.js';
+import { reached, requireAccess } from '../../identity/access.policy.js';
+import type { SignedInUser } from '../../identity/caller.js';
+import { CurrentUser } from '../../identity/identity.http.js';
+import { agentNotFound } from '../agent.decider.js';
+import { AgentExport } from './agent-export.js';
+import { type ImportRequest, readImportBody } from './import-body.http.js';
+import { ImportIntake } from './import-intake.js';
+
+const EXAMPLE = `apiVersion: docsgpt.arc53.com/v1
+kind: Agent
+metadata:
+  slug: guide
+spec:
+  name: Guide
+  description: Answers from the handbook.
+`;
+
+const IMPORT_BODY = {
+  type: 'object',
+  properties: {
+    yaml: { type: 'string', description: 'The file.' },
+    resolution: {
+      type: 'object',
+      description: 'What is decided about the plan: `sources` by their names, `tools` by their keys, `models` by their names.',
+    },
+  },
+};
+
+const IMPORT_TYPES = ['application/json', 'multipart/form-data', 'application/yaml'] as const;
+
+/** Agents as files. */
+@ApiTags('Agents')
+@Controller('api')
+export class AgentFilesController {
+  constructor(
+    private readonly agents: AgentQueries,
+    private readonly exports: AgentExport,
+    private readonly intake: ImportIntake,
+    private readonly freshness: Freshness,
+  ) {}
+
+  @ApiOperation({ summary: 'An agent of one’s own as a file, without secrets. The first export gives it a slug' })
+  @ApiProduces('application/x-yaml')
+  @RequiredQuery('id')
+  @Access({ for: 'user', action: 'read', of: 'agents', scopes: ['agents:read'], at: { in: 'query', name: 'id' } })
+  @Get('export_agent')
+  async export(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Query('id') id?: unknown) {
+    if (!id) throw new Rejection('invalid-request', 'id is required');
+    const agent = reached(user, isId(id) ? await this.agents.byId(id) : undefined, agentNotFound, 'agents');
+    const { slug, text, position } = await this.exports.export(agent, user.cause);
+    await this.settled(reply, position);
+    void reply.header('Content-Type', 'application/x-yaml; charset=utf-8');
+    void reply.header('Content-Disposition', `attachment; filename="${slug}.agent.yaml"`);
+    return text;
+  }
+
+  @ApiOperation({ summary: 'What the import of a file would do; nothing is stored' })
+  @ApiConsumes(...IMPORT_TYPES)
+  @DocumentedBody({ schema: IMPORT_BODY }, { yaml: EXAMPLE })
+  @Access({ for: 'user', action: 'import', of: 'agents', scopes: ['agents:write'] })
+  @Post('import_agent/plan')
+  @HttpCode(200)
+  async plan(@CurrentUser() user: SignedInUser, @Req() request: FastifyRequest, @Body() body: unknown) {
+    const { text } = await readImportBody(request as ImportRequest, body);
+    const { plan } = await this.intake.read(text, user);
+    requireAccess(user, { does: 'import', agentId: plan.target.agent_id });
+    return { success: true, plan };
+  }
+
+  @ApiOperation({ summary: 'Makes an agent of a file, or changes the one that the file names; the file is authoritative' })
+  @ApiConsumes(...IMPORT_TYPES)
+  @DocumentedBody({ schema: IMPORT_BODY }, { yaml: EXAMPLE })
+  @OptionalHeader('Idempotency-Key')
+  @Access({ for: 'user', action: 'import', of: 'agents', scopes: ['agents:write'] })
+  @Post('import_agent')
+  @HttpCode(200)
+  async import(
+    @CurrentUser() user: SignedInUser,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Body() body: unknown,
+    @Headers('Idempotency-Key') key?: string,
+  ) {
+    const { text, resolution } = await readImportBody(request as ImportRequest, body);
+    const read = await this.intake.read(text, user);
+    requireAccess(user, { does: 'import', agentId: read.plan.target.agent_id });
+    const done = await this.intake.accept(text, resolution, user, key, read);
+    await this.settled(reply, done.position);
+    if (done.again) void reply.header('Idempotent-Replayed', 'true');
+    const { agentId, action, status, agentType, slug, warnings } = done;
+    return { success: true, agent_id: agentId, action, status, agent_type: agentType, slug, warnings };
+  }
+
+  /** The caller's next read shows what was written, wherever it is answered. */
+  private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
+    answerPosition(reply, position);
+    await this.freshness.reached(['agents', 'tools', 'prompts'], position);
+  }
+}

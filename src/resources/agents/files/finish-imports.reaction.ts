@@ -1,0 +1,22 @@
+import { Injectable } from '@nestjs/common';
+import type { Codec } from '../../../kernel/event-sourcing/codec.js';
+import { causedBy, type Recorded } from '../../../kernel/event-sourcing/events.js';
+import type { Reaction } from '../../../kernel/event-sourcing/reaction.js';
+import { agentImportCodec } from './agent-import.codec.js';
+import type { AgentImportAccepted } from './agent-import.events.js';
+import { AgentImports } from './agent-imports.process.js';
+
+/** An import that was accepted is finished, whatever became of the process that accepted it. Its one step repeats harmlessly. */
+@Injectable()
+export class FinishImports implements Reaction<AgentImportAccepted> {
+  readonly name = 'finish-agent-imports';
+  readonly categories = ['agentImport'];
+  readonly codec: Codec<AgentImportAccepted> = agentImportCodec;
+  readonly on = {
+    AgentImportAccepted: async (event: Recorded<AgentImportAccepted>) => {
+      await this.imports.complete(event.data.importId, causedBy(event, `system:${this.name}`));
+    },
+  };
+
+  constructor(private readonly imports: AgentImports) {}
+}

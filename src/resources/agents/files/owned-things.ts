@@ -1,0 +1,42 @@
+import { Injectable } from '@nestjs/common';
+import { CustomModelQueries } from '../../../../projections/custom-models/custom-models.queries.js';
+import { PromptQueries } from '../../../../projections/prompts/prompts.queries.js';
+import { SourceQueries } from '../../../../projections/sources/sources.queries.js';
+import { ToolQueries } from '../../../../projections/tools/tools.queries.js';
+import { withoutUrlSecrets } from '../../tools/portable/portable-config.policy.js';
+import type { OwnedThings } from './import-plan.policy.js';
+
+/** What a user has that files of agents may refer to. */
+@Injectable()
+export class OwnedThingsLookup {
+  constructor(
+    private readonly sources: SourceQueries,
+    private readonly tools: ToolQueries,
+    private readonly prompts: PromptQueries,
+    private readonly models: CustomModelQueries,
+  ) {}
+
+  async of(ownerId: string): Promise<OwnedThings> {
+    const [sources, tools, prompts, models] = await Promise.all([
+      this.sources.ownedBy(ownerId),
+      this.tools.ownedBy(ownerId),
+      this.prompts.ownedBy(ownerId),
+      this.models.ownedBy(ownerId),
+    ]);
+    return {
+      sources: sources.toReversed(),
+      tools: tools.map(({ id, definition }) => ({
+        id,
+        type: definition.name,
+        label: definition.customName || definition.displayName || definition.name,
+      })),
+      prompts,
+      models: models.map(({ id, definition: { displayName, upstreamModelId, baseUrl } }) => ({
+        id,
+        display_name: displayName,
+        upstream_model_id: upstreamModelId,
+        base_url: withoutUrlSecrets(baseUrl),
+      })),
+    };
+  }
+}

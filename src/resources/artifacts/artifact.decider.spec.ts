@@ -1,0 +1,104 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { given } from '../../../test/support/given.js';
+import { artifact, remove, restore, store, VERSIONS_MAX } from './artifact.decider.js';
+import type { ArtifactContent, ArtifactCreated, ArtifactDeleted, ArtifactEvent } from './artifact.events.js';
+
+const artifactId = 'a-1';
+const content = (edition: string): ArtifactContent => ({
+  edition,
+  filename: 'a.txt',
+  mimeType: 'text/plain',
+  size: 1,
+  sha256: edition,
+  blob: { sha256: `blob-${edition}`, size: 33 },
+  previewText: 'x',
+  spec: null,
+  producedBy: {},
+});
+const created = (edition = 'e1', ownerId = 'ann'): ArtifactCreated['data'] => ({
+  artifactId,
+  ownerId,
+  parent: { workflowRunId: 'r1', conversationId: null, messageId: null },
+  kind: 'file',
+  title: 'a.txt',
+  metadata: {},
+  content: content(edition),
+});
+const wasCreated: ArtifactEvent = { type: 'ArtifactCreated', data: created() };
+const added = (version: number, edition: string): ArtifactEvent => ({
+  type: 'ArtifactVersionAdded',
+  data: { artifactId, version, content: content(edition) },
+});
+const restored = (version: number, from: number, edition: string): ArtifactEvent => ({
+  type: 'ArtifactVersionRestored',
+  data: { artifactId, version, restored: from, content: content(edition) },
+});
+const deleted = (...blobs: string[]): ArtifactEvent => ({ type: 'ArtifactDeleted', data: { artifactId, ownerId: 'ann', blobs } });
+
+describe('an artifact', () => {
+  it('is kept once for each edition; another edition is its next version', () => {
+    given(artifact, []).when(store(created())).then([wasCreated]);
+    given(artifact, [wasCreated]).when(store(created())).thenNothing();
+    given(artifact, [wasCreated]).when(store(created('e2'))).then([added(2, 'e2')]); // prettier-ignore
+    given(artifact, [wasCreated, added(2, 'e2')]).when(store(created('e1'))).thenNothing(); // prettier-ignore
+    given(artifact, [wasCreated]).when(store(created('e2', 'bob'))).thenRejected('artifact-not-found'); // prettier-ignore
+  });
+
+  it('has an earlier version restored as its newest', () => {
+    const past = [wasCreated, added(2, 'e2')];
+    given(artifact, past).when(restore('ann', 1)).then([restored(3, 1, 'e1')]); // prettier-ignore
+    for (const version of [0, 3, -1, 1.5]) given(artifact, past).when(restore('ann', version)).thenRejected('artifact-version-not-found'); // prettier-ignore
+    given(artifact, past).when(restore('bob', 1)).thenRejected('artifact-not-found');
+    given(artifact, []).when(restore('ann', 1)).thenRejected('artifact-not-found');
+  });
+
+  it('is deleted with the blobs of all its versions, each named once, and does not come back', () => {
+    const past = [wasCreated, added(2, 'e2'), restored(3, 1, 'e1')];
+    given(artifact, past).when(remove('ann')).then([deleted('blob-e1', 'blob-e2')]); // prettier-ignore
+    given(artifact, past).when(remove('bob')).thenRejected('artifact-not-found');
+    const gone = [...past, deleted('blob-e1', 'blob-e2')];
+    given(artifact, gone).when(remove('ann')).thenNothing();
+    given(artifact, gone).when(store(created())).thenNothing();
+    given(artifact, gone).when(restore('ann', 1)).thenRejected('artifact-not-found');
+    given(artifact, [deleted('blob-e1')]).when(store(created())).thenNothing(); // prettier-ignore
+  });
+
+  it('has no more versions than the event that deletes it can name', () => {
+    const past = [wasCreated, ...Array.from({ length: VERSIONS_MAX - 1 }, (_, index) => added(index + 2, `e${index + 2}`))];
+    given(artifact, past).when(store(created('more'))).thenRejected('artifact-quota-exceeded'); // prettier-ignore
+    given(artifact, past).when(restore('ann', 1)).thenRejected('artifact-quota-exceeded');
+  });
+});
+
+it('whatever is decided, versions count from 1 without a gap, and its end names every blob', () => {
+  const decision = fc.oneof(
+    fc.constantFrom('e1', 'e2', 'e3').map((edition) => store(created(edition))),
+    fc.nat(4).map((version) => restore('ann', version)),
+    fc.constant(remove('ann')),
+  );
+  fc.assert(
+    fc.property(fc.array(decision, { maxLength: 12 }), (decisions) => {
+      const events: ArtifactEvent[] = [];
+      let state = artifact.initial;
+      for (const decide of decisions) {
+        try {
+          const made = decide(state);
+          events.push(...made);
+          state = made.reduce(artifact.evolve, state);
+        } catch {
+          continue;
+        }
+      }
+      const contents = events.flatMap((event) => ('content' in event.data ? [event.data] : []));
+      expect(contents.flatMap((data) => ('version' in data ? [data.version] : [1]))).toEqual(
+        contents.map((_, index) => index + 1),
+      );
+      const end = events.find(({ type }) => type === 'ArtifactDeleted');
+      if (end)
+        expect(new Set((end.data as ArtifactDeleted['data']).blobs)).toEqual(
+          new Set(contents.map((data) => data.content.blob.sha256)),
+        );
+    }),
+  );
+});

@@ -1,0 +1,216 @@
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  Headers,
+  HttpCode,
+  Param,
+  Post,
+  Query,
+  Req,
+  Res,
+  type StreamableFile,
+} from '@nestjs/common';
+import { ApiOperation, ApiProduces, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { IsOptional } from 'class-validator';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type ArtifactRecord, ArtifactQueries } from '../../../projections/artifacts/artifacts.queries.js';
+import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
+import { Blobs } from '../../kernel/blobs.js';
+import { Commands } from '../../kernel/commands.js';
+import { Freshness } from '../../kernel/event-sourcing/freshness.js';
+import { isId } from '../../kernel/ids.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { Access } from '../../platform/http/access.js';
+import { DocumentedBody } from '../../platform/http/documented.js';
+import { answerPosition } from '../../platform/http/positions.js';
+import { type NamedConversation, requireAccess } from '../identity/access.policy.js';
+import { type Caller, ownerOf } from '../identity/caller.js';
+import { KnownCaller } from '../identity/identity.http.js';
+import { fileNotFound, sendFile } from './artifact-file.http.js';
+import { artifactRecord, versionRecord } from './artifact-record.http.js';
+import { DeleteArtifact, RestoreArtifact } from './artifact.commands.js';
+import { artifactNotFound, versionNotFound } from './artifact.decider.js';
+import { ArtifactsOptions } from './artifacts-options.js';
+import { FileLinks } from './file-links.js';
+
+/** By this type clients know that the body is a link to the file, and not a file that is JSON. */
+const LINK_TYPE = 'application/vnd.docsgpt.artifact-url+json';
+
+export class RestoredVersion {
+  @IsOptional() version?: unknown;
+}
+
+const OF_CONVERSATION = ApiQuery({
+  name: 'conversation_id',
+  required: false,
+  description: 'The conversation of the artifact; the key of an agent needs it.',
+});
+
+/** The files that runs have made. */
+@ApiTags('Artifacts')
+@Controller('api')
+export class ArtifactsController {
+  constructor(
+    private readonly commands: Commands,
+    private readonly artifacts: ArtifactQueries,
+    private readonly conversations: ConversationQueries,
+    private readonly blobs: Blobs,
+    private readonly links: FileLinks,
+    private readonly freshness: Freshness,
+    private readonly options: ArtifactsOptions,
+  ) {}
+
+  @Access({ for: 'caller', action: 'list', of: 'artifacts' })
+  @Get('artifacts')
+  @ApiOperation({ summary: 'Lists the artifacts of a conversation, of a run of a workflow, or all of one’s own' })
+  @OF_CONVERSATION
+  @ApiQuery({ name: 'workflow_run_id', required: false })
+  async list(
+    @KnownCaller() caller: Caller,
+    @Query('conversation_id') conversationId?: string,
+    @Query('workflow_run_id') workflowRunId?: string,
+  ) {
+    if (conversationId && !isId(conversationId)) throw new Rejection('invalid-request', 'Invalid conversation_id');
+    if (workflowRunId && !isId(workflowRunId)) throw new Rejection('invalid-request', 'Invalid workflow_run_id');
+    const named = workflowRunId && caller.kind === 'agent-key' ? undefined : await this.named(conversationId);
+    requireAccess(caller, { does: 'list-artifacts', of: named ?? (workflowRunId ? 'workflow-run' : 'owner') });
+    const filter = conversationId ? { conversationId } : workflowRunId ? { workflowRunId } : {};
+    return { success: true, artifacts: (await this.artifacts.ownedBy(ownerOf(caller), filter)).map(artifactRecord) };
+  }
+
+  @Access({ for: 'caller', action: 'read', of: 'artifacts' })
+  @Get('artifacts/:id')
+  @ApiOperation({ summary: 'Describes an artifact and its versions' })
+  @OF_CONVERSATION
+  async one(@KnownCaller() caller: Caller, @Param('id') id: string, @Query('conversation_id') conversationId?: string) {
+    const artifact = await this.reached(caller, 'read-artifact', id, conversationId);
+    const versions = await this.artifacts.versionsOf(id);
+    const spec = versions.find(({ version }) => version === artifact.currentVersion)?.spec ?? null;
+    return { success: true, artifact: { ...artifactRecord(artifact), versions: versions.map(versionRecord), spec } };
+  }
+
+  @Access({ for: 'caller', action: 'read', of: 'artifacts' })
+  @Get('artifacts/:id/versions/:version')
+  @ApiOperation({ summary: 'Describes one version of an artifact' })
+  @OF_CONVERSATION
+  async version(
+    @KnownCaller() caller: Caller,
+    @Param('id') id: string,
+    @Param('version') version: string,
+    @Query('conversation_id') conversationId?: string,
+  ) {
+    await this.reached(caller, 'read-artifact', id, conversationId);
+    const number = versionIn(version);
+    const found = number === undefined ? undefined : await this.artifacts.version(id, number);
+    if (!found) throw versionNotFound();
+    return { success: true, version: { ...versionRecord(found), spec: found.spec } };
+  }
+
+  @Access({ for: 'caller', action: 'read', of: 'artifacts' })
+  @Get('artifacts/:id/download')
+  @ApiOperation({ summary: 'Sends the file of a version, or a link to it that needs no credential for five minutes' })
+  @ApiProduces('application/octet-stream', LINK_TYPE)
+  @OF_CONVERSATION
+  @ApiQuery({ name: 'version', required: false, description: 'The newest by default.' })
+  @ApiQuery({ name: 'disposition', required: false, enum: ['url'] })
+  async download(
+    @KnownCaller() caller: Caller,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Param('id') id: string,
+    @Headers('accept') accept?: string,
+    @Query('disposition') disposition?: string,
+    @Query('version') version?: string,
+    @Query('conversation_id') conversationId?: string,
+  ): Promise<StreamableFile | string> {
+    const artifact = await this.reached(caller, 'read-artifact', id, conversationId);
+    const number = version === undefined ? artifact.currentVersion : versionIn(version);
+    if (number === undefined) throw new Rejection('invalid-request', 'Invalid version');
+    const found = await this.artifacts.version(id, number);
+    if (!found) throw versionNotFound();
+    if (disposition !== 'url' && !accept?.includes('application/json')) return sendFile(reply, this.blobs, found);
+    const base = (this.options.baseUrl ?? `${request.protocol}://${request.host}`).replace(/\/$/, '');
+    const url = `${base}/api/artifact_files/${this.links.capabilityOf({ artifactId: id, version: number })}`;
+    void reply.header('Content-Type', LINK_TYPE).header('Cache-Control', 'no-store');
+    return JSON.stringify({ success: true, url });
+  }
+
+  @Access({ for: 'capability', action: 'read', of: 'artifacts', scopes: 'any-token' })
+  @Get('artifact_files/:capability')
+  @ApiOperation({ summary: 'Sends the file that a link was made for' })
+  @ApiProduces('application/octet-stream')
+  async linked(
+    @Param('capability') capability: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<StreamableFile> {
+    const linked = this.links.linkedBy(capability);
+    const version = linked && (await this.artifacts.version(linked.artifactId, linked.version));
+    if (!version) throw fileNotFound();
+    return sendFile(reply, this.blobs, version);
+  }
+
+  @Access({ for: 'caller', action: 'change', of: 'artifacts' })
+  @Post('artifacts/:id/restore')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Makes an earlier version the newest' })
+  @DocumentedBody({ type: RestoredVersion }, { version: 1 })
+  async restore(
+    @KnownCaller() caller: Caller,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Param('id') id: string,
+    @Body() body: RestoredVersion,
+    @Query('conversation_id') conversationId?: string,
+  ) {
+    const { ownerId } = await this.reached(caller, 'change-artifact', id, conversationId);
+    if (body.version === undefined || body.version === null) throw new Rejection('invalid-request', 'Missing version');
+    const version = versionIn(body.version);
+    if (version === undefined) throw new Rejection('invalid-request', 'Invalid version');
+    const restored = await this.commands.execute(new RestoreArtifact(id, ownerId, version, caller.cause));
+    await this.settled(reply, restored.position);
+    const found = await this.artifacts.version(id, restored.version);
+    return { success: true, version: found ? { ...versionRecord(found), spec: found.spec } : { version: restored.version } };
+  }
+
+  @Access({ for: 'caller', action: 'delete', of: 'artifacts' })
+  @Delete('artifacts/:id')
+  @ApiOperation({ summary: 'Deletes an artifact with all its versions' })
+  async delete(
+    @KnownCaller() caller: Caller,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Param('id') id: string,
+    @Query('conversation_id') conversationId?: string,
+  ) {
+    const { ownerId } = await this.reached(caller, 'change-artifact', id, conversationId);
+    await this.settled(reply, await this.commands.execute(new DeleteArtifact(id, ownerId, caller.cause)));
+    return { success: true };
+  }
+
+  private async reached(
+    caller: Caller,
+    does: 'read-artifact' | 'change-artifact',
+    id: string,
+    conversationId: string | undefined,
+  ): Promise<ArtifactRecord> {
+    const artifact = isId(id) ? await this.artifacts.byId(id) : undefined;
+    requireAccess(caller, { does, artifact, within: await this.named(conversationId) }, artifactNotFound);
+    return artifact!;
+  }
+
+  private async named(conversationId: string | undefined): Promise<NamedConversation | undefined> {
+    if (!conversationId) return undefined;
+    return { conversationId, began: isId(conversationId) ? await this.conversations.beginningOf(conversationId) : undefined };
+  }
+
+  /** The caller's next read shows what was written, wherever it is answered. */
+  private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
+    answerPosition(reply, position);
+    await this.freshness.reached(['artifacts'], position);
+  }
+}
+
+function versionIn(value: unknown): number | undefined {
+  const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
+  return typeof number === 'number' && Number.isSafeInteger(number) && number > 0 ? number : undefined;
+}

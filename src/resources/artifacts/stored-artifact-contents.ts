@@ -1,0 +1,33 @@
+import { buffer } from 'node:stream/consumers';
+import { Injectable } from '@nestjs/common';
+import { BlobMissing, Blobs } from '../../kernel/blobs.js';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { contentOf } from './artifact-blobs.js';
+import { artifact } from './artifact.decider.js';
+import { artifactStream } from './artifact.events.js';
+import { ArtifactContents, type ArtifactFile } from './artifact-contents.port.js';
+
+/** Reads artifacts from their streams: a step finds what the step before it has just kept. */
+@Injectable()
+export class StoredArtifactContents extends ArtifactContents {
+  constructor(
+    private readonly streams: Streams,
+    private readonly blobs: Blobs,
+  ) {
+    super();
+  }
+
+  async newest(artifactId: string, ownerId: string): Promise<ArtifactFile | undefined> {
+    const { state } = await this.streams.fold(artifactStream(artifactId), artifact);
+    const newest = state.versions.at(-1);
+    if (state.ownerId !== ownerId || !newest) return undefined;
+    const { filename, mimeType } = newest;
+    const content = await contentOf(this.blobs, newest).then(buffer).catch(asGone);
+    return content && { filename, mimeType, content };
+  }
+}
+
+/** It was deleted meanwhile. */
+function asGone(error: unknown): undefined {
+  if (!(error instanceof BlobMissing)) throw error;
+}

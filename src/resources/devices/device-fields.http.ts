@@ -1,0 +1,46 @@
+import { Rejection } from '../../kernel/rejection.js';
+import type { ApprovalMode } from './device/device.events.js';
+
+const NAME_CHARACTERS_MAX = 100;
+const DESCRIPTION_CHARACTERS_MAX = 2_000;
+const MACHINE_FIELD_CHARACTERS_MAX = 100;
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** The fields of a body; of one that is no object there are none. */
+export const fieldsOf = (body: unknown): Fields =>
+  typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Fields) : {};
+
+const isText = (value: unknown, charactersMax: number): value is string =>
+  typeof value === 'string' && value.length <= charactersMax && value.isWellFormed() && !value.includes('\0');
+
+/** @throws Rejection device-invalid-name */
+export function nameIn(value: unknown): string {
+  if (isText(value, NAME_CHARACTERS_MAX) && value.trim() !== '') return value.trim();
+  throw new Rejection('device-invalid-name', `name must be a text of 1 to ${NAME_CHARACTERS_MAX} characters`);
+}
+
+/** @throws Rejection device-invalid-description */
+export function descriptionIn(value: unknown): string {
+  if (isText(value, DESCRIPTION_CHARACTERS_MAX)) return value.trim();
+  throw new Rejection(
+    'device-invalid-description',
+    `description must be a text of at most ${DESCRIPTION_CHARACTERS_MAX} characters`,
+  );
+}
+
+/** @throws Rejection device-invalid-approval-mode */
+export function approvalModeIn(value: unknown): ApprovalMode {
+  if (value === 'ask' || value === 'full') return value;
+  throw new Rejection('device-invalid-approval-mode', 'approval_mode must be `ask` or `full`');
+}
+
+/** What a machine says of itself: the beginning of it, where it is a text. */
+export const machineFieldIn = (value: unknown, otherwise = ''): string => {
+  const text = typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '').trim() : '';
+  return text.slice(0, MACHINE_FIELD_CHARACTERS_MAX).toWellFormed() || otherwise;
+};
+
+/** The bytes of a body that is no JSON; as text/plain it comes as a text. */
+export const bytesIn = (body: unknown): Buffer | undefined =>
+  Buffer.isBuffer(body) ? body : typeof body === 'string' ? Buffer.from(body) : undefined;

@@ -1,0 +1,119 @@
+import { Body, Controller, Get, Headers, HttpCode, Param, Post, Res, UseGuards } from '@nestjs/common';
+import { ApiConsumes, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { Commands } from '../../kernel/commands.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { Access } from '../../platform/http/access.js';
+import { DocumentedBody, OptionalHeader } from '../../platform/http/documented.js';
+import { SseStreams } from '../../platform/http/sse.js';
+import type { DeviceCaller } from '../identity/caller.js';
+import { CurrentDevice } from '../identity/identity.http.js';
+import { DeviceSignature } from './device-signature.http.js';
+import { bytesIn, fieldsOf, machineFieldIn } from './device-fields.http.js';
+import { DeviceOutputs } from './invocations/device-outputs.js';
+import { deviceRecord } from './device-record.http.js';
+import { DeviceSessions, TICKET_SECONDS } from './invocations/device-sessions.js';
+import { AcknowledgeInvocation } from './invocations/device-invocation.commands.js';
+import { invocationNotFound } from './invocations/device-invocation.decider.js';
+import { type AckDecision, isInvocationId } from './invocations/device-invocation.events.js';
+import { linesIn, unpacked } from './invocations/output.policy.js';
+import { StoredDevices } from './device/stored-devices.js';
+
+const DECISIONS: readonly unknown[] = ['accepted', 'denied', 'auto_approved'] satisfies AckDecision[];
+const LINES = 'application/x-ndjson';
+
+/** What devices call, with their tokens: they poll, take commands in a session, and send what came of them. */
+@ApiTags('Device sessions')
+@UseGuards(DeviceSignature)
+@Controller('api/devices')
+export class DeviceSessionController {
+  constructor(
+    private readonly commands: Commands,
+    private readonly devices: StoredDevices,
+    private readonly sessions: DeviceSessions,
+    private readonly outputs: DeviceOutputs,
+    private readonly streams: SseStreams,
+  ) {}
+
+  @ApiOperation({ summary: 'A ticket for a session where a command waits; 202 without a body where none does' })
+  @Access({ for: 'device', action: 'read', of: 'device sessions' })
+  @Get('poll')
+  async poll(@CurrentDevice() { deviceId }: DeviceCaller, @Res({ passthrough: true }) reply: FastifyReply) {
+    const ticket = await this.sessions.ticketFor(deviceId);
+    if (ticket === undefined) return void reply.status(202);
+    return { session_ticket: ticket, session_url: `/api/devices/sessions/${ticket}/events`, expires_in: TICKET_SECONDS };
+  }
+
+  @ApiOperation({ summary: 'The device itself' })
+  @Access({ for: 'device', action: 'read', of: 'device sessions' })
+  @Get('me')
+  async me(@CurrentDevice() { deviceId }: DeviceCaller) {
+    const device = await this.devices.byId(deviceId);
+    return deviceRecord(device, (await this.devices.lastSeen([device])).get(deviceId));
+  }
+
+  @ApiOperation({ summary: 'The commands of a session (Server-Sent Events), each once' })
+  @ApiProduces('text/event-stream')
+  @Access({ for: 'device', action: 'read', of: 'device sessions' })
+  @Get('sessions/:ticket/events')
+  async events(
+    @CurrentDevice() device: DeviceCaller,
+    @Param('ticket') ticket: string,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    await this.sessions.enter(device.deviceId, ticket);
+    await this.sessions.serve(device, this.streams.start(reply));
+  }
+
+  @DocumentedBody(
+    {
+      schema: {
+        type: 'object',
+        required: ['decision'],
+        properties: { decision: { enum: ['accepted', 'denied', 'auto_approved'] }, reason: { type: 'string' } },
+      },
+    },
+    { decision: 'accepted' },
+  )
+  @ApiOperation({ summary: 'Says whether the device runs a command. It runs none before this is answered.' })
+  @Access({ for: 'device', action: 'change', of: 'device sessions' })
+  @Post('sessions/:ticket/invocations/:id/ack')
+  @HttpCode(200)
+  async acknowledge(
+    @CurrentDevice() { deviceId, cause }: DeviceCaller,
+    @Param('ticket') _: string,
+    @Param('id') id: string,
+    @Body() body: unknown,
+  ) {
+    const { decision, reason } = fieldsOf(body);
+    if (!DECISIONS.includes(decision))
+      throw new Rejection('device-invalid-decision', 'decision must be one of accepted, denied, auto_approved');
+    if (!isInvocationId(id)) throw invocationNotFound();
+    const said = machineFieldIn(reason) || null;
+    await this.commands.execute(new AcknowledgeInvocation(id, deviceId, decision as AckDecision, said, cause));
+    return { success: true };
+  }
+
+  @ApiOperation({ summary: 'Takes output of a command, line by line as JSON, and its end' })
+  @ApiConsumes(LINES)
+  @OptionalHeader('Content-Encoding')
+  @DocumentedBody(
+    { schema: { type: 'string' } },
+    { lines: ['{"stream":"stdout","chunk":"ok"}', '{"stream":"control","exit_code":0,"duration_ms":12,"error":null}'] },
+  )
+  @Access({ for: 'device', action: 'change', of: 'device sessions' })
+  @Post('sessions/:ticket/invocations/:id/output')
+  @HttpCode(200)
+  async output(
+    @CurrentDevice() device: DeviceCaller,
+    @Param('ticket') _: string,
+    @Param('id') id: string,
+    @Headers('content-encoding') encoding: string | undefined,
+    @Body() body: unknown,
+  ) {
+    if (!isInvocationId(id)) throw invocationNotFound();
+    const lines = linesIn(await unpacked(bytesIn(body) ?? Buffer.alloc(0), encoding));
+    await this.outputs.receive(device, id, lines);
+    return { success: true, received: lines.received };
+  }
+}

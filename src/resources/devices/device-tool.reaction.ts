@@ -1,0 +1,72 @@
+import { Injectable } from '@nestjs/common';
+import { DeviceQueries } from '../../../projections/devices/devices.queries.js';
+import { Commands } from '../../kernel/commands.js';
+import type { Codec } from '../../kernel/event-sourcing/codec.js';
+import { causedBy, type Recorded } from '../../kernel/event-sourcing/events.js';
+import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { ChangeTool, CreateTool, DeleteTool } from '../tools/toolbox/tool.commands.js';
+import { deviceCodec } from './device/device.codec.js';
+import { device } from './device/device.decider.js';
+import { type DeviceChanged, type DevicePaired, type DeviceRevoked, deviceStream } from './device/device.events.js';
+import { GiveUpInvocation } from './invocations/device-invocation.commands.js';
+
+type Followed = DevicePaired | DeviceChanged | DeviceRevoked;
+
+/**
+ * Keeps the tool by which models reach a device. Paired: the tool is made, under the id that the event holds. Changed: it is named
+ * anew. Revoked: it goes, then the commands that wait for the device or run on it end. Each of these may come twice.
+ */
+@Injectable()
+export class DeviceTools implements Reaction<Followed> {
+  readonly name = 'device-tools';
+  readonly categories = ['device'];
+  readonly codec: Codec<Followed> = deviceCodec;
+  readonly on = {
+    DevicePaired: (event: Recorded<DevicePaired>) => this.paired(event),
+    DeviceChanged: (event: Recorded<DeviceChanged>) => this.changed(event),
+    DeviceRevoked: (event: Recorded<DeviceRevoked>) => this.revoked(event),
+  };
+
+  constructor(
+    private readonly commands: Commands,
+    private readonly streams: Streams,
+    private readonly devices: DeviceQueries,
+  ) {}
+
+  private async paired(event: Recorded<DevicePaired>): Promise<void> {
+    const { deviceId, ownerId, toolId, name, description } = event.data;
+    const wish = { displayName: displayName(name), description, config: { device_id: deviceId } };
+    const cause = causedBy(event, `system:${this.name}`);
+    await unlessRefused(this.commands.execute(new CreateTool(ownerId, 'remote_device', wish, cause, toolId)));
+  }
+
+  private async changed(event: Recorded<DeviceChanged>): Promise<void> {
+    const { deviceId } = event.data;
+    const { state } = await this.streams.fold(deviceStream(deviceId), device);
+    const { ownerId, paired, name, description } = state;
+    if (!paired) return;
+    const wish = { displayName: displayName(name), description, config: { device_id: deviceId } };
+    const cause = causedBy(event, `system:${this.name}`);
+    await unlessRefused(this.commands.execute(new ChangeTool(paired.toolId, ownerId, wish, cause)));
+  }
+
+  private async revoked(event: Recorded<DeviceRevoked>): Promise<void> {
+    const { deviceId, ownerId, toolId } = event.data;
+    const cause = causedBy(event, `system:${this.name}`);
+    await unlessRefused(this.commands.execute(new DeleteTool(toolId, ownerId, cause)));
+    for (const id of await this.devices.openOf(deviceId)) {
+      await this.commands.execute(new GiveUpInvocation(id, 'device_revoked', cause));
+    }
+  }
+}
+
+const displayName = (name: string): string => `Remote device — ${name}`;
+
+/** The device was revoked meanwhile, or its owner has deleted the tool: then there is nothing to keep. */
+async function unlessRefused(work: Promise<unknown>): Promise<void> {
+  await work.catch((error: unknown) => {
+    if (!(error instanceof Rejection)) throw error;
+  });
+}

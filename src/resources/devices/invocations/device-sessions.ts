@@ -1,0 +1,163 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { DeviceQueries } from '../../../../projections/devices/devices.queries.js';
+import { Clock } from '../../../kernel/clock.js';
+import { Commands } from '../../../kernel/commands.js';
+import { Ids } from '../../../kernel/ids.js';
+import { KeyValue } from '../../../kernel/key-value.js';
+import { Rejection } from '../../../kernel/rejection.js';
+import { Signals } from '../../../kernel/signals.js';
+import { Timing } from '../../../kernel/timing.js';
+import type { SseStream } from '../../../platform/http/sse.js';
+import type { DeviceCaller } from '../../identity/caller.js';
+import type { DeviceId } from '../device/device.events.js';
+import { DevicesOptions } from '../device/devices-options.js';
+import { HandOutInvocation, INVOCATION_REQUESTED } from './device-invocation.commands.js';
+import { type InvocationId, type InvocationRequested, isInvocationId } from './device-invocation.events.js';
+
+/** How long a device has to open the session of a ticket. */
+export const TICKET_SECONDS = 30;
+/** Signals may be lost: a session asks the read model this often. */
+const CHECKED_EVERY_MS = 750;
+const HANDED_OUT_AT_ONCE_MAX = 16;
+/** Sessions of one device that a process serves at once. */
+const SESSIONS_PER_DEVICE_MAX = 4;
+const TICKET = /^[0-9a-f]{32}$/;
+
+/** The sessions in which devices are given commands. */
+@Injectable()
+export class DeviceSessions {
+  private readonly open = new Map<DeviceId, number>();
+
+  constructor(
+    private readonly devices: DeviceQueries,
+    private readonly keyValue: KeyValue,
+    private readonly commands: Commands,
+    private readonly signals: Signals,
+    private readonly clock: Clock,
+    private readonly timing: Timing,
+    private readonly ids: Ids,
+    private readonly options: DevicesOptions,
+  ) {}
+
+  /** A ticket for a session where a command waits; undefined where none does. */
+  async ticketFor(deviceId: DeviceId): Promise<string | undefined> {
+    if ((await this.devices.waitingFor(deviceId, this.clock.now(), 1)).length === 0) return undefined;
+    const ticket = randomBytes(16).toString('hex');
+    await this.keyValue.put(keyOf(ticket), deviceId, { ttlMs: TICKET_SECONDS * 1000 });
+    return ticket;
+  }
+
+  /** A ticket opens one session of its device. @throws Rejection device-ticket-invalid, too-many-requests */
+  async enter(deviceId: DeviceId, ticket: string): Promise<void> {
+    const entry = TICKET.test(ticket) ? await this.keyValue.get(keyOf(ticket)) : undefined;
+    const isTaken = entry?.value === deviceId && (await this.keyValue.delete(keyOf(ticket), entry.revision));
+    if (!isTaken) throw new Rejection('device-ticket-invalid', 'The ticket opens no session; poll for another one');
+    if ((this.open.get(deviceId) ?? 0) >= SESSIONS_PER_DEVICE_MAX) {
+      throw new Rejection('too-many-requests', 'Too many sessions of this device');
+    }
+  }
+
+  /** Hands out commands until the reader is gone, or nothing came for long. */
+  async serve(device: DeviceCaller, sse: SseStream): Promise<void> {
+    const { deviceId } = device;
+    this.open.set(deviceId, (this.open.get(deviceId) ?? 0) + 1);
+    const sessionId = this.ids.next();
+    const wake = new Wake(sse.signal);
+    const unsubscribe = this.signals.subscribe(INVOCATION_REQUESTED, (payload) => {
+      const [requested, invocationId] = payload.split(' ');
+      if (requested === deviceId && isInvocationId(invocationId)) wake.up(invocationId);
+    });
+    try {
+      await this.handOutAll(device, sessionId, sse, wake);
+    } finally {
+      unsubscribe();
+      const left = this.open.get(deviceId)! - 1;
+      if (left > 0) this.open.set(deviceId, left);
+      else this.open.delete(deviceId);
+      sse.end();
+    }
+  }
+
+  private async handOutAll(device: DeviceCaller, sessionId: string, sse: SseStream, wake: Wake): Promise<void> {
+    const { sessionIdleMs, keepaliveMs } = this.options.settings;
+    let eventId = 0;
+    let [activeAt, spokeAt] = [this.timing.elapsedMs(), this.timing.elapsedMs()];
+    await sse.comment('connected');
+    while (!sse.signal.aborted) {
+      const waiting = await this.devices.waitingFor(device.deviceId, this.clock.now(), HANDED_OUT_AT_ONCE_MAX);
+      for (const invocationId of new Set([...wake.named(), ...waiting])) {
+        // Past this line the command counts as handed out, whether the device gets it or not.
+        if (sse.signal.aborted) return;
+        const request = await this.commands.execute(
+          new HandOutInvocation(invocationId, device.deviceId, sessionId, device.cause),
+        );
+        if (!request) continue;
+        activeAt = spokeAt = this.timing.elapsedMs();
+        await sse.write(eventText('invocation', envelopeOf(request), ++eventId));
+      }
+      const now = this.timing.elapsedMs();
+      if (now - activeAt >= sessionIdleMs) {
+        await sse.write(eventText('session_end', { reason: 'inactivity_timeout' }, ++eventId));
+        return;
+      }
+      if (now - spokeAt >= keepaliveMs / 2) {
+        spokeAt = now;
+        await sse.comment('heartbeat');
+      }
+      await this.timing.pause(Math.min(CHECKED_EVERY_MS, sessionIdleMs, keepaliveMs / 2), wake.next());
+    }
+  }
+}
+
+/** Ends a pause once a command was requested, or once the reader is gone. */
+class Wake {
+  private readonly invocations = new Set<InvocationId>();
+  private woken = new AbortController();
+
+  constructor(private readonly gone: AbortSignal) {}
+
+  up(invocationId: InvocationId): void {
+    this.invocations.add(invocationId);
+    this.woken.abort();
+  }
+
+  /** The commands that signals named since this was asked last. */
+  named(): readonly InvocationId[] {
+    const named = [...this.invocations];
+    this.invocations.clear();
+    if (this.woken.signal.aborted) this.woken = new AbortController();
+    return named;
+  }
+
+  next(): AbortSignal {
+    return AbortSignal.any([this.woken.signal, this.gone]);
+  }
+}
+
+/** What a device is given, and all that it needs to know. */
+export const envelopeOf = ({
+  invocationId,
+  action,
+  command,
+  commandSha256,
+  workingDirectory,
+  timeoutMs,
+  approvalMode,
+  issuedAt,
+  deadline,
+}: InvocationRequested['data']): object => ({
+  invocation_id: invocationId,
+  action,
+  params: { command, working_directory: workingDirectory, timeout_ms: timeoutMs },
+  approval_mode: approvalMode,
+  issued_at: issuedAt,
+  deadline,
+  command_sha256: commandSha256,
+});
+
+const eventText = (name: string, data: object, id: number): string =>
+  `event: ${name}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
+
+/** A ticket is a secret: the store holds a hash of it. */
+const keyOf = (ticket: string): string => `device-ticket.${createHash('sha256').update(ticket).digest('hex')}`;

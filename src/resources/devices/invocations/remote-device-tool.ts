@@ -1,0 +1,256 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../kernel/clock.js';
+import { Commands } from '../../../kernel/commands.js';
+import type { Cause } from '../../../kernel/event-sourcing/events.js';
+import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
+import { Rejection } from '../../../kernel/rejection.js';
+import { Signals } from '../../../kernel/signals.js';
+import { Timing } from '../../../kernel/timing.js';
+import {
+  type CallArguments,
+  filledAction,
+  isLeftOut,
+  numberArgument,
+  textArgument,
+  unknownAction,
+} from '../../tools/toolbox/call-arguments.policy.js';
+import type { ActionDefinition, ToolDefinition } from '../../tools/toolbox/tool.events.js';
+import {
+  type ApprovalNeed,
+  type CallContext,
+  type ConfigField,
+  type Configured,
+  OutcomeUnknown,
+  ToolFailed,
+  ToolKind,
+  type UsedTool,
+} from '../../tools/toolbox/tool-kind.port.js';
+import { approverOf, decideApproval } from './approval.policy.js';
+import { COMMAND_CHARACTERS_MAX } from '../device/command.policy.js';
+import type { Device } from '../device/device.decider.js';
+import { isDeviceId } from '../device/device.events.js';
+import { DeviceOutputs } from './device-outputs.js';
+import { GiveUpInvocation, INVOCATION_CHANGED, RequestInvocation } from './device-invocation.commands.js';
+import { type Invocation, invocation } from './device-invocation.decider.js';
+import { type GaveUp, type InvocationId, type InvocationRequested, invocationStream } from './device-invocation.events.js';
+import { StoredDevices } from '../device/stored-devices.js';
+
+const TIMEOUT_MS_DEFAULT = 30_000;
+const TIMEOUT_MS_MAX = 600_000;
+/** What a command has beside its own time to reach its device, and to come back. */
+export const TRAVEL_MS = 5_000;
+const PATH_CHARACTERS_MAX = 4_096;
+/** Signals may be lost: the log is asked this often. */
+const CHECKED_EVERY_MS = 500;
+
+const RUN_COMMAND = 'run_command';
+const TIMED_OUT = 'device did not respond (timed out)';
+
+const runCommand = (description: string): ActionDefinition => ({
+  ...filledAction(RUN_COMMAND, description, 'write', {
+    command: { type: 'string', description: 'Shell command to run.' },
+    working_directory: { type: 'string', description: 'Working directory on the remote device.', optional: true },
+    timeout_ms: { type: 'integer', description: `Timeout in milliseconds (at most ${TIMEOUT_MS_MAX}).`, optional: true },
+  }),
+  idempotent: false,
+});
+
+/**
+ * Runs commands on a device that its owner has paired. A call is one invocation, whose id follows from it, so that a call that is
+ * repeated finds what it did before and does nothing again.
+ */
+@Injectable()
+export class RemoteDeviceTool extends ToolKind {
+  readonly name = 'remote_device';
+  readonly displayName = 'Remote device';
+  readonly description = 'Runs shell commands on a device that was paired.';
+  readonly configFields: Readonly<Record<string, ConfigField>> = {
+    device_id: {
+      type: 'string',
+      label: 'Device',
+      description: 'The id of a paired device.',
+      required: true,
+      secret: false,
+      order: 1,
+    },
+  };
+  readonly actions: readonly ActionDefinition[] = [runCommand('Executes a shell command on a remote device.')];
+
+  constructor(
+    private readonly devices: StoredDevices,
+    private readonly outputs: DeviceOutputs,
+    private readonly streams: Streams,
+    private readonly commands: Commands,
+    private readonly signals: Signals,
+    private readonly clock: Clock,
+    private readonly timing: Timing,
+  ) {
+    super();
+  }
+
+  override async configure(
+    config: Readonly<Record<string, unknown>>,
+    secrets: Readonly<Record<string, string>>,
+    ownerId: string,
+  ): Promise<Configured> {
+    const deviceId = deviceIdOf(config);
+    const device = deviceId === undefined ? undefined : await this.devices.byId(deviceId);
+    if (device?.status !== 'active' || device.ownerId !== ownerId) {
+      throw new Rejection('tool-invalid', 'device_id: There is no such device');
+    }
+    const { name, description } = device;
+    const text = `Executes a shell command on the remote device '${name}'. ${description}`.trim();
+    return { config: { device_id: device.id }, secrets, actions: [runCommand(text)] };
+  }
+
+  override deviceOf({ config }: ToolDefinition): string | undefined {
+    return deviceIdOf(config);
+  }
+
+  override async approvalOf(
+    _: ActionDefinition,
+    args: CallArguments,
+    tool: Pick<UsedTool, 'ownerId' | 'definition'>,
+  ): Promise<ApprovalNeed> {
+    const device = await this.deviceFor(tool);
+    const command = args['command'];
+    // What cannot run is refused when it is to run.
+    if (!device || typeof command !== 'string') return 'none';
+    const { mode, reason } = decideApproval(device, command.trim());
+    if (mode === 'full') return 'none';
+    return reason === 'denylist_forced_prompt' ? 'always' : 'needed';
+  }
+
+  async run({ name }: ActionDefinition, args: CallArguments, tool: UsedTool, context: CallContext): Promise<object> {
+    if (name !== RUN_COMMAND) throw unknownAction(name);
+    const device = await this.deviceFor(tool);
+    if (!device) throw new ToolFailed('The device is not paired any more.');
+    const request = requestOf(device, commandIn(args), context, this.clock.now());
+    const known = await this.commands.execute(new RequestInvocation(request, context.cause));
+    const ended = await this.ended(request.invocationId, known, context);
+    return this.resultOf(ended, device);
+  }
+
+  private async deviceFor({ ownerId, definition }: Pick<UsedTool, 'ownerId' | 'definition'>): Promise<Device | undefined> {
+    const deviceId = deviceIdOf(definition.config);
+    const device = deviceId === undefined ? undefined : await this.devices.byId(deviceId);
+    return device?.status === 'active' && device.ownerId === ownerId ? device : undefined;
+  }
+
+  /** The invocation at its end: the device's, or the one that it gets here. */
+  private async ended(id: InvocationId, requested: Folded<Invocation>, context: CallContext): Promise<Invocation> {
+    let known = requested;
+    const { stopped, signal, cause } = context;
+    let changed = new AbortController();
+    const unsubscribe = this.signals.subscribe(INVOCATION_CHANGED, (payload) => payload === id && changed.abort());
+    try {
+      while (known.state.status !== 'ended') {
+        const reason = await this.reasonToGiveUp(known.state, stopped?.aborted || signal.aborted);
+        if (reason) known = await this.giveUp(id, reason, cause);
+        // What runs on a device goes on there; how it ends is recorded all the same.
+        if (signal.aborted && known.state.status !== 'ended') throw new OutcomeUnknown('The device may still run the command.');
+        if (known.state.status === 'ended') break;
+        const isWaiting = known.state.status === 'requested';
+        await this.timing.pause(
+          CHECKED_EVERY_MS,
+          AbortSignal.any([changed.signal, signal, ...(isWaiting && stopped ? [stopped] : [])]),
+        );
+        if (changed.signal.aborted) changed = new AbortController();
+        known = await this.streams.fold(invocationStream(id), invocation, known);
+      }
+      return known.state;
+    } finally {
+      unsubscribe();
+    }
+  }
+
+  private async reasonToGiveUp({ requested, status }: Invocation, isStopped: boolean): Promise<GaveUp | undefined> {
+    if (this.clock.now().getTime() >= Date.parse(requested!.deadline)) return 'deadline';
+    if (isStopped && status === 'requested') return 'stopped';
+    const { status: device } = await this.devices.byId(requested!.deviceId);
+    return device === 'active' ? undefined : 'device_revoked';
+  }
+
+  private giveUp(id: InvocationId, reason: GaveUp, cause: Cause): Promise<Folded<Invocation>> {
+    return this.commands.execute(new GiveUpInvocation(id, reason, cause));
+  }
+
+  private async resultOf(ended: Invocation, { name }: Device): Promise<object> {
+    const text = await this.outputs.textOf(ended);
+    const { end } = ended;
+    if (end?.kind === 'unknown') {
+      throw new OutcomeUnknown(end.reason === 'deadline' ? TIMED_OUT : 'The device was revoked while it ran the command.');
+    }
+    const none = { exit_code: null, stdout: '', stderr: '', duration_ms: null, device_name: name };
+    if (end?.kind === 'denied')
+      return { ...none, error: end.reason ? `denied by the device: ${end.reason}` : 'denied by the device' };
+    if (end?.kind !== 'finished') return { ...none, error: NOT_RUN[end!.reason] };
+    await this.outputs.purge(ended);
+    return {
+      exit_code: end.exitCode,
+      stdout: text?.stdout ?? '',
+      stderr: text?.stderr ?? '',
+      duration_ms: end.durationMs,
+      device_name: name,
+      error: end.error ?? (text ? null : 'the output of the command was lost'),
+    };
+  }
+}
+
+const NOT_RUN: Readonly<Record<GaveUp, string>> = {
+  deadline: TIMED_OUT,
+  stopped: 'the answer was stopped before the device got the command',
+  device_revoked: 'the device was revoked before it got the command',
+};
+
+const deviceIdOf = ({ device_id: id }: Readonly<Record<string, unknown>>): string | undefined =>
+  isDeviceId(id) ? id : undefined;
+
+type Wanted = Readonly<{ command: string; workingDirectory: string; timeoutMs: number }>;
+
+/** @throws ToolFailed */
+function commandIn(args: CallArguments): Wanted {
+  const command = textArgument(args, 'command').trim();
+  if (command === '') throw new ToolFailed('The argument `command` must not be empty.');
+  if (command.length > COMMAND_CHARACTERS_MAX)
+    throw new ToolFailed(`A command has at most ${COMMAND_CHARACTERS_MAX} characters.`);
+  if (command.includes('\0')) throw new ToolFailed('A command holds no NUL characters.');
+  const workingDirectory = isLeftOut(args['working_directory']) ? '' : textArgument(args, 'working_directory');
+  if (workingDirectory.length > PATH_CHARACTERS_MAX) throw new ToolFailed('The argument `working_directory` is too long.');
+  const timeout = isLeftOut(args['timeout_ms']) ? 0 : numberArgument(args, 'timeout_ms');
+  return { command, workingDirectory, timeoutMs: timeout > 0 ? Math.min(timeout, TIMEOUT_MS_MAX) : TIMEOUT_MS_DEFAULT };
+}
+
+/** @throws ToolFailed where the device wants an approval that the call does not have, as it may since the call was checked */
+function requestOf(
+  device: Device,
+  { command, workingDirectory, timeoutMs }: Wanted,
+  context: CallContext,
+  now: Date,
+): InvocationRequested['data'] {
+  const decision = decideApproval(device, command);
+  const approvedBy = approverOf(decision, context.approval);
+  if (!approvedBy) throw new ToolFailed('The command needs an approval that it does not have, so it was not run.');
+  const { userId, agentId, conversationId, turnId, callId } = context;
+  return {
+    invocationId: invocationIdOf(turnId, callId, decision.commandSha256),
+    deviceId: device.id,
+    ownerId: device.ownerId,
+    ...{ userId, agentId, conversationId, turnId, callId },
+    action: RUN_COMMAND,
+    command,
+    commandSha256: decision.commandSha256,
+    workingDirectory,
+    timeoutMs,
+    approvalMode: decision.mode,
+    decisionReason: decision.reason,
+    approvedBy,
+    issuedAt: now.toISOString(),
+    deadline: new Date(now.getTime() + timeoutMs + TRAVEL_MS).toISOString(),
+  };
+}
+
+/** Of one call of one command there is one. */
+const invocationIdOf = (...parts: readonly [turnId: string, callId: string, commandSha256: string]): InvocationId =>
+  `inv_${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)}`;

@@ -1,0 +1,150 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Req } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { Commands } from '../../kernel/commands.js';
+import { Fingerprints } from '../../kernel/event-sourcing/fingerprints.js';
+import { Freshness } from '../../kernel/event-sourcing/freshness.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { Clock } from '../../kernel/clock.js';
+import { Access } from '../../platform/http/access.js';
+import { DocumentedBody } from '../../platform/http/documented.js';
+import { reached } from '../identity/access.policy.js';
+import type { SignedInUser } from '../identity/caller.js';
+import { RedeemedCodes } from '../identity/redeemed-codes.port.js';
+import { UserIfSignedIn } from '../identity/identity.http.js';
+import { CancelPairing, RedeemPairing, RequestPairing } from './device/device.commands.js';
+import { type Device, pairingNotFound } from './device/device.decider.js';
+import { approvalModeIn, fieldsOf, machineFieldIn, nameIn } from './device-fields.http.js';
+import { DevicesOptions } from './device/devices-options.js';
+import { machineKeyIn } from './device/machine-key.policy.js';
+import { deviceIdOf, isDeviceCode, shownUserCode, typedUserCode, userCodeOf } from './device/pairing-code.policy.js';
+import { StoredDevices } from './device/stored-devices.js';
+
+/** How often a page may ask whether a pairing was redeemed. */
+const INTERVAL_SECONDS = 3;
+const DESCRIPTION_CHARACTERS_MAX = 2_000;
+
+/** How a device becomes a user's: the user asks for a code, types it at the device, and the device redeems it. */
+@ApiTags('Devices')
+@Controller('api/devices/pairings')
+export class PairingsController {
+  constructor(
+    private readonly commands: Commands,
+    private readonly devices: StoredDevices,
+    private readonly fingerprints: Fingerprints,
+    private readonly codes: RedeemedCodes,
+    private readonly freshness: Freshness,
+    private readonly clock: Clock,
+    private readonly options: DevicesOptions,
+  ) {}
+
+  @DocumentedBody(
+    {
+      schema: {
+        type: 'object',
+        properties: { name: { type: 'string' }, description: { type: 'string' }, approval_mode: { enum: ['ask', 'full'] } },
+      },
+    },
+    { name: 'Build server', approval_mode: 'ask' },
+  )
+  @Access({ for: 'user', action: 'create', of: 'devices', userIsAskedLater: true })
+  @Post()
+  @HttpCode(200)
+  async request(@UserIfSignedIn() user: SignedInUser | undefined, @Body() body: unknown) {
+    const { userId, cause } = signedIn(user);
+    const { name, description, approval_mode: mode } = fieldsOf(body);
+    const wish = {
+      name: typeof name === 'string' && name.trim() === '' ? null : name === undefined || name === null ? null : nameIn(name),
+      description: typeof description === 'string' ? beginningOf(description) : null,
+      approvalMode: mode === undefined || mode === null ? 'ask' : approvalModeIn(mode),
+    } as const;
+    const { deviceCode, userCode } = await this.commands.execute(new RequestPairing(userId, wish, cause));
+    const { pairingMs, publicUrl } = this.options.settings;
+    return {
+      device_code: deviceCode,
+      user_code: shownUserCode(userCode),
+      verification_uri: publicUrl ?? '',
+      expires_in: Math.floor(pairingMs / 1000),
+      interval: INTERVAL_SECONDS,
+    };
+  }
+
+  @ApiOperation({ summary: 'Takes the code that a user typed, and gives the device its token, which is shown once' })
+  @DocumentedBody(
+    {
+      schema: {
+        type: 'object',
+        required: ['user_code', 'machine_pubkey'],
+        properties: Object.fromEntries(
+          ['user_code', 'machine_pubkey', 'hostname', 'os', 'arch', 'cli_version'].map((name) => [name, { type: 'string' }]),
+        ),
+      },
+    },
+    { user_code: 'ABCD-WXYZ', machine_pubkey: '11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=', hostname: 'build-1' },
+  )
+  @Access({ for: 'capability', action: 'create', of: 'devices' })
+  @Post('redeem')
+  @HttpCode(200)
+  async redeem(@Req() request: FastifyRequest, @Body() body: unknown) {
+    const fields = fieldsOf(body);
+    await this.codes.count(request);
+    const userCode = typedUserCode(typeof fields['user_code'] === 'string' ? fields['user_code'] : '');
+    if (userCode === undefined) throw new Rejection('device-invalid-user-code', 'user_code is no code');
+    // Whatever is wrong with the key is known before the code is used up.
+    const { machine_pubkey: given } = fields;
+    if (!given) throw new Rejection('device-missing-machine-pubkey', 'machine_pubkey is missing');
+    const machineKey = typeof given === 'string' ? machineKeyIn(given) : undefined;
+    if (!machineKey) throw new Rejection('device-invalid-machine-pubkey', 'machine_pubkey is no Ed25519 key in base64');
+    const deviceId = deviceIdOf(userCode, this.fingerprints);
+    const machine = {
+      hostname: machineFieldIn(fields['hostname'], 'unknown'),
+      os: machineFieldIn(fields['os']),
+      arch: machineFieldIn(fields['arch']),
+      cliVersion: machineFieldIn(fields['cli_version']),
+    };
+    const { name, token, position } = await this.commands.execute(new RedeemPairing(deviceId, machine, machineKey, request.id));
+    await this.freshness.reached(['devices'], position);
+    return { device_id: deviceId, session_token: token, name };
+  }
+
+  @Access({ for: 'user', action: 'read', of: 'devices', userIsAskedLater: true })
+  @Get(':device_code')
+  async one(@UserIfSignedIn() user: SignedInUser | undefined, @Param('device_code') deviceCode: string) {
+    const { id, paired, name } = await this.reached(user, deviceCode);
+    return {
+      device_code: deviceCode,
+      user_code: shownUserCode(userCodeOf(deviceCode, this.fingerprints)),
+      status: paired ? 'redeemed' : 'pending',
+      device_id: paired ? id : null,
+      device_name: paired ? name : null,
+    };
+  }
+
+  @Access({ for: 'user', action: 'delete', of: 'devices', userIsAskedLater: true })
+  @Delete(':device_code')
+  async cancel(@UserIfSignedIn() user: SignedInUser | undefined, @Param('device_code') deviceCode: string) {
+    const { userId, cause } = signedIn(user);
+    const { id } = await this.reached(user, deviceCode);
+    await this.commands.execute(new CancelPairing(id, userId, cause));
+    return { success: true };
+  }
+
+  /** A pairing that was redeemed, or still can be. */
+  private async reached(user: SignedInUser | undefined, deviceCode: string): Promise<Device> {
+    const asking = signedIn(user);
+    const userCode = isDeviceCode(deviceCode) ? userCodeOf(deviceCode, this.fingerprints) : undefined;
+    const found = userCode && (await this.devices.byId(deviceIdOf(userCode, this.fingerprints)));
+    const isThere =
+      found && (found.paired || (found.status === 'pairing' && this.clock.now() < new Date(found.requested!.expiresAt)));
+    return reached(asking, isThere ? found : undefined, pairingNotFound);
+  }
+}
+
+/** @throws Rejection device-pairing-unauthenticated */
+function signedIn(user: SignedInUser | undefined): SignedInUser {
+  if (!user) throw new Rejection('device-pairing-unauthenticated', 'Authentication required');
+  return user;
+}
+
+const beginningOf = (description: string): string | null =>
+  description.toWellFormed().replaceAll('\0', '').trim().slice(0, DESCRIPTION_CHARACTERS_MAX).toWellFormed() || null;

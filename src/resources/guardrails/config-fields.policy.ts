@@ -1,0 +1,108 @@
+/** How the value of one field of a configuration is read. */
+export type FieldRule<T> = Readonly<{
+  /** Without it the field has to be there. */
+  fallback?: T;
+  /** Undefined where the value is none that the field can have. */
+  read: (value: unknown) => T | undefined;
+  /** Completes "<field> must be …". */
+  is: string;
+}>;
+
+export type FieldRules<T> = Readonly<{ [Name in keyof T]: FieldRule<T[Name]> }>;
+
+/** The fields of an object as far as they can be read, and what is wrong with the others. */
+export type ReadFields<T> = Readonly<{
+  /** What was given and can be kept, as it was given. */
+  kept: Readonly<Record<string, unknown>>;
+  /** Every field with its value; undefined where one has none. */
+  values: T | undefined;
+  problems: readonly string[];
+}>;
+
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Reads an object of which each field has a rule; `at` names it in problems. */
+export function readFields<T>(value: unknown, rules: FieldRules<T>, at: string): ReadFields<T> {
+  if (!isObject(value)) return { kept: {}, values: undefined, problems: [`${at} must be an object.`] };
+  const names = Object.keys(rules) as (keyof T & string)[];
+  const problems = Object.keys(value)
+    .filter((key) => !names.some((name) => name === key))
+    .map((key) => `${at}.${key.slice(0, KEY_SHOWN_MAX)} is not known.`);
+  const kept: Record<string, unknown> = {};
+  const values: Partial<T> = {};
+  let isComplete = true;
+  for (const name of names) {
+    const { fallback, read, is } = rules[name];
+    const given = Object.hasOwn(value, name) ? value[name] : undefined;
+    const read_ = given === undefined ? undefined : read(given);
+    if (read_ !== undefined) kept[name] = given;
+    else if (given !== undefined || fallback === undefined) problems.push(`${at}.${name} must be ${is}.`);
+    const known = read_ ?? fallback;
+    if (known === undefined) isComplete = false;
+    else values[name] = known;
+  }
+  return { kept, values: isComplete ? (values as T) : undefined, problems };
+}
+
+const KEY_SHOWN_MAX = 64;
+
+export const flag = (fallback: boolean): FieldRule<boolean> => ({
+  fallback,
+  read: (value) => (typeof value === 'boolean' ? value : undefined),
+  is: 'true or false',
+});
+
+export const oneOf = <T extends string>(options: readonly T[], fallback?: T): FieldRule<T> => ({
+  ...(fallback !== undefined && { fallback }),
+  read: (value) => options.find((option) => option === value),
+  is: `one of ${options.join(', ')}`,
+});
+
+type Bounds = Readonly<{ min: number; max: number }>;
+
+export const wholeNumber = (fallback: number, { min, max }: Bounds): FieldRule<number> => ({
+  fallback,
+  read: (value) => (Number.isInteger(value) && Number(value) >= min && Number(value) <= max ? Number(value) : undefined),
+  is: `a whole number from ${min} to ${max}`,
+});
+
+export const share = (fallback: number): FieldRule<number> => ({
+  fallback,
+  read: (value) => (typeof value === 'number' && value >= 0 && value <= 1 ? value : undefined),
+  is: 'a number from 0 to 1',
+});
+
+export const textOf = ({ min, max }: Bounds, fallback?: string): FieldRule<string> => ({
+  ...(fallback !== undefined && { fallback }),
+  read: (value) => (typeof value === 'string' && isBetween(charactersOf(value.trim()), min, max) ? value : undefined),
+  is: `a text of ${min} to ${max} characters`,
+});
+
+export const orNull = <T>({ read, is }: FieldRule<T>): FieldRule<T | null> => ({
+  fallback: null,
+  read: (value) => (value === null ? null : read(value)),
+  is: `${is}, or null`,
+});
+
+type ListBounds = Bounds & Readonly<{ of: string }>;
+
+/** A list whose entries all satisfy a rule. */
+export const listOf = <T>(
+  { min, max, of }: ListBounds,
+  entry: (value: unknown) => T | undefined,
+  fallback?: readonly T[],
+): FieldRule<readonly T[]> => ({
+  ...(fallback && { fallback }),
+  read: (value) => {
+    if (!Array.isArray(value) || !isBetween(value.length, min, max)) return undefined;
+    const entries = value.map(entry);
+    return entries.every((each) => each !== undefined) ? entries : undefined;
+  },
+  is: `a list of ${min} to ${max} ${of}`,
+});
+
+const isBetween = (count: number, min: number, max: number) => count >= min && count <= max;
+
+/** Characters, not units of UTF-16. */
+export const charactersOf = (text: string): number => text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);

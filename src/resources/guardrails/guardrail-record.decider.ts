@@ -1,0 +1,59 @@
+import type { Decision } from '../../kernel/event-sourcing/decider.js';
+import type { Aggregate } from '../../kernel/event-sourcing/streams.js';
+import { guardrailCodec } from './guardrail-record.codec.js';
+import type { GuardrailRecordEvent, GuardrailSubject } from './guardrail-record.events.js';
+import { type GuardrailDecision, mergeDecisions } from './guardrail-decisions.policy.js';
+
+/** What is recorded of one turn, run or delivery: each control's gravest decision, and when the last one was recorded. */
+export type GuardrailRecord = Readonly<{
+  decisions: ReadonlyMap<string, GuardrailDecision>;
+  recordedAt: string | null;
+  isPurged: boolean;
+}>;
+
+type Decide = Decision<GuardrailRecord, GuardrailRecordEvent>;
+
+const controlOf = ({ stage, check }: GuardrailDecision) => `${stage} ${check}`;
+
+const initial: GuardrailRecord = { decisions: new Map(), recordedAt: null, isPurged: false };
+
+export const guardrailRecord: Aggregate<GuardrailRecord, GuardrailRecordEvent> = { initial, evolve, codec: guardrailCodec };
+
+function evolve(state: GuardrailRecord, event: GuardrailRecordEvent): GuardrailRecord {
+  switch (event.type) {
+    case 'GuardrailDecisionsRecorded': {
+      const { decisions, recordedAt } = event.data;
+      const known = new Map([...state.decisions, ...decisions.map((decision) => [controlOf(decision), decision] as const)]);
+      return { ...state, decisions: known, recordedAt };
+    }
+    case 'GuardrailRecordPurged':
+      return { ...initial, isPurged: true };
+  }
+}
+
+/** States the decisions that say more of their control than what is recorded of it. */
+export const record =
+  (
+    subject: GuardrailSubject,
+    decisions: readonly GuardrailDecision[],
+    now: Date,
+  ): Decision<GuardrailRecord, GuardrailRecordEvent> =>
+  (state) => {
+    if (state.isPurged) return [];
+    const news = mergeDecisions(decisions).filter((decision) => saysMore(decision, state.decisions.get(controlOf(decision))));
+    if (news.length === 0) return [];
+    return [{ type: 'GuardrailDecisionsRecorded', data: { ...subject, decisions: news, recordedAt: now.toISOString() } }];
+  };
+
+/** A match says more than a control that was not evaluated, and more matches say more than fewer. */
+function saysMore(decision: GuardrailDecision, recorded: GuardrailDecision | undefined): boolean {
+  if (!recorded) return true;
+  if (decision.outcome !== recorded.outcome) return decision.outcome === 'triggered';
+  return decision.matchCount > recorded.matchCount;
+}
+
+/** A record is purged once nothing has been recorded since a time. */
+export const purgeRecord =
+  (recordId: string, recordedBefore: Date): Decide =>
+  ({ recordedAt }) =>
+    recordedAt === null || new Date(recordedAt) >= recordedBefore ? [] : [{ type: 'GuardrailRecordPurged', data: { recordId } }];

@@ -1,0 +1,51 @@
+/** Where text is checked. */
+export const GUARDRAIL_STAGES = ['input', 'retrieval', 'tool_result', 'output'] as const;
+export type GuardrailStage = (typeof GUARDRAIL_STAGES)[number];
+
+/** From the mildest to the strictest. */
+export const GUARDRAIL_ACTIONS = ['flag', 'redact', 'block'] as const;
+export type GuardrailAction = (typeof GUARDRAIL_ACTIONS)[number];
+
+export const GUARDRAIL_MODES = ['monitor_only', 'scan_all'] as const;
+export type GuardrailMode = (typeof GUARDRAIL_MODES)[number];
+
+export const GUARDRAIL_CHECKS = ['pii', 'secrets', 'denylist', 'url', 'injection', 'groundedness', 'policy'] as const;
+export type GuardrailCheck = (typeof GUARDRAIL_CHECKS)[number];
+
+export const PII_ENTITIES = ['EMAIL', 'PHONE', 'US_SSN', 'CREDIT_CARD', 'IPV4', 'IBAN'] as const;
+export type PiiEntity = (typeof PII_ENTITIES)[number];
+
+/** What each check may be told, under the names of an agent's configuration; every field has its value. */
+export type CheckSettings = Readonly<{
+  pii: Readonly<{ entities: readonly PiiEntity[] }>;
+  secrets: Readonly<Record<string, never>>;
+  denylist: Readonly<{ terms: readonly string[]; match: 'word' | 'substring'; case_sensitive: boolean }>;
+  url: Readonly<{ allow_hosts: readonly string[]; block_hosts: readonly string[] }>;
+  injection: Readonly<{ min_hits: number }>;
+  groundedness: Readonly<{ min_overlap: number; min_words: number; require_retrieval: boolean }>;
+  policy: Readonly<{ policy: string; confidence_threshold: number; max_chars: number; model: string | null }>;
+}>;
+
+/** One check at one stage, and what follows from a match. */
+export type GuardrailControl = {
+  readonly [Check in GuardrailCheck]: Readonly<{
+    check: Check;
+    stage: GuardrailStage;
+    action: GuardrailAction;
+    settings: CheckSettings[Check];
+  }>;
+}[GuardrailCheck];
+
+/**
+ * What is checked for a turn: an agent's own guardrails and the floor of the instance, merged. It is pinned in the turn.
+ * Controls that are switched off are not in it, and no two of them have the same check and stage.
+ */
+export type GuardrailPolicy = Readonly<{
+  mode: GuardrailMode;
+  /** Whether text passes a control that could not be evaluated. */
+  failOpen: boolean;
+  /** How long one stage may take. */
+  timeoutMs: number;
+  blockMessage: string;
+  controls: readonly GuardrailControl[];
+}>;

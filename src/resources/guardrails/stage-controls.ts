@@ -1,0 +1,49 @@
+import { denylist } from './detection/denylist.js';
+import type { Detector } from './detection/detector.js';
+import { injection } from './detection/injection.js';
+import { pii } from './detection/pii.js';
+import { secrets } from './detection/secrets.js';
+import { urls } from './detection/urls.js';
+import type { GuardrailAction, GuardrailControl, GuardrailPolicy, GuardrailStage } from './guardrail.policy.js';
+
+type ControlOf<Check extends GuardrailControl['check']> = Extract<GuardrailControl, { check: Check }>;
+
+/** The controls of one stage, ready to be applied, each with what is done in the policy's mode. */
+export type StageControls = Readonly<{
+  spans: readonly Readonly<{ control: GuardrailControl; action: GuardrailAction; detector: Detector }>[];
+  complete: readonly Readonly<{ control: ControlOf<'groundedness'>; action: GuardrailAction }>[];
+  remote: readonly Readonly<{ control: ControlOf<'policy'>; action: GuardrailAction }>[];
+}>;
+
+export function stageControls({ mode, controls }: GuardrailPolicy, stage: GuardrailStage): StageControls {
+  const its = controls
+    .filter((control) => control.stage === stage)
+    .map((control) => ({ control, action: mode === 'monitor_only' ? ('flag' as const) : control.action }));
+  return {
+    spans: its.flatMap((each) => {
+      const detector = detectorOf(each.control);
+      return detector ? [{ ...each, detector }] : [];
+    }),
+    complete: its.flatMap(({ control, action }) => (control.check === 'groundedness' ? [{ control, action }] : [])),
+    remote: its.flatMap(({ control, action }) => (control.check === 'policy' ? [{ control, action }] : [])),
+  };
+}
+
+/** Finds the matches of a control; undefined for checks that do not look for places in a text. */
+function detectorOf(control: GuardrailControl): Detector | undefined {
+  switch (control.check) {
+    case 'pii':
+      return pii(control.settings);
+    case 'secrets':
+      return secrets();
+    case 'denylist':
+      return denylist(control.settings);
+    case 'url':
+      return urls(control.settings);
+    case 'injection':
+      return injection(control.settings);
+    case 'groundedness':
+    case 'policy':
+      return undefined;
+  }
+}

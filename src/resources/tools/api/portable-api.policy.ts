@@ -1,0 +1,115 @@
+import type { ParameterDefinition } from '../toolbox/tool.events.js';
+import { type ApiAction, isCredentialName, isFilledByModel, type Location, type ParameterGroup } from './api-action.policy.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Where a fixed value of an action goes, under the name by which it is asked for. */
+export type FixedValue = Readonly<{ action: string; group: Group; name: string; secretName: string }>;
+
+const GROUPS = ['query_params', 'headers', 'body'] as const;
+type Group = (typeof GROUPS)[number];
+
+const LOCATIONS: Readonly<Record<Group, Location>> = { query_params: 'query', headers: 'header', body: 'body' };
+
+/** The actions of an API tool without any fixed value, and without the queries of their URLs, which may hold keys. */
+export const portableActions = (actions: Readonly<Record<string, ApiAction>>): Readonly<Record<string, Json>> =>
+  Object.fromEntries(Object.entries(actions).map(([name, action]) => [name, portableAction(action)]));
+
+function portableAction(given: ApiAction): Json {
+  const action = withQueryAsParameters(given);
+  const { name, description, method, active, require_approval: approval, access, url } = action;
+  return {
+    name,
+    description,
+    method,
+    active,
+    ...(approval !== undefined && { require_approval: approval }),
+    ...(access !== undefined && { access }),
+    body_content_type: action.body_content_type,
+    body_encoding_rules: action.body_encoding_rules,
+    url,
+    query_params: withoutValues(action.query_params),
+    headers: withoutValues(action.headers),
+    body: withoutValues(action.body),
+  };
+}
+
+/** What a URL says behind its question mark, said as parameters: those of the model stay its own, the others are fixed. */
+function withQueryAsParameters(action: ApiAction): ApiAction {
+  const { url, query_params: query } = action;
+  const [address = '', text] = url.split(/\?(.*)/s);
+  if (!text) return { ...action, url: withoutUser(address) };
+  const properties: Record<string, ParameterDefinition> = { ...query.properties };
+  const required = new Set(query.required);
+  for (const pair of text.split('&')) {
+    const placeholder = /\{([^{}]+)\}/.exec(pair)?.[1];
+    const name = placeholder ?? [...new URLSearchParams(pair).keys()][0];
+    if (!name) continue;
+    if (placeholder !== undefined) required.add(name);
+    if (Object.hasOwn(properties, name)) continue;
+    properties[name] =
+      placeholder === undefined
+        ? { type: 'string', filled_by_llm: false }
+        : { type: 'string', description: 'A part of the address.', filled_by_llm: true };
+  }
+  const group: ParameterGroup = { ...query, properties, ...(required.size > 0 && { required: [...required] }) };
+  return { ...action, url: withoutUser(address), query_params: group };
+}
+
+const withoutUser = (address: string): string => address.replace(/^(https?:\/\/)[^/@]*@/i, '$1');
+
+const withoutValues = (group: ParameterGroup): ParameterGroup => ({
+  ...group,
+  properties: Object.fromEntries(Object.entries(group.properties).map(([name, each]) => [name, withoutValue(name, each)])),
+});
+
+/** What may hold a value: of what the model fills, a default of the owner's stays where it can be no credential. */
+function withoutValue(name: string, definition: ParameterDefinition): ParameterDefinition {
+  const isFilled = isFilledByModel(definition);
+  const { value: _value, has_value: _kept, default: otherwise, enum: allowed, example, ...shown } = definition;
+  const open = isFilled && !isCredentialName(name);
+  return {
+    ...shown,
+    filled_by_llm: isFilled,
+    ...(open && otherwise !== undefined && { default: otherwise }),
+    ...(open && allowed !== undefined && { enum: allowed }),
+    ...(open && example !== undefined && { example }),
+  };
+}
+
+/** The fixed values that actions of a file are to have. */
+export const fixedValues = (actions: Json): readonly FixedValue[] =>
+  Object.entries(actions).flatMap(([action, given]) =>
+    GROUPS.flatMap((group) =>
+      Object.entries(propertiesOf(given, group)).flatMap(([name, definition]) =>
+        isRecord(definition) && definition['filled_by_llm'] === false && !isFilledIn(definition)
+          ? [{ action, group, name, secretName: `${action}/${LOCATIONS[group]}/${name}` }]
+          : [],
+      ),
+    ),
+  );
+
+const isFilledIn = ({ value }: Json): boolean => value !== undefined && value !== null && value !== '';
+
+/** Those without which requests are not let in where they go: headers, and what is called as credentials are. */
+export const isNeeded = ({ group, name }: FixedValue): boolean => group === 'headers' || isCredentialName(name);
+
+/** The actions with the fixed values that are known. */
+export function withFixedValues(actions: Json, values: Readonly<Record<string, string>>): Json {
+  const filled = structuredClone(actions) as Record<string, Record<string, { properties: Record<string, object> }>>;
+  for (const { action, group, name, secretName } of fixedValues(actions)) {
+    const value = Object.hasOwn(values, secretName) ? values[secretName] : undefined;
+    if (value === undefined) continue;
+    const { properties } = filled[action]![group]!;
+    properties[name] = { ...properties[name], value };
+  }
+  return filled;
+}
+
+function propertiesOf(action: unknown, group: Group): Json {
+  const parameters = isRecord(action) ? action[group] : undefined;
+  const properties = isRecord(parameters) ? parameters['properties'] : undefined;
+  return isRecord(properties) ? properties : {};
+}
+
+const isRecord = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,4 @@
+import { onPostgres } from '../support/backing.js';
+import { devicesKillStory } from './devices.story.js';
+
+devicesKillStory(onPostgres);

@@ -1,0 +1,4 @@
+import { onEventStoreDbAndNats } from '../support/backing.js';
+import { devicesKillStory } from './devices.story.js';
+
+devicesKillStory(onEventStoreDbAndNats);
