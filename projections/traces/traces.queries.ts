@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ReadModels } from '../read-models.js';
 
-export type TraceStatus = 'running' | 'ok' | 'error' | 'stopped';
+type TraceStatus = 'running' | 'ok' | 'error' | 'stopped';
 
 export type TraceRecord = Readonly<{
   id: string;

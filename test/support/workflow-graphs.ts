@@ -246,7 +246,11 @@ export const BROKEN_GRAPHS: readonly (readonly [string, unknown, readonly string
     around(agentNode({ json_schema: {} })),
     ["Agent node 'agent' Invalid JSON schema: it needs a type."],
   ],
-  ['an unknown model', around(agentNode({ model_id: 'oracle' })), ["Agent node 'agent' names no model of this service: oracle"]],
+  [
+    'an unknown model',
+    around(agentNode({ model_id: 'oracle' })),
+    ["Agent node 'agent' names no model of this service, and none of its owner: oracle"],
+  ],
   [
     'a template that cannot be read',
     around(agentNode({ prompt_template: '{{ agent.query }} {% if %}' })),

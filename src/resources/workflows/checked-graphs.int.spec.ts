@@ -19,9 +19,10 @@ const templates = new GuardedTemplates();
 const expressions = new GuardedExpressions();
 afterAll(() => Promise.all([templates.close(), expressions.close()]));
 
-const list = async () => [
+const list = async (ownerId: string) => [
   { id: 'offline', structuredOutput: true },
   { id: 'plain', structuredOutput: false },
+  ...(ownerId === 'bob' ? [{ id: 'own', structuredOutput: true }] : []),
 ];
 const graphs = new CheckedGraphs(expressions, templates, { list } as unknown as LanguageModels, {} as WorkflowReferences);
 const check = (body: unknown) => {
@@ -44,6 +45,12 @@ describe('a graph is refused with all that is wrong with it', () => {
   it('for a model that cannot answer by a schema', async () => {
     const { problems } = await check(around(agentNode({ model_id: 'plain', json_schema: { type: 'object' } })));
     expect(problems).toEqual(["Agent node 'agent': the model plain does not support structured output"]);
+  });
+
+  it('for a model of somebody else', async () => {
+    const graph = around(agentNode({ model_id: 'own' }));
+    const problemsOf = async (ownerId: string) => (await graphs.check(ownerId, graph.nodes, graph.edges)).problems;
+    expect([await problemsOf('alice'), await problemsOf('bob')]).toEqual([[expect.stringContaining('own')], []]);
   });
 
   it('and at most a hundred of it', async () => {

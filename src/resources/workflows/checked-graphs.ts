@@ -29,7 +29,7 @@ export class CheckedGraphs extends GraphValidation {
     super();
   }
 
-  async check(_ownerId: string, nodes: unknown, edges: unknown): Promise<CheckedGraph> {
+  async check(ownerId: string, nodes: unknown, edges: unknown): Promise<CheckedGraph> {
     const beyond = [...capProblems(nodes, edges), ...sizeProblems(nodes, edges)];
     if (beyond.length > 0) return { graph: NOTHING, problems: beyond };
     const { graph, problems } = readGraph(nodes, edges);
@@ -39,7 +39,7 @@ export class CheckedGraphs extends GraphValidation {
       ...structureProblems(read, graph.edges),
       ...read.flatMap((each) => each.problems.map((problem) => `${nameOfNode(each.node)} ${problem}`)),
       ...(await this.expressionProblems(read)),
-      ...(await this.modelProblems(read)),
+      ...(await this.modelProblems(ownerId, read)),
       ...(await this.templateProblems(read)),
     ];
     return { graph, problems: bounded([...new Set(found)]) };
@@ -70,15 +70,15 @@ export class CheckedGraphs extends GraphValidation {
   }
 
   /** The models are asked for only where a node names one. */
-  private async modelProblems(nodes: readonly ConfiguredNode[]): Promise<readonly string[]> {
+  private async modelProblems(ownerId: string, nodes: readonly ConfiguredNode[]): Promise<readonly string[]> {
     const named = nodes.flatMap(({ node, config }) =>
       config?.type === 'agent' && config.modelId !== '' ? [{ node, config }] : [],
     );
     if (named.length === 0) return [];
-    const models = new Map((await this.models.list()).map((model) => [model.id, model]));
+    const models = new Map((await this.models.list(ownerId)).map((model) => [model.id, model]));
     return named.flatMap(({ node, config: { modelId, jsonSchema } }) => {
       const model = models.get(modelId);
-      if (!model) return [`${nameOfNode(node)} names no model of this service: ${modelId}`];
+      if (!model) return [`${nameOfNode(node)} names no model of this service, and none of its owner: ${modelId}`];
       const isUnable = jsonSchema !== null && !model.structuredOutput;
       return isUnable ? [`${nameOfNode(node)}: the model ${modelId} does not support structured output`] : [];
     });

@@ -6,10 +6,10 @@ const AGENT_NODE_TYPES = ['classic', 'react', 'agentic', 'research'] as const;
 const FILE_PASSINGS = ['auto', 'native', 'extract'] as const;
 const CONDITION_MODES = ['simple', 'advanced'] as const;
 
-export type AgentNodeType = (typeof AGENT_NODE_TYPES)[number];
-export type FilePassing = (typeof FILE_PASSINGS)[number];
+type AgentNodeType = (typeof AGENT_NODE_TYPES)[number];
+type FilePassing = (typeof FILE_PASSINGS)[number];
 
-export type StateOperation = Readonly<{ expression: string; targetVariable: string }>;
+type StateOperation = Readonly<{ expression: string; targetVariable: string }>;
 
 export type ConditionCase = Readonly<{ name: string; expression: string; sourceHandle: string }>;
 

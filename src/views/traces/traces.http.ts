@@ -49,13 +49,13 @@ export class TracesController {
     await this.freshness.reached(['traces'], this.lastWrites.of(userId));
     const since = new Date(this.clock.now().getTime() - this.options.retentionMs);
     const found = await this.traces.find(userId, references, since, limitIn(query.limit));
-    const scopes = found.flatMap(scopesOf);
-    const [spans, counts] = await Promise.all([this.traces.spansOf(scopes, SPANS_MAX), this.traces.spanCounts(scopes)]);
+    const holders = found.flatMap(holdersOf);
+    const [spans, counts] = await Promise.all([this.traces.spansOf(holders, SPANS_MAX), this.traces.spanCounts(holders)]);
     return { success: true, traces: found.map((trace) => traceRecord(trace, spans, counts)) };
   }
 }
 
-const scopesOf = ({ id, workflowRunId }: TraceRecord): readonly string[] => [
+const holdersOf = ({ id, workflowRunId }: TraceRecord): readonly string[] => [
   id,
   ...(workflowRunId === null ? [] : [workflowRunId]),
 ];
@@ -76,9 +76,9 @@ function limitIn(value: unknown): number {
 }
 
 function traceRecord(trace: TraceRecord, all: readonly SpanRecord[], counts: ReadonlyMap<string, number>) {
-  const scopes = scopesOf(trace);
-  const count = scopes.reduce((sum, id) => sum + (counts.get(id) ?? 0), 0);
-  const spans = all.filter(({ scopeId }) => scopes.includes(scopeId)).slice(0, SPANS_MAX);
+  const holders = holdersOf(trace);
+  const count = holders.reduce((sum, id) => sum + (counts.get(id) ?? 0), 0);
+  const spans = all.filter(({ scopeId }) => holders.includes(scopeId)).slice(0, SPANS_MAX);
   return {
     id: trace.id,
     request_id: trace.requestId,
