@@ -1,12 +1,12 @@
 import { runInNewContext } from 'node:vm';
-import { AgentNode } from '../../src/dialogue/answering/workflow-runs/agent-node.js';
-import type { CodeNode } from '../../src/dialogue/answering/workflow-runs/code-node.js';
-import { NodeFiles } from '../../src/dialogue/answering/workflow-runs/node-files.js';
-import { NodeTemplates } from '../../src/dialogue/answering/workflow-runs/node-templates.js';
-import { PlainNodes } from '../../src/dialogue/answering/workflow-runs/plain-nodes.js';
+import { AgentNode } from '../../src/dialogue/answering/workflow-runs/nodes/agent-node.js';
+import type { CodeNode } from '../../src/dialogue/answering/workflow-runs/nodes/code-node.js';
+import { NodeFiles } from '../../src/dialogue/answering/workflow-runs/nodes/node-files.js';
+import { NodeTemplates } from '../../src/dialogue/answering/workflow-runs/nodes/node-templates.js';
+import { PlainNodes } from '../../src/dialogue/answering/workflow-runs/nodes/plain-nodes.js';
 import { RunValues } from '../../src/dialogue/answering/workflow-runs/run-values.js';
 import { WorkflowAnswers } from '../../src/dialogue/answering/workflow-runs/workflow-answers.js';
-import { WorkflowNodes } from '../../src/dialogue/answering/workflow-runs/workflow-nodes.js';
+import { WorkflowNodes } from '../../src/dialogue/answering/workflow-runs/nodes/workflow-nodes.js';
 import { workflowRun } from '../../src/dialogue/answering/workflow-runs/workflow-run.decider.js';
 import { workflowRunHandlers } from '../../src/dialogue/answering/workflow-runs/workflow-run.commands.js';
 import { workflowRunIdOf, workflowRunStream } from '../../src/dialogue/answering/workflow-runs/workflow-run.events.js';
