@@ -13,7 +13,7 @@ import { JournalModule } from '../dialogue/journal/journal.module.js';
 import { AgentsModule } from '../resources/agents/agents.module.js';
 import { ArtifactsModule } from '../resources/artifacts/artifacts.module.js';
 import { AttachmentsModule } from '../resources/attachments/attachments.module.js';
-import { CodeModule } from '../resources/code/code.module.js';
+import { CodeModule } from '../resources/code/python/code.module.js';
 import { DocumentsModule } from '../resources/documents/parsing/documents.module.js';
 import { OidcModule } from '../resources/identity/oidc/oidc.module.js';
 import { IdentityModule } from '../resources/identity/identity.module.js';

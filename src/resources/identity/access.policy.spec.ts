@@ -97,7 +97,10 @@ describe('an artifact', () => {
   const began = { status: 'open', ownerId: 'alice', agentId: 'a1', agentKeyId: 'k1' } as const;
   const within = { conversationId: 'c1', began };
   const artifact = { ownerId: 'alice', conversationId: 'c1' };
-  const act = (does: 'read-artifact' | 'change-artifact', more: Partial<Extract<Act, { does: 'read-artifact' | 'change-artifact' }>> = {}): Act => ({
+  const act = (
+    does: 'read-artifact' | 'change-artifact',
+    more: Partial<Extract<Act, { does: 'read-artifact' | 'change-artifact' }>> = {},
+  ): Act => ({
     does,
     artifact,
     within: undefined,

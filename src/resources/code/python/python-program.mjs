@@ -23,6 +23,8 @@ const PIECE_MS = 50;
 
 const { readSync, writeSync, constants } = fs;
 const node = process;
+/** An interpreter is told by what it was started. */
+node.argv = ['node', 'python'];
 const { pid } = node;
 const exit = node.reallyExit.bind(node);
 const { from, alloc, concat } = Buffer;

@@ -170,9 +170,6 @@ const ESCAPES: Readonly<Record<string, string>> = {
   'a socket': `
 import socket
 s = socket.create_connection(('127.0.0.1', PORT), timeout=5); s.send(b'GET / HTTP/1.0\\r\\n\\r\\n'); escaped(s.recv(1000))`,
-  'a socket that listens': `
-import socket
-s = socket.socket(); s.bind(('127.0.0.1', 0)); s.listen(); escaped(s.accept())`,
   'a Unix socket': `
 import socket
 s = socket.socket(socket.AF_UNIX); s.connect('/tmp/.s.PGSQL.5432'); escaped(s)`,
@@ -190,7 +187,8 @@ if address in ('127.0.0.1', '::1'): escaped(address)`,
   'memory by /proc': `escaped(open('/proc/self/mem', 'rb').read(1))`,
   'the environment': `
 import os
-if set(os.environ) - {'HOME', 'LANG', 'LOGNAME', 'PATH', 'PWD', 'USER', '_'} or '/bin' in os.environ['PATH']: escaped(dict(os.environ))`,
+own = {'HOME', 'LANG', 'LD_LIBRARY_PATH', 'LOGNAME', 'PATH', 'PWD', 'PYTHONINSPECT', 'USER', '_'}
+if set(os.environ) - own or any(part in str(os.environ) for part in ('/bin', '/src', 'node_modules')): escaped(dict(os.environ))`,
   NODEFS: `
 import os, pyodide_js
 fs = pyodide_js.FS; fs.mkdir('/host'); fs.mount(fs.filesystems.NODEFS, {'root': '/etc'}, '/host'); escaped(os.listdir('/host'))`,
@@ -219,6 +217,9 @@ for fd in range(3, 64):
 
 /** These end the interpreter. */
 const DEADLY: Readonly<Record<string, string>> = {
+  'a socket that listens': `
+import socket
+s = socket.socket(); s.bind(('127.0.0.1', 0)); s.listen(); escaped(s.accept())`,
   multiprocessing: `import multiprocessing; p = multiprocessing.Process(target=print); p.start(); escaped(p.pid)`,
   'emscripten_run_script by ctypes': `import ctypes; escaped(ctypes.CDLL(None).emscripten_run_script(b'globalThis.escaped = 1'))`,
   'emscripten_run_script_string by ctypes': `

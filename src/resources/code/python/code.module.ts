@@ -1,9 +1,9 @@
 import { Module, type OnApplicationShutdown } from '@nestjs/common';
-import { Config } from '../../platform/config/config.js';
-import { codeRejections } from './code.rejections.js';
-import { CodeRunner } from './code-runner.port.js';
-import { NoCode } from './no-code.js';
-import { PythonRunner } from './python/python-runner.js';
+import { Config } from '../../../platform/config/config.js';
+import { codeRejections } from '../code.rejections.js';
+import { CodeRunner } from '../code-runner.port.js';
+import { NoCode } from '../no-code.js';
+import { PythonRunner } from './python-runner.js';
 
 /** Runs the Python of users. */
 @Module({
