@@ -40,7 +40,7 @@ import { DropContinuations } from './runner/drop-continuations.js';
 import { answeringRejections } from './answering.rejections.js';
 import { WorkflowRunQueries } from '../../../projections/workflow-runs/workflow-runs.queries.js';
 import { ArtifactsModule } from '../../resources/artifacts/artifacts.module.js';
-import { CodeModule } from '../../resources/code/code.module.js';
+import { CodeModule } from '../../resources/code/python/code.module.js';
 import { CodeNode } from './workflow-runs/nodes/code-node.js';
 import { AgentNode } from './workflow-runs/nodes/agent-node.js';
 import { DeleteArtifactsOfRuns } from './workflow-runs/delete-artifacts-of-runs.reaction.js';
