@@ -42,7 +42,7 @@ async function compileInto(folder: string, sources: readonly string[]): Promise<
 async function filesUnder(folder: string): Promise<string[]> {
   const entries = await readdir(join(ROOT, folder), { recursive: true });
   return entries
-    .filter((name) => /\.(ts|sql|json|md)$/.test(name) && !name.endsWith('.spec.ts'))
+    .filter((name) => /\.(ts|mjs|sql|json|md)$/.test(name) && !name.endsWith('.spec.ts'))
     .map((name) => join(folder, name));
 }
 

@@ -141,6 +141,18 @@ describe.each([
   });
 });
 
+it('a step is completed once what it said is in the journal, however slow that is; the end is before', async () => {
+  const turn = workflow();
+  await turn.begin();
+  const shownBefore: string[] = [];
+  const slow = new MortalStore(turn.log, Infinity, async (stream, types) => {
+    if (stream.startsWith('message-')) await new Promise((resolve) => setTimeout(resolve, 5));
+    if (types.includes('NodeCompleted')) shownBefore.push(answerIn(await framesOf(turn.log, 't1')));
+  });
+  await turn.process(slow).run('c1', 't1');
+  expect(shownBefore).toEqual(['', 'one ', 'one acted ', 'one acted two ', 'one acted two ']);
+});
+
 describe('a call that needs approval inside a node', () => {
   const approve: Decide = (state) => resume([{ callId: 'k1', decision: 'approved' }], { userId: 'alice' }, new Date())(state);
 

@@ -10,6 +10,7 @@ import { conversationStream } from '../../conversation/conversation.events.js';
 import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
 import { type ModelChunk, ModelFailed, type ModelRequest } from '../../../resources/models/model/language-model.port.js';
 import { RUN_STEPS_MAX, type WorkflowGraph } from '../../../resources/workflows/workflow-graph.policy.js';
+import { INPUT_DOCUMENTS_MAX } from './nodes/run-state.js';
 import { workflowRunIdOf, workflowRunStream } from './workflow-run.events.js';
 
 Logger.overrideLogger(false);
@@ -105,6 +106,21 @@ describe('a run', () => {
     const { run } = await ran(inARow([node('ask', 'agent', { tools: ['tool-1'] })]), { tools });
     expect(run.started!.tools).toEqual([{ toolId: 'tool-1', revision: 0 }]);
     expect((await ran(inARow([node('ask', 'agent')]), { tools })).run.started!.tools).toEqual([]);
+  });
+
+  it('takes so many files of a question, and names those that it leaves out', async () => {
+    const attachments = Array.from({ length: INPUT_DOCUMENTS_MAX + 2 }, (_, at) => ({
+      id: `id-${at}`,
+      filename: `${at}.pdf`,
+      mimeType: 'application/pdf',
+    }));
+    const { frames, steps } = await ran(inARow([]), { settings: { attachments } });
+    expect(frames.find(({ type }) => type === 'notice')!['notice']).toBe(
+      'A workflow takes 25 files; these were left out: 25.pdf, 26.pdf',
+    );
+    const { input_documents: known } = steps[1]!['state_delta'] as { input_documents: object[] };
+    expect(known).toHaveLength(INPUT_DOCUMENTS_MAX);
+    expect(known[0]).toEqual({ ref: 'A1', attachment_id: 'id-0', filename: '0.pdf', mime_type: 'application/pdf' });
   });
 
   it('is ended after so many steps, and the step says so', async () => {

@@ -17,6 +17,8 @@ const WASM_PAGE_BYTES = 64 * 1024;
 
 /** Of the memory of a process, what Node and the interpreter take before any code runs; the rest is Python's. */
 const OWN_MEMORY_BYTES = 192 * MiB;
+/** V8 of Node 24 reserves half a GiB that it does not use, and the kernel counts it. */
+const RESERVED_BYTES = 640 * MiB;
 const HEAP_MEGABYTES_MAX = 128;
 const SNAPSHOT_BYTES_MAX = 128 * MiB;
 const MEMORY_CHECK_MS = 50;
@@ -167,7 +169,8 @@ class GuardedPython {
 
   constructor(limits: CodeLimits, nodeArguments: readonly string[], bodyBytesMax: number) {
     const cpuSeconds = START_CPU_SECONDS + Math.ceil(limits.timeoutMsMax / 1000);
-    const guarded = [String(cpuSeconds), String(Math.floor(limits.memoryBytesMax / 1024)), process.execPath, ...nodeArguments];
+    const dataKilobytes = Math.floor((limits.memoryBytesMax + RESERVED_BYTES) / 1024);
+    const guarded = [String(cpuSeconds), String(dataKilobytes), process.execPath, ...nodeArguments];
     this.child = spawn('/bin/sh', ['-c', GUARD, 'python', ...guarded], {
       env: {},
       cwd: tmpdir(),

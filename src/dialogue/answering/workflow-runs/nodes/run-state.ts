@@ -1,5 +1,5 @@
-import type { AttachedFile } from '../../conversation/conversation.events.js';
-import type { Exchanges } from '../loop/past-exchanges.js';
+import type { AttachedFile } from '../../../conversation/conversation.events.js';
+import type { Exchanges } from '../../loop/past-exchanges.js';
 
 /** Files of a question that a run knows; a question has no more. */
 export const INPUT_DOCUMENTS_MAX = 25;

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { nodeConfigOf } from '../../../resources/workflows/node-config.policy.js';
-import type { WorkflowNode } from '../../../resources/workflows/workflow-graph.policy.js';
-import type { AnswerDelta } from '../loop/answer-delta.js';
-import { AnswerFailed } from '../loop/answer-failed.js';
+import { nodeConfigOf } from '../../../../resources/workflows/node-config.policy.js';
+import type { WorkflowNode } from '../../../../resources/workflows/workflow-graph.policy.js';
+import type { AnswerDelta } from '../../loop/answer-delta.js';
+import { AnswerFailed } from '../../loop/answer-failed.js';
 import { AgentNode } from './agent-node.js';
 import { CodeNode } from './code-node.js';
 import type { NodeContext } from './node-context.js';

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
-import type { ArtifactContents } from '../../../resources/artifacts/artifact-contents.port.js';
-import type { AttachmentShelf } from '../../../resources/attachments/attachment-shelf.port.js';
+import type { ArtifactContents } from '../../../../resources/artifacts/artifact-contents.port.js';
+import type { AttachmentShelf } from '../../../../resources/attachments/attachment-shelf.port.js';
 import { NODE_FILES_MAX, NodeFiles } from './node-files.js';
 import type { RunDocument } from './run-state.js';
 

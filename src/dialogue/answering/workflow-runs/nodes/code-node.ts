@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { Commands } from '../../../kernel/commands.js';
-import { deterministicId } from '../../../kernel/ids.js';
-import { StoreArtifact } from '../../../resources/artifacts/artifact.commands.js';
-import { type CodeFailure, type CodeFile, CodeRunner } from '../../../resources/code/code-runner.port.js';
-import type { CodeNodeConfig } from '../../../resources/workflows/node-config.policy.js';
-import { AnswerFailed } from '../loop/answer-failed.js';
-import { structuredAnswer } from '../loop/structured-answer.policy.js';
+import { Commands } from '../../../../kernel/commands.js';
+import { deterministicId } from '../../../../kernel/ids.js';
+import { StoreArtifact } from '../../../../resources/artifacts/artifact.commands.js';
+import { type CodeFailure, type CodeFile, CodeRunner } from '../../../../resources/code/code-runner.port.js';
+import type { CodeNodeConfig } from '../../../../resources/workflows/node-config.policy.js';
+import { AnswerFailed } from '../../loop/answer-failed.js';
+import { structuredAnswer } from '../../loop/structured-answer.policy.js';
 import { mimeTypeOf } from './file-types.policy.js';
 import { type NodeContext, setOutput } from './node-context.js';
 import { NodeFiles } from './node-files.js';

@@ -1,10 +1,10 @@
-import { OUTCOME_UNKNOWN_TEXT, outcomeUnknown } from '../../conversation/tool-call.policy.js';
-import type { CalledTool, ToolCallFinished } from '../../conversation/conversation.events.js';
-import { finishedAs } from '../loop/call-ends.policy.js';
-import { RepeatedCalls } from '../loop/repeated-calls.policy.js';
-import type { CallLedger } from '../loop/tool-round.js';
-import type { Transcript } from '../loop/transcript.js';
-import type { StepNumber } from './workflow-run.events.js';
+import { OUTCOME_UNKNOWN_TEXT, outcomeUnknown } from '../../../conversation/tool-call.policy.js';
+import type { CalledTool, ToolCallFinished } from '../../../conversation/conversation.events.js';
+import { finishedAs } from '../../loop/call-ends.policy.js';
+import { RepeatedCalls } from '../../loop/repeated-calls.policy.js';
+import type { CallLedger } from '../../loop/tool-round.js';
+import type { Transcript } from '../../loop/transcript.js';
+import type { StepNumber } from '../workflow-run.events.js';
 
 type EarlierCall = Readonly<{ call: CalledTool; end: ToolCallFinished['data'] | undefined }>;
 

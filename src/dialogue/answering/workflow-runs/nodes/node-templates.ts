@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../../../kernel/clock.js';
-import { Rejection } from '../../../kernel/rejection.js';
-import { type PromptDocument, PromptRenderer, type RenderedPrompt } from '../../../resources/prompts/prompt.port.js';
-import { AnsweringOptions } from '../loop/answering-options.js';
+import { Clock } from '../../../../kernel/clock.js';
+import { Rejection } from '../../../../kernel/rejection.js';
+import { type PromptDocument, PromptRenderer, type RenderedPrompt } from '../../../../resources/prompts/prompt.port.js';
+import { AnsweringOptions } from '../../loop/answering-options.js';
 import type { NodeContext } from './node-context.js';
 
 /** Renders the templates of nodes with the state of their run. One that cannot be rendered stands as it is written, and the step says so. */

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { ExpressionFailed, Expressions } from '../../../resources/workflows/expressions.port.js';
-import type { NodeConfigOf } from '../../../resources/workflows/node-config.policy.js';
-import { ELSE_HANDLE } from '../../../resources/workflows/workflow-graph.policy.js';
-import type { AnswerDelta } from '../loop/answer-delta.js';
-import { AnswerFailed } from '../loop/answer-failed.js';
+import { ExpressionFailed, Expressions } from '../../../../resources/workflows/expressions.port.js';
+import type { NodeConfigOf } from '../../../../resources/workflows/node-config.policy.js';
+import { ELSE_HANDLE } from '../../../../resources/workflows/workflow-graph.policy.js';
+import type { AnswerDelta } from '../../loop/answer-delta.js';
+import { AnswerFailed } from '../../loop/answer-failed.js';
 import type { NodeContext } from './node-context.js';
 import { NodeTemplates } from './node-templates.js';
 
