@@ -26,6 +26,8 @@ import { QuestionResolver } from './intake/resolve-question.js';
 import { StopAnswerHandler } from './runner/stop-answer.commands.js';
 import { StopAnswerController } from './runner/stop-answer.http.js';
 import { SweepTurns } from './runner/sweep-turns.ticker.js';
+import { ArtifactsModule } from '../../resources/artifacts/artifacts.module.js';
+import { DeleteArtifactsOfConversation } from './delete-artifacts-of-conversation.reaction.js';
 import { TitleConversation } from './title-conversation.reaction.js';
 import { TurnCloser } from './runner/turn-closer.js';
 import { TurnRunner } from './runner/turn-runner.js';
@@ -38,12 +40,21 @@ import { DropContinuations } from './runner/drop-continuations.js';
 import { answeringRejections } from './answering.rejections.js';
 import { DropContinuationHandler } from './loop/continuation.commands.js';
 
-const REACTIONS = [TitleConversation];
+const REACTIONS = [DeleteArtifactsOfConversation, TitleConversation];
 const TICKERS = [SweepTurns, ExpirePauses, EndUnclaimedTurns];
 const RETENTION = [DropContinuations];
 
 @Module({
-  imports: [AttachmentsModule, LimitsModule, SourcesModule, JournalModule, PromptsModule, ToolsModule, ConversationModule],
+  imports: [
+    ArtifactsModule,
+    AttachmentsModule,
+    LimitsModule,
+    SourcesModule,
+    JournalModule,
+    PromptsModule,
+    ToolsModule,
+    ConversationModule,
+  ],
   controllers: [AnsweringController, StopAnswerController],
   providers: [
     ...REACTIONS,

@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
-import { ArtifactsModule } from '../../resources/artifacts/artifacts.module.js';
 import { ConversationsController } from './conversations.http.js';
 import {
   DeleteConversationHandler,
@@ -11,7 +10,6 @@ import {
   WatchConversationHandler,
 } from './conversation.commands.js';
 import { AppendTurnHandler, NoteBackgroundWorkHandler } from './additions.commands.js';
-import { DeleteArtifactsOfConversation } from './delete-artifacts-of-conversation.reaction.js';
 import { EarlierTurns } from './earlier-turns.port.js';
 import { ReadModelEarlierTurns } from './read-model-earlier-turns.js';
 import { conversationRejections } from './conversation.rejections.js';
@@ -20,13 +18,9 @@ import { TURN_HANDLERS } from './turn.commands.js';
 import { AskAutomaticTurnHandler } from './automatic-turn.commands.js';
 import { conversationNotifications } from './conversation.notifications.js';
 
-const REACTIONS = [DeleteArtifactsOfConversation];
-
 @Module({
-  imports: [ArtifactsModule],
   controllers: [ConversationsController],
   providers: [
-    ...REACTIONS,
     ConversationQueries,
     { provide: EarlierTurns, useClass: ReadModelEarlierTurns },
     RenameConversationHandler,
@@ -41,10 +35,9 @@ const REACTIONS = [DeleteArtifactsOfConversation];
     AppendTurnHandler,
     AskAutomaticTurnHandler,
   ],
-  exports: [...REACTIONS, ConversationQueries, EarlierTurns],
+  exports: [ConversationQueries, EarlierTurns],
 })
 export class ConversationModule {
-  static readonly reactions = REACTIONS;
   static readonly rejections = conversationRejections;
   static readonly notifications = conversationNotifications;
 }
