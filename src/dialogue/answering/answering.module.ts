@@ -29,6 +29,7 @@ import { QuestionResolver } from './intake/resolve-question.js';
 import { StopAnswerHandler } from './runner/stop-answer.commands.js';
 import { StopAnswerController } from './runner/stop-answer.http.js';
 import { SweepTurns } from './runner/sweep-turns.ticker.js';
+import { DeleteArtifactsOfConversation } from './delete-artifacts-of-conversation.reaction.js';
 import { TitleConversation } from './title-conversation.reaction.js';
 import { WorkflowPins } from './intake/workflow-pins.js';
 import { TurnCloser } from './runner/turn-closer.js';
@@ -76,7 +77,7 @@ import {
 } from './research/research.commands.js';
 import { researchPurges } from './research/research.purges.js';
 
-const REACTIONS = [TitleConversation, DeleteArtifactsOfRuns, EndWorkflowRuns, PurgeRunsOfWorkflow];
+const REACTIONS = [TitleConversation, DeleteArtifactsOfConversation, DeleteArtifactsOfRuns, EndWorkflowRuns, PurgeRunsOfWorkflow];
 const TICKERS = [SweepTurns, ExpirePauses, EndUnclaimedTurns];
 const RETENTION = [DropContinuations, PurgeWorkflowRuns, PurgeResearches];
 const WORKFLOW_RUNS = [

@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
-import { ArtifactsModule } from '../../resources/artifacts/artifacts.module.js';
 import { ConversationsController } from './conversations.http.js';
 import {
   DeleteConversationHandler,
@@ -13,7 +12,6 @@ import {
 import { AppendTurnHandler, NoteBackgroundWorkHandler } from './additions.commands.js';
 import { ConversationGuard } from './conversation-guard.port.js';
 import { PinnedConversationGuard } from './pinned-conversation-guard.js';
-import { DeleteArtifactsOfConversation } from './delete-artifacts-of-conversation.reaction.js';
 import { EarlierTurns } from './earlier-turns.port.js';
 import { ReadModelEarlierTurns } from './read-model-earlier-turns.js';
 import { conversationRejections } from './conversation.rejections.js';
@@ -22,13 +20,9 @@ import { TURN_HANDLERS } from './turn.commands.js';
 import { AskAutomaticTurnHandler } from './automatic-turn.commands.js';
 import { conversationNotifications } from './conversation.notifications.js';
 
-const REACTIONS = [DeleteArtifactsOfConversation];
-
 @Module({
-  imports: [ArtifactsModule],
   controllers: [ConversationsController],
   providers: [
-    ...REACTIONS,
     ConversationQueries,
     { provide: EarlierTurns, useClass: ReadModelEarlierTurns },
     { provide: ConversationGuard, useClass: PinnedConversationGuard },
@@ -44,10 +38,9 @@ const REACTIONS = [DeleteArtifactsOfConversation];
     AppendTurnHandler,
     AskAutomaticTurnHandler,
   ],
-  exports: [...REACTIONS, ConversationQueries, ConversationGuard, EarlierTurns],
+  exports: [ConversationQueries, ConversationGuard, EarlierTurns],
 })
 export class ConversationModule {
-  static readonly reactions = REACTIONS;
   static readonly rejections = conversationRejections;
   static readonly notifications = conversationNotifications;
 }

@@ -9,8 +9,8 @@ import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
 import { artifactCodec } from '../../resources/artifacts/artifact.codec.js';
 import { DeleteArtifact } from '../../resources/artifacts/artifact.commands.js';
 import type { ArtifactCreated } from '../../resources/artifacts/artifact.events.js';
-import { conversationCodec } from './conversation.codec.js';
-import type { ConversationDeleted } from './conversation.events.js';
+import { conversationCodec } from '../conversation/conversation.codec.js';
+import type { ConversationDeleted } from '../conversation/conversation.events.js';
 
 type Followed = ConversationDeleted | ArtifactCreated;
 
