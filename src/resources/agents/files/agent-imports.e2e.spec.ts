@@ -200,7 +200,7 @@ describe('an import', () => {
     expect(sent.filter(({ headers }) => headers.get('idempotent-replayed') === 'true')).toHaveLength(3);
     expect([(await agents(user)).length, (await tools(user)).length]).toEqual([1, 1]);
     const other = await service.import(user, brought(2), {}, { 'idempotency-key': 'k' });
-    expect([other.status, other.body['code']]).toEqual([422, 'idempotency_key_reused']);
+    expect([other.status, other.body['success']]).toEqual([422, false]);
   });
 
   it('gives agents that come at once slugs of their own', async () => {
