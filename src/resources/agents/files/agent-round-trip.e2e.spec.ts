@@ -187,9 +187,9 @@ function allSecrets(plan: Json, canary: (place: string) => string): object {
       const secrets = Object.fromEntries(
         (names as string[]).map((name) => [name, name === 'token' ? tokenOf(String(type), canary) : canary(name)]),
       );
-      return [key, { decision: 'create', secrets }] as const;
+      return [key as string, { decision: 'create', secrets }] as const;
     });
-  return { tools: Object.fromEntries(tools), models: { 'My model': { api_key: canary('model') } } };
+  return { tools: Object.fromEntries<object>(tools), models: { 'My model': { api_key: canary('model') } } };
 }
 
 function tokenOf(type: string, canary: (place: string) => string): string {

@@ -1,0 +1,58 @@
+import { startService } from './measured-service.js';
+import { microsNow } from './program.js';
+import { type Bench, median } from './report.js';
+
+const TOOLS = 100;
+/** A user may have 200 tools. */
+const USERS = 5;
+
+/** A file with a hundred tools, each of a server of its own. */
+function fileOf(user: number): string {
+  const tools = Array.from({ length: TOOLS }, (_, tool) => ({
+    type: 'api_tool',
+    name: `Tool ${tool}`,
+    description: 'Looks',
+    config: {
+      actions: { look: { name: 'look', url: `http://localhost:${9000 + tool}/look`, method: 'GET', description: 'Looks' } },
+    },
+  }));
+  return JSON.stringify({ apiVersion: 'docsgpt.arc53.com/v1', kind: 'Agent', spec: { name: `Agent ${user}`, tools } });
+}
+
+async function imported(url: string, yaml: string): Promise<number> {
+  const since = microsNow();
+  const response = await fetch(`${url}/api/import_agent`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ yaml }),
+  });
+  const text = await response.text();
+  const milliseconds = (microsNow() - since) / 1000;
+  const { warnings } = JSON.parse(text) as { warnings?: readonly string[] };
+  if (response.status !== 200 || warnings?.length !== 0) throw new Error(`The import was answered ${response.status}: ${text}`);
+  return milliseconds;
+}
+
+/** How long it takes until an agent is there that brings a hundred tools along. */
+export const bench: Bench = {
+  name: 'import',
+  title: 'The import of an agent with a hundred tools',
+  async run(context) {
+    const durations: number[] = [];
+    for (let user = 0; user < USERS; user++) {
+      const service = await startService(context, {
+        ALLOWED_PRIVATE_HOSTS: 'localhost',
+        OPENAI_BASE_URL: 'http://127.0.0.1:9/v1',
+      });
+      durations.push(await imported(service.url, fileOf(user)));
+      await service.stop();
+    }
+    return {
+      figures: [
+        { name: `${TOOLS} tools, median`, value: median(durations), unit: 'ms' },
+        { name: `${TOOLS} tools, slowest`, value: Math.max(...durations), unit: 'ms' },
+      ],
+      notes: [`The first import of each of ${USERS} services, with the start of the thread that reads YAML.`],
+    };
+  },
+};
