@@ -14,6 +14,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+const DEVICE_OR_INVOCATION = /\b(dev|inv)_[0-9a-f]{32}\b/g;
 
 /** Whole histories, each about ids of its own, so that every face of every shape is told once of something that is there. */
 function histories(types: readonly string[], samples: readonly Sample[]): readonly (readonly Sample[])[] {
@@ -22,7 +23,10 @@ function histories(types: readonly string[], samples: readonly Sample[]): readon
   return Array.from({ length: rounds }, (_, round) =>
     faces.map((found) => {
       const text = JSON.stringify(found[Math.min(round, found.length - 1)]);
-      return JSON.parse(text.replaceAll(UUID, (id) => deterministicId(round, id))) as Sample;
+      const other = text
+        .replaceAll(UUID, (id) => deterministicId(round, id))
+        .replaceAll(DEVICE_OR_INVOCATION, (id, kind: string) => `${kind}_${deterministicId(round, id).replaceAll('-', '')}`);
+      return JSON.parse(other) as Sample;
     }),
   );
 }

@@ -73,7 +73,7 @@ export const deviceNotFound = () => new Rejection('device-not-found', 'Device no
 export const pairingNotFound = () => new Rejection('device-pairing-not-found', 'Pairing not found');
 
 /** A device that was paired, of its owner alone. @throws Rejection device-not-found */
-export function pairedFor(state: Device, ownerId: string): NonNullable<Device['paired']> {
+function pairedFor(state: Device, ownerId: string): NonNullable<Device['paired']> {
   if (!state.paired || state.ownerId !== ownerId) throw deviceNotFound();
   return state.paired;
 }

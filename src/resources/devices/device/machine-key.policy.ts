@@ -37,7 +37,7 @@ export type Signed = Readonly<{
 }>;
 
 /** The text that a device signs. */
-export const signedText = ({ method, path, timestamp, body }: Pick<Signed, 'method' | 'path' | 'timestamp' | 'body'>): string =>
+const signedText = ({ method, path, timestamp, body }: Pick<Signed, 'method' | 'path' | 'timestamp' | 'body'>): string =>
   [method, path, timestamp, createHash('sha256').update(body).digest('hex')].join(' ');
 
 const refused = (code: string, message: string) => new Rejection(`device-${code}`, message);

@@ -4,7 +4,7 @@ import type { DeviceId } from './device.events.js';
 
 /** Without I, O, 0 and 1, which people mistake for one another. */
 export const USER_CODE_ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
-export const USER_CODE_CHARACTERS = 8;
+const USER_CODE_CHARACTERS = 8;
 const BITS_PER_CHARACTER = 5;
 const DEVICE_CODE = /^dc_[0-9a-f]{32}$/;
 

@@ -11,7 +11,7 @@ import type {
   InvocationRequested,
 } from './device-invocation.events.js';
 
-export type InvocationEnd =
+type InvocationEnd =
   | Readonly<{ kind: 'finished' } & Omit<InvocationFinished['data'], 'invocationId'>>
   | Readonly<{ kind: 'denied'; reason: string | null }>
   | Readonly<{ kind: 'expired' | 'unknown'; reason: GaveUp }>;
@@ -79,7 +79,7 @@ export const OUTPUT_PARTS_MAX = 2_000;
 export const invocationNotFound = () => new Rejection('device-invocation-not-found', 'Invocation not found');
 
 /** Of another device it is not there. @throws Rejection device-invocation-not-found */
-export function requestedOf({ requested, status }: Invocation, deviceId: string): InvocationRequested['data'] {
+function requestedOf({ requested, status }: Invocation, deviceId: string): InvocationRequested['data'] {
   // A command that was not handed out is none that a device knows of.
   if (!requested || requested.deviceId !== deviceId || status === 'requested') throw invocationNotFound();
   return requested;

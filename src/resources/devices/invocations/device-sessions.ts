@@ -136,7 +136,7 @@ class Wake {
 }
 
 /** What a device is given, and all that it needs to know. */
-export const envelopeOf = ({
+const envelopeOf = ({
   invocationId,
   action,
   command,

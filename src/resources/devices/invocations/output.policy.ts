@@ -11,7 +11,7 @@ const LINES_MAX = 100_000;
 
 export type OutputText = Readonly<{ stdout: string; stderr: string }>;
 
-export type CommandEnd = Readonly<{ exitCode: number | null; durationMs: number | null; error: string | null }>;
+type CommandEnd = Readonly<{ exitCode: number | null; durationMs: number | null; error: string | null }>;
 
 /** What one request of a device holds. */
 export type ReceivedLines = Readonly<{ text: OutputText; end: CommandEnd | undefined; received: number }>;

@@ -39,7 +39,7 @@ import { StoredDevices } from '../device/stored-devices.js';
 const TIMEOUT_MS_DEFAULT = 30_000;
 const TIMEOUT_MS_MAX = 600_000;
 /** What a command has beside its own time to reach its device, and to come back. */
-export const TRAVEL_MS = 5_000;
+const TRAVEL_MS = 5_000;
 const PATH_CHARACTERS_MAX = 4_096;
 /** Signals may be lost: the log is asked this often. */
 const CHECKED_EVERY_MS = 500;
