@@ -1,3 +1,4 @@
+import type { AnswerGuards } from '../../src/dialogue/answering/guardrails/answer-guards.js';
 import { noGuards } from './guardrails.js';
 import { runInNewContext } from 'node:vm';
 import { AgentNode } from '../../src/dialogue/answering/workflow-runs/nodes/agent-node.js';
@@ -96,6 +97,7 @@ export function workflowsOver(
   models: LanguageModels,
   tools: OpenTools,
   blobs: Blobs,
+  guards?: AnswerGuards,
 ): AnswerComposer {
   const streams = new Streams(store, systemTiming);
   const clock = { now: () => new Date() };
@@ -116,7 +118,7 @@ export function workflowsOver(
       NO_CODE,
     ),
   );
-  return new AnswerComposer(agents, NO_RESEARCH, workflows, noGuards(commands));
+  return new AnswerComposer(agents, NO_RESEARCH, workflows, guards ?? noGuards(commands));
 }
 
 /** The run of a turn, as the log has it. */

@@ -1,17 +1,4 @@
-import {
-  Body,
-  Controller,
-  Delete,
-  Get,
-  Headers,
-  HttpCode,
-  Param,
-  Post,
-  Query,
-  Req,
-  Res,
-  type StreamableFile,
-} from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req, Res, type StreamableFile } from '@nestjs/common';
 import { ApiOperation, ApiProduces, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { IsOptional } from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -120,7 +107,6 @@ export class ArtifactsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
     @Param('id') id: string,
-    @Headers('accept') accept?: string,
     @Query('disposition') disposition?: string,
     @Query('version') version?: string,
     @Query('conversation_id') conversationId?: string,
@@ -130,7 +116,7 @@ export class ArtifactsController {
     if (number === undefined) throw new Rejection('invalid-request', 'Invalid version');
     const found = await this.artifacts.version(id, number);
     if (!found) throw versionNotFound();
-    if (disposition !== 'url' && !accept?.includes('application/json')) return sendFile(reply, this.blobs, found);
+    if (disposition !== 'url' && !request.headers.accept?.includes('application/json')) return sendFile(reply, this.blobs, found);
     const base = (this.options.baseUrl ?? `${request.protocol}://${request.host}`).replace(/\/$/, '');
     const url = `${base}/api/artifact_files/${this.links.capabilityOf({ artifactId: id, version: number })}`;
     void reply.header('Content-Type', LINK_TYPE).header('Cache-Control', 'no-store');
@@ -155,6 +141,7 @@ export class ArtifactsController {
   @Post('artifacts/:id/restore')
   @HttpCode(200)
   @ApiOperation({ summary: 'Makes an earlier version the newest' })
+  @OF_CONVERSATION
   @DocumentedBody({ type: RestoredVersion }, { version: 1 })
   async restore(
     @KnownCaller() caller: Caller,
@@ -176,6 +163,7 @@ export class ArtifactsController {
   @Access({ for: 'caller', action: 'delete', of: 'artifacts' })
   @Delete('artifacts/:id')
   @ApiOperation({ summary: 'Deletes an artifact with all its versions' })
+  @OF_CONVERSATION
   async delete(
     @KnownCaller() caller: Caller,
     @Res({ passthrough: true }) reply: FastifyReply,

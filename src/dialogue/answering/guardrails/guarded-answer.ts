@@ -43,9 +43,7 @@ export class GuardedAnswer {
     const { mode, controls } = guard.policy;
     const { before, schema } = context;
     this.onlyLooks = mode === 'monitor_only' || !controls.some(({ stage, action }) => stage === 'output' && action !== 'flag');
-    // A judge is asked about the complete text: what it sees of a part may mean something else.
-    const judged = controls.some(({ stage, check, action }) => stage === 'output' && check === 'policy' && action === 'block');
-    this.holdsAll = schema !== null || judged || guard.needs('output').holdsAll;
+    this.holdsAll = schema !== null || guard.holdsOutput;
     this.whole = { text: before.answer, thought: before.thought };
     const channel = (shown: string) =>
       new TextChannel(

@@ -68,6 +68,14 @@ export class TurnGuard {
     throw blockOf(this.policy, stage, decisions);
   }
 
+  /** No text of an answer is shown before all of it is checked. A judge is asked about the complete text: what it sees of a part may mean something else. */
+  get holdsOutput(): boolean {
+    const isJudged = this.policy.controls.some(
+      ({ stage, check, action }) => stage === 'output' && check === 'policy' && action === 'block',
+    );
+    return this.policy.mode !== 'monitor_only' && (isJudged || this.needs('output').holdsAll);
+  }
+
   localScan(stage: GuardrailStage, text: string, before?: string): LocalScan {
     return this.guardrails.localScan(this.policy, stage, text, before);
   }

@@ -56,6 +56,11 @@ export class StepMade {
     }
   }
 
+  /** Other words stand for what was said. */
+  rewrite(texts: Pick<Made, 'answer' | 'thought'>): void {
+    this.made = { ...this.made, ...texts };
+  }
+
   private show(change: Partial<Made>): void {
     this.made = { ...this.made, ...change };
     this.isShown = true;

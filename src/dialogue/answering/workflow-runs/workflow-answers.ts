@@ -8,6 +8,7 @@ import { RUN_STEPS_MAX, type WorkflowGraph, type WorkflowNode } from '../../../r
 import { WorkflowGraphs } from '../../../resources/workflows/workflow-graphs.port.js';
 import { Toolbox } from '../../../resources/tools/toolbox/toolbox.port.js';
 import type { Frame } from '../../journal/message.events.js';
+import { GuardrailBlock } from '../guardrails/guardrail-block.js';
 import type { Run } from '../loop/agent-loop.js';
 import type { AnswerDelta } from '../loop/answer-delta.js';
 import { AnswerFailed } from '../loop/answer-failed.js';
@@ -15,6 +16,7 @@ import { Continuations } from '../loop/continuations.js';
 import type { Transcript } from '../loop/transcript.js';
 import { begunNode, followingId, nodeById, startNode } from './graph-path.policy.js';
 import { NodeResult } from './nodes/node-context.js';
+import { guardStep } from './guarded-step.js';
 import { RunBook } from './run-book.js';
 import { inputDocuments, INPUT_DOCUMENTS_MAX, RunState } from './nodes/run-state.js';
 import { RunValues } from './run-values.js';
@@ -35,6 +37,7 @@ const FAILED = 'workflow-failed';
 const NO_START = 'No start node found in workflow.';
 const GONE = 'The workflow of this agent is not there any more.';
 const ENDED = 'The workflow run has ended.';
+const GIVEN_UP = 'The answer was ended before its workflow.';
 const TOO_LONG = `The workflow was ended: a run has at most ${RUN_STEPS_MAX} steps, and none of them was an end.`;
 const DEAD_END = 'The workflow was ended: no way leads on from this node, and it is no end.';
 
@@ -75,8 +78,26 @@ export class WorkflowAnswers {
     private readonly nodes: WorkflowNodes,
   ) {}
 
-  /** @throws AnswerFailed once a node has failed */
-  async *deltas(ofTurn: Transcript, run: Run): AsyncGenerator<AnswerDelta> {
+  /** An answer that is given up on the way, as by a guardrail, ends the run. @throws AnswerFailed once a node has failed; GuardrailBlock */
+  async *deltas(transcript: Transcript, run: Run): AsyncGenerator<AnswerDelta> {
+    let givenUp: string | undefined = GIVEN_UP;
+    try {
+      yield* this.steps(transcript, run);
+      givenUp = undefined;
+    } catch (error) {
+      givenUp = error instanceof GuardrailBlock ? error.message : undefined;
+      throw error;
+    } finally {
+      if (givenUp !== undefined && !run.signal.aborted) await this.end(transcript, givenUp);
+    }
+  }
+
+  private async end(transcript: Transcript, error: string): Promise<void> {
+    const book = await this.open(transcript);
+    if (book.run.status === 'running') await book.finish('interrupted', error);
+  }
+
+  private async *steps(ofTurn: Transcript, run: Run): AsyncGenerator<AnswerDelta> {
     const transcript: Transcript = { ...ofTurn, exchanges: sharedHistory(ofTurn.exchanges) };
     const { workflow, attachments = [] } = transcript.asked.settings;
     const graph = workflow && (await this.graphs.pinned(workflow));
@@ -178,11 +199,14 @@ export class WorkflowAnswers {
         else yield delta;
       }
       if (run.signal.aborted) return false;
+      if (run.guard) await guardStep(run.guard, result, made);
     } catch (error) {
       if (run.signal.aborted) return false;
-      const failure = failureOf(error);
-      if (!failure) throw error;
-      yield* this.fail(session, step, { result, made, ...failure, reason: 'node_failed' });
+      const failed = failureOf(error);
+      if (!failed) throw error;
+      if (run.guard) await guardStep(run.guard, result, made);
+      const failure = run.guard?.said(failed.failure) ?? failed.failure;
+      yield* this.fail(session, step, { result, made, ...failed, failure, reason: 'node_failed' });
       return true;
     }
     for (const text of result.notices) {
@@ -217,11 +241,12 @@ export class WorkflowAnswers {
 
   /** The run waits, the turn pauses: what it goes on from names the step. */
   private async *pause(
-    { book, frames }: Session,
+    { book, frames, run }: Session,
     step: RunStep,
     pause: Extract<AnswerDelta, { type: 'pause' }>,
     made: StepMade,
   ): AsyncGenerator<AnswerDelta, false> {
+    if (run.guard) made.rewrite({ answer: run.guard.said(made.soFar.answer), thought: run.guard.said(made.soFar.thought) });
     await book.wait(
       step,
       pause.calls.map(({ callId }) => callId),
@@ -292,8 +317,11 @@ export class WorkflowAnswers {
     const isHeadless = asked.conversationId === asked.turnId;
     const { answer, thought, sources, toolCalls } = contribution;
     const isCutOff = nodeType === 'end' && frames.isNextMissing && !saysSomething(sinceLastStep(run.shown));
-    if (answer && (isHeadless || asked.settings.responseSchema || isCutOff))
-      yield { type: 'text', text: (await this.values.recall(answer)) as string };
+    // What was said before a pause was shown with it.
+    const isHeld = run.guard?.holdsOutput === true && step >= (waiting?.workflow.step ?? 0);
+    const shown = isHeld && step === waiting?.workflow.step ? waiting.workflow.made.answer.length : 0;
+    if (answer && (isHeadless || asked.settings.responseSchema || isCutOff || isHeld))
+      yield { type: 'text', text: ((await this.values.recall(answer)) as string).slice(shown) };
     if (thought && isHeadless) yield { type: 'thought', text: (await this.values.recall(thought)) as string };
     if (sources) yield { type: 'found', sources: (await this.values.recall(sources)) as Made['sources'] };
     if (toolCalls) {

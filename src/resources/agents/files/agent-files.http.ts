@@ -104,6 +104,6 @@ export class AgentFilesController {
   /** The caller's next read shows what was written, wherever it is answered. */
   private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
     answerPosition(reply, position);
-    await this.freshness.reached(['agents', 'tools', 'prompts'], position);
+    await this.freshness.reached(['agents', 'tools', 'prompts', 'custom-models', 'workflows'], position);
   }
 }

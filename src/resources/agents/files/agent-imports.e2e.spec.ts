@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { load } from 'js-yaml';
 import { agentFile, FilesService, type Json, type User } from '../../../../test/support/agent-files.js';
+import { eventually } from '../../../../test/support/eventually.js';
 import { newId } from '../../../kernel/ids.js';
 import { AgentImports } from './agent-imports.process.js';
 import { AcceptAgentImport } from './agent-import.commands.js';
@@ -229,6 +230,8 @@ describe('an import', () => {
     expect(outcome).toMatchObject({ agentId, slug: 'left' });
     // Whether the reaction or this came first: once.
     expect(await imports.complete(importId, cause)).toMatchObject({ agentId, slug: 'left' });
+    // No answer of the service has waited for its read models.
+    await eventually(async () => (await agents(user)).some(({ name }) => name === 'Left'));
     expect((await agents(user)).filter(({ name }) => name === 'Left')).toHaveLength(1);
     const prompts = (await service.send(user, 'GET', '/api/get_prompts')).body as unknown as readonly Json[];
     expect(prompts.filter(({ name }) => name === 'Left behind')).toHaveLength(1);

@@ -64,12 +64,16 @@ export class AgentImports {
         return this.apply(instead, state, accepted, cause);
       throw error;
     });
+    let { position } = applied;
     if (state.status !== 'finished') {
-      if (accepted.deletes !== null) await this.deleteWorkflow(accepted.deletes, ownerId, applied.agentId, cause);
+      // The deletion comes after the agent's event.
+      if (accepted.deletes !== null)
+        position = (await this.deleteWorkflow(accepted.deletes, ownerId, applied.agentId, cause)) ?? position;
       await this.commands.execute(new FinishAgentImport(importId, applied.agentId, cause));
     }
     return {
       ...applied,
+      position,
       action: applied.agentId === accepted.agentId ? action : 'created',
       agentType: accepted.imported.agentType,
       warnings,
@@ -115,9 +119,10 @@ export class AgentImports {
   }
 
   /** One that another agent began to use meanwhile stays. */
-  private async deleteWorkflow(workflowId: string, ownerId: string, agentId: AgentId, cause: Cause): Promise<void> {
-    await this.commands.execute(new DeleteWorkflow(workflowId, ownerId, cause, agentId)).catch((error: unknown) => {
+  private async deleteWorkflow(workflowId: string, ownerId: string, agentId: AgentId, cause: Cause): Promise<bigint | undefined> {
+    return this.commands.execute(new DeleteWorkflow(workflowId, ownerId, cause, agentId)).catch((error: unknown) => {
       if (!(error instanceof Rejection)) throw error;
+      return undefined;
     });
   }
 

@@ -57,7 +57,10 @@ export class AgentNode {
           if (isHeld) text = '';
           break;
         case 'pause':
-          yield { ...delta, continuation: JSON.stringify({ ...(JSON.parse(delta.continuation) as object), text }) };
+          yield {
+            ...delta,
+            continuation: JSON.stringify({ ...(JSON.parse(delta.continuation) as object), text: run.guard?.said(text) ?? text }),
+          };
           return;
         default:
           yield delta;

@@ -1,9 +1,11 @@
+import { isUtf8 } from 'node:buffer';
 import { Injectable } from '@nestjs/common';
 import { Commands } from '../../../../kernel/commands.js';
 import { deterministicId } from '../../../../kernel/ids.js';
 import { StoreArtifact } from '../../../../resources/artifacts/artifact.commands.js';
 import { type CodeFailure, type CodeFile, CodeRunner } from '../../../../resources/code/code-runner.port.js';
 import type { CodeNodeConfig } from '../../../../resources/workflows/node-config.policy.js';
+import type { TurnGuard } from '../../guardrails/turn-guard.js';
 import { AnswerFailed } from '../../loop/answer-failed.js';
 import { structuredAnswer } from '../../loop/structured-answer.policy.js';
 import { mimeTypeOf } from './file-types.policy.js';
@@ -51,12 +53,13 @@ export class CodeNode {
   /** A step that is made again keeps the same file once: its id says whose it is. */
   private async keep(
     { name, content }: CodeFile,
-    { workflowRunId, step, transcript, result }: NodeContext,
+    { workflowRunId, step, transcript, result, run }: NodeContext,
   ): Promise<RunDocument> {
     const { conversationId, turnId } = transcript.asked;
     const isHeadless = conversationId === turnId;
     const mimeType = mimeTypeOf(name);
     const artifactId = deterministicId('artifact', workflowRunId, step.step, name);
+    const filename = run.guard?.said(name) ?? name;
     const { version } = await this.commands.execute(
       new StoreArtifact(
         {
@@ -64,19 +67,23 @@ export class CodeNode {
           ownerId: transcript.ownerId,
           parent: { workflowRunId, ...(!isHeadless && { conversationId, messageId: turnId }) },
           kind: 'file',
-          title: name,
-          filename: name,
+          title: filename,
+          filename,
           mimeType,
-          content,
+          content: run.guard ? await guardedContent(run.guard, content) : content,
           producedBy: { kind: 'workflow-node', workflow_run_id: workflowRunId, node_id: step.nodeId, step: step.step },
         },
         transcript.cause,
       ),
     );
     result.artifactIds.push(artifactId);
-    return { artifact_id: artifactId, version, mime_type: mimeType, filename: name };
+    return { artifact_id: artifactId, version, mime_type: mimeType, filename };
   }
 }
+
+/** A text without what may not be kept; what is no text stays as it is. @throws GuardrailBlock */
+const guardedContent = async (guard: TurnGuard, content: Uint8Array): Promise<Uint8Array> =>
+  isUtf8(content) ? Buffer.from(await guard.text('output', Buffer.from(content).toString())) : content;
 
 const failureText = ({ kind, text }: CodeFailure): string =>
   text === '' ? FAILURES[kind] : `${FAILURES[kind]} ${text.slice(-FAILURE_CHARACTERS_MAX).toWellFormed()}`;

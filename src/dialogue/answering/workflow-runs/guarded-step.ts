@@ -1,0 +1,20 @@
+import type { TurnGuard } from '../guardrails/turn-guard.js';
+import type { NodeResult } from './nodes/node-context.js';
+import type { StepMade } from './step-made.js';
+
+/**
+ * Checks what a step is about to record of itself, and masks in it what may not be kept: its output, the variables that it changed, and
+ * what it said. What later steps read is what was recorded. @throws GuardrailBlock
+ */
+export async function guardStep(guard: TurnGuard, result: NodeResult, made: StepMade): Promise<void> {
+  const { answer, thought } = made.soFar;
+  // An output stands under several names: each value is checked once.
+  const values = [...new Set<unknown>([answer, thought, ...result.problems, result.output, ...Object.values(result.delta)])];
+  const kept = values.filter((value) => value !== undefined);
+  const guarded = await guard.value('output', kept);
+  const as = (value: unknown): unknown => (value === undefined ? undefined : guarded[kept.indexOf(value)]);
+  made.rewrite({ answer: as(answer) as string, thought: as(thought) as string });
+  result.output = as(result.output);
+  for (const [name, value] of Object.entries(result.delta)) result.delta[name] = as(value);
+  result.problems.splice(0, Infinity, ...result.problems.map((problem) => as(problem) as string));
+}

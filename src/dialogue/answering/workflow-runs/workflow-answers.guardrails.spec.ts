@@ -1,0 +1,95 @@
+import { describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { codePolicy, CodeGuardrails } from '../../../../test/support/guardrails.js';
+import { InMemoryBlobs } from '../../../../test/support/in-memory-blobs.js';
+import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
+import { ScriptedModels, text, ToolsForTests } from '../../../../test/support/tool-turns.js';
+import { turnSettings } from '../../../../test/support/turn-settings.js';
+import { askedTurn, cause, eventsOf, framesOf, workerOver } from '../../../../test/support/turns.js';
+import { inARow, node, RUNS_WORKFLOW, workflowRunOf, workflowsOver } from '../../../../test/support/workflows.js';
+import type { Commands } from '../../../kernel/commands.js';
+import { LOG_START } from '../../../kernel/event-sourcing/event-store.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
+import { systemTiming } from '../../../platform/system-timing.js';
+import { AnswerGuards } from '../guardrails/answer-guards.js';
+import type { QuestionResolver } from '../intake/resolve-question.js';
+import { HeadlessAnswers } from '../runner/headless-answers.js';
+import { workflowRunIdOf, workflowRunStream } from './workflow-run.events.js';
+
+Logger.overrideLogger(false);
+
+const SECRET = /CODE-[0-9]{4}/;
+const silent = (id: string) => node(id, 'agent', { prompt_template: id, output_variable: `said_${id}`, stream_to_user: false });
+
+/** A workflow whose agents each say a secret, in pieces. `speaks`: the first one streams what it says. */
+function guardedWorkflow(output: 'redact' | 'block', { speaks = false } = {}) {
+  const log = new InMemoryEventStore();
+  const blobs = new InMemoryBlobs();
+  const first = speaks ? node('one', 'agent', { prompt_template: 'one', output_variable: 'said_one' }) : silent('one');
+  const graph = inARow([first, silent('two')], 'It is {{said_one}} and {{said_two}}.');
+  const models = new ScriptedModels(({ question }) => [text(`${question} CODE-12`), text('34 it is')]);
+  const guards = new AnswerGuards(new CodeGuardrails(), { execute: async () => undefined } as unknown as Commands);
+  const composer = workflowsOver(log, graph, models, new ToolsForTests([]), blobs, guards);
+  const settings = { ...RUNS_WORKFLOW, guardrails: codePolicy({ output }) };
+  const { runner } = workerOver(log, new InProcessSignals(), composer, blobs);
+  const run = async () => {
+    await askedTurn(log, 'c1', 't1', settings);
+    await runner.run('c1', 't1');
+    return framesOf(log, 't1');
+  };
+  const runHeadless = () =>
+    new HeadlessAnswers({} as QuestionResolver, composer, new Streams(log, systemTiming)).answer({
+      runId: 't1',
+      ownerId: 'alice',
+      input: 'Go!',
+      settings: turnSettings({ modelId: 'scripted', ...settings }),
+      cause,
+      ledger: { begin: async () => undefined, finish: async () => undefined },
+      callIdsTaken: new Set(),
+      used: () => undefined,
+      signal: new AbortController().signal,
+    });
+  const stored = async () => {
+    let all = blobs.text();
+    for await (const page of log.readAll({ after: LOG_START })) all += page.events.map(({ data }) => data).join('\n');
+    return all;
+  };
+  const requests = () => JSON.stringify(models.requests.map(({ messages }) => messages));
+  return { log, run, runHeadless, stored, requests };
+}
+
+const answerIn = (frames: readonly Record<string, unknown>[]) => frames.map(({ answer = '' }) => answer as string).join('');
+
+describe('what the nodes of a workflow say', () => {
+  it.each([{ speaks: false }, { speaks: true }])(
+    'is masked before it is recorded, shown or read by another node (%j)',
+    async (how) => {
+      const { log, run, stored } = guardedWorkflow('redact', how);
+      const frames = await run();
+      expect(answerIn(frames)).toContain('It is one [CODE] it is and two [CODE] it is.');
+      expect(JSON.stringify(frames)).not.toMatch(SECRET);
+      expect((await workflowRunOf(log, 't1')).status).toBe('completed');
+      const facts = await eventsOf(log, workflowRunStream(workflowRunIdOf('t1')));
+      expect(JSON.stringify(facts.map(({ data }) => data))).toContain('[CODE]');
+      expect(await stored()).not.toMatch(SECRET);
+    },
+  );
+
+  it.each([{ speaks: false }, { speaks: true }])('ends turn and run where it is blocked (%j)', async (how) => {
+    const { log, run, stored, requests } = guardedWorkflow('block', how);
+    const frames = await run();
+    expect(frames.slice(-4).map(({ type }) => type)).toEqual(['guardrail', 'error', 'id', 'end']);
+    expect(await workflowRunOf(log, 't1')).toMatchObject({ status: 'failed' });
+    expect(requests()).not.toMatch(SECRET);
+    expect(await stored()).not.toMatch(SECRET);
+  });
+
+  it.each([{ speaks: false }, { speaks: true }])('ends a headless run where it is blocked, with its record (%j)', async (how) => {
+    const { log, runHeadless, stored } = guardedWorkflow('block', how);
+    const { error } = await runHeadless();
+    expect(error).toMatchObject({ code: 'guardrail' });
+    expect(await workflowRunOf(log, 't1')).toMatchObject({ status: 'failed' });
+    expect(await stored()).not.toMatch(SECRET);
+  });
+});
