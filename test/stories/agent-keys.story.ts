@@ -44,6 +44,17 @@ export function agentKeysStory(makeBacking: MakeBacking): void {
       const path = `/api/messages/${messageId}/${reading}?api_key=${api_key}`;
       return replyOf(reading === 'cancel' ? client.post(path, {}, headers) : client.get(path, headers));
     };
+  /** Of an artifact that is not there. */
+  const ofArtifact =
+    (method: 'GET' | 'POST' | 'DELETE', more = `/${UNKNOWN}`): Use =>
+    (client, api_key, headers) => {
+      const path = `/api/artifacts${more}?conversation_id=${conversation_id}`;
+      const body = method === 'POST' ? { body: JSON.stringify({ version: 1 }) } : {};
+      const json = { 'content-type': 'application/json', ...headers, 'x-api-key': api_key };
+      return replyOf(
+        client.request(path, { method, headers: method === 'POST' ? json : { ...headers, 'x-api-key': api_key }, ...body }),
+      );
+    };
   const form = (fields = {}) => formOf([textFile('a.txt', 'Tea.')], fields);
   const decision = () => ({ conversation_id, tool_actions: [{ call_id: 'c1', decision: 'approved' }] });
   const continued = () => ({ question, conversation_id });
@@ -78,6 +89,12 @@ export function agentKeysStory(makeBacking: MakeBacking): void {
     'GET /api/messages/:messageId/tail': { 'a reader': ofMessage('tail') },
     'GET /api/messages/:messageId/digest': { 'a reader': ofMessage('digest') },
     'POST /api/messages/:messageId/cancel': { 'a reader': ofMessage('cancel') },
+    'GET /api/artifacts': { 'a list': ofArtifact('GET', '') },
+    'GET /api/artifacts/:id': { 'a reader': ofArtifact('GET') },
+    'GET /api/artifacts/:id/versions/:version': { 'a reader': ofArtifact('GET', `/${UNKNOWN}/versions/1`) },
+    'GET /api/artifacts/:id/download': { 'a reader': ofArtifact('GET', `/${UNKNOWN}/download`) },
+    'POST /api/artifacts/:id/restore': { 'a writer': ofArtifact('POST', `/${UNKNOWN}/restore`) },
+    'DELETE /api/artifacts/:id': { 'a writer': ofArtifact('DELETE') },
   };
   const uses = Object.entries(ROUTES).flatMap(([route, ways]) => Object.entries(ways).map(([way, use]) => ({ route, way, use })));
 
@@ -103,10 +120,14 @@ export function agentKeysStory(makeBacking: MakeBacking): void {
     expect(await world.quietHead()).toBe(before);
   });
 
-  it.each(uses)('$route is open to pages that the agent is for, and to callers that are no page: $way', async ({ use }) => {
-    for (const headers of [{ origin: SHOP }, {}]) {
-      // What was asked was done, or could not be: nothing waits for a decision, and the answer is over.
-      expect([200, 202, 409]).toContain((await use(world.nobody, key, headers)).status);
-    }
-  });
+  it.each(uses)(
+    '$route is open to pages that the agent is for, and to callers that are no page: $way',
+    async ({ route, use }) => {
+      for (const headers of [{ origin: SHOP }, {}]) {
+        // What was asked was done, or could not be: nothing waits for a decision, and the answer is over.
+        const { status } = await use(world.nobody, key, headers);
+        expect(route.includes('/artifacts/:id') ? [404] : [200, 202, 409]).toContain(status);
+      }
+    },
+  );
 }

@@ -26,7 +26,10 @@ const NO_TOOL_SERVER = 'POST /api/mcp_server/save';
 /** Takes the token of a session that began at a provider, where users sign in at one. */
 const RENEWS_A_SESSION = 'POST /api/auth/oidc/refresh';
 /** Where one of several parameters is needed. */
-const ONE_OF_SEVERAL = new Map([['GET /api/delete_old', ['source_id']]]);
+const ONE_OF_SEVERAL = new Map([
+  ['GET /api/delete_old', ['source_id']],
+  ['GET /api/traces', ['id']],
+]);
 
 /** The document at /api/openapi.json, held against the service that it describes. */
 export function apiReferenceStory(makeBacking: MakeBacking): void {

@@ -246,6 +246,7 @@ function parseBodies(fastify: FastifyInstance, options: HttpOptions) {
       if (body.length === 0 && type === undefined) return done(null, undefined);
       const isYaml = type === undefined || YAML_TYPES.includes(type) || UNTOLD_TYPES.includes(type);
       if (isYaml && RAW_YAML_PATH.test(request.url)) readRaw(body, done);
+      else if (type === 'text/plain') done(null, body.toString());
       else done(notAccepted(), undefined);
     },
   );

@@ -93,7 +93,7 @@ export function portablePolicy(config: AgentPolicy, toolIds: readonly string[]):
 }
 
 /** JSON as it is stored keeps no order of keys. */
-export function sorted(value: unknown): unknown {
+function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
