@@ -2,7 +2,8 @@
 export type Event<Type extends string = string, Data = unknown> = Readonly<{ type: Type; data: Readonly<Data> }>;
 
 /** Through what a caller proved who it is. `system` stands for reactions and tickers acting without a caller. */
-type Credential = 'none' | 'session-token' | 'access-token' | 'agent-key' | 'webhook-token' | 'device' | 'identity-provider' | 'system';
+type Credential =
+  'none' | 'session-token' | 'access-token' | 'agent-key' | 'webhook-token' | 'device' | 'identity-provider' | 'system';
 
 /** Who made a fact happen, through what, and because of which message. Decisions never read it. */
 export type Cause = Readonly<{
