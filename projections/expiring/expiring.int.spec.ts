@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { continuationStream } from '../../src/dialogue/answering/loop/continuation.events.js';
+import { continuationStream } from '../../src/dialogue/answering/continuations/continuation.events.js';
 import { type ResearchEvent, researchStream } from '../../src/dialogue/answering/research/research.events.js';
 import { conversationStream } from '../../src/dialogue/conversation/conversation.events.js';
 import { journalsStream } from '../../src/dialogue/journal/journals.events.js';

@@ -1,5 +1,5 @@
-import { continuationCodec } from '../../src/dialogue/answering/loop/continuation.codec.js';
-import type { ContinuationEvent } from '../../src/dialogue/answering/loop/continuation.events.js';
+import { continuationCodec } from '../../src/dialogue/answering/continuations/continuation.codec.js';
+import type { ContinuationEvent } from '../../src/dialogue/answering/continuations/continuation.events.js';
 import { conversationCodec } from '../../src/dialogue/conversation/conversation.codec.js';
 import type { ConversationEvent } from '../../src/dialogue/conversation/conversation.events.js';
 import type { Recorded } from '../../src/kernel/event-sourcing/events.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type RunEvent, runStream } from '../../src/background/runs/run.events.js';
 import { type ConversationEvent, conversationStream } from '../../src/dialogue/conversation/conversation.events.js';
-import { type WorkflowRunEvent, workflowRunStream } from '../../src/dialogue/answering/workflow-runs/workflow-run.events.js';
+import { type WorkflowRunEvent, workflowRunStream } from '../../src/dialogue/answering/workflow-runs/run/workflow-run.events.js';
 import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
 import { type Circumstances, projecting } from '../../test/support/projecting.js';
 import { turnSettings } from '../../test/support/turn-settings.js';

@@ -1,8 +1,8 @@
 import type { TransactionSql } from 'postgres';
 import { runCodec } from '../../src/background/runs/run.codec.js';
 import type { RunEvent } from '../../src/background/runs/run.events.js';
-import { workflowRunCodec } from '../../src/dialogue/answering/workflow-runs/workflow-run.codec.js';
-import type { WorkflowRunEvent } from '../../src/dialogue/answering/workflow-runs/workflow-run.events.js';
+import { workflowRunCodec } from '../../src/dialogue/answering/workflow-runs/run/workflow-run.codec.js';
+import type { WorkflowRunEvent } from '../../src/dialogue/answering/workflow-runs/run/workflow-run.events.js';
 import { conversationCodec } from '../../src/dialogue/conversation/conversation.codec.js';
 import type {
   CalledTool,

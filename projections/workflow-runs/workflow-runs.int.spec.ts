@@ -4,7 +4,7 @@ import {
   type WorkflowRunEvent,
   type WorkflowRunStarted,
   workflowRunStream,
-} from '../../src/dialogue/answering/workflow-runs/workflow-run.events.js';
+} from '../../src/dialogue/answering/workflow-runs/run/workflow-run.events.js';
 import { workflowStream } from '../../src/resources/workflows/workflow.events.js';
 import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
 import { projecting } from '../../test/support/projecting.js';

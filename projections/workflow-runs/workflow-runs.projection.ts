@@ -1,5 +1,5 @@
-import { workflowRunCodec } from '../../src/dialogue/answering/workflow-runs/workflow-run.codec.js';
-import type { WorkflowRunEvent, WorkflowRunOrigin } from '../../src/dialogue/answering/workflow-runs/workflow-run.events.js';
+import { workflowRunCodec } from '../../src/dialogue/answering/workflow-runs/run/workflow-run.codec.js';
+import type { WorkflowRunEvent, WorkflowRunOrigin } from '../../src/dialogue/answering/workflow-runs/run/workflow-run.events.js';
 import { workflowCodec } from '../../src/resources/workflows/workflow.codec.js';
 import type { WorkflowDeleted } from '../../src/resources/workflows/workflow.events.js';
 import { changeIn, type Columns, defineProjection, insertInto, removeFrom } from '../projection.js';

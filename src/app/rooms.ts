@@ -29,6 +29,7 @@ import { BuiltinModule } from '../resources/tools/builtin/builtin.module.js';
 import { DatabasesModule } from '../resources/tools/databases/databases.module.js';
 import { McpModule } from '../resources/tools/mcp/mcp.module.js';
 import { NotebooksModule } from '../resources/tools/notebooks/notebooks.module.js';
+import { PortableToolsModule } from '../resources/tools/portable/portable-tools.module.js';
 import { ToolsModule } from '../resources/tools/tools.module.js';
 import { WorkflowsModule } from '../resources/workflows/workflows.module.js';
 import type { RetentionRule } from '../work/retention/retention-rule.port.js';
@@ -82,6 +83,7 @@ export const ROOMS: readonly Room[] = [
   ArtifactsModule,
   CodeModule,
   ToolsModule,
+  PortableToolsModule,
   ApiToolsModule,
   McpModule,
   WebToolsModule,

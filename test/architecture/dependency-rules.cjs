@@ -123,7 +123,7 @@ module.exports = {
           '^src/dialogue/$1/',
           SHARED_BY_FEATURES,
           CALLER,
-          '^src/dialogue/conversation/.*\\.decider\\.ts$',
+          '^src/dialogue/conversation/(.*\\.decider|conversation-guard)\\.ts$',
           '^src/dialogue/journal/',
         ],
       },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { workflowRunIdOf } from '../../src/dialogue/answering/workflow-runs/workflow-run.events.js';
+import { workflowRunIdOf } from '../../src/dialogue/answering/workflow-runs/run/workflow-run.events.js';
 import type { MakeBacking } from '../support/backing.js';
 import { recordsIn, streamed } from '../support/client.js';
 import { eventually } from '../support/eventually.js';

@@ -19,8 +19,8 @@ import {
   type StageNeeds,
 } from '../../src/resources/guardrails/guardrails.port.js';
 import { AnswerGuards } from '../../src/dialogue/answering/guardrails/answer-guards.js';
-import { InputGuard } from '../../src/dialogue/answering/guardrails/input-guard.js';
-import { PinnedConversationGuard } from '../../src/dialogue/conversation/pinned-conversation-guard.js';
+import { InputGuard } from '../../src/dialogue/answering/intake/input-guard.js';
+import { ConversationGuard } from '../../src/dialogue/conversation/conversation-guard.js';
 import type { Commands } from '../../src/kernel/commands.js';
 import type { Streams } from '../../src/kernel/event-sourcing/streams.js';
 
@@ -42,7 +42,7 @@ export const noGuards = (commands: Commands): AnswerGuards => new AnswerGuards(n
 
 /** Intakes of such a service. */
 export const noInputGuard = (streams: Streams, commands: Commands): InputGuard =>
-  new InputGuard(new NoGuardrails(), new PinnedConversationGuard(streams, new NoGuardrails()), commands);
+  new InputGuard(new NoGuardrails(), new ConversationGuard(streams, new NoGuardrails()), commands);
 
 const CODE = /CODE-(?:[0-9]{4}|[0-9]{0,3}$)/g;
 const CODE_CHARACTERS = 9;

@@ -1,6 +1,6 @@
 import { AgentLoop } from '../../src/dialogue/answering/loop/agent-loop.js';
 import type { AttachedFiles } from '../../src/dialogue/answering/loop/attached-files.js';
-import { Continuations } from '../../src/dialogue/answering/loop/continuations.js';
+import { Continuations } from '../../src/dialogue/answering/continuations/continuations.js';
 import { AgentPrompt } from '../../src/dialogue/answering/research/agent-prompt.js';
 import { KeptFindings } from '../../src/dialogue/answering/research/kept-findings.js';
 import { ResearchAnswers } from '../../src/dialogue/answering/research/research-answers.js';

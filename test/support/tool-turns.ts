@@ -4,7 +4,7 @@ import type { ResearchAnswers } from '../../src/dialogue/answering/research/rese
 import { AnswerComposer } from '../../src/dialogue/answering/runner/answer-composer.js';
 import type { WorkflowAnswers } from '../../src/dialogue/answering/workflow-runs/workflow-answers.js';
 import type { AttachedFiles } from '../../src/dialogue/answering/loop/attached-files.js';
-import { Continuations } from '../../src/dialogue/answering/loop/continuations.js';
+import { Continuations } from '../../src/dialogue/answering/continuations/continuations.js';
 import type { Blobs } from '../../src/kernel/blobs.js';
 import {
   LanguageModels,

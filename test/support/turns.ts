@@ -2,7 +2,7 @@ import type { Run } from '../../src/dialogue/answering/loop/agent-loop.js';
 import { AnsweringOptions } from '../../src/dialogue/answering/loop/answering-options.js';
 import type { AnswerDelta } from '../../src/dialogue/answering/loop/answer-delta.js';
 import type { AnswerComposer } from '../../src/dialogue/answering/runner/answer-composer.js';
-import { Continuations } from '../../src/dialogue/answering/loop/continuations.js';
+import { Continuations } from '../../src/dialogue/answering/continuations/continuations.js';
 import { TurnCloser } from '../../src/dialogue/answering/runner/turn-closer.js';
 import { TurnRunner } from '../../src/dialogue/answering/runner/turn-runner.js';
 import { ask, conversation } from '../../src/dialogue/conversation/conversation.decider.js';

@@ -9,11 +9,11 @@ import { PlainNodes } from '../../src/dialogue/answering/workflow-runs/nodes/pla
 import { RunValues } from '../../src/dialogue/answering/workflow-runs/run-values.js';
 import { WorkflowAnswers } from '../../src/dialogue/answering/workflow-runs/workflow-answers.js';
 import { WorkflowNodes } from '../../src/dialogue/answering/workflow-runs/nodes/workflow-nodes.js';
-import { workflowRun } from '../../src/dialogue/answering/workflow-runs/workflow-run.decider.js';
-import { workflowRunHandlers } from '../../src/dialogue/answering/workflow-runs/workflow-run.commands.js';
-import { workflowRunIdOf, workflowRunStream } from '../../src/dialogue/answering/workflow-runs/workflow-run.events.js';
+import { workflowRun } from '../../src/dialogue/answering/workflow-runs/run/workflow-run.decider.js';
+import { workflowRunHandlers } from '../../src/dialogue/answering/workflow-runs/run/workflow-run.commands.js';
+import { workflowRunIdOf, workflowRunStream } from '../../src/dialogue/answering/workflow-runs/run/workflow-run.events.js';
 import { AnswerComposer } from '../../src/dialogue/answering/runner/answer-composer.js';
-import { Continuations } from '../../src/dialogue/answering/loop/continuations.js';
+import { Continuations } from '../../src/dialogue/answering/continuations/continuations.js';
 import type { Blobs } from '../../src/kernel/blobs.js';
 import { Rejection } from '../../src/kernel/rejection.js';
 import { Streams } from '../../src/kernel/event-sourcing/streams.js';
@@ -24,7 +24,7 @@ import type { PromptNamespaces, PromptRenderer } from '../../src/resources/promp
 import type { ArtifactContents } from '../../src/resources/artifacts/artifact-contents.port.js';
 import type { AttachmentShelf } from '../../src/resources/attachments/attachment-shelf.port.js';
 import type { OpenTools } from '../../src/resources/tools/toolbox/toolbox.port.js';
-import { ExpressionFailed, type Expressions } from '../../src/resources/workflows/expressions.port.js';
+import { ExpressionFailed, type Expressions } from '../../src/resources/workflows/expressions/expressions.port.js';
 import type { WorkflowEdge, WorkflowGraph, WorkflowNode } from '../../src/resources/workflows/workflow-graph.policy.js';
 import type { WorkflowGraphs } from '../../src/resources/workflows/workflow-graphs.port.js';
 import { commandsOver } from './commands-over.js';

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { InputChecks, WITHHELD } from '../../dialogue/answering/guardrails/input-checks.port.js';
+import { InputChecks } from '../../dialogue/answering/guardrails/input-checks.port.js';
+import { WITHHELD } from '../../resources/guardrails/guardrail.policy.js';
 import { Commands } from '../../kernel/commands.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { deterministicId } from '../../kernel/ids.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { FinishWorkflowRun } from '../../dialogue/answering/workflow-runs/workflow-run.commands.js';
-import { workflowRunIdOf } from '../../dialogue/answering/workflow-runs/workflow-run.events.js';
+import { FinishWorkflowRun } from '../../dialogue/answering/workflow-runs/run/workflow-run.commands.js';
+import { workflowRunIdOf } from '../../dialogue/answering/workflow-runs/run/workflow-run.events.js';
 import { Commands } from '../../kernel/commands.js';
 import type { Codec } from '../../kernel/event-sourcing/codec.js';
 import { causedBy, type Recorded } from '../../kernel/event-sourcing/events.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { BEGINNING_EVENTS_MAX } from '../conversation/conversation-access.policy.js';
-import { ConversationGuard } from '../conversation/conversation-guard.port.js';
+import { ConversationGuard } from '../conversation/conversation-guard.js';
 import { conversationCodec } from '../conversation/conversation.codec.js';
 import { conversation } from '../conversation/conversation.decider.js';
 import { EntitleConversation } from '../conversation/conversation.commands.js';

@@ -7,7 +7,7 @@ import { answeringOptions, askedTurn, cause, eventsOf } from '../../../test/supp
 import { EntitleConversationHandler } from '../conversation/conversation.commands.js';
 import { conclude, conversation, startTurn } from '../conversation/conversation.decider.js';
 import { type ConversationEvent, conversationStream } from '../conversation/conversation.events.js';
-import { PinnedConversationGuard } from '../conversation/pinned-conversation-guard.js';
+import { ConversationGuard } from '../conversation/conversation-guard.js';
 import type { Recorded } from '../../kernel/event-sourcing/events.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { systemTiming } from '../../platform/system-timing.js';
@@ -25,7 +25,7 @@ async function named(guardrails: GuardrailPolicy | undefined, title: string): Pr
   const data = { conversationId: 'c1', turnId: 't1', ...parts, modelId: 'scripted', usage: null };
   const answered = await streams.transact(stream, conversation, conclude({ type: 'TurnAnswered', data }), cause);
   const models = new ScriptedModels(() => [text(title)]);
-  const guard = new PinnedConversationGuard(streams, new CodeGuardrails());
+  const guard = new ConversationGuard(streams, new CodeGuardrails());
   const commands = commandsOver(new EntitleConversationHandler(streams));
   const reaction = new TitleConversation(streams, commands, models, systemTiming, answeringOptions, guard);
   const event = { ...answered.events[0]!, id: 'e', at: new Date(), cause, stream, revision: 2, position: 3n };

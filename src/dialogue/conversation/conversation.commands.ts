@@ -4,7 +4,7 @@ import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { Signals } from '../../kernel/signals.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import type { Caller } from '../../resources/identity/caller.js';
-import { ConversationGuard } from './conversation-guard.port.js';
+import { ConversationGuard } from './conversation-guard.js';
 import { belongsTo } from './conversation-access.policy.js';
 import { as, asOwner, conversation, entitle, open, rate, remove, rename, watch } from './conversation.decider.js';
 import { conversationStream } from './conversation.events.js';

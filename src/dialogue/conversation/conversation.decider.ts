@@ -12,7 +12,6 @@ import type {
   TurnSealed,
   TurnStopRequested,
 } from './conversation.events.js';
-import { saysNothing } from './no-reply.policy.js';
 import { unresumed } from './pause.decider.js';
 import { fromSnapshot, newestThatFit, snapshotIfDue } from './conversation-snapshot.policy.js';
 import type { EarlierTurn } from './earlier-turns.port.js';
@@ -25,6 +24,7 @@ import {
   countingTurnAt,
   type Decide,
   isUnfinished,
+  saysNothing,
   supersededFrom,
   type Turn,
   withdrawn,

@@ -10,8 +10,7 @@ import {
   WatchConversationHandler,
 } from './conversation.commands.js';
 import { AppendTurnHandler, NoteBackgroundWorkHandler } from './additions.commands.js';
-import { ConversationGuard } from './conversation-guard.port.js';
-import { PinnedConversationGuard } from './pinned-conversation-guard.js';
+import { ConversationGuard } from './conversation-guard.js';
 import { EarlierTurns } from './earlier-turns.port.js';
 import { ReadModelEarlierTurns } from './read-model-earlier-turns.js';
 import { conversationRejections } from './conversation.rejections.js';
@@ -25,7 +24,7 @@ import { conversationNotifications } from './conversation.notifications.js';
   providers: [
     ConversationQueries,
     { provide: EarlierTurns, useClass: ReadModelEarlierTurns },
-    { provide: ConversationGuard, useClass: PinnedConversationGuard },
+    ConversationGuard,
     RenameConversationHandler,
     WatchConversationHandler,
     EntitleConversationHandler,

@@ -17,7 +17,7 @@ import {
   TEXT_CHARACTERS_MAX,
   TITLE_CHARACTERS_MAX,
 } from './agent.policy.js';
-import { normalSchema } from './response-schema.policy.js';
+import { normalSchema } from '../models/model/response-schema.policy.js';
 
 /** What clients say of an agent. Whatever they leave out stays as it is. */
 export class AgentFields {

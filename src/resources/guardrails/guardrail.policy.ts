@@ -49,3 +49,6 @@ export type GuardrailPolicy = Readonly<{
   blockMessage: string;
   controls: readonly GuardrailControl[];
 }>;
+
+/** What stands in the place of a text that is withheld. */
+export const WITHHELD = '[Withheld by a content policy.]';

@@ -2,8 +2,6 @@ import { Module } from '@nestjs/common';
 import { ToolQueries } from '../../../projections/tools/tools.queries.js';
 import { IdentityModule } from '../identity/identity.module.js';
 import { SwitchDefaultToolHandler } from './defaults/default-tools.commands.js';
-import { PortableTools } from './portable/portable-tools.port.js';
-import { StoredPortableTools } from './portable/stored-portable-tools.js';
 import { PurgeSecrets } from './toolbox/purge-secrets.reaction.js';
 import { StoredToolbox } from './toolbox/stored-toolbox.js';
 import { ChangeToolHandler, CreateToolHandler, DeleteToolHandler, ImportToolHandler } from './toolbox/tool.commands.js';
@@ -25,14 +23,13 @@ const REACTIONS = [PurgeSecrets];
     ToolSetup,
     ToolHistory,
     { provide: Toolbox, useClass: StoredToolbox },
-    { provide: PortableTools, useClass: StoredPortableTools },
     CreateToolHandler,
     ChangeToolHandler,
     DeleteToolHandler,
     ImportToolHandler,
     SwitchDefaultToolHandler,
   ],
-  exports: [...REACTIONS, ToolSetup, Toolbox, PortableTools, ToolQueries],
+  exports: [...REACTIONS, ToolSetup, Toolbox, ToolQueries],
 })
 export class ToolsModule {
   static readonly reactions = REACTIONS;

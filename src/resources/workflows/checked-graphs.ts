@@ -3,7 +3,7 @@ import { Rejection, Unavailable } from '../../kernel/rejection.js';
 import { LanguageModels } from '../models/model/language-model.port.js';
 import { isTemplate } from '../prompts/template-namespaces.policy.js';
 import { TemplateEngine, TemplateFailed } from '../prompts/templates/template-engine.port.js';
-import { ExpressionFailed, Expressions } from './expressions.port.js';
+import { ExpressionFailed, Expressions } from './expressions/expressions.port.js';
 import { type CheckedGraph, GraphValidation } from './graph-validation.port.js';
 import { capProblems, type ConfiguredNode, nameOfNode, structureProblems } from './graph-structure.policy.js';
 import { readNodeConfig } from './node-config.policy.js';

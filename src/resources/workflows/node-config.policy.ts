@@ -1,4 +1,4 @@
-import { normalSchema } from '../agents/response-schema.policy.js';
+import { normalSchema } from '../models/model/response-schema.policy.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { ELSE_HANDLE, isNodeType, type NodeType, type WorkflowNode } from './workflow-graph.policy.js';
 

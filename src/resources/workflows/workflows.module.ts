@@ -6,7 +6,7 @@ import { WorkflowQueries } from '../../../projections/workflows/workflows.querie
 import { PromptsModule } from '../prompts/prompts.module.js';
 import { CheckedGraphs } from './checked-graphs.js';
 import { GuardedExpressions } from './expressions/guarded-expressions.js';
-import { Expressions } from './expressions.port.js';
+import { Expressions } from './expressions/expressions.port.js';
 import { GraphValidation } from './graph-validation.port.js';
 import { StoredWorkflowGraphs } from './stored-workflow-graphs.js';
 import { ChangeWorkflowHandler, CreateWorkflowHandler, DeleteWorkflowHandler } from './workflow.commands.js';

@@ -14,7 +14,7 @@ import { Rejection } from '../../kernel/rejection.js';
 import { answerPosition } from '../../platform/http/positions.js';
 import { AdmitSchedule } from './allowance/allowance.commands.js';
 import { CreateSchedule } from './schedule/schedule.commands.js';
-import { DefinitionGuard } from './definition-guard.js';
+import { DefinitionGuard } from './schedule/definition-guard.js';
 import { ModelLookup } from './model-lookup.js';
 import { clampedNumber } from './schedule/numbers.policy.js';
 import { scheduleNotFound } from './schedule/schedule.policy.js';

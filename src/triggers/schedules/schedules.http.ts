@@ -11,7 +11,7 @@ import { isId, newId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { answerPosition } from '../../platform/http/positions.js';
 import { ChangeSchedule, DeleteSchedule, PauseSchedule, ResumeSchedule, RunScheduleNow } from './schedule/schedule.commands.js';
-import { DefinitionGuard } from './definition-guard.js';
+import { DefinitionGuard } from './schedule/definition-guard.js';
 import { ModelLookup } from './model-lookup.js';
 import { clampedNumber } from './schedule/numbers.policy.js';
 import { scheduleNotFound } from './schedule/schedule.policy.js';

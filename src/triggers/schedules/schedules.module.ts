@@ -22,7 +22,7 @@ import {
 } from './schedule/schedule.commands.js';
 import { CancelSchedulesOfConversation } from './cancel-schedules-of-conversation.reaction.js';
 import { DeleteSchedulesOfAgent } from './delete-schedules-of-agent.reaction.js';
-import { DefinitionGuard } from './definition-guard.js';
+import { DefinitionGuard } from './schedule/definition-guard.js';
 import { DueSchedules } from './due-schedules.ticker.js';
 import { FollowScheduledRuns } from './runs/follow-scheduled-runs.reaction.js';
 import { QueueScheduledRuns } from './runs/queue-scheduled-runs.reaction.js';

@@ -5,7 +5,7 @@ import { eventually } from '../../../test/support/eventually.js';
 import { endOf, taskOf, webhookPath } from '../../../test/support/webhooks.js';
 import { agentNode, around, type GraphBody, node } from '../../../test/support/workflow-graphs.js';
 import { openWorld, replyOf, type World } from '../../../test/support/world.js';
-import { workflowRunStream, type WorkflowRunStarted } from '../../dialogue/answering/workflow-runs/workflow-run.events.js';
+import { workflowRunStream, type WorkflowRunStarted } from '../../dialogue/answering/workflow-runs/run/workflow-run.events.js';
 import { newId } from '../../kernel/ids.js';
 
 type Row = Readonly<Record<string, unknown>>;

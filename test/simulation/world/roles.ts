@@ -10,7 +10,7 @@ import { AnswerComposer } from '../../../src/dialogue/answering/runner/answer-co
 import { AnsweringOptions } from '../../../src/dialogue/answering/loop/answering-options.js';
 import { AskQuestionHandler, ResumeTurnHandler } from '../../../src/dialogue/answering/intake/question.commands.js';
 import { AttachedFiles } from '../../../src/dialogue/answering/loop/attached-files.js';
-import { Continuations } from '../../../src/dialogue/answering/loop/continuations.js';
+import { Continuations } from '../../../src/dialogue/answering/continuations/continuations.js';
 import { ExpirePauses } from '../../../src/dialogue/answering/runner/expire-pauses.ticker.js';
 import type { WorkflowPins } from '../../../src/dialogue/answering/intake/workflow-pins.js';
 import { QuestionResolver } from '../../../src/dialogue/answering/intake/resolve-question.js';

@@ -5,9 +5,9 @@ import { Guardrails } from '../../../resources/guardrails/guardrails.port.js';
 import type { Run } from '../loop/agent-loop.js';
 import type { AnswerDelta } from '../loop/answer-delta.js';
 import type { Transcript } from '../loop/transcript.js';
-import { blockOf } from './guardrail-block.js';
+import { blockOf } from '../loop/guardrail-block.js';
 import { GuardedAnswer } from './guarded-answer.js';
-import { TurnGuard } from './turn-guard.js';
+import { TurnGuard } from '../loop/turn-guard.js';
 
 type Compose = (transcript: Transcript, run: Run) => AsyncGenerator<AnswerDelta>;
 

@@ -14,8 +14,8 @@ import { systemTiming } from '../../../platform/system-timing.js';
 import { recordOf } from '../../conversation/tool-call.policy.js';
 import type { AnswerDelta } from '../loop/answer-delta.js';
 import { GuardedAnswer } from './guarded-answer.js';
-import { GuardrailBlock } from './guardrail-block.js';
-import { TurnGuard } from './turn-guard.js';
+import { GuardrailBlock } from '../loop/guardrail-block.js';
+import { TurnGuard } from '../loop/turn-guard.js';
 
 const options = new GuardrailOptions({
   enabled: true,

@@ -5,9 +5,9 @@ import { recordOf } from '../../conversation/tool-call.policy.js';
 import type { GuardrailControl, GuardrailPolicy } from '../../../resources/guardrails/guardrail.policy.js';
 import { ModelFailed } from '../../../resources/models/model/language-model.port.js';
 import type { AnswerDelta } from '../loop/answer-delta.js';
-import { GuardrailBlock } from './guardrail-block.js';
+import { GuardrailBlock } from '../loop/guardrail-block.js';
 import { type AnswerContext, GuardedAnswer } from './guarded-answer.js';
-import { TurnGuard } from './turn-guard.js';
+import { TurnGuard } from '../loop/turn-guard.js';
 
 const CONTEXT: AnswerContext = { question: 'Which code?', schema: null, before: { answer: '', thought: '' } };
 const REDACTING = codePolicy({ output: 'redact' });

@@ -2,9 +2,9 @@ import type { Source } from '../../conversation/conversation.events.js';
 import { ModelFailed } from '../../../resources/models/model/language-model.port.js';
 import type { AnswerDelta, ProgressFrame } from '../loop/answer-delta.js';
 import { structuredAnswer } from '../loop/structured-answer.policy.js';
-import { GuardrailBlock } from './guardrail-block.js';
+import { GuardrailBlock } from '../loop/guardrail-block.js';
 import { TextChannel } from './text-channel.js';
-import type { TurnGuard } from './turn-guard.js';
+import type { TurnGuard } from '../loop/turn-guard.js';
 
 /** Of text that is held to its end, no more than an answer may have anyway. */
 const WHOLE_CHARACTERS_MAX = 256 * 1024;

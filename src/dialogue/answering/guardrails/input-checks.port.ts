@@ -1,9 +1,6 @@
 import type { GuardrailPolicy } from '../../../resources/guardrails/guardrail.policy.js';
 import type { CheckedInput } from '../../conversation/conversation.events.js';
 
-/** What stands in the place of a text that is withheld. */
-export const WITHHELD = '[Withheld by a content policy.]';
-
 /** What is given, as it may be stored: masked where that is needed; `isBlocked`: nothing of it may be. */
 export type Given<T> = Readonly<
   { isBlocked: false; value: T; checked?: CheckedInput } | { isBlocked: true; checked: CheckedInput }

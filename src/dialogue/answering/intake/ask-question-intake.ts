@@ -15,7 +15,7 @@ import { Rejection } from '../../../kernel/rejection.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { WorkQueue } from '../../../kernel/work-queue.js';
 import { type Admission, type LimitedAgent, UsageLimits } from '../../../work/limits/usage-limits.port.js';
-import { InputGuard } from '../guardrails/input-guard.js';
+import { InputGuard } from './input-guard.js';
 import { AnsweringOptions } from '../loop/answering-options.js';
 import { readTranscript } from '../loop/transcript.js';
 import type { TurnToRun } from '../../journal/frame-tail.js';

@@ -15,7 +15,7 @@ import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { WorkQueue } from '../../../kernel/work-queue.js';
 import { type Admission, type LimitedAgent, UsageLimits } from '../../../work/limits/usage-limits.port.js';
 import { LanguageModels } from '../../../resources/models/model/language-model.port.js';
-import { InputGuard } from '../guardrails/input-guard.js';
+import { InputGuard } from './input-guard.js';
 import type { WorkflowGraph } from '../../../resources/workflows/workflow-graph.policy.js';
 import { limitedAgent, TURNS_QUEUE } from './ask-question-intake.js';
 import type { TurnToRun } from '../../journal/frame-tail.js';

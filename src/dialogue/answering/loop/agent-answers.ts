@@ -3,10 +3,10 @@ import { Clock } from '../../../kernel/clock.js';
 import { type ChatMessage, LanguageModels, type ModelDescription } from '../../../resources/models/model/language-model.port.js';
 import { PromptRenderer } from '../../../resources/prompts/prompt.port.js';
 import { type RetrievedChunk, Search, sourceOf } from '../../../resources/sources/chunks/search.port.js';
-import { AgentLoop, beginning, type Run } from './agent-loop.js';
+import { AgentLoop, beginning, type LoopState, type Run } from './agent-loop.js';
 import { type Attached, AttachedFiles } from './attached-files.js';
 import { AnsweringOptions } from './answering-options.js';
-import { Continuations } from './continuations.js';
+import { Continuations } from '../continuations/continuations.js';
 import { CHARACTERS_PER_TOKEN, documentsThatFit, messagesFor } from './messages.policy.js';
 import { automaticQuestion } from './no-reply.js';
 import type { AnswerDelta } from './answer-delta.js';
@@ -54,7 +54,7 @@ export class AgentAnswers {
     if (transcript.resumption) {
       const [tools, state] = await Promise.all([
         this.loop.open(transcript, model),
-        this.continuations.recall(transcript.resumption.paused.continuation),
+        this.continuations.recall<LoopState>(transcript.resumption.paused.continuation),
       ]);
       yield* this.loop.run({ transcript, model, tools, request: { ...request, documents: [] } }, state, run);
       return;

@@ -23,7 +23,7 @@ import { finishedAs, outcomeOf } from './call-ends.policy.js';
 import { hasRoomForCalls, type Step, unavailable } from './tool-call-gate.js';
 import { contentTokens } from './attached.policy.js';
 import { CHARACTERS_PER_TOKEN } from './messages.policy.js';
-import type { TurnGuard } from '../guardrails/turn-guard.js';
+import type { TurnGuard } from './turn-guard.js';
 import { OfferedTools } from './offered-tools.js';
 import { structuredAnswer } from './structured-answer.policy.js';
 import { MODEL_RESULT_CHARACTERS_MAX } from './tool-result.policy.js';

@@ -1,4 +1,4 @@
-import { maySayNothing, NO_REPLY, saysNothing } from '../../conversation/no-reply.policy.js';
+import { maySayNothing, NO_REPLY, saysNothing } from '../../conversation/turn.policy.js';
 import type { AnswerDelta } from './answer-delta.js';
 
 /** The deltas of an answer that may say nothing: as long as a round may, none of its text is shown, and then none at all. */

@@ -1,4 +1,4 @@
-import { problemsWith } from '../../../resources/agents/response-schema.policy.js';
+import { problemsWith } from '../../../resources/models/model/response-schema.policy.js';
 import { hasObjectRoot, valueInObjectRoot } from '../../../resources/models/model/object-root.policy.js';
 
 type Schema = Readonly<Record<string, unknown>>;

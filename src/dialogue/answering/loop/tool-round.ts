@@ -11,7 +11,7 @@ import { type CallContext, OutcomeUnknown, SignInRequired, ToolFailed } from '..
 import type { OfferedAction, OpenTools } from '../../../resources/tools/toolbox/toolbox.port.js';
 import { type CallEnd, failureOf, outcomeOf } from './call-ends.policy.js';
 import { ToolCallGate, type GateSetting, type Step } from './tool-call-gate.js';
-import type { TurnGuard } from '../guardrails/turn-guard.js';
+import type { TurnGuard } from './turn-guard.js';
 import type { LongWork } from './background-calls.port.js';
 import { forModel } from './tool-result.policy.js';
 

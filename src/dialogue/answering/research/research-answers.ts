@@ -11,7 +11,7 @@ import { retrieverNotices } from '../loop/agent-answers.js';
 import { AgentLoop, beginning, NO_TOOLS, type Run } from '../loop/agent-loop.js';
 import type { AnswerDelta } from '../loop/answer-delta.js';
 import { type Attached, AttachedFiles } from '../loop/attached-files.js';
-import { Continuations } from '../loop/continuations.js';
+import { Continuations } from '../continuations/continuations.js';
 import { CHARACTERS_PER_TOKEN, messagesFor, RESERVED_TOKENS } from '../loop/messages.policy.js';
 import { automaticQuestion } from '../loop/no-reply.js';
 import type { Transcript } from '../loop/transcript.js';

@@ -1,7 +1,7 @@
 import type { AnswerParts, PendingCall, Source, StoppedByGuardrail, Usage } from '../../conversation/conversation.events.js';
 import { type Frame, GUARDRAIL } from '../../journal/message.events.js';
 import { isWaiting, type ToolCallRecord, withToolCalls } from '../../conversation/tool-call.policy.js';
-import type { GuardrailBlock } from '../guardrails/guardrail-block.js';
+import type { GuardrailBlock } from '../loop/guardrail-block.js';
 import type { AnswerDelta } from '../loop/answer-delta.js';
 import { type CallHistory, interruptedCalls } from '../loop/call-ends.policy.js';
 import type { Journal } from '../../journal/journal.js';

@@ -4,8 +4,8 @@ import { eachOf } from '../../../kernel/each-of.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { Commands } from '../../../kernel/commands.js';
 import type { RetentionRule } from '../../../work/retention/retention-rule.port.js';
-import { DropContinuation } from '../loop/continuation.commands.js';
-import { Continuations } from '../loop/continuations.js';
+import { DropContinuation } from '../continuations/continuation.commands.js';
+import { Continuations } from '../continuations/continuations.js';
 
 /**
  * What paused turns were to go on from, of turns that are over. First it is deleted, then that is stated: a crash in between

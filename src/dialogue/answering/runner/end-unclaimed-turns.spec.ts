@@ -25,7 +25,7 @@ import { conversation, remove } from '../../conversation/conversation.decider.js
 import { conversationStream } from '../../conversation/conversation.events.js';
 import { MessageFeed } from '../../journal/message-feed.js';
 import { AnsweringOptions } from '../loop/answering-options.js';
-import { Continuations } from '../loop/continuations.js';
+import { Continuations } from '../continuations/continuations.js';
 import { EndUnclaimedTurns } from './end-unclaimed-turns.ticker.js';
 import { NO_WORKER_NOTICE } from './resumed-run.js';
 import { SweepTurns } from './sweep-turns.ticker.js';

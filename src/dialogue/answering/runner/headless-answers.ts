@@ -12,7 +12,7 @@ import type { Run } from '../loop/agent-loop.js';
 import { AnswerFailed } from '../loop/answer-failed.js';
 import { AnswerComposer } from './answer-composer.js';
 import { AnswerWriter, type UserError, userError, userErrorOf } from './answer-writer.js';
-import { GuardrailBlock } from '../guardrails/guardrail-block.js';
+import { GuardrailBlock } from '../loop/guardrail-block.js';
 import { headless } from '../loop/execution-mode.policy.js';
 import { type CallEnd, finishedAs } from '../loop/call-ends.policy.js';
 import { QuestionResolver } from '../intake/resolve-question.js';

@@ -19,14 +19,14 @@ import {
 import { inCallOrder, withToolCalls } from '../../conversation/tool-call.policy.js';
 import { type Frame, GUARDRAIL, INTERRUPTED, messageStream, STOPPED } from '../../journal/message.events.js';
 import { type Message, MessageDigest, noMessage, pauseFramesCount, RETRACTED, withFrame } from '../../journal/message.policy.js';
-import { blockOf } from '../guardrails/guardrail-block.js';
+import { blockOf } from '../loop/guardrail-block.js';
 import { AnsweringOptions } from '../loop/answering-options.js';
 import { interruptedCalls } from '../loop/call-ends.policy.js';
 import { type Journal, RUN_PATIENCE_MS } from '../../journal/journal.js';
 import { firstFrame, isUnresumed, type JournalSoFar, missingOfPause, unresumedFrames } from './resumed-run.js';
 import type { Transcript } from '../loop/transcript.js';
 import { TurnLedger } from './turn-ledger.js';
-import { Continuations } from '../loop/continuations.js';
+import { Continuations } from '../continuations/continuations.js';
 
 export const INTERRUPTED_TEXT = 'The answer was interrupted. What was written so far is kept; please ask again.';
 /** Why a turn ends without an answer, as its reader is told. */

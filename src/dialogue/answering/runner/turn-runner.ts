@@ -16,7 +16,7 @@ import { ModelFailed } from '../../../resources/models/model/language-model.port
 import type { Run } from '../loop/agent-loop.js';
 import { AnswerFailed } from '../loop/answer-failed.js';
 import { AnswerComposer } from './answer-composer.js';
-import { GuardrailBlock } from '../guardrails/guardrail-block.js';
+import { GuardrailBlock } from '../loop/guardrail-block.js';
 import { interactive } from '../loop/execution-mode.policy.js';
 import { AnswerWriter, type Progress, type UserError, userError, userErrorOf } from './answer-writer.js';
 import { FramePublisher } from '../../journal/frame-publisher.port.js';

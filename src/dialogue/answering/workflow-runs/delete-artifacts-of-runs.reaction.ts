@@ -5,8 +5,8 @@ import { causedBy, type Recorded } from '../../../kernel/event-sourcing/events.j
 import type { Reaction } from '../../../kernel/event-sourcing/reaction.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { DeleteArtifact } from '../../../resources/artifacts/artifact.commands.js';
-import { workflowRunCodec } from './workflow-run.codec.js';
-import type { WorkflowRunPurged } from './workflow-run.events.js';
+import { workflowRunCodec } from './run/workflow-run.codec.js';
+import type { WorkflowRunPurged } from './run/workflow-run.events.js';
 
 /** What the steps of a purged run have made goes with it. One step for each artifact; a crash repeats it for those that are left. */
 @Injectable()

@@ -13,8 +13,8 @@ import {
   type TurnFailed,
   type TurnStopped,
 } from '../../conversation/conversation.events.js';
-import { FinishWorkflowRun } from './workflow-run.commands.js';
-import { workflowRunIdOf } from './workflow-run.events.js';
+import { FinishWorkflowRun } from './run/workflow-run.commands.js';
+import { workflowRunIdOf } from './run/workflow-run.events.js';
 
 type Followed = TurnFailed | TurnStopped | ToolCallDenied | ConversationDeleted;
 type End = FinishWorkflowRun['end'];

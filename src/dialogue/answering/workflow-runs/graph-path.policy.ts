@@ -1,5 +1,5 @@
 import type { WorkflowGraph, WorkflowNode } from '../../../resources/workflows/workflow-graph.policy.js';
-import type { BegunNode } from './workflow-run.decider.js';
+import type { BegunNode } from './run/workflow-run.decider.js';
 
 export const nodeById = ({ nodes }: WorkflowGraph, id: string): WorkflowNode | undefined => nodes.find((node) => node.id === id);
 

@@ -1,4 +1,4 @@
-import type { TurnGuard } from '../guardrails/turn-guard.js';
+import type { TurnGuard } from '../loop/turn-guard.js';
 import type { NodeResult } from './nodes/node-context.js';
 import type { StepMade } from './step-made.js';
 

@@ -8,7 +8,7 @@ import { Freshness, requireReached } from '../../../kernel/event-sourcing/freshn
 import type { Reaction } from '../../../kernel/event-sourcing/reaction.js';
 import { workflowCodec } from '../../../resources/workflows/workflow.codec.js';
 import type { WorkflowDeleted } from '../../../resources/workflows/workflow.events.js';
-import { PurgeWorkflowRun } from './workflow-run.commands.js';
+import { PurgeWorkflowRun } from './run/workflow-run.commands.js';
 
 const RUNS_PER_PAGE = 500;
 

@@ -4,7 +4,7 @@ import { Commands } from '../../../kernel/commands.js';
 import { eachOf } from '../../../kernel/each-of.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import type { RetentionRule } from '../../../work/retention/retention-rule.port.js';
-import { PurgeWorkflowRun } from './workflow-run.commands.js';
+import { PurgeWorkflowRun } from './run/workflow-run.commands.js';
 
 /** Runs whose workflow is gone, among them those that were under way when it was deleted. Others are kept. */
 @Injectable()

@@ -2,8 +2,15 @@ import type { Command, Commands } from '../../../kernel/commands.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { type Folded, type Streams } from '../../../kernel/event-sourcing/streams.js';
 import { RUN_PATIENCE_MS } from '../../journal/journal.js';
-import { CompleteNode, FailNode, FinishWorkflowRun, RestartNode, StartWorkflowRun, WaitInNode } from './workflow-run.commands.js';
-import { type BegunNode, type Following, type RunStep, type WorkflowRun, workflowRun } from './workflow-run.decider.js';
+import {
+  CompleteNode,
+  FailNode,
+  FinishWorkflowRun,
+  RestartNode,
+  StartWorkflowRun,
+  WaitInNode,
+} from './run/workflow-run.commands.js';
+import { type BegunNode, type Following, type RunStep, type WorkflowRun, workflowRun } from './run/workflow-run.decider.js';
 import {
   type NodeCompleted,
   type NodeFailed,
@@ -12,7 +19,7 @@ import {
   type WorkflowRunReason,
   type WorkflowRunStarted,
   workflowRunStream,
-} from './workflow-run.events.js';
+} from './run/workflow-run.events.js';
 
 type StepEnd<End extends NodeCompleted | NodeFailed> = Omit<End['data'], 'workflowRunId' | 'step' | 'nodeId' | 'attempt'>;
 

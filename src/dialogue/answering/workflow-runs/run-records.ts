@@ -4,7 +4,7 @@ import { EventStore } from '../../../kernel/event-sourcing/event-store.js';
 import type { Recorded } from '../../../kernel/event-sourcing/events.js';
 import { RunValues } from './run-values.js';
 import { shown } from './workflow-frames.js';
-import { workflowRunCodec } from './workflow-run.codec.js';
+import { workflowRunCodec } from './run/workflow-run.codec.js';
 import type {
   StepNumber,
   StepToolCall,
@@ -13,8 +13,8 @@ import type {
   WorkflowRunFinished,
   WorkflowRunId,
   WorkflowRunStarted,
-} from './workflow-run.events.js';
-import { workflowRunStream } from './workflow-run.events.js';
+} from './run/workflow-run.events.js';
+import { workflowRunStream } from './run/workflow-run.events.js';
 
 type Values = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { Blobs, bytesOf } from '../../../kernel/blobs.js';
-import type { StoredValue, StoredValues, WorkflowRunId } from './workflow-run.events.js';
+import type { StoredValue, StoredValues, WorkflowRunId } from './run/workflow-run.events.js';
 
 /** As JSON; a larger value is kept beside the log. */
 export const VALUE_BYTES_MAX = 64 * 1024;

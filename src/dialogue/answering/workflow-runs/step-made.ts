@@ -1,7 +1,7 @@
 import type { Source, Usage } from '../../conversation/conversation.events.js';
 import type { ToolCallRecord } from '../../conversation/tool-call.policy.js';
 import type { AnswerDelta } from '../loop/answer-delta.js';
-import type { StepToolCall } from './workflow-run.events.js';
+import type { StepToolCall } from './run/workflow-run.events.js';
 
 /** What a step has added to the answer so far, as JSON. */
 export type Made = Readonly<{

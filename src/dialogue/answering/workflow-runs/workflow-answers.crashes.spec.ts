@@ -15,7 +15,7 @@ import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
 import { systemTiming } from '../../../platform/system-timing.js';
 import type { ModelRequest } from '../../../resources/models/model/language-model.port.js';
-import { workflowRunIdOf, workflowRunStream } from './workflow-run.events.js';
+import { workflowRunIdOf, workflowRunStream } from './run/workflow-run.events.js';
 
 Logger.overrideLogger(false);
 

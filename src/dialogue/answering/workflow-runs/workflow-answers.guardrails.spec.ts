@@ -15,7 +15,7 @@ import { systemTiming } from '../../../platform/system-timing.js';
 import { AnswerGuards } from '../guardrails/answer-guards.js';
 import type { QuestionResolver } from '../intake/resolve-question.js';
 import { HeadlessAnswers } from '../runner/headless-answers.js';
-import { workflowRunIdOf, workflowRunStream } from './workflow-run.events.js';
+import { workflowRunIdOf, workflowRunStream } from './run/workflow-run.events.js';
 
 Logger.overrideLogger(false);
 

@@ -16,7 +16,7 @@ import type { QuestionResolver } from '../intake/resolve-question.js';
 import { RepeatedCalls } from '../loop/repeated-calls.policy.js';
 import type { HeadlessWork } from '../runner/headless-answering.port.js';
 import { HeadlessAnswers } from '../runner/headless-answers.js';
-import { workflowRunIdOf, workflowRunStream } from './workflow-run.events.js';
+import { workflowRunIdOf, workflowRunStream } from './run/workflow-run.events.js';
 
 Logger.overrideLogger(false);
 

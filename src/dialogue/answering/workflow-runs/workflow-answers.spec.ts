@@ -11,7 +11,7 @@ import { InProcessSignals } from '../../../platform/messaging/signals/in-process
 import { type ModelChunk, ModelFailed, type ModelRequest } from '../../../resources/models/model/language-model.port.js';
 import { RUN_STEPS_MAX, type WorkflowGraph } from '../../../resources/workflows/workflow-graph.policy.js';
 import { INPUT_DOCUMENTS_MAX } from './nodes/run-state.js';
-import { workflowRunIdOf, workflowRunStream } from './workflow-run.events.js';
+import { workflowRunIdOf, workflowRunStream } from './run/workflow-run.events.js';
 
 Logger.overrideLogger(false);
 

@@ -8,11 +8,11 @@ import { RUN_STEPS_MAX, type WorkflowGraph, type WorkflowNode } from '../../../r
 import { WorkflowGraphs } from '../../../resources/workflows/workflow-graphs.port.js';
 import { Toolbox } from '../../../resources/tools/toolbox/toolbox.port.js';
 import type { Frame } from '../../journal/message.events.js';
-import { GuardrailBlock } from '../guardrails/guardrail-block.js';
+import { GuardrailBlock } from '../loop/guardrail-block.js';
 import type { Run } from '../loop/agent-loop.js';
 import type { AnswerDelta } from '../loop/answer-delta.js';
 import { AnswerFailed } from '../loop/answer-failed.js';
-import { Continuations } from '../loop/continuations.js';
+import { Continuations } from '../continuations/continuations.js';
 import type { Transcript } from '../loop/transcript.js';
 import { begunNode, followingId, nodeById, startNode } from './graph-path.policy.js';
 import { NodeResult } from './nodes/node-context.js';
@@ -24,9 +24,9 @@ import { sharedHistory } from './shared-history.js';
 import { type Made, StepMade } from './step-made.js';
 import { isWorkflowFrame, WorkflowFrames } from './workflow-frames.js';
 import { WorkflowNodes } from './nodes/workflow-nodes.js';
-import type { Following, RunStep } from './workflow-run.decider.js';
-import type { NodeCompleted, StepContribution, WorkflowRunReason, WorkflowRunStarted } from './workflow-run.events.js';
-import { workflowRunIdOf } from './workflow-run.events.js';
+import type { Following, RunStep } from './run/workflow-run.decider.js';
+import type { NodeCompleted, StepContribution, WorkflowRunReason, WorkflowRunStarted } from './run/workflow-run.events.js';
+import { workflowRunIdOf } from './run/workflow-run.events.js';
 
 /** Where a paused run waits, beside what its node goes on from. */
 type Waiting = Readonly<{ step: number; framesSaid: number; made: Made }>;
@@ -170,7 +170,7 @@ export class WorkflowAnswers {
   /** Undefined for a turn that did not wait. */
   private async waitingIn({ resumption }: Transcript): Promise<WorkflowContinuation | undefined> {
     if (!resumption) return undefined;
-    return (await this.continuations.recall(resumption.paused.continuation)) as unknown as WorkflowContinuation;
+    return this.continuations.recall<WorkflowContinuation>(resumption.paused.continuation);
   }
 
   /** Makes a step. False: the run goes no further here, because it waits or was stopped. */

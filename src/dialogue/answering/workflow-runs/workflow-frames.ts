@@ -1,7 +1,7 @@
 import type { WorkflowStepFrame } from '../../journal/message.events.js';
 import type { AnswerDelta, ProgressFrame } from '../loop/answer-delta.js';
 import { forReader } from '../loop/tool-result.policy.js';
-import type { RunStep } from './workflow-run.decider.js';
+import type { RunStep } from './run/workflow-run.decider.js';
 import { VALUE_BYTES_MAX } from './run-values.js';
 
 type Values = Readonly<Record<string, unknown>>;

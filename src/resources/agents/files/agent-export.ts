@@ -1,3 +1,4 @@
+import { dump } from 'js-yaml';
 import { Injectable } from '@nestjs/common';
 import type { AgentRecord } from '../../../../projections/agents/agents.queries.js';
 import { CustomModelQueries } from '../../../../projections/custom-models/custom-models.queries.js';
@@ -16,7 +17,7 @@ import { defaultToolOf } from '../../tools/defaults/default-tools.policy.js';
 import { UpdateAgent } from '../agent.commands.js';
 import type { AgentConfiguration } from '../agent.events.js';
 import { FILE_ENTRIES_MAX, fileRefused } from './agent-file.policy.js';
-import { agentFileText } from './agent-file-writer.js';
+import { FILE_KIND, FILE_VERSION } from './agent-file.policy.js';
 import { ReserveAgentSlug } from './agent-slugs.commands.js';
 import { portablePolicy } from './imported-config.policy.js';
 import { portableGraph, referencesOf } from './imported-workflow.policy.js';
@@ -204,3 +205,13 @@ const limitsOf = ({ tokenLimit, requestLimit }: AgentConfiguration) => ({
   limited_request_mode: requestLimit !== null,
   request_limit: requestLimit,
 });
+
+/** What a file says of an agent, in the order in which it is written. */
+type WrittenAgent = Readonly<{
+  metadata: Readonly<{ id: string; slug: string }>;
+  spec: Readonly<Record<string, unknown>>;
+}>;
+
+/** The text of a file: blocks, keys in their order, long texts as they stand. The same agent is always the same text. */
+const agentFileText = ({ metadata, spec }: WrittenAgent): string =>
+  dump({ apiVersion: FILE_VERSION, kind: FILE_KIND, metadata, spec }, { lineWidth: -1, noRefs: true, skipInvalid: true });

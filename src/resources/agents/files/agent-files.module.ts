@@ -5,6 +5,7 @@ import { SourceQueries } from '../../../../projections/sources/sources.queries.j
 import { YamlDocuments } from '../../../platform/yaml/yaml-documents.port.js';
 import { YamlThreads } from '../../../platform/yaml/yaml-threads.js';
 import { WorkflowsModule } from '../../workflows/workflows.module.js';
+import { PortableToolsModule } from '../../tools/portable/portable-tools.module.js';
 import { ToolsModule } from '../../tools/tools.module.js';
 import { AgentExport } from './agent-export.js';
 import { AgentFilesController } from './agent-files.http.js';
@@ -22,7 +23,7 @@ const REACTIONS = [FinishImports, ReleaseSlugs];
 
 /** Agents as files: written, planned, brought in. */
 @Module({
-  imports: [ToolsModule, WorkflowsModule],
+  imports: [PortableToolsModule, ToolsModule, WorkflowsModule],
   controllers: [AgentFilesController],
   providers: [
     ...REACTIONS,

@@ -21,7 +21,7 @@ import { type Agent, agent, importInto } from '../agent.decider.js';
 import { type AgentConfiguration, agentStream } from '../agent.events.js';
 import { agentTypeIn, BLANK_AGENT, lackingForPublication } from '../agent.policy.js';
 import { fieldsAfterImport, type ImportedAgent } from '../imported-agent.policy.js';
-import { normalSchema } from '../response-schema.policy.js';
+import { normalSchema } from '../../models/model/response-schema.policy.js';
 import { type AgentFile, agentFileIn, FILE_BYTES_MAX, fileRefused } from './agent-file.policy.js';
 import { AcceptAgentImport } from './agent-import.commands.js';
 import { AgentImports, type ImportOutcome } from './agent-imports.process.js';

@@ -11,7 +11,7 @@ import { WorkflowGraphs } from '../../workflows/workflow-graphs.port.js';
 import type { Agent } from '../agent.decider.js';
 import { agentTypeIn, BLANK_AGENT } from '../agent.policy.js';
 import type { ImportedAgent } from '../imported-agent.policy.js';
-import { normalSchema } from '../response-schema.policy.js';
+import { normalSchema } from '../../models/model/response-schema.policy.js';
 import type { AgentFile, FileCustomModel, FileOwnTool } from './agent-file.policy.js';
 import type { ImportPart } from './agent-import.events.js';
 import type { ImportDecisions } from './import-decisions.policy.js';

@@ -1,4 +1,4 @@
-import { ExpressionFailed } from '../expressions.port.js';
+import { ExpressionFailed } from './expressions.port.js';
 
 export const tooManyExpressions = (): ExpressionFailed =>
   new ExpressionFailed('busy', 'Too many expressions are being evaluated right now. Please try again.');

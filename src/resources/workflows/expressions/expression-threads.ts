@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import type * as WorkerThreads from 'node:worker_threads';
 import type * as Cel from '@marcbachmann/cel-js';
 import { BoundedThreads, ThreadFailed } from '../../../platform/sandbox/bounded-threads.js';
-import { ExpressionFailed } from '../expressions.port.js';
+import { ExpressionFailed } from './expressions.port.js';
 import { needsTooMuchMemory, tooManyExpressions } from './expression-failures.js';
 import type { ExpressionLimits } from './expression-limits.js';
 

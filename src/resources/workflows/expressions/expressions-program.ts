@@ -1,5 +1,5 @@
 import { answerQuestions } from '../../../platform/sandbox/answer-questions.js';
-import { type ExpressionFailure, ExpressionFailed } from '../expressions.port.js';
+import { type ExpressionFailure, ExpressionFailed } from './expressions.port.js';
 import type { ExpressionLimits } from './expression-limits.js';
 import { type ExpressionAnswer, type ExpressionQuestion, ExpressionThreads } from './expression-threads.js';
 

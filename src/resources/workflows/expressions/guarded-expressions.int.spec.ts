@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { ExpressionFailed } from '../expressions.port.js';
+import { ExpressionFailed } from './expressions.port.js';
 import { GuardedExpressions } from './guarded-expressions.js';
 
 const expressions = new GuardedExpressions({ resultCharactersMax: 100_000 });

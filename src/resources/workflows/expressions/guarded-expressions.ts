@@ -1,5 +1,5 @@
 import { GuardedProcess, GuardedProcessFailed } from '../../../platform/sandbox/guarded-process.js';
-import { Expressions, ExpressionFailed } from '../expressions.port.js';
+import { Expressions, ExpressionFailed } from './expressions.port.js';
 import { EXPRESSION_LIMITS, type ExpressionLimits } from './expression-limits.js';
 import { needsTooMuchMemory, tooManyExpressions } from './expression-failures.js';
 import type { ExpressionAnswer, ExpressionQuestion } from './expression-threads.js';

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { SourceQueries } from '../../../../projections/sources/sources.queries.js';
-import { InputChecks, WITHHELD } from '../../../dialogue/answering/guardrails/input-checks.port.js';
+import { InputChecks } from '../../../dialogue/answering/guardrails/input-checks.port.js';
+import { WITHHELD } from '../../../resources/guardrails/guardrail.policy.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { Timing } from '../../../kernel/timing.js';
 import { ToolFailed } from '../../../resources/tools/toolbox/tool-kind.port.js';

@@ -5,7 +5,7 @@ import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { Freshness } from '../../../kernel/event-sourcing/freshness.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
-import { DefinitionGuard } from '../definition-guard.js';
+import { DefinitionGuard } from '../schedule/definition-guard.js';
 import { AdmitSchedule } from '../allowance/allowance.commands.js';
 import { CancelSchedule, ScheduleTask } from '../schedule/schedule.commands.js';
 import { type Chat, ChatSchedules, type ChatTask, TASKS_LISTED_MAX } from './chat-schedules.port.js';

@@ -5,7 +5,7 @@ import { deterministicId } from '../../../../kernel/ids.js';
 import { StoreArtifact } from '../../../../resources/artifacts/artifact.commands.js';
 import { type CodeFailure, type CodeFile, CodeRunner } from '../../../../resources/code/code-runner.port.js';
 import type { CodeNodeConfig } from '../../../../resources/workflows/node-config.policy.js';
-import type { TurnGuard } from '../../guardrails/turn-guard.js';
+import type { TurnGuard } from '../../loop/turn-guard.js';
 import { AnswerFailed } from '../../loop/answer-failed.js';
 import { structuredAnswer } from '../../loop/structured-answer.policy.js';
 import { mimeTypeOf } from './file-types.policy.js';

@@ -1,8 +1,8 @@
 import type { Run } from '../../loop/agent-loop.js';
 import type { Transcript } from '../../loop/transcript.js';
 import type { RunState } from './run-state.js';
-import type { RunStep } from '../workflow-run.decider.js';
-import type { WorkflowRunId } from '../workflow-run.events.js';
+import type { RunStep } from '../run/workflow-run.decider.js';
+import type { WorkflowRunId } from '../run/workflow-run.events.js';
 
 /** What a node changes, written down as it does: a node that fails has done that much. */
 export class NodeResult {

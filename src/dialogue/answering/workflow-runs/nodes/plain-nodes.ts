@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ExpressionFailed, Expressions } from '../../../../resources/workflows/expressions.port.js';
+import { ExpressionFailed, Expressions } from '../../../../resources/workflows/expressions/expressions.port.js';
 import type { NodeConfigOf } from '../../../../resources/workflows/node-config.policy.js';
 import { ELSE_HANDLE } from '../../../../resources/workflows/workflow-graph.policy.js';
 import type { AnswerDelta } from '../../loop/answer-delta.js';

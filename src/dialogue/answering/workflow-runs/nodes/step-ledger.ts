@@ -4,7 +4,7 @@ import { finishedAs } from '../../loop/call-ends.policy.js';
 import { RepeatedCalls } from '../../loop/repeated-calls.policy.js';
 import type { CallLedger } from '../../loop/tool-round.js';
 import type { Transcript } from '../../loop/transcript.js';
-import type { StepNumber } from '../workflow-run.events.js';
+import type { StepNumber } from '../run/workflow-run.events.js';
 
 type EarlierCall = Readonly<{ call: CalledTool; end: ToolCallFinished['data'] | undefined }>;
 

@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { LRUCache } from 'lru-cache';
-import { Rejection } from '../../kernel/rejection.js';
+import { Rejection } from '../../../kernel/rejection.js';
 
 const SCHEMA_CHARACTERS_MAX = 64 * 1024;
 const SCHEMA_DEPTH_MAX = 40;

@@ -4,12 +4,13 @@ import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import type { GuardrailPolicy, GuardrailStage } from '../../../resources/guardrails/guardrail.policy.js';
 import { RecordGuardrailDecisions } from '../../../resources/guardrails/guardrail-record.commands.js';
 import { Guardrails } from '../../../resources/guardrails/guardrails.port.js';
-import { blockedInput, ConversationGuard } from '../../conversation/conversation-guard.port.js';
+import { blockedInput, ConversationGuard } from '../../conversation/conversation-guard.js';
 import type { CheckedInput, TurnSettings } from '../../conversation/conversation.events.js';
 import type { CallAnswer } from '../../conversation/pause.decider.js';
-import type { ResolvedQuestion } from '../intake/resolve-question.js';
-import { type Given, InputChecks, WITHHELD } from './input-checks.port.js';
-import { TurnGuard } from './turn-guard.js';
+import type { ResolvedQuestion } from './resolve-question.js';
+import { type Given, InputChecks } from '../guardrails/input-checks.port.js';
+import { WITHHELD } from '../../../resources/guardrails/guardrail.policy.js';
+import { TurnGuard } from '../loop/turn-guard.js';
 
 /** Checks what comes in before the append that accepts it. */
 @Injectable()

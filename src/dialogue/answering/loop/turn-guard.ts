@@ -10,11 +10,11 @@ import type {
 import { SignInRequired, ToolFailed, type ToolReport } from '../../../resources/tools/toolbox/tool-kind.port.js';
 import type { RetrievedChunk } from '../../../resources/sources/chunks/search.port.js';
 import type { Usage } from '../../conversation/conversation.events.js';
-import type { Attached } from '../loop/attached-files.js';
-import type { LongWork } from '../loop/background-calls.port.js';
-import { textOf } from '../loop/tool-result.policy.js';
+import type { Attached } from './attached-files.js';
+import type { LongWork } from './background-calls.port.js';
+import { textOf } from './tool-result.policy.js';
 import { blockOf } from './guardrail-block.js';
-import { WITHHELD } from './input-checks.port.js';
+import { WITHHELD } from '../../../resources/guardrails/guardrail.policy.js';
 import { JsonTexts } from './json-texts.js';
 
 /** What a model reads in the place of a result that is withheld. */

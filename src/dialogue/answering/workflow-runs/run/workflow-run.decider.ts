@@ -1,6 +1,6 @@
-import type { Decision } from '../../../kernel/event-sourcing/decider.js';
-import type { Aggregate } from '../../../kernel/event-sourcing/streams.js';
-import { Rejection } from '../../../kernel/rejection.js';
+import type { Decision } from '../../../../kernel/event-sourcing/decider.js';
+import type { Aggregate } from '../../../../kernel/event-sourcing/streams.js';
+import { Rejection } from '../../../../kernel/rejection.js';
 import { workflowRunCodec } from './workflow-run.codec.js';
 import type {
   NodeCompleted,

@@ -1,4 +1,4 @@
-import type { Codec } from '../../../kernel/event-sourcing/codec.js';
+import type { Codec } from '../../../../kernel/event-sourcing/codec.js';
 import type { WorkflowRunEvent } from './workflow-run.events.js';
 
 export const workflowRunCodec: Codec<WorkflowRunEvent> = {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { AgentQueries } from '../../../projections/agents/agents.queries.js';
-import { InputChecks } from '../../dialogue/answering/guardrails/input-checks.port.js';
+import { AgentQueries } from '../../../../projections/agents/agents.queries.js';
+import { InputChecks } from '../../../dialogue/answering/guardrails/input-checks.port.js';
 
 type Texts = Readonly<{ name?: unknown; instruction?: unknown }>;
 

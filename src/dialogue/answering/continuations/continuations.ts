@@ -3,7 +3,6 @@ import { text as textOf } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
 import type { Continuation } from '../../conversation/conversation.events.js';
 import { Blobs } from '../../../kernel/blobs.js';
-import type { LoopState } from './agent-loop.js';
 
 /** As it is stored, a text within JSON; a longer one is kept beside the log. */
 export const INLINE_BYTES_MAX = 64 * 1024;
@@ -24,7 +23,7 @@ export class Continuations {
   }
 
   /** @throws BlobMissing, BlobsUnavailable */
-  async recall<State = LoopState>(continuation: Continuation): Promise<State> {
+  async recall<State>(continuation: Continuation): Promise<State> {
     if ('text' in continuation) return JSON.parse(continuation.text) as State;
     const stored = await textOf(await this.blobs.get(continuation.blob.sha256));
     return JSON.parse(continuation.isOwn ? (JSON.parse(stored) as Own).text : stored) as State;

@@ -2,8 +2,9 @@ import { Readable } from 'node:stream';
 import { expect, it } from '@jest/globals';
 import { InMemoryBlobs } from '../../../../test/support/in-memory-blobs.js';
 import { BlobMissing, type BlobRef } from '../../../kernel/blobs.js';
-import type { LoopState } from './agent-loop.js';
 import { Continuations, INLINE_BYTES_MAX } from './continuations.js';
+
+type LoopState = Readonly<{ messages: readonly object[]; round: number; unknownCalls: number; results: object }>;
 
 const stateOf = (content: string): LoopState => ({
   messages: [{ role: 'user', content }],

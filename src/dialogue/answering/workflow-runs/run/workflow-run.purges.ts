@@ -1,4 +1,4 @@
-import { purgeOf } from '../../../kernel/event-sourcing/purge.js';
+import { purgeOf } from '../../../../kernel/event-sourcing/purge.js';
 import { workflowRunCodec } from './workflow-run.codec.js';
 import type { WorkflowRunPurged } from './workflow-run.events.js';
 

@@ -1,8 +1,8 @@
-import type { BlobRef } from '../../../kernel/blobs.js';
-import type { Event } from '../../../kernel/event-sourcing/events.js';
-import { deterministicId } from '../../../kernel/ids.js';
-import type { Usage } from '../../conversation/conversation.events.js';
-import type { ToolCallRecord } from '../../conversation/tool-call.policy.js';
+import type { BlobRef } from '../../../../kernel/blobs.js';
+import type { Event } from '../../../../kernel/event-sourcing/events.js';
+import { deterministicId } from '../../../../kernel/ids.js';
+import type { Usage } from '../../../conversation/conversation.events.js';
+import type { ToolCallRecord } from '../../../conversation/tool-call.policy.js';
 
 export type WorkflowRunId = string;
 

@@ -1,8 +1,8 @@
 import { CommandHandler } from '@nestjs/cqrs';
-import { Clock } from '../../../kernel/clock.js';
-import { Command, type Handler } from '../../../kernel/commands.js';
-import type { Cause } from '../../../kernel/event-sourcing/events.js';
-import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
+import { Clock } from '../../../../kernel/clock.js';
+import { Command, type Handler } from '../../../../kernel/commands.js';
+import type { Cause } from '../../../../kernel/event-sourcing/events.js';
+import { type Folded, Streams } from '../../../../kernel/event-sourcing/streams.js';
 import {
   type BegunNode,
   completeNode,

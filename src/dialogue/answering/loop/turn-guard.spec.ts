@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { codePolicy, CodeGuardrails } from '../../../../test/support/guardrails.js';
 import type { GuardrailAction } from '../../../resources/guardrails/guardrail.policy.js';
 import { SignInRequired, ToolFailed, type ToolReport } from '../../../resources/tools/toolbox/tool-kind.port.js';
-import type { LongWork } from '../loop/background-calls.port.js';
-import { WITHHELD } from './input-checks.port.js';
+import type { LongWork } from './background-calls.port.js';
+import { WITHHELD } from '../../../resources/guardrails/guardrail.policy.js';
 import { TurnGuard } from './turn-guard.js';
 
 const SECRET = /CODE-[0-9]{4}/;

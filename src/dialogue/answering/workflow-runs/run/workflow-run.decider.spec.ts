@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { given } from '../../../../test/support/given.js';
+import { given } from '../../../../../test/support/given.js';
 import {
   type BegunNode,
   completeNode,

@@ -7,19 +7,19 @@ import { askedTurn } from '../../../../test/support/turns.js';
 import { RenameConversation, RenameConversationHandler } from '../../conversation/conversation.commands.js';
 import { cause, eventsOf } from '../../../../test/support/turns.js';
 import { conversationStream } from '../../conversation/conversation.events.js';
-import { PinnedConversationGuard } from '../../conversation/pinned-conversation-guard.js';
+import { ConversationGuard } from '../../conversation/conversation-guard.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { systemTiming } from '../../../platform/system-timing.js';
 import type { GuardrailPolicy } from '../../../resources/guardrails/guardrail.policy.js';
-import type { ResolvedQuestion } from '../intake/resolve-question.js';
+import type { ResolvedQuestion } from './resolve-question.js';
 import { InputGuard } from './input-guard.js';
-import { WITHHELD } from './input-checks.port.js';
+import { WITHHELD } from '../../../resources/guardrails/guardrail.policy.js';
 
 const SECRET = /CODE-[0-9]{4}/;
 
 function guardOver(store = new InMemoryEventStore()) {
   const streams = new Streams(store, systemTiming);
-  const conversations = new PinnedConversationGuard(streams, new CodeGuardrails());
+  const conversations = new ConversationGuard(streams, new CodeGuardrails());
   return { store, streams, conversations, inputs: new InputGuard(new CodeGuardrails(), conversations, commandsOver()) };
 }
 
