@@ -36,11 +36,11 @@ it('clients that connect and say nothing neither end the process nor shut others
   const sockets = await Promise.all(Array.from({ length: SILENT_CLIENTS }, silentClient));
   const held = () => sockets.filter(({ closed }) => !closed).length;
   const max = connectionsWithin(DESCRIPTORS, { connectionsMax: undefined, databasePoolMax: 10 });
-  await eventually(() => held() <= max, 30_000, 'there are as few connections as there may be');
+  await eventually(() => held() <= max, 90_000, 'there are as few connections as there may be');
 
   const owner = join(dataDir, 'postgres', 'owner');
   const { mtimeMs } = await stat(owner);
-  await eventually(async () => (await stat(owner)).mtimeMs > mtimeMs, 30_000, 'the process keeps the folder of its database');
+  await eventually(async () => (await stat(owner)).mtimeMs > mtimeMs, 90_000, 'the process keeps the folder of its database');
   const { frames } = await client.stream({ question: 'Why?' });
   expect(frames.at(-1)!.data.type).toBe('end');
   expect(await client.json('/api/ready')).toMatchObject({ status: 'ready', dependencies: { 'file descriptors': { ok: true } } });
