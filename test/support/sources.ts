@@ -9,6 +9,8 @@ export async function addedSource(client: Client, name: string, text: string, fi
   const response = await client.send('/api/upload', form);
   if (response.status !== 200) throw new Error(`No source: ${response.status} ${await response.text()}`);
   const { task_id, source_id } = (await response.json()) as { task_id: string; source_id: string };
-  await eventually(async () => (await client.json(`/api/task_status?task_id=${task_id}`))['status'] === 'SUCCESS');
+  const isRead = async () => (await client.json(`/api/task_status?task_id=${task_id}`))['status'] === 'SUCCESS';
+  // The first document of a service waits for the process that parses.
+  await eventually(isRead, 180_000, 'the source is read');
   return source_id;
 }
