@@ -194,6 +194,18 @@ describe('an agent', () => {
     expect(does.answer).toBe('');
   });
 
+  it('that is to do research, or to be given files in a way, says as what it acts', async () => {
+    const settings = { attachments: [{ id: 'f1', filename: 'a.pdf', mimeType: 'application/pdf' }] };
+    const asked = { agent_type: 'research', file_passing: 'native', input_documents: ['*'] };
+    const { frames } = await ran(inARow([node('ask', 'agent', asked)]), { settings });
+    expect(frames.flatMap(({ type, notice }) => (type === 'notice' ? [notice] : []))).toEqual([
+      expect.stringContaining('agent_type "research" acts as "agentic"'),
+      expect.stringContaining('file_passing "native" acts as "auto"'),
+    ]);
+    const plain = await ran(inARow([node('ask', 'agent', { input_documents: ['*'] })]), { settings });
+    expect(plain.frames.filter(({ type }) => type === 'notice')).toEqual([]);
+  });
+
   it('whose template cannot be rendered uses it as it is written, and says so', async () => {
     const { frames, run, models } = await ran(inARow([node('ask', 'agent', { prompt_template: '{{broken}} {{query}}' })]));
     expect(models.requests[0]!.question).toBe('{{broken}} {{query}}');

@@ -75,7 +75,8 @@ export class AgentNode {
   private async task(config: AgentNodeConfig, context: NodeContext) {
     const { transcript, state, tools, resumedAfter } = context;
     const { origin: _, ...asked } = transcript.asked;
-    const files = await this.files.forAgent(state.documents(config.inputDocuments), transcript.ownerId);
+    const documents = state.documents(config.inputDocuments);
+    const files = await this.files.forAgent(documents, transcript.ownerId);
     const { workflow: __, ...inherited } = asked.settings;
     const settings: TurnSettings = {
       ...inherited,
@@ -98,12 +99,24 @@ export class AgentNode {
       resumption: resumedAfter === undefined ? null : transcript.resumption,
       systemPrompt: (found) => this.templates.render(config.systemPrompt || DEFAULT_PROMPT, context, found),
     };
-    return { question, notices: files.notices };
+    return { question, notices: [...actsOtherwise(config, documents.length > 0), ...files.notices] };
   }
 
   private isAllowed(toolId: string, { writeAllowlist = null }: TurnSettings): boolean {
     return writeAllowlist === null || !isForOwnersOnly(toolId);
   }
+}
+
+/** Settings that act as others here, and say so. */
+function actsOtherwise({ agentType, filePassing }: AgentNodeConfig, hasDocuments: boolean): readonly string[] {
+  return [
+    ...(agentType === 'research'
+      ? ['A node does not do research of its own: agent_type "research" acts as "agentic" here.']
+      : []),
+    ...(hasDocuments && filePassing !== 'auto'
+      ? [`The model decides how it is given files: file_passing "${filePassing}" acts as "auto".`]
+      : []),
+  ];
 }
 
 /** @throws AnswerFailed */
