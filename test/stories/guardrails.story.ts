@@ -86,8 +86,15 @@ export function guardrailsStory(makeBacking: MakeBacking): void {
   const queries = async (id: string) =>
     (await world.alice.json<{ queries: Query[] }>(`/api/get_single_conversation?id=${id}`)).queries;
   const framesOf = async (messageId: string) => (await replyOf(world.alice.get(`/api/messages/${messageId}/events`))).text;
-  const recorded = async (agentId: string) =>
-    (await world.alice.json<{ events: GuardrailEvent[] }>(`/api/guardrails/events?agent_id=${agentId}`)).events;
+  /** Read models come after the end of an answer. */
+  const recorded = async (agentId: string) => {
+    let events: readonly GuardrailEvent[] = [];
+    await eventually(async () => {
+      ({ events } = await world.alice.json<{ events: GuardrailEvent[] }>(`/api/guardrails/events?agent_id=${agentId}`));
+      return events.length > 0;
+    });
+    return events;
+  };
   const letters = (text: string) => say(...text);
   const lastPrompt = () => JSON.stringify(world.model.completions.at(-1)!.body.messages);
 
