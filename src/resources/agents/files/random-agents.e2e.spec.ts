@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { load } from 'js-yaml';
+import { agentFile, FilesService, type Json } from '../../../../test/support/agent-files.js';
+
+let service: FilesService;
+beforeAll(async () => {
+  service = await FilesService.start();
+});
+afterAll(() => service.close());
+
+const text = (maxLength: number) =>
+  fc.string({ unit: 'grapheme', maxLength }).map((value) => value.replace(/\p{Cc}/gu, ' ').trim());
+const named = text(40).map((value) => `A${value}`);
+const limit = fc.option(fc.integer({ min: 1, max: 1_000_000 }), { nil: undefined });
+const control = fc.record({
+  check: fc.constantFrom('pii', 'secrets'),
+  stage: fc.constantFrom('input', 'retrieval', 'tool_result', 'output'),
+  action: fc.constantFrom('flag', 'redact', 'block'),
+  enabled: fc.boolean(),
+});
+const guardrails = fc.record({
+  enabled: fc.boolean(),
+  mode: fc.constantFrom('monitor_only', 'scan_all'),
+  fail_open: fc.boolean(),
+  timeout_ms: fc.integer({ min: 100, max: 60_000 }),
+  controls: fc.uniqueArray(control, { maxLength: 4, selector: ({ check, stage }) => `${check} ${stage}` }),
+});
+const SCHEMA = { type: 'object', properties: { days: { type: 'integer' } }, required: ['days'] };
+
+/** What a file may say of an agent that refers to nothing of its owner's but a prompt. */
+const spec = fc
+  .record({
+    name: named,
+    description: text(200),
+    agent_type: fc.constantFrom('classic', 'agentic', 'research'),
+    chunks: fc.option(fc.integer({ min: 0, max: 500 })),
+    prompt: fc.oneof(
+      fc.constant('default'),
+      fc.record({
+        name: named,
+        content: fc.array(text(60), { minLength: 1, maxLength: 4 }).map((lines) => `Be ${lines.join('\n')}`),
+      }),
+    ),
+    tools: fc.subarray([{ type: 'memory', builtin: true }]),
+    json_schema: fc.constantFrom(null, SCHEMA),
+    allow_system_prompt_override: fc.boolean(),
+    guardrails: fc.option(guardrails, { nil: undefined }),
+    tokens: limit,
+    requests: limit,
+  })
+  .map(({ guardrails: rules, tokens, requests, ...rest }) => ({
+    ...rest,
+    limits: {
+      limited_token_mode: tokens !== undefined,
+      token_limit: tokens ?? null,
+      limited_request_mode: requests !== undefined,
+      request_limit: requests ?? null,
+    },
+    config: rules ? { guardrails: rules } : {},
+  }));
+
+const specOf = (file: string) => (load(file) as { spec: Json }).spec;
+/** Without what names things where the file was written. */
+const withoutIds = (file: string) => file.replace(/^ *(id|slug|ref): .*\n/gm, '');
+it('an agent of any file comes back from a stranger as the same file, and its own file changes nothing', async () => {
+  await fc.assert(
+    fc.asyncProperty(spec, async (asked) => {
+      const [owner, stranger] = [await service.newUser('owner'), await service.newUser('stranger')];
+      const made = await service.import(owner, agentFile(asked));
+      expect([made.status, made.body['warnings']]).toEqual([200, []]);
+      const first = await service.export(owner, made.body['agent_id']);
+      const { limits: _, config: __, tools: ___, ...plain } = asked;
+      expect(specOf(first)).toMatchObject(plain);
+      const taken = await service.import(stranger, first);
+      expect([taken.status, taken.body['warnings']]).toEqual([200, []]);
+      expect(withoutIds(await service.export(stranger, taken.body['agent_id']))).toBe(withoutIds(first));
+      const before = await service.events();
+      expect((await service.import(owner, first)).body).toMatchObject({ success: true, action: 'updated' });
+      expect(await service.events()).toBe(before);
+    }),
+    { numRuns: 25 },
+  );
+});
