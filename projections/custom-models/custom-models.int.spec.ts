@@ -49,13 +49,6 @@ describe('custom models', () => {
     expect(await queries.countOf('alice')).toBe(2);
   });
 
-  it('are found by what a file says of them, among the models of one owner', async () => {
-    const { displayName, upstreamModelId, baseUrl } = DEFINITION;
-    const same = await queries.ownedAs('alice', { displayName, upstreamModelId, baseUrl });
-    expect(same.map(({ id }) => id)).toEqual(['m1']);
-    expect(await queries.ownedAs('alice', { displayName, upstreamModelId, baseUrl: `${baseUrl}/` })).toEqual([]);
-  });
-
   it('read as they were last changed', async () => {
     await given('m1', { type: 'CustomModelChanged', data: { modelId: 'm1', changes: { credentialsId: 'c2', enabled: false } } });
     expect(await queries.byId('m1')).toMatchObject({

@@ -12,9 +12,6 @@ export type CustomModelRecord = Readonly<{
   updatedAt: Date;
 }>;
 
-/** By these a file recognises a model that its reader has already. */
-export type CustomModelIdentity = Readonly<{ displayName: string; upstreamModelId: string; baseUrl: string }>;
-
 @Injectable()
 export class CustomModelQueries {
   constructor(private readonly readModels: ReadModels) {}
@@ -28,17 +25,6 @@ export class CustomModelQueries {
   async ownedBy(ownerId: string): Promise<readonly CustomModelRecord[]> {
     const rows = await this.sql`
       select * from custom_models.custom_model where owner_id = ${ownerId} and import_id is null order by created_at, model_id`;
-    return rows.map(asRecord);
-  }
-
-  /** Those of a user's models that are the same as one of a file, oldest first. */
-  async ownedAs(ownerId: string, identity: CustomModelIdentity): Promise<readonly CustomModelRecord[]> {
-    const { displayName, upstreamModelId, baseUrl } = identity;
-    const rows = await this.sql`
-      select * from custom_models.custom_model
-      where owner_id = ${ownerId} and display_name = ${displayName}
-        and upstream_model_id = ${upstreamModelId} and base_url = ${baseUrl}
-      order by created_at, model_id`;
     return rows.map(asRecord);
   }
 
