@@ -128,8 +128,11 @@ export function devicesStory(open: () => Promise<DevicePlaces>): void {
         status: 404,
         body: { error: 'not_found' },
       });
-      const me = await device.request('GET', '/api/devices/me');
-      expect(await me.json()).toMatchObject({ id: device.id, last_seen_at: expect.any(String) });
+      // Uses are noted beside the request that they are of.
+      await eventually(async () => {
+        const me = (await (await device.request('GET', '/api/devices/me')).json()) as Record<string, unknown>;
+        return me['id'] === device.id && typeof me['last_seen_at'] === 'string';
+      });
       await toolOf(device);
     });
 
