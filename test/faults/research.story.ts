@@ -28,7 +28,10 @@ export function researchKillsStory(makeBacking: MakeBacking): void {
 
   const asked = () => tasksOf(running.model.completions);
 
-  /** Asks, kills the process as soon as its model has this task, and brings it back. */
+  /**
+   * Asks, kills the process as soon as its model has this task, and brings it back. That nothing had to be clarified is known to the
+   * next process by the first progress that was shown, and only by that.
+   */
   async function killedAt(task: string): Promise<string> {
     let isFirst = true;
     const stuck = () => {
@@ -37,7 +40,8 @@ export function researchKillsStory(makeBacking: MakeBacking): void {
       return [hang];
     };
     running.model.always(researchScript(QUERIES, { [task]: stuck }));
-    const before = await running.client.stream({ question: 'Why?', agent_id: agentId }, (text) => text.includes('message_id'));
+    const shown = task === 'clarify' ? 'message_id' : 'research_progress';
+    const before = await running.client.stream({ question: 'Why?', agent_id: agentId }, (text) => text.includes(shown));
     await eventually(() => asked().includes(task));
     await running.service.kill();
     await running.service.start();
