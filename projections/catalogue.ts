@@ -16,6 +16,7 @@ import { runs } from './runs/runs.projection.js';
 import { schedules } from './schedules/schedules.projection.js';
 import { sources } from './sources/sources.projection.js';
 import { tasks } from './tasks/tasks.projection.js';
+import { teams } from './teams/teams.projection.js';
 import { tools } from './tools/tools.projection.js';
 import { traces } from './traces/traces.projection.js';
 import { unsealedTurns } from './unsealed-turns/unsealed-turns.projection.js';
@@ -43,6 +44,7 @@ export const projections: readonly Projection[] = [
   schedules,
   sources,
   tasks,
+  teams,
   tools,
   traces,
   unsealedTurns,

@@ -38,6 +38,14 @@ export class AgentQueries {
     return rows.map(asRecord)[0];
   }
 
+  /** Those of these agents that there are, oldest first. */
+  async among(agentIds: readonly string[]): Promise<readonly AgentRecord[]> {
+    if (agentIds.length === 0) return [];
+    const rows = await this.sql`${this.agents} where agent.agent_id = any (${agentIds as string[]}::text[])
+      order by agent.created_at, agent.agent_id`;
+    return rows.map(asRecord);
+  }
+
   /** A user's own agents, oldest first. */
   async ownedBy(userId: string): Promise<readonly AgentRecord[]> {
     const rows = await this.sql`${this.agents} where agent.owner_id = ${userId} order by agent.created_at, agent.agent_id`;
@@ -51,10 +59,10 @@ export class AgentQueries {
     return rows.map(asRecord);
   }
 
-  /** The agents of their own that a user has pinned, oldest pin first. */
+  /** The agents that a user has pinned, oldest pin first; whether the user still reaches those of others is not asked here. */
   async pinnedBy(userId: string): Promise<readonly AgentRecord[]> {
     const rows = await this.sql`${this.agents} join agents.agent_pin pin on pin.agent_id = agent.agent_id
-      where pin.user_id = ${userId} and agent.owner_id = ${userId} order by pin.pinned_at, agent.agent_id`;
+      where pin.user_id = ${userId} order by pin.pinned_at, agent.agent_id`;
     return rows.map(asRecord);
   }
 

@@ -39,10 +39,10 @@ export class ChunkQueries {
   constructor(private readonly readModels: ReadModels) {}
 
   /** Which of these sources there are, and are the owner's. */
-  async sources(ownerId: string, ids: readonly string[]): Promise<readonly SearchedSource[]> {
+  async sources(ownerId: string, ids: readonly string[], granted: readonly string[] = []): Promise<readonly SearchedSource[]> {
     const rows = await this.sql`
       select source_id, name, own_chunks, live_id, live_chunks from chunks.source
-      where owner_id = ${ownerId} and source_id = any (${ids as string[]}::text[])`;
+      where (owner_id = ${ownerId} or source_id = any (${granted as string[]}::text[])) and source_id = any (${ids as string[]}::text[])`;
     return rows.map((row) => ({
       sourceId: row['source_id'] as string,
       name: row['name'] as string,

@@ -20,6 +20,14 @@ export class PromptQueries {
     return rows.map(asRecord)[0];
   }
 
+  /** Those of these prompts that there are, oldest first. */
+  async among(ids: readonly string[]): Promise<readonly PromptRecord[]> {
+    if (ids.length === 0) return [];
+    const rows = await this.readModels.sql`
+      select * from prompts.prompt where prompt_id = any (${ids as string[]}::text[]) order by created_at, prompt_id`;
+    return rows.map(asRecord);
+  }
+
   /** A user's own prompts, oldest first, without those of imports that are under way. */
   async ownedBy(userId: string): Promise<readonly PromptRecord[]> {
     const rows = await this.readModels

@@ -51,6 +51,14 @@ export class SourceQueries {
     return rows.map(asRecord);
   }
 
+  /** Those of these sources that there are, newest first. */
+  async among(ids: readonly string[]): Promise<readonly SourceRecord[]> {
+    if (ids.length === 0) return [];
+    const rows = await this
+      .sql`select * from sources.source where source_id = any (${ids as string[]}::text[]) order by created_at desc, source_id`;
+    return rows.map(asRecord);
+  }
+
   /** Which of these there are, and are the user's. */
   async ownedAmong(ownerId: string, ids: readonly string[]): Promise<readonly string[]> {
     const rows = await this.sql`

@@ -29,6 +29,14 @@ export class ToolQueries {
     return rows.map(asRecord);
   }
 
+  /** Those of these tools that there are, oldest first. */
+  async among(toolIds: readonly string[]): Promise<readonly ToolRecord[]> {
+    if (toolIds.length === 0) return [];
+    const rows = await this.sql`
+      select * from tools.tool where tool_id = any (${toolIds as string[]}::text[]) order by created_at, tool_id`;
+    return rows.map(asRecord);
+  }
+
   /** Those of these tools that the user has, oldest first. */
   async ownedAmong(ownerId: string, toolIds: readonly string[]): Promise<readonly ToolRecord[]> {
     if (toolIds.length === 0) return [];
@@ -38,12 +46,21 @@ export class ToolQueries {
     return rows.map(asRecord);
   }
 
-  /** Those of a user's tools that are switched on, all or these, with the revisions of their streams. */
-  async switchedOn(ownerId: string, toolIds?: readonly string[]): Promise<readonly Readonly<{ id: string; revision: number }>[]> {
+  /**
+   * Those of a user's tools that are switched on, all or these, with the revisions of their streams. `granted` are tools of others
+   * that count like the user's.
+   */
+  async switchedOn(
+    ownerId: string,
+    toolIds?: readonly string[],
+    granted: readonly string[] = [],
+  ): Promise<readonly Readonly<{ id: string; revision: number }>[]> {
     if (toolIds?.length === 0) return [];
     const among = toolIds ? this.sql`and tool_id = any (${toolIds as string[]}::text[])` : this.sql`and import_id is null`;
     const rows = await this.sql`
-      select tool_id, revision from tools.tool where owner_id = ${ownerId} and status ${among} order by created_at, tool_id`;
+      select tool_id, revision from tools.tool
+      where (owner_id = ${ownerId} or tool_id = any (${granted as string[]}::text[])) and status ${among}
+      order by created_at, tool_id`;
     return rows.map((row) => ({ id: row['tool_id'] as string, revision: row['revision'] as number }));
   }
 

@@ -6,13 +6,19 @@ import { changeIn, type ChangedRow, defineProjection, insertInto, removeFrom } f
 /** The turns whose journal is not complete yet, who is (or was) writing it, and until when it waits for somebody. */
 export const unsealedTurns = defineProjection<ConversationEvent>({
   name: 'unsealed-turns',
+  version: 1,
   categories: ['conversation'],
   codec: conversationCodec,
   ddl: new URL('./unsealed-turns.sql', import.meta.url),
 
   on: {
     TurnAsked: ({ data, at }) =>
-      insertInto('unsealed_turn', { turn_id: data.turnId, conversation_id: data.conversationId, since: at }),
+      insertInto('unsealed_turn', {
+        turn_id: data.turnId,
+        conversation_id: data.conversationId,
+        since: at,
+        agent_id: data.settings.agentKeyId === null ? data.settings.agentId : null,
+      }),
 
     TurnStarted: ({ data, at }) => changeIn('unsealed_turn', { turn_id: data.turnId }, { producer: data.producer, since: at }),
 

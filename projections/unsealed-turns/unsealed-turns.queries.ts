@@ -47,6 +47,14 @@ export class UnsealedTurnQueries {
     return new Set(rows.map((row) => row.conversation_id));
   }
 
+  /** Those that users asked of agents, all or one, and that do not wait for decisions. */
+  async ofSharedAgents(agentId?: string): Promise<readonly UnsealedTurn[]> {
+    const which = agentId === undefined ? this.readModels.sql`agent_id is not null` : this.readModels.sql`agent_id = ${agentId}`;
+    return this.readModels.sql<UnsealedTurn[]>`
+      select turn_id as "turnId", conversation_id as "conversationId" from unsealed_turns.unsealed_turn
+      where ${which} and expires_at is null order by since, turn_id`;
+  }
+
   /** Those that have waited for somebody as long as they were to, the one that waited out first before all others. */
   async expired(now: Date, limit: number): Promise<readonly UnsealedTurn[]> {
     return this.readModels.sql<UnsealedTurn[]>`

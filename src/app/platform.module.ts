@@ -20,7 +20,7 @@ import { Seals } from '../platform/credentials/seals.port.js';
 import { OutgoingHttp } from '../platform/outgoing/outgoing-http.port.js';
 import { Config } from '../platform/config/config.js';
 import { Sessions } from '../resources/identity/sessions/sessions.port.js';
-import { UserAccounts } from '../resources/identity/user-accounts.port.js';
+import { UserAccounts } from '../resources/identity/accounts/user-accounts.port.js';
 import type { Platform } from './platform.js';
 import { systemIds } from '../platform/system-ids.js';
 import { systemClock } from '../platform/system-clock.js';

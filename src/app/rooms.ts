@@ -19,10 +19,12 @@ import { DevicesModule } from '../resources/devices/devices.module.js';
 import { DocumentsModule } from '../resources/documents/parsing/documents.module.js';
 import { OidcModule } from '../resources/identity/oidc/oidc.module.js';
 import { IdentityModule } from '../resources/identity/identity.module.js';
+import { TeamsModule } from '../resources/identity/teams/teams.module.js';
 import { AccessTokensModule } from '../resources/identity/tokens/access-tokens.module.js';
 import { ModelsModule } from '../resources/models/models.module.js';
 import { GuardrailsModule } from '../resources/guardrails/guardrails.module.js';
 import { PromptsModule } from '../resources/prompts/prompts.module.js';
+import { SharingModule } from '../resources/sharing/sharing.module.js';
 import { SourcesModule } from '../resources/sources/sources.module.js';
 import { ApiToolsModule } from '../resources/tools/api/api.module.js';
 import { BuiltinModule } from '../resources/tools/builtin/builtin.module.js';
@@ -72,6 +74,7 @@ export const ROOMS: readonly Room[] = [
   IdentityModule,
   AccessTokensModule,
   OidcModule,
+  TeamsModule,
   AgentsModule,
   AgentFilesModule,
   GuardrailsModule,
@@ -90,6 +93,7 @@ export const ROOMS: readonly Room[] = [
   NotebooksModule,
   DatabasesModule,
   WorkflowsModule,
+  SharingModule,
   DevicesModule,
   ConversationModule,
   JournalModule,

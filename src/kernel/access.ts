@@ -46,6 +46,23 @@ export type Audience = 'anyone' | 'capability' | 'user' | 'caller' | 'key' | 'de
  */
 export type Action = 'ask' | 'change' | 'create' | 'delete' | 'describe' | 'import' | 'list' | 'read' | 'search';
 
+/** What the holder of a grant may do with somebody else's thing, each on its own. */
+export type ResourceAction =
+  | 'use'
+  | 'view'
+  | 'pin'
+  | 'edit'
+  | 'publish'
+  | 'edit_policy'
+  | 'view_config'
+  | 'view_logs'
+  | 'manage_schedules'
+  | 'export'
+  | 'manage_access_details'
+  | 'change_credentials'
+  | 'share'
+  | 'delete';
+
 /** What a route says of itself, so that one function can decide who may use it. */
 export type RouteAccess = Readonly<{
   for: Audience;
@@ -60,6 +77,14 @@ export type RouteAccess = Readonly<{
   refs?: readonly (Place & Readonly<{ family: Family }>)[];
   /** A token that is restricted in one of these families is not let in. */
   closedToRestricted?: readonly Family[];
+  /**
+   * What a team has to let a user do with another's thing, for the user to come in: with a thing of the route's own family, or of
+   * `grantedOn`. Missing: the route is for owners alone.
+   */
+  granted?: ResourceAction;
+  grantedOn?: Family;
+  /** The role that the caller needs in the team that the route is about. */
+  inTeam?: 'member' | 'team_admin' | 'owner';
   /** The handler refuses something else first, and then asks for a user itself. */
   userIsAskedLater?: true;
 }>;

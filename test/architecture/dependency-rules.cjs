@@ -12,8 +12,8 @@ const CORE = '\\.(events|decider|policy|codec|port)\\.ts$';
 const DATA = '\\.(notifications|purges)\\.ts$';
 const SHARED_BY_FEATURES = '\\.(events|policy|port|codec|commands)\\.ts$';
 /** Who calls is a word of every feature; how it is read from a request, of every controller. */
-const CALLER = '^src/resources/identity/(caller|identity)\\.ts$';
-const CALLER_OF_REQUEST = '^src/resources/identity/(caller|identity|identity\\.http)\\.ts$';
+const CALLER = '^src/resources/identity/(caller|identity|reaching)\\.ts$';
+const CALLER_OF_REQUEST = '^src/resources/identity/(caller|identity|reaching|identity\\.http)\\.ts$';
 /** An adapter beside the port it serves. Modules alone pick one. */
 const ADAPTER =
   '^src/(resources/(documents/parsing|models/(offline|openai)|prompts/templates|tools/databases|workflows/expressions)|triggers/monitors/patterns)/';

@@ -90,6 +90,8 @@ const USER_EVENT_TYPES: Readonly<Record<StoredNotification['type'], true>> = {
   'conversation.continued': true,
   'monitor.updated': true,
   'conversation.mark': true,
+  'team.member_added': true,
+  'resource.shared': true,
 };
 
 const textsOf = (type: string): readonly string[] =>

@@ -1,6 +1,7 @@
 import type { JobNotification } from '../../src/background/jobs/job.notifications.js';
 import type { ConversationNotification } from '../../src/dialogue/conversation/conversation.notifications.js';
 import type { AttachmentNotification } from '../../src/resources/attachments/attachment.notifications.js';
+import type { TeamNotification } from '../../src/resources/identity/teams/team.notifications.js';
 import type { SourceNotification } from '../../src/resources/sources/source/source.notifications.js';
 import type { SignInNotification } from '../../src/resources/tools/mcp/sign-in/oauth.notifications.js';
 import type { MonitorNotification } from '../../src/triggers/monitors/monitor/monitor.notifications.js';
@@ -16,4 +17,5 @@ export type StoredNotification = UserEvent<
   | ScheduleNotification
   | SignInNotification
   | SourceNotification
+  | TeamNotification
 >;

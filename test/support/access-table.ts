@@ -48,7 +48,7 @@ const statusOf = (who: Caller | DeviceCaller | undefined, act: Act): string => {
 const names = ({ path, access }: Route): boolean => path.includes('/:') || access?.at !== undefined;
 
 /** What is done to a thing of the owner, once the route is entered; undefined where the route names none. */
-function touching(route: Route): Act | undefined {
+function touching(route: Route, who: Caller | undefined): Act | undefined {
   const { access } = route;
   if (access?.of === 'conversations' || access?.of === 'messages') {
     const conversation = { status: 'open', ownerId: 'owner', agentId: 'a', agentKeyId: 'k' } as const;
@@ -56,8 +56,33 @@ function touching(route: Route): Act | undefined {
     return ['list', 'search'].includes(access.action) ? undefined : { does: 'join', conversation };
   }
   if (!access || !names(route)) return undefined;
+  if (access.inTeam) {
+    return {
+      does: 'act-in-team',
+      team: { ownerId: 'owner' },
+      role: who === owner ? 'team_admin' : undefined,
+      needs: access.inTeam,
+    };
+  }
   const family = FAMILIES.find((each) => each === access.of);
   return { does: 'reach', thing: { id: OWN, ownerId: 'owner' }, ...(family && { family }) };
+}
+
+/** Who holds a grant of what the owner has, and who is what in a team of the owner's. */
+const HOLDERS = ['viewer', 'editor'] as const;
+const ROLES = ['team_member', 'team_admin'] as const;
+
+/** What the holder of a grant may do here: what the route needs of the thing it names. */
+function cellOfHolder({ access, ...route }: Route, level: (typeof HOLDERS)[number]): string {
+  const family = access?.grantedOn ?? FAMILIES.find((each) => each === access?.of);
+  if (!access || !family || !(names({ access, ...route }) || access.grantedOn)) return '';
+  const grant = { level, switches: {} };
+  return statusOf(otherUser, { does: 'reach', thing: { id: OWN, ownerId: 'owner' }, family, grant, needs: access.granted });
+}
+
+function cellInTeam({ access }: Route, role: (typeof ROLES)[number]): string {
+  if (!access?.inTeam) return '';
+  return statusOf(otherUser, { does: 'act-in-team', team: { ownerId: 'owner' }, role, needs: access.inTeam });
 }
 
 /** Routes that read or change what is the caller's own by definition: a request cannot name a resource of another user. */
@@ -67,9 +92,10 @@ function cell(route: Route, who: Caller | undefined): string {
   const entered = statusOf(who, entering(route.access, OWN));
   if (entered !== 'yes') return entered;
   const { access } = route;
+  if (access?.of === 'all teams') return statusOf(who, { does: 'see-all' }) === 'yes' ? 'all' : '403';
   if (access?.of === 'audit') return statusOf(who, { does: 'see-all' }) === 'yes' ? 'all' : 'own';
   const isOpen = access?.for === 'anyone' || access?.for === 'capability';
-  const act = isOpen || OF_ONESELF.has(access!.of) ? undefined : touching(route);
+  const act = isOpen || OF_ONESELF.has(access!.of) ? undefined : touching(route, who);
   if (act) return statusOf(who, act);
   if (isOpen) return 'yes';
   return who && who !== owner && who !== agentKey ? 'own' : 'yes';
@@ -142,6 +168,20 @@ function row(route: Route): readonly string[] {
   ];
 }
 
+/** What teams let others do, where the route is not for owners alone. */
+const TEAM_HEADING = ['Route', 'Team viewer', 'Team editor', 'Team member', 'Team administrator'];
+
+const teamRow = (route: Route): readonly string[] => [
+  `\`${route.method} ${route.path}\``,
+  ...HOLDERS.map((level) => cellOfHolder(route, level)),
+  ...ROLES.map((role) => cellInTeam(route, role)),
+];
+
+const teamTable = (): string => {
+  const open = routes.filter(({ access }) => access?.granted || access?.inTeam);
+  return [line(TEAM_HEADING), line(TEAM_HEADING.map(() => '---')), ...open.map((route) => line(teamRow(route)))].join('\n');
+};
+
 const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
 const accessTable = (): string =>
@@ -180,6 +220,15 @@ ${accessTable()}
 
 \`POST /api/search\` answers 400 where the key is missing, because it is a field of the body. \`GET /api/events\` answers 404 where the realtime routes are off.
 \`POST /api/auth/oidc/refresh\` takes the newest token of a session as bearer, and answers 401 without one.
+
+## By teams
+
+A team shares things of its members with the others. The table says what the holder of such a grant may do with the thing that a request names,
+and what members of a team may do in the team that it names. On every other route a grant opens nothing: 403 for a thing that it shows, 404
+without one. The owner of a thing can switch more on or off with \`PUT /api/resource_settings\`; the table shows the defaults. The owner of a team, and
+administrators of the installation, delete it and give it another owner.
+
+${teamTable()}
 
 An agent's key asks its agent, and reads, rates and stops what was begun with a key of that agent, also with one that was regenerated since.
 

@@ -8,7 +8,7 @@ import { SseStreams } from '../../src/platform/http/sse.js';
 import { InProcessSignals } from '../../src/platform/messaging/signals/in-process-signals.js';
 import { systemTiming } from '../../src/platform/system-timing.js';
 import { InProcessKeyValue } from '../../src/platform/messaging/key-value/in-process-key-value.js';
-import { UserAccounts } from '../../src/resources/identity/user-accounts.port.js';
+import { UserAccounts } from '../../src/resources/identity/accounts/user-accounts.port.js';
 import { Commands } from '../../src/kernel/commands.js';
 import { Streams } from '../../src/kernel/event-sourcing/streams.js';
 import { Sessions } from '../../src/resources/identity/sessions/sessions.port.js';

@@ -4,7 +4,7 @@ import {
   type Subject,
   UserAccounts,
   type UserLabel,
-} from '../../src/resources/identity/user-accounts.port.js';
+} from '../../src/resources/identity/accounts/user-accounts.port.js';
 
 /** Users whose ids say who they are, for tests that read them: the subject itself where this installation vouches for it. */
 export class ReadableAccounts extends UserAccounts {
@@ -20,5 +20,11 @@ export class ReadableAccounts extends UserAccounts {
 
   async labelsOf(userIds: readonly string[]): Promise<ReadonlyMap<string, UserLabel>> {
     return new Map(userIds.filter((id) => this.labels.has(id)).map((id) => [id, this.labels.get(id) ?? NO_LABEL]));
+  }
+
+  /** Every name is a user's; nobody is found by an address that was never described. */
+  async find(by: Readonly<{ userId: string } | { email: string }>): Promise<string | undefined> {
+    if ('userId' in by) return by.userId;
+    return [...this.labels].find(([, { email }]) => email === by.email)?.[0];
   }
 }

@@ -1,3 +1,4 @@
+import { NOTHING_SHARED } from './no-grants.js';
 import type { Run } from '../../src/dialogue/answering/loop/agent-loop.js';
 import { AnsweringOptions } from '../../src/dialogue/answering/loop/answering-options.js';
 import type { AnswerDelta } from '../../src/dialogue/answering/loop/answer-delta.js';
@@ -66,7 +67,7 @@ export function workerOver(
   const feed = new MessageFeed(store, signals, timing);
   const clock = { now: () => new Date() };
   const closer = new TurnCloser(store, streams, commands, new Continuations(blobs), clock, answeringOptions);
-  const runner = new TurnRunner(streams, commands, signals, feed, composer, closer, WAITING, timing, systemIds);
+  const runner = new TurnRunner(streams, commands, signals, feed, composer, closer, WAITING, timing, systemIds, NOTHING_SHARED);
   return { streams, feed, runner };
 }
 

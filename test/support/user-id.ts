@@ -1,4 +1,4 @@
-import { ownSubject, UserAccounts } from '../../src/resources/identity/user-accounts.port.js';
+import { ownSubject, UserAccounts } from '../../src/resources/identity/accounts/user-accounts.port.js';
 import type { TestService } from './service.js';
 
 /** The id of the user that a token's `sub` names. */

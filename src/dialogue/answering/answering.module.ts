@@ -33,6 +33,8 @@ import { DeleteArtifactsOfConversation } from './delete-artifacts-of-conversatio
 import { TitleConversation } from './title-conversation.reaction.js';
 import { WorkflowPins } from './intake/workflow-pins.js';
 import { TurnCloser } from './runner/turn-closer.js';
+import { SharedUse } from './runner/shared-use.js';
+import { StopTurnsOfEndedGrants } from './runner/stop-turns-of-ended-grants.reaction.js';
 import { TurnRunner } from './runner/turn-runner.js';
 import { TurnsWorker } from './runner/turns-worker.js';
 import { UnclaimedTurns } from './runner/unclaimed-turns.js';
@@ -77,7 +79,14 @@ import {
 } from './research/research.commands.js';
 import { researchPurges } from './research/research.purges.js';
 
-const REACTIONS = [TitleConversation, DeleteArtifactsOfConversation, DeleteArtifactsOfRuns, EndWorkflowRuns, PurgeRunsOfWorkflow];
+const REACTIONS = [
+  StopTurnsOfEndedGrants,
+  TitleConversation,
+  DeleteArtifactsOfConversation,
+  DeleteArtifactsOfRuns,
+  EndWorkflowRuns,
+  PurgeRunsOfWorkflow,
+];
 const TICKERS = [SweepTurns, ExpirePauses, EndUnclaimedTurns];
 const RETENTION = [DropContinuations, PurgeWorkflowRuns, PurgeResearches];
 const WORKFLOW_RUNS = [
@@ -161,6 +170,7 @@ const RESEARCH = [
     ResumeTurnHandler,
     StopAnswerHandler,
     TurnCloser,
+    SharedUse,
     TurnRunner,
     UnclaimedTurns,
     TurnsWorker,

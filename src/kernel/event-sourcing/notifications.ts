@@ -43,8 +43,10 @@ export type NotificationRule<E extends Event = Event, State = unknown, About ext
     foldedMax?: number;
     /** How many streams keep their state from one event to the next; none unless told. */
     cachedMax?: number;
-    /** The user who is notified. Undefined: no user is. */
-    ownerOf: { of(after: State): string | undefined }['of'];
+    /** The user, or the users, who are notified of an event. Undefined: no user is. */
+    ownerOf: {
+      of(after: State, event: Recorded<Extract<E, { type: About }>>): string | readonly string[] | undefined;
+    }['of'];
     noticesOf: { of(event: Recorded<Extract<E, { type: About }>>, before: State, after: State): readonly Notice[] }['of'];
   }>;
 

@@ -3,11 +3,12 @@ import { PromptQueries } from '../../../projections/prompts/prompts.queries.js';
 import { SourceQueries } from '../../../projections/sources/sources.queries.js';
 import { ToolQueries } from '../../../projections/tools/tools.queries.js';
 import { WorkflowQueries } from '../../../projections/workflows/workflows.queries.js';
+import { Reaching } from '../identity/reaching.js';
 import { isId } from '../../kernel/ids.js';
 import { defaultToolOf } from '../tools/defaults/default-tools.policy.js';
 import type { AgentConfiguration } from './agent.events.js';
 
-/** Which of the things that an agent is to use its owner may use. */
+/** Which of the things that an agent is to use a user may use: the user's own, and by grants those of others. */
 @Injectable()
 export class AccessibleReferences {
   constructor(
@@ -15,19 +16,31 @@ export class AccessibleReferences {
     private readonly sources: SourceQueries,
     private readonly tools: ToolQueries,
     private readonly workflows: WorkflowQueries,
+    private readonly reaching: Reaching,
   ) {}
 
-  /** Those that are gone, or somebody else's. There are no folders yet, so any of them is. */
-  async inaccessible(ownerId: string, changes: Partial<AgentConfiguration>): Promise<ReadonlySet<string>> {
+  /**
+   * Those that are gone, or that one of these users may not use: the owner, whose agent it is, and who changes it. There are no
+   * folders yet, so any of them is.
+   */
+  async inaccessible(userIds: readonly string[], changes: Partial<AgentConfiguration>): Promise<ReadonlySet<string>> {
+    const missing = await Promise.all([...new Set(userIds)].map((userId) => this.inaccessibleTo(userId, changes)));
+    return new Set(missing.flatMap((ids) => [...ids]));
+  }
+
+  private async inaccessibleTo(ownerId: string, changes: Partial<AgentConfiguration>): Promise<ReadonlySet<string>> {
     const { source, additionalSources = [], promptId, tools = [], folderId, workflowId } = changes;
     const missing = new Set([folderId].filter((id) => typeof id === 'string'));
     if (workflowId && !(await this.hasWorkflow(ownerId, workflowId))) missing.add(workflowId);
-    if (promptId && isId(promptId) && (await this.prompts.byId(promptId))?.ownerId !== ownerId) missing.add(promptId);
+    if (promptId && isId(promptId)) {
+      const prompt = await this.prompts.byId(promptId);
+      if (!(await this.reaching.isUsable(ownerId, prompt, 'prompts'))) missing.add(promptId);
+    }
     const sourceIds = [source ?? '', ...additionalSources].filter((id) => id !== '');
-    const owned = new Set(sourceIds.length > 0 ? await this.sources.ownedAmong(ownerId, sourceIds) : []);
-    for (const id of sourceIds) if (!owned.has(id)) missing.add(id);
+    const sources = new Set(idsOf(await this.reaching.usableAmong(ownerId, await this.sources.among(sourceIds), 'sources')));
+    for (const id of sourceIds) if (!sources.has(id)) missing.add(id);
     const ownTools = tools.filter((id) => defaultToolOf(id) === undefined);
-    const found = new Set((await this.tools.ownedAmong(ownerId, ownTools)).map(({ id }) => id));
+    const found = new Set(idsOf(await this.reaching.usableAmong(ownerId, await this.tools.among(ownTools), 'tools')));
     for (const id of ownTools) if (!found.has(id)) missing.add(id);
     return missing;
   }
@@ -36,3 +49,5 @@ export class AccessibleReferences {
     return isId(workflowId) && (await this.workflows.byId(workflowId))?.ownerId === ownerId;
   }
 }
+
+const idsOf = (things: readonly Readonly<{ id: string }>[]): readonly string[] => things.map(({ id }) => id);

@@ -1,5 +1,6 @@
 import type { AgentRecord } from '../../../projections/agents/agents.queries.js';
 import { CHUNKS_DEFAULT } from '../sources/source/retrieval.policy.js';
+import { actionsOf, type Grant, grantAllows } from '../identity/grants.policy.js';
 import { imageUrl } from './agent-images.http.js';
 import type { Referred, ToolDetail } from './referred-things.js';
 
@@ -21,8 +22,17 @@ const OWNER_ACTIONS = [
   'view_logs',
 ] as const;
 
-/** An agent as the listings show it to its owner. */
-export function agentRecord({ configuration, ...agent }: AgentRecord, pinned: boolean, tools: ReadonlyMap<string, ToolDetail>) {
+/** An agent as it is shown to somebody. `grant` is what a team lets them do with it; undefined: it is their own. */
+export type ShownAgent = Readonly<{
+  agent: AgentRecord;
+  grant: Grant | undefined;
+  pinned: boolean;
+  tools: ReadonlyMap<string, ToolDetail>;
+}>;
+
+/** An agent as the listings show it. */
+export function agentRecord({ agent: { configuration, ...agent }, grant, pinned, tools }: ShownAgent) {
+  const actions: readonly string[] = grant ? actionsOf('agents', grant) : OWNER_ACTIONS;
   return {
     id: agent.id,
     name: configuration.name,
@@ -39,7 +49,7 @@ export function agentRecord({ configuration, ...agent }: AgentRecord, pinned: bo
     agent_type: configuration.agentType,
     status: agent.status,
     json_schema: configuration.jsonSchema,
-    config: configuration.config,
+    config: actions.includes('view') ? configuration.config : {},
     limited_token_mode: configuration.tokenLimit !== null,
     token_limit: configuration.tokenLimit,
     limited_request_mode: configuration.requestLimit !== null,
@@ -56,35 +66,31 @@ export function agentRecord({ configuration, ...agent }: AgentRecord, pinned: bo
     folder_id: configuration.folderId,
     workflow: configuration.workflowId,
     allow_system_prompt_override: configuration.allowSystemPromptOverride,
-    ownership: 'user',
-    team_access: null,
-    key: agent.key?.masked ?? '',
-    access: 'owner',
-    allowed_actions: OWNER_ACTIONS,
+    ownership: grant ? 'team' : 'user',
+    team_access: grant?.level ?? null,
+    ...(!grant && { key: agent.key?.masked ?? '' }),
+    access: grant?.level ?? 'owner',
+    allowed_actions: actions,
   };
 }
 
 /** One agent with what it refers to. */
-export const agentRecordInFull = (
-  agent: AgentRecord,
-  pinned: boolean,
-  tools: ReadonlyMap<string, ToolDetail>,
-  referred: readonly Referred[],
-) => ({
-  ...agentRecord(agent, pinned, tools),
-  prompt_name: referred.find(({ type }) => type === 'prompt')?.name ?? (agent.configuration.promptId || 'default'),
+export const agentRecordInFull = (shown: ShownAgent, referred: readonly Referred[]) => ({
+  ...agentRecord(shown),
+  prompt_name: referred.find(({ type }) => type === 'prompt')?.name ?? (shown.agent.configuration.promptId || 'default'),
   source_details: referred.filter(({ type }) => type === 'source').map(({ id, name }) => ({ id, name: name ?? null })),
+  // What an agent uses is for those who may change it.
   resource_sponsors: [],
-  resource_states: referred.map(resourceState),
+  resource_states: !shown.grant || grantAllows('agents', shown.grant, 'edit') ? referred.map(resourceState) : [],
 });
 
-const resourceState = ({ type, id, name, ownerCredentialWrites }: Referred) => ({
+const resourceState = ({ type, id, name, isUsable, ownerCredentialWrites }: Referred) => ({
   key: `${type}:${id}`,
   type,
   id,
   name: name ?? null,
-  state: name === undefined ? 'stopped' : 'active',
-  reason: name === undefined ? 'deleted' : null,
+  state: isUsable ? 'active' : 'stopped',
+  reason: isUsable ? null : name === undefined ? 'deleted' : 'owner_lost_access',
   sponsor: null,
   contact: null,
   connection: null,

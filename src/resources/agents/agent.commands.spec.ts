@@ -1,3 +1,4 @@
+import { NO_GRANTS } from '../../../test/support/no-grants.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { PromptQueries } from '../../../projections/prompts/prompts.queries.js';
 import type { SourceQueries } from '../../../projections/sources/sources.queries.js';
@@ -47,15 +48,15 @@ beforeEach(() => {
   store = new InMemoryEventStore();
   streams = new Streams(store, systemTiming);
   vault = new MemoryCredentialVault();
-  const prompts = { byId: async (id: string) => (id === prompt ? { ownerId: 'alice' } : undefined) } as PromptQueries;
-  const ownedAmong = async (owner: string, ids: readonly string[]) => ids.filter((id) => owner === 'alice' && id === source);
-  const tools = {
-    ownedAmong: async (owner: string, ids: readonly string[]) =>
-      ids.filter((id) => owner === 'alice' && id === tool).map((id) => ({ id })),
-  };
+  const own = (id: string) => async (ids: readonly string[]) =>
+    ids.filter((each) => each === id).map((each) => ({ id: each, ownerId: 'alice' }));
+  const prompts = {
+    byId: async (id: string) => (id === prompt ? { id, ownerId: 'alice' } : undefined),
+  } as unknown as PromptQueries;
+  const tools = { among: own(tool) };
   const workflows = { byId: async () => undefined } as unknown as WorkflowQueries;
-  const sources = { ownedAmong } as unknown as SourceQueries;
-  references = new AccessibleReferences(prompts, sources, tools as unknown as ToolQueries, workflows);
+  const sources = { among: own(source) } as unknown as SourceQueries;
+  references = new AccessibleReferences(prompts, sources, tools as unknown as ToolQueries, workflows, NO_GRANTS);
 });
 
 async function log(): Promise<readonly StoredEvent[]> {

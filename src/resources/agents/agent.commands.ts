@@ -52,7 +52,7 @@ export class CreateAgentHandler implements Handler<CreateAgent> {
   async execute({ ownerId, wanted, cause }: CreateAgent): Promise<AgentMade> {
     const { configuration, status, id: agentId = newId() } = wanted;
     const { key, issued } = freshKey(wanted.key);
-    const inaccessible = await this.references.inaccessible(ownerId, configuration);
+    const inaccessible = await this.references.inaccessible([ownerId], configuration);
     const now = this.clock.now();
     const { state, position } = await this.webhookTokens.minting(ownerId, (webhook) => {
       const decision = create(agentId, ownerId, { configuration, status, inaccessible, key: issued, webhook, now });
@@ -95,12 +95,12 @@ export class ImportIntoAgentHandler implements Handler<ImportIntoAgent> {
   }
 }
 
-/** An agent's owner changes it, publishes it or takes it back to a draft. */
+/** An agent's owner, or an editor of it, changes it, publishes it or takes it back to a draft. */
 export class UpdateAgent extends Command<AgentMade> {
   constructor(
     readonly agentId: AgentId,
     readonly ownerId: string,
-    readonly change: Pick<AgentChange, 'changes' | 'status' | 'expectedUpdatedAt'>,
+    readonly change: Pick<AgentChange, 'changes' | 'status' | 'expectedUpdatedAt'> & Readonly<{ editorId?: string }>,
     readonly cause: Cause,
   ) {
     super();
@@ -117,8 +117,9 @@ export class UpdateAgentHandler implements Handler<UpdateAgent> {
 
   async execute({ agentId, ownerId, change, cause }: UpdateAgent): Promise<AgentMade> {
     const { key, issued } = freshKey();
-    const inaccessible = await this.references.inaccessible(ownerId, change.changes);
-    const decision = update(ownerId, { ...change, inaccessible, key: issued, now: this.clock.now() });
+    const { editorId = ownerId, ...wanted } = change;
+    const inaccessible = await this.references.inaccessible([ownerId, editorId], wanted.changes);
+    const decision = update(ownerId, { ...wanted, inaccessible, key: issued, now: this.clock.now() });
     const { state, position } = await this.streams.transact(agentStream(agentId), agent, decision, cause);
     return { agentId, key: state.keyId === issued.keyId ? key : '', position };
   }
@@ -149,7 +150,7 @@ export class DeleteAgentHandler implements Handler<DeleteAgent> {
   }
 }
 
-/** A user puts an agent among those they see first, or takes it away from there. */
+/** A user puts an agent among those they see first, or takes it away from there. Who sends it has checked that the user reaches it. */
 export class PinAgent extends Command<bigint | undefined> {
   constructor(
     readonly agentId: AgentId,

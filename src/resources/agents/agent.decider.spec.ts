@@ -113,7 +113,6 @@ describe('somebody else', () => {
   it.each([
     ['updates', update('bob', change({ changes: { name: 'Mine' } }))],
     ['deletes', remove('bob')],
-    ['pins', pin('bob')],
     ['renews the key of', regenerateKey('bob', key('k2'))],
   ])('who %s an agent hears that there is none', (_, decide) =>
     given(agent, [created(), published(), issued('k1')])

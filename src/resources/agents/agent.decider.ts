@@ -75,8 +75,13 @@ type Decide = Decision<Agent, AgentEvent>;
 /** Told alike to those who may not know whether the agent exists. */
 export const agentNotFound = () => new Rejection('agent-not-found', 'Agent not found');
 
+function requireThere({ status }: Agent): void {
+  if (status === 'none' || status === 'deleted') throw agentNotFound();
+}
+
 function ownedBy(state: Agent, ownerId: string): AgentConfiguration {
-  if (state.status === 'none' || state.status === 'deleted' || state.ownerId !== ownerId) throw agentNotFound();
+  requireThere(state);
+  if (state.ownerId !== ownerId) throw agentNotFound();
   return state.configuration!;
 }
 
@@ -243,14 +248,14 @@ export const mintWebhook =
 export const pin =
   (userId: string): Decide =>
   (state) => {
-    ownedBy(state, userId);
+    requireThere(state);
     return state.pinnedBy.has(userId) ? [] : [{ type: 'AgentPinned', data: { agentId: state.id, userId } }];
   };
 
 export const unpin =
   (userId: string): Decide =>
   (state) => {
-    ownedBy(state, userId);
+    requireThere(state);
     return state.pinnedBy.has(userId) ? [{ type: 'AgentUnpinned', data: { agentId: state.id, userId } }] : [];
   };
 

@@ -158,3 +158,21 @@ export function agentTypeIn(name: string, current: string): string {
   if (type !== undefined) return type;
   throw new Rejection('invalid-request', `agent_type must be one of ${[...AGENT_TYPES.keys()].join(', ')}`);
 }
+
+/**
+ * What an editor of somebody else's agent changes of what was asked: who may call it from where, and which write actions callers may run
+ * with the owner's credentials, stays as the owner has it. @throws Rejection not-allowed for what is the owner's alone
+ */
+export function changesOfEditor(
+  wanted: Partial<AgentConfiguration>,
+  { config, folderId, workflowId }: AgentConfiguration,
+): Partial<AgentConfiguration> {
+  const isOwners = (field: 'folderId' | 'workflowId', current: string | null) =>
+    field in wanted && (wanted[field] ?? null) !== current;
+  if (isOwners('folderId', folderId) || isOwners('workflowId', workflowId))
+    throw new Rejection('not-allowed', "Only the owner can change an agent's folder or workflow");
+  if (!wanted.config) return wanted;
+  const { guardrails } = wanted.config;
+  const { guardrails: _, ...kept } = config;
+  return { ...wanted, config: { ...kept, ...(guardrails && { guardrails }) } };
+}

@@ -15,10 +15,12 @@ import {
 import { FileInterceptor, type UploadedMultipartFile } from '@nestjs/platform-fastify';
 import { ApiConsumes, ApiExtraModels, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import type { ResourceAction } from '../../kernel/access.js';
 import { Commands } from '../../kernel/commands.js';
 import { type AgentRecord, AgentQueries } from '../../../projections/agents/agents.queries.js';
 import type { SignedInUser } from '../identity/caller.js';
-import { may, reached, requireAccess, visible } from '../identity/access.policy.js';
+import { may, requireAccess, visible } from '../identity/access.policy.js';
+import { Reaching } from '../identity/reaching.js';
 import { CurrentUser } from '../identity/identity.http.js';
 import { Blobs } from '../../kernel/blobs.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
@@ -27,7 +29,7 @@ import { Rejection } from '../../kernel/rejection.js';
 import { answerPosition } from '../../platform/http/positions.js';
 import { agentNotFound } from './agent.decider.js';
 import type { AgentConfiguration } from './agent.events.js';
-import { BLANK_AGENT } from './agent.policy.js';
+import { BLANK_AGENT, changesOfEditor } from './agent.policy.js';
 import { maskedAgentKey } from '../identity/agent-keys.policy.js';
 import { AgentFields, changesIn, readAgentFields, refuseIncomplete, refuseUnknownModels } from './agent-fields.http.js';
 import { Guardrails } from '../guardrails/guardrails.port.js';
@@ -70,36 +72,50 @@ export class AgentsController {
     private readonly freshness: Freshness,
     private readonly models: LanguageModels,
     private readonly guardrails: Guardrails,
+    private readonly reaching: Reaching,
   ) {}
 
   @Access({ for: 'user', action: 'list', of: 'agents', scopes: ['agents:read'] })
   @Get('get_agents')
   async list(@CurrentUser() user: SignedInUser) {
-    const [own, pinned] = await Promise.all([this.agents.ownedBy(user.userId), this.agents.pinnedBy(user.userId)]);
-    const agents = visible(user, 'agents', own);
+    const [own, pinned, held] = await Promise.all([
+      this.agents.ownedBy(user.userId),
+      this.agents.pinnedBy(user.userId),
+      this.reaching.held(user.userId, 'agents'),
+    ]);
+    const agents = visible(user, 'agents', [...own, ...(await this.agents.among([...held.keys()]))]);
     const pins = new Set(pinned.map(({ id }) => id));
-    const tools = await this.things.toolDetails(user.userId, agents);
-    return agents.map((agent) => agentRecord(agent, pins.has(agent.id), tools));
+    const tools = await this.things.toolDetails(agents);
+    return agents.map((agent) => agentRecord({ agent, grant: held.get(agent.id), pinned: pins.has(agent.id), tools }));
   }
 
-  @Access({ for: 'user', action: 'read', of: 'agents', scopes: ['agents:read'], at: { in: 'query', name: 'id' } })
+  @Access({
+    for: 'user',
+    action: 'read',
+    of: 'agents',
+    scopes: ['agents:read'],
+    at: { in: 'query', name: 'id' },
+    granted: 'use',
+  })
   @Get('get_agent')
   async one(@CurrentUser() user: SignedInUser, @Query('id') id?: string) {
-    const agent = await this.owned(user, id);
-    const [pinned, tools, referred] = await Promise.all([
+    const agent = await this.reached(user, id, 'use');
+    const [pinned, tools, referred, grant] = await Promise.all([
       this.agents.isPinned(agent.id, user.userId),
-      this.things.toolDetails(user.userId, [agent]),
+      this.things.toolDetails([agent]),
       this.things.of(agent),
+      this.reaching.grantOf(user.userId, agent, 'agents'),
     ]);
-    return agentRecordInFull(agent, pinned, tools, referred);
+    return agentRecordInFull({ agent, grant, pinned, tools }, referred);
   }
 
   @Access({ for: 'user', action: 'list', of: 'agents', scopes: ['agents:read'] })
   @Get('pinned_agents')
   async pinned(@CurrentUser() user: SignedInUser) {
-    const agents = visible(user, 'agents', await this.agents.pinnedBy(user.userId));
-    const tools = await this.things.toolDetails(user.userId, agents);
-    return agents.map((agent) => agentRecord(agent, true, tools));
+    const [pinned, held] = await Promise.all([this.agents.pinnedBy(user.userId), this.reaching.held(user.userId, 'agents')]);
+    const agents = visible(user, 'agents', await this.reaching.usableAmong(user.userId, pinned, 'agents'));
+    const tools = await this.things.toolDetails(agents);
+    return agents.map((agent) => agentRecord({ agent, grant: held.get(agent.id), pinned: true, tools }));
   }
 
   @ApiOperation({ summary: 'Makes an agent; one that is published answers with its key from now on' })
@@ -132,7 +148,14 @@ export class AgentsController {
   @ApiOperation({ summary: 'Changes an agent; what is left out stays' })
   @ApiConsumes('application/json', 'multipart/form-data')
   @DocumentedBody({ schema: AGENT_BODY }, { description: NEW_AGENT.description })
-  @Access({ for: 'user', action: 'change', of: 'agents', scopes: ['agents:write'], at: { in: 'path', name: 'id' } })
+  @Access({
+    for: 'user',
+    action: 'change',
+    of: 'agents',
+    scopes: ['agents:write'],
+    at: { in: 'path', name: 'id' },
+    granted: 'edit',
+  })
   @Put('update_agent/:id')
   @UseInterceptors(AgentImageUpload, ReadableFormFields)
   async update(
@@ -142,19 +165,25 @@ export class AgentsController {
     @Body() body: unknown,
     @UploadedFile() image?: UploadedMultipartFile,
   ) {
-    const { configuration } = await this.owned(user, id);
+    const agent = await this.reached(user, id, 'edit');
+    const { configuration, ownerId } = agent;
+    const grant = await this.reaching.grantOf(user.userId, agent, 'agents');
     const fields = await readAgentFields(body);
-    const named = changesIn(fields, configuration, this.guardrails.checks);
+    const wanted = changesIn(fields, configuration, this.guardrails.checks);
+    const named = grant ? changesOfEditor(wanted, configuration) : wanted;
     requireReferences(user, named);
-    await refuseUnknownModels(this.models, named, configuration, user.userId);
+    await refuseUnknownModels(this.models, named, configuration, ownerId);
     const changes = { ...named, ...(await this.imageIn(image)) };
     if (Object.keys(changes).length === 0 && !fields.status)
       throw new Rejection('invalid-request', 'No valid update data provided');
     const { expected_updated_at: expected, status } = fields;
-    const change = { changes, status, expectedUpdatedAt: expected === undefined ? undefined : new Date(expected) };
-    const { key, position } = await this.commands.execute(new UpdateAgent(id, user.userId, change, user.cause));
+    const expectedUpdatedAt = expected === undefined ? undefined : new Date(expected);
+    const change = { changes, status, expectedUpdatedAt, editorId: user.userId };
+    const { key, position } = await this.commands.execute(new UpdateAgent(id, ownerId, change, user.cause));
     await this.settled(reply, position);
-    return { success: true, id, message: 'Agent updated successfully', ...(key && { key: shownKey(user, key) }) };
+    // The key of an agent is its owner's.
+    const shown = key && !grant ? { key: shownKey(user, key) } : {};
+    return { success: true, id, message: 'Agent updated successfully', ...shown };
   }
 
   @Access({ for: 'user', action: 'change', of: 'agents', scopes: ['agents:keys'], at: { in: 'path', name: 'id' } })
@@ -165,33 +194,49 @@ export class AgentsController {
     @Res({ passthrough: true }) reply: FastifyReply,
     @Param('id') id: string,
   ) {
-    await this.owned(user, id);
+    await this.reached(user, id);
     const { key, position } = await this.commands.execute(new RegenerateAgentKey(id, user.userId, user.cause));
     await this.settled(reply, position);
     return { success: true, key };
   }
 
-  @Access({ for: 'user', action: 'delete', of: 'agents', scopes: ['agents:write'], at: { in: 'query', name: 'id' } })
+  @Access({
+    for: 'user',
+    action: 'delete',
+    of: 'agents',
+    scopes: ['agents:write'],
+    at: { in: 'query', name: 'id' },
+    granted: 'delete',
+  })
   @Delete('delete_agent')
   async delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Query('id') id?: string) {
-    const agent = await this.owned(user, id);
-    await this.settled(reply, await this.commands.execute(new DeleteAgent(agent.id, user.userId, user.cause)));
+    const agent = await this.reached(user, id, 'delete');
+    await this.settled(reply, await this.commands.execute(new DeleteAgent(agent.id, agent.ownerId, user.cause)));
     return { id: agent.id };
   }
 
-  @Access({ for: 'user', action: 'change', of: 'agents', scopes: ['agents:write'], at: { in: 'query', name: 'id' } })
+  @Access({
+    for: 'user',
+    action: 'change',
+    of: 'agents',
+    scopes: ['agents:write'],
+    at: { in: 'query', name: 'id' },
+    granted: 'pin',
+  })
   @Post('pin_agent')
   @HttpCode(200)
   async togglePin(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Query('id') id?: string) {
-    const agent = await this.owned(user, id);
+    const agent = await this.reached(user, id, 'pin');
     const pinned = !(await this.agents.isPinned(agent.id, user.userId));
     await this.settled(reply, await this.commands.execute(new PinAgent(agent.id, user.userId, pinned, user.cause)));
     return { success: true, action: pinned ? 'pinned' : 'unpinned' };
   }
 
-  private async owned(user: SignedInUser, id: string | undefined): Promise<AgentRecord> {
+  /** Without `needs` it has to be the user's own. */
+  private async reached(user: SignedInUser, id: string | undefined, needs?: ResourceAction): Promise<AgentRecord> {
     if (!id) throw new Rejection('invalid-request', 'ID is required');
-    return reached(user, isId(id) ? await this.agents.byId(id) : undefined, agentNotFound, 'agents');
+    const agent = isId(id) ? await this.agents.byId(id) : undefined;
+    return this.reaching.reached(user, agent, 'agents', needs, agentNotFound);
   }
 
   private async imageIn(file: UploadedMultipartFile | undefined) {

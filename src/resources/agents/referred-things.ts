@@ -3,6 +3,7 @@ import type { AgentRecord } from '../../../projections/agents/agents.queries.js'
 import { PromptQueries } from '../../../projections/prompts/prompts.queries.js';
 import { SourceQueries } from '../../../projections/sources/sources.queries.js';
 import { ToolQueries } from '../../../projections/tools/tools.queries.js';
+import { Reaching } from '../identity/reaching.js';
 import { isId } from '../../kernel/ids.js';
 import { ownerCredentialWrites } from '../tools/toolbox/access.policy.js';
 import { defaultToolDisplayName, defaultToolOf } from '../tools/defaults/default-tools.policy.js';
@@ -12,6 +13,8 @@ export type Referred = Readonly<{
   type: 'tool' | 'source' | 'prompt';
   id: string;
   name: string | undefined;
+  /** Whether the agent's owner has it, or may use it by a grant. */
+  isUsable: boolean;
   /** What it can change with what its owner has stored. */
   ownerCredentialWrites: readonly string[];
 }>;
@@ -26,6 +29,7 @@ export class ReferredThings {
     private readonly tools: ToolQueries,
     private readonly sources: SourceQueries,
     private readonly prompts: PromptQueries,
+    private readonly reaching: Reaching,
   ) {}
 
   /** Each once; what everybody has is not among it. */
@@ -33,12 +37,12 @@ export class ReferredThings {
     return (await Promise.all([this.toolsOf(agent), this.sourcesOf(agent), this.promptOf(agent)])).flat();
   }
 
-  /** The tools of some agents of one owner, by their ids. */
-  async toolDetails(ownerId: string, agents: readonly AgentRecord[]): Promise<ReadonlyMap<string, ToolDetail>> {
+  /** The tools that some agents use, by their ids. */
+  async toolDetails(agents: readonly AgentRecord[]): Promise<ReadonlyMap<string, ToolDetail>> {
     const ids = [...new Set(agents.flatMap(({ configuration }) => configuration.tools))];
-    const own = await this.tools.ownedAmong(ownerId, ids);
+    const found = await this.tools.among(ids);
     const details = [
-      ...own.map(({ id, definition }) => ({ id, name: definition.name, display_name: nameOf(definition) })),
+      ...found.map(({ id, definition }) => ({ id, name: definition.name, display_name: nameOf(definition) })),
       ...ids.flatMap((id) => {
         const name = defaultToolOf(id);
         return name === undefined ? [] : [{ id, name, display_name: defaultToolDisplayName(name) }];
@@ -49,31 +53,35 @@ export class ReferredThings {
 
   private async toolsOf({ ownerId, configuration }: AgentRecord): Promise<readonly Referred[]> {
     const ids = [...new Set(configuration.tools)].filter((id) => defaultToolOf(id) === undefined);
-    const found = new Map((await this.tools.ownedAmong(ownerId, ids)).map(({ id, definition }) => [id, definition]));
+    const tools = await this.tools.among(ids);
+    const usable = new Set(await this.reaching.usableAmong(ownerId, tools, 'tools'));
     return ids.map((id) => {
-      const definition = found.get(id);
-      const writes = definition ? ownerCredentialWrites(definition) : [];
-      return { type: 'tool', id, name: definition && nameOf(definition), ownerCredentialWrites: writes };
+      const tool = tools.find((each) => each.id === id);
+      const isUsable = tool !== undefined && usable.has(tool);
+      const writes = isUsable ? ownerCredentialWrites(tool.definition) : [];
+      return { type: 'tool', id, name: tool && nameOf(tool.definition), isUsable, ownerCredentialWrites: writes };
     });
   }
 
   private async sourcesOf({ ownerId, configuration }: AgentRecord): Promise<readonly Referred[]> {
     const ids = [...new Set([configuration.source, ...configuration.additionalSources])].filter((id) => id !== '');
-    return Promise.all(ids.map(async (id) => referred('source', id, ownerId, await this.sources.byId(id))));
+    const sources = await this.sources.among(ids);
+    return this.referred('source', ids, ownerId, sources);
   }
 
   private async promptOf({ ownerId, configuration: { promptId } }: AgentRecord): Promise<readonly Referred[]> {
-    return isId(promptId) ? [referred('prompt', promptId, ownerId, await this.prompts.byId(promptId))] : [];
+    return isId(promptId) ? this.referred('prompt', [promptId], ownerId, await this.prompts.among([promptId])) : [];
+  }
+
+  private async referred(type: 'source' | 'prompt', ids: readonly string[], ownerId: string, found: readonly Found[]) {
+    const usable = new Set(await this.reaching.usableAmong(ownerId, found, `${type}s`));
+    return ids.map((id): Referred => {
+      const thing = found.find((each) => each.id === id);
+      return { type, id, name: thing?.name, isUsable: thing !== undefined && usable.has(thing), ownerCredentialWrites: [] };
+    });
   }
 }
 
-type Found = Readonly<{ ownerId: string; name: string }> | undefined;
-
-const referred = (type: Referred['type'], id: string, ownerId: string, found: Found): Referred => ({
-  type,
-  id,
-  name: found?.ownerId === ownerId ? found.name : undefined,
-  ownerCredentialWrites: [],
-});
+type Found = Readonly<{ id: string; ownerId: string; name: string }>;
 
 const nameOf = ({ customName, displayName }: Readonly<{ customName: string; displayName: string }>) => customName || displayName;

@@ -11,8 +11,8 @@ import { Clock } from '../../kernel/clock.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { Access } from '../../platform/http/access.js';
-import { reached } from '../identity/access.policy.js';
 import type { SignedInUser } from '../identity/caller.js';
+import { Reaching } from '../identity/reaching.js';
 import { CurrentUser } from '../identity/identity.http.js';
 import { actionsOf, CHECK_CATALOG } from './guardrail-catalog.policy.js';
 import { DEFAULT_BLOCK_MESSAGE, DEFAULT_PII_ENTITIES } from './guardrail-config.policy.js';
@@ -40,6 +40,7 @@ export class GuardrailsController {
     private readonly agents: AgentQueries,
     private readonly clock: Clock,
     private readonly options: GuardrailOptions,
+    private readonly reaching: Reaching,
   ) {}
 
   @ApiOperation({ summary: 'The checks that an agent can be given, and the floor that holds for all agents' })
@@ -73,7 +74,14 @@ export class GuardrailsController {
   @ApiQuery({ name: 'agent_id', required: false, description: 'Of one agent only' })
   @ApiQuery({ name: 'limit', required: false, description: `Default: ${EVENTS_PER_PAGE}, at most ${EVENTS_PER_PAGE_MAX}` })
   @ApiQuery({ name: 'offset', required: false, description: 'Default: 0' })
-  @Access({ for: 'user', action: 'read', of: 'agents', scopes: ['analytics:read'], at: { in: 'query', name: 'agent_id' } })
+  @Access({
+    for: 'user',
+    action: 'read',
+    of: 'agents',
+    scopes: ['analytics:read'],
+    at: { in: 'query', name: 'agent_id' },
+    granted: 'view_logs',
+  })
   @Get('events')
   async list(@CurrentUser() user: SignedInUser, @Query() query: GuardrailEventsQuery) {
     const filter = await this.filterFor(user, query.agent_id);
@@ -84,7 +92,14 @@ export class GuardrailsController {
   @ApiOperation({ summary: 'How often which control found something' })
   @ApiQuery({ name: 'agent_id', required: false, description: 'Of one agent only' })
   @ApiQuery({ name: 'days', required: false, description: `Default: ${SUMMARY_DAYS}, at most ${SUMMARY_DAYS_MAX}` })
-  @Access({ for: 'user', action: 'read', of: 'agents', scopes: ['analytics:read'], at: { in: 'query', name: 'agent_id' } })
+  @Access({
+    for: 'user',
+    action: 'read',
+    of: 'agents',
+    scopes: ['analytics:read'],
+    at: { in: 'query', name: 'agent_id' },
+    granted: 'view_logs',
+  })
   @Get('summary')
   async summary(@CurrentUser() user: SignedInUser, @Query() query: GuardrailSummaryQuery) {
     const filter = await this.filterFor(user, query.agent_id);
@@ -99,8 +114,9 @@ export class GuardrailsController {
 
   private async filterFor(user: SignedInUser, agentId: string | undefined): Promise<GuardrailEventFilter> {
     if (agentId === undefined || agentId === '') return { ownerId: user.userId };
-    const agent = reached(user, isId(agentId) ? await this.agents.byId(agentId) : undefined, agentNotFound, 'agents');
-    return { ownerId: user.userId, agentId: agent.id };
+    const found = isId(agentId) ? await this.agents.byId(agentId) : undefined;
+    const agent = await this.reaching.reached(user, found, 'agents', 'view_logs', agentNotFound);
+    return { ownerId: agent.ownerId, agentId: agent.id };
   }
 }
 

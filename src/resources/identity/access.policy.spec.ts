@@ -244,3 +244,30 @@ it('a missing scope is named, and what is missing is said in the words of the re
     'No agent',
   );
 });
+
+describe("another's thing, by a grant", () => {
+  const thing = { id: 'a1', ownerId: 'carol' };
+  const grant = (level: 'viewer' | 'editor') => ({ level, switches: {} });
+  const reach = (who: Caller, more: object) => refusalOf(who, { does: 'reach', thing, family: 'agents', ...more })?.status;
+
+  it.each([
+    ['viewer', 'use', undefined],
+    ['viewer', 'edit', 403],
+    ['viewer', undefined, 403],
+    ['editor', 'edit', undefined],
+    ['editor', 'delete', 403],
+    ['editor', undefined, 403],
+  ] as const)('a %s who is to %s gets %s', (level, needs, status) => {
+    expect(reach(alice, { grant: grant(level), needs })).toBe(status);
+  });
+
+  it('is not there without one, and for the holder of a key', () => {
+    expect(reach(alice, { needs: 'use' })).toBe(404);
+    expect(reach(key, { grant: grant('editor'), needs: 'use' })).toBe(404);
+  });
+
+  it('is closed to a token that is restricted to others', () => {
+    const restricted = bearer({ resources: { agents: ['a2'] } });
+    expect(reach(restricted, { grant: grant('viewer'), needs: 'use' })).toBe(403);
+  });
+});

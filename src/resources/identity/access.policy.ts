@@ -4,10 +4,12 @@ import {
   FAMILIES,
   FAMILIES_OF_AGENTS_PARTS,
   type Place,
+  type ResourceAction,
   type RouteAccess,
   type Scope,
 } from '../../kernel/access.js';
 import { Rejection } from '../../kernel/rejection.js';
+import { type Grant, grantAllows, lackingInTeam, type NeededInTeam, type TeamStanding } from './grants.policy.js';
 import { type Caller, type DeviceCaller, isAdmin, ownerOf, signedInUserOf, type TokenGrant } from './caller.js';
 
 /** Who comes; undefined: a caller who shows no credential. */
@@ -38,12 +40,15 @@ export type NamedByQuestion = Readonly<{
 /** A conversation that a request names, and how it began; undefined: it is not there. */
 export type NamedConversation = Readonly<{ conversationId: string; began: Beginning | undefined }>;
 
+/** What a caller who does not own a thing holds of it, and needs for what is done. */
+type ByGrant = Readonly<{ grant?: Grant | undefined; needs?: ResourceAction | undefined }>;
+
 /** What is done to what. */
 export type Act =
   /** A request comes to a route. `named` are the ids that it holds at a place. */
   | Readonly<{ does: 'enter'; route: RouteAccess | undefined; named: (place: Place) => readonly unknown[] }>
-  /** One thing of an owner is read or changed. */
-  | Readonly<{ does: 'reach'; thing: Readonly<{ id?: string; ownerId: string }> | undefined; family?: Family }>
+  /** One thing of an owner is read or changed. `granted` is what a team lets the caller do with it, if it belongs to another. */
+  | (Readonly<{ does: 'reach'; thing: Readonly<{ id?: string; ownerId: string }> | undefined; family?: Family }> & ByGrant)
   /** Things of a family are named by what is written. Whose they are is checked where they are looked up. */
   | Readonly<{ does: 'refer'; family: Family; ids: readonly string[] }>
   /** A file becomes an agent, or changes the one with this id. */
@@ -60,6 +65,13 @@ export type Act =
     }>
   /** Artifacts are listed: those of a conversation, of a run of a workflow, or all. */
   | Readonly<{ does: 'list-artifacts'; of: NamedConversation | 'workflow-run' | 'owner' }>
+  /** Something is done in a team, where the caller is what `role` says. */
+  | Readonly<{
+      does: 'act-in-team';
+      team: Readonly<{ ownerId: string }> | undefined;
+      role: TeamStanding['role'];
+      needs: NeededInTeam;
+    }>
   /** A device speaks of a command that was handed out to it. */
   | Readonly<{ does: 'serve'; invocation: Readonly<{ deviceId: string }> | undefined }>
   /** The full key of an agent is shown. */
@@ -82,7 +94,7 @@ export function refusalOf(who: Who | DeviceCaller, act: Act): Refusal | undefine
     case 'enter':
       return entering(who, act.route, act.named);
     case 'reach':
-      return reaching(who, act.thing, act.family);
+      return reaching(who, act.thing, act.family, act);
     case 'refer':
       return within(tokenOf(who), act.family, act.ids)
         ? undefined
@@ -100,6 +112,8 @@ export function refusalOf(who: Who | DeviceCaller, act: Act): Refusal | undefine
       return reachingArtifact(who, act);
     case 'list-artifacts':
       return listingArtifacts(who, act.of);
+    case 'act-in-team':
+      return actingInTeam(who, act);
     case 'serve':
       return NOT_FOUND;
     case 'see-keys':
@@ -123,8 +137,9 @@ export function reached<Thing extends Readonly<{ id?: string; ownerId: string }>
   thing: Thing | undefined,
   notFound: () => Rejection,
   family?: Family,
+  byGrant: ByGrant = {},
 ): Thing {
-  const refusal = refusalOf(who, { does: 'reach', thing, ...(family && { family }) });
+  const refusal = refusalOf(who, { does: 'reach', thing, ...(family && { family }), ...byGrant });
   if (refusal || !thing) throw rejectionOf(refusal ?? NOT_FOUND, notFound);
   return thing;
 }
@@ -262,11 +277,30 @@ function within(token: TokenGrant | undefined, family: Family, ids: readonly unk
   return !allowed || ids.every((id) => typeof id === 'string' && allowed.includes(id));
 }
 
-function reaching(who: Who, thing: Readonly<{ id?: string; ownerId: string }> | undefined, family: Family | undefined) {
+const NOT_GRANTED: Refusal = { status: 403, code: 'not-allowed', message: "Your access to this item doesn't allow that" };
+
+/** A thing that somebody holds a grant of is known to them, so what the grant does not allow is forbidden and not hidden. */
+function reaching(
+  who: Who,
+  thing: Readonly<{ id?: string; ownerId: string }> | undefined,
+  family: Family | undefined,
+  { grant, needs }: ByGrant,
+): Refusal | undefined {
   if (!who) return UNAUTHENTICATED;
-  if (!thing || thing.ownerId !== ownerOf(who)) return NOT_FOUND;
+  if (!thing) return NOT_FOUND;
+  if (thing.ownerId !== ownerOf(who)) {
+    if (!grant || !family || who.kind !== 'user') return NOT_FOUND;
+    if (!needs || !grantAllows(family, grant, needs)) return NOT_GRANTED;
+  }
   if (!family || within(tokenOf(who), family, [thing.id])) return undefined;
   return notAllowed(`This token may not access this resource (${family})`);
+}
+
+function actingInTeam(who: Who, { team, role, needs }: Extract<Act, { does: 'act-in-team' }>): Refusal | undefined {
+  if (who?.kind !== 'user') return UNAUTHENTICATED;
+  if (!team) return NOT_FOUND;
+  const lacking = lackingInTeam({ role, isOwner: team.ownerId === who.userId, isAdmin: isAdmin(who) }, needs);
+  return lacking && (lacking === 'unknown' ? NOT_FOUND : FORBIDDEN);
 }
 
 /**

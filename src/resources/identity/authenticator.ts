@@ -2,7 +2,7 @@ import type { AuthType, Role, SignedInUser } from './caller.js';
 import { invalidToken, tokenRevoked } from './identity.rejections.js';
 import type { Session, SessionTokens } from './session-tokens.js';
 import type { LiveSessions } from './sessions/live-sessions.js';
-import { ownSubject, type UserAccounts } from './user-accounts.port.js';
+import { ownSubject, type UserAccounts } from './accounts/user-accounts.port.js';
 
 /** The user while authentication is off, and that of the one shared token. No issuer but this installation can name them. */
 const LOCAL_USER = 'local';

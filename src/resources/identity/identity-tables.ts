@@ -1,4 +1,4 @@
-import { USER_ACCOUNT_TABLE } from './postgres-user-accounts.js';
+import { USER_ACCOUNT_TABLE } from './accounts/postgres-user-accounts.js';
 import { SESSION_TABLE } from './sessions/postgres-sessions.js';
 
 /** The schema of users and sessions, and its steps in their order: only added to. */

@@ -22,7 +22,7 @@ import { RevocableCredentials } from './revocable-credentials.js';
 import { LiveSessions } from './sessions/live-sessions.js';
 import { StateSessionFactHandler } from './sessions/session.commands.js';
 import { Sessions } from './sessions/sessions.port.js';
-import { UserAccounts } from './user-accounts.port.js';
+import { UserAccounts } from './accounts/user-accounts.port.js';
 import { WrongCredentials } from './wrong-credentials.port.js';
 import { identityRejections } from './identity.rejections.js';
 

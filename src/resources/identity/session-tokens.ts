@@ -2,7 +2,7 @@ import { errors, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { Role } from './caller.js';
 import { invalidToken, tokenExpired } from './identity.rejections.js';
-import type { UserLabel } from './user-accounts.port.js';
+import type { UserLabel } from './accounts/user-accounts.port.js';
 
 /** Whom a token names, as its signer does: `Authenticator` finds the user. */
 export type Session = Readonly<{

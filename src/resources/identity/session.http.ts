@@ -9,7 +9,7 @@ import { GeneratedTokens } from './credential-limits.js';
 import { CurrentUser } from './identity.http.js';
 import { SessionTokens } from './session-tokens.js';
 import { Access } from '../../platform/http/access.js';
-import { NO_LABEL, UserAccounts } from './user-accounts.port.js';
+import { NO_LABEL, UserAccounts } from './accounts/user-accounts.port.js';
 
 /** How a client gets a session, and learns whose it is. */
 @ApiTags('Sessions')

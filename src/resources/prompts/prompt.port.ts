@@ -20,7 +20,7 @@ export type PromptNamespaces = Readonly<{
 export type PromptRequest = Readonly<{
   /** A preset's name, the id of a prompt, or an empty string for the default. */
   promptId: string;
-  /** Whose prompt it has to be. */
+  /** Whose prompt it has to be, or who has to hold a grant to use it. */
   ownerId: string;
   /** What to do when the prompt is gone (an agent's reference outlives it) or somebody else's. Default: refuse. */
   whenMissing?: 'refuse' | 'use-default';

@@ -2,10 +2,13 @@ import { Body, Controller, Get, HttpCode, Post, Query, Res } from '@nestjs/commo
 import { ApiTags } from '@nestjs/swagger';
 import { IsISO8601, IsNotEmpty, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
 import type { FastifyReply } from 'fastify';
+import type { ResourceAction } from '../../kernel/access.js';
 import { Commands } from '../../kernel/commands.js';
-import { PromptQueries } from '../../../projections/prompts/prompts.queries.js';
+import { type PromptRecord, PromptQueries } from '../../../projections/prompts/prompts.queries.js';
 import type { SignedInUser } from '../identity/caller.js';
-import { reached, visible } from '../identity/access.policy.js';
+import { visible } from '../identity/access.policy.js';
+import { ownershipOf } from '../identity/grants.policy.js';
+import { Reaching } from '../identity/reaching.js';
 import { CurrentUser } from '../identity/identity.http.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../kernel/ids.js';
@@ -42,25 +45,37 @@ export class PromptsController {
     private readonly commands: Commands,
     private readonly prompts: PromptQueries,
     private readonly freshness: Freshness,
+    private readonly reaching: Reaching,
   ) {}
 
   @Access({ for: 'user', action: 'list', of: 'prompts', scopes: ['prompts:read'] })
   @Get('get_prompts')
   async list(@CurrentUser() user: SignedInUser) {
-    const own = visible(user, 'prompts', await this.prompts.ownedBy(user.userId));
+    const [own, held] = await Promise.all([this.prompts.ownedBy(user.userId), this.reaching.held(user.userId, 'prompts')]);
+    const prompts = visible(user, 'prompts', [...own, ...(await this.prompts.among([...held.keys()]))]);
     return [
       ...PRESETS.map((name) => ({ id: name, name, type: 'public' })),
-      ...own.map(({ id, name, updatedAt }) => ({ id, name, type: 'private', updated_at: updatedAt.toISOString() })),
+      ...prompts.map(({ id, name, updatedAt }) => ({
+        ...{ id, name, type: 'private', updated_at: updatedAt.toISOString() },
+        ...ownershipOf(held.get(id)),
+      })),
     ];
   }
 
-  @Access({ for: 'user', action: 'read', of: 'prompts', scopes: ['prompts:read'], at: { in: 'query', name: 'id' } })
+  @Access({
+    for: 'user',
+    action: 'read',
+    of: 'prompts',
+    scopes: ['prompts:read'],
+    at: { in: 'query', name: 'id' },
+    granted: 'view',
+  })
   @Get('get_single_prompt')
   async one(@CurrentUser() user: SignedInUser, @Query('id') id?: string) {
     if (!id) throw new Rejection('invalid-request', 'ID is required');
     const preset = presetOf(id);
     if (preset) return { content: compose(preset) };
-    const prompt = reached(user, isId(id) ? await this.prompts.byId(id) : undefined, promptNotFound, 'prompts');
+    const prompt = await this.reached(user, id, 'view');
     return { content: prompt.content, name: prompt.name, updated_at: prompt.updatedAt.toISOString() };
   }
 
@@ -75,14 +90,21 @@ export class PromptsController {
   }
 
   @DocumentedBody({ type: PromptEdit }, { id: '00000000-0000-4000-8000-000000000000', name: 'Pirate', content: 'Ahoy.' })
-  @Access({ for: 'user', action: 'change', of: 'prompts', scopes: ['prompts:write'], at: { in: 'body', name: 'id' } })
+  @Access({
+    for: 'user',
+    action: 'change',
+    of: 'prompts',
+    scopes: ['prompts:write'],
+    at: { in: 'body', name: 'id' },
+    granted: 'edit',
+  })
   @Post('update_prompt')
   @HttpCode(200)
   async update(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() edit: PromptEdit) {
-    if (!isId(edit.id)) throw promptNotFound();
+    const { ownerId } = await this.reached(user, edit.id, 'edit');
     const { id, name, content, expected_updated_at: expected } = edit;
     const change = { name, content, expectedUpdatedAt: expected === undefined ? undefined : new Date(expected) };
-    await this.settled(reply, await this.commands.execute(new UpdatePrompt(id, user.userId, change, user.cause)));
+    await this.settled(reply, await this.commands.execute(new UpdatePrompt(id, ownerId, change, user.cause)));
     return { success: true };
   }
 
@@ -91,9 +113,15 @@ export class PromptsController {
   @Post('delete_prompt')
   @HttpCode(200)
   async delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() { id }: PromptId) {
-    reached(user, isId(id) ? await this.prompts.byId(id) : undefined, promptNotFound, 'prompts');
+    await this.reached(user, id);
     await this.settled(reply, await this.commands.execute(new DeletePrompt(id, user.userId, user.cause)));
     return { success: true };
+  }
+
+  /** Without `needs` it has to be the user's own. */
+  private async reached(user: SignedInUser, id: string, needs?: ResourceAction): Promise<PromptRecord> {
+    const prompt = isId(id) ? await this.prompts.byId(id) : undefined;
+    return this.reaching.reached(user, prompt, 'prompts', needs, promptNotFound);
   }
 
   /** The caller's next read shows what was written, wherever it is answered. */

@@ -1,3 +1,4 @@
+import { NO_GRANTS } from '../../../test/support/no-grants.js';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import type { PromptQueries } from '../../../projections/prompts/prompts.queries.js';
 import { newId } from '../../kernel/ids.js';
@@ -22,7 +23,7 @@ const namespaces: PromptNamespaces = {
 const renderer = (content: string, engineOfTemplates: TemplateEngine = engine) => {
   const stored = { id: promptId, ownerId: 'alice', name: 'Mine', content, createdAt: new Date(0), updatedAt: new Date(0) };
   const queries = { byId: async (id: string) => (id === promptId ? stored : undefined) } as PromptQueries;
-  return new StoredPromptRenderer(queries, engineOfTemplates);
+  return new StoredPromptRenderer(queries, engineOfTemplates, NO_GRANTS);
 };
 const render = (content: string, more: Partial<PromptRequest> = {}) =>
   renderer(content).render({ promptId, ownerId: 'alice', namespaces, ...more });

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Reaching } from '../identity/reaching.js';
 import { PromptQueries } from '../../../projections/prompts/prompts.queries.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
@@ -15,6 +16,7 @@ export class StoredPromptRenderer extends PromptRenderer {
   constructor(
     private readonly prompts: PromptQueries,
     private readonly templates: TemplateEngine,
+    private readonly reaching: Reaching,
   ) {
     super();
   }
@@ -36,7 +38,7 @@ export class StoredPromptRenderer extends PromptRenderer {
   /** The text of the prompt; undefined when it is gone and the default is to stand in. */
   private async contentOf({ promptId, ownerId, whenMissing = 'refuse' }: PromptRequest): Promise<string | undefined> {
     const prompt = isId(promptId) ? await this.prompts.byId(promptId) : undefined;
-    if (prompt?.ownerId === ownerId) return prompt.content;
+    if (prompt && (await this.reaching.isUsable(ownerId, prompt, 'prompts'))) return prompt.content;
     if (whenMissing === 'refuse') throw promptNotFound();
     return undefined;
   }

@@ -3,7 +3,9 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
 import type { SignedInUser } from '../identity/caller.js';
+import { Reaching } from '../identity/reaching.js';
 import { CurrentUser } from '../identity/identity.http.js';
+import { SourceQueries } from '../../../projections/sources/sources.queries.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../kernel/ids.js';
 import { answerPosition } from '../../platform/http/positions.js';
@@ -23,9 +25,18 @@ export class SourceConfigController {
     private readonly commands: Commands,
     private readonly freshness: Freshness,
     private readonly abilities: SearchAbilities,
+    private readonly sources: SourceQueries,
+    private readonly reaching: Reaching,
   ) {}
 
-  @Access({ for: 'user', action: 'change', of: 'sources', scopes: ['sources:write'], at: { in: 'path', name: 'id' } })
+  @Access({
+    for: 'user',
+    action: 'change',
+    of: 'sources',
+    scopes: ['sources:write'],
+    at: { in: 'path', name: 'id' },
+    granted: 'edit',
+  })
   @Patch()
   @ApiOperation({ summary: 'Says anew, as a whole, how a source is cut into chunks and searched' })
   @DocumentedBody({ schema: SOURCE_CONFIG_SCHEMA }, { retrieval: { chunks: 8 } })
@@ -36,8 +47,9 @@ export class SourceConfigController {
     @Body() body: unknown,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    if (!isId(id)) throw sourceNotFound();
-    const configure = new ConfigureSource(id, user.userId, sourceConfigIn(body), user.cause);
+    const source = isId(id) ? await this.sources.byId(id) : undefined;
+    const { ownerId } = await this.reaching.reached(user, source, 'sources', 'edit', sourceNotFound);
+    const configure = new ConfigureSource(id, ownerId, sourceConfigIn(body), user.cause);
     const { config, needsIngestion, position } = await this.commands.execute(configure);
     await this.freshness.reached(['sources', 'chunks'], position);
     answerPosition(reply, position);

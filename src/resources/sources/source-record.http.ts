@@ -1,3 +1,4 @@
+import { type Grant, grantAllows, ownershipOf } from '../identity/grants.policy.js';
 import type { IngestStatus, SourceRecord } from '../../../projections/sources/sources.queries.js';
 
 /** What lists show as the model of a source that is searched by its words alone. */
@@ -33,12 +34,12 @@ const common = (source: SourceRecord, embeddingsModel: string | undefined) => ({
   type: source.remote?.kind ?? 'file',
 });
 
-export const sourceRecord = (source: SourceRecord, embeddingsModel: string | undefined) => ({
+/** A source as it is listed for somebody who holds this grant of it; undefined: it is their own. */
+export const sourceRecord = (source: SourceRecord, embeddingsModel: string | undefined, grant: Grant | undefined) => ({
   ...common(source, embeddingsModel),
   is_nested: true,
-  config: source.config,
-  ownership: 'user',
-  team_access: null,
+  config: !grant || grantAllows('sources', grant, 'view_config') ? source.config : null,
+  ...ownershipOf(grant),
 });
 
 export const pagedSourceRecord = (source: SourceRecord, embeddingsModel: string | undefined) => ({

@@ -1,11 +1,13 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import type { ResourceAction } from '../../kernel/access.js';
 import { Commands } from '../../kernel/commands.js';
 import { ChunkQueries } from '../../../projections/chunks/chunks.queries.js';
 import { type SourceOrder, SourceQueries, type SourceRecord } from '../../../projections/sources/sources.queries.js';
 import type { SignedInUser } from '../identity/caller.js';
-import { reached, visible } from '../identity/access.policy.js';
+import { visible } from '../identity/access.policy.js';
+import { Reaching } from '../identity/reaching.js';
 import { CurrentUser } from '../identity/identity.http.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../kernel/ids.js';
@@ -40,6 +42,7 @@ export class SourcesController {
     private readonly chunks: ChunkQueries,
     private readonly freshness: Freshness,
     private readonly listing: SourceListing,
+    private readonly reaching: Reaching,
   ) {}
 
   @Access({ for: 'user', action: 'list', of: 'sources', scopes: ['sources:read'] })
@@ -47,8 +50,12 @@ export class SourcesController {
   @ApiOperation({ summary: 'All sources, newest first, after one that stands for none' })
   async all(@CurrentUser() user: SignedInUser) {
     const { embeddingsModel } = this.listing;
-    const own = visible(user, 'sources', await this.sources.ownedBy(user.userId));
-    return [defaultSource(embeddingsModel), ...own.map((source) => sourceRecord(source, embeddingsModel))];
+    const [own, held] = await Promise.all([this.sources.ownedBy(user.userId), this.reaching.held(user.userId, 'sources')]);
+    const sources = visible(user, 'sources', [...own, ...(await this.sources.among([...held.keys()]))]);
+    return [
+      defaultSource(embeddingsModel),
+      ...sources.map((source) => sourceRecord(source, embeddingsModel, held.get(source.id))),
+    ];
   }
 
   @Access({ for: 'user', action: 'list', of: 'sources' })
@@ -84,7 +91,14 @@ export class SourcesController {
   }
 
   @OptionalQuery('source_id', 'task_id')
-  @Access({ for: 'user', action: 'delete', of: 'sources', scopes: ['sources:write'], at: { in: 'query', name: 'source_id' } })
+  @Access({
+    for: 'user',
+    action: 'delete',
+    of: 'sources',
+    scopes: ['sources:write'],
+    at: { in: 'query', name: 'source_id' },
+    granted: 'delete',
+  })
   @Get('delete_old')
   @ApiOperation({ summary: 'Deletes a source, named by itself or by the task that ingested it' })
   async delete(
@@ -93,25 +107,44 @@ export class SourcesController {
     @Query('source_id') sourceId: Asked,
     @Query('task_id') taskId: Asked,
   ) {
-    const { id } = await this.owned(user, sourceId ? sourceId : await this.ingestedBy(taskId));
-    const { position } = await this.commands.execute(new DeleteSource(id, user.userId, user.cause));
+    const { id, ownerId } = await this.reached(user, sourceId ? sourceId : await this.ingestedBy(taskId), 'delete');
+    const { position } = await this.commands.execute(new DeleteSource(id, ownerId, user.cause));
     await this.freshness.reached(['sources', 'chunks'], position);
     answerPosition(reply, position);
     return { success: true, status: 'ok' };
   }
 
   @RequiredQuery('id')
-  @Access({ for: 'user', action: 'read', of: 'sources', scopes: ['sources:read'], at: { in: 'query', name: 'id' } })
+  @Access({
+    for: 'user',
+    action: 'read',
+    of: 'sources',
+    scopes: ['sources:read'],
+    at: { in: 'query', name: 'id' },
+    granted: 'view',
+  })
   @Get('directory_structure')
   async directory(@CurrentUser() user: SignedInUser, @Query('id') id: Asked) {
-    const source = await this.owned(user, id);
+    const source = await this.reached(user, id, 'view');
     const structure = directoryStructure(source.files, await this.chunks.tokensByFile(source.id));
-    return { success: true, directory_structure: structure, base_path: `inputs/${user.userId}/${source.name}`, provider: 'file' };
+    return {
+      success: true,
+      directory_structure: structure,
+      base_path: `inputs/${source.ownerId}/${source.name}`,
+      provider: 'file',
+    };
   }
 
   @RequiredQuery('id')
   @OptionalQuery('page', 'per_page', 'path', 'search')
-  @Access({ for: 'user', action: 'read', of: 'sources', scopes: ['sources:read'], at: { in: 'query', name: 'id' } })
+  @Access({
+    for: 'user',
+    action: 'read',
+    of: 'sources',
+    scopes: ['sources:read'],
+    at: { in: 'query', name: 'id' },
+    granted: 'view',
+  })
   @Get('get_chunks')
   async chunksOf(
     @CurrentUser() user: SignedInUser,
@@ -124,7 +157,7 @@ export class SourcesController {
     const limit = Math.min(ROWS_MAX, wholeNumber('per_page', perPage, ROWS_DEFAULT));
     const at = wholeNumber('page', page, 1);
     const within = { path: textIn('path', path), search: textIn('search', search) };
-    const source = await this.owned(user, id);
+    const source = await this.reached(user, id, 'view');
     const { total, records } = await this.chunks.page(source.id, within, limit, (at - 1) * limit);
     const chunks = records.map(({ chunkId, text, title, filename, tokens }) => ({
       doc_id: chunkId,
@@ -139,9 +172,10 @@ export class SourcesController {
     return (await this.sources.byIngest(storableText(taskId)))?.id ?? '';
   }
 
-  private async owned(user: SignedInUser, id: Asked): Promise<SourceRecord> {
+  private async reached(user: SignedInUser, id: Asked, needs: ResourceAction): Promise<SourceRecord> {
     if (id === undefined) throw new Rejection('invalid-request', 'Missing required fields: id');
-    return reached(user, isId(id) ? await this.sources.byId(id) : undefined, sourceNotFound, 'sources');
+    const source = isId(id) ? await this.sources.byId(id) : undefined;
+    return this.reaching.reached(user, source, 'sources', needs, sourceNotFound);
   }
 }
 

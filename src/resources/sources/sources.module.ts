@@ -32,6 +32,7 @@ import {
   StartIngestHandler,
   UploadSourceHandler,
 } from './source/source.commands.js';
+import { Reaching } from '../identity/reaching.js';
 import { ChunkSearch } from './chunks/chunk-search.js';
 import { Archives } from '../documents/archive.port.js';
 import { Documents } from '../documents/document.port.js';
@@ -149,7 +150,7 @@ const TICKERS = [SyncSources];
     { provide: VectorIndex, inject: [ChunkQueries], useFactory: (queries: ChunkQueries) => new VectorIndex(queries) },
     {
       provide: Search,
-      inject: [ChunkQueries, VectorIndex, Embeddings],
+      inject: [ChunkQueries, VectorIndex, Embeddings, Reaching],
       useFactory: (...parts: ConstructorParameters<typeof ChunkSearch>) => new ChunkSearch(...parts),
     },
     {

@@ -4,7 +4,10 @@ import { Allow } from 'class-validator';
 import type { FastifyReply } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
 import type { SignedInUser } from '../identity/caller.js';
+import { Reaching } from '../identity/reaching.js';
+import { sourceNotFound } from './source/source.decider.js';
 import { CurrentUser } from '../identity/identity.http.js';
+import { SourceQueries } from '../../../projections/sources/sources.queries.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
@@ -42,9 +45,18 @@ export class SyncController {
     private readonly commands: Commands,
     private readonly freshness: Freshness,
     private readonly abilities: SearchAbilities,
+    private readonly sources: SourceQueries,
+    private readonly reaching: Reaching,
   ) {}
 
-  @Access({ for: 'user', action: 'change', of: 'sources', scopes: ['sources:write'], at: { in: 'body', name: 'source_id' } })
+  @Access({
+    for: 'user',
+    action: 'change',
+    of: 'sources',
+    scopes: ['sources:write'],
+    at: { in: 'body', name: 'source_id' },
+    granted: 'edit',
+  })
   @Post('manage_sync')
   @HttpCode(200)
   @ApiOperation({ summary: 'Says how often the pages or files of a source are fetched anew' })
@@ -57,12 +69,20 @@ export class SyncController {
     const sourceId = sourceIdIn(source_id);
     if (sync_frequency === undefined) throw missing('sync_frequency');
     const frequency = syncFrequencyIn(sync_frequency);
-    const { position } = await this.commands.execute(new SetSyncFrequency(sourceId, user.userId, frequency, user.cause));
+    const ownerId = await this.ownerOf(user, sourceId);
+    const { position } = await this.commands.execute(new SetSyncFrequency(sourceId, ownerId, frequency, user.cause));
     await this.written(reply, position);
     return { success: true };
   }
 
-  @Access({ for: 'user', action: 'change', of: 'sources', scopes: ['sources:write'], at: { in: 'body', name: 'source_id' } })
+  @Access({
+    for: 'user',
+    action: 'change',
+    of: 'sources',
+    scopes: ['sources:write'],
+    at: { in: 'body', name: 'source_id' },
+    granted: 'edit',
+  })
   @Post('sync_source')
   @HttpCode(200)
   @ApiOperation({ summary: 'Fetches the pages or files of a source anew; until they are searched the old ones are' })
@@ -72,7 +92,14 @@ export class SyncController {
     return this.ingestAgain(user, body, 'of-pages', reply);
   }
 
-  @Access({ for: 'user', action: 'change', of: 'sources', scopes: ['sources:write'], at: { in: 'body', name: 'source_id' } })
+  @Access({
+    for: 'user',
+    action: 'change',
+    of: 'sources',
+    scopes: ['sources:write'],
+    at: { in: 'body', name: 'source_id' },
+    granted: 'edit',
+  })
   @Post('sources/reingest')
   @HttpCode(200)
   @ApiOperation({ summary: 'Fetches the pages, or reads the files, of a source anew, and cuts them as its config says now' })
@@ -83,10 +110,17 @@ export class SyncController {
   }
 
   private async ingestAgain(user: SignedInUser, { source_id }: SourceBody, which: IngestAgain['which'], reply: FastifyReply) {
-    const again = new IngestAgain(sourceIdIn(source_id), user.userId, which, user.cause);
+    const sourceId = sourceIdIn(source_id);
+    const again = new IngestAgain(sourceId, await this.ownerOf(user, sourceId), which, user.cause);
     const { ingestId, config, position } = await this.commands.execute(again);
     await this.written(reply, position);
     return { success: true, task_id: ingestId, warnings: warningsAbout(config, this.abilities) };
+  }
+
+  /** Whose source it is that the user may change. */
+  private async ownerOf(user: SignedInUser, sourceId: string): Promise<string> {
+    const source = await this.sources.byId(sourceId);
+    return (await this.reaching.reached(user, source, 'sources', 'edit', sourceNotFound)).ownerId;
   }
 
   private async written(reply: FastifyReply, position: bigint | undefined): Promise<void> {
@@ -98,7 +132,7 @@ export class SyncController {
 /** @throws Rejection `source-not-found` where it cannot be the id of one */
 function sourceIdIn(given: unknown): string {
   if (given === undefined || given === null || given === '') throw missing('source_id');
-  if (!isId(given)) throw new Rejection('source-not-found', 'Source not found');
+  if (!isId(given)) throw sourceNotFound();
   return given;
 }
 

@@ -4,7 +4,9 @@ import type { FastifyReply } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
 import { ToolQueries } from '../../../projections/tools/tools.queries.js';
 import type { SignedInUser } from '../identity/caller.js';
-import { reached, visible } from '../identity/access.policy.js';
+import { visible } from '../identity/access.policy.js';
+import { ownershipOf } from '../identity/grants.policy.js';
+import { Reaching } from '../identity/reaching.js';
 import { CurrentUser } from '../identity/identity.http.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../kernel/ids.js';
@@ -39,6 +41,7 @@ export class ToolsController {
     private readonly tools: ToolQueries,
     private readonly kinds: ToolKinds,
     private readonly freshness: Freshness,
+    private readonly reaching: Reaching,
   ) {}
 
   @Access({ for: 'user', action: 'describe', of: 'tools', scopes: ['tools:read'] })
@@ -52,11 +55,17 @@ export class ToolsController {
   @Get('get_tools')
   async list(@CurrentUser() user: SignedInUser) {
     const { userId } = user;
-    const [own, off] = await Promise.all([this.tools.ownedBy(userId), this.tools.switchedOffDefaults(userId)]);
+    const [own, off, held] = await Promise.all([
+      this.tools.ownedBy(userId),
+      this.tools.switchedOffDefaults(userId),
+      this.reaching.held(userId, 'tools'),
+    ]);
+    const shared = await this.tools.among([...held.keys()]);
     const defaults = DEFAULT_TOOLS.flatMap((name) => this.kinds.byName(name) ?? []);
-    const rows = visible(user, 'tools', own).map((record) =>
-      toolRecord(record, this.kinds.byName(record.definition.name)?.configFields ?? {}),
-    );
+    const rows = visible(user, 'tools', [...own, ...shared]).map((record) => ({
+      ...toolRecord(record, this.kinds.byName(record.definition.name)?.configFields ?? {}),
+      ...ownershipOf(held.get(record.id)),
+    }));
     return { success: true, tools: [...rows, ...defaults.map((kind) => defaultToolRecord(userId, kind, !off.has(kind.name)))] };
   }
 
@@ -75,7 +84,14 @@ export class ToolsController {
   }
 
   @DocumentedBody({ type: ToolEdit }, { id: '00000000-0000-4000-8000-000000000000', customName: 'Notes' })
-  @Access({ for: 'user', action: 'change', of: 'tools', scopes: ['tools:write'], at: { in: 'body', name: 'id' } })
+  @Access({
+    for: 'user',
+    action: 'change',
+    of: 'tools',
+    scopes: ['tools:write'],
+    at: { in: 'body', name: 'id' },
+    granted: 'edit',
+  })
   @Post('update_tool')
   @HttpCode(200)
   update(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() { id, ...wish }: ToolEdit) {
@@ -83,7 +99,14 @@ export class ToolsController {
   }
 
   @DocumentedBody({ type: ToolConfigEdit }, { id: '00000000-0000-4000-8000-000000000000', config: {} })
-  @Access({ for: 'user', action: 'change', of: 'tools', scopes: ['tools:write'], at: { in: 'body', name: 'id' } })
+  @Access({
+    for: 'user',
+    action: 'change',
+    of: 'tools',
+    scopes: ['tools:write'],
+    at: { in: 'body', name: 'id' },
+    granted: 'change_credentials',
+  })
   @Post('update_tool_config')
   @HttpCode(200)
   updateConfig(
@@ -95,7 +118,14 @@ export class ToolsController {
   }
 
   @DocumentedBody({ type: ToolActionsEdit }, { id: '00000000-0000-4000-8000-000000000000', actions: [] })
-  @Access({ for: 'user', action: 'change', of: 'tools', scopes: ['tools:write'], at: { in: 'body', name: 'id' } })
+  @Access({
+    for: 'user',
+    action: 'change',
+    of: 'tools',
+    scopes: ['tools:write'],
+    at: { in: 'body', name: 'id' },
+    granted: 'edit',
+  })
   @Post('update_tool_actions')
   @HttpCode(200)
   updateActions(
@@ -107,7 +137,14 @@ export class ToolsController {
   }
 
   @DocumentedBody({ type: ToolStatusEdit }, { id: '00000000-0000-4000-8000-000000000000', status: false })
-  @Access({ for: 'user', action: 'change', of: 'tools', scopes: ['tools:write'], at: { in: 'body', name: 'id' } })
+  @Access({
+    for: 'user',
+    action: 'change',
+    of: 'tools',
+    scopes: ['tools:write'],
+    at: { in: 'body', name: 'id' },
+    granted: 'edit',
+  })
   @Post('update_tool_status')
   @HttpCode(200)
   async updateStatus(
@@ -127,14 +164,16 @@ export class ToolsController {
   @HttpCode(200)
   async delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() { id }: ToolIdOnly) {
     refuseFixed(id);
-    reached(user, await this.tools.byId(id), toolNotFound, 'tools');
+    await this.reaching.reached(user, await this.tools.byId(id), 'tools', undefined, toolNotFound);
     await this.settled(reply, await this.commands.execute(new DeleteTool(id, user.userId, user.cause)));
     return { success: true };
   }
 
   private async change(user: SignedInUser, reply: FastifyReply, id: string, wish: ToolWish) {
     refuseFixed(id);
-    await this.settled(reply, await this.commands.execute(new ChangeTool(id, user.userId, wish, user.cause)));
+    const needs = wish.config === undefined && wish.secrets === undefined ? 'edit' : 'change_credentials';
+    const { ownerId } = await this.reaching.reached(user, await this.tools.byId(id), 'tools', needs, toolNotFound);
+    await this.settled(reply, await this.commands.execute(new ChangeTool(id, ownerId, wish, user.cause)));
     return { success: true };
   }
 

@@ -3,14 +3,16 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { IsArray, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
 import type { FastifyReply } from 'fastify';
 import { type WorkflowRecord, WorkflowQueries } from '../../../projections/workflows/workflows.queries.js';
+import type { ResourceAction } from '../../kernel/access.js';
 import { Commands } from '../../kernel/commands.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId, newId } from '../../kernel/ids.js';
 import { Access } from '../../platform/http/access.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
 import { answerPosition } from '../../platform/http/positions.js';
-import { reached, requireAccess } from '../identity/access.policy.js';
+import { requireAccess } from '../identity/access.policy.js';
 import type { SignedInUser } from '../identity/caller.js';
+import { Reaching } from '../identity/reaching.js';
 import { CurrentUser } from '../identity/identity.http.js';
 import { GraphValidation } from './graph-validation.port.js';
 import { referencesIn } from './node-references.policy.js';
@@ -64,6 +66,7 @@ export class WorkflowsController {
     private readonly validation: GraphValidation,
     private readonly references: WorkflowReferences,
     private readonly freshness: Freshness,
+    private readonly reaching: Reaching,
   ) {}
 
   @ApiOperation({ summary: 'Keeps a workflow; everything that is wrong with it is told at once, in `errors`' })
@@ -78,10 +81,10 @@ export class WorkflowsController {
   }
 
   @ApiOperation({ summary: 'A workflow with its newest graph, and what its nodes use' })
-  @Access({ for: 'user', action: 'read', of: 'workflows', scopes: ['workflows:read'], at: ID })
+  @Access({ for: 'user', action: 'read', of: 'workflows', scopes: ['workflows:read'], at: ID, granted: 'view' })
   @Get(':id')
   async one(@CurrentUser() user: SignedInUser, @Param('id') id: string) {
-    const workflow = await this.owned(user, id);
+    const workflow = await this.reached(user, id, 'view');
     const graph = await this.graphs.graphAt(workflow.id, workflow.version);
     if (!graph) throw workflowNotFound();
     return { success: true, data: workflowRecord(workflow, graph, await this.references.of(workflow.ownerId, graph)) };
@@ -89,7 +92,15 @@ export class WorkflowsController {
 
   @ApiOperation({ summary: 'Replaces a workflow; runs that have begun go on with the graph they began with' })
   @DocumentedBody({ type: WorkflowBody }, EXAMPLE)
-  @Access({ for: 'user', action: 'change', of: 'workflows', scopes: ['workflows:write'], at: ID, closedToRestricted: PARTS })
+  @Access({
+    for: 'user',
+    action: 'change',
+    of: 'workflows',
+    scopes: ['workflows:write'],
+    at: ID,
+    closedToRestricted: PARTS,
+    granted: 'edit',
+  })
   @Put(':id')
   async change(
     @CurrentUser() user: SignedInUser,
@@ -97,9 +108,9 @@ export class WorkflowsController {
     @Param('id') id: string,
     @Body() body: WorkflowBody,
   ) {
-    const workflow = await this.owned(user, id);
-    const content = await this.contentOf(user, body);
-    const change = new ChangeWorkflow(workflow.id, user.userId, content, user.cause);
+    const workflow = await this.reached(user, id, 'edit');
+    const content = await this.contentOf(user, body, workflow.ownerId);
+    const change = new ChangeWorkflow(workflow.id, workflow.ownerId, content, user.cause);
     await this.settled(reply, (await this.commands.execute(change)).position);
     return { success: true };
   }
@@ -108,18 +119,23 @@ export class WorkflowsController {
   @Access({ for: 'user', action: 'delete', of: 'workflows', scopes: ['workflows:write'], at: ID, closedToRestricted: PARTS })
   @Delete(':id')
   async delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Param('id') id: string) {
-    const workflow = await this.owned(user, id);
+    const workflow = await this.reached(user, id);
     await this.settled(reply, await this.commands.execute(new DeleteWorkflow(workflow.id, user.userId, user.cause)));
     return { success: true };
   }
 
-  private async owned(user: SignedInUser, id: string): Promise<WorkflowRecord> {
-    return reached(user, isId(id) ? await this.workflows.byId(id) : undefined, workflowNotFound, 'workflows');
+  /** Without `needs` it has to be the user's own. */
+  private async reached(user: SignedInUser, id: string, needs?: ResourceAction): Promise<WorkflowRecord> {
+    const workflow = isId(id) ? await this.workflows.byId(id) : undefined;
+    return this.reaching.reached(user, workflow, 'workflows', needs, workflowNotFound);
   }
 
-  /** @throws Rejection workflow-not-valid with everything that is wrong */
-  private async contentOf(user: SignedInUser, { name, description, nodes, edges }: WorkflowBody) {
-    const graph = await this.validation.sound(user.userId, nodes, edges);
+  /**
+   * The nodes use what the owner of the workflow has, whoever writes them.
+   * @throws Rejection workflow-not-valid with everything that is wrong
+   */
+  private async contentOf(user: SignedInUser, { name, description, nodes, edges }: WorkflowBody, ownerId = user.userId) {
+    const graph = await this.validation.sound(ownerId, nodes, edges);
     requireReferences(user, graph);
     return { name: name.trim(), description: description ?? '', graph };
   }

@@ -5,7 +5,7 @@ import { Commands } from '../../kernel/commands.js';
 import { AgentQueries } from '../../../projections/agents/agents.queries.js';
 import { ScheduleQueries } from '../../../projections/schedules/schedules.queries.js';
 import type { SignedInUser } from '../../resources/identity/caller.js';
-import { reached } from '../../resources/identity/access.policy.js';
+import { Reaching } from '../../resources/identity/reaching.js';
 import { CurrentUser } from '../../resources/identity/identity.http.js';
 import { Clock } from '../../kernel/clock.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
@@ -37,6 +37,8 @@ const DAILY = {
   timezone: 'UTC',
 };
 
+const BY_GRANT = { granted: 'manage_schedules', grantedOn: 'agents' } as const;
+
 @ApiTags('Schedules')
 @Controller('api/agents/:agentId/schedules')
 export class AgentSchedulesController {
@@ -48,6 +50,7 @@ export class AgentSchedulesController {
     private readonly clock: Clock,
     private readonly models: ModelLookup,
     private readonly definitions: DefinitionGuard,
+    private readonly reaching: Reaching,
   ) {}
 
   @Access({
@@ -57,11 +60,12 @@ export class AgentSchedulesController {
     scopes: ['schedules:read'],
     refs: [{ family: 'agents', in: 'path', name: 'agentId' }],
     closedToRestricted: FAMILIES_OF_AGENTS_PARTS,
+    ...BY_GRANT,
   })
   @Get()
   @ApiOperation({ summary: 'The schedules of an agent, newest first.' })
   async list(@CurrentUser() user: SignedInUser, @Param('agentId') agentId: string) {
-    await this.requireOwn(agentId, user);
+    await this.requireManaged(agentId, user);
     return { schedules: (await this.schedules.ofAgent(agentId)).map(scheduleRecord) };
   }
 
@@ -73,6 +77,7 @@ export class AgentSchedulesController {
     scopes: ['schedules:write'],
     refs: [{ family: 'agents', in: 'path', name: 'agentId' }],
     closedToRestricted: FAMILIES_OF_AGENTS_PARTS,
+    ...BY_GRANT,
   })
   @Post()
   @HttpCode(201)
@@ -83,7 +88,7 @@ export class AgentSchedulesController {
     @Body() body: ScheduleBody,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    await this.requireOwn(agentId, user);
+    await this.requireManaged(agentId, user);
     await this.models.require(body.model_id, user.userId);
     const { userId, cause } = user;
     const checked = await this.definitions.checked(agentId, body);
@@ -112,11 +117,12 @@ export class AgentSchedulesController {
     scopes: ['schedules:read'],
     refs: [{ family: 'agents', in: 'path', name: 'agentId' }],
     closedToRestricted: FAMILIES_OF_AGENTS_PARTS,
+    ...BY_GRANT,
   })
   @Get('stats')
   @ApiOperation({ summary: "How the runs of an agent's schedules went of late." })
   async statistics(@CurrentUser() user: SignedInUser, @Param('agentId') agentId: string, @Query('days') asked?: string) {
-    await this.requireOwn(agentId, user);
+    await this.requireManaged(agentId, user);
     const days = clampedNumber(asked, { fallback: STATISTICS_DAYS, min: 1, max: STATISTICS_DAYS_MAX });
     const since = new Date(this.clock.now().getTime() - days * DAY_MS);
     const { runs, failed, tokens, latestFailure } = await this.schedules.statistics(agentId, since);
@@ -124,8 +130,9 @@ export class AgentSchedulesController {
     return { days, runs, failed, tokens, latest_failure: failure };
   }
 
-  private async requireOwn(agentId: string, user: SignedInUser): Promise<void> {
-    reached(user, isId(agentId) ? await this.agents.byId(agentId) : undefined, agentNotFound, 'agents');
+  private async requireManaged(agentId: string, user: SignedInUser): Promise<void> {
+    const agent = isId(agentId) ? await this.agents.byId(agentId) : undefined;
+    await this.reaching.reached(user, agent, 'agents', 'manage_schedules', agentNotFound);
   }
 }
 

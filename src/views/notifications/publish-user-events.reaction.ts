@@ -41,10 +41,11 @@ export class PublishUserEvents implements Reaction {
     for (const streams of rules) {
       const { rule } = streams;
       const { before, after } = await streams.around(event);
-      const ownerId = rule.ownerOf(after);
-      if (ownerId === undefined) continue;
-      for (const notice of rule.noticesOf(event, before, after))
-        await this.journal.notify(ownerId, event, () => this.notificationOf(notice), notice.name);
+      const users = [rule.ownerOf(after, event) ?? []].flat();
+      if (users.length === 0) continue;
+      const notices = rule.noticesOf(event, before, after);
+      for (const userId of users)
+        for (const notice of notices) await this.journal.notify(userId, event, () => this.notificationOf(notice), notice.name);
     }
   }
 

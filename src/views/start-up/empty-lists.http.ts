@@ -4,17 +4,11 @@ import { CurrentUser } from '../../resources/identity/identity.http.js';
 import { Access } from '../../platform/http/access.js';
 
 /**
- * Lists that clients load when they start and that this service has nothing to put into: it has no teams, folders,
+ * Lists that clients load when they start and that this service has nothing to put into: it has no folders,
  * templates and shared agents. Said plainly, an empty list lets the client go on; a missing route would stop it.
  */
 @Controller('api')
 export class EmptyListsController {
-  @Access({ for: 'user', action: 'list', of: 'teams', scopes: ['teams:read'] })
-  @Get('teams')
-  teams(@CurrentUser() _: SignedInUser) {
-    return { success: true, teams: [] };
-  }
-
   @Access({ for: 'user', action: 'describe', of: 'agents', scopes: ['agents:read'] })
   @Get('agents/folders')
   folders(@CurrentUser() _: SignedInUser) {

@@ -1,3 +1,4 @@
+import { NO_GRANTS, NOTHING_SHARED } from '../../support/no-grants.js';
 import { noGuards, NoGuardrails, noInputGuard } from '../../support/guardrails.js';
 import { LogEarlierTurns } from '../../support/log-earlier-turns.js';
 import type { Logger } from 'pino';
@@ -162,7 +163,17 @@ export function rolesOver(ports: Ports) {
   const agents = { byId: (id: string) => Promise.resolve(id === AGENT_ID ? AGENT : undefined) } as unknown as AgentQueries;
   const shelf = { pick: async () => [], recall: async () => [] } as unknown as AttachmentShelf;
   const prompts = { byId: async () => undefined } as unknown as PromptQueries;
-  const resolver = new QuestionResolver(streams, agents, models, toolbox, shelf, prompts, new NoGuardrails(), NO_WORKFLOW_PINS);
+  const resolver = new QuestionResolver(
+    streams,
+    agents,
+    models,
+    toolbox,
+    shelf,
+    prompts,
+    new NoGuardrails(),
+    NO_WORKFLOW_PINS,
+    NO_GRANTS,
+  );
   const feed = new MessageFeed(store, signals, timing);
   const activity = new TurnActivity(streams);
   const continuations = new Continuations(blobs);
@@ -179,7 +190,7 @@ export function rolesOver(ports: Ports) {
   const composer = new AnswerComposer(agentAnswers, NO_RESEARCH, NO_WORKFLOWS, noGuards(commands));
   const closer = new TurnCloser(store, streams, commands, continuations, clock, options);
   const calls = rooms.followUps ? jobRunner(ports, { streams, commands, blobs }) : WAITING;
-  const runner = new TurnRunner(streams, commands, signals, feed, composer, closer, calls, timing, ids);
+  const runner = new TurnRunner(streams, commands, signals, feed, composer, closer, calls, timing, ids, NOTHING_SHARED);
   const earlierTurns = new LogEarlierTurns(store);
   const runners = new TaskRunners();
   runners.add(

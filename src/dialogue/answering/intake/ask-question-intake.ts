@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Commands } from '../../../kernel/commands.js';
 import type { AgentRecord } from '../../../../projections/agents/agents.queries.js';
+import { belongsTo } from '../../conversation/conversation-access.policy.js';
 import { conversation } from '../../conversation/conversation.decider.js';
 import { conversationStream } from '../../conversation/conversation.events.js';
 import { type CallAnswer, resume } from '../../conversation/pause.decider.js';
@@ -82,7 +83,8 @@ export class AskQuestionIntake {
     if (!isId(conversationId)) throw new Rejection('conversation-not-found', 'Conversation not found');
     const now = this.clock.now();
     const { state } = await this.streams.fold(conversationStream(conversationId), conversation);
-    const agent = await this.resolver.agentBehind(caller, state.agentId);
+    // Who is no party to the conversation hears nothing of its agent.
+    const agent = belongsTo(state, caller) ? await this.resolver.agentBehind(caller, state.agentId) : undefined;
     const found = lastPauseOf(state, answers);
     const fresh: Started = { conversationId, turnId: found?.turnId ?? '', after: found?.lastId ?? -1 };
     const refuse = async () => void resume(answers, caller, now)(state);

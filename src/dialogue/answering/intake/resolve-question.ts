@@ -12,7 +12,6 @@ import {
   type TurnSettings,
 } from '../../conversation/conversation.events.js';
 import {
-  may,
   type NamedByQuestion,
   reached,
   requireAccess,
@@ -20,6 +19,7 @@ import {
   tokenOf,
 } from '../../../resources/identity/access.policy.js';
 import { type Caller, ownerOf, signedInUserOf } from '../../../resources/identity/caller.js';
+import { Reaching } from '../../../resources/identity/reaching.js';
 import { isId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
@@ -66,6 +66,7 @@ export class QuestionResolver {
     private readonly prompts: PromptQueries,
     private readonly guardrails: Guardrails,
     private readonly workflows: WorkflowPins,
+    private readonly reaching: Reaching,
   ) {}
 
   /** @throws Rejection agent-not-found, conversation-not-found, prompt-not-found, attachment-…, invalid-request */
@@ -95,16 +96,17 @@ export class QuestionResolver {
     };
   }
 
-  /** The agent whose key the caller has, else that of the conversation, if there is one. @throws Rejection agent-not-found */
+  /** The agent whose key the caller has, else that of the conversation, if it is still there. @throws Rejection agent-not-found */
   async agentBehind(caller: Caller, agentId: string | null): Promise<AgentRecord | undefined> {
     if (caller.kind === 'agent-key') return this.usable(caller.agentId, caller);
-    return agentId === null ? undefined : this.usable(agentId, caller).catch(() => undefined);
+    return agentId === null || !(await this.agents.byId(agentId)) ? undefined : this.usable(agentId, caller);
   }
 
   /** Whether an id names a preset, or a prompt that the caller may use. */
   async hasPrompt(promptId: string, caller: Caller): Promise<boolean> {
     if (presetOf(promptId)) return true;
-    return may(caller, { does: 'reach', thing: isId(promptId) ? await this.prompts.byId(promptId) : undefined });
+    const prompt = isId(promptId) ? await this.prompts.byId(promptId) : undefined;
+    return this.reaching.isUsable(ownerOf(caller), prompt, 'prompts');
   }
 
   /**
@@ -131,16 +133,20 @@ export class QuestionResolver {
     return began;
   }
 
-  /** A key's agent, else the named one, else the one the conversation was begun with, if the caller may still use it. */
+  /**
+   * A key's agent, else the named one, else the one the conversation was begun with, if it is still there. The conversation of an
+   * agent that the caller may not use any more does not go on without it.
+   */
   private async agentFor(request: QuestionRequest, caller: Caller, continued: Beginning | undefined) {
     if (caller.kind === 'agent-key') return this.usable(caller.agentId, caller);
     if (request.agent_id) return this.usable(request.agent_id, caller);
-    if (!continued?.agentId) return undefined;
-    return this.usable(continued.agentId, caller).catch(() => undefined);
+    if (!continued?.agentId || !(await this.agents.byId(continued.agentId))) return undefined;
+    return this.usable(continued.agentId, caller);
   }
 
   private async usable(agentId: string, caller: Caller): Promise<AgentRecord> {
     const agent = isId(agentId) ? await this.agents.byId(agentId) : undefined;
+    if (caller.kind === 'user') return this.reaching.reached(caller, agent, 'agents', 'use', agentNotFound);
     return reached(caller, agent, agentNotFound);
   }
 

@@ -23,6 +23,8 @@ import { FramePublisher } from '../../journal/frame-publisher.port.js';
 import { type Journal, JournalLost, RUN_PATIENCE_MS, unlessLost } from '../../journal/journal.js';
 import { allowsMore, type CanContinue, firstFrame, isUnresumed, missingOfPause, shownOf } from './resumed-run.js';
 import { blockedWith, failedWith, guardrailFrame, stoppedWith, TurnCloser } from './turn-closer.js';
+import { SharedUse } from './shared-use.js';
+import { StopAnswer } from './stop-answer.commands.js';
 import { TurnJournals } from './turn-journals.js';
 import { TurnLedger } from './turn-ledger.js';
 import { TURN_RUNNER, TurnRecovery } from './turn-recovery.js';
@@ -72,6 +74,7 @@ export class TurnRunner {
     private readonly calls: BackgroundCalls,
     private readonly timing: Timing,
     ids: Ids,
+    private readonly sharedUse: SharedUse,
   ) {
     this.producer = ids.next();
     this.journals = new TurnJournals(streams, publisher, timing, ids);
@@ -136,6 +139,10 @@ export class TurnRunner {
     if (begun === 'changed' && changesLeft > 0) return this.take(conversationId, turnId, controller, changesLeft - 1);
     if (typeof begun === 'string') return;
     const { claimed } = begun;
+    if (await this.sharedUse.hasEnded(transcript.ownerId, transcript.asked.settings)) {
+      await unlessLost(this.commands.execute(new StopAnswer(conversationId, turnId, transcript.cause)));
+      controller.abort('stopped' satisfies StopReason);
+    }
     if (claimed.state.turns.get(turnId)?.stopRequested) controller.abort('stopped' satisfies StopReason);
     const stopWatching = this.watchForStop(claimed, turnId, controller);
     try {

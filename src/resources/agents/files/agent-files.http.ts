@@ -8,8 +8,9 @@ import { Rejection } from '../../../kernel/rejection.js';
 import { Access } from '../../../platform/http/access.js';
 import { DocumentedBody, OptionalHeader, RequiredQuery } from '../../../platform/http/documented.js';
 import { answerPosition } from '../../../platform/http/positions.js';
-import { reached, requireAccess } from '../../identity/access.policy.js';
+import { requireAccess } from '../../identity/access.policy.js';
 import type { SignedInUser } from '../../identity/caller.js';
+import { Reaching } from '../../identity/reaching.js';
 import { CurrentUser } from '../../identity/identity.http.js';
 import { agentNotFound } from '../agent.decider.js';
 import { AgentExport } from './agent-export.js';
@@ -47,16 +48,25 @@ export class AgentFilesController {
     private readonly exports: AgentExport,
     private readonly intake: ImportIntake,
     private readonly freshness: Freshness,
+    private readonly reaching: Reaching,
   ) {}
 
-  @ApiOperation({ summary: 'An agent of one’s own as a file, without secrets. The first export gives it a slug' })
+  @ApiOperation({ summary: 'An agent as a file, without secrets. The first export gives it a slug' })
   @ApiProduces('application/x-yaml')
   @RequiredQuery('id')
-  @Access({ for: 'user', action: 'read', of: 'agents', scopes: ['agents:read'], at: { in: 'query', name: 'id' } })
+  @Access({
+    for: 'user',
+    action: 'read',
+    of: 'agents',
+    scopes: ['agents:read'],
+    at: { in: 'query', name: 'id' },
+    granted: 'export',
+  })
   @Get('export_agent')
   async export(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Query('id') id?: unknown) {
     if (!id) throw new Rejection('invalid-request', 'id is required');
-    const agent = reached(user, isId(id) ? await this.agents.byId(id) : undefined, agentNotFound, 'agents');
+    const found = isId(id) ? await this.agents.byId(id) : undefined;
+    const agent = await this.reaching.reached(user, found, 'agents', 'export', agentNotFound);
     const { slug, text, position } = await this.exports.export(agent, user.cause);
     await this.settled(reply, position);
     void reply.header('Content-Type', 'application/x-yaml; charset=utf-8');

@@ -1,4 +1,4 @@
-import type { UserLabel } from '../user-accounts.port.js';
+import type { UserLabel } from '../accounts/user-accounts.port.js';
 
 /** What a provider says of its user: of the id token, and of the userinfo where the id token leaves something out. */
 export type Claims = Readonly<Record<string, unknown>>;

@@ -11,7 +11,7 @@ import { IdentityModule } from '../identity.module.js';
 import { LiveSessions } from '../sessions/live-sessions.js';
 import { Sessions } from '../sessions/sessions.port.js';
 import { SessionTokens } from '../session-tokens.js';
-import { UserAccounts } from '../user-accounts.port.js';
+import { UserAccounts } from '../accounts/user-accounts.port.js';
 import { IdentityProvider } from './identity-provider.js';
 import { HAND_OVER_MS_MAX, LOGIN_MS_MAX, OidcController } from './oidc.http.js';
 import { OidcOptions, type OidcSettings } from './oidc-options.js';

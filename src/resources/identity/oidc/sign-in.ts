@@ -11,7 +11,7 @@ import type { LiveSessions } from '../sessions/live-sessions.js';
 import { StateSessionFact } from '../sessions/session.commands.js';
 import type { SessionEndings } from './session-endings.js';
 import type { LiveSession, Sessions } from '../sessions/sessions.port.js';
-import { NO_LABEL, type UserAccounts } from '../user-accounts.port.js';
+import { NO_LABEL, type UserAccounts } from '../accounts/user-accounts.port.js';
 import { groupsIn, isAdmin, isAllowed, labelIn, userIdIn } from './claims.policy.js';
 import {
   type Grant,

@@ -1,3 +1,4 @@
+import { NO_GRANTS } from '../../../../test/support/no-grants.js';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { chunks } from '../../../../projections/chunks/chunks.projection.js';
@@ -80,7 +81,7 @@ beforeAll(async () => {
   database = await testDatabase();
   model = await projecting(chunks, database.sql);
   queries = new ChunkQueries(new ReadModels(database.sql));
-  search = new ChunkSearch(queries, new VectorIndex(queries), undefined);
+  search = new ChunkSearch(queries, new VectorIndex(queries), undefined, NO_GRANTS);
   await ingest('handbook', HANDBOOK);
   await ingest('cookbook', COOKBOOK);
   await ingest(
@@ -194,7 +195,7 @@ describe('a source', () => {
       frequencies: (id: string, terms: readonly string[]) =>
         id === 'c-handbook' ? Promise.reject(new Error('away')) : queries.frequencies(id, terms),
     });
-    const by = new ChunkSearch(failing, new VectorIndex(queries), undefined);
+    const by = new ChunkSearch(failing, new VectorIndex(queries), undefined, NO_GRANTS);
     const { chunks: found, failedSources } = await ask('bread', ['handbook', 'cookbook'], 6, by);
     expect([found.length, failedSources]).toEqual([2, ['handbook']]);
     expect(logged.mock.calls).toEqual([['The source handbook could not be searched: away']]);
@@ -212,7 +213,7 @@ describe('a source', () => {
 
 describe('with embeddings', () => {
   it('what means the same is found without a common word, and words still count', async () => {
-    const hybrid = new ChunkSearch(queries, new VectorIndex(queries), embeddings);
+    const hybrid = new ChunkSearch(queries, new VectorIndex(queries), embeddings, NO_GRANTS);
     expect((await titles('reimbursement', ['handbook', 'cookbook'], 3, hybrid)).slice(0, 2).sort()).toEqual([
       'Billing',
       'Refunds',
@@ -227,7 +228,7 @@ describe('with embeddings', () => {
       'yeast',
       ['cookbook'],
       6,
-      new ChunkSearch(queries, new VectorIndex(queries), away),
+      new ChunkSearch(queries, new VectorIndex(queries), away, NO_GRANTS),
     );
     expect([found.length, failedSources]).toEqual([1, ['cookbook']]);
     expect(logged.mock.calls).toEqual([['The question got no embedding, so words alone decide: away']]);

@@ -1,3 +1,4 @@
+import type { Reaching } from '../../identity/reaching.js';
 import { Logger } from '@nestjs/common';
 import type { ChunkQueries, RankedChunk, SearchedSource } from '../../../../projections/chunks/chunks.queries.js';
 import { eachOf } from '../../../kernel/each-of.js';
@@ -35,6 +36,7 @@ export class ChunkSearch extends Search {
     private readonly queries: ChunkQueries,
     private readonly vectors: VectorIndex,
     private readonly embeddings: Embeddings | undefined,
+    private readonly reaching: Pick<Reaching, 'usable'>,
   ) {
     super();
   }
@@ -44,7 +46,7 @@ export class ChunkSearch extends Search {
     if (total === 0 || sources.length === 0) return { chunks: [], failedSources: [] };
     const text = storableText(question.slice(0, QUESTION_CHARACTERS_MAX));
     const [statuses, terms] = await Promise.all([
-      this.queries.sources(ownerId, [...new Set(sources.map(({ id }) => id))]),
+      this.statuses(ownerId, [...new Set(sources.map(({ id }) => id))]),
       this.queries.termsOf(text),
     ]);
     const asked = statuses.map(({ sourceId, ownChunks }) => {
@@ -66,6 +68,16 @@ export class ChunkSearch extends Search {
     const found = byMeaning ? fused([byWords, byMeaning]) : byWords;
     const selected = selectFairly(await this.withoutRepetitions(found), asked, total);
     return { chunks: await this.retrieved(selected), failedSources: failures.ids };
+  }
+
+  /** Those of these sources that the owner has, or may use by a grant. */
+  private async statuses(ownerId: string, ids: readonly string[]) {
+    const own = await this.queries.sources(ownerId, ids);
+    if (own.length === ids.length) return own;
+    const known = new Set(own.map(({ sourceId }) => sourceId));
+    const others = ids.filter((id) => !known.has(id));
+    const granted = await this.reaching.usable(ownerId, 'sources', others);
+    return granted.size > 0 ? this.queries.sources(ownerId, ids, [...granted]) : own;
   }
 
   /** Rarer words weigh more, counted over all the sources together, so that scores compare across sources. */

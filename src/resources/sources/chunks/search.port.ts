@@ -30,7 +30,7 @@ export type SearchRequest = Readonly<{
   question: string;
   /** How many chunks all sources together give, own counts included: see `selectFairly`. */
   chunks: number;
-  /** Whose sources they are: those of somebody else, unknown and deleted ones count as failed. */
+  /** Whose sources they are. Those of somebody else that no grant lets this user use, unknown and deleted ones count as failed. */
   ownerId: string;
 }>;
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { SourceQueries } from '../../../../projections/sources/sources.queries.js';
+import { Reaching } from '../../identity/reaching.js';
 import { Search, sourceOf } from '../../sources/chunks/search.port.js';
 import type { ActionDefinition } from '../toolbox/tool.events.js';
 import { type CallContext, ToolFailed, ToolKind, type UsedTool } from '../toolbox/tool-kind.port.js';
@@ -32,6 +33,7 @@ export class InternalSearchTool extends ToolKind {
   constructor(
     private readonly searching: Search,
     private readonly sources: SourceQueries,
+    private readonly reaching: Reaching,
   ) {
     super();
   }
@@ -65,10 +67,10 @@ export class InternalSearchTool extends ToolKind {
     };
   }
 
-  /** Sources of somebody else, and deleted ones, are not listed. */
+  /** Sources of somebody else without a grant, and deleted ones, are not listed. */
   private async files(ownerId: string, ids: readonly string[]) {
-    const records = await Promise.all([...new Set(ids)].slice(0, FILES_MAX).map((id) => this.sources.byId(id)));
-    const own = records.filter((record) => record?.ownerId === ownerId).filter((record) => record !== undefined);
+    const records = await this.sources.among([...new Set(ids)].slice(0, FILES_MAX));
+    const own = await this.reaching.usableAmong(ownerId, records, 'sources');
     const files = own.flatMap(({ name, files }) =>
       files.length > 0 ? files.map(({ filename, size }) => ({ source: name, filename, bytes: size })) : [{ source: name }],
     );

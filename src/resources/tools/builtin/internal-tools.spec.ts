@@ -1,3 +1,4 @@
+import { NO_GRANTS } from '../../../../test/support/no-grants.js';
 import { describe, expect, it } from '@jest/globals';
 import { callContext, callTool, usedTool } from '../../../../test/support/tool-calls.js';
 import type { SourceQueries, SourceRecord } from '../../../../projections/sources/sources.queries.js';
@@ -44,9 +45,13 @@ const record = (id: string, ownerId: string, filenames: readonly string[]) =>
   }) as unknown as SourceRecord;
 
 const searching = (search: Search, records: readonly SourceRecord[] = []) =>
-  new InternalSearchTool(search, {
-    byId: async (id: string) => Promise.resolve(records.find((each) => each.id === id)),
-  } as SourceQueries);
+  new InternalSearchTool(
+    search,
+    {
+      among: async (ids: readonly string[]) => Promise.resolve(records.filter(({ id }) => ids.includes(id))),
+    } as unknown as SourceQueries,
+    NO_GRANTS,
+  );
 
 const context = callContext({ userId: 'visitor', sources: [{ id: 's1', chunks: 3 }, { id: 's2' }] });
 

@@ -1,3 +1,4 @@
+import { NO_GRANTS } from '../../../../test/support/no-grants.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { ToolQueries } from '../../../../projections/tools/tools.queries.js';
@@ -39,7 +40,14 @@ beforeEach(() => {
     switchedOn: async (_: string, ids?: readonly string[]) => on.filter(({ id }) => ids?.includes(id) ?? true),
     switchedOffDefaults: async () => off,
   };
-  toolbox = new StoredToolbox(queries as unknown as ToolQueries, new ToolHistory(store, streams), streams, kinds, vault);
+  toolbox = new StoredToolbox(
+    queries as unknown as ToolQueries,
+    new ToolHistory(store, streams),
+    streams,
+    kinds,
+    vault,
+    NO_GRANTS,
+  );
 });
 
 const create = async (wish: ToolWish = {}): Promise<ToolPin> => {

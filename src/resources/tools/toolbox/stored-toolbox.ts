@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Reaching } from '../../identity/reaching.js';
 import { ToolQueries } from '../../../../projections/tools/tools.queries.js';
 import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
 import { mayRunLong } from './long-calls.policy.js';
@@ -32,16 +33,27 @@ export class StoredToolbox extends Toolbox {
     private readonly streams: Streams,
     private readonly kinds: ToolKinds,
     private readonly vault: CredentialVault,
+    private readonly reaching: Reaching,
   ) {
     super();
   }
 
   async pin(ownerId: string, toolIds: readonly string[] | undefined): Promise<readonly ToolPin[]> {
-    const [own, defaults] = await Promise.all([this.queries.switchedOn(ownerId, toolIds), this.defaults(ownerId, toolIds)]);
+    const granted = await this.granted(ownerId, toolIds);
+    const [own, defaults] = await Promise.all([
+      this.queries.switchedOn(ownerId, toolIds, granted),
+      this.defaults(ownerId, toolIds),
+    ]);
     return [
       ...own.map(({ id, revision }) => ({ toolId: id, revision })),
       ...defaults.map((name) => ({ toolId: defaultToolId(name), revision: NO_REVISION })),
     ];
+  }
+
+  /** The tools of others among those that an agent names which its owner may use by a grant. A chat has the user's own alone. */
+  private async granted(ownerId: string, toolIds: readonly string[] | undefined): Promise<readonly string[]> {
+    const named = (toolIds ?? []).filter((id) => defaultToolOf(id) === undefined);
+    return named.length === 0 ? [] : [...(await this.reaching.usable(ownerId, 'tools', named))];
   }
 
   async open(scope: ToolScope): Promise<OpenTools> {
@@ -72,10 +84,12 @@ export class StoredToolbox extends Toolbox {
     }
     const folded = await this.history.at(pin);
     const { definition, ownerId: owner } = folded.state;
-    if (!definition || owner !== ownerId) return unavailable(toolId);
+    if (!definition || !(await this.reaching.isUsable(ownerId, { id: toolId, ownerId: owner }, 'tools')))
+      return unavailable(toolId);
     const kind = this.kinds.byName(definition.name);
     if (!kind) return unavailable(definition.customName || definition.displayName);
-    return { toolId, ownerId, kind, definition, admit: () => this.admit(toolId, folded, definition) };
+    // A tool acts with what its own owner has stored, whoever may use it.
+    return { toolId, ownerId: owner, kind, definition, admit: () => this.admit(toolId, folded, definition) };
   }
 
   private agentic({ agentType, hasSources, ownerId }: ToolScope): readonly OpenedTool[] {

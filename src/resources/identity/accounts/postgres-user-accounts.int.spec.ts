@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
-import { migrate } from '../../platform/postgres/migrate.js';
-import { IDENTITY_SCHEMA, IDENTITY_STEPS } from './identity-tables.js';
+import { type TestDatabase, testDatabase } from '../../../../test/support/postgres-for-tests.js';
+import { migrate } from '../../../platform/postgres/migrate.js';
+import { IDENTITY_SCHEMA, IDENTITY_STEPS } from '../identity-tables.js';
 import { PostgresUserAccounts } from './postgres-user-accounts.js';
 import { NO_LABEL, ownSubject } from './user-accounts.port.js';
 
@@ -59,4 +59,15 @@ it('a user is described as their issuer last described them', async () => {
   );
   await accounts.describe(ann, { ...NO_LABEL, name: 'Ann B.' });
   expect((await accounts.labelsOf([ann])).get(ann)).toEqual({ email: null, name: 'Ann B.', picture: null });
+});
+
+it('finds a user by the id, and by an address that one user has', async () => {
+  const accounts = process();
+  const [ann, bob, cat] = await Promise.all(['Find-Ann', 'Find-Bob', 'Find-Cat'].map((name) => accounts.idOf(ownSubject(name))));
+  await accounts.describe(ann!, { ...NO_LABEL, email: 'Ann@Example.org' });
+  for (const twice of [bob!, cat!]) await accounts.describe(twice, { ...NO_LABEL, email: 'shared@example.org' });
+  expect(await accounts.find({ userId: ann! })).toBe(ann);
+  expect(await accounts.find({ email: 'ann@example.org' })).toBe(ann);
+  expect(await accounts.find({ email: 'shared@example.org' })).toBeUndefined();
+  expect(await accounts.find({ userId: 'nobody' })).toBeUndefined();
 });

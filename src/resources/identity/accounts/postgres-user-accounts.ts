@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Sql } from 'postgres';
-import { newId } from '../../kernel/ids.js';
+import { newId } from '../../../kernel/ids.js';
 import { type Subject, UserAccounts, type UserLabel } from './user-accounts.port.js';
 
 /** How many ids are kept in memory. A subject's id never changes. */
@@ -46,6 +46,13 @@ export class PostgresUserAccounts extends UserAccounts {
       select user_id as "userId", email, name, picture from identity.user_account
       where user_id = any (${[...userIds]}) and coalesce(email, name, picture) is not null`;
     return new Map(rows.map(({ userId, ...label }) => [userId, label]));
+  }
+
+  async find(by: Readonly<{ userId: string } | { email: string }>): Promise<string | undefined> {
+    const which = 'userId' in by ? this.sql`user_id = ${by.userId}` : this.sql`lower(email) = lower(${by.email})`;
+    const rows = await this.sql<{ userId: string }[]>`
+      select user_id as "userId" from identity.user_account where ${which} limit 2`;
+    return rows.length === 1 ? rows[0]!.userId : undefined;
   }
 
   private async stored({ issuer, claim, value }: Subject): Promise<string | undefined> {

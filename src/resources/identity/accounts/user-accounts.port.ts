@@ -19,4 +19,6 @@ export abstract class UserAccounts {
   abstract describe(userId: string, label: UserLabel): Promise<void>;
   /** The labels of those users that have one. */
   abstract labelsOf(userIds: readonly string[]): Promise<ReadonlyMap<string, UserLabel>>;
+  /** The user with this id, or with this e-mail address, whatever its case; undefined: there is none, or there are several. */
+  abstract find(by: Readonly<{ userId: string } | { email: string }>): Promise<string | undefined>;
 }

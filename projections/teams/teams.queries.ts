@@ -1,0 +1,160 @@
+import { Injectable } from '@nestjs/common';
+import type { Row } from 'postgres';
+import type { Family } from '../../src/kernel/access.js';
+import { type Grant, wider } from '../../src/resources/identity/grants.policy.js';
+import type { GrantLevel, TeamRole } from '../../src/resources/identity/teams/team.events.js';
+import { ReadModels } from '../read-models.js';
+
+export type TeamRecord = Readonly<{
+  id: string;
+  name: string;
+  slug: string;
+  description: string;
+  ownerId: string;
+  createdAt: Date;
+  updatedAt: Date;
+}>;
+
+/** A team as its member lists it. */
+export type ListedTeam = TeamRecord & Readonly<{ role: TeamRole | null; members: number; grants: number }>;
+
+export type MemberRecord = Readonly<{ userId: string; role: TeamRole; grantedBy: string; grantedAt: Date }>;
+
+export type GrantRecord = Readonly<{
+  id: string;
+  teamId: string;
+  family: Family;
+  resourceId: string;
+  ownerId: string;
+  level: GrantLevel;
+  targetUserId: string | null;
+  grantedBy: string;
+  createdAt: Date;
+}>;
+
+/** A grant of a thing, with the team that holds it. */
+export type ShareRecord = GrantRecord & Readonly<{ teamName: string; teamSlug: string }>;
+
+@Injectable()
+export class TeamQueries {
+  constructor(private readonly readModels: ReadModels) {}
+
+  async byId(teamId: string): Promise<TeamRecord | undefined> {
+    const rows = await this.sql`select * from teams.team where team_id = ${teamId}`;
+    return rows.map(asTeam)[0];
+  }
+
+  /** The teams that a user is a member of, oldest first. */
+  ofMember(userId: string): Promise<readonly ListedTeam[]> {
+    return this.listed(userId, this.sql`member.user_id is not null`);
+  }
+
+  /** Every team there is, oldest first, with the role that a user has in it. */
+  all(userId: string): Promise<readonly ListedTeam[]> {
+    return this.listed(userId, this.sql`true`);
+  }
+
+  private async listed(userId: string, which: ReturnType<typeof this.sql>): Promise<readonly ListedTeam[]> {
+    const rows = await this.sql`
+      select team.*, member.role,
+        (select count(*)::integer from teams.member each where each.team_id = team.team_id) as members,
+        (select count(*)::integer from teams.team_grant each where each.team_id = team.team_id) as grants
+      from teams.team left join teams.member on member.team_id = team.team_id and member.user_id = ${userId}
+      where ${which} order by team.created_at, team.team_id`;
+    return rows.map((row) => ({
+      ...asTeam(row),
+      role: row['role'] as TeamRole | null,
+      members: row['members'] as number,
+      grants: row['grants'] as number,
+    }));
+  }
+
+  /** The members of a team, in the order in which they came. */
+  async membersOf(teamId: string): Promise<readonly MemberRecord[]> {
+    const rows = await this.sql`select * from teams.member where team_id = ${teamId} order by granted_at, user_id`;
+    return rows.map((row) => ({
+      userId: row['user_id'] as string,
+      role: row['role'] as TeamRole,
+      grantedBy: row['granted_by'] as string,
+      grantedAt: row['granted_at'] as Date,
+    }));
+  }
+
+  async roleOf(teamId: string, userId: string): Promise<TeamRole | undefined> {
+    const rows = await this.sql`select role from teams.member where team_id = ${teamId} and user_id = ${userId}`;
+    return rows[0]?.['role'] as TeamRole | undefined;
+  }
+
+  /** What is shared with a team, all or of one family, oldest first. */
+  async grantsOf(teamId: string, family?: Family): Promise<readonly GrantRecord[]> {
+    const among = family ? this.sql`and family = ${family}` : this.sql``;
+    const rows = await this.sql`
+      select * from teams.team_grant where team_id = ${teamId} ${among} order by created_at, grant_id`;
+    return rows.map(asGrant);
+  }
+
+  /** With whom a thing is shared, oldest grant first. */
+  async sharesOf(family: Family, resourceId: string): Promise<readonly ShareRecord[]> {
+    const rows = await this.sql`
+      select team_grant.*, team.name as team_name, team.slug as team_slug
+      from teams.team_grant join teams.team using (team_id)
+      where family = ${family} and resource_id = ${resourceId} order by team_grant.created_at, grant_id`;
+    return rows.map((row) => ({
+      ...asGrant(row),
+      teamName: row['team_name'] as string,
+      teamSlug: row['team_slug'] as string,
+    }));
+  }
+
+  /** The switches that the owner of a thing has set. */
+  async switchesOf(family: Family, resourceId: string): Promise<Readonly<Record<string, boolean>>> {
+    const rows = await this.sql`
+      select name, value from teams.resource_switch where family = ${family} and resource_id = ${resourceId}`;
+    return Object.fromEntries(rows.map((row) => [row['name'] as string, row['value'] as boolean]));
+  }
+
+  /** What a user may do with things of others by the user's teams, by their ids: with all things of a family, or with these. */
+  async heldBy(userId: string, family: Family, ids?: readonly string[]): Promise<ReadonlyMap<string, Grant>> {
+    if (ids?.length === 0) return new Map();
+    const among = ids ? this.sql`and resource_id = any (${ids as string[]}::text[])` : this.sql``;
+    const rows = await this.sql`
+      select resource_id, level, coalesce((
+          select jsonb_object_agg(name, value) from teams.resource_switch each
+          where each.family = team_grant.family and each.resource_id = team_grant.resource_id), '{}') as switches
+      from teams.team_grant join teams.member using (team_id)
+      where user_id = ${userId} and family = ${family} and (target_user_id is null or target_user_id = user_id)
+        and owner_id <> user_id ${among}`;
+    const held = new Map<string, Grant>();
+    for (const row of rows) {
+      const id = row['resource_id'] as string;
+      held.set(id, wider(held.get(id), { level: row['level'] as GrantLevel, switches: row['switches'] as Grant['switches'] }));
+    }
+    return held;
+  }
+
+  private get sql() {
+    return this.readModels.sql;
+  }
+}
+
+const asTeam = (row: Row): TeamRecord => ({
+  id: row['team_id'] as string,
+  name: row['name'] as string,
+  slug: row['slug'] as string,
+  description: row['description'] as string,
+  ownerId: row['owner_id'] as string,
+  createdAt: row['created_at'] as Date,
+  updatedAt: row['updated_at'] as Date,
+});
+
+const asGrant = (row: Row): GrantRecord => ({
+  id: row['grant_id'] as string,
+  teamId: row['team_id'] as string,
+  family: row['family'] as Family,
+  resourceId: row['resource_id'] as string,
+  ownerId: row['owner_id'] as string,
+  level: row['level'] as GrantLevel,
+  targetUserId: row['target_user_id'] as string | null,
+  grantedBy: row['granted_by'] as string,
+  createdAt: row['created_at'] as Date,
+});

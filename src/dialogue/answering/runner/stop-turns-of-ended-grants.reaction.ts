@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import { UnsealedTurnQueries } from '../../../../projections/unsealed-turns/unsealed-turns.queries.js';
+import { Commands } from '../../../kernel/commands.js';
+import { type Cause, causedBy, type Recorded } from '../../../kernel/event-sourcing/events.js';
+import { Freshness, requireReached } from '../../../kernel/event-sourcing/freshness.js';
+import type { Reaction } from '../../../kernel/event-sourcing/reaction.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { Rejection } from '../../../kernel/rejection.js';
+import { teamCodec } from '../../../resources/identity/teams/team.codec.js';
+import type { TeamGrantEnded, TeamMemberRemoved } from '../../../resources/identity/teams/team.events.js';
+import { readTranscript } from '../loop/transcript.js';
+import { SharedUse } from './shared-use.js';
+import { StopAnswer } from './stop-answer.commands.js';
+
+/**
+ * Stops the turns under way of users who may not use an agent any more. Three steps: (1) wait until the read models say what the
+ * event said; (2) look which turns of agents under way are asked by users who have lost their access; (3) request their stop, which is
+ * in the log before the runner hears of it. A crash repeats all of it, and a turn is stopped once. A question that was accepted at the
+ * same moment is found by its runner, which asks `SharedUse` before it answers.
+ */
+@Injectable()
+export class StopTurnsOfEndedGrants implements Reaction<TeamGrantEnded | TeamMemberRemoved> {
+  readonly name = 'stop-turns-of-ended-grants';
+  readonly categories = ['team'];
+  readonly codec = { TeamGrantEnded: teamCodec.TeamGrantEnded, TeamMemberRemoved: teamCodec.TeamMemberRemoved };
+  readonly on = {
+    TeamGrantEnded: async (event: Recorded<TeamGrantEnded>) => {
+      if (event.data.family === 'agents') await this.stop(event, event.data.resourceId);
+    },
+    TeamMemberRemoved: (event: Recorded<TeamMemberRemoved>) => this.stop(event),
+  };
+
+  constructor(
+    private readonly turns: UnsealedTurnQueries,
+    private readonly sharedUse: SharedUse,
+    private readonly streams: Streams,
+    private readonly commands: Commands,
+    private readonly freshness: Freshness,
+  ) {}
+
+  private async stop(event: Recorded<TeamGrantEnded | TeamMemberRemoved>, agentId?: string): Promise<void> {
+    await requireReached(this.freshness, ['teams', 'unsealed-turns'], event.position);
+    const cause = causedBy(event, `system:${this.name}`);
+    for (const { conversationId, turnId } of await this.turns.ofSharedAgents(agentId))
+      if (await this.isClosed(conversationId, turnId, cause)) await this.request(conversationId, turnId, cause);
+  }
+
+  private async isClosed(conversationId: string, turnId: string, { actor }: Cause): Promise<boolean> {
+    const transcript = await readTranscript(this.streams, conversationId, turnId, actor);
+    return transcript !== undefined && this.sharedUse.hasEnded(transcript.ownerId, transcript.asked.settings);
+  }
+
+  private async request(conversationId: string, turnId: string, cause: Cause): Promise<void> {
+    try {
+      await this.commands.execute(new StopAnswer(conversationId, turnId, cause));
+    } catch (error) {
+      // It ended, or waits for an approval, which is decided anew by who resumes it.
+      if (!(error instanceof Rejection) || error.code === 'unavailable') throw error;
+    }
+  }
+}

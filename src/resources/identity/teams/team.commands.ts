@@ -1,0 +1,180 @@
+import { CommandHandler } from '@nestjs/cqrs';
+import type { Family } from '../../../kernel/access.js';
+import { Clock } from '../../../kernel/clock.js';
+import { Command, type Handler } from '../../../kernel/commands.js';
+import type { Decision } from '../../../kernel/event-sourcing/decider.js';
+import type { Cause } from '../../../kernel/event-sourcing/events.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { newId } from '../../../kernel/ids.js';
+import {
+  addMember,
+  change,
+  changeRole,
+  create,
+  endGrantsOf,
+  grant,
+  grantFor,
+  remove,
+  removeMember,
+  revoke,
+  type SharedThing,
+  type Team,
+  team,
+  type TeamActor,
+  transfer,
+} from './team.decider.js';
+import { type GrantLevel, type TeamEvent, type TeamGrant, type TeamRole, teamStream } from './team.events.js';
+import { slugOf } from './team.policy.js';
+
+/** A user founds a team. */
+export class CreateTeam extends Command<Readonly<{ teamId: string; position: bigint | undefined }>> {
+  constructor(
+    readonly ownerId: string,
+    readonly wanted: Readonly<{ name: string; description: string }>,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(CreateTeam)
+export class CreateTeamHandler implements Handler<CreateTeam> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ ownerId, wanted, cause }: CreateTeam) {
+    const teamId = newId();
+    const decision = create(teamId, ownerId, { ...wanted, slug: slugOf(wanted.name, teamId) }, this.clock.now());
+    const { position } = await this.streams.transact(teamStream(teamId), team, decision, cause);
+    return { teamId, position };
+  }
+}
+
+/** What is done to a team that is there. */
+export type TeamWish =
+  | Readonly<{ does: 'change'; name?: string; description?: string }>
+  | Readonly<{ does: 'delete' }>
+  | Readonly<{ does: 'add-member' | 'change-role'; userId: string; role: TeamRole }>
+  | Readonly<{ does: 'remove-member' | 'transfer'; userId: string }>;
+
+/** A member, or an administrator of the installation, changes a team. */
+export class ChangeTeam extends Command<bigint | undefined> {
+  constructor(
+    readonly teamId: string,
+    readonly actor: TeamActor,
+    readonly wish: TeamWish,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(ChangeTeam)
+export class ChangeTeamHandler implements Handler<ChangeTeam> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ teamId, actor, wish, cause }: ChangeTeam): Promise<bigint | undefined> {
+    const decision = decisionOn(wish, actor, this.clock.now());
+    return (await this.streams.transact(teamStream(teamId), team, decision, cause)).position;
+  }
+}
+
+function decisionOn(wish: TeamWish, actor: TeamActor, now: Date): Decision<Team, TeamEvent> {
+  switch (wish.does) {
+    case 'change':
+      return change(actor, wish, now);
+    case 'delete':
+      return remove(actor, now);
+    case 'add-member':
+      return addMember(actor, wish.userId, wish.role, now);
+    case 'change-role':
+      return changeRole(actor, wish.userId, wish.role, now);
+    case 'remove-member':
+      return removeMember(actor, wish.userId, now);
+    case 'transfer':
+      return transfer(actor, wish.userId, now);
+  }
+}
+
+/** A thing is shared with a team, or with one of its members. Who sends it has checked that the actor may share the thing. */
+export class ShareWithTeam extends Command<Readonly<{ grant: TeamGrant; position: bigint | undefined }>> {
+  constructor(
+    readonly teamId: string,
+    readonly actor: TeamActor,
+    readonly thing: SharedThing,
+    readonly wanted: Readonly<{ level: GrantLevel; targetUserId: string | null }>,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(ShareWithTeam)
+export class ShareWithTeamHandler implements Handler<ShareWithTeam> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ teamId, actor, thing, wanted, cause }: ShareWithTeam) {
+    const decision = grant(actor, { id: newId(), ...thing, ...wanted }, this.clock.now());
+    const { state, position } = await this.streams.transact(teamStream(teamId), team, decision, cause);
+    return { grant: grantFor(state, thing, wanted.targetUserId)!, position };
+  }
+}
+
+/** A thing is not shared with a team, or with a member, any more. */
+export class EndTeamGrant extends Command<Readonly<{ ended: boolean; position: bigint | undefined }>> {
+  constructor(
+    readonly teamId: string,
+    readonly actor: TeamActor,
+    readonly grant: Readonly<{ family: Family; resourceId: string; targetUserId: string | null }>,
+    /** Whether the actor may share the thing, and so may end this. */
+    readonly mayShare: boolean,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(EndTeamGrant)
+export class EndTeamGrantHandler implements Handler<EndTeamGrant> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ teamId, actor, grant: { targetUserId, ...thing }, mayShare, cause }: EndTeamGrant) {
+    const decision = revoke(actor, thing, targetUserId, mayShare, this.clock.now());
+    const { events, position } = await this.streams.transact(teamStream(teamId), team, decision, cause);
+    return { ended: events.length > 0, position };
+  }
+}
+
+/** A thing was deleted: what a team holds of it ends. */
+export class EndGrantsOfThing extends Command<void> {
+  constructor(
+    readonly teamId: string,
+    readonly thing: Readonly<{ family: Family; resourceId: string }>,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(EndGrantsOfThing)
+export class EndGrantsOfThingHandler implements Handler<EndGrantsOfThing> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ teamId, thing, cause }: EndGrantsOfThing): Promise<void> {
+    await this.streams.transact(teamStream(teamId), team, endGrantsOf(thing, this.clock.now()), cause);
+  }
+}

@@ -1,0 +1,28 @@
+import { Rejection } from '../../../kernel/rejection.js';
+import { isAdmin, type SignedInUser } from '../caller.js';
+
+const SLUG_CHARACTERS_MAX = 40;
+const ID_CHARACTERS = 6;
+
+/** A readable name of a team for addresses: from its name, and unlike those of other teams of that name. */
+export function slugOf(name: string, teamId: string): string {
+  const words = name
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '')
+    .join('-')
+    .slice(0, SLUG_CHARACTERS_MAX);
+  return [words || 'team', teamId.slice(0, ID_CHARACTERS)].join('-');
+}
+
+/** A user as teams know who acts in them. */
+export const actorOf = (user: SignedInUser): Readonly<{ userId: string; isAdmin: boolean }> => ({
+  userId: user.userId,
+  isAdmin: isAdmin(user),
+});
+
+/** Told alike to those who may not know whether the team exists. */
+export const teamNotFound = () => new Rejection('team-not-found', 'Not found');
+export const teamForbidden = (message = 'Forbidden') => new Rejection('team-forbidden', message);

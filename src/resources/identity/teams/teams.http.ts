@@ -1,0 +1,186 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Res } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { TeamQueries, type TeamRecord } from '../../../../projections/teams/teams.queries.js';
+import { Commands } from '../../../kernel/commands.js';
+import { Freshness } from '../../../kernel/event-sourcing/freshness.js';
+import { isId } from '../../../kernel/ids.js';
+import { Rejection } from '../../../kernel/rejection.js';
+import { Access } from '../../../platform/http/access.js';
+import { DocumentedBody } from '../../../platform/http/documented.js';
+import { answerPosition } from '../../../platform/http/positions.js';
+import { requireAccess } from '../access.policy.js';
+import type { SignedInUser } from '../caller.js';
+import { CurrentUser } from '../identity.http.js';
+import { UserAccounts } from '../accounts/user-accounts.port.js';
+import { ChangeTeam, CreateTeam, type TeamWish } from './team.commands.js';
+import type { NeededInTeam } from '../grants.policy.js';
+import { actorOf, teamNotFound } from './team.policy.js';
+import { listedTeam, memberRecord, teamRecord } from './team-record.http.js';
+import { MemberRole, NewMember, NewOwner, NewTeamBody, TeamEdit } from './teams.dto.js';
+
+const ID = { in: 'path', name: 'id' } as const;
+const SOMEBODY = '00000000-0000-4000-8000-000000000000';
+
+/** The teams that a user is a member of, and who else is. */
+@ApiTags('Teams')
+@Controller('api')
+export class TeamsController {
+  constructor(
+    private readonly commands: Commands,
+    private readonly teams: TeamQueries,
+    private readonly accounts: UserAccounts,
+    private readonly freshness: Freshness,
+  ) {}
+
+  @ApiOperation({ summary: 'The teams of the user, oldest first' })
+  @Access({ for: 'user', action: 'list', of: 'teams', scopes: ['teams:read'] })
+  @Get('teams')
+  async list(@CurrentUser() user: SignedInUser) {
+    return { success: true, teams: (await this.teams.ofMember(user.userId)).map(listedTeam) };
+  }
+
+  @ApiOperation({ summary: 'All teams, for administrators of the installation' })
+  @Access({ for: 'user', action: 'list', of: 'all teams' })
+  @Get('admin/teams')
+  async all(@CurrentUser() user: SignedInUser) {
+    requireAccess(user, { does: 'see-all' });
+    return { success: true, teams: (await this.teams.all(user.userId)).map(listedTeam) };
+  }
+
+  @ApiOperation({ summary: 'Founds a team; the user is its owner and its first administrator' })
+  @DocumentedBody({ type: NewTeamBody }, { name: 'Support', description: 'Who answers customers.' })
+  @Access({ for: 'user', action: 'create', of: 'teams' })
+  @Post('teams')
+  @HttpCode(201)
+  async create(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() body: NewTeamBody) {
+    const wanted = { name: body.name.trim(), description: body.description ?? '' };
+    const { teamId, position } = await this.commands.execute(new CreateTeam(user.userId, wanted, user.cause));
+    await this.settled(reply, position);
+    const team = await this.teams.byId(teamId);
+    return { success: true, team: { ...teamRecord(team!), member_role: 'team_admin' } };
+  }
+
+  @ApiOperation({ summary: 'A team with its members' })
+  @Access({ for: 'user', action: 'read', of: 'teams', scopes: ['teams:read'], at: ID, inTeam: 'member' })
+  @Get('teams/:id')
+  async one(@CurrentUser() user: SignedInUser, @Param('id') id: string) {
+    const { team, role } = await this.joined(user, id);
+    const members = await this.membersOf(team);
+    return { success: true, team: { ...teamRecord(team), members, member_role: role } };
+  }
+
+  @ApiOperation({ summary: 'Renames a team, or describes it anew' })
+  @DocumentedBody({ type: TeamEdit }, { name: 'Customer support' })
+  @Access({ for: 'user', action: 'change', of: 'teams', at: ID, inTeam: 'team_admin' })
+  @Put('teams/:id')
+  async change(
+    @CurrentUser() user: SignedInUser,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Param('id') id: string,
+    @Body() { name, description }: TeamEdit,
+  ) {
+    if (name === undefined && description === undefined) throw new Rejection('invalid-request', 'nothing to update');
+    const wish = { ...(name !== undefined && { name: name.trim() }), ...(description !== undefined && { description }) };
+    return this.changed(user, reply, id, { does: 'change', ...wish });
+  }
+
+  @ApiOperation({ summary: 'Deletes a team; what was shared with it is not shared any more' })
+  @Access({ for: 'user', action: 'delete', of: 'teams', at: ID, inTeam: 'owner' })
+  @Delete('teams/:id')
+  delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Param('id') id: string) {
+    return this.changed(user, reply, id, { does: 'delete' });
+  }
+
+  @ApiOperation({ summary: 'The members of a team' })
+  @Access({ for: 'user', action: 'read', of: 'teams', scopes: ['teams:read'], at: ID, inTeam: 'member' })
+  @Get('teams/:id/members')
+  async members(@CurrentUser() user: SignedInUser, @Param('id') id: string) {
+    const { team } = await this.joined(user, id);
+    return { success: true, members: await this.membersOf(team) };
+  }
+
+  @ApiOperation({ summary: 'Adds a user of this service to a team, by the id or by the e-mail address' })
+  @DocumentedBody({ type: NewMember }, { user_id: SOMEBODY, role: 'team_member' })
+  @Access({ for: 'user', action: 'change', of: 'teams', at: ID, inTeam: 'team_admin' })
+  @Post('teams/:id/members')
+  @HttpCode(200)
+  async addMember(
+    @CurrentUser() user: SignedInUser,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Param('id') id: string,
+    @Body() { email, user_id: given, role = 'team_member' }: NewMember,
+  ) {
+    if (email === undefined && given === undefined) throw new Rejection('invalid-request', 'email or user_id required');
+    await this.joined(user, id, 'team_admin');
+    const added = await this.accounts.find(given === undefined ? { email: email! } : { userId: given });
+    if (added === undefined) throw new Rejection('team-user-not-found', 'User not found');
+    return this.changed(user, reply, id, { does: 'add-member', userId: added, role });
+  }
+
+  @ApiOperation({ summary: 'Gives a member another role' })
+  @DocumentedBody({ type: MemberRole }, { role: 'team_admin' })
+  @Access({ for: 'user', action: 'change', of: 'teams', at: ID, inTeam: 'team_admin' })
+  @Put('teams/:id/members/:userId')
+  changeRole(
+    @CurrentUser() user: SignedInUser,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Param('id') id: string,
+    @Param('userId') userId: string,
+    @Body() { role }: MemberRole,
+  ) {
+    return this.changed(user, reply, id, { does: 'change-role', userId, role });
+  }
+
+  @ApiOperation({ summary: 'Removes a member; members may remove themselves' })
+  @Access({ for: 'user', action: 'change', of: 'teams', at: ID, inTeam: 'member' })
+  @Delete('teams/:id/members/:userId')
+  removeMember(
+    @CurrentUser() user: SignedInUser,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Param('id') id: string,
+    @Param('userId') userId: string,
+  ) {
+    return this.changed(user, reply, id, { does: 'remove-member', userId });
+  }
+
+  @ApiOperation({ summary: 'Gives a team to another of its members' })
+  @DocumentedBody({ type: NewOwner }, { user_id: SOMEBODY })
+  @Access({ for: 'user', action: 'change', of: 'teams', at: ID, inTeam: 'owner' })
+  @Post('teams/:id/transfer_owner')
+  @HttpCode(200)
+  transfer(
+    @CurrentUser() user: SignedInUser,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Param('id') id: string,
+    @Body() { user_id: userId }: NewOwner,
+  ) {
+    return this.changed(user, reply, id, { does: 'transfer', userId });
+  }
+
+  /** The team, where the user is what is needed in it. */
+  private async joined(user: SignedInUser, id: string, needs: NeededInTeam = 'member') {
+    const [team, role] = isId(id) ? await Promise.all([this.teams.byId(id), this.teams.roleOf(id, user.userId)]) : [];
+    requireAccess(user, { does: 'act-in-team', team, role, needs }, teamNotFound);
+    return { team: team!, role: role! };
+  }
+
+  private async membersOf(team: TeamRecord) {
+    const members = await this.teams.membersOf(team.id);
+    const labels = await this.accounts.labelsOf(members.map(({ userId }) => userId));
+    return members.map((member) => memberRecord(member, labels.get(member.userId)?.email ?? null));
+  }
+
+  /** What the user may do the team itself decides, as it stands when it happens. */
+  private async changed(user: SignedInUser, reply: FastifyReply, id: string, wish: TeamWish) {
+    if (!isId(id)) throw teamNotFound();
+    await this.settled(reply, await this.commands.execute(new ChangeTeam(id, actorOf(user), wish, user.cause)));
+    return { success: true };
+  }
+
+  /** The caller's next read shows what was written, wherever it is answered. */
+  private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
+    answerPosition(reply, position);
+    await this.freshness.reached(['teams'], position);
+  }
+}

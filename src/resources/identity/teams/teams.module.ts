@@ -1,0 +1,33 @@
+import { Global, Module } from '@nestjs/common';
+import { TeamQueries } from '../../../../projections/teams/teams.queries.js';
+import { Reaching } from '../reaching.js';
+import {
+  ChangeTeamHandler,
+  CreateTeamHandler,
+  EndGrantsOfThingHandler,
+  EndTeamGrantHandler,
+  ShareWithTeamHandler,
+} from './team.commands.js';
+import { teamNotifications } from './team.notifications.js';
+import { TeamsController } from './teams.http.js';
+import { teamsRejections } from './teams.rejections.js';
+
+/** Teams and their grants, and what everybody reaches by them. */
+@Global()
+@Module({
+  controllers: [TeamsController],
+  providers: [
+    TeamQueries,
+    Reaching,
+    CreateTeamHandler,
+    ChangeTeamHandler,
+    ShareWithTeamHandler,
+    EndTeamGrantHandler,
+    EndGrantsOfThingHandler,
+  ],
+  exports: [Reaching],
+})
+export class TeamsModule {
+  static readonly notifications = teamNotifications;
+  static readonly rejections = teamsRejections;
+}

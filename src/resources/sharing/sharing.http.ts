@@ -1,0 +1,186 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Res } from '@nestjs/common';
+import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { TeamQueries } from '../../../projections/teams/teams.queries.js';
+import type { Family } from '../../kernel/access.js';
+import { Commands } from '../../kernel/commands.js';
+import { Freshness } from '../../kernel/event-sourcing/freshness.js';
+import { isId } from '../../kernel/ids.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { Access } from '../../platform/http/access.js';
+import { DocumentedBody, OptionalQuery, RequiredQuery } from '../../platform/http/documented.js';
+import { answerPosition } from '../../platform/http/positions.js';
+import { requireAccess } from '../identity/access.policy.js';
+import type { SignedInUser } from '../identity/caller.js';
+import { switchDefaults, switchesOf } from '../identity/grants.policy.js';
+import { CurrentUser } from '../identity/identity.http.js';
+import { Reaching } from '../identity/reaching.js';
+import { ChangeResourceSettings } from './resource-settings.commands.js';
+import { SharedThings } from './shared-things.js';
+import { EndTeamGrant, ShareWithTeam } from '../identity/teams/team.commands.js';
+import { actorOf, teamNotFound } from '../identity/teams/team.policy.js';
+import { familyOf, grantRecord } from './grant-record.http.js';
+import { GrantBody, RESOURCE_TYPES, ResourceSettingsBody, type ResourceType } from './sharing.dto.js';
+
+const ID = { in: 'path', name: 'id' } as const;
+const EXAMPLE = { resource_type: 'agent', resource_id: '00000000-0000-4000-8000-000000000000' };
+
+type Asked = string | undefined;
+
+/** What is shared with teams, and what the owners of shared things let their holders do. */
+@ApiTags('Teams')
+@Controller('api')
+export class SharingController {
+  constructor(
+    private readonly commands: Commands,
+    private readonly teams: TeamQueries,
+    private readonly things: SharedThings,
+    private readonly reaching: Reaching,
+    private readonly freshness: Freshness,
+  ) {}
+
+  @ApiOperation({ summary: 'What is shared with a team' })
+  @OptionalQuery('resource_type')
+  @Access({ for: 'user', action: 'read', of: 'teams', scopes: ['teams:read'], at: ID, inTeam: 'member' })
+  @Get('teams/:id/grants')
+  async list(@CurrentUser() user: SignedInUser, @Param('id') id: string, @Query('resource_type') type?: string) {
+    await this.requireMember(user, id);
+    const grants = await this.teams.grantsOf(id, type ? familyIn(type) : undefined);
+    return { success: true, grants: grants.map((grant) => grantRecord(grant, grant.createdAt)) };
+  }
+
+  @ApiOperation({ summary: 'Shares a thing with a team, or with one of its members; shared already, it gets the access level' })
+  @DocumentedBody({ type: GrantBody }, { ...EXAMPLE, access_level: 'viewer' })
+  @Access({ for: 'user', action: 'change', of: 'teams', at: ID, inTeam: 'member' })
+  @Post('teams/:id/grants')
+  @HttpCode(201)
+  async share(
+    @CurrentUser() user: SignedInUser,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Param('id') id: string,
+    @Body() body: GrantBody,
+  ) {
+    await this.requireMember(user, id);
+    const family = familyOf(body.resource_type);
+    const found = await this.things.byId(family, body.resource_id);
+    const thing = await this.reaching.reached(user, found, family, 'share', thingNotFound);
+    const shared = { family, resourceId: thing.id, ownerId: thing.ownerId };
+    const wanted = { level: body.access_level ?? 'viewer', targetUserId: body.target_user_id || null } as const;
+    const command = new ShareWithTeam(id, actorOf(user), shared, wanted, user.cause);
+    const { grant, position } = await this.commands.execute(command);
+    await this.settled(reply, position);
+    return { success: true, grant: grantRecord({ ...grant, teamId: id }, grant.grantedAt) };
+  }
+
+  @ApiOperation({ summary: 'Ends a grant; it is named in the query or in the body' })
+  @OptionalQuery('resource_type', 'resource_id', 'target_user_id')
+  @Access({ for: 'user', action: 'change', of: 'teams', at: ID, inTeam: 'member' })
+  @Delete('teams/:id/grants')
+  async end(
+    @CurrentUser() user: SignedInUser,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Param('id') id: string,
+    @Query() query: Readonly<Record<string, unknown>>,
+    @Body() body?: Readonly<Record<string, unknown>> | null,
+  ) {
+    await this.requireMember(user, id);
+    const asked = { ...body, ...query };
+    const family = familyIn(asked['resource_type']);
+    const resourceId = idIn(asked['resource_id']);
+    const target = asked['target_user_id'];
+    const grant = { family, resourceId, targetUserId: typeof target === 'string' && target !== '' ? target : null };
+    const mayShare = await this.reaching.may(user, await this.things.byId(family, resourceId), family, 'share');
+    const { ended, position } = await this.commands.execute(new EndTeamGrant(id, actorOf(user), grant, mayShare, user.cause));
+    await this.settled(reply, position);
+    return { success: ended };
+  }
+
+  @ApiOperation({ summary: 'With whom a thing of the user is shared' })
+  @ApiQuery({ name: 'resource_type', enum: RESOURCE_TYPES })
+  @RequiredQuery('resource_id')
+  @Access({ for: 'user', action: 'read', of: 'teams', scopes: ['teams:read'] })
+  @Get('resource_shares')
+  async shares(@CurrentUser() user: SignedInUser, @Query('resource_type') type: Asked, @Query('resource_id') id: Asked) {
+    const { family, resourceId } = await this.owned(user, type, id);
+    const shares = await this.teams.sharesOf(family, resourceId);
+    const records = shares.map((share) => ({
+      ...grantRecord(share, share.createdAt),
+      team_name: share.teamName,
+      team_slug: share.teamSlug,
+    }));
+    return { success: true, shares: records };
+  }
+
+  @ApiOperation({ summary: 'What the grants of a thing let their holders do beyond the usual' })
+  @ApiQuery({ name: 'resource_type', enum: RESOURCE_TYPES })
+  @RequiredQuery('resource_id')
+  @Access({ for: 'user', action: 'read', of: 'teams', scopes: ['teams:read'] })
+  @Get('resource_settings')
+  async settings(@CurrentUser() user: SignedInUser, @Query('resource_type') type: Asked, @Query('resource_id') id: Asked) {
+    const { family, resourceId } = await this.owned(user, type, id);
+    return { success: true, settings: await this.settingsOf(family, resourceId) };
+  }
+
+  @ApiOperation({ summary: 'Switches what the grants of a thing let their holders do' })
+  @DocumentedBody({ type: ResourceSettingsBody }, { ...EXAMPLE, settings: { editors_can_share: true } })
+  @Access({ for: 'user', action: 'change', of: 'teams' })
+  @Put('resource_settings')
+  async change(
+    @CurrentUser() user: SignedInUser,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Body() { resource_type: type, resource_id: id, settings }: ResourceSettingsBody,
+  ) {
+    const thing = await this.owned(user, type, id);
+    const switches = switchesIn(thing.family, settings);
+    await this.settled(reply, await this.commands.execute(new ChangeResourceSettings(thing, switches, user.cause)));
+    return { success: true, settings: await this.settingsOf(thing.family, thing.resourceId) };
+  }
+
+  private async settingsOf(family: Family, resourceId: string) {
+    const now = switchesOf(family, await this.teams.switchesOf(family, resourceId));
+    return Object.entries(switchDefaults(family)).map(([key, initially]) => ({ key, value: now[key]!, default: initially }));
+  }
+
+  /** The thing, which has to be the user's own. */
+  private async owned(user: SignedInUser, type: Asked, id: Asked) {
+    const family = familyIn(type);
+    const resourceId = idIn(id);
+    const thing = await this.things.byId(family, resourceId);
+    await this.reaching.reached(user, thing, family, undefined, thingNotFound);
+    return { family, resourceId };
+  }
+
+  private async requireMember(user: SignedInUser, id: string): Promise<void> {
+    const [team, role] = isId(id) ? await Promise.all([this.teams.byId(id), this.teams.roleOf(id, user.userId)]) : [];
+    requireAccess(user, { does: 'act-in-team', team, role, needs: 'member' }, teamNotFound);
+  }
+
+  private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
+    answerPosition(reply, position);
+    await this.freshness.reached(['teams'], position);
+  }
+}
+
+const thingNotFound = () => new Rejection('shared-thing-not-found', 'Not found');
+
+const invalidResource = () => new Rejection('invalid-request', 'invalid resource');
+
+function familyIn(type: unknown): Family {
+  const known = RESOURCE_TYPES.find((each) => each === type) satisfies ResourceType | undefined;
+  if (!known) throw invalidResource();
+  return familyOf(known);
+}
+
+function idIn(id: unknown): string {
+  if (typeof id !== 'string' || id === '') throw invalidResource();
+  return id;
+}
+
+function switchesIn(family: Family, settings: Readonly<Record<string, unknown>>): Readonly<Record<string, boolean>> {
+  const known = switchDefaults(family);
+  for (const [name, value] of Object.entries(settings)) {
+    if (!Object.hasOwn(known, name)) throw new Rejection('invalid-request', `settings has no switch of this name: ${name}`);
+    if (typeof value !== 'boolean') throw new Rejection('invalid-request', `settings.${name} must be true or false`);
+  }
+  return settings as Readonly<Record<string, boolean>>;
+}

@@ -1,0 +1,5 @@
+import type { Rejections } from '../../platform/http/rejections.js';
+
+export const sharingRejections: Rejections = {
+  'shared-thing-not-found': { status: 404 },
+};

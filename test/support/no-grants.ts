@@ -1,0 +1,8 @@
+import type { TeamQueries } from '../../projections/teams/teams.queries.js';
+import { SharedUse } from '../../src/dialogue/answering/runner/shared-use.js';
+import { Reaching } from '../../src/resources/identity/reaching.js';
+
+/** Everybody reaches what is their own, and nothing else: no team holds a grant. */
+export const NO_GRANTS = new Reaching({ heldBy: async () => new Map() } as unknown as TeamQueries);
+
+export const NOTHING_SHARED = new SharedUse(NO_GRANTS);
