@@ -39,8 +39,16 @@ export const conversations = defineProjection<ConversationEvent>({
     ConversationDeleted: ({ data }, sql) => [
       sql`delete from turn where conversation_id = ${data.conversationId}`,
       sql`delete from work where conversation_id = ${data.conversationId}`,
+      sql`delete from share where conversation_id = ${data.conversationId}`,
       removeFrom('conversation', { conversation_id: data.conversationId }),
     ],
+
+    ConversationShared: ({ data }, sql) => sql`
+      insert into share (share_id, conversation_id, owner_id, token_hash, title, turn_ids, shared_at)
+      select ${data.shareId}, conversation_id, owner_id, ${data.tokenHash}, name, ${JSON.stringify(data.turnIds)}::text::json, ${data.sharedAt}
+      from conversation where conversation_id = ${data.conversationId}
+      on conflict (share_id) do nothing`,
+    ConversationShareEnded: ({ data }) => removeFrom('share', { share_id: data.shareId }),
 
     TurnAsked: ({ data, at }) =>
       insertInto('turn', {

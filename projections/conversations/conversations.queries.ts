@@ -143,6 +143,43 @@ export class ConversationQueries {
     };
   }
 
+  /** The turns of a conversation that have ended and count, in their order: what a link would show now. */
+  async endedTurns(conversationId: string): Promise<readonly string[]> {
+    const rows = await this.readModels.sql<{ turnId: string }[]>`
+      select turn_id as "turnId" from conversations.turn
+      where conversation_id = ${conversationId} and not superseded and ended is not null order by index, asked_at`;
+    return rows.map(({ turnId }) => turnId);
+  }
+
+  /** The link with this hash of its token, unless it has ended. */
+  async shareByHash(tokenHash: string) {
+    const [row] = await this.readModels.sql<{ shareId: string; conversationId: string; ownerId: string }[]>`
+      select share_id as "shareId", conversation_id as "conversationId", owner_id as "ownerId"
+      from conversations.share where token_hash = ${tokenHash}`;
+    return row;
+  }
+
+  /** The newest link of each of some conversations that has not ended, by the conversations' ids. */
+  async newestShares(conversationIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    if (conversationIds.length === 0) return new Map();
+    const rows = await this.readModels.sql<{ conversationId: string; shareId: string }[]>`
+      select distinct on (conversation_id) conversation_id as "conversationId", share_id as "shareId"
+      from conversations.share where conversation_id = any (${[...conversationIds]})
+      order by conversation_id, shared_at desc, share_id`;
+    return new Map(rows.map(({ conversationId, shareId }) => [conversationId, shareId]));
+  }
+
+  /** What a link shows: its turns as they ended, whatever became of the conversation since. */
+  async shared(tokenHash: string) {
+    const { sql } = this.readModels;
+    const [share] = await sql<{ title: string; turnIds: readonly string[]; sharedAt: Date }[]>`
+      select title, turn_ids as "turnIds", shared_at as "sharedAt" from conversations.share where token_hash = ${tokenHash}`;
+    if (!share) return undefined;
+    const turns = await sql<TurnRow[]>`
+      select * from conversations.turn where turn_id = any (${[...share.turnIds]}) order by index, asked_at`;
+    return { title: share.title, timestamp: share.sharedAt, queries: turns.map(sharedRecord) };
+  }
+
   /** The conversation of a message, and whether the message's journal, which is gone, was ever complete. */
   async conversationOf(messageId: string) {
     const [row] = await this.readModels.sql<{ conversationId: string; expired: boolean }[]>`
@@ -259,6 +296,18 @@ const queryRecord = (row: TurnRow) => ({
   ...(row.attachments.length > 0 ? { attachments: row.attachments.map(({ id, filename }) => ({ id, fileName: filename })) } : {}),
   ...metadataOf(row),
   ...(row.feedback === null ? {} : { feedback: row.feedback, feedback_timestamp: row.feedback_at }),
+});
+
+/** A turn as strangers see it: without what is its owner's alone. */
+const sharedRecord = (row: TurnRow) => ({
+  prompt: row.question,
+  response: row.response,
+  thought: row.thought,
+  sources: row.sources,
+  tool_calls: row.tool_calls,
+  timestamp: row.asked_at,
+  feedback: null,
+  ...(row.attachments.length > 0 ? { attachments: row.attachments.map(({ id, filename }) => ({ id, fileName: filename })) } : {}),
 });
 
 function snippetOf(matched: string, text: string): string {

@@ -47,6 +47,19 @@ create table turn (
   -- The revision of the event that ended it, which is in the same stream as the openings.
   ended           integer
 );
+-- Links that show turns as they ended; their tokens are derived from their ids.
+create table share (
+  share_id        text primary key,
+  conversation_id text not null,
+  owner_id        text not null,
+  token_hash      text not null unique,
+  -- What the conversation was called when it was shared.
+  title           text not null,
+  turn_ids        json not null,
+  shared_at       timestamptz not null
+);
+create index share_of_conversation on share (conversation_id, shared_at);
+
 -- What goes on beside the turns: a job or a monitor, and whether it is active, over or failed.
 create table work (
   work_id         text primary key,

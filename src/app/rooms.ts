@@ -9,6 +9,7 @@ import { JobsModule } from '../background/jobs/jobs.module.js';
 import { RunsModule } from '../background/runs/runs.module.js';
 import { AnsweringModule } from '../dialogue/answering/answering.module.js';
 import { ConversationModule } from '../dialogue/conversation/conversation.module.js';
+import { ConversationLinksModule } from '../dialogue/conversation/links/conversation-links.module.js';
 import { JournalModule } from '../dialogue/journal/journal.module.js';
 import { AgentsModule } from '../resources/agents/agents.module.js';
 import { AgentFilesModule } from '../resources/agents/files/agent-files.module.js';
@@ -96,6 +97,7 @@ export const ROOMS: readonly Room[] = [
   SharingModule,
   DevicesModule,
   ConversationModule,
+  ConversationLinksModule,
   JournalModule,
   AnsweringModule,
   RunsModule,

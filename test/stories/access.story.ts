@@ -69,6 +69,7 @@ export function accessStory(makeBacking: MakeBacking): void {
     const places = [...(access?.at ? [access.at] : []), ...(access?.refs ?? [])];
     const query = new URLSearchParams(Object.fromEntries(places.filter(isInQuery).map(({ name }) => [name, id])));
     if (route.path.endsWith('/delete_conversation')) query.set('id', id);
+    if (route.path.endsWith('/share')) query.set('isPromptable', 'false');
     if (route.path.endsWith('/get_single_conversation')) query.set('id', id);
     const named = Object.fromEntries(places.map(({ name }) => [name, id]));
     // The config of a source is the whole body, and names nothing else.

@@ -2,6 +2,7 @@ import { describe } from '@jest/globals';
 import { onEventStoreDbAndNats } from '../support/backing.js';
 import { agentKeysStory } from './agent-keys.story.js';
 import { conversationAccessStory } from './conversation-access.story.js';
+import { conversationLinksStory } from './conversation-links.story.js';
 import { conversationsStory } from './conversations.story.js';
 import { purgedRunsStory } from './purged-runs.story.js';
 import { limitsStory } from './limits.story.js';
@@ -10,6 +11,7 @@ import { wrongCredentialsStory } from './wrong-credentials.story.js';
 
 describe.each([
   ['conversations', conversationsStory],
+  ['links to conversations', conversationLinksStory],
   ['access to conversations', conversationAccessStory],
   ['use of agents’ keys', agentKeysStory],
   ['limits', limitsStory],

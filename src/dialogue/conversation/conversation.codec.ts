@@ -6,6 +6,8 @@ export const conversationCodec: Codec<ConversationEvent> = {
   ConversationRenamed: [],
   ConversationOpened: [],
   ConversationDeleted: [],
+  ConversationShared: [],
+  ConversationShareEnded: [],
   TurnAsked: [],
   TurnAppended: [],
   TurnWithdrawn: [],

@@ -4,6 +4,7 @@ import { belongsTo, type Party } from './conversation-access.policy.js';
 import { conversationCodec } from './conversation.codec.js';
 import type {
   ConversationEvent,
+  ConversationShared,
   ConversationSnapshotTaken,
   ConversationStarted,
   TurnAsked,
@@ -77,6 +78,10 @@ function evolved(state: Conversation, event: Exclude<ConversationEvent, Conversa
       return { ...state, unopened: false, turns: allSeen(state.turns), works: allSeen(state.works) };
     case 'ConversationDeleted':
       return { ...state, status: 'deleted' };
+    case 'ConversationShared':
+    case 'ConversationShareEnded':
+      // What a link shows is the read model's business.
+      return state;
     case 'TurnAsked': {
       const { turnId, index, settings, origin } = event.data;
       const agentKeyId = state.agentKeyId === undefined ? settings.agentKeyId : state.agentKeyId;
@@ -253,6 +258,17 @@ export const rename =
   (name: string): Decide =>
   (state) =>
     opened(state).name === name && state.namedBy === 'owner' ? [] : [renamed(state, name, 'owner')];
+
+/** The owner shares turns by a link. */
+export const shareByLink =
+  (link: Omit<ConversationShared['data'], 'conversationId'>): Decide =>
+  (state) => [{ type: 'ConversationShared', data: { conversationId: opened(state).id, ...link } }];
+
+export const endLink =
+  (shareId: string, now: Date): Decide =>
+  (state) => [
+    { type: 'ConversationShareEnded', data: { conversationId: opened(state).id, shareId, endedAt: now.toISOString() } },
+  ];
 
 /** A name that a model found; only the first counts, and none after the owner's own. */
 export const entitle =

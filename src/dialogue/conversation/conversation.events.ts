@@ -285,6 +285,16 @@ export type ConversationSnapshotTaken = Event<
     works: readonly (NotedWork & Readonly<{ id: string }>)[];
   }>
 >;
+/**
+ * The owner made a link that shows these turns to everybody who has it, as they ended. The token of the link is not stored: it is derived from
+ * the id of the share.
+ */
+export type ConversationShared = Event<
+  'ConversationShared',
+  About<{ shareId: string; tokenHash: string; turnIds: readonly TurnId[]; sharedAt: string }>
+>;
+/** The link shows nothing any more. */
+export type ConversationShareEnded = Event<'ConversationShareEnded', About<{ shareId: string; endedAt: string }>>;
 export type TurnRated = Event<'TurnRated', AboutTurn<{ feedback: string | null }>>;
 
 export type TurnOutcome = TurnAnswered | TurnFailed | TurnStopped;
@@ -294,6 +304,8 @@ export type ConversationEvent =
   | ConversationRenamed
   | ConversationOpened
   | ConversationDeleted
+  | ConversationShared
+  | ConversationShareEnded
   | TurnAsked
   | TurnAppended
   | TurnWithdrawn

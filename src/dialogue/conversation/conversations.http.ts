@@ -7,6 +7,7 @@ import { type Caller, onlookerOf, type SignedInUser } from '../../resources/iden
 import { may } from '../../resources/identity/access.policy.js';
 import { CurrentUser, KnownCaller } from '../../resources/identity/identity.http.js';
 import { EventStore, lastEvent } from '../../kernel/event-sourcing/event-store.js';
+import { Fingerprints } from '../../kernel/event-sourcing/fingerprints.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../kernel/ids.js';
 import { LastWrites } from '../../kernel/event-sourcing/last-writes.js';
@@ -14,7 +15,7 @@ import { Rejection } from '../../kernel/rejection.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { answerPosition } from '../../platform/http/positions.js';
 import { momentIn } from '../../platform/http/moments.js';
-import { BEGINNING_EVENTS_MAX } from './conversation-access.policy.js';
+import { BEGINNING_EVENTS_MAX, linkTokenOf } from './conversation-access.policy.js';
 import { conversation } from './conversation.decider.js';
 import { conversationStream } from './conversation.events.js';
 import { ConversationName, Feedback } from './conversations.dto.js';
@@ -41,6 +42,7 @@ export class ConversationsController {
     private readonly lastWrites: LastWrites,
     private readonly store: EventStore,
     private readonly streams: Streams,
+    private readonly fingerprints: Fingerprints,
   ) {}
 
   @ApiOperation({ summary: 'The listed conversations, newest first; page with before and before_id' })
@@ -54,7 +56,7 @@ export class ConversationsController {
     @Query('before_id') beforeId?: string,
   ) {
     await this.freshness.reached(READ, this.lastWrites.of(user.userId));
-    return this.conversations.listed(user.userId, limitOf(limit), cursorOf(before, beforeId));
+    return this.withLinks(await this.conversations.listed(user.userId, limitOf(limit), cursorOf(before, beforeId)));
   }
 
   @ApiOperation({ summary: 'Listed conversations with a text in their name, questions or answers' })
@@ -66,7 +68,7 @@ export class ConversationsController {
     const text = q?.trim();
     if (!text) throw new Rejection('invalid-request', 'q is required');
     await this.freshness.reached(READ, this.lastWrites.of(user.userId));
-    return this.conversations.search(user.userId, text, limitOf(limit));
+    return this.withLinks(await this.conversations.search(user.userId, text, limitOf(limit)));
   }
 
   @ApiOperation({ summary: 'One conversation with all its questions and answers; clears its mark as opening does' })
@@ -140,7 +142,18 @@ export class ConversationsController {
     if (!may(user, { does: 'join', conversation: began })) return undefined;
     const last = await lastEvent(this.store, stream);
     await this.freshness.reached(READ, last?.position);
-    return this.conversations.whole(user.userId, id);
+    const [whole, shares] = await Promise.all([this.conversations.whole(user.userId, id), this.conversations.newestShares([id])]);
+    return whole && { ...whole, shared_token: this.tokenOf(shares.get(id)) };
+  }
+
+  private async withLinks<T extends Readonly<{ id: string }>>(listed: readonly T[]) {
+    const shares = await this.conversations.newestShares(listed.map(({ id }) => id));
+    return listed.map((each) => ({ ...each, shared_token: this.tokenOf(shares.get(each.id)) }));
+  }
+
+  /** The token of the newest link that has not ended, which its owner sees again. */
+  private tokenOf(shareId: string | undefined): string | null {
+    return shareId === undefined ? null : linkTokenOf(this.fingerprints, shareId);
   }
 
   private async settle(reply: FastifyReply, position: bigint | undefined): Promise<{ success: true }> {
