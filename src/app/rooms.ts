@@ -39,6 +39,7 @@ import { MonitorsModule } from '../triggers/monitors/monitors.module.js';
 import { SchedulesModule } from '../triggers/schedules/schedules.module.js';
 import { WebhooksModule } from '../triggers/webhooks/webhooks.module.js';
 import { ActivityModule } from '../views/activity/activity.module.js';
+import { AnalyticsModule } from '../views/analytics/analytics.module.js';
 import { AuditModule } from '../views/audit/audit.module.js';
 import { DemoModule } from '../views/demo/demo.module.js';
 import { NotificationsModule } from '../views/notifications/notifications.module.js';
@@ -103,6 +104,7 @@ export const ROOMS: readonly Room[] = [
   JobsModule,
   NotificationsModule,
   ActivityModule,
+  AnalyticsModule,
   AuditModule,
   TracesModule,
   OperationsModule,
