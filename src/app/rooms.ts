@@ -12,6 +12,7 @@ import { ConversationModule } from '../dialogue/conversation/conversation.module
 import { JournalModule } from '../dialogue/journal/journal.module.js';
 import { AgentsModule } from '../resources/agents/agents.module.js';
 import { AgentFilesModule } from '../resources/agents/files/agent-files.module.js';
+import { AgentFoldersModule } from '../resources/agents/folders/agent-folders.module.js';
 import { ArtifactsModule } from '../resources/artifacts/artifacts.module.js';
 import { AttachmentsModule } from '../resources/attachments/attachments.module.js';
 import { CodeModule } from '../resources/code/python/code.module.js';
@@ -75,6 +76,7 @@ export const ROOMS: readonly Room[] = [
   OidcModule,
   AgentsModule,
   AgentFilesModule,
+  AgentFoldersModule,
   GuardrailsModule,
   PromptsModule,
   ModelsModule,

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { AgentFolderQueries } from '../../../projections/agents/agent-folders.queries.js';
 import { PromptQueries } from '../../../projections/prompts/prompts.queries.js';
 import { SourceQueries } from '../../../projections/sources/sources.queries.js';
 import { ToolQueries } from '../../../projections/tools/tools.queries.js';
@@ -15,12 +16,14 @@ export class AccessibleReferences {
     private readonly sources: SourceQueries,
     private readonly tools: ToolQueries,
     private readonly workflows: WorkflowQueries,
+    private readonly folders: AgentFolderQueries,
   ) {}
 
-  /** Those that are gone, or somebody else's. There are no folders yet, so any of them is. */
+  /** Those that are gone, or somebody else's. */
   async inaccessible(ownerId: string, changes: Partial<AgentConfiguration>): Promise<ReadonlySet<string>> {
     const { source, additionalSources = [], promptId, tools = [], folderId, workflowId } = changes;
-    const missing = new Set([folderId].filter((id) => typeof id === 'string'));
+    const missing = new Set<string>();
+    if (folderId && (await this.folders.byId(folderId))?.ownerId !== ownerId) missing.add(folderId);
     if (workflowId && !(await this.hasWorkflow(ownerId, workflowId))) missing.add(workflowId);
     if (promptId && isId(promptId) && (await this.prompts.byId(promptId))?.ownerId !== ownerId) missing.add(promptId);
     const sourceIds = [source ?? '', ...additionalSources].filter((id) => id !== '');

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { AgentFolderQueries } from '../../../projections/agents/agent-folders.queries.js';
 import type { PromptQueries } from '../../../projections/prompts/prompts.queries.js';
 import type { SourceQueries } from '../../../projections/sources/sources.queries.js';
 import type { WorkflowQueries } from '../../../projections/workflows/workflows.queries.js';
@@ -55,7 +56,8 @@ beforeEach(() => {
   };
   const workflows = { byId: async () => undefined } as unknown as WorkflowQueries;
   const sources = { ownedAmong } as unknown as SourceQueries;
-  references = new AccessibleReferences(prompts, sources, tools as unknown as ToolQueries, workflows);
+  const folders = { byId: async () => undefined } as unknown as AgentFolderQueries;
+  references = new AccessibleReferences(prompts, sources, tools as unknown as ToolQueries, workflows, folders);
 });
 
 async function log(): Promise<readonly StoredEvent[]> {

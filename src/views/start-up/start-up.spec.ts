@@ -40,7 +40,6 @@ type Answer = { status: number; location: string | null; body: unknown };
 
 const LISTS = {
   '/api/teams': { success: true, teams: [] },
-  '/api/agents/folders/': { folders: [] },
   '/api/shared_agents': [],
   '/api/template_agents': [],
 };
