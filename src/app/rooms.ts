@@ -4,6 +4,7 @@ import type { Purge } from '../kernel/event-sourcing/purge.js';
 import type { Reaction } from '../kernel/event-sourcing/reaction.js';
 import type { Ticker } from '../kernel/event-sourcing/ticker.js';
 import type { Rejections } from '../platform/http/rejections.js';
+import { OlderModule } from '../dialects/older/older.module.js';
 import { FollowUpsModule } from '../background/follow-ups/follow-ups.module.js';
 import { JobsModule } from '../background/jobs/jobs.module.js';
 import { RunsModule } from '../background/runs/runs.module.js';
@@ -104,6 +105,7 @@ export const ROOMS: readonly Room[] = [
   WebhooksModule,
   BuiltinModule,
   JobsModule,
+  OlderModule,
   NotificationsModule,
   ActivityModule,
   AnalyticsModule,
