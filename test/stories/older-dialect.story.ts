@@ -114,6 +114,28 @@ export function olderDialectStory(makeBacking: MakeBacking): void {
   });
 
   describe('sources', () => {
+    it('are tried out by their owner', async () => {
+      const tried = (body: object, client = world.alice) => replyOf(client.post(`/api/sources/${source}/search`, body));
+      const { status, body } = await tried({ query: 'When is tea?', retrieval: { chunks: 1 } });
+      expect([status, body]).toEqual([
+        200,
+        {
+          ...{ success: true, query: 'When is tea?', retriever: 'classic', total: 1, latency_ms: expect.any(Number) },
+          retrieval: expect.objectContaining({ chunks: 1 }),
+          chunks: [
+            {
+              ...{ rank: 1, text: expect.stringContaining('Tea is at four.'), title: expect.any(String) },
+              ...{ filename: 'source.md', source: 'Handbook', tokens: expect.any(Number), score: expect.any(Number) },
+              score_kind: 'rank_fusion',
+            },
+          ],
+        },
+      ]);
+      expect(await tried({ query: 'Tea?' }, world.bob)).toMatchObject({ status: 404 });
+      expect(await tried({ query: '' })).toMatchObject({ status: 400 });
+      expect(await tried({ query: 'Tea?', retrieval: { chunks: 0 } })).toMatchObject({ status: 400 });
+    });
+
     it('are checked by name, id or path', async () => {
       const statusOf = async (docs: string, client = world.alice) =>
         (await replyOf(client.post('/api/docs_check', { docs }))).body;

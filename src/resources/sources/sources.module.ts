@@ -47,6 +47,7 @@ import { RemoteOptions } from './remote/remote-limits.js';
 import { RemoteFiles } from './remote/remote-files.js';
 import { webHostOf } from './remote/github-address.policy.js';
 import { RemotePages } from './remote/remote-pages.js';
+import { SourceSearchController } from './chunks/source-search.http.js';
 import { Search } from './chunks/search.port.js';
 import { SearchController } from './chunks/search.http.js';
 import { SeedSource } from './seed-source.js';
@@ -68,7 +69,15 @@ const TICKERS = [SyncSources];
 /** What agents answer from: uploads, pages on the web, repositories and buckets with their syncs, their ingestion, and search. */
 @Module({
   imports: [DocumentsModule, TasksModule],
-  controllers: [UploadController, RemoteController, SourceConfigController, SyncController, SourcesController, SearchController],
+  controllers: [
+    UploadController,
+    RemoteController,
+    SourceConfigController,
+    SyncController,
+    SourcesController,
+    SearchController,
+    SourceSearchController,
+  ],
   providers: [
     ...REACTIONS,
     ...TICKERS,
