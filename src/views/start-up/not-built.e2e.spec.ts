@@ -13,14 +13,13 @@ describe('what is not built', () => {
     expect(Object.keys(NOT_BUILT)).toEqual([
       'Pages of administrators',
       'Connectors, of which none is configured,',
-      'Editing of chunks',
       'Changes of the files of a source',
       'Wikis and graphs of sources',
       'Sources made of attachments',
       'Copies of templates',
       'Tools of speech',
     ]);
-    expect(Object.values(NOT_BUILT).flat()).toHaveLength(35);
+    expect(Object.values(NOT_BUILT).flat()).toHaveLength(32);
   });
 
   it.each(Object.values(NOT_BUILT).flat())('answers 501 at %s, whatever the method', async (path) => {

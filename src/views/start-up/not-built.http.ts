@@ -28,7 +28,6 @@ export const NOT_BUILT = {
     'connectors/disconnect',
     'connectors/sync',
   ],
-  'Editing of chunks': ['add_chunk', 'update_chunk', 'delete_chunk'],
   'Changes of the files of a source': ['manage_source_files'],
   'Wikis and graphs of sources': [
     'sources/wiki',
