@@ -1,5 +1,6 @@
 import { accessTokens } from './access-tokens/access-tokens.projection.js';
 import { agents } from './agents/agents.projection.js';
+import { analytics } from './analytics/analytics.projection.js';
 import { artifacts } from './artifacts/artifacts.projection.js';
 import { auditLog } from './audit-log/audit-log.projection.js';
 import { chunks } from './chunks/chunks.projection.js';
@@ -29,6 +30,7 @@ import { followUps } from './follow-ups/follow-ups.projection.js';
 export const projections: readonly Projection[] = [
   accessTokens,
   agents,
+  analytics,
   artifacts,
   auditLog,
   chunks,

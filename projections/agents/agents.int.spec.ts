@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { agentFoldersStream } from '../../src/resources/agents/folders/agent-folders.events.js';
 import { type AgentConfiguration, type AgentEvent, agentStream } from '../../src/resources/agents/agent.events.js';
 import { BLANK_AGENT } from '../../src/resources/agents/agent.policy.js';
 import { conversationStream, type TurnAsked } from '../../src/dialogue/conversation/conversation.events.js';
@@ -6,6 +7,7 @@ import { type TestDatabase, testDatabase } from '../../test/support/postgres-for
 import { projecting } from '../../test/support/projecting.js';
 import { turnSettings } from '../../test/support/turn-settings.js';
 import { ReadModels } from '../read-models.js';
+import { AgentFolderQueries } from './agent-folders.queries.js';
 import { agents } from './agents.projection.js';
 import { AgentQueries } from './agents.queries.js';
 
@@ -106,6 +108,35 @@ describe('agents', () => {
     await model.given(conversationStream('c1'), [asked('a1')], { at });
     await model.given(conversationStream('c1'), [asked(null)]);
     expect((await queries.byId('a1'))?.lastUsedAt).toEqual(at);
+  });
+
+  it('are in the folder that they name, while it is there and is their owner’s', async () => {
+    const folders = new AgentFolderQueries(new ReadModels(database.sql));
+    const made = (folderId: string, ownerId: string, parentId: string | null) =>
+      model.given(agentFoldersStream(ownerId), [
+        {
+          type: 'AgentFolderCreated',
+          data: { folderId, ownerId, name: folderId, parentId, createdAt: '2026-01-01T00:00:00.000Z' },
+        },
+      ]);
+    await made('f1', 'alice', null);
+    await made('f2', 'alice', 'f1');
+    await made('f3', 'bob', null);
+    await given('a1', updated('a1', { folderId: 'f3' }));
+    expect((await queries.byId('a1'))?.configuration.folderId).toBeNull();
+    await given('a1', updated('a1', { folderId: 'f1' }));
+    expect((await queries.byId('a1'))?.configuration.folderId).toBe('f1');
+    expect([(await folders.agentsIn('alice', 'f1')).map(({ id }) => id), await folders.foldersIn('alice', 'f1')]).toEqual([
+      ['a1'],
+      [{ id: 'f2', name: 'f2' }],
+    ]);
+    const changed = { folderId: 'f2', ownerId: 'alice', name: 'F2', updatedAt: '2026-01-02T00:00:00.000Z' };
+    await model.given(agentFoldersStream('alice'), [
+      { type: 'AgentFolderChanged', data: changed },
+      { type: 'AgentFolderDeleted', data: { folderId: 'f1', ownerId: 'alice' } },
+    ]);
+    expect((await queries.byId('a1'))?.configuration.folderId).toBeNull();
+    expect(await folders.ownedBy('alice')).toMatchObject([{ id: 'f2', name: 'F2', parentId: null }]);
   });
 
   it('leave nothing behind', async () => {

@@ -1,16 +1,18 @@
 import type { TransactionSql } from 'postgres';
 import { agentCodec } from '../../src/resources/agents/agent.codec.js';
 import type { AgentEvent } from '../../src/resources/agents/agent.events.js';
+import { agentFoldersCodec } from '../../src/resources/agents/folders/agent-folders.codec.js';
+import type { AgentFoldersEvent } from '../../src/resources/agents/folders/agent-folders.events.js';
 import { conversationCodec } from '../../src/dialogue/conversation/conversation.codec.js';
 import type { TurnAsked } from '../../src/dialogue/conversation/conversation.events.js';
-import { defineProjection, type Statement } from '../projection.js';
-import { asJsonb } from '../text.js';
+import { changeIn, defineProjection, insertInto, removeFrom, type Statement } from '../projection.js';
+import { asJsonb, asText } from '../text.js';
 
-/** Every living agent with its configuration, its key and its webhook's token (as hashes), who has pinned it and when it was last asked. */
-export const agents = defineProjection<AgentEvent | TurnAsked>({
+/** Every living agent with its configuration, its key and its webhook's token (as hashes), who has pinned it, when it was last asked, and the folders there are. */
+export const agents = defineProjection<AgentEvent | AgentFoldersEvent | TurnAsked>({
   name: 'agents',
-  categories: ['agent', 'conversation'],
-  codec: { ...agentCodec, TurnAsked: conversationCodec.TurnAsked },
+  categories: ['agent', 'agentFolders', 'conversation'],
+  codec: { ...agentCodec, ...agentFoldersCodec, TurnAsked: conversationCodec.TurnAsked },
   ddl: new URL('./agents.sql', import.meta.url),
 
   on: {
@@ -54,6 +56,26 @@ export const agents = defineProjection<AgentEvent | TurnAsked>({
       sql`delete from agent_webhook where agent_id = ${data.agentId}`,
       sql`delete from agent_use where agent_id = ${data.agentId}`,
       sql`delete from agent where agent_id = ${data.agentId}`,
+    ],
+
+    AgentFolderCreated: ({ data: { folderId, ownerId, name, parentId, createdAt } }) =>
+      insertInto('agent_folder', {
+        ...{ folder_id: folderId, owner_id: ownerId, name: asText(name), parent_id: parentId },
+        ...{ created_at: createdAt, updated_at: createdAt },
+      }),
+    AgentFolderChanged: ({ data: { folderId, name, parentId, updatedAt } }) =>
+      changeIn(
+        'agent_folder',
+        { folder_id: folderId },
+        {
+          ...(name !== undefined && { name: asText(name) }),
+          ...(parentId !== undefined && { parent_id: parentId }),
+          updated_at: updatedAt,
+        },
+      ),
+    AgentFolderDeleted: ({ data: { folderId } }, sql) => [
+      sql`update agent_folder set parent_id = null where parent_id = ${folderId}`,
+      removeFrom('agent_folder', { folder_id: folderId }),
     ],
 
     TurnAsked: ({ data: { settings }, at }, sql) =>

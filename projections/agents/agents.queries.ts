@@ -77,9 +77,11 @@ export class AgentQueries {
 
   private get agents() {
     return this.sql`select agent.*, agent_key.key_id, agent_key.key_hash, agent_key.masked, agent_use.last_used_at,
-        agent_webhook.token_hash, agent_webhook.credentials_id
+        agent_webhook.token_hash, agent_webhook.credentials_id, folder.folder_id
       from agents.agent left join agents.agent_key using (agent_id) left join agents.agent_use using (agent_id)
-        left join agents.agent_webhook using (agent_id)`;
+        left join agents.agent_webhook using (agent_id)
+        left join agents.agent_folder folder
+          on folder.folder_id = agent.configuration ->> 'folderId' and folder.owner_id = agent.owner_id`;
   }
 }
 
@@ -90,6 +92,7 @@ const asRecord = (row: Row): AgentRecord => ({
   configuration: {
     ...(row['configuration'] as AgentConfiguration),
     jsonSchema: row['json_schema'] as AgentConfiguration['jsonSchema'],
+    folderId: row['folder_id'] as string | null,
   },
   createdAt: row['created_at'] as Date,
   updatedAt: row['updated_at'] as Date,

@@ -38,3 +38,15 @@ create table agent_use (
   agent_id      text primary key,
   last_used_at  timestamptz not null
 );
+
+-- Where agents are sorted into. An agent may name one that is gone: it is in none then.
+create table agent_folder (
+  folder_id   text primary key,
+  owner_id    text not null,
+  name        text not null,
+  parent_id   text,
+  created_at  timestamptz not null,
+  updated_at  timestamptz not null
+);
+create index agent_folder_by_owner on agent_folder (owner_id, name);
+create index agent_folder_by_parent on agent_folder (parent_id) where parent_id is not null;

@@ -3,6 +3,7 @@ import { testDatabase, type TestDatabase } from '../../test/support/postgres-for
 import { projecting } from '../../test/support/projecting.js';
 import { DEFAULT_SOURCE_CONFIG } from '../../src/resources/sources/source/source-config.policy.js';
 import {
+  type ChunkEdit,
   chunksStream,
   type SourceChunksIngested,
   type SourceEvent,
@@ -100,6 +101,31 @@ describe('the chunks of a source', () => {
     await of('s4', deleted('s4'));
     await written('s4', 'c44', 'later');
     expect(await kept('s4')).toEqual([]);
+  });
+});
+
+describe('edits of the chunks of a source', () => {
+  const place = (ordinal: number, chunksId = 'c71') => ({ chunksId, sourceId: 's7', ordinal });
+  const chunk = (text: string) => ({ title: 'T', text, tokens: 3, filename: 'a.txt' });
+  const edited = (...events: ChunkEdit[]) => model.given(chunksStream(events[0]!.data.chunksId), events);
+  const counts = async () => (await queries.sources('ann', ['s7'])).map(({ chunks: count, edits }) => [count, edits]);
+
+  it('are searched, counted, and gone with the next ingestion', async () => {
+    await of('s7', created('s7'), started('s7', 'c71'));
+    await written('s7', 'c71', 'first');
+    await of('s7', completed('s7', 'c71'));
+    await edited({ type: 'SourceChunkAdded', data: { ...place(1), embeddingModel: null, chunk: chunk('added') } });
+    await edited({ type: 'SourceChunkChanged', data: { ...place(0), embeddingModel: null, chunk: chunk('changed') } });
+    expect(await shown('s7')).toEqual(['changed', 'added']);
+    expect(await counts()).toEqual([[2, 2]]);
+    await edited({ type: 'SourceChunkRemoved', data: place(0) }, { type: 'SourceChunkRemoved', data: place(0) });
+    expect(await shown('s7')).toEqual(['added']);
+    expect(await counts()).toEqual([[1, 4]]);
+    await of('s7', started('s7', 'c72'));
+    await written('s7', 'c72', 'new');
+    await of('s7', completed('s7', 'c72'));
+    await edited({ type: 'SourceChunkAdded', data: { ...place(2), embeddingModel: null, chunk: chunk('late') } });
+    expect(await kept('s7')).toEqual(['new']);
   });
 });
 

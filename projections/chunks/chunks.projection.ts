@@ -1,5 +1,5 @@
 import { chunksCodec, sourceCodec } from '../../src/resources/sources/source/source.codec.js';
-import type { SourceChunksIngested, SourceEvent } from '../../src/resources/sources/source/source.events.js';
+import type { ChunkEdit, SourceChunksIngested, SourceEvent } from '../../src/resources/sources/source/source.events.js';
 import { defineProjection } from '../projection.js';
 import { moreWords } from './more-words.js';
 
@@ -7,7 +7,7 @@ import { moreWords } from './more-words.js';
  * The chunks of every source, as they are searched. Chunks that are being written are here too, unseen until their
  * ingestion is complete; what an abandoned ingestion or a deleted source would still write finds no place.
  */
-export const chunks = defineProjection<SourceEvent | SourceChunksIngested>({
+export const chunks = defineProjection<SourceEvent | SourceChunksIngested | ChunkEdit>({
   name: 'chunks',
   categories: ['source', 'chunks'],
   codec: { ...sourceCodec, ...chunksCodec },
@@ -49,6 +49,31 @@ export const chunks = defineProjection<SourceEvent | SourceChunksIngested>({
         where exists (select from source where source_id = ${data.sourceId} and writing_id = ${data.chunksId})
         on conflict (chunks_id, ordinal) do nothing`;
     },
+
+    // Edits of chunks that others have taken the place of find no row.
+    SourceChunkAdded: ({ data: { chunksId, sourceId, ordinal, embeddingModel, chunk } }, sql) => sql`
+      with added as (
+        insert into chunk (chunks_id, ordinal, source_id, filename, title, text, more_words, tokens, embedding, embedding_model)
+        select ${chunksId}, ${ordinal}, ${sourceId}, ${chunk.filename}, ${chunk.title}, ${chunk.text},
+          ${moreWords(`${chunk.title} ${chunk.text}`)}, ${chunk.tokens}, decode(${chunk.embedding ?? null}::text, 'base64'), ${embeddingModel}
+        where exists (select from source where source_id = ${sourceId} and live_id = ${chunksId})
+        on conflict (chunks_id, ordinal) do nothing returning 1
+      )
+      update source set live_chunks = live_chunks + (select count(*) from added), edits = edits + 1
+      where source_id = ${sourceId} and live_id = ${chunksId}`,
+
+    SourceChunkChanged: ({ data: { chunksId, sourceId, ordinal, embeddingModel, chunk } }, sql) => [
+      sql`update chunk set filename = ${chunk.filename}, title = ${chunk.title}, text = ${chunk.text},
+          more_words = ${moreWords(`${chunk.title} ${chunk.text}`)}, tokens = ${chunk.tokens},
+          embedding = decode(${chunk.embedding ?? null}::text, 'base64'), embedding_model = ${embeddingModel}
+        where chunks_id = ${chunksId} and ordinal = ${ordinal}`,
+      sql`update source set edits = edits + 1 where source_id = ${sourceId} and live_id = ${chunksId}`,
+    ],
+
+    SourceChunkRemoved: ({ data: { chunksId, sourceId, ordinal } }, sql) => sql`
+      with gone as (delete from chunk where chunks_id = ${chunksId} and ordinal = ${ordinal} returning 1)
+      update source set live_chunks = live_chunks - (select count(*) from gone), edits = edits + 1
+      where source_id = ${sourceId} and live_id = ${chunksId}`,
 
     SourceIngestCompleted: ({ data }, sql) => [
       sql`update source set live_id = ${data.chunksId}, live_chunks = ${data.chunks}, writing_id = null, status = 'ready'

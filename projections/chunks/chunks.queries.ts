@@ -10,6 +10,8 @@ export type SearchedSource = Readonly<{
   ownChunks: number | null;
   liveId: string | null;
   chunks: number;
+  /** How often the owner has edited them. */
+  edits: number;
 }>;
 
 /** A word of a question as it is indexed, and how much finding it says. */
@@ -41,7 +43,7 @@ export class ChunkQueries {
   /** Which of these sources there are, and are the owner's. */
   async sources(ownerId: string, ids: readonly string[], granted: readonly string[] = []): Promise<readonly SearchedSource[]> {
     const rows = await this.sql`
-      select source_id, name, own_chunks, live_id, live_chunks from chunks.source
+      select source_id, name, own_chunks, live_id, live_chunks, edits from chunks.source
       where (owner_id = ${ownerId} or source_id = any (${granted as string[]}::text[])) and source_id = any (${ids as string[]}::text[])`;
     return rows.map((row) => ({
       sourceId: row['source_id'] as string,
@@ -49,6 +51,7 @@ export class ChunkQueries {
       ownChunks: row['own_chunks'] as number | null,
       liveId: row['live_id'] as string | null,
       chunks: row['live_chunks'] as number,
+      edits: row['edits'] as number,
     }));
   }
 

@@ -70,6 +70,14 @@ export class ConversationQueries {
       order by started_at desc, conversation_id desc limit ${limit}`;
   }
 
+  /** All of a user's listed conversations, newest first. */
+  async listedIds(ownerId: string): Promise<readonly string[]> {
+    const rows = await this.readModels.sql<{ id: string }[]>`
+      select conversation_id as id from conversations.conversation
+      where owner_id = ${ownerId} and visibility = 'listed' order by started_at desc, conversation_id desc`;
+    return rows.map(({ id }) => id);
+  }
+
   /** A user's listed conversations that wait for an approval or failed at last, unseen; newest first. */
   async needingAttention(ownerId: string, limit: number): Promise<readonly ListedConversation[]> {
     const { sql } = this.readModels;

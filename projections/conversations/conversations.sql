@@ -12,6 +12,8 @@ create table conversation (
   opened          integer not null default -1
 );
 create index conversation_of_owner on conversation (owner_id, started_at desc, conversation_id desc) where visibility = 'listed';
+create index conversation_by_owner on conversation (owner_id);
+create index conversation_by_agent on conversation (agent_id) where agent_id is not null;
 
 create table turn (
   turn_id         text primary key,

@@ -12,15 +12,21 @@ export const runs = defineProjection<RunEvent>({
   ddl: new URL('./runs.sql', import.meta.url),
 
   on: {
-    RunQueued: ({ data: { runId, ownerId, agentId, trigger }, at }) =>
+    RunQueued: ({ data: { runId, ownerId, agentId, trigger, input }, at }) =>
       trigger === 'webhook'
-        ? insertInto('run', { run_id: runId, owner_id: ownerId, agent_id: agentId, status: 'queued', queued_at: at })
+        ? insertInto('run', {
+            ...{ run_id: runId, owner_id: ownerId, agent_id: agentId, status: 'queued', queued_at: at },
+            input: asText(input),
+          })
         : [],
 
     RunStarted: ({ data: { runId, attempt }, at }, sql) => sql`
       update run set status = 'running', attempt = ${attempt}, started_at = coalesce(started_at, ${at}) where run_id = ${runId}`,
 
-    RunFinished: ({ data: { runId, error }, at }) => ended({ runId, at }, 'success', error?.text ?? null),
+    RunFinished: ({ data: { runId, answer, error }, at }) => [
+      ended({ runId, at }, 'success', error?.text ?? null),
+      changed(runId, { output: asText(answer) }),
+    ],
     RunRefused: (event) => ended(over(event), 'refused', event.data.error),
     RunFailed: (event) => ended(over(event), event.data.reason === 'timeout' ? 'timeout' : 'failed', event.data.error),
     RunPurged: ({ data }) => removeFrom('run', { run_id: data.runId }),

@@ -9,6 +9,9 @@ create table run (
   attempt     integer not null default 0,
   -- What went wrong; of a success, why the answer is only as far as it came.
   error       text,
+  -- What it was given, and what the agent answered.
+  input       text not null,
+  output      text,
   queued_at   timestamptz not null,
   started_at  timestamptz,
   finished_at timestamptz

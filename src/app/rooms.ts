@@ -4,6 +4,7 @@ import type { Purge } from '../kernel/event-sourcing/purge.js';
 import type { Reaction } from '../kernel/event-sourcing/reaction.js';
 import type { Ticker } from '../kernel/event-sourcing/ticker.js';
 import type { Rejections } from '../platform/http/rejections.js';
+import { OlderModule } from '../dialects/older/older.module.js';
 import { FollowUpsModule } from '../background/follow-ups/follow-ups.module.js';
 import { JobsModule } from '../background/jobs/jobs.module.js';
 import { RunsModule } from '../background/runs/runs.module.js';
@@ -13,6 +14,7 @@ import { ConversationLinksModule } from '../dialogue/conversation/links/conversa
 import { JournalModule } from '../dialogue/journal/journal.module.js';
 import { AgentsModule } from '../resources/agents/agents.module.js';
 import { AgentFilesModule } from '../resources/agents/files/agent-files.module.js';
+import { AgentFoldersModule } from '../resources/agents/folders/agent-folders.module.js';
 import { ArtifactsModule } from '../resources/artifacts/artifacts.module.js';
 import { AttachmentsModule } from '../resources/attachments/attachments.module.js';
 import { CodeModule } from '../resources/code/python/code.module.js';
@@ -42,6 +44,7 @@ import { MonitorsModule } from '../triggers/monitors/monitors.module.js';
 import { SchedulesModule } from '../triggers/schedules/schedules.module.js';
 import { WebhooksModule } from '../triggers/webhooks/webhooks.module.js';
 import { ActivityModule } from '../views/activity/activity.module.js';
+import { AnalyticsModule } from '../views/analytics/analytics.module.js';
 import { AuditModule } from '../views/audit/audit.module.js';
 import { DemoModule } from '../views/demo/demo.module.js';
 import { NotificationsModule } from '../views/notifications/notifications.module.js';
@@ -78,6 +81,7 @@ export const ROOMS: readonly Room[] = [
   TeamsModule,
   AgentsModule,
   AgentFilesModule,
+  AgentFoldersModule,
   GuardrailsModule,
   PromptsModule,
   ModelsModule,
@@ -107,8 +111,10 @@ export const ROOMS: readonly Room[] = [
   WebhooksModule,
   BuiltinModule,
   JobsModule,
+  OlderModule,
   NotificationsModule,
   ActivityModule,
+  AnalyticsModule,
   AuditModule,
   TracesModule,
   OperationsModule,

@@ -252,6 +252,20 @@ export function conversationsStory(makeBacking: MakeBacking): void {
       for (const { status, body } of await Promise.all(calls)) expect({ status, body }).toEqual(NOT_FOUND);
     });
 
+    it.each(['get', 'delete'] as const)('are gone when all are deleted, by %s', async (method) => {
+      const client = await world.as(`clears-by-${method}`);
+      for (const question of ['One', 'Two']) await client.stream({ question, visibility: 'listed' });
+      await client.stream({ question: 'Hidden' });
+      const listed = () => client.json<readonly unknown[]>('/api/get_conversations');
+      expect(await listed()).toHaveLength(2);
+      expect(await replyOf(client[method]('/api/delete_all_conversations'))).toMatchObject({
+        status: 200,
+        body: { success: true },
+      });
+      expect(await listed()).toEqual([]);
+      expect((await world.nobody[method]('/api/delete_all_conversations')).status).toBe(401);
+    });
+
     it('that is deleted while an answer is written stops writing', async () => {
       let text = '';
       const id = await ask('Why?');

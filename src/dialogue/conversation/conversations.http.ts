@@ -1,4 +1,4 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
@@ -110,6 +110,24 @@ export class ConversationsController {
   ) {
     if (!id) throw new Rejection('invalid-request', 'ID is required');
     return this.settle(reply, await this.commands.execute(new DeleteConversation(checked(id), user.userId, user.cause)));
+  }
+
+  @ApiOperation({ summary: 'Deletes all conversations that are listed, as older clients ask for it' })
+  @Access({ for: 'user', action: 'delete', of: 'conversations', scopes: ['conversations:write'], closedToRestricted: FAMILIES })
+  @Get('delete_all_conversations')
+  async deleteAllByGet(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply) {
+    return this.deleteAll(user, reply);
+  }
+
+  @ApiOperation({ summary: 'Deletes all conversations that are listed, one after the other' })
+  @Access({ for: 'user', action: 'delete', of: 'conversations', scopes: ['conversations:write'], closedToRestricted: FAMILIES })
+  @Delete('delete_all_conversations')
+  async deleteAll(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply) {
+    await this.freshness.reached(READ, this.lastWrites.of(user.userId));
+    let newest: bigint | undefined;
+    for (const id of await this.conversations.listedIds(user.userId))
+      newest = (await this.commands.execute(new DeleteConversation(id, user.userId, user.cause))) ?? newest;
+    return this.settle(reply, newest);
   }
 
   @ApiOperation({ summary: 'Note that the user has looked at a conversation' })

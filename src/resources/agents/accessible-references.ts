@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { AgentFolderQueries } from '../../../projections/agents/agent-folders.queries.js';
 import { PromptQueries } from '../../../projections/prompts/prompts.queries.js';
 import { SourceQueries } from '../../../projections/sources/sources.queries.js';
 import { ToolQueries } from '../../../projections/tools/tools.queries.js';
@@ -16,12 +17,12 @@ export class AccessibleReferences {
     private readonly sources: SourceQueries,
     private readonly tools: ToolQueries,
     private readonly workflows: WorkflowQueries,
+    private readonly folders: AgentFolderQueries,
     private readonly reaching: Reaching,
   ) {}
 
   /**
-   * Those that are gone, or that one of these users may not use: the owner, whose agent it is, and who changes it. There are no
-   * folders yet, so any of them is.
+   * Those that are gone, or that one of these users may not use: the owner, whose agent it is, and who changes it.
    */
   async inaccessible(userIds: readonly string[], changes: Partial<AgentConfiguration>): Promise<ReadonlySet<string>> {
     const missing = await Promise.all([...new Set(userIds)].map((userId) => this.inaccessibleTo(userId, changes)));
@@ -30,7 +31,8 @@ export class AccessibleReferences {
 
   private async inaccessibleTo(ownerId: string, changes: Partial<AgentConfiguration>): Promise<ReadonlySet<string>> {
     const { source, additionalSources = [], promptId, tools = [], folderId, workflowId } = changes;
-    const missing = new Set([folderId].filter((id) => typeof id === 'string'));
+    const missing = new Set<string>();
+    if (folderId && (await this.folders.byId(folderId))?.ownerId !== ownerId) missing.add(folderId);
     if (workflowId && !(await this.hasWorkflow(ownerId, workflowId))) missing.add(workflowId);
     if (promptId && isId(promptId)) {
       const prompt = await this.prompts.byId(promptId);

@@ -1,5 +1,6 @@
 import { NO_GRANTS } from '../../../test/support/no-grants.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { AgentFolderQueries } from '../../../projections/agents/agent-folders.queries.js';
 import type { PromptQueries } from '../../../projections/prompts/prompts.queries.js';
 import type { SourceQueries } from '../../../projections/sources/sources.queries.js';
 import type { WorkflowQueries } from '../../../projections/workflows/workflows.queries.js';
@@ -56,7 +57,8 @@ beforeEach(() => {
   const tools = { among: own(tool) };
   const workflows = { byId: async () => undefined } as unknown as WorkflowQueries;
   const sources = { among: own(source) } as unknown as SourceQueries;
-  references = new AccessibleReferences(prompts, sources, tools as unknown as ToolQueries, workflows, NO_GRANTS);
+  const folders = { byId: async () => undefined } as unknown as AgentFolderQueries;
+  references = new AccessibleReferences(prompts, sources, tools as unknown as ToolQueries, workflows, folders, NO_GRANTS);
 });
 
 async function log(): Promise<readonly StoredEvent[]> {

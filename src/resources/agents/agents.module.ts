@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { MultipartModule } from '@nestjs/platform-fastify';
+import { AgentFolderQueries } from '../../../projections/agents/agent-folders.queries.js';
 import { AgentQueries } from '../../../projections/agents/agents.queries.js';
 import { PromptQueries } from '../../../projections/prompts/prompts.queries.js';
 import { SourceQueries } from '../../../projections/sources/sources.queries.js';
@@ -36,6 +37,7 @@ const images = MultipartModule.registerAsync({
   imports: [images],
   controllers: [AgentsController, AgentImagesController, AgentWebhookController],
   providers: [
+    AgentFolderQueries,
     AgentQueries,
     PromptQueries,
     SourceQueries,

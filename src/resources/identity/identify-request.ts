@@ -20,10 +20,14 @@ export const BRINGS_OWN_CREDENTIAL = /^\/api\/(webhooks\/|auth\/oidc\/|devices\/
 export const BEARER_IS_DEVICE = /^\/api\/devices\/(poll|me|sessions)(\/|\?|$)/;
 
 /**
- * Routes of the incumbent's interface that change something by GET: one deletes a source, one makes the token of a webhook. Two more
+ * Routes of the incumbent's interface that change something by GET: two delete, one makes the token of a webhook. Two more
  * are meant to be reached from other sites and carry a secret of their own: `/api/webhooks/`, and the callbacks of sign-ins.
  */
-const CHANGES_BY_GET: ReadonlySet<string | undefined> = new Set(['/api/delete_old', '/api/agent_webhook']);
+const CHANGES_BY_GET: ReadonlySet<string | undefined> = new Set([
+  '/api/delete_old',
+  '/api/delete_all_conversations',
+  '/api/agent_webhook',
+]);
 /** Here the key may stand in a form that only the route reads. */
 const KEY_IS_IN_FORM = /^\/api\/store_attachment(\?|\/|$)/;
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;

@@ -21,6 +21,7 @@ import { StoredModelKeys } from './custom/stored-model-keys.js';
 import { openCustomEndpoint, openLanguageModels } from './open-language-models.js';
 import { Embeddings } from './model/embeddings.port.js';
 import { LanguageModels } from './model/language-model.port.js';
+import { ProviderModels } from './model/provider-models.port.js';
 import { OpenAiEmbeddings } from './openai/openai-embeddings.js';
 import { ModelsController } from './models.http.js';
 
@@ -53,6 +54,13 @@ const REACTIONS = [PurgeCustomModelKeys];
         new LanguageModelsWithCustom(openLanguageModels(config), queries, streams, endpoints),
     },
     {
+      provide: ProviderModels,
+      inject: [Config],
+      useFactory: (config: Config): ProviderModels => ({
+        withKey: (openaiApiKey) => openLanguageModels({ ...config, openaiApiKey }),
+      }),
+    },
+    {
       provide: Embeddings,
       inject: [Config],
       useFactory: ({ embeddingsModel: model, openaiBaseUrl, openaiApiKey }: Config) =>
@@ -65,7 +73,7 @@ const REACTIONS = [PurgeCustomModelKeys];
             }),
     },
   ],
-  exports: [...REACTIONS, LanguageModels, Embeddings, CustomModelQueries, PortableModels],
+  exports: [...REACTIONS, LanguageModels, ProviderModels, Embeddings, CustomModelQueries, PortableModels],
 })
 export class ModelsModule {
   static readonly reactions = REACTIONS;

@@ -37,7 +37,7 @@ import { ChunkSearch } from './chunks/chunk-search.js';
 import { Archives } from '../documents/archive.port.js';
 import { Documents } from '../documents/document.port.js';
 import { Embeddings } from '../models/model/embeddings.port.js';
-import { PurgeSourceChunksHandler } from './chunks/chunks.commands.js';
+import { EditChunkHandler, PurgeSourceChunksHandler } from './chunks/chunks.commands.js';
 import { PurgeChunks } from './chunks/purge-chunks.reaction.js';
 import { IngestSource, type Searchable } from './ingest-source.js';
 import { PurgeSourceCredentials } from './purge-source-credentials.reaction.js';
@@ -48,6 +48,9 @@ import { RemoteOptions } from './remote/remote-limits.js';
 import { RemoteFiles } from './remote/remote-files.js';
 import { webHostOf } from './remote/github-address.policy.js';
 import { RemotePages } from './remote/remote-pages.js';
+import { ChunkEdits } from './chunks/chunk-edits.js';
+import { ChunkEditsController } from './chunks/chunk-edits.http.js';
+import { SourceSearchController } from './chunks/source-search.http.js';
 import { Search } from './chunks/search.port.js';
 import { SearchController } from './chunks/search.http.js';
 import { SeedSource } from './seed-source.js';
@@ -69,7 +72,16 @@ const TICKERS = [SyncSources];
 /** What agents answer from: uploads, pages on the web, repositories and buckets with their syncs, their ingestion, and search. */
 @Module({
   imports: [DocumentsModule, TasksModule],
-  controllers: [UploadController, RemoteController, SourceConfigController, SyncController, SourcesController, SearchController],
+  controllers: [
+    UploadController,
+    RemoteController,
+    SourceConfigController,
+    SyncController,
+    SourcesController,
+    SearchController,
+    SourceSearchController,
+    ChunkEditsController,
+  ],
   providers: [
     ...REACTIONS,
     ...TICKERS,
@@ -89,6 +101,7 @@ const TICKERS = [SyncSources];
     FailIngestHandler,
     DeleteSourceHandler,
     PurgeSourceChunksHandler,
+    EditChunkHandler,
     UploadIntake,
     RemoteIntake,
     SeedSource,
@@ -152,6 +165,11 @@ const TICKERS = [SyncSources];
       provide: Search,
       inject: [ChunkQueries, VectorIndex, Embeddings, Reaching],
       useFactory: (...parts: ConstructorParameters<typeof ChunkSearch>) => new ChunkSearch(...parts),
+    },
+    {
+      provide: ChunkEdits,
+      inject: [Commands, ChunkQueries, Embeddings],
+      useFactory: (...parts: ConstructorParameters<typeof ChunkEdits>) => new ChunkEdits(...parts),
     },
     {
       provide: IngestSource,

@@ -4,26 +4,20 @@ import { CurrentUser } from '../../resources/identity/identity.http.js';
 import { Access } from '../../platform/http/access.js';
 
 /**
- * Lists that clients load when they start and that this service has nothing to put into: it has no folders,
- * templates and shared agents. Said plainly, an empty list lets the client go on; a missing route would stop it.
+ * Lists that clients load when they start and that this service has nothing to put into: it has no templates and shared
+ * agents. Said plainly, an empty list lets the client go on; a missing route would stop it.
  */
 @Controller('api')
 export class EmptyListsController {
-  @Access({ for: 'user', action: 'describe', of: 'agents', scopes: ['agents:read'] })
-  @Get('agents/folders')
-  folders(@CurrentUser() _: SignedInUser) {
-    return { folders: [] };
-  }
-
   @Access({ for: 'user', action: 'list', of: 'agents', scopes: ['agents:read'] })
   @Get('shared_agents')
   sharedAgents(@CurrentUser() _: SignedInUser) {
     return [];
   }
 
-  @Access({ for: 'anyone', action: 'describe', of: 'agents', scopes: ['agents:read'] })
+  @Access({ for: 'user', action: 'describe', of: 'agents', scopes: ['agents:read'] })
   @Get('template_agents')
-  templateAgents() {
+  templateAgents(@CurrentUser() _: SignedInUser) {
     return [];
   }
 }

@@ -1,11 +1,13 @@
 import { Module } from '@nestjs/common';
 import { Config } from '../../platform/config/config.js';
 import { EmptyListsController } from './empty-lists.http.js';
+import { NotBuiltController } from './not-built.http.js';
 import { StartUpController, StartUpOptions } from './start-up.http.js';
+import { startUpRejections } from './start-up.rejections.js';
 
 /** What existing clients call when they start, beyond what the features answer. */
 @Module({
-  controllers: [StartUpController, EmptyListsController],
+  controllers: [StartUpController, EmptyListsController, NotBuiltController],
   providers: [
     {
       provide: StartUpOptions,
@@ -18,4 +20,6 @@ import { StartUpController, StartUpOptions } from './start-up.http.js';
     },
   ],
 })
-export class StartUpModule {}
+export class StartUpModule {
+  static readonly rejections = startUpRejections;
+}

@@ -39,7 +39,6 @@ async function start(
 type Answer = { status: number; location: string | null; body: unknown };
 
 const LISTS = {
-  '/api/agents/folders/': { folders: [] },
   '/api/shared_agents': [],
   '/api/template_agents': [],
 };

@@ -127,7 +127,9 @@ export class ChunkSearch extends Search {
       return undefined;
     }
     return asFound(
-      await perSource(searched, failures, ({ liveId, limit }) => this.vectors.nearest(liveId, embeddings.model, vector, limit)),
+      await perSource(searched, failures, ({ liveId, limit, edits }) =>
+        this.vectors.nearest(liveId, embeddings.model, vector, limit, edits),
+      ),
     );
   }
 

@@ -52,3 +52,10 @@ it('reads for all who ask at once, and again after a failure', async () => {
   expect(await Promise.all([ask(), ask()])).toHaveLength(2);
   expect(stored.read).toEqual(['1', '1']);
 });
+
+it('reads the vectors of edited chunks anew', async () => {
+  const stored = storedVectors();
+  const index = new VectorIndex(stored);
+  for (const edits of [0, 0, 1, 1]) await index.nearest('1', 'm', QUESTION, 1, edits);
+  expect(stored.read).toEqual(['1', '1']);
+});

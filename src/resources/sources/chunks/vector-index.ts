@@ -12,8 +12,8 @@ export function encodeEmbedding(vector: readonly number[]): string {
 }
 
 /**
- * Finds the chunks nearest to a vector by looking at all of a source's: 50,000 of 384 numbers take 30 ms. They never
- * change under the id of their ingestion, so they are read once and kept.
+ * Finds the chunks nearest to a vector by looking at all of a source's: 50,000 of 384 numbers take 30 ms. They are read once and kept:
+ * under the id of their ingestion they change only with an edit of their owner.
  */
 export class VectorIndex {
   private readonly matrices: LRUCache<string, Promise<Matrix>>;
@@ -25,16 +25,23 @@ export class VectorIndex {
     this.matrices = new LRUCache({ maxSize: bytesMax });
   }
 
-  async nearest(chunksId: string, model: string, vector: readonly number[], limit: number): Promise<readonly RankedChunk[]> {
-    const { ordinals, values, dimensions } = await this.matrixOf(chunksId, model);
+  /** `edits` counts the edits of these chunks. */
+  async nearest(
+    chunksId: string,
+    model: string,
+    vector: readonly number[],
+    limit: number,
+    edits = 0,
+  ): Promise<readonly RankedChunk[]> {
+    const { ordinals, values, dimensions } = await this.matrixOf(chunksId, model, edits);
     if (dimensions !== vector.length) return [];
     const wanted = normalized(Float32Array.from(vector));
     const scored = ordinals.map((ordinal, row) => ({ ordinal, score: product(values, row * dimensions, wanted) }));
     return scored.sort((a, b) => b.score - a.score || a.ordinal - b.ordinal).slice(0, limit);
   }
 
-  private matrixOf(chunksId: string, model: string): Promise<Matrix> {
-    const key = `${chunksId} ${model}`;
+  private matrixOf(chunksId: string, model: string, edits: number): Promise<Matrix> {
+    const key = `${chunksId} ${edits} ${model}`;
     const kept = this.matrices.get(key);
     if (kept) return kept;
     const loading = this.load(chunksId, model);

@@ -15,4 +15,10 @@ export const sourceCodec: Codec<SourceEvent> = {
   SourceDeleted: [],
 };
 
-export const chunksCodec: Codec<ChunksEvent> = { SourceChunksIngested: [], SourceChunksPurged: [] };
+export const chunksCodec: Codec<ChunksEvent> = {
+  SourceChunksIngested: [],
+  SourceChunkAdded: [],
+  SourceChunkChanged: [],
+  SourceChunkRemoved: [],
+  SourceChunksPurged: [],
+};

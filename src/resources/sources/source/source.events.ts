@@ -152,6 +152,19 @@ export type SourceChunksIngested = Event<
 /** Nothing is kept of these chunks: others are searched in their place, they were never all there, or their source is gone. */
 export type SourceChunksPurged = Event<'SourceChunksPurged', { chunksId: string; sourceId: SourceId }>;
 
-export type ChunksEvent = SourceChunksIngested | SourceChunksPurged;
+type ChunkPlace = { chunksId: string; sourceId: SourceId; ordinal: number };
+
+/** The owner has written a chunk, behind all others. Like other edits it goes with the chunks of its ingestion. */
+export type SourceChunkAdded = Event<'SourceChunkAdded', ChunkPlace & { embeddingModel: string | null; chunk: IngestedChunk }>;
+/** The owner has rewritten a chunk: it is this one from here on. */
+export type SourceChunkChanged = Event<
+  'SourceChunkChanged',
+  ChunkPlace & { embeddingModel: string | null; chunk: IngestedChunk }
+>;
+export type SourceChunkRemoved = Event<'SourceChunkRemoved', ChunkPlace>;
+
+export type ChunkEdit = SourceChunkAdded | SourceChunkChanged | SourceChunkRemoved;
+
+export type ChunksEvent = SourceChunksIngested | ChunkEdit | SourceChunksPurged;
 
 export const chunksStream = (chunksId: string): string => `chunks-${chunksId}`;

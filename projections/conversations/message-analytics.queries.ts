@@ -1,0 +1,34 @@
+import { Injectable } from '@nestjs/common';
+import type { AnalyticsScope, AnalyticsWindow } from '../analytics-filters.js';
+import { ReadModels } from '../read-models.js';
+
+export type FeedbackOfBucket = Readonly<{ bucket: string; positive: number; negative: number }>;
+
+/** How many questions were asked, and how their answers were rated. Deleted conversations and turns that no longer count are not among them. */
+@Injectable()
+export class MessageAnalyticsQueries {
+  constructor(private readonly readModels: ReadModels) {}
+
+  async messages(scope: AnalyticsScope, { since, until, format }: AnalyticsWindow) {
+    return this.readModels.sql<{ bucket: string; messages: number }[]>`
+      select to_char(asked_at at time zone 'UTC', ${format}) as bucket, count(*)::integer as messages
+      from ${this.turns(scope)} and asked_at >= ${since} and asked_at <= ${until}
+      group by 1 order by 1`;
+  }
+
+  /** By the time at which they were rated. */
+  async feedback(scope: AnalyticsScope, { since, until, format }: AnalyticsWindow): Promise<readonly FeedbackOfBucket[]> {
+    return this.readModels.sql<FeedbackOfBucket[]>`
+      select to_char(feedback_at at time zone 'UTC', ${format}) as bucket,
+        count(*) filter (where feedback = 'like')::integer as positive,
+        count(*) filter (where feedback = 'dislike')::integer as negative
+      from ${this.turns(scope)} and feedback_at >= ${since} and feedback_at <= ${until}
+      group by 1 order by 1`;
+  }
+
+  private turns(scope: AnalyticsScope) {
+    const { sql } = this.readModels;
+    const of = 'agentId' in scope ? sql`agent_id = ${scope.agentId}` : sql`owner_id = ${scope.ownerId}`;
+    return sql`conversations.conversation join conversations.turn using (conversation_id) where ${of} and not superseded`;
+  }
+}

@@ -1,0 +1,34 @@
+import { Injectable } from '@nestjs/common';
+import type { LogFilter, LogLevel } from '../analytics-filters.js';
+import { ReadModels } from '../read-models.js';
+
+/** A run of a webhook that is over. */
+export type LoggedRun = Readonly<{
+  id: string;
+  at: Date;
+  level: LogLevel;
+  summary: string;
+  output: string | null;
+  error: string | null;
+  status: string;
+  agentId: string | null;
+}>;
+
+@Injectable()
+export class RunLogQueries {
+  constructor(private readonly readModels: ReadModels) {}
+
+  /** The newest runs that deliveries to a user's webhooks set off. */
+  async newest({ ownerId, agentId, level, search }: LogFilter, limit: number): Promise<readonly LoggedRun[]> {
+    const { sql } = this.readModels;
+    const levelOf = sql`case when status <> 'success' then 'error' when error is not null then 'warning' else 'info' end`;
+    return sql<LoggedRun[]>`
+      select run_id as id, finished_at as at, ${levelOf} as level, input as summary, output, error, status, agent_id as "agentId"
+      from runs.run
+      where owner_id = ${ownerId} and finished_at is not null
+        ${agentId === undefined ? sql`` : sql`and agent_id = ${agentId}`}
+        ${level === undefined ? sql`` : sql`and ${levelOf} = ${level}`}
+        ${search === undefined ? sql`` : sql`and strpos(lower(input), lower(${search})) > 0`}
+      order by finished_at desc, run_id desc limit ${limit}`;
+  }
+}

@@ -1,0 +1,39 @@
+import { Injectable } from '@nestjs/common';
+import type { LogFilter, LogLevel } from '../analytics-filters.js';
+import { ReadModels } from '../read-models.js';
+
+/** A run of a workflow that is over. */
+export type LoggedWorkflowRun = Readonly<{
+  id: string;
+  at: Date;
+  level: LogLevel;
+  workflowId: string | null;
+  status: string;
+  error: string | null;
+  steps: number;
+  startedAt: Date;
+}>;
+
+@Injectable()
+export class WorkflowRunLogQueries {
+  constructor(private readonly readModels: ReadModels) {}
+
+  /** The newest runs of a user; with `workflowIds` of these alone. */
+  async newest(
+    { ownerId, agentId, level }: Omit<LogFilter, 'search'>,
+    workflowIds: readonly string[] | undefined,
+    limit: number,
+  ): Promise<readonly LoggedWorkflowRun[]> {
+    const { sql } = this.readModels;
+    const levelOf = sql`case status when 'failed' then 'error' else 'info' end`;
+    return sql<LoggedWorkflowRun[]>`
+      select workflow_run_id as id, ended_at as at, ${levelOf} as level, workflow_id as "workflowId", status, error, steps,
+        started_at as "startedAt"
+      from workflow_runs.workflow_run
+      where owner_id = ${ownerId} and ended_at is not null
+        ${agentId === undefined ? sql`` : sql`and agent_id = ${agentId}`}
+        ${level === undefined ? sql`` : sql`and ${levelOf} = ${level}`}
+        ${workflowIds === undefined ? sql`` : sql`and workflow_id = any (${[...workflowIds]}::text[])`}
+      order by ended_at desc, workflow_run_id desc limit ${limit}`;
+  }
+}

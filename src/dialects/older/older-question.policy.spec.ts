@@ -1,0 +1,31 @@
+import { describe, expect, it } from '@jest/globals';
+import { olderQuestionIn } from './older-question.policy.js';
+
+const ID = '00000000-0000-4000-8000-000000000000';
+
+describe('a question in the older form', () => {
+  it('has a history as a text, as a list or empty, and sources one by one or several', () => {
+    const exchanges = [{ prompt: 'Hi', response: 'Hello' }];
+    expect(olderQuestionIn({ question: 'Why?', history: JSON.stringify(exchanges), active_docs: ID })).toEqual({
+      question: 'Why?',
+      exchanges,
+      sources: [ID],
+    });
+    expect(olderQuestionIn({ question: 'Why?', history: exchanges, active_docs: [ID, 'default', ID] }).sources).toEqual([ID]);
+    for (const nothing of ['', 'default', undefined, null])
+      expect(olderQuestionIn({ question: 'Why?', history: '', active_docs: nothing })).toMatchObject({
+        exchanges: [],
+        sources: [],
+      });
+  });
+
+  it.each([
+    [{}, 'Missing required fields: question'],
+    [{ question: ' ' }, 'Missing required fields: question'],
+    [{ question: 'x'.repeat(131_073) }, 'question has more than 131072 characters'],
+    [{ question: 'x', active_docs: 'local/a/' }, 'active_docs must be ids of sources, at most 100'],
+    [{ question: 'x', active_docs: [7] }, 'active_docs must be ids of sources, at most 100'],
+  ])('is refused: %#', (body, message) => {
+    expect(() => olderQuestionIn(body)).toThrow(message);
+  });
+});

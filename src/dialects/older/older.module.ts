@@ -1,0 +1,37 @@
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { APP_INTERCEPTOR, HttpAdapterHost } from '@nestjs/core';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { AgentQueries } from '../../../projections/agents/agents.queries.js';
+import { SourceQueries } from '../../../projections/sources/sources.queries.js';
+import { AgentsModule } from '../../resources/agents/agents.module.js';
+import { GuardrailsModule } from '../../resources/guardrails/guardrails.module.js';
+import { PromptsModule } from '../../resources/prompts/prompts.module.js';
+import { SourcesModule } from '../../resources/sources/sources.module.js';
+import { ApiKeysController } from './api-keys.http.js';
+import { DocsCheckController } from './docs-check.http.js';
+import { OlderAnswers } from './older-answers.http.js';
+import { olderRejections } from './older.rejections.js';
+import { ProviderAnswers } from './provider-answers.js';
+import { ProviderKeys } from './provider-keys.js';
+
+/** What clients of before there were agents send, and read. */
+@Module({
+  imports: [AgentsModule, GuardrailsModule, PromptsModule, SourcesModule],
+  controllers: [ApiKeysController, DocsCheckController],
+  providers: [AgentQueries, SourceQueries, ProviderAnswers, ProviderKeys, { provide: APP_INTERCEPTOR, useClass: OlderAnswers }],
+})
+export class OlderModule implements OnModuleInit {
+  static readonly rejections = olderRejections;
+
+  constructor(
+    private readonly keys: ProviderKeys,
+    private readonly host: HttpAdapterHost,
+  ) {}
+
+  onModuleInit() {
+    const fastify = this.host.httpAdapter?.getInstance<FastifyInstance | undefined>();
+    fastify?.addHook('preHandler', (request: FastifyRequest & { identity?: Readonly<{ user?: unknown }> }) =>
+      this.keys.take(request, request.identity?.user !== undefined),
+    );
+  }
+}

@@ -1,0 +1,161 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Res } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ArrayMaxSize, IsArray, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
+import type { FastifyReply } from 'fastify';
+import { type AgentFolderRecord, AgentFolderQueries } from '../../../../projections/agents/agent-folders.queries.js';
+import { AgentQueries } from '../../../../projections/agents/agents.queries.js';
+import { Commands } from '../../../kernel/commands.js';
+import { Freshness } from '../../../kernel/event-sourcing/freshness.js';
+import { isId } from '../../../kernel/ids.js';
+import { Rejection } from '../../../kernel/rejection.js';
+import { Access } from '../../../platform/http/access.js';
+import { DocumentedBody } from '../../../platform/http/documented.js';
+import { answerPosition } from '../../../platform/http/positions.js';
+import { reached, requireAccess, visible } from '../../identity/access.policy.js';
+import type { SignedInUser } from '../../identity/caller.js';
+import { CurrentUser } from '../../identity/identity.http.js';
+import { UpdateAgent } from '../agent.commands.js';
+import { agentNotFound } from '../agent.decider.js';
+import { ChangeAgentFolder, CreateAgentFolder, DeleteAgentFolder } from './agent-folders.commands.js';
+import { folderNotFound } from './agent-folders.decider.js';
+
+const NAME_CHARACTERS_MAX = 200;
+const AGENTS_MAX = 1_000;
+const UNKNOWN = '00000000-0000-4000-8000-000000000000';
+
+const NAME = { message: 'Folder name is required' };
+
+class NewFolder {
+  @Matches(/\S/, NAME) @IsString() @MaxLength(NAME_CHARACTERS_MAX) name!: string;
+  @IsOptional() @IsString() parent_id?: string | null;
+}
+
+class FolderChange {
+  @IsOptional() @Matches(/\S/, NAME) @IsString() @MaxLength(NAME_CHARACTERS_MAX) name?: string;
+  @IsOptional() @IsString() parent_id?: string | null;
+}
+
+class MovedAgent {
+  @IsString() agent_id!: string;
+  @IsOptional() @IsString() folder_id?: string | null;
+}
+
+class MovedAgents {
+  @IsArray() @ArrayMaxSize(AGENTS_MAX) @IsString({ each: true }) agent_ids!: string[];
+  @IsOptional() @IsString() folder_id?: string | null;
+}
+
+/** Folders that a user sorts agents into. */
+@ApiTags('Agents')
+@Controller('api/agents/folders')
+export class AgentFoldersController {
+  constructor(
+    private readonly commands: Commands,
+    private readonly folders: AgentFolderQueries,
+    private readonly agents: AgentQueries,
+    private readonly freshness: Freshness,
+  ) {}
+
+  @ApiOperation({ summary: 'All folders of the caller, by their names' })
+  @Access({ for: 'user', action: 'list', of: 'folders', scopes: ['agents:read'] })
+  @Get()
+  async list(@CurrentUser() { userId }: SignedInUser) {
+    const folders = await this.folders.ownedBy(userId);
+    return {
+      folders: folders.map(({ id, name, parentId, createdAt, updatedAt }) => ({
+        ...{ id, name, parent_id: parentId },
+        ...{ created_at: createdAt.toISOString(), updated_at: updatedAt.toISOString() },
+      })),
+    };
+  }
+
+  @ApiOperation({ summary: 'Makes a folder, at the top or in another one' })
+  @DocumentedBody({ type: NewFolder }, { name: 'Support' })
+  @Access({ for: 'user', action: 'create', of: 'folders', scopes: ['agents:write'], closedToRestricted: ['agents'] })
+  @Post()
+  @HttpCode(201)
+  async create(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() body: NewFolder) {
+    const folder = { name: body.name, parentId: body.parent_id || null };
+    const { folderId, position } = await this.commands.execute(new CreateAgentFolder(user.userId, folder, user.cause));
+    await this.settled(reply, position);
+    return { id: folderId, name: folder.name, parent_id: folder.parentId };
+  }
+
+  @ApiOperation({ summary: 'A folder with its agents and the folders in it' })
+  @Access({ for: 'user', action: 'read', of: 'folders', scopes: ['agents:read'] })
+  @Get(':id')
+  async one(@CurrentUser() user: SignedInUser, @Param('id') id: string) {
+    const { name, parentId } = await this.owned(user, id);
+    const [agents, subfolders] = await Promise.all([
+      this.folders.agentsIn(user.userId, id),
+      this.folders.foldersIn(user.userId, id),
+    ]);
+    return { id, name, parent_id: parentId, agents: visible(user, 'agents', agents), subfolders };
+  }
+
+  @ApiOperation({ summary: 'Gives a folder another name or another place; what is left out stays' })
+  @DocumentedBody({ type: FolderChange }, { name: 'Service', parent_id: null })
+  @Access({ for: 'user', action: 'change', of: 'folders', scopes: ['agents:write'], closedToRestricted: ['agents'] })
+  @Put(':id')
+  async change(
+    @CurrentUser() user: SignedInUser,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Param('id') id: string,
+    @Body() body: FolderChange,
+  ) {
+    const { name, parent_id: parentId } = body;
+    const change = { ...(typeof name === 'string' && { name }), ...(parentId !== undefined && { parentId: parentId || null }) };
+    await this.settled(reply, await this.commands.execute(new ChangeAgentFolder(id, user.userId, change, user.cause)));
+    return { success: true };
+  }
+
+  @ApiOperation({ summary: 'Deletes a folder; the folders in it come to the top, its agents are in none' })
+  @Access({ for: 'user', action: 'delete', of: 'folders', scopes: ['agents:write'], closedToRestricted: ['agents'] })
+  @Delete(':id')
+  async delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Param('id') id: string) {
+    await this.settled(reply, await this.commands.execute(new DeleteAgentFolder(id, user.userId, user.cause)));
+    return { success: true };
+  }
+
+  @ApiOperation({ summary: 'Puts an agent into a folder, or into none' })
+  @DocumentedBody({ type: MovedAgent }, { agent_id: UNKNOWN, folder_id: null })
+  @Access({ for: 'user', action: 'change', of: 'agents', scopes: ['agents:write'], at: { in: 'body', name: 'agent_id' } })
+  @Post('move_agent')
+  @HttpCode(200)
+  async move(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() body: MovedAgent) {
+    return this.moveAll(user, reply, [body.agent_id], body.folder_id || null);
+  }
+
+  @ApiOperation({ summary: 'Puts agents into a folder, or into none: all of them, unless one is not the caller’s' })
+  @DocumentedBody({ type: MovedAgents }, { agent_ids: [UNKNOWN], folder_id: null })
+  @Access({ for: 'user', action: 'list', of: 'agents', scopes: ['agents:write'] })
+  @Post('bulk_move')
+  @HttpCode(200)
+  async moveMany(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() body: MovedAgents) {
+    if (body.agent_ids.length === 0) throw new Rejection('invalid-request', 'Agent IDs are required');
+    requireAccess(user, { does: 'refer', family: 'agents', ids: body.agent_ids });
+    return this.moveAll(user, reply, [...new Set(body.agent_ids)], body.folder_id || null);
+  }
+
+  private async moveAll(user: SignedInUser, reply: FastifyReply, agentIds: readonly string[], folderId: string | null) {
+    for (const id of agentIds) reached(user, isId(id) ? await this.agents.byId(id) : undefined, agentNotFound, 'agents');
+    if (folderId !== null) await this.owned(user, folderId);
+    let newest: bigint | undefined;
+    for (const id of agentIds) {
+      const command = new UpdateAgent(id, user.userId, { changes: { folderId } }, user.cause);
+      newest = (await this.commands.execute(command)).position ?? newest;
+    }
+    await this.settled(reply, newest);
+    return { success: true };
+  }
+
+  private async owned(user: SignedInUser, id: string): Promise<AgentFolderRecord> {
+    return reached(user, isId(id) ? await this.folders.byId(id) : undefined, folderNotFound);
+  }
+
+  /** The caller's next read shows what was written, wherever it is answered. */
+  private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
+    answerPosition(reply, position);
+    await this.freshness.reached(['agents'], position);
+  }
+}

@@ -1,0 +1,134 @@
+import { Body, Controller, Delete, HttpCode, Post, Put, Query, Res } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { IsNotEmpty, IsObject, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
+import type { FastifyReply } from 'fastify';
+import { type SourceRecord, SourceQueries } from '../../../../projections/sources/sources.queries.js';
+import { Freshness } from '../../../kernel/event-sourcing/freshness.js';
+import { isId } from '../../../kernel/ids.js';
+import { Rejection } from '../../../kernel/rejection.js';
+import { Access } from '../../../platform/http/access.js';
+import { DocumentedBody, RequiredQuery } from '../../../platform/http/documented.js';
+import { answerPosition } from '../../../platform/http/positions.js';
+import { storableText } from '../../documents/storable-text.policy.js';
+import type { SignedInUser } from '../../identity/caller.js';
+import { Reaching } from '../../identity/reaching.js';
+import { CurrentUser } from '../../identity/identity.http.js';
+import { sourceNotFound } from '../source/source.decider.js';
+import { ChunkEdits, type ChunkText } from './chunk-edits.js';
+
+const TEXT_CHARACTERS_MAX = 32_000;
+const TITLE_CHARACTERS_MAX = 200;
+const UNKNOWN = '00000000-0000-4000-8000-000000000000';
+/** What chunks are shown under that are of no file. */
+const WRITTEN_BY_HAND = 'added.txt';
+
+const NOT_BLANK = { message: 'text must not be blank' };
+
+class NewChunk {
+  @IsString() @IsNotEmpty() id!: string;
+  @IsString() @Matches(/\S/, NOT_BLANK) @MaxLength(TEXT_CHARACTERS_MAX) text!: string;
+  /** `title` and `filename` are kept. */
+  @IsOptional() @IsObject() metadata?: Record<string, unknown> | null;
+}
+
+class ChunkChange {
+  @IsString() @IsNotEmpty() id!: string;
+  @IsString() @IsNotEmpty() chunk_id!: string;
+  @IsOptional() @IsString() @Matches(/\S/, NOT_BLANK) @MaxLength(TEXT_CHARACTERS_MAX) text?: string | null;
+  /** `title` and `filename` are kept. */
+  @IsOptional() @IsObject() metadata?: Record<string, unknown> | null;
+}
+
+/** Edits of the chunks of a source by its owner, and by editors of it. */
+@ApiTags('Sources')
+@Controller('api')
+export class ChunkEditsController {
+  constructor(
+    private readonly edits: ChunkEdits,
+    private readonly sources: SourceQueries,
+    private readonly freshness: Freshness,
+    private readonly reaching: Reaching,
+  ) {}
+
+  @ApiOperation({ summary: 'Adds a chunk; it is searched until the source is ingested again' })
+  @DocumentedBody({ type: NewChunk }, { id: UNKNOWN, text: 'Tea is at four.', metadata: { title: 'Tea' } })
+  @Access({
+    for: 'user',
+    action: 'change',
+    of: 'sources',
+    scopes: ['sources:write'],
+    at: { in: 'body', name: 'id' },
+    granted: 'edit',
+  })
+  @Post('add_chunk')
+  @HttpCode(201)
+  async add(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() body: NewChunk) {
+    const source = await this.editable(user, body.id);
+    const { title = source.name, filename = WRITTEN_BY_HAND } = namesIn(body.metadata);
+    const chunk = { text: storableText(body.text), title, filename };
+    const { chunkId, position } = await this.edits.add(source, chunk, user.cause);
+    await this.settled(reply, position);
+    return { message: 'Chunk added successfully', chunk_id: chunkId };
+  }
+
+  @ApiOperation({ summary: 'Rewrites a chunk; what is left out stays' })
+  @DocumentedBody({ type: ChunkChange }, { id: UNKNOWN, chunk_id: `${UNKNOWN}-0`, text: 'Tea is at five.' })
+  @Access({
+    for: 'user',
+    action: 'change',
+    of: 'sources',
+    scopes: ['sources:write'],
+    at: { in: 'body', name: 'id' },
+    granted: 'edit',
+  })
+  @Put('update_chunk')
+  async change(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() body: ChunkChange) {
+    const source = await this.editable(user, body.id);
+    const changes = { ...namesIn(body.metadata), ...(typeof body.text === 'string' && { text: storableText(body.text) }) };
+    const { chunkId, position } = await this.edits.change(source, body.chunk_id, changes, user.cause);
+    await this.settled(reply, position);
+    return { message: 'Chunk updated successfully', chunk_id: chunkId, original_chunk_id: body.chunk_id };
+  }
+
+  @ApiOperation({ summary: 'Takes a chunk out' })
+  @RequiredQuery('id', 'chunk_id')
+  @Access({
+    for: 'user',
+    action: 'change',
+    of: 'sources',
+    scopes: ['sources:write'],
+    at: { in: 'query', name: 'id' },
+    granted: 'edit',
+  })
+  @Delete('delete_chunk')
+  async remove(
+    @CurrentUser() user: SignedInUser,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Query('id') id?: string,
+    @Query('chunk_id') chunkId?: string,
+  ) {
+    if (!id || !chunkId) throw new Rejection('invalid-request', 'Missing required fields: id, chunk_id');
+    const { position } = await this.edits.remove(await this.editable(user, id), chunkId, user.cause);
+    await this.settled(reply, position);
+    return { message: 'Chunk deleted successfully' };
+  }
+
+  private async editable(user: SignedInUser, id: string): Promise<SourceRecord> {
+    const source = isId(id) ? await this.sources.byId(id) : undefined;
+    return this.reaching.reached(user, source, 'sources', 'edit', sourceNotFound);
+  }
+
+  private async settled(reply: FastifyReply, position: bigint): Promise<void> {
+    answerPosition(reply, position);
+    await this.freshness.reached(['chunks'], position);
+  }
+}
+
+function namesIn(metadata: Readonly<Record<string, unknown>> | null | undefined): Partial<Omit<ChunkText, 'text'>> {
+  const { title, filename } = metadata ?? {};
+  const shown = (text: string) => storableText(text).slice(0, TITLE_CHARACTERS_MAX).toWellFormed();
+  return {
+    ...(typeof title === 'string' && title !== '' && { title: shown(title) }),
+    ...(typeof filename === 'string' && filename !== '' && { filename: shown(filename) }),
+  };
+}

@@ -1,0 +1,134 @@
+import { Injectable } from '@nestjs/common';
+import type { LogFilter, LogLevel } from '../../../projections/analytics-filters.js';
+import { ConversationLogQueries, type LoggedAnswer } from '../../../projections/conversations/conversation-log.queries.js';
+import { type LoggedRun, RunLogQueries } from '../../../projections/runs/run-log.queries.js';
+import { type LoggedScheduleRun, ScheduleLogQueries } from '../../../projections/schedules/schedule-log.queries.js';
+import { type LoggedWorkflowRun, WorkflowRunLogQueries } from '../../../projections/workflow-runs/workflow-run-log.queries.js';
+import { WorkflowQueries } from '../../../projections/workflows/workflows.queries.js';
+
+export type LogEventType = 'chat' | 'schedule' | 'webhook' | 'workflow' | 'system';
+
+/** An entry as clients see it: these fields, and those of its type. */
+export type LogEntry = Readonly<{
+  id: string;
+  event_type: LogEventType;
+  action: string;
+  level: LogLevel;
+  user: string;
+  question: string;
+  timestamp: string;
+}> &
+  Readonly<Record<string, unknown>>;
+
+type Logged = Readonly<{ id: string; at: Date; level: LogLevel }>;
+
+const NAMELESS_WORKFLOW = 'Workflow run';
+
+/**
+ * The newest of what happened for a user, out of the read models that hold it: a log of its own would be a second place that texts have
+ * to be deleted from. Of each type only so many can be among the first so many.
+ */
+@Injectable()
+export class LogEntries {
+  constructor(
+    private readonly conversations: ConversationLogQueries,
+    private readonly runs: RunLogQueries,
+    private readonly schedules: ScheduleLogQueries,
+    private readonly workflowRuns: WorkflowRunLogQueries,
+    private readonly workflows: WorkflowQueries,
+  ) {}
+
+  async newest(filter: LogFilter, type: LogEventType | undefined, limit: number): Promise<readonly LogEntry[]> {
+    const wanted = (each: LogEventType) => type === undefined || type === each;
+    const found = await Promise.all([
+      wanted('chat') ? this.ofChats(filter, limit) : [],
+      wanted('webhook') ? this.ofWebhooks(filter, limit) : [],
+      wanted('schedule') ? this.ofSchedules(filter, limit) : [],
+      wanted('workflow') ? this.ofWorkflows(filter, limit) : [],
+    ]);
+    return found.flat().toSorted(newestFirst).slice(0, limit);
+  }
+
+  private async ofChats(filter: LogFilter, limit: number): Promise<readonly LogEntry[]> {
+    const rows = await this.conversations.newest(filter, limit);
+    return rows.map((row: LoggedAnswer) => ({
+      ...entry('chat', 'stream_answer', filter, row, row.summary),
+      response: row.response,
+      sources: row.sources,
+      tool_calls: row.toolCalls,
+      agent_id: row.agentId,
+      attachments: row.attachments,
+    }));
+  }
+
+  private async ofWebhooks(filter: LogFilter, limit: number): Promise<readonly LogEntry[]> {
+    const rows = await this.runs.newest(filter, limit);
+    return rows.map((row: LoggedRun) => ({
+      ...entry('webhook', 'webhook_run', filter, row, row.summary),
+      endpoint: 'webhook',
+      stacks: [],
+      status: row.status,
+      response: row.output,
+      error: row.error,
+      agent_id: row.agentId,
+    }));
+  }
+
+  private async ofSchedules(filter: LogFilter, limit: number): Promise<readonly LogEntry[]> {
+    const rows = await this.schedules.newest(filter, limit);
+    return rows.map((row: LoggedScheduleRun) => ({
+      ...entry('schedule', 'scheduled_run', filter, row, row.summary),
+      status: row.status,
+      trigger_source: row.triggerSource,
+      schedule_name: row.scheduleName,
+      instruction: row.instruction,
+      output: row.output,
+      error: row.error,
+      error_type: row.errorType,
+      prompt_tokens: row.promptTokens,
+      generated_tokens: row.generatedTokens,
+      conversation_id: row.conversationId,
+      scheduled_for: row.scheduledFor.toISOString(),
+      started_at: row.startedAt?.toISOString() ?? null,
+      finished_at: row.finishedAt?.toISOString() ?? null,
+    }));
+  }
+
+  private async ofWorkflows(filter: LogFilter, limit: number): Promise<readonly LogEntry[]> {
+    const names = await this.workflows.namesOf(filter.ownerId);
+    const rows = await this.workflowRuns.newest(filter, called(names, filter.search), limit);
+    return rows.map((row: LoggedWorkflowRun) => {
+      const name = names.get(row.workflowId ?? '') ?? null;
+      return {
+        ...entry('workflow', 'workflow_run', filter, row, name ?? NAMELESS_WORKFLOW),
+        status: row.status,
+        workflow_name: name,
+        result: null,
+        error: row.error,
+        steps: row.steps,
+        started_at: row.startedAt.toISOString(),
+        finished_at: row.at.toISOString(),
+      };
+    });
+  }
+}
+
+const entry = (type: LogEventType, action: string, { ownerId }: LogFilter, { id, at, level }: Logged, question: string) => ({
+  id: `${type}-${id}`,
+  event_type: type,
+  action,
+  level,
+  user: ownerId,
+  question,
+  timestamp: at.toISOString(),
+});
+
+/** Which workflows have a text in their names; undefined: whichever. */
+const called = (names: ReadonlyMap<string, string>, search: string | undefined): readonly string[] | undefined =>
+  search === undefined
+    ? undefined
+    : [...names].flatMap(([id, name]) => (name.toLowerCase().includes(search.toLowerCase()) ? [id] : []));
+
+/** Ids break ties, so that no entry is on two pages. */
+const newestFirst = (one: LogEntry, other: LogEntry): number =>
+  one.timestamp === other.timestamp ? (one.id < other.id ? 1 : -1) : one.timestamp < other.timestamp ? 1 : -1;
