@@ -3,16 +3,18 @@ import { agentCodec } from '../../src/resources/agents/agent.codec.js';
 import type { AgentEvent } from '../../src/resources/agents/agent.events.js';
 import { agentFoldersCodec } from '../../src/resources/agents/folders/agent-folders.codec.js';
 import type { AgentFoldersEvent } from '../../src/resources/agents/folders/agent-folders.events.js';
+import { keptAgentsCodec } from '../../src/resources/agents/links/kept-agents.codec.js';
+import type { KeptAgentsEvent } from '../../src/resources/agents/links/kept-agents.events.js';
 import { conversationCodec } from '../../src/dialogue/conversation/conversation.codec.js';
 import type { TurnAsked } from '../../src/dialogue/conversation/conversation.events.js';
 import { changeIn, defineProjection, insertInto, removeFrom, type Statement } from '../projection.js';
 import { asJsonb, asText } from '../text.js';
 
 /** Every living agent with its configuration, its key and its webhook's token (as hashes), who has pinned it, when it was last asked, and the folders there are. */
-export const agents = defineProjection<AgentEvent | AgentFoldersEvent | TurnAsked>({
+export const agents = defineProjection<AgentEvent | AgentFoldersEvent | KeptAgentsEvent | TurnAsked>({
   name: 'agents',
-  categories: ['agent', 'agentFolders', 'conversation'],
-  codec: { ...agentCodec, ...agentFoldersCodec, TurnAsked: conversationCodec.TurnAsked },
+  categories: ['agent', 'agentFolders', 'keptAgents', 'conversation'],
+  codec: { ...agentCodec, ...agentFoldersCodec, ...keptAgentsCodec, TurnAsked: conversationCodec.TurnAsked },
   ddl: new URL('./agents.sql', import.meta.url),
 
   on: {
@@ -46,6 +48,17 @@ export const agents = defineProjection<AgentEvent | AgentFoldersEvent | TurnAske
       insert into agent_webhook (token_hash, agent_id, credentials_id) values (${webhook.hash}, ${agentId}, ${webhook.credentialsId})
       on conflict (token_hash) do nothing`,
 
+    AgentLinked: ({ data: { agentId, link, sharedBy, sharedAt } }) =>
+      insertInto('agent_link', {
+        ...{ agent_id: agentId, link_id: link.linkId, token_hash: link.tokenHash },
+        ...{ shared_by: asText(sharedBy), shared_at: sharedAt },
+      }),
+    AgentLinkEnded: ({ data: { agentId } }) => removeFrom('agent_link', { agent_id: agentId }),
+    AgentKept: ({ data: { userId, agentId, linkId, keptAt } }, sql) => sql`
+      insert into kept_agent (user_id, agent_id, link_id, kept_at) values (${userId}, ${agentId}, ${linkId}, ${keptAt})
+      on conflict (user_id, agent_id) do update set link_id = excluded.link_id, kept_at = excluded.kept_at`,
+    KeptAgentRemoved: ({ data: { userId, agentId } }) => removeFrom('kept_agent', { user_id: userId, agent_id: agentId }),
+
     AgentPinned: ({ data, at }, sql) => sql`
       insert into agent_pin (agent_id, user_id, pinned_at) values (${data.agentId}, ${data.userId}, ${at}) on conflict do nothing`,
 
@@ -53,6 +66,7 @@ export const agents = defineProjection<AgentEvent | AgentFoldersEvent | TurnAske
 
     AgentDeleted: ({ data }, sql) => [
       sql`delete from agent_pin where agent_id = ${data.agentId}`,
+      sql`delete from kept_agent where agent_id = ${data.agentId}`,
       sql`delete from agent_webhook where agent_id = ${data.agentId}`,
       sql`delete from agent_use where agent_id = ${data.agentId}`,
       sql`delete from agent where agent_id = ${data.agentId}`,

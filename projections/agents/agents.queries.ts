@@ -15,6 +15,7 @@ export type AgentRecord = Readonly<{
   key: Readonly<{ keyId: string; hash: string; masked: string }> | null;
   /** Null while an agent of before there were webhooks was not asked for its own. */
   webhook: AgentWebhook | null;
+  link: Readonly<{ linkId: string; sharedBy: string; sharedAt: Date }> | null;
 }>;
 
 @Injectable()
@@ -43,6 +44,20 @@ export class AgentQueries {
     if (agentIds.length === 0) return [];
     const rows = await this.sql`${this.agents} where agent.agent_id = any (${agentIds as string[]}::text[])
       order by agent.created_at, agent.agent_id`;
+    return rows.map(asRecord);
+  }
+
+  /** The agent whose link has the token with this hash. */
+  async byLinkHash(tokenHash: string): Promise<AgentRecord | undefined> {
+    const rows = await this.sql`${this.agents} where agent_link.token_hash = ${tokenHash}`;
+    return rows.map(asRecord)[0];
+  }
+
+  /** The agents of others that a user has come to by links which are still open, the newest first. */
+  async keptBy(userId: string): Promise<readonly AgentRecord[]> {
+    const rows = await this.sql`${this.agents} join agents.kept_agent kept
+        on kept.agent_id = agent.agent_id and kept.link_id = agent_link.link_id
+      where kept.user_id = ${userId} order by kept.kept_at desc, agent.agent_id`;
     return rows.map(asRecord);
   }
 
@@ -77,9 +92,9 @@ export class AgentQueries {
 
   private get agents() {
     return this.sql`select agent.*, agent_key.key_id, agent_key.key_hash, agent_key.masked, agent_use.last_used_at,
-        agent_webhook.token_hash, agent_webhook.credentials_id, folder.folder_id
+        agent_webhook.token_hash, agent_webhook.credentials_id, agent_link.link_id, agent_link.shared_by, agent_link.shared_at, folder.folder_id
       from agents.agent left join agents.agent_key using (agent_id) left join agents.agent_use using (agent_id)
-        left join agents.agent_webhook using (agent_id)
+        left join agents.agent_webhook using (agent_id) left join agents.agent_link using (agent_id)
         left join agents.agent_folder folder
           on folder.folder_id = agent.configuration ->> 'folderId' and folder.owner_id = agent.owner_id`;
   }
@@ -99,6 +114,9 @@ const asRecord = (row: Row): AgentRecord => ({
   lastUsedAt: row['last_used_at'] as Date | null,
   key: row['key_hash']
     ? { keyId: row['key_id'] as string, hash: row['key_hash'] as string, masked: row['masked'] as string }
+    : null,
+  link: row['link_id']
+    ? { linkId: row['link_id'] as string, sharedBy: row['shared_by'] as string, sharedAt: row['shared_at'] as Date }
     : null,
   webhook: row['token_hash'] ? { hash: row['token_hash'] as string, credentialsId: row['credentials_id'] as string } : null,
 });

@@ -26,6 +26,24 @@ create table agent_webhook (
 );
 create unique index agent_webhook_by_agent on agent_webhook (agent_id);
 
+create table agent_link (
+  agent_id   text primary key,
+  link_id    text not null,
+  token_hash text not null unique,
+  shared_by  text not null,
+  shared_at  timestamptz not null
+);
+
+-- Which agents of others users have come to by links. It counts while the link is that of the agent.
+create table kept_agent (
+  user_id   text not null,
+  agent_id  text not null,
+  link_id   text not null,
+  kept_at   timestamptz not null,
+  primary key (user_id, agent_id)
+);
+create index kept_agent_by_agent on kept_agent (agent_id);
+
 create table agent_pin (
   agent_id   text not null,
   user_id    text not null,

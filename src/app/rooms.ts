@@ -15,6 +15,7 @@ import { JournalModule } from '../dialogue/journal/journal.module.js';
 import { AgentsModule } from '../resources/agents/agents.module.js';
 import { AgentFilesModule } from '../resources/agents/files/agent-files.module.js';
 import { AgentFoldersModule } from '../resources/agents/folders/agent-folders.module.js';
+import { AgentLinksModule } from '../resources/agents/links/agent-links.module.js';
 import { ArtifactsModule } from '../resources/artifacts/artifacts.module.js';
 import { AttachmentsModule } from '../resources/attachments/attachments.module.js';
 import { CodeModule } from '../resources/code/python/code.module.js';
@@ -81,6 +82,7 @@ export const ROOMS: readonly Room[] = [
   TeamsModule,
   AgentsModule,
   AgentFilesModule,
+  AgentLinksModule,
   AgentFoldersModule,
   GuardrailsModule,
   PromptsModule,

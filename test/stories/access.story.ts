@@ -22,7 +22,7 @@ const familyOf = ({ access }: Route): Family | undefined => FAMILIES.find((famil
 /** What any of the bodies holds beside an id: each route takes what it knows. */
 const FIELDS = {
   ...{ name: 'New', content: 'Be brief.', question: 'Why?', question_index: 0, feedback: 'like', config: {}, actions: [] },
-  ...{ role: 'team_member', user_id: newId(), resource_type: 'agent', resource_id: newId(), settings: {} },
+  ...{ role: 'team_member', user_id: newId(), resource_type: 'agent', resource_id: newId(), settings: {}, shared: true },
   ...{ query: 'When?', text: 'Tea is at four.', chunk_id: `${newId()}-0` },
   ...{ sync_frequency: 'daily', action: 'pause', instruction: YEARLY.instruction, displayName: 'Notes', status: true },
 };

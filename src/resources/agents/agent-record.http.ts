@@ -1,6 +1,6 @@
 import type { AgentRecord } from '../../../projections/agents/agents.queries.js';
 import { CHUNKS_DEFAULT } from '../sources/source/retrieval.policy.js';
-import { actionsOf, type Grant, grantAllows } from '../identity/grants.policy.js';
+import { actionsOf, type Grant, grantAllows, ownershipOf } from '../identity/grants.policy.js';
 import { imageUrl } from './agent-images.http.js';
 import type { Referred, ToolDetail } from './referred-things.js';
 
@@ -28,10 +28,12 @@ export type ShownAgent = Readonly<{
   grant: Grant | undefined;
   pinned: boolean;
   tools: ReadonlyMap<string, ToolDetail>;
+  /** The token of its link; empty: it has none. */
+  linkToken: string;
 }>;
 
 /** An agent as the listings show it. */
-export function agentRecord({ agent: { configuration, ...agent }, grant, pinned, tools }: ShownAgent) {
+export function agentRecord({ agent: { configuration, ...agent }, grant, pinned, tools, linkToken }: ShownAgent) {
   const actions: readonly string[] = grant ? actionsOf('agents', grant) : OWNER_ACTIONS;
   return {
     id: agent.id,
@@ -58,17 +60,16 @@ export function agentRecord({ agent: { configuration, ...agent }, grant, pinned,
     updated_at: agent.updatedAt.toISOString(),
     last_used_at: agent.lastUsedAt?.toISOString() ?? null,
     pinned,
-    shared: false,
-    shared_metadata: {},
-    shared_token: '',
+    shared: agent.link !== null,
+    shared_metadata: agent.link ? { shared_by: agent.link.sharedBy, shared_at: agent.link.sharedAt.toISOString() } : {},
+    shared_token: actions.includes('manage_access_details') ? linkToken : '',
     models: configuration.models,
     default_model_id: configuration.defaultModelId,
     // Folders are their owner's.
     folder_id: grant ? null : configuration.folderId,
     workflow: configuration.workflowId,
     allow_system_prompt_override: configuration.allowSystemPromptOverride,
-    ownership: grant ? 'team' : 'user',
-    team_access: grant?.level ?? null,
+    ...ownershipOf(grant),
     ...(!grant && { key: agent.key?.masked ?? '' }),
     access: grant?.level ?? 'owner',
     allowed_actions: actions,

@@ -9,6 +9,8 @@ export const agentCodec: Codec<AgentEvent> = {
   AgentKeyIssued: [],
   AgentKeyRevoked: [],
   AgentWebhookMinted: [],
+  AgentLinked: [],
+  AgentLinkEnded: [],
   AgentPinned: [],
   AgentUnpinned: [],
   AgentDeleted: [],

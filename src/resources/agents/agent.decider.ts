@@ -3,7 +3,7 @@ import { Rejection } from '../../kernel/rejection.js';
 import type { Aggregate } from '../../kernel/event-sourcing/streams.js';
 import { sameJson } from '../../kernel/same-json.js';
 import { agentCodec } from './agent.codec.js';
-import type { AgentConfiguration, AgentEvent, AgentStatus, AgentWebhook, IssuedKey } from './agent.events.js';
+import type { AgentConfiguration, AgentEvent, AgentLink, AgentStatus, AgentWebhook, IssuedKey } from './agent.events.js';
 import { BLANK_AGENT, lackingForPublication } from './agent.policy.js';
 import { fieldsAfterImport, type ImportedAgent } from './imported-agent.policy.js';
 
@@ -17,6 +17,8 @@ export type Agent = Readonly<{
   keyId: string | null;
   /** Null for agents of before there were any, until somebody asks. */
   webhook: AgentWebhook | null;
+  /** The id of the link that is open. */
+  linkId: string | null;
   pinnedBy: ReadonlySet<string>;
   /** The imports that have been applied to it. */
   imports: ReadonlySet<string>;
@@ -30,6 +32,7 @@ const initial: Agent = {
   updatedAt: '',
   keyId: null,
   webhook: null,
+  linkId: null,
   pinnedBy: new Set(),
   imports: new Set(),
 };
@@ -58,6 +61,10 @@ function evolve(state: Agent, event: AgentEvent): Agent {
       return { ...state, keyId: null };
     case 'AgentWebhookMinted':
       return { ...state, webhook: event.data.webhook };
+    case 'AgentLinked':
+      return { ...state, linkId: event.data.link.linkId };
+    case 'AgentLinkEnded':
+      return { ...state, linkId: null };
     case 'AgentPinned':
       return { ...state, pinnedBy: new Set([...state.pinnedBy, event.data.userId]) };
     case 'AgentUnpinned':
@@ -245,6 +252,26 @@ export const mintWebhook =
     return state.webhook ? [] : [{ type: 'AgentWebhookMinted', data: { agentId: state.id, webhook } }];
   };
 
+/** The agent gets a link; one that has a link keeps it. */
+export const shareByLink =
+  (ownerId: string, link: AgentLink, sharedBy: string, now: Date): Decide =>
+  (state) => {
+    ownedBy(state, ownerId);
+    if (state.linkId !== null) return [];
+    return [{ type: 'AgentLinked', data: { agentId: state.id, link, sharedBy, sharedAt: now.toISOString() } }];
+  };
+
+/** The link of the agent, if it has one, opens nothing any more. */
+export const endLink =
+  (ownerId: string): Decide =>
+  (state) => {
+    ownedBy(state, ownerId);
+    return linkEnded(state);
+  };
+
+const linkEnded = ({ id: agentId, linkId }: Agent): AgentEvent[] =>
+  linkId === null ? [] : [{ type: 'AgentLinkEnded', data: { agentId, linkId } }];
+
 export const pin =
   (userId: string): Decide =>
   (state) => {
@@ -268,5 +295,5 @@ export const remove =
     const revoked: AgentEvent[] = state.keyId
       ? [{ type: 'AgentKeyRevoked', data: { agentId: state.id, keyId: state.keyId } }]
       : [];
-    return [...revoked, { type: 'AgentDeleted', data: { agentId: state.id } }];
+    return [...revoked, ...linkEnded(state), { type: 'AgentDeleted', data: { agentId: state.id } }];
   };

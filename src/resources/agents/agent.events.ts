@@ -76,6 +76,12 @@ export type AgentKeyIssued = Event<'AgentKeyIssued', { agentId: AgentId; key: Is
 export type AgentKeyRevoked = Event<'AgentKeyRevoked', { agentId: AgentId; keyId: string }>;
 /** The token is the agent's for good. */
 export type AgentWebhookMinted = Event<'AgentWebhookMinted', { agentId: AgentId; webhook: AgentWebhook }>;
+/** What the link of an agent is known by. Its token is derived from the id and not stored. */
+export type AgentLink = Readonly<{ linkId: string; tokenHash: string }>;
+
+/** Everybody who has the link may see what the agent is and, signed in, ask it. `sharedBy` is the name that the link shows. */
+export type AgentLinked = Event<'AgentLinked', { agentId: AgentId; link: AgentLink; sharedBy: string; sharedAt: string }>;
+export type AgentLinkEnded = Event<'AgentLinkEnded', { agentId: AgentId; linkId: string }>;
 export type AgentPinned = Event<'AgentPinned', { agentId: AgentId; userId: string }>;
 export type AgentUnpinned = Event<'AgentUnpinned', { agentId: AgentId; userId: string }>;
 export type AgentDeleted = Event<'AgentDeleted', { agentId: AgentId }>;
@@ -88,6 +94,8 @@ export type AgentEvent =
   | AgentKeyIssued
   | AgentKeyRevoked
   | AgentWebhookMinted
+  | AgentLinked
+  | AgentLinkEnded
   | AgentPinned
   | AgentUnpinned
   | AgentDeleted;

@@ -23,13 +23,14 @@ import { may, requireAccess, visible } from '../identity/access.policy.js';
 import { Reaching } from '../identity/reaching.js';
 import { CurrentUser } from '../identity/identity.http.js';
 import { Blobs } from '../../kernel/blobs.js';
+import { Fingerprints } from '../../kernel/event-sourcing/fingerprints.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { answerPosition } from '../../platform/http/positions.js';
 import { agentNotFound } from './agent.decider.js';
 import type { AgentConfiguration } from './agent.events.js';
-import { BLANK_AGENT, changesOfEditor } from './agent.policy.js';
+import { agentLinkToken, BLANK_AGENT, changesOfEditor } from './agent.policy.js';
 import { maskedAgentKey } from '../identity/agent-keys.policy.js';
 import { AgentFields, changesIn, readAgentFields, refuseIncomplete, refuseUnknownModels } from './agent-fields.http.js';
 import { Guardrails } from '../guardrails/guardrails.port.js';
@@ -37,7 +38,7 @@ import { LanguageModels } from '../models/model/language-model.port.js';
 import { keepImage } from './agent-images.http.js';
 import { agentRecord, agentRecordInFull } from './agent-record.http.js';
 import { CreateAgent, DeleteAgent, PinAgent, RegenerateAgentKey, UpdateAgent } from './agent.commands.js';
-import { ReferredThings } from './referred-things.js';
+import { ReferredThings, type ToolDetail } from './referred-things.js';
 import { ReadableFormFields } from '../../platform/http/bodies/form-fields.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
@@ -73,6 +74,7 @@ export class AgentsController {
     private readonly models: LanguageModels,
     private readonly guardrails: Guardrails,
     private readonly reaching: Reaching,
+    private readonly fingerprints: Fingerprints,
   ) {}
 
   @Access({ for: 'user', action: 'list', of: 'agents', scopes: ['agents:read'] })
@@ -86,7 +88,9 @@ export class AgentsController {
     const agents = visible(user, 'agents', [...own, ...(await this.agents.among([...held.keys()]))]);
     const pins = new Set(pinned.map(({ id }) => id));
     const tools = await this.things.toolDetails(agents);
-    return agents.map((agent) => agentRecord({ agent, grant: held.get(agent.id), pinned: pins.has(agent.id), tools }));
+    return agents.map((agent) =>
+      agentRecord({ ...this.shown(agent, tools), grant: held.get(agent.id), pinned: pins.has(agent.id) }),
+    );
   }
 
   @Access({
@@ -106,16 +110,17 @@ export class AgentsController {
       this.things.of(agent),
       this.reaching.grantOf(user.userId, agent, 'agents'),
     ]);
-    return agentRecordInFull({ agent, grant, pinned, tools }, referred);
+    return agentRecordInFull({ ...this.shown(agent, tools), grant, pinned }, referred);
   }
 
   @Access({ for: 'user', action: 'list', of: 'agents', scopes: ['agents:read'] })
   @Get('pinned_agents')
   async pinned(@CurrentUser() user: SignedInUser) {
-    const [pinned, held] = await Promise.all([this.agents.pinnedBy(user.userId), this.reaching.held(user.userId, 'agents')]);
+    const pinned = await this.agents.pinnedBy(user.userId);
+    const held = await this.reaching.grantsOf(user.userId, pinned, 'agents');
     const agents = visible(user, 'agents', await this.reaching.usableAmong(user.userId, pinned, 'agents'));
     const tools = await this.things.toolDetails(agents);
-    return agents.map((agent) => agentRecord({ agent, grant: held.get(agent.id), pinned: true, tools }));
+    return agents.map((agent) => agentRecord({ ...this.shown(agent, tools), grant: held.get(agent.id), pinned: true }));
   }
 
   @ApiOperation({ summary: 'Makes an agent; one that is published answers with its key from now on' })
@@ -230,6 +235,10 @@ export class AgentsController {
     const pinned = !(await this.agents.isPinned(agent.id, user.userId));
     await this.settled(reply, await this.commands.execute(new PinAgent(agent.id, user.userId, pinned, user.cause)));
     return { success: true, action: pinned ? 'pinned' : 'unpinned' };
+  }
+
+  private shown(agent: AgentRecord, tools: ReadonlyMap<string, ToolDetail>) {
+    return { agent, tools, linkToken: agent.link ? agentLinkToken(this.fingerprints, agent.link.linkId) : '' };
   }
 
   /** Without `needs` it has to be the user's own. */

@@ -61,7 +61,7 @@ const images = MultipartModule.registerAsync({
       useFactory: ({ publicApiBaseUrl }: Config) => new PublicBaseUrl(publicApiBaseUrl),
     },
   ],
-  exports: [AgentQueries, AgentKeyDirectory, DeleteWorkflowOfAgent],
+  exports: [AgentQueries, AgentKeyDirectory, AccessibleReferences, ReferredThings, DeleteWorkflowOfAgent],
 })
 export class AgentsModule {
   static readonly rejections = agentsRejections;

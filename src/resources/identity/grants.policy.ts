@@ -5,7 +5,12 @@ export type Grant = Readonly<{
   level: 'viewer' | 'editor';
   /** What the owner of the thing has switched; the defaults stand for the others. */
   switches: Readonly<Record<string, boolean>>;
+  /** It is no team's: the user came by a link. */
+  byLink?: true;
 }>;
+
+/** What somebody who came by the link of an agent may do with it. */
+export const BY_LINK: Grant = { level: 'viewer', switches: {}, byLink: true };
 
 /** The switches of a thing with their defaults: each opens some actions to viewers or editors. */
 const SWITCHES: Readonly<Record<Family, Readonly<Record<string, boolean>>>> = {
@@ -83,7 +88,7 @@ export const wider = (one: Grant | undefined, other: Grant): Grant => (one?.leve
 
 /** How listings tell somebody's own things from those of others. */
 export const ownershipOf = (grant: Grant | undefined) =>
-  grant ? { ownership: 'team', team_access: grant.level } : { ownership: 'user', team_access: null };
+  grant && !grant.byLink ? { ownership: 'team', team_access: grant.level } : { ownership: 'user', team_access: null };
 
 /** What somebody is in a team. `isAdmin`: an administrator of the installation. */
 export type TeamStanding = Readonly<{ role: 'team_admin' | 'team_member' | undefined; isOwner: boolean; isAdmin: boolean }>;

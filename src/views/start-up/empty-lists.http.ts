@@ -4,17 +4,11 @@ import { CurrentUser } from '../../resources/identity/identity.http.js';
 import { Access } from '../../platform/http/access.js';
 
 /**
- * Lists that clients load when they start and that this service has nothing to put into: it has no templates and shared
- * agents. Said plainly, an empty list lets the client go on; a missing route would stop it.
+ * A list that clients load when they start and that this service has nothing to put into: it has no templates. Said plainly,
+ * an empty list lets the client go on; a missing route would stop it.
  */
 @Controller('api')
 export class EmptyListsController {
-  @Access({ for: 'user', action: 'list', of: 'agents', scopes: ['agents:read'] })
-  @Get('shared_agents')
-  sharedAgents(@CurrentUser() _: SignedInUser) {
-    return [];
-  }
-
   @Access({ for: 'user', action: 'describe', of: 'agents', scopes: ['agents:read'] })
   @Get('template_agents')
   templateAgents(@CurrentUser() _: SignedInUser) {

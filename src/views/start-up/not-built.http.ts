@@ -40,7 +40,6 @@ export const NOT_BUILT = {
     'sources/:id/graph/node/:node',
   ],
   'Sources made of attachments': ['sources/from_attachments'],
-  'Copies of templates': ['adopt_agent'],
   'Tools of speech': ['tts', 'stt', 'stt/live/start', 'stt/live/chunk', 'stt/live/finish'],
 } as const;
 

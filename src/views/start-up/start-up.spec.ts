@@ -39,7 +39,6 @@ async function start(
 type Answer = { status: number; location: string | null; body: unknown };
 
 const LISTS = {
-  '/api/shared_agents': [],
   '/api/template_agents': [],
 };
 
@@ -62,7 +61,7 @@ describe('a client that starts', () => {
       const config = { auth_type: 'session_jwt', requires_auth: true, hybrid_available: true };
       expect(await get('/api/config')).toMatchObject({ status: 200, body: config });
       expect(await get('/api/user/me')).toMatchObject({ status: 401, body: { success: false } });
-      expect(await get('/api/shared_agents')).toMatchObject({ status: 401, body: { success: false } });
+      expect(await get('/api/template_agents')).toMatchObject({ status: 401, body: { success: false } });
       const session = async () => ((await get('/api/generate_token')).body as { token: string }).token;
       const [mine, yours] = [await session(), await session()];
       const me = (await get('/api/user/me', mine)).body as { user_id: string };

@@ -6,11 +6,17 @@ import { Freshness, requireReached } from '../../../kernel/event-sourcing/freshn
 import type { Reaction } from '../../../kernel/event-sourcing/reaction.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { Rejection } from '../../../kernel/rejection.js';
+import { agentCodec } from '../../../resources/agents/agent.codec.js';
+import type { AgentLinkEnded } from '../../../resources/agents/agent.events.js';
+import { keptAgentsCodec } from '../../../resources/agents/links/kept-agents.codec.js';
+import type { KeptAgentRemoved } from '../../../resources/agents/links/kept-agents.events.js';
 import { teamCodec } from '../../../resources/identity/teams/team.codec.js';
 import type { TeamGrantEnded, TeamMemberRemoved } from '../../../resources/identity/teams/team.events.js';
 import { readTranscript } from '../loop/transcript.js';
 import { SharedUse } from './shared-use.js';
 import { StopAnswer } from './stop-answer.commands.js';
+
+type Ending = TeamGrantEnded | TeamMemberRemoved | AgentLinkEnded | KeptAgentRemoved;
 
 /**
  * Stops the turns under way of users who may not use an agent any more. Three steps: (1) wait until the read models say what the
@@ -19,15 +25,22 @@ import { StopAnswer } from './stop-answer.commands.js';
  * same moment is found by its runner, which asks `SharedUse` before it answers.
  */
 @Injectable()
-export class StopTurnsOfEndedGrants implements Reaction<TeamGrantEnded | TeamMemberRemoved> {
+export class StopTurnsOfEndedGrants implements Reaction<Ending> {
   readonly name = 'stop-turns-of-ended-grants';
-  readonly categories = ['team'];
-  readonly codec = { TeamGrantEnded: teamCodec.TeamGrantEnded, TeamMemberRemoved: teamCodec.TeamMemberRemoved };
+  readonly categories = ['team', 'agent', 'keptAgents'];
+  readonly codec = {
+    TeamGrantEnded: teamCodec.TeamGrantEnded,
+    TeamMemberRemoved: teamCodec.TeamMemberRemoved,
+    AgentLinkEnded: agentCodec.AgentLinkEnded,
+    KeptAgentRemoved: keptAgentsCodec.KeptAgentRemoved,
+  };
   readonly on = {
     TeamGrantEnded: async (event: Recorded<TeamGrantEnded>) => {
       if (event.data.family === 'agents') await this.stop(event, event.data.resourceId);
     },
     TeamMemberRemoved: (event: Recorded<TeamMemberRemoved>) => this.stop(event),
+    AgentLinkEnded: (event: Recorded<AgentLinkEnded>) => this.stop(event, event.data.agentId),
+    KeptAgentRemoved: (event: Recorded<KeptAgentRemoved>) => this.stop(event, event.data.agentId),
   };
 
   constructor(
@@ -38,8 +51,8 @@ export class StopTurnsOfEndedGrants implements Reaction<TeamGrantEnded | TeamMem
     private readonly freshness: Freshness,
   ) {}
 
-  private async stop(event: Recorded<TeamGrantEnded | TeamMemberRemoved>, agentId?: string): Promise<void> {
-    await requireReached(this.freshness, ['teams', 'unsealed-turns'], event.position);
+  private async stop(event: Recorded<Ending>, agentId?: string): Promise<void> {
+    await requireReached(this.freshness, ['teams', 'agents', 'unsealed-turns'], event.position);
     const cause = causedBy(event, `system:${this.name}`);
     for (const { conversationId, turnId } of await this.turns.ofSharedAgents(agentId))
       if (await this.isClosed(conversationId, turnId, cause)) await this.request(conversationId, turnId, cause);

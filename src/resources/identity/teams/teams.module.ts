@@ -1,4 +1,5 @@
 import { Global, Module } from '@nestjs/common';
+import { KeptAgentQueries } from '../../../../projections/agents/kept-agents.queries.js';
 import { TeamQueries } from '../../../../projections/teams/teams.queries.js';
 import { Reaching } from '../reaching.js';
 import {
@@ -18,6 +19,7 @@ import { teamsRejections } from './teams.rejections.js';
   controllers: [TeamsController],
   providers: [
     TeamQueries,
+    KeptAgentQueries,
     Reaching,
     CreateTeamHandler,
     ChangeTeamHandler,

@@ -1,0 +1,18 @@
+import { Injectable } from '@nestjs/common';
+import { ReadModels } from '../read-models.js';
+
+/** Which agents of others users have come to by links that are still open. */
+@Injectable()
+export class KeptAgentQueries {
+  constructor(private readonly readModels: ReadModels) {}
+
+  /** Those of these agents that a user keeps. */
+  async keptAmong(userId: string, agentIds: readonly string[]): Promise<readonly string[]> {
+    if (agentIds.length === 0) return [];
+    const rows = await this.readModels.sql<{ id: string }[]>`
+      select kept.agent_id as id from agents.kept_agent kept
+        join agents.agent_link link on link.agent_id = kept.agent_id and link.link_id = kept.link_id
+      where kept.user_id = ${userId} and kept.agent_id = any (${agentIds as string[]}::text[])`;
+    return rows.map(({ id }) => id);
+  }
+}

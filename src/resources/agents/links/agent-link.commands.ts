@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import { CommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../../../kernel/clock.js';
+import { Command, type Handler } from '../../../kernel/commands.js';
+import type { Cause } from '../../../kernel/event-sourcing/events.js';
+import { Fingerprints } from '../../../kernel/event-sourcing/fingerprints.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { newId } from '../../../kernel/ids.js';
+import { agent, endLink, shareByLink } from '../agent.decider.js';
+import { agentStream } from '../agent.events.js';
+import { agentLinkToken } from '../agent.policy.js';
+import { keep, keptAgents, removeKept } from './kept-agents.decider.js';
+import { keptAgentsStream } from './kept-agents.events.js';
+
+/** What a token is found by. */
+export const agentLinkHash = (token: string): string => createHash('sha256').update(token).digest('hex');
+
+/** An agent gets a link, or loses it. The token is empty where it has none. */
+export class ShareAgentByLink extends Command<Readonly<{ token: string; position: bigint | undefined }>> {
+  constructor(
+    readonly agentId: string,
+    readonly ownerId: string,
+    readonly wanted: Readonly<{ shared: boolean; sharedBy: string }>,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(ShareAgentByLink)
+export class ShareAgentByLinkHandler implements Handler<ShareAgentByLink> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly fingerprints: Fingerprints,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ agentId, ownerId, wanted: { shared, sharedBy }, cause }: ShareAgentByLink) {
+    const linkId = newId();
+    const link = { linkId, tokenHash: agentLinkHash(agentLinkToken(this.fingerprints, linkId)) };
+    const decision = shared ? shareByLink(ownerId, link, sharedBy, this.clock.now()) : endLink(ownerId);
+    const { state, position } = await this.streams.transact(agentStream(agentId), agent, decision, cause);
+    return { token: state.linkId === null ? '' : agentLinkToken(this.fingerprints, state.linkId), position };
+  }
+}
+
+/** A user comes to an agent by its link, or takes one out of the list of those. */
+export class KeepAgent extends Command<bigint | undefined> {
+  constructor(
+    readonly userId: string,
+    readonly agentId: string,
+    /** Null: it is removed. */
+    readonly linkId: string | null,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(KeepAgent)
+export class KeepAgentHandler implements Handler<KeepAgent> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ userId, agentId, linkId, cause }: KeepAgent): Promise<bigint | undefined> {
+    const decision = linkId === null ? removeKept(userId, agentId) : keep(userId, agentId, linkId, this.clock.now());
+    return (await this.streams.transact(keptAgentsStream(userId), keptAgents, decision, cause)).position;
+  }
+}

@@ -1,0 +1,150 @@
+import { Body, Controller, Delete, Get, HttpCode, Post, Put, Query, Res } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { IsBoolean, IsNotEmpty, IsOptional, IsString, MaxLength } from 'class-validator';
+import type { FastifyReply } from 'fastify';
+import { type AgentRecord, AgentQueries } from '../../../../projections/agents/agents.queries.js';
+import type { ResourceAction } from '../../../kernel/access.js';
+import { Commands } from '../../../kernel/commands.js';
+import { Fingerprints } from '../../../kernel/event-sourcing/fingerprints.js';
+import { Freshness } from '../../../kernel/event-sourcing/freshness.js';
+import { isId } from '../../../kernel/ids.js';
+import { Rejection } from '../../../kernel/rejection.js';
+import { Access } from '../../../platform/http/access.js';
+import { DocumentedBody, RequiredQuery } from '../../../platform/http/documented.js';
+import { answerPosition } from '../../../platform/http/positions.js';
+import { onlookerOf, type SignedInUser } from '../../identity/caller.js';
+import { CurrentUser, UserIfSignedIn } from '../../identity/identity.http.js';
+import { Reaching } from '../../identity/reaching.js';
+import { agentNotFound } from '../agent.decider.js';
+import { CreateAgent } from '../agent.commands.js';
+import { imageUrl } from '../agent-images.http.js';
+import { agentRecord } from '../agent-record.http.js';
+import { ReferredThings } from '../referred-things.js';
+import { AdoptedAgents } from './adopted-agents.js';
+import { agentLinkHash, KeepAgent, ShareAgentByLink } from './agent-link.commands.js';
+import { sharedAgentNotFound } from './kept-agents.decider.js';
+
+const NAME_CHARACTERS_MAX = 200;
+const TOKEN = /^[0-9a-f]{64}$/;
+
+export class AgentShare {
+  @IsString() @IsNotEmpty() id!: string;
+  @IsBoolean() shared!: boolean;
+  /** Who shares it, as visitors are told. */
+  @IsOptional() @IsString() @MaxLength(NAME_CHARACTERS_MAX) username?: string | null;
+}
+
+/** Links that show agents to everybody who has them, and let signed-in visitors ask them. */
+@ApiTags('Agents')
+@Controller('api')
+export class AgentLinksController {
+  constructor(
+    private readonly commands: Commands,
+    private readonly agents: AgentQueries,
+    private readonly things: ReferredThings,
+    private readonly adopted: AdoptedAgents,
+    private readonly reaching: Reaching,
+    private readonly fingerprints: Fingerprints,
+    private readonly freshness: Freshness,
+  ) {}
+
+  @ApiOperation({ summary: 'Gives an agent a link, or ends it. An agent that has a link keeps it' })
+  @DocumentedBody({ type: AgentShare }, { id: '00000000-0000-4000-8000-000000000000', shared: true, username: 'Alice' })
+  @Access({ for: 'user', action: 'change', of: 'agents', at: { in: 'body', name: 'id' }, granted: 'share' })
+  @Put('share_agent')
+  async share(
+    @CurrentUser() user: SignedInUser,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Body() { id, shared, username }: AgentShare,
+  ) {
+    const { ownerId } = await this.reached(user, id, 'share');
+    const wanted = { shared, sharedBy: username?.trim() ?? '' };
+    const { token, position } = await this.commands.execute(new ShareAgentByLink(id, ownerId, wanted, user.cause));
+    await this.settled(reply, position);
+    return { success: true, shared_token: token || null };
+  }
+
+  @ApiOperation({ summary: 'What a link shows. A signed-in visitor finds the agent among the shared ones from then on' })
+  @RequiredQuery('token')
+  @Access({ for: 'capability', action: 'read', of: 'shared agents' })
+  @Get('shared_agent')
+  async shared(
+    @UserIfSignedIn() user: SignedInUser | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Query('token') token?: string,
+  ) {
+    if (!token) throw new Rejection('invalid-request', 'Token or ID is required');
+    const agent = TOKEN.test(token) ? await this.agents.byLinkHash(agentLinkHash(token)) : undefined;
+    if (!agent?.link) throw sharedAgentNotFound();
+    // A program that looks on somebody's behalf keeps nothing for them.
+    const visitor = onlookerOf(user);
+    if (visitor && !this.reaching.isOwn(visitor, agent))
+      await this.settled(
+        reply,
+        await this.commands.execute(new KeepAgent(visitor.userId, agent.id, agent.link.linkId, visitor.cause)),
+      );
+    return this.visitorsRecord(agent, token);
+  }
+
+  @ApiOperation({ summary: 'The agents of others that the user has come to by links which are open, the newest first' })
+  @Access({ for: 'user', action: 'list', of: 'shared agents', scopes: ['agents:read'], closedToRestricted: ['agents'] })
+  @Get('shared_agents')
+  async kept(@CurrentUser() user: SignedInUser) {
+    const kept = await this.agents.keptBy(user.userId);
+    const records = kept.map((agent) => this.visitorsRecord(agent, this.fingerprints.of('agent-link', agent.link!.linkId)));
+    return Promise.all(records);
+  }
+
+  @ApiOperation({ summary: 'Takes an agent out of the list of shared ones; what it answers for the user stops' })
+  @RequiredQuery('id')
+  @Access({ for: 'user', action: 'change', of: 'shared agents', at: { in: 'query', name: 'id' } })
+  @Delete('remove_shared_agent')
+  async remove(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Query('id') id?: string) {
+    if (!id) throw new Rejection('invalid-request', 'ID is required');
+    if (!isId(id)) throw sharedAgentNotFound();
+    await this.settled(reply, await this.commands.execute(new KeepAgent(user.userId, id, null, user.cause)));
+    return { success: true, action: 'removed' };
+  }
+
+  @ApiOperation({ summary: 'Copies an agent that the user may ask into one of the user’s own, with a key of its own' })
+  @RequiredQuery('id')
+  @Access({ for: 'user', action: 'ask', of: 'agents', at: { in: 'query', name: 'id' }, granted: 'use' })
+  @Post('adopt_agent')
+  @HttpCode(200)
+  async adopt(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Query('id') id?: string) {
+    if (!id) throw new Rejection('invalid-request', 'ID required');
+    const { configuration } = await this.reached(user, id, 'use');
+    const wanted = { configuration: await this.adopted.of(configuration, user.userId), status: 'published' } as const;
+    const { agentId, key, position } = await this.commands.execute(new CreateAgent(user.userId, wanted, user.cause));
+    await this.settled(reply, position);
+    const agent = (await this.agents.byId(agentId))!;
+    const tools = await this.things.toolDetails([agent]);
+    return { success: true, agent: { ...agentRecord({ agent, grant: undefined, pinned: false, tools, linkToken: '' }), key } };
+  }
+
+  /** An agent as visitors see it: what it is, and nothing of how it is set up. */
+  private async visitorsRecord(agent: AgentRecord, token: string) {
+    const { configuration, link } = agent;
+    const tools = await this.things.toolDetails([agent]);
+    return {
+      ...{ id: agent.id, user: agent.ownerId, name: configuration.name, description: configuration.description },
+      image: configuration.image ? imageUrl(agent.id, configuration.image) : '',
+      tools: [...tools.values()].map(({ name }) => name),
+      ...{ agent_type: configuration.agentType, status: agent.status },
+      ...{ created_at: agent.createdAt.toISOString(), updated_at: agent.updatedAt.toISOString() },
+      ...{ shared: true, shared_token: token },
+      shared_metadata: { shared_by: link!.sharedBy, shared_at: link!.sharedAt.toISOString() },
+    };
+  }
+
+  private async reached(user: SignedInUser, id: string, needs: ResourceAction): Promise<AgentRecord> {
+    const agent = isId(id) ? await this.agents.byId(id) : undefined;
+    return this.reaching.reached(user, agent, 'agents', needs, agentNotFound);
+  }
+
+  /** The caller's next read shows what was written, wherever it is answered. */
+  private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
+    answerPosition(reply, position);
+    await this.freshness.reached(['agents'], position);
+  }
+}
