@@ -16,7 +16,6 @@ describe('what is not built', () => {
       'Changes of the files of a source',
       'Wikis and graphs of sources',
       'Sources made of attachments',
-      'Copies of templates',
       'Tools of speech',
     ]);
     expect(Object.values(NOT_BUILT).flat()).toHaveLength(31);
