@@ -4,6 +4,7 @@ import type { Purge } from '../kernel/event-sourcing/purge.js';
 import type { Reaction } from '../kernel/event-sourcing/reaction.js';
 import type { Ticker } from '../kernel/event-sourcing/ticker.js';
 import type { Rejections } from '../platform/http/rejections.js';
+import { OpenAiModule } from '../dialects/openai/openai.module.js';
 import { FollowUpsModule } from '../background/follow-ups/follow-ups.module.js';
 import { JobsModule } from '../background/jobs/jobs.module.js';
 import { RunsModule } from '../background/runs/runs.module.js';
@@ -105,6 +106,7 @@ export const ROOMS: readonly Room[] = [
   WebhooksModule,
   BuiltinModule,
   JobsModule,
+  OpenAiModule,
   NotificationsModule,
   ActivityModule,
   AuditModule,
