@@ -41,8 +41,8 @@ export class ChatCompletionsController {
     @Body() body: unknown,
     @KeyIdentity() identity: Identity,
     @Res() reply: FastifyReply,
-    @Headers('idempotency-key') key?: string,
-    @Headers(CONVERSATION_HEADER.toLowerCase()) conversationInHeader?: string,
+    @Headers('Idempotency-Key') key?: string,
+    @Headers(CONVERSATION_HEADER) conversationInHeader?: string,
   ): Promise<void> {
     const caller = await identity.agentKey();
     if (!caller) throw unauthenticated();
