@@ -5,6 +5,7 @@ import type { Reaction } from '../kernel/event-sourcing/reaction.js';
 import type { Ticker } from '../kernel/event-sourcing/ticker.js';
 import type { Rejections } from '../platform/http/rejections.js';
 import { OlderModule } from '../dialects/older/older.module.js';
+import { OpenAiModule } from '../dialects/openai/openai.module.js';
 import { FollowUpsModule } from '../background/follow-ups/follow-ups.module.js';
 import { JobsModule } from '../background/jobs/jobs.module.js';
 import { RunsModule } from '../background/runs/runs.module.js';
@@ -114,6 +115,7 @@ export const ROOMS: readonly Room[] = [
   BuiltinModule,
   JobsModule,
   OlderModule,
+  OpenAiModule,
   NotificationsModule,
   ActivityModule,
   AnalyticsModule,

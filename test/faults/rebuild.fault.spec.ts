@@ -140,7 +140,7 @@ describe('A rebuild as a process', () => {
     'verifies: 0 when live is what the log says, 1 and the row when not',
     async () => {
       const same = await rebuild('--verify').ended;
-      expect([same.code, same.said]).toEqual([0, expect.stringContaining('the same: conversation 4000, turn 8000')]);
+      expect([same.code, same.said]).toEqual([0, expect.stringContaining('the same: conversation 4000, share 0, turn 8000')]);
       const [row] = await database.sql<{ turn_id: string }[]>`
       update conversations.turn set response = 'forged' where turn_id = (select max(turn_id) from conversations.turn) returning turn_id`;
       const different = await rebuild('--verify').ended;

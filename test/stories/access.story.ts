@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { FAMILIES, type Family, type Place, type Scope, SCOPES } from '../../src/kernel/access.js';
 import { newId } from '../../src/kernel/ids.js';
-import { BRINGS_OWN_CREDENTIAL } from '../../src/resources/identity/identify-request.js';
+import { BEARER_IS_AGENT_KEY, BRINGS_OWN_CREDENTIAL } from '../../src/resources/identity/identify-request.js';
 import { refusalOf } from '../../src/resources/identity/access.policy.js';
 import { bearer } from '../support/access-table.js';
 import { bearerOf, type MadeToken, tokenFor } from '../support/access-tokens.js';
@@ -94,7 +94,8 @@ export function accessStory(makeBacking: MakeBacking): void {
 
   const all = routes.map((route) => ({ name: nameOf(route), route }));
   const ofDevices = all.filter(({ route: { access } }) => access?.for === 'device');
-  const cases = all.filter((each) => !ofDevices.includes(each));
+  const ofKeys = all.filter(({ route: { path } }) => BEARER_IS_AGENT_KEY.test(path));
+  const cases = all.filter((each) => !ofDevices.includes(each) && !ofKeys.includes(each));
 
   it('are all that the reference of the running service names, but for what is not built', async () => {
     const { paths } = await world.nobody.json<{ paths: Record<string, object> }>('/api/openapi.json');
@@ -154,6 +155,13 @@ export function accessStory(makeBacking: MakeBacking): void {
       const { status } = await send(bearer, route, newId());
       expect(status === 401).toBe(!BRINGS_OWN_CREDENTIAL.test(path));
     });
+  });
+
+  it.each(ofKeys)('the key of an agent is let in at $name as bearer, and nobody else is', async ({ route }) => {
+    const { key } = await world.agent();
+    expect([401, 403]).not.toContain((await send(bearerOf(world.service.url, key), route, newId())).status);
+    const others = [world.nobody, world.alice, (await tokenFor(world, { scopes: ALL })).client];
+    for (const other of others) expect((await send(other, route, newId())).status).toBe(401);
   });
 
   describe('a session', () => {

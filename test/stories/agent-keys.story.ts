@@ -77,6 +77,16 @@ export function agentKeysStory(makeBacking: MakeBacking): void {
       'the key in a header': (client, api_key, headers) =>
         replyOf(client.post('/api/search', { question }, { ...headers, 'x-api-key': api_key })),
     },
+    'POST /v1/chat/completions': {
+      'the key as bearer': (client, key, headers) => {
+        const body = { messages: [{ role: 'user', content: question }] };
+        return replyOf(client.post('/v1/chat/completions', body, { ...headers, authorization: `Bearer ${key}` }));
+      },
+    },
+    'GET /v1/models': {
+      'the key as bearer': (client, key, headers) =>
+        replyOf(client.get('/v1/models', { ...headers, authorization: `Bearer ${key}` })),
+    },
     'POST /api/feedback': {
       'a rating': posting('/api/feedback', () => ({ conversation_id, question_index: 0, feedback: 'like' })),
     },

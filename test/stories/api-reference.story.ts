@@ -104,7 +104,9 @@ export function apiReferenceStory(makeBacking: MakeBacking): void {
       if (operation.requestBody && exampleOf(operation) === undefined) return 'Its body has no example.';
       const takesKeyAlone = operation.security?.every((each) => 'agent-key' in each) && operation.security.length > 0;
       const takesDevice = operation.security?.some((each) => 'device' in each);
-      const credential = takesKeyAlone ? { 'x-api-key': key } : takesDevice ? { authorization: `Bearer ${token}` } : {};
+      const keyIsBearer = documented.path.startsWith('/v1/');
+      const ofKey = keyIsBearer ? { authorization: `Bearer ${key}` } : { 'x-api-key': key };
+      const credential = takesKeyAlone ? ofKey : takesDevice ? { authorization: `Bearer ${token}` } : {};
       const status = await statusOf(documented, world.alice, { credential });
       if (documented.title === FOR_ADMINISTRATORS) return status === 403 ? undefined : status;
       if ([NO_SIGN_IN, NO_TOOL_SERVER].includes(documented.title)) return status === 400 ? undefined : status;

@@ -40,6 +40,8 @@ import { TurnsWorker } from './runner/turns-worker.js';
 import { UnclaimedTurns } from './runner/unclaimed-turns.js';
 import { HeadlessAnswering } from './runner/headless-answering.port.js';
 import { HeadlessAnswers } from './runner/headless-answers.js';
+import { Answers } from './intake/answers.port.js';
+import { JournaledAnswers } from './intake/journaled-answers.js';
 import { AutomaticTurns } from './intake/automatic-turns.port.js';
 import { DropContinuations } from './runner/drop-continuations.js';
 import { answeringRejections } from './answering.rejections.js';
@@ -176,8 +178,9 @@ const RESEARCH = [
     TurnsWorker,
     { provide: HeadlessAnswering, useClass: HeadlessAnswers },
     { provide: AutomaticTurns, useClass: AutomaticTurnIntake },
+    { provide: Answers, useClass: JournaledAnswers },
   ],
-  exports: [...REACTIONS, ...TICKERS, ...RETENTION, TurnRunner, HeadlessAnswering, AutomaticTurns, InputChecks],
+  exports: [...REACTIONS, ...TICKERS, ...RETENTION, TurnRunner, HeadlessAnswering, AutomaticTurns, Answers, InputChecks],
 })
 export class AnsweringModule {
   static readonly reactions = REACTIONS;

@@ -29,11 +29,11 @@ const OPENAI_TYPES: Readonly<Record<number, string>> = {
   429: 'rate_limit_error',
 };
 
-const openAiBody = ({ status, message, code }: Failure): object => ({
+const openAiBody = ({ status, message, code, details }: Failure): object => ({
   error: {
     message,
     type: OPENAI_TYPES[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error'),
-    code: code ?? null,
-    param: null,
+    code: code ?? details?.['code'] ?? null,
+    param: details?.['param'] ?? null,
   },
 });

@@ -80,6 +80,7 @@ const EXPOSED_HEADERS = [
   POSITION_HEADER,
   'X-Partial',
   'Idempotent-Replayed',
+  'X-Ignored-Parameters',
   'Retry-After',
   'Content-Disposition',
   'Mcp-Session-Id',

@@ -89,7 +89,7 @@ export class AgentsController {
     const pins = new Set(pinned.map(({ id }) => id));
     const tools = await this.things.toolDetails(agents);
     return agents.map((agent) =>
-      agentRecord({ ...this.shown(agent, tools), grant: held.get(agent.id), pinned: pins.has(agent.id) }),
+      agentRecord({ ...this.shown(user, agent, tools), grant: held.get(agent.id), pinned: pins.has(agent.id) }),
     );
   }
 
@@ -110,7 +110,7 @@ export class AgentsController {
       this.things.of(agent),
       this.reaching.grantOf(user.userId, agent, 'agents'),
     ]);
-    return agentRecordInFull({ ...this.shown(agent, tools), grant, pinned }, referred);
+    return agentRecordInFull({ ...this.shown(user, agent, tools), grant, pinned }, referred);
   }
 
   @Access({ for: 'user', action: 'list', of: 'agents', scopes: ['agents:read'] })
@@ -120,7 +120,7 @@ export class AgentsController {
     const held = await this.reaching.grantsOf(user.userId, pinned, 'agents');
     const agents = visible(user, 'agents', await this.reaching.usableAmong(user.userId, pinned, 'agents'));
     const tools = await this.things.toolDetails(agents);
-    return agents.map((agent) => agentRecord({ ...this.shown(agent, tools), grant: held.get(agent.id), pinned: true }));
+    return agents.map((agent) => agentRecord({ ...this.shown(user, agent, tools), grant: held.get(agent.id), pinned: true }));
   }
 
   @ApiOperation({ summary: 'Makes an agent; one that is published answers with its key from now on' })
@@ -237,8 +237,10 @@ export class AgentsController {
     return { success: true, action: pinned ? 'pinned' : 'unpinned' };
   }
 
-  private shown(agent: AgentRecord, tools: ReadonlyMap<string, ToolDetail>) {
-    return { agent, tools, linkToken: agent.link ? agentLinkToken(this.fingerprints, agent.link.linkId) : '' };
+  /** The token of a link is shown to those who may read keys. */
+  private shown(user: SignedInUser, agent: AgentRecord, tools: ReadonlyMap<string, ToolDetail>) {
+    const linkToken = agent.link && may(user, { does: 'see-keys' }) ? agentLinkToken(this.fingerprints, agent.link.linkId) : '';
+    return { agent, tools, linkToken };
   }
 
   /** Without `needs` it has to be the user's own. */

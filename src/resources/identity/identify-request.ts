@@ -13,7 +13,7 @@ import type { OpenResponses } from './open-responses.js';
 import type { WrongCredentials } from './wrong-credentials.port.js';
 
 /** Under these paths the bearer is an agent key, as clients of those protocols send it. */
-const BEARER_IS_AGENT_KEY = /^\/(v1|mcp)(\/|\?|$)/;
+export const BEARER_IS_AGENT_KEY = /^\/(v1|mcp)(\/|\?|$)/;
 /** Here the path or the body holds the only credential: what else a sender brings along is for another receiver, or has expired. */
 export const BRINGS_OWN_CREDENTIAL = /^\/api\/(webhooks\/|auth\/oidc\/|devices\/pairings\/redeem(\/|\?|$))/;
 /** Here the bearer is the token of a device, and no user is. */

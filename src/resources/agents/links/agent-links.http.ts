@@ -16,6 +16,7 @@ import { onlookerOf, type SignedInUser } from '../../identity/caller.js';
 import { CurrentUser, UserIfSignedIn } from '../../identity/identity.http.js';
 import { Reaching } from '../../identity/reaching.js';
 import { agentNotFound } from '../agent.decider.js';
+import { agentLinkToken } from '../agent.policy.js';
 import { CreateAgent } from '../agent.commands.js';
 import { imageUrl } from '../agent-images.http.js';
 import { agentRecord } from '../agent-record.http.js';
@@ -87,11 +88,11 @@ export class AgentLinksController {
   }
 
   @ApiOperation({ summary: 'The agents of others that the user has come to by links which are open, the newest first' })
-  @Access({ for: 'user', action: 'list', of: 'shared agents', scopes: ['agents:read'], closedToRestricted: ['agents'] })
+  @Access({ for: 'user', action: 'list', of: 'shared agents' })
   @Get('shared_agents')
   async kept(@CurrentUser() user: SignedInUser) {
     const kept = await this.agents.keptBy(user.userId);
-    const records = kept.map((agent) => this.visitorsRecord(agent, this.fingerprints.of('agent-link', agent.link!.linkId)));
+    const records = kept.map((agent) => this.visitorsRecord(agent, agentLinkToken(this.fingerprints, agent.link!.linkId)));
     return Promise.all(records);
   }
 

@@ -1,0 +1,134 @@
+import { Body, Controller, Headers, HttpCode, Post, Res, UseGuards } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import type { BegunAnswer } from '../../dialogue/answering/intake/answers.port.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { Access } from '../../platform/http/access.js';
+import { JsonBodyOnly } from '../../platform/http/bodies/json-body-only.js';
+import { DocumentedBody, OptionalHeader } from '../../platform/http/documented.js';
+import { type SseStream, SseStreams } from '../../platform/http/sse.js';
+import type { AgentKeyCaller } from '../../resources/identity/caller.js';
+import { type Identity, unauthenticated } from '../../resources/identity/identity.js';
+import { KeyIdentity } from '../../resources/identity/identity.http.js';
+import { CHAT_BODY, CHAT_EXAMPLE } from './chat-body.js';
+import { ChatAnswers, type ChatStep } from './chat-answers.js';
+import { type ChatRequest, chatRequestOf } from './chat-request.policy.js';
+import { chunkOf, completionOf, type Ending, type Head, usageChunkOf } from './completion.policy.js';
+import { OpenAiOptions } from './openai-options.js';
+
+const CONVERSATION_HEADER = 'X-DocsGPT-Conversation-ID';
+
+type Started = Readonly<{ request: ChatRequest; begun: BegunAnswer; caller: AgentKeyCaller }>;
+
+/** Chat completions of OpenAI's API: a question to the agent whose key is the bearer. */
+@ApiTags('OpenAI')
+@Controller('v1/chat')
+export class ChatCompletionsController {
+  constructor(
+    private readonly chat: ChatAnswers,
+    private readonly streams: SseStreams,
+    private readonly options: OpenAiOptions,
+  ) {}
+
+  @ApiOperation({ summary: 'Ask the agent of a key as OpenAI’s clients do. The key is the bearer, or in X-API-Key.' })
+  @OptionalHeader('Idempotency-Key', CONVERSATION_HEADER)
+  @DocumentedBody({ schema: CHAT_BODY }, CHAT_EXAMPLE)
+  @Access({ for: 'key', action: 'ask', of: 'answers' })
+  @Post('completions')
+  @HttpCode(200)
+  @UseGuards(JsonBodyOnly)
+  async complete(
+    @Body() body: unknown,
+    @KeyIdentity() identity: Identity,
+    @Res() reply: FastifyReply,
+    @Headers('Idempotency-Key') key?: string,
+    @Headers(CONVERSATION_HEADER) conversationInHeader?: string,
+  ): Promise<void> {
+    const caller = await identity.agentKey();
+    if (!caller) throw unauthenticated();
+    const request = chatRequestOf(body, caller.agentId);
+    const named = conversationInHeader || request.conversationId;
+    const begin = async (): Promise<Started> => ({
+      request,
+      begun: await this.chat.begin(request, caller, named, key).catch(inTheirWords),
+      caller,
+    });
+    await (request.stream ? this.stream(begin, reply) : this.answer(await begin(), reply));
+  }
+
+  private async answer({ request, begun, caller }: Started, reply: FastifyReply): Promise<void> {
+    const gone = new AbortController();
+    reply.raw.once('close', () => gone.abort());
+    let last: ChatStep | undefined;
+    for await (const step of this.chat.read(begun, caller, gone.signal)) last = step;
+    const ending = last?.completion.ending;
+    if (!last || ending?.kind !== 'finished') throw failureOf(ending);
+    const head = await this.chat.headOf(begun, caller);
+    const usage = await this.chat.usage(begun, last.lastId);
+    void reply.headers(headersOf(begun, request)).send(completionOf(head, last.completion, ending.reason, usage));
+  }
+
+  /** A place is kept for the stream before the question is accepted: one that is refused for want of a place leaves nothing. */
+  private async stream(begin: () => Promise<Started>, reply: FastifyReply): Promise<void> {
+    const giveBack = this.streams.reserve(this.options.streamsMax);
+    if (!giveBack) throw new Rejection('too-many-requests', 'Too many concurrent streams');
+    try {
+      const started = await begin();
+      giveBack();
+      const sse = this.streams.start(reply, { headers: headersOf(started.begun, started.request) });
+      await this.write(started, sse);
+      sse.end();
+    } finally {
+      giveBack();
+    }
+  }
+
+  private async write({ request: { includesUsage }, begun, caller }: Started, sse: SseStream): Promise<void> {
+    const send = (data: object) => sse.write(`data: ${JSON.stringify(data)}\n\n`);
+    const toCome = includesUsage ? { usage: null } : {};
+    let head: Head | undefined;
+    let isWhole = false;
+    for await (const { completion, additions, lastId } of this.chat.read(begun, caller, sse.signal)) {
+      head ??= await this.chat.headOf(begun, caller);
+      for (const addition of additions) if (!(await send({ ...chunkOf(head, addition), ...toCome }))) return;
+      const { ending } = completion;
+      isWhole = ending !== null;
+      if (ending?.kind === 'failed') await send({ error: { ...errorOf(ending), type: 'server_error', param: null } });
+      if (ending?.kind !== 'finished') continue;
+      await send({ ...chunkOf(head, {}, ending.reason), ...toCome });
+      if (includesUsage) await send(usageChunkOf(head, await this.chat.usage(begun, lastId)));
+    }
+    // Cut off, as when its key is no more, it does not look like one that is over.
+    if (isWhole) await sse.write('data: [DONE]\n\n');
+  }
+}
+
+const errorOf = ({ text, code }: Extract<Ending, { kind: 'failed' }>) => ({ message: text, code });
+
+const failureOf = (ending: Ending | null | undefined): Rejection => {
+  if (ending?.kind !== 'failed') return new Rejection('answer-failed', 'The answer broke off.');
+  return new Rejection('answer-failed', ending.text, ending.code === null ? undefined : { code: ending.code });
+};
+
+const headersOf = ({ position, replayed }: BegunAnswer, { ignored }: ChatRequest): Record<string, string> => ({
+  ...(ignored.length === 0 ? {} : { 'X-Ignored-Parameters': ignored.join(', ') }),
+  ...(position === undefined ? {} : { 'X-Position': String(position) }),
+  ...(replayed ? { 'Idempotent-Replayed': 'true' } : {}),
+});
+
+/** The field of a request that another name stands for within. */
+const THEIR_NAMES: Readonly<Record<string, string>> = {
+  model_id: 'model',
+  client_tools: 'tools',
+  tool_actions: 'messages',
+  history: 'messages',
+};
+
+/** A refusal in the words of the dialect. @throws Rejection */
+function inTheirWords(error: unknown): never {
+  if (!(error instanceof Rejection)) throw error;
+  if (error.code === 'conversation-not-found') throw new Rejection('openai-conversation-not-found', error.message);
+  const [, ours, why] = /^(\w+)\b(.*)$/s.exec(error.message) ?? [];
+  const param = ours === undefined ? undefined : THEIR_NAMES[ours];
+  throw param === undefined ? error : new Rejection(error.code, `${param}${why}`, { param });
+}

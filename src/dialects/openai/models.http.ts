@@ -1,0 +1,32 @@
+import { Controller, Get } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { AgentQueries, type AgentRecord } from '../../../projections/agents/agents.queries.js';
+import { Access } from '../../platform/http/access.js';
+import { type Identity, unauthenticated } from '../../resources/identity/identity.js';
+import { KeyIdentity } from '../../resources/identity/identity.http.js';
+
+/** The models of OpenAI's API: to the holder of an agent's key there is one, the agent. */
+@ApiTags('OpenAI')
+@Controller('v1/models')
+export class ModelsController {
+  constructor(private readonly agents: AgentQueries) {}
+
+  @ApiOperation({ summary: 'The agent of the key, as the one model that there is. The key is the bearer, or in X-API-Key.' })
+  @Access({ for: 'key', action: 'read', of: 'agents' })
+  @Get()
+  async list(@KeyIdentity() identity: Identity) {
+    const holder = await identity.agentKey();
+    const agent = holder && (await this.agents.byId(holder.agentId));
+    if (!agent) throw unauthenticated();
+    return { object: 'list', data: [modelOf(agent)] };
+  }
+}
+
+const modelOf = ({ id, createdAt, configuration: { name, description } }: AgentRecord) => ({
+  id,
+  object: 'model',
+  created: Math.floor(createdAt.getTime() / 1_000),
+  owned_by: 'docsgpt',
+  name,
+  description,
+});

@@ -1,0 +1,7 @@
+/** What this dialect needs to know of the configuration. */
+export class OpenAiOptions {
+  constructor(
+    /** Streams that one process has open at once, whatever they carry. */
+    readonly streamsMax: number,
+  ) {}
+}

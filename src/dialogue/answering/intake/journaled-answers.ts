@@ -1,0 +1,90 @@
+import { Injectable } from '@nestjs/common';
+import { EventStore } from '../../../kernel/event-sourcing/event-store.js';
+import { LastWrites } from '../../../kernel/event-sourcing/last-writes.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { isId } from '../../../kernel/ids.js';
+import { type Caller, onlookerOf, ownerOf } from '../../../resources/identity/caller.js';
+import { UsageLimits } from '../../../work/limits/usage-limits.port.js';
+import { belongsTo } from '../../conversation/conversation-access.policy.js';
+import { conversation } from '../../conversation/conversation.decider.js';
+import {
+  type ConversationEvent,
+  conversationStream,
+  type PauseType,
+  type Usage,
+} from '../../conversation/conversation.events.js';
+import { FrameTail } from '../../journal/frame-tail.js';
+import { type Frame, messageStream } from '../../journal/message.events.js';
+import { newestFirst } from '../loop/past-exchanges.js';
+import { Answers, type AskedElsewhere, type BegunAnswer, type NumberedFrame } from './answers.port.js';
+import { AskQuestionIntake } from './ask-question-intake.js';
+
+/** Answers as `POST /stream` gives them: the question goes through the intake, the frames come from the journal. */
+@Injectable()
+export class JournaledAnswers extends Answers {
+  constructor(
+    private readonly intake: AskQuestionIntake,
+    private readonly tail: FrameTail,
+    private readonly store: EventStore,
+    private readonly streams: Streams,
+    private readonly lastWrites: LastWrites,
+    private readonly limits: UsageLimits,
+  ) {
+    super();
+  }
+
+  async begin(asked: AskedElsewhere, caller: Caller, route: 'stream' | 'answer', idempotencyKey?: string): Promise<BegunAnswer> {
+    const begun = await this.intake.accept(asked, caller, { route, idempotencyKey });
+    this.lastWrites.note(ownerOf(caller), begun.position);
+    return begun;
+  }
+
+  async *frames(begun: BegunAnswer, after: number, caller: Caller, signal: AbortSignal): AsyncGenerator<NumberedFrame> {
+    try {
+      for await (const { first, data } of this.tail.tail(begun, after, signal, onlookerOf(caller))) {
+        for (const [index, text] of data.entries()) yield { id: first + index, frame: JSON.parse(text) as Frame };
+      }
+    } finally {
+      this.limits.told(begun.turnId);
+    }
+  }
+
+  async journaledAt({ turnId }: BegunAnswer, after: number): Promise<Date> {
+    for await (const [frame] of this.store.read(messageStream(turnId), { from: after + 1, limit: 1 })) if (frame) return frame.at;
+    throw new Error(`The journal of ${turnId} has no frame after ${after}.`);
+  }
+
+  async usage({ conversationId, turnId }: BegunAnswer, after: number, last: number): Promise<Usage | undefined> {
+    let before: Usage | null | undefined = after < 0 ? NOTHING : null;
+    let until: Usage | null | undefined;
+    for await (const event of newestFirst(this.store, conversationStream(conversationId), undefined)) {
+      if (!('turnId' in event.data) || event.data.turnId !== turnId) continue;
+      if (event.type === 'TurnAsked') break;
+      // Each run states what the turn has used so far.
+      if (event.type === 'TurnPaused' && event.data.lastId === after) before = event.data.usage;
+      else if (event.type === 'TurnPaused' && event.data.lastId === last) until = event.data.usage;
+      else if (isOutcome(event)) until = event.data.usage;
+    }
+    return before && until ? less(until, before) : undefined;
+  }
+
+  async waited(conversationId: string, caller: Caller): Promise<ReadonlyMap<string, PauseType>> {
+    if (!isId(conversationId)) return new Map();
+    const { state } = await this.streams.fold(conversationStream(conversationId), conversation);
+    if (!belongsTo(state, caller)) return new Map();
+    const calls = [...state.turns.values()].flatMap(({ pause }) => pause?.calls ?? []);
+    return new Map(calls.map(({ callId, pauseType }) => [callId, pauseType]));
+  }
+}
+
+const NOTHING: Usage = { promptTokens: 0, completionTokens: 0 };
+
+type Outcome = Extract<ConversationEvent, { type: 'TurnAnswered' | 'TurnFailed' | 'TurnStopped' }>;
+
+const isOutcome = (event: ConversationEvent): event is Outcome =>
+  event.type === 'TurnAnswered' || event.type === 'TurnFailed' || event.type === 'TurnStopped';
+
+const less = (all: Usage, before: Usage): Usage => ({
+  promptTokens: all.promptTokens - before.promptTokens,
+  completionTokens: all.completionTokens - before.completionTokens,
+});
