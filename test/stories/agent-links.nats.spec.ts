@@ -1,19 +1,8 @@
-import { onEventStoreDbAndNats } from '../support/backing.js';
-import { openWorld } from '../support/world.js';
+import { openTwoProcesses } from '../support/two-processes.js';
 import { agentLinksStory } from './agent-links.story.js';
 
 // People ask at one process, links are made and end at another one, over one log.
 agentLinksStory(async () => {
-  const backing = await onEventStoreDbAndNats();
-  const shared = async () => ({ ...backing, close: async () => undefined });
-  const [asks, changes] = [await openWorld({}, shared), await openWorld({ ROLES: 'api' }, shared)];
-  return {
-    asks,
-    changes,
-    close: async () => {
-      await changes.close();
-      await asks.close();
-      await backing.close();
-    },
-  };
+  const { first, second, close } = await openTwoProcesses();
+  return { asks: first, changes: second, close };
 });
