@@ -12,6 +12,7 @@ import { textFile } from '../support/document-files.js';
 import { call, say } from '../support/scripted-model-server.js';
 import { serviceForTests } from '../support/service.js';
 import { ToolKindForTests } from '../support/tool-kinds.js';
+import { eventually } from '../support/eventually.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
 
 const question = 'Why?';
@@ -317,7 +318,12 @@ export function accessTokensStory(makeBacking: MakeBacking): void {
       id: string;
     };
     await client.stream({ question });
-    const { events } = await world.alice.json<{ events: object[] }>(`/api/audit/events?stream=prompt-${promptId}`);
+    let events: readonly object[] = [];
+    await eventually(async () => {
+      const path = `/api/audit/events?stream=prompt-${promptId}`;
+      ({ events } = await world.alice.json<{ events: object[] }>(path));
+      return events.length > 0;
+    });
     expect(events).toMatchObject([{ type: 'PromptCreated', actor: `access-token:${id}`, credential: 'access-token' }]);
     const secret = token.slice('dgpt_pat_'.length + 6);
     await world.quietHead();
