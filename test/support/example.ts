@@ -28,11 +28,14 @@ export class RunningExample {
   /** What it has printed so far. */
   printed = '';
   private complaints = '';
+  /** Awaited from the start: it may be over before somebody asks for its end. */
+  private readonly closed: Promise<[number | null, string | null]>;
 
   private constructor(
-    private readonly child: ChildProcess,
+    child: ChildProcess,
     private readonly name: string,
   ) {
+    this.closed = once(child, 'close') as Promise<[number | null, string | null]>;
     child.stdout!.on('data', (text: Buffer) => (this.printed += text.toString()));
     child.stderr!.on('data', (text: Buffer) => (this.complaints += text.toString()));
   }
@@ -49,7 +52,7 @@ export class RunningExample {
 
   /** Resolves with all that it printed. @throws where it fails, or cannot be run */
   async end(): Promise<string> {
-    const [code, signal] = (await once(this.child, 'close')) as [number | null, string | null];
+    const [code, signal] = await this.closed;
     if (code !== 0) throw new Error(`The example ${this.name} ended with ${code ?? signal}:\n${this.printed}${this.complaints}`);
     return this.printed;
   }
