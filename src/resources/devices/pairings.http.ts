@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
 import { Fingerprints } from '../../kernel/event-sourcing/fingerprints.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
+import type { Folded } from '../../kernel/event-sourcing/streams.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { Clock } from '../../kernel/clock.js';
 import { Access } from '../../platform/http/access.js';
@@ -110,7 +111,10 @@ export class PairingsController {
   @Access({ for: 'user', action: 'read', of: 'devices', userIsAskedLater: true })
   @Get(':device_code')
   async one(@UserIfSignedIn() user: SignedInUser | undefined, @Param('device_code') deviceCode: string) {
-    const { id, paired, name } = await this.reached(user, deviceCode);
+    const { state, position } = await this.reached(user, deviceCode);
+    const { id, paired, name } = state;
+    // A page that is told of a device finds it in the list, also when the process that redeemed the code died at once.
+    if (paired) await this.freshness.reached(['devices'], position);
     return {
       device_code: deviceCode,
       user_code: shownUserCode(userCodeOf(deviceCode, this.fingerprints)),
@@ -124,19 +128,20 @@ export class PairingsController {
   @Delete(':device_code')
   async cancel(@UserIfSignedIn() user: SignedInUser | undefined, @Param('device_code') deviceCode: string) {
     const { userId, cause } = signedIn(user);
-    const { id } = await this.reached(user, deviceCode);
-    await this.commands.execute(new CancelPairing(id, userId, cause));
+    const { state } = await this.reached(user, deviceCode);
+    await this.commands.execute(new CancelPairing(state.id, userId, cause));
     return { success: true };
   }
 
   /** A pairing that was redeemed, or still can be. */
-  private async reached(user: SignedInUser | undefined, deviceCode: string): Promise<Device> {
+  private async reached(user: SignedInUser | undefined, deviceCode: string): Promise<Folded<Device>> {
     const asking = signedIn(user);
-    const userCode = isDeviceCode(deviceCode) ? userCodeOf(deviceCode, this.fingerprints) : undefined;
-    const found = userCode && (await this.devices.byId(deviceIdOf(userCode, this.fingerprints)));
-    const isThere =
-      found && (found.paired || (found.status === 'pairing' && this.clock.now() < new Date(found.requested!.expiresAt)));
-    return reached(asking, isThere ? found : undefined, pairingNotFound);
+    if (!isDeviceCode(deviceCode)) throw pairingNotFound();
+    const known = await this.devices.known(deviceIdOf(userCodeOf(deviceCode, this.fingerprints), this.fingerprints));
+    const { paired, status, requested } = known.state;
+    const isThere = paired || (status === 'pairing' && this.clock.now() < new Date(requested!.expiresAt));
+    reached(asking, isThere ? known.state : undefined, pairingNotFound);
+    return known;
   }
 }
 

@@ -56,10 +56,15 @@ export class StoredDevices extends DeviceDirectory {
 
   /** A device as it stands now. */
   async byId(deviceId: DeviceId): Promise<Device> {
+    return (await this.known(deviceId)).state;
+  }
+
+  /** A device as it stands now, and the position of its newest event. */
+  async known(deviceId: DeviceId): Promise<Folded<Device>> {
     const stream = deviceStream(deviceId);
     const known = await this.streams.fold(stream, device, this.folded.get(stream));
     this.folded.set(stream, known);
-    return known.state;
+    return known;
   }
 
   /** When each of these devices was heard of last. */
