@@ -44,8 +44,9 @@ export const conversations = defineProjection<ConversationEvent>({
     ],
 
     ConversationShared: ({ data }, sql) => sql`
-      insert into share (share_id, conversation_id, owner_id, token_hash, title, turn_ids, shared_at)
-      select ${data.shareId}, conversation_id, owner_id, ${data.tokenHash}, name, ${JSON.stringify(data.turnIds)}::text::json, ${data.sharedAt}
+      insert into share (share_id, conversation_id, owner_id, token_hash, title, turn_ids, terms, shared_at)
+      select ${data.shareId}, conversation_id, owner_id, ${data.tokenHash}, name, ${JSON.stringify(data.turnIds)}::text::json,
+        ${data.terms ? JSON.stringify(data.terms) : null}::text::json, ${data.sharedAt}
       from conversation where conversation_id = ${data.conversationId}
       on conflict (share_id) do nothing`,
     ConversationShareEnded: ({ data }) => removeFrom('share', { share_id: data.shareId }),

@@ -9,6 +9,7 @@ import type { EarlierTurn } from '../../src/dialogue/conversation/earlier-turns.
 import type { Mark } from '../../src/dialogue/conversation/conversation-mark.policy.js';
 import type { Beginning } from '../../src/resources/identity/access.policy.js';
 import { recordOf, withToolCalls } from '../../src/dialogue/conversation/tool-call.policy.js';
+import type { LinkTerms } from '../../src/resources/identity/links/asking-links.port.js';
 import { ReadModels } from '../read-models.js';
 
 /** A conversation as the sidebar lists it. */
@@ -167,6 +168,28 @@ export class ConversationQueries {
     return row;
   }
 
+  /** The newest link of a conversation whose readers may ask. */
+  async newestAskingShare(conversationId: string, ownerId: string) {
+    const [row] = await this.readModels.sql<{ shareId: string; turnIds: readonly string[]; terms: LinkTerms }[]>`
+      select share_id as "shareId", turn_ids as "turnIds", terms from conversations.share
+      where conversation_id = ${conversationId} and owner_id = ${ownerId} and terms is not null
+      order by shared_at desc, share_id limit 1`;
+    return row;
+  }
+
+  /** The link with this hash of its token, where its readers may ask. */
+  async askingShareByHash(tokenHash: string) {
+    const [row] = await this.readModels.sql<{ linkId: string; ownerId: string; terms: LinkTerms }[]>`
+      select share_id as "linkId", owner_id as "ownerId", terms from conversations.share
+      where token_hash = ${tokenHash} and terms is not null`;
+    return row;
+  }
+
+  /** Whether a link has not ended. */
+  async isShareOpen(shareId: string): Promise<boolean> {
+    return (await this.readModels.sql`select 1 from conversations.share where share_id = ${shareId}`).length > 0;
+  }
+
   /** The newest link of each of some conversations that has not ended, by the conversations' ids. */
   async newestShares(conversationIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (conversationIds.length === 0) return new Map();
@@ -180,12 +203,12 @@ export class ConversationQueries {
   /** What a link shows: its turns as they ended, whatever became of the conversation since. */
   async shared(tokenHash: string) {
     const { sql } = this.readModels;
-    const [share] = await sql<{ title: string; turnIds: readonly string[]; sharedAt: Date }[]>`
-      select title, turn_ids as "turnIds", shared_at as "sharedAt" from conversations.share where token_hash = ${tokenHash}`;
+    const [share] = await sql<{ title: string; turnIds: readonly string[]; mayAsk: boolean; sharedAt: Date }[]>`
+      select title, turn_ids as "turnIds", terms is not null as "mayAsk", shared_at as "sharedAt" from conversations.share where token_hash = ${tokenHash}`;
     if (!share) return undefined;
     const turns = await sql<TurnRow[]>`
       select * from conversations.turn where turn_id = any (${[...share.turnIds]}) order by index, asked_at`;
-    return { title: share.title, timestamp: share.sharedAt, queries: turns.map(sharedRecord) };
+    return { mayAsk: share.mayAsk, record: { title: share.title, timestamp: share.sharedAt, queries: turns.map(sharedRecord) } };
   }
 
   /** The conversation of a message, and whether the message's journal, which is gone, was ever complete. */

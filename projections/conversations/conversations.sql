@@ -2,7 +2,7 @@ create table conversation (
   conversation_id text primary key,
   owner_id        text not null,
   agent_id        text,
-  -- With which key of the agent it was begun, where it was.
+  -- With which key of the agent it was begun, or by the reader of which link, where it was.
   agent_key_id    text,
   name            text not null,
   visibility      text not null,
@@ -58,6 +58,8 @@ create table share (
   -- What the conversation was called when it was shared.
   title           text not null,
   turn_ids        json not null,
+  -- Where its readers may ask: whom, and with what. {"agentId": …, "promptId": …, "sourceId": …, "chunks": …}
+  terms           json,
   shared_at       timestamptz not null
 );
 create index share_of_conversation on share (conversation_id, shared_at);

@@ -52,7 +52,7 @@ const paused = (time: string, id: string, tokens: ReturnType<typeof used>) =>
     },
   });
 
-const ofAgent = (since: string, ids: readonly string[] = []) => queries.ofAgent('helper', date(since), ids);
+const ofAgent = (since: string, ids: readonly string[] = []) => queries.used({ agentId: 'helper' }, date(since), ids);
 const since = async (time: string) => {
   const { requests, tokens } = await ofAgent(time);
   return [requests, tokens];
@@ -141,7 +141,7 @@ describe('of an agent', () => {
 
 describe('when so much was reached, counted back from now', () => {
   const reached = async (unit: 'requests' | 'tokens', amount: number) =>
-    (await queries.reachedAt('helper', unit, amount, date('20T10:00:00')))?.toISOString().slice(8, -5);
+    (await queries.reachedAt({ agentId: 'helper' }, unit, amount, date('20T10:00:00')))?.toISOString().slice(8, -5);
 
   beforeEach(async () => {
     await asked('20T10:10:00', { id: 'a' });
@@ -185,11 +185,12 @@ it('says what plain counting says, for windows that begin and amounts that are r
   for (let number = -1; number <= 481; number += 7) {
     const left = moments.filter((moment) => moment.minute > number);
     const tokens = left.reduce((sum, moment) => sum + moment.tokens, 0);
-    expect(await queries.ofAgent('helper', minute(number), [])).toEqual({ requests: left.length, tokens, known: [] });
+    expect(await queries.used({ agentId: 'helper' }, minute(number), [])).toEqual({ requests: left.length, tokens, known: [] });
     const [half, newestFirst] = [Math.ceil(tokens / 2), [...left].reverse()];
     let sum = 0;
     const reached = tokens > 0 ? newestFirst.find((moment) => (sum += moment.tokens) >= half) : undefined;
-    if (tokens > 0) expect(await queries.reachedAt('helper', 'tokens', half, minute(number))).toEqual(minute(reached!.minute));
+    if (tokens > 0)
+      expect(await queries.reachedAt({ agentId: 'helper' }, 'tokens', half, minute(number))).toEqual(minute(reached!.minute));
   }
 });
 
@@ -197,7 +198,7 @@ it('what was reached before a time is not looked for', async () => {
   await asked('20T10:10:00', { id: 'a' });
   await asked('20T10:20:00', { id: 'b' });
   await asked('20T11:00:00', { id: 'c' });
-  const reached = (amount: number) => queries.reachedAt('helper', 'requests', amount, date('20T10:10:00'));
+  const reached = (amount: number) => queries.reachedAt({ agentId: 'helper' }, 'requests', amount, date('20T10:10:00'));
   expect([await reached(2), await reached(3)]).toEqual([date('20T10:20:00'), undefined]);
 });
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ReadModels } from '../read-models.js';
+import { keyIdOfLink } from '../../src/resources/identity/caller.js';
 import type { Used, UsedOfOwner } from '../../src/work/limits/limits.policy.js';
 
 const HOUR_MS = 3_600_000;
@@ -7,19 +8,23 @@ const hourOf = (at: Date): Date => new Date(Math.floor(at.getTime() / HOUR_MS) *
 const nextHour = (at: Date): Date => new Date(hourOf(at).getTime() + HOUR_MS);
 
 /** Tokens are those of prompts and of completions together. */
-export type UsedOfAgent = Used & Readonly<{ known: readonly string[] }>;
+export type UsedSoFar = Used & Readonly<{ known: readonly string[] }>;
+
+/** Of what is counted: of an agent, by whatever way, or by the readers of a link. */
+export type Counted = Readonly<{ agentId: string } | { linkId: string }>;
 
 @Injectable()
 export class UsageQueries {
   constructor(private readonly readModels: ReadModels) {}
 
   /**
-   * What was used of an agent after a time, by whatever way, and which of some turns and runs are known of: whole hours from their
+   * What was used after a time, and which of some turns and runs are known of: whole hours from their
    * sums, the broken one entry by entry.
    */
-  async ofAgent(agentId: string, since: Date, ids: readonly string[]): Promise<UsedOfAgent> {
+  async used(counted: Counted, since: Date, ids: readonly string[]): Promise<UsedSoFar> {
+    const isCounted = this.rowsOf(counted);
     const edge = nextHour(since);
-    const [used] = await this.readModels.sql<[UsedOfAgent]>`
+    const [used] = await this.readModels.sql<[UsedSoFar]>`
       select coalesce(sum(requests), 0)::float8 as requests, coalesce(sum(tokens), 0)::float8 as tokens,
         array(
           select turn_id from usage.turn where turn_id = any(${[...ids]})
@@ -27,22 +32,23 @@ export class UsageQueries {
         ) as known
       from (
         select requests, prompt_tokens + completion_tokens as tokens from usage.hour
-        where agent_id = ${agentId} and agent_id <> '' and hour >= ${edge}
+        where ${isCounted} and hour >= ${edge}
         union all
         select requests, prompt_tokens + completion_tokens from usage.entry
-        where agent_id = ${agentId} and agent_id <> '' and at > ${since} and at < ${edge}
+        where ${isCounted} and at > ${since} and at < ${edge}
       ) used`;
     return used;
   }
 
-  /** The newest time after another from which on at least so much was used of an agent: once that is left behind, less than that counts. */
-  async reachedAt(agentId: string, unit: keyof Used, amount: number, since: Date): Promise<Date | undefined> {
+  /** The newest time after another from which on at least so much was used: once that is left behind, less than that counts. */
+  async reachedAt(counted: Counted, unit: keyof Used, amount: number, since: Date): Promise<Date | undefined> {
     const { sql } = this.readModels;
+    const isCounted = this.rowsOf(counted);
     const measure = unit === 'requests' ? sql`requests` : sql`prompt_tokens + completion_tokens`;
     const [row] = await sql<{ at: Date | null }[]>`
       with of_hour as (
         select hour, sum(${measure}) as used from usage.hour
-        where agent_id = ${agentId} and agent_id <> '' and hour >= ${hourOf(since)} group by hour
+        where ${isCounted} and hour >= ${hourOf(since)} group by hour
       ), reached as (
         select hour, newer from (select hour, used, sum(used) over (order by hour desc) - used as newer from of_hour) summed
         where newer + used >= ${amount} order by hour desc limit 1
@@ -50,9 +56,17 @@ export class UsageQueries {
       select max(at) as at from (
         select at, reached.newer + sum(${measure}) over (order by at desc) as used
         from reached join usage.entry on at >= reached.hour and at < reached.hour + interval '1 hour'
-        where agent_id = ${agentId} and agent_id <> '' and at > ${since}
+        where ${isCounted} and at > ${since}
       ) summed where used >= ${amount}`;
     return row?.at ?? undefined;
+  }
+
+  /** The rows of what is counted, in the words of the indexes. */
+  private rowsOf(counted: Counted) {
+    const { sql } = this.readModels;
+    return 'linkId' in counted
+      ? sql`agent_key_id = ${keyIdOfLink(counted.linkId)} and agent_key_id like 'link:%'`
+      : sql`agent_id = ${counted.agentId} and agent_id <> ''`;
   }
 
   /** What is charged to an owner from an hour on. */

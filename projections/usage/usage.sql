@@ -4,7 +4,7 @@ create table conversation (
   owner_id          text not null
 );
 
--- Each turn with what it is known to have used so far. An empty agent or key is none.
+-- Each turn with what it is known to have used so far. An empty agent or key is none; `link:` and an id is a link.
 create table turn (
   turn_id           text primary key,
   owner_id          text not null,
@@ -44,6 +44,7 @@ create table entry (
   primary key (stream, revision)
 );
 create index entry_of_agent on entry (agent_id, at) where agent_id <> '';
+create index entry_of_link on entry (agent_key_id, at) where agent_key_id like 'link:%';
 
 -- The same, added up by hour (UTC).
 create table hour (
@@ -57,3 +58,4 @@ create table hour (
   primary key (owner_id, hour, agent_id, agent_key_id)
 );
 create index hour_of_agent on hour (agent_id, hour) where agent_id <> '';
+create index hour_of_link on hour (agent_key_id, hour) where agent_key_id like 'link:%';

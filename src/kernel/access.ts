@@ -83,6 +83,8 @@ export type RouteAccess = Readonly<{
    */
   granted?: ResourceAction;
   grantedOn?: Family;
+  /** Who reads a shared conversation whose link lets readers ask comes in with that link, where keys of agents do. */
+  links?: 'too';
   /** The role that the caller needs in the team that the route is about. */
   inTeam?: 'member' | 'team_admin' | 'owner';
   /** The handler refuses something else first, and then asks for a user itself. */

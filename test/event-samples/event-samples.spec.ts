@@ -162,7 +162,8 @@ describe('the journal', () => {
     const conversationId = String(metadata!['conversationId']);
     await store.append(conversationStream(conversationId), 'none', [{ ...stored(began), id: 'e2' }]);
     const access = new MessageAccess(store, new Streams(store, systemTiming), {} as ConversationQueries);
-    const reader = (userId: string) => ({ caller: () => Promise.resolve({ kind: 'user', userId }) }) as unknown as Identity;
+    const reader = (userId: string) =>
+      ({ callerOrReader: () => Promise.resolve({ kind: 'user', userId }) }) as unknown as Identity;
     await expect(access.readable(messageId, reader('alice'))).resolves.toMatchObject({
       conversationId: metadata!['conversationId'],
     });

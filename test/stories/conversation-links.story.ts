@@ -102,7 +102,6 @@ export function conversationLinksStory(makeBacking: MakeBacking): void {
   it.each([
     ['', 400, 'isPromptable is required'],
     ['isPromptable=maybe', 400, 'isPromptable must be true or false'],
-    ['isPromptable=true', 501, 'not built'],
   ])('with %j is refused', async (query, status, message) => {
     const refused = await share(await answered('Refuse?'), query);
     expect([refused.status, refused.body]).toMatchObject([status, { message: expect.stringContaining(message) }]);

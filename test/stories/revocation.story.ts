@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { tokenFor } from '../support/access-tokens.js';
-import { Client, type Streamed, streamed } from '../support/client.js';
+import { Client, conversationIdIn, type Streamed, streamed } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
 import { say, until } from '../support/scripted-model-server.js';
-import type { World } from '../support/world.js';
+import { replyOf, type World } from '../support/world.js';
 
 /** Where a stream is read, and where the credential ends with which it is read: the same process, or two. */
 export type Places = Readonly<{ reads: World; ends: World; close(): Promise<void> }>;
@@ -36,12 +36,25 @@ export function revocationStory(open: () => Promise<Places>): void {
     return { client: places.reads.nobody, query, asks: { api_key: key }, end: () => end(id), afterwards: 401 };
   };
 
+  const withLink = async (end: (conversationId: string, token: string) => Promise<unknown>): Promise<Reader> => {
+    const { ends, reads } = places;
+    const conversation_id = conversationIdIn(await ends.alice.stream({ question }));
+    const { body } = await replyOf(ends.alice.post('/api/share?isPromptable=true', { conversation_id }));
+    const { identifier: token } = body as { identifier: string };
+    await eventually(async () => (await reads.nobody.get(`/api/shared_conversation/${token}`)).status === 200);
+    const query = `?api_key=${token}`;
+    return { client: reads.nobody, query, asks: { api_key: token }, end: () => end(conversation_id, token), afterwards: 401 };
+  };
+
   const READERS: Readonly<Record<string, () => Promise<Reader>>> = {
     'a token that is revoked': () => withToken(false),
     'a token that is regenerated': () => withToken(true),
     'a key that is regenerated': () => withKey((id) => places.ends.alice.post(`/api/regenerate_agent_key/${id}`, {})),
     'the key of an agent that is withdrawn': () =>
       withKey((id) => places.ends.alice.put(`/api/update_agent/${id}`, { status: 'draft' })),
+    'a link that its owner ends': () => withLink((_, token) => places.ends.alice.delete(`/api/share?identifier=${token}`)),
+    'a link whose conversation is deleted': () =>
+      withLink((id) => places.ends.alice.post(`/api/delete_conversation?id=${id}`, {})),
     'the key of an agent that is deleted': () => withKey((id) => places.ends.alice.delete(`/api/delete_agent?id=${id}`)),
   };
 

@@ -1,7 +1,15 @@
 import { FAMILIES, type Family, type RouteAccess, type Scope, SCOPES } from '../../src/kernel/access.js';
 import { type Act, refusalOf } from '../../src/resources/identity/access.policy.js';
 import { BEARER_IS_DEVICE, BRINGS_OWN_CREDENTIAL } from '../../src/resources/identity/identify-request.js';
-import type { AgentKeyCaller, Caller, DeviceCaller, SignedInUser, TokenGrant } from '../../src/resources/identity/caller.js';
+import {
+  type AgentKeyCaller,
+  type Caller,
+  type DeviceCaller,
+  keyIdOfLink,
+  type LinkCaller,
+  type SignedInUser,
+  type TokenGrant,
+} from '../../src/resources/identity/caller.js';
 import { type Route, routes } from './routes.js';
 
 export const ACCESS_TABLE_FILE = new URL('../../docs/access.md', import.meta.url);
@@ -15,6 +23,12 @@ const agentKey: AgentKeyCaller = {
   agentId: 'a',
   ownerId: 'owner',
   keyId: 'k',
+  signedIn: undefined,
+  cause,
+};
+
+const reader: LinkCaller = {
+  ...{ kind: 'link', linkId: 'l', ownerId: 'owner', terms: { agentId: null, promptId: '', sourceId: null } },
   signedIn: undefined,
   cause,
 };
@@ -51,7 +65,8 @@ const names = ({ path, access }: Route): boolean => path.includes('/:') || acces
 function touching(route: Route, who: Caller | undefined): Act | undefined {
   const { access } = route;
   if (access?.of === 'conversations' || access?.of === 'messages') {
-    const conversation = { status: 'open', ownerId: 'owner', agentId: 'a', agentKeyId: 'k' } as const;
+    const agentKeyId = who === reader ? keyIdOfLink(reader.linkId) : 'k';
+    const conversation = { status: 'open', ownerId: 'owner', agentId: 'a', agentKeyId } as const;
     if (access.of === 'messages' && access.action === 'read') return { does: 'replay', conversation, askedWith: 't' };
     return ['list', 'search'].includes(access.action) ? undefined : { does: 'join', conversation };
   }
@@ -98,7 +113,7 @@ function cell(route: Route, who: Caller | undefined): string {
   const act = isOpen || OF_ONESELF.has(access!.of) ? undefined : touching(route, who);
   if (act) return statusOf(who, act);
   if (isOpen) return 'yes';
-  return who && who !== owner && who !== agentKey ? 'own' : 'yes';
+  return who && who !== owner && who !== agentKey && who !== reader ? 'own' : 'yes';
 }
 
 /** A device comes to its own routes alone; elsewhere its token is no credential, or is not read. */
@@ -151,14 +166,15 @@ const HEADING = [
   'Owner',
   'Another user',
   'Administrator',
-  'Agent key',
+  'Agent key (widget)',
+  'Promptable link',
   'Device',
   'Token with',
   'Restricted token',
 ];
 
 function row(route: Route): readonly string[] {
-  const visitors = [undefined, owner, otherUser, administrator, agentKey];
+  const visitors = [undefined, owner, otherUser, administrator, agentKey, reader];
   return [
     `\`${route.method} ${route.path}\``,
     ...visitors.map((who) => cell(route, who)),
@@ -229,6 +245,11 @@ without one. The owner of a thing can switch more on or off with \`PUT /api/reso
 administrators of the installation, delete it and give it another owner.
 
 ${teamTable()}
+
+A widget is a page that holds the key of an agent: whoever opens the page has the key, so it is no secret. \`allowed_origins\` keeps other pages from using it; a
+program sends no \`Origin\`, and passes. A share link is an address (\`GET /api/shared_conversation/:identifier\`, \`GET /api/shared_agent\`) and is no credential of any
+other route. The readers of a promptable link send its token as \`api_key\`: they ask, and read what was asked with that link, and nothing else; its end closes what
+they read, within two seconds.
 
 An agent's key asks its agent, and reads, rates and stops what was begun with a key of that agent, also with one that was regenerated since.
 

@@ -1,4 +1,3 @@
-import type { Fingerprints } from '../../kernel/event-sourcing/fingerprints.js';
 import { isPartyTo } from '../../resources/identity/access.policy.js';
 import type { Party as Comer } from '../../resources/identity/access.policy.js';
 import type { Conversation } from './turn.policy.js';
@@ -14,6 +13,3 @@ export const BEGINNING_EVENTS_MAX = 2;
 
 /** Whether a conversation belongs to a user or to the holder of a key, as the access function decides. */
 export const belongsTo = (beginning: Beginning, party: Party): boolean => isPartyTo(beginning, party);
-
-/** The token of a link to a conversation. Nobody can derive it from the id of the share without the secret of the service. */
-export const linkTokenOf = (fingerprints: Fingerprints, shareId: string): string => fingerprints.of('conversation-link', shareId);

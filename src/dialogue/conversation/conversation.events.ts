@@ -2,6 +2,7 @@ import type { BlobRef } from '../../kernel/blobs.js';
 import type { Event } from '../../kernel/event-sourcing/events.js';
 import type { GuardrailDecision } from '../../resources/guardrails/guardrail-decisions.policy.js';
 import type { GuardrailPolicy } from '../../resources/guardrails/guardrail.policy.js';
+import type { LinkTerms } from '../../resources/identity/links/asking-links.port.js';
 import type { PinnedWorkflow } from '../../resources/workflows/workflow.events.js';
 
 export type ConversationId = string;
@@ -21,7 +22,7 @@ export type AttachedFile = Readonly<{ id: string; filename: string; mimeType: st
 /** How a turn is run, fixed when the question was accepted: later edits of the agent do not reach it. */
 export type TurnSettings = Readonly<{
   agentId: string | null;
-  /** The key the question was asked with; null: signed in. */
+  /** The key the question was asked with, or `link:<link id>` where a reader of a link asked; null: signed in. */
   agentKeyId: string | null;
   /** The personal access token that the question was asked with. */
   accessTokenId?: string;
@@ -184,7 +185,7 @@ export type ConversationStarted = Event<
     sharedUsage: boolean;
     /** Exchanges that the caller brought along from elsewhere. */
     history: readonly Exchange[];
-    /** The agent's key it was begun with; null: its owner began it signed in. Missing in conversations of before this was stated. */
+    /** The agent's key it was begun with, or `link:<link id>`; null: its owner began it signed in. Missing in conversations of before this was stated. */
     agentKeyId?: string | null;
   }>
 >;
@@ -287,11 +288,11 @@ export type ConversationSnapshotTaken = Event<
 >;
 /**
  * The owner made a link that shows these turns to everybody who has it, as they ended. The token of the link is not stored: it is derived from
- * the id of the share.
+ * the id of the share. With `terms` its readers may ask questions of their own.
  */
 export type ConversationShared = Event<
   'ConversationShared',
-  About<{ shareId: string; tokenHash: string; turnIds: readonly TurnId[]; sharedAt: string }>
+  About<{ shareId: string; tokenHash: string; turnIds: readonly TurnId[]; sharedAt: string; terms?: LinkTerms }>
 >;
 /** The link shows nothing any more. */
 export type ConversationShareEnded = Event<'ConversationShareEnded', About<{ shareId: string; endedAt: string }>>;

@@ -10,12 +10,13 @@ import { EventStore, lastEvent } from '../../kernel/event-sourcing/event-store.j
 import { Fingerprints } from '../../kernel/event-sourcing/fingerprints.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../kernel/ids.js';
+import { linkTokenOf } from '../../kernel/event-sourcing/link-tokens.js';
 import { LastWrites } from '../../kernel/event-sourcing/last-writes.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { answerPosition } from '../../platform/http/positions.js';
 import { momentIn } from '../../platform/http/moments.js';
-import { BEGINNING_EVENTS_MAX, linkTokenOf } from './conversation-access.policy.js';
+import { BEGINNING_EVENTS_MAX } from './conversation-access.policy.js';
 import { conversation } from './conversation.decider.js';
 import { conversationStream } from './conversation.events.js';
 import { ConversationName, Feedback } from './conversations.dto.js';
@@ -171,7 +172,7 @@ export class ConversationsController {
 
   /** The token of the newest link that has not ended, which its owner sees again. */
   private tokenOf(shareId: string | undefined): string | null {
-    return shareId === undefined ? null : linkTokenOf(this.fingerprints, shareId);
+    return shareId === undefined ? null : linkTokenOf(this.fingerprints, 'conversation-link', shareId);
   }
 
   private async settle(reply: FastifyReply, position: bigint | undefined): Promise<{ success: true }> {

@@ -19,7 +19,7 @@ import { turnCommands } from '../../../test/support/turn-commands.js';
 const [conversationId, turnId] = [newId(), newId()];
 const alice = { kind: 'user', userId: 'alice', roles: ['user'], credential: 'session-token', cause } as const;
 const key = { kind: 'agent-key', agentId: 'a1', ownerId: 'alice', keyId: 'key-2', signedIn: undefined, cause } as const;
-const as = (caller: Caller | undefined) => ({ caller: () => Promise.resolve(caller) }) as unknown as Identity;
+const as = (caller: Caller | undefined) => ({ callerOrReader: () => Promise.resolve(caller) }) as unknown as Identity;
 
 let store: InMemoryEventStore;
 let streams: Streams;

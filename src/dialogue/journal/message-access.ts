@@ -36,7 +36,7 @@ export class MessageAccess {
 
   /** @throws Rejection unauthenticated, unknown-agent-key, message-not-found */
   async readable(messageId: string, identity: Identity): Promise<ReadableMessage> {
-    const caller = await identity.caller();
+    const caller = await identity.callerOrReader();
     if (!caller) throw unauthenticated();
     if (!isId(messageId)) throw notFound();
     const found = (await this.fromJournal(messageId)) ?? (await this.fromReadModel(messageId));

@@ -36,7 +36,7 @@ export class MessagesController {
   @ApiOperation({ summary: 'Resume or replay the stream of an answer (Server-Sent Events)' })
   @OptionalHeader('Last-Event-ID')
   @OptionalQuery('last_event_id')
-  @Access({ for: 'caller', action: 'read', of: 'messages', scopes: ['conversations:read', 'chat:run'] })
+  @Access({ for: 'caller', action: 'read', of: 'messages', scopes: ['conversations:read', 'chat:run'], links: 'too' })
   @Get('events')
   async events(
     @Param('messageId') messageId: string,
@@ -53,7 +53,7 @@ export class MessagesController {
     const sse = this.streams.start(reply);
     await sse.comment('connected');
     const turn = { conversationId: message.conversationId, turnId: messageId };
-    const reader = onlookerOf(await identity.caller());
+    const reader = onlookerOf(await identity.callerOrReader());
     const sent = await pump(this.frames.tail(turn, after, sse.signal, reader), sse);
     if (sent === 0) await sse.comment('up-to-date');
     sse.end();
@@ -61,7 +61,7 @@ export class MessagesController {
 
   /** What the message adds up to so far, for clients that poll after a reload. */
   @ApiOperation({ summary: 'The state of an answer, for polling' })
-  @Access({ for: 'caller', action: 'read', of: 'messages', scopes: ['conversations:read', 'chat:run'] })
+  @Access({ for: 'caller', action: 'read', of: 'messages', scopes: ['conversations:read', 'chat:run'], links: 'too' })
   @Get('tail')
   async tail(@Param('messageId') messageId: string, @RequestIdentity() identity: Identity) {
     const message = await this.access.readable(messageId, identity);
@@ -82,7 +82,7 @@ export class MessagesController {
 
   /** Proof of what was shown: two readers who got the same bytes get the same digest. */
   @ApiOperation({ summary: 'SHA-256 over the id: and data: lines of an answer' })
-  @Access({ for: 'caller', action: 'read', of: 'messages', scopes: ['conversations:read', 'chat:run'] })
+  @Access({ for: 'caller', action: 'read', of: 'messages', scopes: ['conversations:read', 'chat:run'], links: 'too' })
   @Get('digest')
   async digest(@Param('messageId') messageId: string, @RequestIdentity() identity: Identity) {
     const message = await this.access.readable(messageId, identity);

@@ -3,11 +3,11 @@ export type Event<Type extends string = string, Data = unknown> = Readonly<{ typ
 
 /** Through what a caller proved who it is. `system` stands for reactions and tickers acting without a caller. */
 type Credential =
-  'none' | 'session-token' | 'access-token' | 'agent-key' | 'webhook-token' | 'device' | 'identity-provider' | 'system';
+  'none' | 'session-token' | 'access-token' | 'agent-key' | 'link' | 'webhook-token' | 'device' | 'identity-provider' | 'system';
 
 /** Who made a fact happen, through what, and because of which message. Decisions never read it. */
 export type Cause = Readonly<{
-  /** `user:<id>`, `access-token:<token id>`, `agent-key:<key id>`, `device:<device id>` or `system:<name of the reaction or ticker>`. */
+  /** `user:<id>`, `access-token:<token id>`, `agent-key:<key id>`, `link:<link id>`, `device:<device id>` or `system:<name of the reaction or ticker>`. */
   actor: string;
   credential: Credential;
   /** The request (or tick) at the root of the chain. */

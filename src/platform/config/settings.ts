@@ -107,6 +107,8 @@ export const settings = {
 
   quotaPeriod: oneOf('QUOTA_PERIOD', 'month', 'day', 'week', 'month'),
   quotaTokensPerUser: optional(integer('QUOTA_TOKENS_PER_USER', 0)),
+  linkRequestsPerDayMax: integer('SHARED_LINK_MAX_REQUESTS_PER_DAY', 100),
+  linkTokensPerDayMax: integer('SHARED_LINK_MAX_TOKENS_PER_DAY', 500_000),
 
   bodyBytesMax: integer('BODY_MAX_BYTES', 10 * MiB, { min: KiB }),
   bodyEntriesMax: integer('BODY_MAX_ENTRIES', JSON_ENTRIES_MAX, { min: 1000, max: 1_000_000 }),

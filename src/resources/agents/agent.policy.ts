@@ -1,4 +1,3 @@
-import type { Fingerprints } from '../../kernel/event-sourcing/fingerprints.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { validGuardrails } from '../guardrails/guardrail-config.policy.js';
 import type { GuardrailCheck } from '../guardrails/guardrail.policy.js';
@@ -177,6 +176,3 @@ export function changesOfEditor(
   const { guardrails: _, ...kept } = config;
   return { ...wanted, config: { ...kept, ...(guardrails && { guardrails }) } };
 }
-
-/** The token of an agent's link. Nobody can derive it from the id of the link without the secret of the service. */
-export const agentLinkToken = (fingerprints: Fingerprints, linkId: string): string => fingerprints.of('agent-link', linkId);

@@ -26,11 +26,12 @@ import { Blobs } from '../../kernel/blobs.js';
 import { Fingerprints } from '../../kernel/event-sourcing/fingerprints.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../kernel/ids.js';
+import { linkTokenOf } from '../../kernel/event-sourcing/link-tokens.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { answerPosition } from '../../platform/http/positions.js';
 import { agentNotFound } from './agent.decider.js';
 import type { AgentConfiguration } from './agent.events.js';
-import { agentLinkToken, BLANK_AGENT, changesOfEditor } from './agent.policy.js';
+import { BLANK_AGENT, changesOfEditor } from './agent.policy.js';
 import { maskedAgentKey } from '../identity/agent-keys.policy.js';
 import { AgentFields, changesIn, readAgentFields, refuseIncomplete, refuseUnknownModels } from './agent-fields.http.js';
 import { Guardrails } from '../guardrails/guardrails.port.js';
@@ -239,7 +240,8 @@ export class AgentsController {
 
   /** The token of a link is shown to those who may read keys. */
   private shown(user: SignedInUser, agent: AgentRecord, tools: ReadonlyMap<string, ToolDetail>) {
-    const linkToken = agent.link && may(user, { does: 'see-keys' }) ? agentLinkToken(this.fingerprints, agent.link.linkId) : '';
+    const linkToken =
+      agent.link && may(user, { does: 'see-keys' }) ? linkTokenOf(this.fingerprints, 'agent-link', agent.link.linkId) : '';
     return { agent, tools, linkToken };
   }
 

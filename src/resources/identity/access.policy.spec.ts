@@ -1,12 +1,26 @@
 import { describe, expect, it } from '@jest/globals';
 import { FAMILIES, type Place, type RouteAccess } from '../../kernel/access.js';
-import { type Act, mayResume, type NamedByQuestion, refusalOf, requireAccess, visible } from './access.policy.js';
-import type { AgentKeyCaller, Caller, SignedInUser, TokenGrant } from './caller.js';
+import {
+  type Act,
+  type Beginning,
+  mayResume,
+  type NamedByQuestion,
+  refusalOf,
+  requireAccess,
+  visible,
+  type Who,
+} from './access.policy.js';
+import type { AgentKeyCaller, Caller, LinkCaller, SignedInUser, TokenGrant } from './caller.js';
 
 const cause = { actor: 'x', credential: 'none', correlationId: 'r', causationId: 'r' } as const;
 const alice: SignedInUser = { kind: 'user', userId: 'alice', roles: ['user'], credential: 'session-token', cause };
 const admin: SignedInUser = { ...alice, userId: 'root', roles: ['user', 'admin'] };
 const key: AgentKeyCaller = { kind: 'agent-key', agentId: 'a1', ownerId: 'alice', keyId: 'k1', signedIn: undefined, cause };
+const reader: LinkCaller = {
+  ...{ kind: 'link', linkId: 'l1', ownerId: 'alice', terms: { agentId: null, promptId: '', sourceId: null } },
+  signedIn: undefined,
+  cause,
+};
 const bearer = (grant: Partial<TokenGrant> = {}): SignedInUser => ({
   ...alice,
   credential: 'access-token',
@@ -35,6 +49,13 @@ describe('a route', () => {
   ] as const)('for %s lets in no credential: %j, a key: %j, a user: %j, a user who sends a key: %j', (audience, ...outcomes) => {
     const visitors = [undefined, key, alice, { ...key, signedIn: alice }];
     expect(visitors.map((who) => refused(who, enter({ ...READ, for: audience })))).toEqual(outcomes);
+  });
+
+  it('lets in readers of a link by name', () => {
+    const asking = { ...READ, for: 'caller' } as const;
+    expect(refused(reader, enter({ ...asking, links: 'too' }))).toBe('allowed');
+    for (const route of [asking, { ...asking, for: 'key' }, { ...asking, for: 'user' }] as const)
+      expect(refused(reader, enter(route))).toEqual(NO_CALLER);
   });
 
   it('that declares nothing is closed to every caller', () => {
@@ -210,6 +231,16 @@ describe('a conversation', () => {
     const bySession = { ...begun, agentKeyId: null };
     expect(refused(key, { does: 'join', conversation: bySession })).toEqual([404, 'not-found']);
     expect(refused(alice, { does: 'join', conversation: { ...begun, status: 'deleted' } })).toEqual([404, 'not-found']);
+  });
+
+  it('of a reader of a link is joined by the readers of that link and by its owner, and by no key', () => {
+    const ofReader = { ...begun, agentKeyId: 'link:l1' };
+    const join = (who: Who, conversation: Beginning = ofReader) => refused(who, { does: 'join', conversation });
+    for (const who of [alice, reader]) expect(join(who)).toBe('allowed');
+    for (const who of [key, { ...reader, linkId: 'l2' }, { ...reader, ownerId: 'bob' }])
+      expect(join(who)).toEqual([404, 'not-found']);
+    expect(join(reader, begun)).toEqual([404, 'not-found']);
+    expect(join(reader, { ...begun, agentKeyId: null })).toEqual([404, 'not-found']);
   });
 
   it('is replayed by a restricted token where that asked, by an unrestricted one as by its owner', () => {

@@ -10,13 +10,24 @@ import {
 } from '../../kernel/access.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { type Grant, grantAllows, lackingInTeam, type NeededInTeam, type TeamStanding } from './grants.policy.js';
-import { type Caller, type DeviceCaller, isAdmin, ownerOf, signedInUserOf, type TokenGrant } from './caller.js';
+import {
+  type Caller,
+  type DeviceCaller,
+  isAdmin,
+  keyIdOfLink,
+  linkIdIn,
+  ownerOf,
+  signedInUserOf,
+  type TokenGrant,
+} from './caller.js';
 
 /** Who comes; undefined: a caller who shows no credential. */
 export type Who = Caller | undefined;
 
-/** Who comes to a conversation, as far as that decides: a user, or the holder of an agent's key. */
-export type Party = Readonly<{ userId: string; token?: TokenGrant } | { agentId: string; ownerId: string }>;
+/** Who comes to a conversation, as far as that decides: a user, the holder of an agent's key, or a reader of a link. */
+export type Party = Readonly<
+  { userId: string; token?: TokenGrant } | { agentId: string; ownerId: string } | { linkId: string; ownerId: string }
+>;
 
 /** How a conversation began, as its own stream says. */
 export type Beginning = Readonly<{
@@ -153,12 +164,16 @@ export const visible = <Thing extends Readonly<{ id: string }>>(
 
 /**
  * Whether a conversation belongs to a party: it belongs to its owner and, where it was begun with an agent's key, to every holder
- * of that agent's key, which may have been regenerated since. A caller who sends a key comes as its holder, also when signed in.
+ * of that agent's key, which may have been regenerated since. A caller who sends a key comes as its holder, also when signed in. What
+ * readers of a link have begun belongs to its owner and to its readers.
  */
 export const isPartyTo = ({ status, ownerId, agentId, agentKeyId }: Beginning, party: Party): boolean => {
   if (status !== 'open') return false;
   if ('userId' in party) return ownerId === party.userId;
-  return ownerId === party.ownerId && agentId === party.agentId && typeof agentKeyId === 'string';
+  if (ownerId !== party.ownerId) return false;
+  const linkId = linkIdIn(agentKeyId ?? '');
+  if ('linkId' in party) return linkId === party.linkId;
+  return agentId === party.agentId && typeof agentKeyId === 'string' && linkId === undefined;
 };
 
 /** Whether a party may decide on the tool calls of a turn. The bearer of a token decides only on turns that this token asked. */
@@ -177,8 +192,16 @@ export function restrictedTokenOf(who: Who): TokenGrant | undefined {
 }
 
 /** Names a credential among all: what is kept for one of them is not found with another. */
-export const credentialIdOf = (caller: Caller): string =>
-  caller.kind === 'agent-key' ? caller.keyId : caller.token ? `access-token:${caller.token.id}` : caller.userId;
+export function credentialIdOf(caller: Caller): string {
+  if (caller.kind === 'user') return caller.token ? `access-token:${caller.token.id}` : caller.userId;
+  return keyIdOf(caller)!;
+}
+
+/** What says in the log by which key a question came; null: who asks is signed in. */
+export function keyIdOf(caller: Caller): string | null {
+  if (caller.kind === 'link') return keyIdOfLink(caller.linkId);
+  return caller.kind === 'agent-key' ? caller.keyId : null;
+}
 
 const UNAUTHENTICATED: Refusal = { status: 401, code: 'unauthenticated', message: 'Unauthorized' };
 const NOT_FOUND: Refusal = { status: 404, code: 'not-found', message: 'Not found' };
@@ -211,12 +234,12 @@ function ofDevice({ deviceId }: DeviceCaller, act: Act): Refusal | undefined {
   return act.does === 'serve' && act.invocation?.deviceId === deviceId ? undefined : NOT_FOUND;
 }
 
-function isOpenTo(who: Who, { for: audience }: RouteAccess): boolean {
+function isOpenTo(who: Who, { for: audience, links }: RouteAccess): boolean {
   switch (audience) {
     case 'user':
       return signedInUserOf(who) !== undefined;
     case 'caller':
-      return who !== undefined;
+      return who !== undefined && (who.kind !== 'link' || links === 'too');
     case 'key':
       return who?.kind === 'agent-key';
     case 'device':

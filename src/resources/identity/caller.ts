@@ -1,5 +1,6 @@
 import type { Family, Scope } from '../../kernel/access.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
+import type { LinkTerms } from './links/asking-links.port.js';
 
 /** How users prove who they are. `none`: not at all. */
 export type AuthType = 'none' | 'simple_jwt' | 'session_jwt' | 'oidc';
@@ -41,6 +42,26 @@ export type AgentKeyCaller = Readonly<{
   cause: Cause;
 }>;
 
+/**
+ * A reader of a shared conversation whose link lets its readers ask. What it asks belongs to the owner of the link; it comes to the
+ * routes of asking and of reading what was asked so, and to nothing else.
+ */
+export type LinkCaller = Readonly<{
+  kind: 'link';
+  linkId: string;
+  ownerId: string;
+  /** How the owner has its readers answered. */
+  terms: LinkTerms;
+  signedIn: undefined;
+  cause: Cause;
+}>;
+
+/** Names a link in the place of an agent's key. */
+export const keyIdOfLink = (linkId: string): string => `link:${linkId}`;
+
+/** The link that is named so; undefined: a key is. */
+export const linkIdIn = (keyId: string): string | undefined => /^link:(.+)$/.exec(keyId)?.[1];
+
 /** A machine that a user has paired. It comes to the routes of devices and to nothing else; it is no caller of any other. */
 export type DeviceCaller = Readonly<{
   kind: 'device';
@@ -52,14 +73,14 @@ export type DeviceCaller = Readonly<{
 }>;
 
 /** Who calls. */
-export type Caller = SignedInUser | AgentKeyCaller;
+export type Caller = SignedInUser | AgentKeyCaller | LinkCaller;
 
 /** Whose things a caller reads and writes. */
 export const ownerOf = (caller: Caller): string => (caller.kind === 'user' ? caller.userId : caller.ownerId);
 
-/** The signed-in user behind a caller: for a key only when it was sent by somebody signed in. */
+/** The signed-in user behind a caller: for a key only when it was sent by somebody signed in; for a link never. */
 export const signedInUserOf = (caller: Caller | undefined): SignedInUser | undefined =>
-  caller?.kind === 'agent-key' ? caller.signedIn : caller;
+  caller === undefined || caller.kind === 'user' ? caller : caller.signedIn;
 
 /** The user who looks, where no program looks on their behalf with a token. */
 export const onlookerOf = (caller: Caller | undefined): SignedInUser | undefined => {

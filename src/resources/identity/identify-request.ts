@@ -9,6 +9,7 @@ import { Identity, type IdentityMeans } from './identity.js';
 import { deviceTokenInvalid, deviceTokenMissing } from './identity.rejections.js';
 import type { IdentifiedRequest } from './identity.http.js';
 import { type AccessTokenDirectory, isAccessToken } from './access-token-directory.port.js';
+import type { AskingLinks } from './links/asking-links.port.js';
 import type { OpenResponses } from './open-responses.js';
 import type { WrongCredentials } from './wrong-credentials.port.js';
 
@@ -32,6 +33,14 @@ const CHANGES_BY_GET: ReadonlySet<string | undefined> = new Set([
 const KEY_IS_IN_FORM = /^\/api\/store_attachment(\?|\/|$)/;
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
+/** Where credentials are looked up. */
+type Directories = Readonly<{
+  keys: () => AgentKeyDirectory;
+  links: () => AskingLinks;
+  tokens: () => AccessTokenDirectory;
+  devices: () => DeviceDirectory;
+}>;
+
 /**
  * The hook that gives each request its identity before the body is read: a bad bearer is refused first and wherever
  * bearers count, whatever else the request holds.
@@ -39,9 +48,7 @@ const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 export const identifyRequest =
   (
     authenticator: Authenticator,
-    directory: () => AgentKeyDirectory,
-    tokens: () => AccessTokenDirectory,
-    devices: () => DeviceDirectory,
+    directories: Directories,
     wrong: WrongCredentials,
     allowedOrigins: readonly string[],
     responses: OpenResponses,
@@ -50,7 +57,7 @@ export const identifyRequest =
     refuseOtherSites(request, allowedOrigins);
     const { authorization } = request.headers;
     if (BEARER_IS_DEVICE.test(request.url)) {
-      const device = await deviceOf(devices(), authorization, request, wrong);
+      const device = await deviceOf(directories.devices(), authorization, request, wrong);
       (request as FastifyRequest & IdentifiedRequest).identity = ofDevice(device);
       return responses.add(device, reply.raw);
     }
@@ -59,7 +66,7 @@ export const identifyRequest =
     const countWrong = () => wrong.count(request);
     const bearer = bearerIsUser ? bearerOf(authorization) : undefined;
     const signingIn = isAccessToken(bearer)
-      ? userOfToken(tokens(), bearer, request)
+      ? userOfToken(directories.tokens(), bearer, request)
       : authenticator.userOf(bearerIsUser ? authorization : undefined, request.id);
     const user = await signingIn.catch(async (error: unknown) => {
       // One that has expired was right once: it was not guessed.
@@ -71,7 +78,8 @@ export const identifyRequest =
       !user?.token && authenticator.authType === 'none' && changesSomething(request) && isForeignPage(request, allowedOrigins);
     const presentedKey = () => (bearerIsKey ? bearerOf(authorization) : undefined) ?? keyIn(request);
     const identity = new Identity(request.id, isForeign ? undefined : user, presentedKey, {
-      directory,
+      directory: directories.keys,
+      links: directories.links,
       countWrong,
       letsIn: (caller) => responses.add(caller, reply.raw),
       origin: request.headers.origin,
@@ -104,10 +112,12 @@ const ofDevice = (device: DeviceCaller): Identity => {
 };
 
 /** A device shows no key: none is looked for. */
+const noKeys = () => {
+  throw new Error('No key is looked up for a device.');
+};
 const NO_KEYS: IdentityMeans = {
-  directory: () => {
-    throw new Error('No key is looked up for a device.');
-  },
+  directory: noKeys,
+  links: noKeys,
   countWrong: () => Promise.resolve(),
   letsIn: () => undefined,
   origin: undefined,

@@ -16,6 +16,7 @@ import { identifyRequest, refuseForeignPages } from './identify-request.js';
 import { SessionController } from './session.http.js';
 import { SessionTokens } from './session-tokens.js';
 import { AccessTokenDirectory } from './access-token-directory.port.js';
+import { AskingLinks } from './links/asking-links.port.js';
 import { OpenResponses } from './open-responses.js';
 import { RedeemedCodes } from './redeemed-codes.port.js';
 import { RevocableCredentials } from './revocable-credentials.js';
@@ -55,8 +56,9 @@ const HOUR_MS = 60 * MINUTE_MS;
       useFactory: (sessions: LiveSessions, modules: ModuleRef, timing: Timing, signals: Signals) => {
         const tokens = () => modules.get(AccessTokenDirectory, { strict: false });
         const keys = () => modules.get(AgentKeyDirectory, { strict: false });
+        const links = () => modules.get(AskingLinks, { strict: false });
         const devices = () => modules.get(DeviceDirectory, { strict: false });
-        return new OpenResponses(new RevocableCredentials(sessions, tokens, keys, devices), timing, signals);
+        return new OpenResponses(new RevocableCredentials(sessions, tokens, keys, links, devices), timing, signals);
       },
     },
     StateSessionFactHandler,
@@ -96,13 +98,15 @@ export class IdentityModule implements OnModuleInit, OnApplicationBootstrap {
   ) {}
 
   onModuleInit() {
-    const directory = () => this.modules.get(AgentKeyDirectory, { strict: false });
+    const keys = () => this.modules.get(AgentKeyDirectory, { strict: false });
     const fastify = this.host.httpAdapter?.getInstance<FastifyInstance | undefined>();
     const { allowedOrigins } = this.config;
     const tokens = () => this.modules.get(AccessTokenDirectory, { strict: false });
     const devices = () => this.modules.get(DeviceDirectory, { strict: false });
+    const links = () => this.modules.get(AskingLinks, { strict: false });
     const { authenticator, wrongCredentials, responses } = this;
-    const identify = identifyRequest(authenticator, directory, tokens, devices, wrongCredentials, allowedOrigins, responses);
+    const directories = { keys, links, tokens, devices };
+    const identify = identifyRequest(authenticator, directories, wrongCredentials, allowedOrigins, responses);
     fastify?.addHook('onRequest', identify);
     fastify?.addHook('preHandler', refuseForeignPages(this.authenticator.authType, allowedOrigins));
   }

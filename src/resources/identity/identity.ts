@@ -1,15 +1,25 @@
 import { Rejection } from '../../kernel/rejection.js';
 import type { AgentKeyDirectory } from './agent-key-directory.port.js';
 import { AGENT_KEY_CHARACTERS_MAX, agentKeyHash, usableKey } from './agent-keys.policy.js';
-import type { AgentKeyCaller, Caller, DeviceCaller, SignedInUser } from './caller.js';
+import { isLinkToken, linkTokenHash } from '../../kernel/event-sourcing/link-tokens.js';
+import {
+  type AgentKeyCaller,
+  type Caller,
+  type DeviceCaller,
+  keyIdOfLink,
+  type LinkCaller,
+  type SignedInUser,
+} from './caller.js';
+import type { AskingLinks } from './links/asking-links.port.js';
 
 /** What the identity of a request is found out with. */
 export type IdentityMeans = Readonly<{
   directory: () => AgentKeyDirectory;
+  links: () => AskingLinks;
   /** @throws Rejection too-many-wrong-credentials */
   countWrong: () => Promise<void>;
-  /** A key has let its holder in. */
-  letsIn: (holder: AgentKeyCaller) => void;
+  /** A key, or a link, has let its holder in. */
+  letsIn: (holder: AgentKeyCaller | LinkCaller) => void;
   /** The page that sends the request, where a browser tells. */
   origin: string | undefined;
 }>;
@@ -17,6 +27,7 @@ export type IdentityMeans = Readonly<{
 /** Who is behind one request. The bearer is settled before the body is read; an agent key is looked up when first asked for. */
 export class Identity {
   private lookedUp: Promise<AgentKeyCaller | undefined> | undefined;
+  private reader: Promise<LinkCaller> | undefined;
   private counted: Promise<void> | undefined;
 
   constructor(
@@ -42,6 +53,12 @@ export class Identity {
     return (await this.agentKey()) ?? this.user;
   }
 
+  /** As `caller`, where readers of links may ask as well: they send the link's token in the place of a key. @throws Rejection as `agentKey` */
+  async callerOrReader(): Promise<Caller | undefined> {
+    const token = this.presentedKey();
+    return token !== undefined && isLinkToken(token) ? this.lettingIn((this.reader ??= this.readerOf(token))) : this.caller();
+  }
+
   /**
    * The holder of the key that was sent, where a session suffices: to somebody signed in, a key that is no agent's does not
    * matter. @throws Rejection as `agentKey`
@@ -64,7 +81,7 @@ export class Identity {
   }
 
   /** A request is refused for one wrong key, however many of its parts ask for the key's holder. */
-  private async lettingIn(lookup: Promise<AgentKeyCaller | undefined>): Promise<AgentKeyCaller | undefined> {
+  private async lettingIn<Holder extends AgentKeyCaller | LinkCaller | undefined>(lookup: Promise<Holder>): Promise<Holder> {
     try {
       const holder = await lookup;
       if (holder) this.means.letsIn(holder);
@@ -73,6 +90,19 @@ export class Identity {
       if (isUnknownKey(error)) await (this.counted ??= this.means.countWrong());
       throw error;
     }
+  }
+
+  private async readerOf(token: string): Promise<LinkCaller> {
+    const link = await this.means.links().byHash(linkTokenHash(token));
+    if (!link) throw new Rejection('unknown-agent-key', 'Invalid API key');
+    const { requestId } = this;
+    const cause = {
+      actor: keyIdOfLink(link.linkId),
+      credential: 'link',
+      correlationId: requestId,
+      causationId: requestId,
+    } as const;
+    return { kind: 'link', ...link, signedIn: undefined, cause };
   }
 
   private presented(): Promise<AgentKeyCaller | undefined> {

@@ -23,10 +23,15 @@ const withKey = (keyId: string): Caller => ({
   ...{ agentId: 'a1', ownerId: 'ann', keyId, signedIn: undefined, cause },
 });
 
+const withLink = (linkId: string): Caller => ({
+  kind: 'link',
+  ...{ linkId, ownerId: 'ann', terms: { agentId: null, promptId: '', sourceId: null }, signedIn: undefined, cause },
+});
+
 /** The stores of credentials: what is over, which of them are away, and how often they were asked. */
 let over: Set<string>;
 let isAway: Set<'sessions' | 'tokens'>;
-let asked: { sessions: number; tokens: number; keys: number };
+let asked: { sessions: number; tokens: number; keys: number; links: number };
 let signals: InProcessSignals;
 let timing: VirtualTiming;
 let responses: OpenResponses;
@@ -46,6 +51,12 @@ const tokens = {
     return grant.generation > 1 || !over.has(grant.id);
   },
 };
+const links = {
+  isCurrent: async (id: string) => {
+    ask('links');
+    return !over.has(id);
+  },
+};
 const devices = { isCurrent: async (_: string, tokenId: string) => !over.has(tokenId) };
 const keys = {
   isCurrent: async (_: string, keyId: string) => {
@@ -55,12 +66,13 @@ const keys = {
 };
 
 beforeEach(() => {
-  [over, isAway, asked] = [new Set(), new Set(), { sessions: 0, tokens: 0, keys: 0 }];
+  [over, isAway, asked] = [new Set(), new Set(), { sessions: 0, tokens: 0, keys: 0, links: 0 }];
   [signals, timing] = [new InProcessSignals(), new VirtualTiming()];
   const credentials = new RevocableCredentials(
     sessions,
     () => tokens,
     () => keys,
+    () => links,
     () => devices,
   );
   responses = new OpenResponses(credentials, timing, signals);
@@ -87,6 +99,7 @@ const CREDENTIALS: Readonly<Record<string, Caller>> = {
   'a session': withSession('c1'),
   'a token': withToken('c1'),
   'a key': withKey('c1'),
+  'a link': withLink('c1'),
 };
 
 describe.each(Object.entries(CREDENTIALS))('what %s opened', (_, caller) => {
@@ -109,12 +122,12 @@ describe.each(Object.entries(CREDENTIALS))('what %s opened', (_, caller) => {
     const all = [openedBy(caller), openedBy(caller), openedBy(caller, caller)];
     signals.publish(CREDENTIAL_ENDED, 'c1');
     await new Promise(setImmediate);
-    expect(Object.values(asked).sort()).toEqual([0, 0, 1]);
+    expect(Object.values(asked).sort()).toEqual([0, 0, 0, 1]);
     for (const each of all) each.destroy();
     await new Promise(setImmediate);
     signals.publish(CREDENTIAL_ENDED, 'c1');
     await aCheckLater();
-    expect(Object.values(asked).sort()).toEqual([0, 0, 1]);
+    expect(Object.values(asked).sort()).toEqual([0, 0, 0, 1]);
   });
 
   it('ends also when it was opened after all else had been closed', async () => {
@@ -147,7 +160,7 @@ it('goes on while its store says nothing, whatever other stores say, and ends wh
 it('all sessions cost one question', async () => {
   for (const id of ['c1', 'c2', 'c3']) openedBy(withSession(id));
   await aCheckLater();
-  expect(asked).toEqual({ sessions: 1, tokens: 0, keys: 0 });
+  expect(asked).toEqual({ sessions: 1, tokens: 0, keys: 0, links: 0 });
 });
 
 it('what another secret of the same token opened goes on', async () => {

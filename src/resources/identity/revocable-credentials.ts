@@ -1,6 +1,7 @@
 import type { AccessTokenDirectory, AccessTokenHolder } from './access-token-directory.port.js';
 import type { AgentKeyDirectory } from './agent-key-directory.port.js';
 import type { DeviceDirectory } from './device-directory.port.js';
+import type { AskingLinks } from './links/asking-links.port.js';
 import type { Caller, DeviceCaller } from './caller.js';
 import type { LiveSessions } from './sessions/live-sessions.js';
 
@@ -9,6 +10,7 @@ export type RevocableCredential = Readonly<
   | { kind: 'session'; id: string }
   | { kind: 'access-token'; id: string; holder: AccessTokenHolder }
   | { kind: 'agent-key'; id: string; agentId: string }
+  | { kind: 'link'; id: string }
   | { kind: 'device'; id: string; deviceId: string }
 >;
 
@@ -16,6 +18,7 @@ export type RevocableCredential = Readonly<
 export function revocableOf(caller: Caller | DeviceCaller): RevocableCredential | undefined {
   if (caller.kind === 'device') return { kind: 'device', id: caller.tokenId, deviceId: caller.deviceId };
   if (caller.kind === 'agent-key') return { kind: 'agent-key', id: caller.keyId, agentId: caller.agentId };
+  if (caller.kind === 'link') return { kind: 'link', id: caller.linkId };
   const { userId, token: grant, sessionId } = caller;
   if (grant) return { kind: 'access-token', id: grant.id, holder: { userId, grant } };
   return sessionId === undefined ? undefined : { kind: 'session', id: sessionId };
@@ -31,6 +34,7 @@ export class RevocableCredentials {
     private readonly sessions: Pick<LiveSessions, 'endedAmong'>,
     private readonly tokens: () => Pick<AccessTokenDirectory, 'isValid'>,
     private readonly keys: () => Pick<AgentKeyDirectory, 'isCurrent'>,
+    private readonly links: () => Pick<AskingLinks, 'isCurrent'>,
     private readonly devices: () => Pick<DeviceDirectory, 'isCurrent'>,
   ) {}
 
@@ -49,6 +53,8 @@ export class RevocableCredentials {
         return !(await this.tokens().isValid(credential.holder));
       case 'agent-key':
         return !(await this.keys().isCurrent(credential.agentId, credential.id));
+      case 'link':
+        return !(await this.links().isCurrent(credential.id));
       case 'device':
         return !(await this.devices().isCurrent(credential.deviceId, credential.id));
     }

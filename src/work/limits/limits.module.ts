@@ -7,7 +7,7 @@ import { RunAdmissions } from './run-admissions.port.js';
 import { RunQuota } from './run-quota.port.js';
 import { RequestPlaces } from './request-places.js';
 import { StoredRunAdmissions } from './stored-run-admissions.js';
-import { StoredUsageLimits } from './stored-usage-limits.js';
+import { LinkQuota, StoredUsageLimits } from './stored-usage-limits.js';
 import { UsageLimits } from './usage-limits.port.js';
 import { limitsRejections } from './limits.rejections.js';
 import { QuotaUse } from './quota-use.port.js';
@@ -23,6 +23,12 @@ import { QuotaUse } from './quota-use.port.js';
     },
     OwnerQuota,
     RequestPlaces,
+    {
+      provide: LinkQuota,
+      inject: [Config],
+      useFactory: ({ linkRequestsPerDayMax, linkTokensPerDayMax }: Config) =>
+        new LinkQuota(linkRequestsPerDayMax, linkTokensPerDayMax),
+    },
     { provide: RunQuota, useExisting: OwnerQuota },
     { provide: QuotaUse, useExisting: OwnerQuota },
     { provide: UsageLimits, useClass: StoredUsageLimits },

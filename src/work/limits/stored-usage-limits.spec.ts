@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { UsageQueries } from '../../../projections/usage/usage.queries.js';
+import type { Counted, UsageQueries } from '../../../projections/usage/usage.queries.js';
 import type { Used } from './limits.policy.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { askedTurn } from '../../../test/support/turns.js';
@@ -8,7 +8,7 @@ import { InProcessKeyValue } from '../../platform/messaging/key-value/in-process
 import { WINDOW_MS } from './limits.policy.js';
 import { OwnerQuota, QuotaOptions } from './owner-quota.js';
 import { PLACE_MS, RequestPlaces } from './request-places.js';
-import { StoredUsageLimits } from './stored-usage-limits.js';
+import { LinkQuota, StoredUsageLimits } from './stored-usage-limits.js';
 import type { Admission, LimitedAgent } from './usage-limits.port.js';
 
 type Entry = Readonly<{ turnId: string; at: Date }> & Used;
@@ -26,9 +26,9 @@ function limited(options: { entries?: Entry[]; quota?: number; reaches?: Entry }
     tokens: entries.reduce((all, { at, tokens }) => all + (at > since ? tokens : 0), 0),
   });
   const usage = {
-    ofAgent: (_: string, since: Date, ids: readonly string[]) =>
+    used: (_: Counted, since: Date, ids: readonly string[]) =>
       Promise.resolve({ ...sum(since), known: ids.filter((id) => entries.some(({ turnId }) => turnId === id)) }),
-    reachedAt: (_: string, unit: keyof Used, amount: number) => {
+    reachedAt: (_: Counted, unit: keyof Used, amount: number) => {
       let used = 0;
       return Promise.resolve(newest(entries).find((entry) => (used += entry[unit]) >= amount)?.at);
     },
@@ -47,9 +47,11 @@ function limited(options: { entries?: Entry[]; quota?: number; reaches?: Entry }
     }
   })();
   const quota = new OwnerQuota(usage, freshness, clock, new QuotaOptions('month', options.quota));
-  const process = () => new StoredUsageLimits(usage, quota, store, freshness, clock, new RequestPlaces(keyValue));
+  const process = () => new StoredUsageLimits(usage, quota, store, freshness, clock, new RequestPlaces(keyValue), linkQuota);
   return { limits: process(), another: process, quota, store, waits, entries, pass: (ms: number) => void (elapsed += ms) };
 }
+
+const linkQuota = new LinkQuota(3, 1000);
 
 const of = (turnId: string, agent: Partial<LimitedAgent> | undefined = {}, more: Partial<Admission> = {}): Admission => ({
   turnId,
@@ -197,6 +199,37 @@ describe('a limit of tokens', () => {
   it('with one of requests: it takes as long as the later of both', async () => {
     const { limits } = limited({ entries: [tokens(ago(WINDOW_MS - 5000), 100), request(ago(WINDOW_MS - 9000))] });
     await expect(limits.admit(of('a', { tokenLimit: 100, requestLimit: 1 }))).rejects.toMatchObject(tooMuch(9));
+  });
+});
+
+describe('the quota of a link', () => {
+  const byLink = (turnId: string, agent?: Partial<LimitedAgent>) => ({ ...of(turnId, agent), linkId: 'l1' });
+
+  it('holds beside what limits the agent', async () => {
+    const { limits } = limited({ entries: [request(ago(1000)), request(ago(500)), request(ago(100))] });
+    await limits.admit(of('a'));
+    await expect(limits.admit(byLink('b'))).rejects.toMatchObject(tooMuch(WINDOW_MS / 1000 - 1));
+    await expect(limits.admit({ ...signedIn('c'), linkId: 'l1' })).rejects.toMatchObject(tooMuch(WINDOW_MS / 1000 - 1));
+  });
+
+  it('is one of tokens too', async () => {
+    const { limits } = limited({ entries: [tokens(ago(1000), 1000)] });
+    await limits.admit(of('a'));
+    await expect(limits.admit(byLink('b'))).rejects.toMatchObject(tooMuch(WINDOW_MS / 1000 - 1));
+  });
+
+  it('holds for requests that come at once through two processes', async () => {
+    const { limits, another } = limited();
+    const admitted = await Promise.allSettled(
+      ['a', 'b', 'c', 'd', 'e'].map((turnId, at) => (at % 2 ? limits : another()).admit(byLink(turnId))),
+    );
+    expect(admitted.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
+  });
+
+  it('gives its place back when the agent’s limit refuses', async () => {
+    const { limits } = limited({ entries: [request(ago(1000))] });
+    for (const turnId of ['a', 'b', 'c', 'd']) await limits.admit(byLink(turnId, { requestLimit: 1 })).catch(() => undefined);
+    await limits.admit(byLink('e'));
   });
 });
 

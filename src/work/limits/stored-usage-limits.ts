@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { UsageQueries } from '../../../projections/usage/usage.queries.js';
+import { type Counted, UsageQueries } from '../../../projections/usage/usage.queries.js';
 import { Clock } from '../../kernel/clock.js';
 import { EventStore, lastEvent } from '../../kernel/event-sourcing/event-store.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
@@ -7,12 +7,23 @@ import { limitExceeded, secondsUntil, type Unit, WINDOW_MS } from './limits.poli
 import { OwnerQuota } from './owner-quota.js';
 import { RequestPlaces } from './request-places.js';
 import { TurnsUnderWay } from './turns-under-way.js';
-import { type Admission, type LimitedAgent, UsageLimits } from './usage-limits.port.js';
+import { type Admission, UsageLimits } from './usage-limits.port.js';
 
 const USAGE = 'usage';
 
 /** How many of the turns whose end an owner has seen since the last poll are looked up in the log, the newest first. */
 const NOTED_TURNS_LOOKED_UP_MAX = 64;
+
+/** How much the readers of one link may use in 24 hours; each link has as much. */
+export class LinkQuota {
+  constructor(
+    readonly requestLimit: number,
+    readonly tokenLimit: number,
+  ) {}
+}
+
+/** What has a limit of requests, of tokens, or of both; null: none. */
+type Limited = Readonly<{ id: string; counted: Counted; requestLimit: number | null; tokenLimit: number | null }>;
 
 /**
  * The limits as the usage read model and the places of requests together know them. Before it decides it waits until the read
@@ -32,20 +43,21 @@ export class StoredUsageLimits extends UsageLimits {
     private readonly freshness: Freshness,
     private readonly clock: Clock,
     private readonly places: RequestPlaces,
+    private readonly linkQuota: LinkQuota,
   ) {
     super();
   }
 
   async admit(admission: Admission, upTo?: bigint): Promise<void> {
-    const { ownerId, agent } = admission;
-    const isLimited = agent !== undefined && (agent.tokenLimit !== null || agent.requestLimit !== null);
-    if (!isLimited && !this.quota.isSet) return;
+    const { ownerId } = admission;
+    const limited = this.limitedBy(admission);
+    if (limited.length === 0 && !this.quota.isSet) return;
     this.underWay.enter(admission);
     try {
-      // It takes its place first, so that concurrent requests count it.
-      if (countsRequests(admission)) await this.places.take(agent!.id, admission.turnId);
+      // It takes its places first, so that concurrent requests count it.
+      for (const each of limited) if (countsRequests(each, admission)) await this.places.take(each.id, admission.turnId);
       await this.knowWhatWasTold(ownerId, upTo);
-      if (isLimited) await this.refuseBeyond(agent, admission);
+      for (const each of limited) await this.refuseBeyond(each, admission);
       await this.quota.refuse(ownerId);
     } catch (error) {
       this.withdraw(admission);
@@ -55,9 +67,10 @@ export class StoredUsageLimits extends UsageLimits {
 
   withdraw(admission: Admission): void {
     this.underWay.leave(admission);
-    const { agent, turnId } = admission;
-    // Where the store is away, the place runs out by itself.
-    if (countsRequests(admission)) void this.places.giveBack(agent!.id, [turnId]).catch(() => undefined);
+    for (const each of this.limitedBy(admission)) {
+      // Where the store is away, the place runs out by itself.
+      if (countsRequests(each, admission)) void this.places.giveBack(each.id, [admission.turnId]).catch(() => undefined);
+    }
   }
 
   told(turnId: string): void {
@@ -75,31 +88,40 @@ export class StoredUsageLimits extends UsageLimits {
     this.underWay.settled(told);
   }
 
-  private async refuseBeyond(agent: LimitedAgent, admission: Admission): Promise<void> {
+  /** What of it has a limit: its agent, and the link by which its reader came. */
+  private limitedBy({ agent, linkId }: Admission): readonly Limited[] {
+    const limited: readonly Limited[] = [
+      ...(agent ? [{ ...agent, counted: { agentId: agent.id } }] : []),
+      ...(linkId === undefined ? [] : [{ ...this.linkQuota, id: linkId, counted: { linkId } }]),
+    ];
+    return limited.filter(({ tokenLimit, requestLimit }) => tokenLimit !== null || requestLimit !== null);
+  }
+
+  private async refuseBeyond(limited: Limited, admission: Admission): Promise<void> {
+    const { id, counted, tokenLimit, requestLimit } = limited;
     const now = this.clock.now();
-    const isCounted = countsRequests(admission);
-    const places = isCounted ? await this.places.taken(agent.id) : [];
-    const { requests, tokens, known } = await this.usage.ofAgent(agent.id, windowStart(now), places);
-    void this.places.giveBack(agent.id, known).catch(() => undefined);
-    const unknown = await this.places.countBefore(agent.id, admission.turnId, without(places, known));
+    const isCounted = countsRequests(limited, admission);
+    const places = isCounted ? await this.places.taken(id) : [];
+    const { requests, tokens, known } = await this.usage.used(counted, windowStart(now), places);
+    void this.places.giveBack(id, known).catch(() => undefined);
+    const unknown = await this.places.countBefore(id, admission.turnId, without(places, known));
     const waits: number[] = [];
-    if (isCounted && requests + unknown >= agent.requestLimit!)
-      waits.push(await this.secondsUntilBelow(agent, 'requests', agent.requestLimit! - unknown, now));
-    if (agent.tokenLimit !== null && tokens >= agent.tokenLimit)
-      waits.push(await this.secondsUntilBelow(agent, 'tokens', agent.tokenLimit, now));
+    if (isCounted && requests + unknown >= requestLimit!)
+      waits.push(await this.secondsUntilBelow(counted, 'requests', requestLimit! - unknown, now));
+    if (tokenLimit !== null && tokens >= tokenLimit) waits.push(await this.secondsUntilBelow(counted, 'tokens', tokenLimit, now));
     if (waits.length > 0) throw limitExceeded(Math.max(...waits));
   }
 
   /** Until so much has left the window that less than an amount remains. */
-  private async secondsUntilBelow({ id }: LimitedAgent, unit: Unit, amount: number, now: Date): Promise<number> {
+  private async secondsUntilBelow(counted: Counted, unit: Unit, amount: number, now: Date): Promise<number> {
     // What is under way alone reaches it: that stays for as long as the window is.
-    const reachedAt = amount > 0 ? await this.usage.reachedAt(id, unit, amount, windowStart(now)) : now;
+    const reachedAt = amount > 0 ? await this.usage.reachedAt(counted, unit, amount, windowStart(now)) : now;
     return secondsUntil(new Date((reachedAt ?? now).getTime() + WINDOW_MS), now);
   }
 }
 
 /** What goes on after a pause was counted when it was asked. */
-const countsRequests = ({ agent, isNewRequest }: Admission): boolean => isNewRequest && (agent?.requestLimit ?? null) !== null;
+const countsRequests = ({ requestLimit }: Limited, { isNewRequest }: Admission): boolean => isNewRequest && requestLimit !== null;
 
 const without = (all: readonly string[], some: readonly string[]): readonly string[] => {
   const left = new Set(some);

@@ -11,6 +11,8 @@ export type Admission = Readonly<{
   ownerId: string;
   /** Its limits hold for every way in: keys, sessions, webhooks, schedules. */
   agent: LimitedAgent | undefined;
+  /** The link whose reader asks: each has a quota of its own. */
+  linkId?: string | undefined;
   /** A turn that goes on after a pause was counted as a request when it was asked. */
   isNewRequest: boolean;
 }>;

@@ -24,7 +24,7 @@ it('accepts no question whose answer this process has no room to stream, however
     answeringOptions,
     new NoLimits(),
   );
-  const alice = { caller: () => Promise.resolve({ kind: 'user', userId: 'alice' }) } as unknown as Identity;
+  const alice = { callerOrReader: () => Promise.resolve({ kind: 'user', userId: 'alice' }) } as unknown as Identity;
   const ask = () => controller.stream({ question: 'Why?' }, alice, {}, {} as FastifyReply);
 
   const asking = Array.from({ length: streamsMax + 1 }, ask);

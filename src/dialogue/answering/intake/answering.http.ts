@@ -38,7 +38,7 @@ export class AnsweringController {
   @ApiOperation({ summary: 'Ask a question; the answer streams as Server-Sent Events' })
   @OptionalHeader('Idempotency-Key')
   @DocumentedBody({ type: QuestionRequest }, EXAMPLE)
-  @Access({ for: 'caller', action: 'ask', of: 'answers', scopes: ['chat:run'] })
+  @Access({ for: 'caller', action: 'ask', of: 'answers', scopes: ['chat:run'], links: 'too' })
   @Post('stream')
   @HttpCode(200)
   @UseGuards(JsonBodyOnly)
@@ -59,7 +59,7 @@ export class AnsweringController {
   @ApiOperation({ summary: 'Ask a question; the answer comes as one JSON object' })
   @OptionalHeader('Idempotency-Key')
   @DocumentedBody({ type: QuestionRequest }, EXAMPLE)
-  @Access({ for: 'caller', action: 'ask', of: 'answers', scopes: ['chat:run'] })
+  @Access({ for: 'caller', action: 'ask', of: 'answers', scopes: ['chat:run'], links: 'too' })
   @Post('api/answer')
   @HttpCode(200)
   @UseGuards(JsonBodyOnly)
@@ -97,7 +97,7 @@ export class AnsweringController {
 
   private async *tail(accepted: AcceptedQuestion, signal: AbortSignal, identity: Identity) {
     try {
-      const reader = onlookerOf(await identity.caller());
+      const reader = onlookerOf(await identity.callerOrReader());
       yield* this.frames.tail(accepted, accepted.after, signal, reader);
     } finally {
       this.limits.told(accepted.turnId);
@@ -105,7 +105,7 @@ export class AnsweringController {
   }
 
   private async accept(request: QuestionRequest, identity: Identity, route: WayIn['route'], headers: IncomingHttpHeaders) {
-    const caller = await identity.caller();
+    const caller = await identity.callerOrReader();
     if (!caller) throw unauthenticated();
     const key = headers['idempotency-key'];
     const way = { route, idempotencyKey: typeof key === 'string' ? key : undefined };

@@ -63,7 +63,8 @@ export class AskQuestionIntake {
       new AskQuestion(turnId, conversationId, asked, caller.cause, isRepeated);
     const fresh: Started = { conversationId: question.conversationId ?? this.ids.next(), turnId: this.ids.next() };
     const { agent } = question;
-    const admission = { ...admitted(fresh), ownerId: question.ownerId, agent: agent && limitedAgent(agent), isNewRequest: true };
+    const limited = { agent: agent && limitedAgent(agent), linkId: caller.kind === 'link' ? caller.linkId : undefined };
+    const admission = { ...admitted(fresh), ownerId: question.ownerId, ...limited, isNewRequest: true };
     return this.withinLimits(admission, async (admit) => {
       const { replayed, ids } = await this.idsFor(request, caller, way, fresh, () => this.refuse(asking(fresh, false)), admit);
       const checked = await this.inputs.question(question);

@@ -5,7 +5,7 @@ import { type ConversationEvent, conversationStream, type TurnSettings } from '.
 import { EarlierTurns } from '../../conversation/earlier-turns.port.js';
 import { AskAutomaticTurn } from '../../conversation/automatic-turn.commands.js';
 import { statusOf } from '../../conversation/automatic-turn.decider.js';
-import type { Caller, SignedInUser } from '../../../resources/identity/caller.js';
+import { type Caller, linkIdIn, type SignedInUser } from '../../../resources/identity/caller.js';
 import { decode } from '../../../kernel/event-sourcing/codec.js';
 import { EventStore, eventsBackwards } from '../../../kernel/event-sourcing/event-store.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
@@ -120,7 +120,7 @@ type Settled = Readonly<{ settings: TurnSettings; agent: LimitedAgent | undefine
 
 /** What the bearer of an agent's key began goes on with no more than the bearer may; with all of it where that is the owner. */
 function bearerIn({ agentId, agentKeyId: keyId, writeAllowlist }: TurnSettings, owner: SignedInUser): Caller | undefined {
-  if (agentId === null || keyId === null) return undefined;
+  if (agentId === null || keyId === null || linkIdIn(keyId) !== undefined) return undefined;
   const signedIn = writeAllowlist === null ? owner : undefined;
   return { kind: 'agent-key', agentId, keyId, ownerId: owner.userId, signedIn, cause: owner.cause };
 }

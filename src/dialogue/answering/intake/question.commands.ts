@@ -3,6 +3,7 @@ import { Clock } from '../../../kernel/clock.js';
 import { Command, type Handler } from '../../../kernel/commands.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { nothingYet, Streams } from '../../../kernel/event-sourcing/streams.js';
+import { linkIdIn } from '../../../resources/identity/caller.js';
 import type { Party } from '../../conversation/conversation-access.policy.js';
 import { as, ask, conversation } from '../../conversation/conversation.decider.js';
 import { EarlierTurns } from '../../conversation/earlier-turns.port.js';
@@ -35,7 +36,14 @@ export function decisionOf({ turnId, conversationId, question: asked, cause }: A
     const name = nameFor(question);
     return ask(turn, { conversationId, ownerId, agentId, agentKeyId, name, visibility, sharedUsage, history });
   }
-  return as(agentId !== null && agentKeyId !== null ? { agentId, ownerId } : { userId: ownerId }, ask(turn, null));
+  return as(partyOf(asked), ask(turn, null));
+}
+
+/** Who comes to a conversation that goes on, as the settings of the question say. */
+function partyOf({ agent, ownerId, settings: { agentKeyId } }: ResolvedQuestion): Party {
+  const linkId = linkIdIn(agentKeyId ?? '');
+  if (linkId !== undefined) return { linkId, ownerId };
+  return agent && agentKeyId !== null ? { agentId: agent.id, ownerId } : { userId: ownerId };
 }
 
 @CommandHandler(AskQuestion)

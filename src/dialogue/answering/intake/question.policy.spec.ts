@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { JSON_ENTRIES_MAX } from '../../../kernel/bounded-json.js';
-import { HISTORY_CHARACTERS_MAX, HISTORY_EXCHANGES_MAX, parseHistory } from './question.policy.js';
+import { askedByReader, HISTORY_CHARACTERS_MAX, HISTORY_EXCHANGES_MAX, parseHistory } from './question.policy.js';
 
 describe('a history', () => {
   const exchange = { prompt: 'Why?', response: 'Because.' };
@@ -32,4 +32,27 @@ describe('a history', () => {
       expect.objectContaining({ code, message: expect.stringMatching(message) as unknown }),
     );
   });
+});
+
+describe('a reader of a link', () => {
+  const terms = { agentId: null, promptId: 'p1', sourceId: 's1', chunks: 3 };
+
+  it('asks a question; how it is answered says the link', () => {
+    const own = { question: 'Why?', history: [], conversation_id: 'c1', index: 1 };
+    const others = {
+      agent_id: 'a1',
+      prompt_id: 'p2',
+      active_docs: 's2',
+      chunks: 9,
+      model_id: 'm',
+      visibility: 'listed',
+      passthrough: {},
+    };
+    const asked = { ...own, agent_id: null, prompt_id: 'p1', active_docs: 's1', chunks: 3 };
+    expect(askedByReader({ ...own, ...others }, terms)).toEqual(asked);
+  });
+
+  it.each([{ client_tools: [{}] }, { attachments: ['a'] }])('does not bring along %j', (more) =>
+    expect(() => askedByReader({ question: 'Why?', ...more }, terms)).toThrow('no tools and no files'),
+  );
 });

@@ -1,6 +1,7 @@
 import type { Exchange } from '../../conversation/conversation.events.js';
 import { parseBoundedJson } from '../../../kernel/bounded-json.js';
 import { Rejection } from '../../../kernel/rejection.js';
+import type { LinkTerms } from '../../../resources/identity/links/asking-links.port.js';
 
 export const HISTORY_EXCHANGES_MAX = 1_000;
 /** What is kept of it has to fit one append of 1 MiB; the rest is room for what entries say beside that. */
@@ -47,3 +48,31 @@ function exchangeOf(entry: unknown): readonly Exchange[] {
 /** A conversation is called after its first question until somebody names it. */
 export const nameFor = (question: string): string =>
   [...question.trim()].slice(0, CONVERSATION_NAME_CHARACTERS).join('') || 'New Conversation';
+
+type ReadersRequest = Readonly<{
+  question?: string | null;
+  history?: unknown;
+  conversation_id?: string | null;
+  index?: number | null;
+  client_tools?: readonly unknown[] | null;
+  attachments?: readonly string[] | null;
+}>;
+
+/**
+ * What a reader of a link asks: a question, in a conversation of the reader's own. The link says how it is answered.
+ * @throws Rejection invalid-request where it brings along what readers may not
+ */
+export function askedByReader(request: ReadersRequest, terms: LinkTerms) {
+  if (request.client_tools?.length || request.attachments?.length)
+    throw new Rejection('invalid-request', 'Readers of a link bring no tools and no files along.');
+  return {
+    question: request.question ?? null,
+    history: request.history,
+    conversation_id: request.conversation_id ?? null,
+    index: request.index ?? null,
+    agent_id: terms.agentId,
+    prompt_id: terms.promptId,
+    active_docs: terms.sourceId,
+    chunks: terms.chunks ?? null,
+  };
+}

@@ -12,6 +12,7 @@ import {
   type TurnSettings,
 } from '../../conversation/conversation.events.js';
 import {
+  keyIdOf,
   type NamedByQuestion,
   reached,
   requireAccess,
@@ -31,7 +32,7 @@ import { isForOwnersOnly } from '../../../resources/tools/defaults/default-tools
 import { Toolbox, type ToolPin } from '../../../resources/tools/toolbox/toolbox.port.js';
 import { ATTACHMENTS_MAX } from '../loop/attached.policy.js';
 import type { QuestionRequest } from './question.dto.js';
-import { parseHistory } from './question.policy.js';
+import { askedByReader, parseHistory } from './question.policy.js';
 import { clientToolsOf } from './tool-actions.policy.js';
 import { WorkflowPins } from './workflow-pins.js';
 
@@ -70,7 +71,8 @@ export class QuestionResolver {
   ) {}
 
   /** @throws Rejection agent-not-found, conversation-not-found, prompt-not-found, attachment-…, invalid-request */
-  async resolve(request: QuestionRequest, caller: Caller): Promise<ResolvedQuestion> {
+  async resolve(received: QuestionRequest, caller: Caller): Promise<ResolvedQuestion> {
+    const request: QuestionRequest = caller.kind === 'link' ? askedByReader(received, caller.terms) : received;
     const question = request.question ?? '';
     if (question.trim() === '') throw new Rejection('invalid-request', 'Missing required fields: question');
     const history = parseHistory(request.history);
@@ -156,15 +158,18 @@ export class QuestionResolver {
     const ownerId = agent?.ownerId ?? ownerOf(caller);
     const model = modelId ?? (await this.modelFor(configuration?.defaultModelId, ownerId));
     const writeAllowlist = isOwner(caller, ownerId) ? null : (configuration?.config.api_write_allowlist ?? []);
+    const isReader = caller.kind === 'link';
+    // What the nodes of a workflow call, readers of a link may not.
+    if (isReader && configuration?.agentType === 'workflow') throw agentNotFound();
     const workflow = await this.workflows.pin(request, caller, agent);
     // The nodes of a workflow bring their own tools.
-    const pins = await this.pinned(ownerId, model, workflow ? [] : configuration?.tools);
+    const pins = await this.pinned(ownerId, model, workflow || isReader ? [] : configuration?.tools);
     const guardrails = this.guardrails.policyFor(configuration?.config.guardrails);
     const own = configuration ? [configuration.source, ...configuration.additionalSources].filter(Boolean) : [];
     const sources = own.length > 0 ? own : sourceIds(request.active_docs);
     return {
       agentId: agent?.id ?? null,
-      agentKeyId: caller.kind === 'agent-key' ? caller.keyId : null,
+      agentKeyId: keyIdOf(caller),
       ...(token && { accessTokenId: token.id }),
       modelId: model,
       promptId: configuration?.promptId || request.prompt_id || '',

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { CommandHandler } from '@nestjs/cqrs';
 import { ConversationQueries } from '../../../../projections/conversations/conversations.queries.js';
 import { Clock } from '../../../kernel/clock.js';
@@ -7,17 +6,21 @@ import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { Fingerprints } from '../../../kernel/event-sourcing/fingerprints.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { Ids } from '../../../kernel/ids.js';
-import { linkTokenOf } from '../conversation-access.policy.js';
+import { linkTokenHash, linkTokenOf } from '../../../kernel/event-sourcing/link-tokens.js';
+import { sameJson } from '../../../kernel/same-json.js';
+import type { LinkTerms } from '../../../resources/identity/links/asking-links.port.js';
 import { asOwner, conversation, endLink, shareByLink } from '../conversation.decider.js';
 import { conversationStream } from '../conversation.events.js';
 
-export const linkTokenHash = (token: string): string => createHash('sha256').update(token).digest('hex');
+/** The link that an owner was given. `isNew` is false where a link of before says the same. */
+export type GivenLink = Readonly<{ token: string; isNew: boolean; position: bigint | undefined }>;
 
-/** The owner shares a conversation as it is now. */
-export class ShareConversation extends Command<Readonly<{ token: string; position: bigint | undefined }>> {
+/** The owner shares a conversation as it is now. With `terms` the readers of the link may ask. */
+export class ShareConversation extends Command<GivenLink> {
   constructor(
     readonly conversationId: string,
     readonly ownerId: string,
+    readonly terms: LinkTerms | undefined,
     readonly cause: Cause,
   ) {
     super();
@@ -35,14 +38,27 @@ export class ShareConversationHandler implements Handler<ShareConversation> {
   ) {}
 
   /** @throws Rejection conversation-not-found */
-  async execute({ conversationId, ownerId, cause }: ShareConversation) {
-    const shareId = this.ids.next();
-    const token = linkTokenOf(this.fingerprints, shareId);
+  async execute({ conversationId, ownerId, terms, cause }: ShareConversation): Promise<GivenLink> {
     const turnIds = await this.conversations.endedTurns(conversationId);
-    const link = { shareId, tokenHash: linkTokenHash(token), turnIds, sharedAt: this.clock.now().toISOString() };
+    const open = terms && (await this.conversations.newestAskingShare(conversationId, ownerId));
+    if (open && sameJson([open.turnIds, open.terms], [turnIds, terms]))
+      return { token: this.tokenOf(open.shareId), isNew: false, position: undefined };
+    const shareId = this.ids.next();
+    const token = this.tokenOf(shareId);
+    const link = {
+      shareId,
+      tokenHash: linkTokenHash(token),
+      turnIds,
+      sharedAt: this.clock.now().toISOString(),
+      ...(terms && { terms }),
+    };
     const decide = asOwner(ownerId, shareByLink(link));
     const { position } = await this.streams.transact(conversationStream(conversationId), conversation, decide, cause);
-    return { token, position };
+    return { token, isNew: true, position };
+  }
+
+  private tokenOf(shareId: string): string {
+    return linkTokenOf(this.fingerprints, 'conversation-link', shareId);
   }
 }
 

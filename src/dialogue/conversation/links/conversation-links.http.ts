@@ -1,28 +1,45 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
-import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { IsNotEmpty, IsString } from 'class-validator';
+import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import { IsInt, IsNotEmpty, IsOptional, IsString, Max, Min } from 'class-validator';
 import type { FastifyReply } from 'fastify';
 import { ConversationQueries } from '../../../../projections/conversations/conversations.queries.js';
 import { Commands } from '../../../kernel/commands.js';
 import { EventStore, lastEvent } from '../../../kernel/event-sourcing/event-store.js';
 import { Freshness } from '../../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../../kernel/ids.js';
+import { isLinkToken, linkTokenHash } from '../../../kernel/event-sourcing/link-tokens.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Access } from '../../../platform/http/access.js';
 import { DocumentedBody, RequiredQuery } from '../../../platform/http/documented.js';
 import { answerPosition } from '../../../platform/http/positions.js';
 import { reached } from '../../../resources/identity/access.policy.js';
+import { CHUNKS_MAX } from '../../../resources/sources/source/retrieval.policy.js';
 import type { SignedInUser } from '../../../resources/identity/caller.js';
 import { CurrentUser } from '../../../resources/identity/identity.http.js';
 import { conversationStream } from '../conversation.events.js';
-import { EndConversationLink, linkTokenHash, ShareConversation } from './conversation-link.commands.js';
+import { EndConversationLink, ShareConversation } from './conversation-link.commands.js';
+import { LinkTermsOf, type WantedTerms } from './link-terms.js';
 
 /** The read model behind these routes. */
 const READ = ['conversations'];
-const TOKEN = /^[0-9a-f]{64}$/;
 
 export class SharedConversation {
   @IsString() @IsNotEmpty() conversation_id!: string;
+
+  /** With `isPromptable=true`: what readers ask is answered with this prompt. It matters where no agent answers. */
+  @IsOptional() @IsString() prompt_id?: string | null;
+
+  /** With `isPromptable=true`: what readers ask is answered from this source, `default` being none. It matters where no agent answers. */
+  @IsOptional() @IsString() source?: string | null;
+
+  /** With `isPromptable=true`: how many chunks of the source are read. */
+  @IsOptional()
+  @Transform(({ value }: { value: unknown }) => (typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value))
+  @IsInt()
+  @Min(0)
+  @Max(CHUNKS_MAX)
+  chunks?: number | null;
 }
 
 /** Links that show a conversation to everybody who has them. */
@@ -34,12 +51,17 @@ export class ConversationLinksController {
     private readonly conversations: ConversationQueries,
     private readonly freshness: Freshness,
     private readonly store: EventStore,
+    private readonly terms: LinkTermsOf,
   ) {}
 
   @ApiOperation({
     summary:
-      'Makes a link that shows the answers of a conversation as they are now. Links whose readers may go on asking are not built',
+      'Makes a link that shows the answers of a conversation as they are now, and with `isPromptable=true` lets its readers ask on',
+    description:
+      'Readers of a promptable link ask with its token as `api_key`, in conversations of their own, without tools, and within ' +
+      "SHARED_LINK_MAX_REQUESTS_PER_DAY and SHARED_LINK_MAX_TOKENS_PER_DAY. The agent of the conversation answers them, if it is the owner's own.",
   })
+  @ApiResponse({ status: 200, description: 'A promptable link of before says the same; it is given again.' })
   @ApiQuery({ name: 'isPromptable', enum: ['false', 'true'] })
   @DocumentedBody({ type: SharedConversation }, { conversation_id: '00000000-0000-4000-8000-000000000000' })
   @Access({ for: 'user', action: 'change', of: 'conversations', at: { in: 'body', name: 'conversation_id' } })
@@ -48,26 +70,33 @@ export class ConversationLinksController {
   async share(
     @CurrentUser() user: SignedInUser,
     @Res({ passthrough: true }) reply: FastifyReply,
-    @Body() { conversation_id: id }: SharedConversation,
+    @Body() body: SharedConversation,
     @Query('isPromptable') isPromptable?: string,
   ) {
     if (isPromptable === undefined || isPromptable === '') throw new Rejection('invalid-request', 'isPromptable is required');
-    if (isPromptable === 'true') throw new Rejection('link-not-built', 'Links whose readers may go on asking are not built');
-    if (isPromptable !== 'false') throw new Rejection('invalid-request', 'isPromptable must be true or false');
+    if (isPromptable !== 'false' && isPromptable !== 'true')
+      throw new Rejection('invalid-request', 'isPromptable must be true or false');
+    const { conversation_id: id } = body;
     if (!isId(id)) throw conversationNotFound();
     await this.freshness.reached(READ, (await lastEvent(this.store, conversationStream(id)))?.position);
-    const { token, position } = await this.commands.execute(new ShareConversation(id, user.userId, user.cause));
+    const terms = isPromptable === 'true' ? await this.terms.conversation(id, user.userId, wantedIn(body)) : undefined;
+    const { token, isNew, position } = await this.commands.execute(new ShareConversation(id, user.userId, terms, user.cause));
     await this.settled(reply, position);
+    if (!isNew) reply.status(200);
     return { success: true, identifier: token };
   }
 
-  @ApiOperation({ summary: 'What a link shows: the answers as they were when it was made' })
+  @ApiOperation({
+    summary:
+      'What a link shows: the answers as they were when it was made; with `api_key` readers may ask at `/stream` and `/api/answer`',
+  })
   @Access({ for: 'capability', action: 'read', of: 'shared conversations' })
   @Get('shared_conversation/:identifier')
   async shared(@Param('identifier') identifier: string) {
-    const found = TOKEN.test(identifier) ? await this.conversations.shared(linkTokenHash(identifier)) : undefined;
+    const found = isLinkToken(identifier) ? await this.conversations.shared(linkTokenHash(identifier)) : undefined;
     if (!found) throw linkNotFound();
-    return { success: true, ...found };
+    const { mayAsk, record } = found;
+    return { success: true, ...record, ...(mayAsk && { api_key: identifier }) };
   }
 
   @ApiOperation({ summary: 'Ends a link' })
@@ -80,7 +109,7 @@ export class ConversationLinksController {
     @Query('identifier') identifier?: string,
   ) {
     if (!identifier) throw new Rejection('invalid-request', 'identifier is required');
-    const found = TOKEN.test(identifier) ? await this.conversations.shareByHash(linkTokenHash(identifier)) : undefined;
+    const found = isLinkToken(identifier) ? await this.conversations.shareByHash(linkTokenHash(identifier)) : undefined;
     const link = reached(user, found, linkNotFound);
     await this.settled(reply, await this.commands.execute(new EndConversationLink(link, user.userId, user.cause)));
     return { success: true };
@@ -92,6 +121,13 @@ export class ConversationLinksController {
     await this.freshness.reached(READ, position);
   }
 }
+
+/** As clients send them: `default` is no source. */
+const wantedIn = ({ prompt_id: promptId, source, chunks }: SharedConversation): WantedTerms => ({
+  promptId: promptId ?? '',
+  sourceId: source && source !== 'default' ? source : '',
+  chunks: chunks ?? undefined,
+});
 
 const conversationNotFound = () => new Rejection('conversation-not-found', 'Conversation not found');
 

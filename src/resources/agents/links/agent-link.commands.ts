@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { CommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
 import { Command, type Handler } from '../../../kernel/commands.js';
@@ -6,14 +5,11 @@ import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { Fingerprints } from '../../../kernel/event-sourcing/fingerprints.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { newId } from '../../../kernel/ids.js';
+import { linkTokenHash, linkTokenOf } from '../../../kernel/event-sourcing/link-tokens.js';
 import { agent, endLink, shareByLink } from '../agent.decider.js';
 import { agentStream } from '../agent.events.js';
-import { agentLinkToken } from '../agent.policy.js';
 import { keep, keptAgents, removeKept } from './kept-agents.decider.js';
 import { keptAgentsStream } from './kept-agents.events.js';
-
-/** What a token is found by. */
-export const agentLinkHash = (token: string): string => createHash('sha256').update(token).digest('hex');
 
 /** An agent gets a link, or loses it. The token is empty where it has none. */
 export class ShareAgentByLink extends Command<Readonly<{ token: string; position: bigint | undefined }>> {
@@ -37,10 +33,10 @@ export class ShareAgentByLinkHandler implements Handler<ShareAgentByLink> {
 
   async execute({ agentId, ownerId, wanted: { shared, sharedBy }, cause }: ShareAgentByLink) {
     const linkId = newId();
-    const link = { linkId, tokenHash: agentLinkHash(agentLinkToken(this.fingerprints, linkId)) };
+    const link = { linkId, tokenHash: linkTokenHash(linkTokenOf(this.fingerprints, 'agent-link', linkId)) };
     const decision = shared ? shareByLink(ownerId, link, sharedBy, this.clock.now()) : endLink(ownerId);
     const { state, position } = await this.streams.transact(agentStream(agentId), agent, decision, cause);
-    return { token: state.linkId === null ? '' : agentLinkToken(this.fingerprints, state.linkId), position };
+    return { token: state.linkId === null ? '' : linkTokenOf(this.fingerprints, 'agent-link', state.linkId), position };
   }
 }
 

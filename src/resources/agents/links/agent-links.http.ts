@@ -8,6 +8,7 @@ import { Commands } from '../../../kernel/commands.js';
 import { Fingerprints } from '../../../kernel/event-sourcing/fingerprints.js';
 import { Freshness } from '../../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../../kernel/ids.js';
+import { isLinkToken, linkTokenHash, linkTokenOf } from '../../../kernel/event-sourcing/link-tokens.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Access } from '../../../platform/http/access.js';
 import { DocumentedBody, RequiredQuery } from '../../../platform/http/documented.js';
@@ -16,17 +17,15 @@ import { onlookerOf, type SignedInUser } from '../../identity/caller.js';
 import { CurrentUser, UserIfSignedIn } from '../../identity/identity.http.js';
 import { Reaching } from '../../identity/reaching.js';
 import { agentNotFound } from '../agent.decider.js';
-import { agentLinkToken } from '../agent.policy.js';
 import { CreateAgent } from '../agent.commands.js';
 import { imageUrl } from '../agent-images.http.js';
 import { agentRecord } from '../agent-record.http.js';
 import { ReferredThings } from '../referred-things.js';
 import { AdoptedAgents } from './adopted-agents.js';
-import { agentLinkHash, KeepAgent, ShareAgentByLink } from './agent-link.commands.js';
+import { KeepAgent, ShareAgentByLink } from './agent-link.commands.js';
 import { sharedAgentNotFound } from './kept-agents.decider.js';
 
 const NAME_CHARACTERS_MAX = 200;
-const TOKEN = /^[0-9a-f]{64}$/;
 
 export class AgentShare {
   @IsString() @IsNotEmpty() id!: string;
@@ -75,7 +74,7 @@ export class AgentLinksController {
     @Query('token') token?: string,
   ) {
     if (!token) throw new Rejection('invalid-request', 'Token or ID is required');
-    const agent = TOKEN.test(token) ? await this.agents.byLinkHash(agentLinkHash(token)) : undefined;
+    const agent = isLinkToken(token) ? await this.agents.byLinkHash(linkTokenHash(token)) : undefined;
     if (!agent?.link) throw sharedAgentNotFound();
     // A program that looks on somebody's behalf keeps nothing for them.
     const visitor = onlookerOf(user);
@@ -92,7 +91,9 @@ export class AgentLinksController {
   @Get('shared_agents')
   async kept(@CurrentUser() user: SignedInUser) {
     const kept = await this.agents.keptBy(user.userId);
-    const records = kept.map((agent) => this.visitorsRecord(agent, agentLinkToken(this.fingerprints, agent.link!.linkId)));
+    const records = kept.map((agent) =>
+      this.visitorsRecord(agent, linkTokenOf(this.fingerprints, 'agent-link', agent.link!.linkId)),
+    );
     return Promise.all(records);
   }
 
