@@ -11,6 +11,8 @@ import { type ScriptedProcess, startScriptedProcess } from '../support/scripted-
 const DESCRIPTORS = 1024;
 /** More than the process could have open. */
 const SILENT_CLIENTS = 1_100;
+/** Connections that those who ask may take for a few requests. */
+const ASKING_CLIENTS_MAX = 10;
 
 let dataDir: string;
 let running: ScriptedProcess | undefined;
@@ -24,9 +26,15 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
+/** Clients that were told that their time is over, as is right after a minute of silence. */
+const timedOut = new Set<Socket>();
+
 async function silentClient(): Promise<Socket> {
   const socket = connect(running!.service.port, '127.0.0.1');
-  socket.on('error', () => undefined).resume();
+  socket.on('error', () => undefined);
+  socket.on('data', (data) => {
+    if (data.includes(' 408 ')) timedOut.add(socket);
+  });
   await once(socket, 'connect');
   return socket;
 }
@@ -44,8 +52,9 @@ it('clients that connect and say nothing neither end the process nor shut others
   const { frames } = await client.stream({ question: 'Why?' });
   expect(frames.at(-1)!.data.type).toBe('end');
   expect(await client.json('/api/ready')).toMatchObject({ status: 'ready', dependencies: { 'file descriptors': { ok: true } } });
-  // Those who asked took the places of some who did not, and of no more.
-  expect(held()).toBeGreaterThan(max / 2);
+  // Those who asked took the places of some who did not, and of no more. On a slow machine others have meanwhile timed out.
+  const shed = sockets.filter((socket) => socket.closed && !timedOut.has(socket)).length;
+  expect(SILENT_CLIENTS - shed).toBeGreaterThan(max - ASKING_CLIENTS_MAX);
 
   for (const socket of sockets) socket.destroy();
   expect(await service.terminate()).toMatchObject({ code: 0 });
