@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Traffic } from './programs/postgres-traffic.js';
 import type { BenchContext } from './report.js';
 import { firstLineOf, stop } from './program.js';
 import { type Usage, usageOf, withDescendants } from './usage.js';
@@ -12,6 +14,8 @@ export type MeasuredService = Readonly<{
   /** The database it runs for itself, for baselines on the very same server. */
   databaseUrl: string;
   usage(): Promise<{ service: Usage; postgres: Usage }>;
+  /** What it has exchanged with Postgres, where it was started to be counted. */
+  traffic(): Promise<Traffic>;
   /** Ends it as `kill -9` does, and starts it again over the same data. Resolves to when it was started. */
   restart(): Promise<number>;
   stop(): Promise<void>;
@@ -29,16 +33,23 @@ const SETTINGS = {
   MODEL_IDS: 'paced',
 };
 
+const COUNTING = ['../support/typescript.js', './programs/postgres-traffic.ts'].flatMap((file) => [
+  '--import',
+  new URL(file, import.meta.url).href,
+]);
+
 export async function startService(
   { service, profileTo }: BenchContext,
   environment: Readonly<Record<string, string>>,
+  /** Counts what it exchanges with Postgres, which costs speed. */
+  { counted = false } = {},
 ): Promise<MeasuredService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'verbatim-bench-'));
   const profile = profileTo ? ['--cpu-prof', `--cpu-prof-dir=${profileTo}`] : [];
   const run = () =>
-    spawn(process.execPath, ['--enable-source-maps', ...profile, service], {
+    spawn(process.execPath, ['--enable-source-maps', ...profile, ...(counted ? COUNTING : []), service], {
       env: { PATH: process.env['PATH'], ...SETTINGS, DATA_DIR: dataDir, ...environment },
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', 'inherit', ...(counted ? ['ipc' as const] : [])],
     });
   let child = run();
   const endWithUs = (): void => void child.kill('SIGKILL');
@@ -49,6 +60,11 @@ export async function startService(
   const usage = async () => {
     const [own, ...descendants] = await withDescendants(child.pid!);
     return { service: await usageOf([own!]), postgres: await usageOf(descendants) };
+  };
+  const traffic = async () => {
+    const answered = once(child, 'message') as Promise<[Traffic]>;
+    child.send({});
+    return (await answered)[0];
   };
   const restart = async () => {
     await stop(child, 'SIGKILL');
@@ -66,6 +82,7 @@ export async function startService(
       return databaseUrl;
     },
     usage,
+    traffic,
     restart,
     stop: async () => {
       await stop(child, 'SIGTERM');
