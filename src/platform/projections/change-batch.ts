@@ -6,6 +6,16 @@ import { changeRows, insertRows, removeRows } from './row-statements.js';
 /** How many changes of rows are gathered before they are sent. */
 const GATHERED_ROWS_MAX = 10_000;
 
+/** Where the tables are that projections name without their schema. By default the transaction has entered it. */
+export type TablePlace = Readonly<{
+  /** The name by which a table is found. */
+  named: (table: string) => string;
+  /** Called before a written statement is sent, in which names stay bare. */
+  enter: () => void;
+}>;
+
+const ENTERED: TablePlace = { named: (table) => table, enter: () => undefined };
+
 /**
  * Sends changes so that the tables end up as if each had been sent by itself, in order; yet without waiting for answers,
  * and changes of rows many at a time.
@@ -15,7 +25,10 @@ export class ChangeBatch {
   private gathered = new Map<string, RowBatch>();
   private size = 0;
 
-  constructor(private readonly tx: TransactionSql) {}
+  constructor(
+    private readonly tx: TransactionSql,
+    private readonly place = ENTERED,
+  ) {}
 
   add(change: Change): void {
     if (change instanceof NewRows) {
@@ -26,6 +39,7 @@ export class ChangeBatch {
       this.gather(change.table, (rows) => rows.remove(change.key));
     } else {
       this.flush();
+      this.place.enter();
       this.send(change);
     }
   }
@@ -46,7 +60,7 @@ export class ChangeBatch {
 
   private rowsOf(table: string): RowBatch {
     let rows = this.gathered.get(table);
-    if (!rows) this.gathered.set(table, (rows = new RowBatch(table)));
+    if (!rows) this.gathered.set(table, (rows = new RowBatch(this.place.named(table))));
     return rows;
   }
 

@@ -56,19 +56,19 @@ export class Progress {
     return () => names.forEach((name) => count(name, -1));
   }
 
-  /** For the writer of a read model: resolves after so long, and at once when somebody wants the read model. */
-  lull(name: string, ms: number, signal: AbortSignal): Promise<void> {
-    if (signal.aborted || (this.wanted.get(name) ?? 0) > 0) return Promise.resolve();
+  /** For the writer of read models: resolves after so long, and at once when somebody wants one of them. */
+  lull(names: readonly string[], ms: number, signal: AbortSignal): Promise<void> {
+    if (signal.aborted || names.some((name) => (this.wanted.get(name) ?? 0) > 0)) return Promise.resolve();
     return new Promise((resolve) => {
       const over = () => {
         cancel();
         signal.removeEventListener('abort', over);
-        this.lulls.delete(name);
+        for (const name of names) this.lulls.delete(name);
         resolve();
       };
       const cancel = this.timing.after(ms, over);
       signal.addEventListener('abort', over);
-      this.lulls.set(name, over);
+      for (const name of names) this.lulls.set(name, over);
     });
   }
 

@@ -1,29 +1,24 @@
 import type { Sql } from 'postgres';
 import type { Logger } from 'pino';
 import { filterOf } from '../../../projections/projection.js';
-import type { EventStore, LogPage } from '../../kernel/event-sourcing/event-store.js';
+import type { EventStore } from '../../kernel/event-sourcing/event-store.js';
 import type { Timing } from '../../kernel/timing.js';
 import type { Leadership } from '../supervision/leadership.js';
 import { Pages } from '../supervision/pages.js';
 import { supervise } from '../supervision/supervise.js';
 import { type Definition, DefinitionChanged } from './definition.js';
+import type { LiveGroup } from './live-group.js';
 import type { Progress } from './progress.js';
 import type { ProjectionFaults } from './projection-faults.js';
 import { ProjectionWriter } from './projection-writer.js';
 import { createSchema, readCheckpoint } from './schema.js';
 
-/**
- * What happens this close together is written together, unless somebody waits for it. A question and its answer are bursts
- * of events: each written as it came, read models took half of what a question costs, and just when it is to be answered.
- */
-const GATHER_MS = 20;
-/** How long a checkpoint may stay behind pages that hold nothing for this projection. */
-const IDLE_CHECKPOINT_MS = 2_000;
-
 export type RunnerDependencies = Readonly<{
   sql: Sql;
   store: EventStore;
   leadership: Leadership;
+  /** The projections of this process that are up to date. */
+  group: LiveGroup;
   progress: Progress;
   timing: Timing;
   log: Logger;
@@ -82,34 +77,35 @@ export class ProjectionRunner {
     return ProjectionWriter.open(sql, this.definition);
   }
 
+  /** Alone while it is behind, then with the others, and alone again after what they could not write together. */
   private async follow(writer: ProjectionWriter, signal: AbortSignal): Promise<void> {
-    const { store, progress, timing } = this.dependencies;
+    while (!signal.aborted) {
+      await this.catchUp(writer, signal);
+      if (!signal.aborted) await this.dependencies.group.keepUp(writer, signal);
+    }
+  }
+
+  private async catchUp(writer: ProjectionWriter, signal: AbortSignal): Promise<void> {
+    const { store, progress } = this.dependencies;
     const stop = new AbortController();
     const until = AbortSignal.any([signal, stop.signal]);
-    const source = store.followAll(writer.position, filterOf(this.definition.projection), until);
+    const source = store.followAll(writer.considered, filterOf(this.definition.projection), until);
     const pages = new Pages(
       source,
       () => stop.abort(),
       ({ caughtUp }) => !caughtUp,
     );
-    progress.wrote(this.name, writer.position);
+    progress.wrote(this.name, writer.considered);
     try {
-      for (let idle: LogPage | undefined, writtenAt = -Infinity; ;) {
-        // Pages with nothing of ours move the checkpoint too, but not each at the price of a transaction.
-        const mayWait = idle && timing.elapsedMs() - writtenAt < IDLE_CHECKPOINT_MS;
-        let page = idle && !(mayWait && (await pages.hasNextWithin(IDLE_CHECKPOINT_MS, timing))) ? idle : await pages.next();
-        if (!page) return;
-        if (page === idle || page.events.length > 0) {
-          page = await this.gathered(page, pages, until);
-          await writer.write(page);
-          writtenAt = timing.elapsedMs();
-          idle = undefined;
-        } else {
-          idle = page.position > writer.position ? page : undefined;
-        }
+      for (let page, caughtUp = false; !caughtUp && (page = await pages.next());) {
+        if (page.events.length > 0) await writer.write(page);
+        else writer.pass(page.position);
+        ({ caughtUp } = page);
         this.getsOn();
-        progress.wrote(this.name, page.position);
+        progress.wrote(this.name, writer.considered);
       }
+      // Also says whether this is still the writer: the others must not find out by failing.
+      if (writer.position < writer.considered) await writer.write({ events: [], position: writer.considered });
     } finally {
       await pages.close();
     }
@@ -124,14 +120,5 @@ export class ProjectionRunner {
     if (this.failure === undefined) return;
     this.failure = undefined;
     this.dependencies.faults?.tell(this.name, undefined);
-  }
-
-  /** A page with what has come right after it. */
-  private async gathered(page: LogPage, pages: Pages<LogPage>, signal: AbortSignal): Promise<LogPage> {
-    if (!page.caughtUp || page.events.length === 0) return page;
-    const { progress, timing } = this.dependencies;
-    await progress.lull(this.name, GATHER_MS, signal);
-    const more = (await pages.hasNextWithin(0, timing)) ? await pages.next() : undefined;
-    return more ? { ...more, events: [...page.events, ...more.events] } : page;
   }
 }

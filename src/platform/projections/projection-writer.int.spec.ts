@@ -5,7 +5,8 @@ import { EventsForTests, projecting } from '../../../test/support/projecting.js'
 import type { StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 import { definitionOf } from './definition.js';
 import { HELD_EVENTS_MAX, TooManyHeld } from './parking.js';
-import { ProjectionWriter, FencedOut } from './projection-writer.js';
+import { ProjectionWriter } from './projection-writer.js';
+import { FencedOut } from './shared-transaction.js';
 
 let database: TestDatabase;
 beforeAll(async () => {

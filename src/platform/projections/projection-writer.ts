@@ -1,23 +1,26 @@
 import type { Sql, TransactionSql } from 'postgres';
 import type { Change } from '../../../projections/projection.js';
+import { type decode } from '../../kernel/event-sourcing/codec.js';
 import type { LogPage, StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 import { isOutage } from '../supervision/outage.js';
 import { changesOf, concerns, entityOf } from './changes.js';
 import type { Definition } from './definition.js';
-import { ChangeBatch, sendOneByOne } from './change-batch.js';
+import { type ChangeBatch, sendOneByOne } from './change-batch.js';
 import { HELD_EVENTS_MAX, hold, park, TooManyHeld, tryEvent } from './parking.js';
 import { type Checkpoint, enter, takeOver } from './schema.js';
-
-/** Somebody else has begun to write to the schema, or has replaced it: what is known of it no longer holds. */
-export class FencedOut extends Error {
-  override readonly name = 'Relieved';
-  constructor(schema: string) {
-    super(`Another writer has taken over ${schema}.`);
-  }
-}
+import { type CheckpointMove, FencedOut, moveCheckpoints, type Portion, writeTogether } from './shared-transaction.js';
 
 /** What a writer knows of its schema without asking. */
-type WriterState = { position: bigint; epoch: bigint; eventAt: Date | null; parked: Set<string>; held: number };
+type WriterState = {
+  /** The checkpoint's. */
+  position: bigint;
+  /** How far the log was considered: past the checkpoint there may be nothing for this projection for a while. */
+  considered: bigint;
+  epoch: bigint;
+  eventAt: Date | null;
+  parked: Set<string>;
+  held: number;
+};
 
 /**
  * Writes one projection into one schema, live or shadow. Rows and checkpoint move together, only for the newest writer,
@@ -36,12 +39,26 @@ export class ProjectionWriter {
     const { position, epoch, eventAt }: Checkpoint = await takeOver(sql, schema);
     const parked = await sql<{ entity: string }[]>`select entity from ${sql(schema)}.parked`;
     const [count] = await sql<{ held: number }[]>`select count(*)::integer as held from ${sql(schema)}.held`;
-    const state = { position, epoch, eventAt, parked: new Set(parked.map(({ entity }) => entity)), held: count?.held ?? 0 };
+    const entities = new Set(parked.map(({ entity }) => entity));
+    const state = { position, considered: position, epoch, eventAt, parked: entities, held: count?.held ?? 0 };
     return new ProjectionWriter(sql, definition, schema, state);
+  }
+
+  get name(): string {
+    return this.definition.projection.name;
   }
 
   get position(): bigint {
     return this.state.position;
+  }
+
+  get considered(): bigint {
+    return this.state.considered;
+  }
+
+  /** There is nothing for this projection up to here. The checkpoint follows with the next events, or when it is moved. */
+  pass(position: bigint): void {
+    if (position > this.state.considered) this.state.considered = position;
   }
 
   get eventAt(): Date | null {
@@ -50,48 +67,64 @@ export class ProjectionWriter {
 
   /** @throws FencedOut, TooManyHeld, or what is wrong with Postgres; then nothing has changed */
   async write(page: Pick<LogPage, 'events' | 'position'>): Promise<void> {
-    const { position } = this.state;
-    if (page.position <= position) return;
-    const events = page.events.filter((event) => event.position > position && concerns(this.definition, event));
+    if (page.position <= this.state.position) return;
+    const events = this.ownOf(page);
     try {
-      await this.transaction(page.position, events, (tx, parked) => this.inBulk(tx, events, parked));
+      await writeTogether(this.sql, [this.portion(page.position, events)]);
     } catch (error) {
       if (isOutage(error) || error instanceof FencedOut || error instanceof TooManyHeld) throw error;
-      await this.transaction(page.position, events, (tx, parked) => this.oneByOne(tx, events, parked));
+      await this.oneByOne(page.position, events);
     }
   }
 
-  /** The frame of every page: the fence and the checkpoint first, then what the events change. */
-  private async transaction(
-    to: bigint,
-    events: readonly StoredEvent[],
-    run: (tx: TransactionSql, parked: Set<string>) => Promise<number>,
-  ): Promise<void> {
-    const { position, epoch, parked, held } = this.state;
-    const eventAt = events.at(-1)?.at ?? this.state.eventAt;
-    const parkedAfter = new Set(parked);
-    const newlyHeld = await this.sql.begin(async (tx) => {
-      const [, moved] = await Promise.all([
-        enter(tx, this.schema),
-        tx`update ${tx(this.schema)}.checkpoint set position = ${String(to)}, event_at = ${eventAt}
-          where epoch = ${String(epoch)} and position = ${String(position)}`,
-      ]);
-      if (moved.count !== 1) throw new FencedOut(this.schema);
-      const count = await run(tx, parkedAfter);
-      if (count > 0 && held + count > HELD_EVENTS_MAX) throw new TooManyHeld(this.schema);
-      return count;
-    });
-    Object.assign(this.state, { position: to, eventAt, parked: parkedAfter, held: held + newlyHeld });
+  /** What a page has for this projection and was not applied before. */
+  ownOf({ events }: Pick<LogPage, 'events'>): readonly StoredEvent[] {
+    const { position } = this.state;
+    return events.filter((event) => event.position > position && concerns(this.definition, event));
   }
 
-  /** All at once. An event that cannot even be read, or whose entity is parked already, is set aside on the way. */
-  private async inBulk(tx: TransactionSql, events: readonly StoredEvent[], parked: Set<string>): Promise<number> {
-    const batch = new ChangeBatch(tx);
+  /** This projection's part in a transaction that moves it to a position, up to which these events are its own. */
+  portion(to: bigint, events: readonly StoredEvent[]): Portion {
+    const parked = new Set(this.state.parked);
+    let newlyHeld = 0;
+    return {
+      move: this.moveTo(to, events),
+      gather: (batch, tx, decodes) => {
+        newlyHeld = this.gather(batch, tx, events, parked, decodes);
+        this.refuseTooMany(newlyHeld);
+      },
+      committed: () => this.moved(to, events, parked, newlyHeld),
+    };
+  }
+
+  private moveTo(to: bigint, events: readonly StoredEvent[]): CheckpointMove {
+    const { position, epoch, eventAt } = this.state;
+    return { schema: this.schema, from: position, to, epoch, eventAt: events.at(-1)?.at ?? eventAt };
+  }
+
+  private moved(to: bigint, events: readonly StoredEvent[], parked: Set<string>, newlyHeld: number): void {
+    const { eventAt, held } = this.state;
+    Object.assign(this.state, { position: to, eventAt: events.at(-1)?.at ?? eventAt, parked, held: held + newlyHeld });
+    this.pass(to);
+  }
+
+  private refuseTooMany(newlyHeld: number): void {
+    if (newlyHeld > 0 && this.state.held + newlyHeld > HELD_EVENTS_MAX) throw new TooManyHeld(this.schema);
+  }
+
+  /** All at once; answers how many were set aside. An event that cannot even be read, or whose entity is parked already, is. */
+  private gather(
+    batch: ChangeBatch,
+    tx: TransactionSql,
+    events: readonly StoredEvent[],
+    parked: Set<string>,
+    decodes: typeof decode,
+  ): number {
     let held = 0;
     for (const event of events) {
       const entity = entityOf(this.definition, event);
       if (!parked.has(entity)) {
-        const changes = this.changesOrFault(event, tx);
+        const changes = this.changesOrFault(event, tx, decodes);
         if ('fault' in changes) {
           batch.add(park(entity, event, changes.fault));
           parked.add(entity);
@@ -103,32 +136,37 @@ export class ProjectionWriter {
       batch.add(hold(entity, event));
       held++;
     }
-    await batch.sent();
     return held;
   }
 
-  private changesOrFault(event: StoredEvent, tx: TransactionSql): readonly Change[] | { fault: unknown } {
+  private changesOrFault(event: StoredEvent, tx: TransactionSql, decodes: typeof decode): readonly Change[] | { fault: unknown } {
     try {
-      return changesOf(this.definition, event, tx);
+      return changesOf(this.definition, event, tx, decodes);
     } catch (fault) {
       return { fault };
     }
   }
 
   /** Finds out which events the tables refuse, and sets aside those alone. */
-  private async oneByOne(tx: TransactionSql, events: readonly StoredEvent[], parked: Set<string>): Promise<number> {
-    let held = 0;
-    for (const event of events) {
-      const entity = entityOf(this.definition, event);
-      if (!parked.has(entity)) {
-        const fault = await tryEvent(tx, this.definition, event);
-        if (fault === undefined) continue;
-        await sendOneByOne(tx, [park(entity, event, fault)]);
-        parked.add(entity);
+  private async oneByOne(to: bigint, events: readonly StoredEvent[]): Promise<void> {
+    const parked = new Set(this.state.parked);
+    const held = await this.sql.begin(async (tx) => {
+      await Promise.all([enter(tx, this.schema), moveCheckpoints(tx, [this.moveTo(to, events)])]);
+      let count = 0;
+      for (const event of events) {
+        const entity = entityOf(this.definition, event);
+        if (!parked.has(entity)) {
+          const fault = await tryEvent(tx, this.definition, event);
+          if (fault === undefined) continue;
+          await sendOneByOne(tx, [park(entity, event, fault)]);
+          parked.add(entity);
+        }
+        await sendOneByOne(tx, [hold(entity, event)]);
+        count++;
       }
-      await sendOneByOne(tx, [hold(entity, event)]);
-      held++;
-    }
-    return held;
+      this.refuseTooMany(count);
+      return count;
+    });
+    this.moved(to, events, parked, held);
   }
 }

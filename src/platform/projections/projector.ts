@@ -1,10 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import type { Projection } from '../../../projections/projection.js';
+import type { LogFilter } from '../../kernel/event-sourcing/event-store.js';
 import { Leadership } from '../supervision/leadership.js';
 import { definitionOf } from './definition.js';
+import { LiveGroup } from './live-group.js';
 import { ProjectionRunner, type RunnerDependencies } from './projection-runner.js';
 
-/** All projections of a process, each on its own: none waits for, or fails with, another. */
+/** All projections of a process. Those that are up to date share their transactions; none waits for, or fails with, another. */
 export class Projector {
   private readonly stopping = new AbortController();
   private readonly leadership: Leadership;
@@ -12,7 +14,7 @@ export class Projector {
   private running: Promise<unknown> = Promise.resolve();
 
   constructor(
-    private readonly dependencies: Omit<RunnerDependencies, 'leadership'>,
+    private readonly dependencies: Omit<RunnerDependencies, 'leadership' | 'group'>,
     private readonly projections: readonly Projection[],
   ) {
     // Every projection listens.
@@ -22,7 +24,8 @@ export class Projector {
 
   async start(): Promise<void> {
     const definitions = await Promise.all(this.projections.map(definitionOf));
-    const dependencies = { ...this.dependencies, leadership: this.leadership };
+    const group = new LiveGroup(this.dependencies, unionOf(this.projections));
+    const dependencies = { ...this.dependencies, leadership: this.leadership, group };
     this.runners = definitions.map((definition) => new ProjectionRunner(dependencies, definition));
     this.running = Promise.all(this.runners.map((runner) => runner.run(this.stopping.signal)));
   }
@@ -38,4 +41,14 @@ export class Projector {
     await this.running;
     await this.leadership.close();
   }
+}
+
+/** What at least one of them wants of the log. */
+function unionOf(filters: readonly LogFilter[]): LogFilter {
+  const open = filters.filter(({ categories }) => categories === undefined);
+  const named = new Set(filters.flatMap(({ categories }) => categories ?? []));
+  if (open.length === 0) return { categories: [...named] };
+  const [first, ...others] = open.map(({ exceptCategories }) => exceptCategories ?? []);
+  const unwanted = first!.filter((category) => !named.has(category) && others.every((except) => except.includes(category)));
+  return unwanted.length > 0 ? { exceptCategories: unwanted } : {};
 }
