@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { AgentEvent } from '../../src/resources/agents/agent.events.js';
 import { type WorkflowContent, type WorkflowEvent, workflowStream } from '../../src/resources/workflows/workflow.events.js';
 import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
 import { projecting } from '../../test/support/projecting.js';
@@ -51,6 +52,28 @@ describe('workflows', () => {
       data: { workflowId: 'w2', ownerId: 'alice', deletedAt: '2026-01-03T00:00:00.000Z' },
     });
     expect([await queries.byId('w2'), (await queries.namesOf('alice')).size]).toEqual([undefined, 1]);
+  });
+
+  it('stay as they are after an import until an agent says that it was imported, or their owner writes them anew', async () => {
+    const updatedAt = '2026-01-04T00:00:00.000Z';
+    const imported = (importId: string, name: string): WorkflowEvent => ({
+      type: 'WorkflowChanged',
+      data: { ...content('w3', 'bob', { name, version: 2, updatedAt, importId }), awaitsImport: true },
+    });
+    const said = (importId: string): AgentEvent => ({
+      type: 'AgentUpdated',
+      data: { agentId: 'a1', updatedAt, changes: {}, importId },
+    });
+    await given('w3', imported('i1', 'Imported'));
+    expect(await queries.byId('w3')).toMatchObject({ name: 'w3', version: 1 });
+    await model.given('agent-a1', [said('i2')]);
+    expect(await queries.byId('w3')).toMatchObject({ name: 'w3', version: 1 });
+    await model.given('agent-a1', [said('i1')]);
+    expect(await queries.byId('w3')).toMatchObject({ name: 'Imported', version: 2, updatedAt: new Date(updatedAt) });
+    await given('w3', imported('i3', 'Late'));
+    await given('w3', { type: 'WorkflowChanged', data: content('w3', 'bob', { name: 'Own', version: 3, importId: 'i3' }) });
+    await model.given('agent-a1', [said('i3')]);
+    expect(await queries.byId('w3')).toMatchObject({ name: 'Own', version: 3 });
   });
 
   it('stay as they are when the same events come again, and come out the same in a rebuild', async () => {

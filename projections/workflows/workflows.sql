@@ -8,4 +8,14 @@ create table workflow (
   created_at   timestamptz not null,
   updated_at   timestamptz not null
 );
+-- what an import has written and no agent says yet
+create table held_change (
+  workflow_id  text primary key,
+  import_id    text not null,
+  name         text not null,
+  description  text not null,
+  version      integer not null,
+  updated_at   timestamptz not null
+);
+create index held_change_by_import on held_change (import_id);
 create index workflow_by_owner on workflow (owner_id, created_at);

@@ -7,7 +7,7 @@ import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { WorkflowGraphs } from './workflow-graphs.port.js';
 import { WorkflowReferences } from './workflow-references.js';
-import { change, create, remove, workflow } from './workflow.decider.js';
+import { change, create, remove, takeIn, workflow } from './workflow.decider.js';
 import { type WorkflowId, workflowStream } from './workflow.events.js';
 import type { WorkflowGraph } from './workflow-graph.policy.js';
 
@@ -80,6 +80,38 @@ export class ChangeWorkflowHandler implements Handler<ChangeWorkflow> {
     const decision = change(ownerId, { ...text, ...wanted }, this.clock.now());
     const { position } = await this.streams.transact(stream, workflow, decision, cause, known);
     return { workflowId, position };
+  }
+}
+
+/**
+ * An import of an agent brings a checked graph along: a new workflow, or the next version of one, which is run from the agent's own
+ * event on. What its nodes name was resolved when the import was accepted; what was deleted since they do without. Repeated it does
+ * nothing.
+ */
+export class ImportWorkflow extends Command<bigint | undefined> {
+  constructor(
+    readonly workflowId: WorkflowId,
+    readonly ownerId: string,
+    readonly content: WorkflowText & Readonly<{ graph: WorkflowGraph }>,
+    readonly importId: string,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(ImportWorkflow)
+export class ImportWorkflowHandler implements Handler<ImportWorkflow> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+    private readonly graphs: WorkflowGraphs,
+  ) {}
+
+  async execute({ workflowId, ownerId, content, importId, cause }: ImportWorkflow): Promise<bigint | undefined> {
+    const graph = await this.graphs.store(workflowId, content.graph);
+    const decision = takeIn(workflowId, ownerId, importId, { ...content, graph }, this.clock.now());
+    return (await this.streams.transact(workflowStream(workflowId), workflow, decision, cause)).position;
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Rejection } from '../../kernel/rejection.js';
-import { change, create, remove, workflow, type Workflow } from './workflow.decider.js';
+import { change, create, remove, takeIn, workflow, type Workflow } from './workflow.decider.js';
 import type { WorkflowEvent } from './workflow.events.js';
 import type { WorkflowGraph } from './workflow-graph.policy.js';
 
@@ -51,6 +51,18 @@ describe('a workflow', () => {
   it('is known from its newest change alone', () => {
     const events = changed(there, { graph: graphOf('two') });
     expect(after(events)).toEqual(after([...created, ...events]));
+  });
+
+  it('takes in what an import brings once, and what its owner writes after it stays', () => {
+    const takenIn = (state: Workflow) => takeIn('w', 'alice', 'i1', { ...wanted, graph: graphOf('two') }, LATER)(state);
+    expect(takenIn(workflow.initial)).toMatchObject([{ type: 'WorkflowCreated', data: { version: 1, importId: 'i1' } }]);
+    expect(takenIn(after(takenIn(workflow.initial)))).toEqual([]);
+    const events = takenIn(there);
+    expect(events).toMatchObject([{ type: 'WorkflowChanged', data: { version: 2, importId: 'i1', awaitsImport: true } }]);
+    const own = changed(after(events), { graph: graphOf('three') });
+    expect(own).toEqual([{ type: 'WorkflowChanged', data: expect.not.objectContaining({ awaitsImport: true }) }]);
+    expect(takenIn(after(own))).toEqual([]);
+    expect(() => takenIn(after(remove('alice', LATER)(there)))).toThrow('Workflow not found');
   });
 
   it('ends once', () => {

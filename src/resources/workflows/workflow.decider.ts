@@ -3,11 +3,11 @@ import type { Aggregate } from '../../kernel/event-sourcing/streams.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { sameJson } from '../../kernel/same-json.js';
 import { workflowCodec } from './workflow.codec.js';
-import type { StoredGraph, WorkflowContent, WorkflowEvent } from './workflow.events.js';
+import type { StoredGraph, WorkflowChanged, WorkflowEvent } from './workflow.events.js';
 
 /** What decisions need to know of a workflow. */
 export type Workflow = Readonly<
-  { status: 'none' } | { status: 'there'; content: WorkflowContent } | { status: 'deleted'; ownerId: string }
+  { status: 'none' } | { status: 'there'; content: WorkflowChanged['data'] } | { status: 'deleted'; ownerId: string }
 >;
 
 const initial: Workflow = { status: 'none' };
@@ -55,7 +55,7 @@ export const create =
 export const change =
   (ownerId: string, wanted: Partial<Wanted>, now: Date): Decide =>
   (state) => {
-    const current = ownedBy(state, ownerId);
+    const { awaitsImport: _, ...current } = ownedBy(state, ownerId);
     const { name = current.name, description = current.description } = wanted;
     const isOtherGraph = wanted.graph !== undefined && !sameJson(wanted.graph, current.graph);
     const graph = isOtherGraph ? { graph: wanted.graph, version: current.version + 1 } : {};
@@ -63,6 +63,22 @@ export const change =
     const updatedAt = new Date(Math.max(now.getTime(), Date.parse(current.updatedAt) + 1)).toISOString();
     return [{ type: 'WorkflowChanged', data: { ...current, name, description, ...graph, updatedAt } }];
   };
+
+/**
+ * What an import of an agent brings: a workflow, or what becomes of one with the event of the agent. It is written once, so that what
+ * its owner writes after it stays.
+ */
+export const takeIn =
+  (workflowId: string, ownerId: string, importId: string, wanted: Wanted, now: Date): Decide =>
+  (state) => {
+    if (state.status === 'none')
+      return create(workflowId, ownerId, wanted, now)(state).map((event) => withImport(event, { importId }));
+    if (ownedBy(state, ownerId).importId === importId) return [];
+    return change(ownerId, wanted, now)(state).map((event) => withImport(event, { importId, awaitsImport: true }));
+  };
+
+const withImport = (event: WorkflowEvent, more: Readonly<{ importId: string; awaitsImport?: true }>): WorkflowEvent =>
+  ({ ...event, data: { ...event.data, ...more } }) as WorkflowEvent;
 
 export const remove =
   (ownerId: string, now: Date): Decide =>
@@ -72,7 +88,7 @@ export const remove =
     return [{ type: 'WorkflowDeleted', data: { workflowId, ownerId, deletedAt: now.toISOString() } }];
   };
 
-function ownedBy(state: Workflow, ownerId: string): WorkflowContent {
+function ownedBy(state: Workflow, ownerId: string): WorkflowChanged['data'] {
   if (state.status !== 'there' || state.content.ownerId !== ownerId) throw workflowNotFound();
   return state.content;
 }

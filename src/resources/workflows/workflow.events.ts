@@ -23,11 +23,19 @@ export type WorkflowContent = Readonly<{
   graph: StoredGraph;
   createdAt: string;
   updatedAt: string;
+  /** The newest import of an agent that wrote it. */
+  importId?: string;
 }>;
 
 export type WorkflowCreated = Event<'WorkflowCreated', WorkflowContent>;
 /** Holds everything as it is now, so that no older event has to be read. The version grows when the graph is another one. */
-export type WorkflowChanged = Event<'WorkflowChanged', WorkflowContent>;
+export type WorkflowChanged = Event<
+  'WorkflowChanged',
+  WorkflowContent & {
+    /** Agents run it, and its owner reads it, once an agent says that it was imported. */
+    awaitsImport?: true;
+  }
+>;
 /** The graphs of the past stay for the runs that pinned them. */
 export type WorkflowDeleted = Event<'WorkflowDeleted', { workflowId: WorkflowId; ownerId: string; deletedAt: string }>;
 

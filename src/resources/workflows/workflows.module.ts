@@ -9,7 +9,12 @@ import { GuardedExpressions } from './expressions/guarded-expressions.js';
 import { Expressions } from './expressions/expressions.port.js';
 import { GraphValidation } from './graph-validation.port.js';
 import { StoredWorkflowGraphs } from './stored-workflow-graphs.js';
-import { ChangeWorkflowHandler, CreateWorkflowHandler, DeleteWorkflowHandler } from './workflow.commands.js';
+import {
+  ChangeWorkflowHandler,
+  CreateWorkflowHandler,
+  DeleteWorkflowHandler,
+  ImportWorkflowHandler,
+} from './workflow.commands.js';
 import { WorkflowGraphs } from './workflow-graphs.port.js';
 import { WorkflowReferences } from './workflow-references.js';
 import { WorkflowsController } from './workflows.http.js';
@@ -31,6 +36,7 @@ import { workflowsRejections } from './workflows.rejections.js';
     CreateWorkflowHandler,
     ChangeWorkflowHandler,
     DeleteWorkflowHandler,
+    ImportWorkflowHandler,
   ],
   exports: [Expressions, GraphValidation, WorkflowGraphs, WorkflowQueries],
 })

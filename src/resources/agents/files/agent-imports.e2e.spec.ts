@@ -6,6 +6,7 @@ import { newId } from '../../../kernel/ids.js';
 import { AgentImports } from './agent-imports.process.js';
 import { AcceptAgentImport } from './agent-import.commands.js';
 import { Commands } from '../../../kernel/commands.js';
+import { ImportWorkflow } from '../../workflows/workflow.commands.js';
 import { defaultToolId } from '../../tools/defaults/default-tools.policy.js';
 
 let service: FilesService;
@@ -212,29 +213,94 @@ describe('an import', () => {
     expect((await agents(user)).map(({ slug }) => slug).toSorted()).toEqual(slugs.toSorted());
   });
 
-  it('shows what it brings along once the agent is there, and what it was accepted for is done by whoever comes next', async () => {
-    const user = await service.newUser('owner');
-    await service.import(user, brought(3));
+  /** Does as a service whose process died right after it had accepted the import of a file. */
+  async function accepted(user: User, given: Partial<AcceptAgentImport['accepted']>, parts: AcceptAgentImport['parts']) {
     const { app } = service.running.service;
     const [commands, imports] = [app.get(Commands, { strict: false }), app.get(AgentImports, { strict: false })];
+    await service.import(user, brought(3));
     const rows = await service.running.database.sql`
       select data from event_store.event where type = 'AgentImportAccepted' order by position desc limit 1`;
-    const accepted = JSON.parse(rows[0]!['data'] as string) as AcceptAgentImport['accepted'];
+    const known = JSON.parse(rows[0]!['data'] as string) as AcceptAgentImport['accepted'];
     const importId = newId();
-    const [agentId, promptId] = [newId(), newId()];
-    const imported = { ...accepted.imported, name: 'Left', tools: [], promptId };
     const cause = { actor: 'system:test', credential: 'system', correlationId: importId, causationId: importId } as const;
+    const imported = { ...known.imported, tools: [], promptId: '', ...given.imported };
+    await commands.execute(new AcceptAgentImport({ ...known, agentId: newId(), ...given, importId, imported }, parts, cause));
+    return { complete: () => imports.complete(importId, cause) };
+  }
+  const graph = (outputTemplate: string, tools: readonly string[] = []) => ({
+    nodes: [
+      { id: 'a', type: 'start', data: {} },
+      { id: 'b', type: 'agent', data: { tools } },
+      { id: 'c', type: 'end', data: { output_template: outputTemplate } },
+    ].map((node) => ({ title: '', description: '', position: { x: 0, y: 0 }, ...node })),
+    edges: [
+      { id: 'ab', source: 'a', target: 'b', sourceHandle: null, targetHandle: null },
+      { id: 'bc', source: 'b', target: 'c', sourceHandle: null, targetHandle: null },
+    ],
+  });
+  const templateOf = async (user: User, workflowId: unknown) => {
+    const { body } = await service.send(user, 'GET', `/api/workflows/${String(workflowId)}`);
+    return (body['data'] as { nodes: { data: Json }[] } | undefined)?.nodes.at(-1)!.data['output_template'];
+  };
+
+  it('shows what it brings along once the agent is there, and what it was accepted for is done by whoever comes next', async () => {
+    const user = await service.newUser('owner');
+    const [agentId, promptId] = [newId(), newId()];
     const parts = [{ kind: 'prompt' as const, id: promptId, name: 'Left behind', content: 'x' }];
-    await commands.execute(new AcceptAgentImport({ ...accepted, importId, agentId, slug: 'left', imported }, parts, cause));
-    const outcome = await imports.complete(importId, cause);
-    expect(outcome).toMatchObject({ agentId, slug: 'left' });
+    const { complete } = await accepted(user, { agentId, slug: 'left', imported: { name: 'Left', promptId } as never }, parts);
+    expect(await complete()).toMatchObject({ agentId, slug: 'left' });
     // Whether the reaction or this came first: once.
-    expect(await imports.complete(importId, cause)).toMatchObject({ agentId, slug: 'left' });
+    expect(await complete()).toMatchObject({ agentId, slug: 'left' });
     // No answer of the service has waited for its read models.
     await eventually(async () => (await agents(user)).some(({ name }) => name === 'Left'));
     expect((await agents(user)).filter(({ name }) => name === 'Left')).toHaveLength(1);
     const prompts = (await service.send(user, 'GET', '/api/get_prompts')).body as unknown as readonly Json[];
     expect(prompts.filter(({ name }) => name === 'Left behind')).toHaveLength(1);
+  });
+
+  it('that was accepted is finished, although its agent, its workflow and a tool that it names are deleted meanwhile', async () => {
+    const user = await service.newUser('owner');
+    const phone = await tool(user, { name: 'ntfy', config: { token: 'x' } });
+    const made = await service.import(user, agentFile({ name: 'Flow', agent_type: 'workflow', workflow: flow() }));
+    const agentId = made.body['agent_id'] as string;
+    const { workflow: id } = (await service.agent(user, agentId)) as { workflow: string };
+    await service.send(user, 'DELETE', `/api/delete_agent?id=${agentId}`);
+    await eventually(async () => (await service.send(user, 'GET', `/api/workflows/${id}`)).status === 404);
+    await service.send(user, 'POST', '/api/delete_tool', { id: phone });
+    const part = { kind: 'workflow' as const, id, isNew: false, name: 'Flow', description: '', graph: graph('New.', [phone]) };
+    const imported = { name: 'Flow again', agentType: 'workflow', workflowId: id } as never;
+    const { complete } = await accepted(user, { agentId, action: 'updated', slug: null, imported }, [part]);
+    const outcome = (await complete())!;
+    expect(outcome).toMatchObject({ action: 'created', status: 'draft' });
+    await eventually(async () => (await agents(user)).some(({ name }) => name === 'Flow again'));
+    const { workflow: own } = await service.agent(user, outcome.agentId);
+    expect(await templateOf(user, own)).toBe('New.');
+  });
+
+  it('leaves a published agent with its graph until it changes the agent itself', async () => {
+    const user = await service.newUser('owner');
+    const made = await service.import(user, agentFile({ name: 'Flow', agent_type: 'workflow', workflow: flow() }));
+    const { workflow: id } = (await service.agent(user, made.body['agent_id'])) as { workflow: string };
+    const commands = service.running.service.app.get(Commands, { strict: false });
+    const importId = newId();
+    const cause = { actor: 'system:test', credential: 'system', correlationId: importId, causationId: importId } as const;
+    const content = { name: 'Flow', description: '', graph: graph('Half.') };
+    const [owner] = await service.running.database.sql`select owner_id from workflows.workflow where workflow_id = ${id}`;
+    const ownerId = owner!['owner_id'] as string;
+    const position = await commands.execute(new ImportWorkflow(id, ownerId, content, importId, cause));
+    await eventually(async () => {
+      const rows = await service.running.database.sql`select 1 from workflows.held_change where workflow_id = ${id}`;
+      return rows.length === 1;
+    });
+    expect([position, await templateOf(user, id)]).toEqual([expect.any(BigInt), undefined]);
+    const again = await service.import(
+      user,
+      agentFile(
+        { name: 'Flow', agent_type: 'workflow', workflow: flow({ config: { output_template: 'Whole.' } }) },
+        { id: made.body['agent_id'] },
+      ),
+    );
+    expect([again.body['warnings'], await templateOf(user, id)]).toEqual([[], 'Whole.']);
   });
 });
 

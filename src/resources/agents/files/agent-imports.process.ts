@@ -9,9 +9,11 @@ import { Rejection } from '../../../kernel/rejection.js';
 import { ImportCustomModel } from '../../models/custom/custom-model.commands.js';
 import { CreatePrompt } from '../../prompts/prompt.commands.js';
 import { ImportTool } from '../../tools/toolbox/tool.commands.js';
-import { ChangeWorkflow, CreateWorkflow, DeleteWorkflow } from '../../workflows/workflow.commands.js';
+import { DeleteWorkflow, ImportWorkflow } from '../../workflows/workflow.commands.js';
 import { ImportIntoAgent } from '../agent.commands.js';
-import type { AgentId, AgentStatus } from '../agent.events.js';
+import type { WorkflowId } from '../../workflows/workflow.events.js';
+import { agent } from '../agent.decider.js';
+import { type AgentId, agentStream, type AgentStatus } from '../agent.events.js';
 import { agentImport, type AgentImportState } from './agent-import.decider.js';
 import { FinishAgentImport } from './agent-import.commands.js';
 import { type AgentImportId, agentImportStream, type ImportPart } from './agent-import.events.js';
@@ -20,21 +22,15 @@ import { ReleaseAgentSlugs, ReserveAgentSlug } from './agent-slugs.commands.js';
 const PARTS_AT_ONCE_MAX = 16;
 
 /** What came of an import. */
-export type ImportOutcome = Readonly<{
-  agentId: AgentId;
-  action: 'created' | 'updated';
-  status: AgentStatus;
-  slug: string;
-  agentType: string;
-  warnings: readonly string[];
-  position: bigint | undefined;
-}>;
+export type ImportOutcome = AppliedImport &
+  Readonly<{ action: 'created' | 'updated'; agentType: string; warnings: readonly string[] }>;
 
 /**
- * Does what an import was accepted for. Steps: make the parts, unlisted, the workflow last; wait until read models know them; reserve the slug;
- * make or change the agent, in one append, with which the parts are listed; release the slug that it had; delete the workflow that it
- * left; state the end. All
- * ids follow from the import, and each step that was done already does nothing, so a crash anywhere repeats them harmlessly.
+ * Does what an import was accepted for. Steps: make the parts, unlisted, the workflow last; wait until read models know them; reserve
+ * the slug; make or change the agent, in one append, with which the parts are listed and the new version of the workflow is run; release
+ * the slug that it had; delete the workflow that it left; state the end. All ids follow from the import, and each step that was done
+ * already does nothing, so a crash anywhere repeats them harmlessly. Once the agent has its event nothing before it is done again. Of
+ * what was deleted since the acceptance the import makes another, or does without.
  */
 @Injectable()
 export class AgentImports {
@@ -50,72 +46,105 @@ export class AgentImports {
     return state.accepted ? this.completeAccepted(state, state.accepted, cause) : undefined;
   }
 
-  private async completeAccepted(
-    state: AgentImportState,
-    accepted: NonNullable<AgentImportState['accepted']>,
-    cause: Cause,
-  ): Promise<ImportOutcome> {
-    const { importId, ownerId, action, warnings } = accepted;
-    if (state.status !== 'finished') await this.makeParts(state.parts, ownerId, importId, cause);
-    const instead = deterministicId('imported-agent', importId);
-    const applied = await this.apply(state.agentId ?? accepted.agentId, state, accepted, cause).catch((error: unknown) => {
-      // It was deleted meanwhile: a new one takes its place.
-      if (error instanceof Rejection && error.code === 'agent-not-found' && state.agentId === null)
-        return this.apply(instead, state, accepted, cause);
-      throw error;
-    });
+  private async completeAccepted(state: AgentImportState, accepted: Accepted, cause: Cause): Promise<ImportOutcome> {
+    const { importId, ownerId, action, slug, deletes, imported, warnings } = accepted;
+    const applied = (await this.said(accepted)) ?? (await this.makeAndApply(state, accepted, cause));
     let { position } = applied;
     if (state.status !== 'finished') {
+      if (slug !== null) await this.commands.execute(new ReleaseAgentSlugs(ownerId, applied.agentId, applied.slug, cause));
       // The deletion comes after the agent's event.
-      if (accepted.deletes !== null)
-        position = (await this.deleteWorkflow(accepted.deletes, ownerId, applied.agentId, cause)) ?? position;
+      if (deletes !== null) position = (await this.deleteWorkflow(deletes, ownerId, applied.agentId, cause)) ?? position;
       await this.commands.execute(new FinishAgentImport(importId, applied.agentId, cause));
     }
     return {
       ...applied,
       position,
       action: applied.agentId === accepted.agentId ? action : 'created',
-      agentType: accepted.imported.agentType,
+      agentType: imported.agentType,
       warnings,
     };
   }
 
-  private async apply(
-    agentId: AgentId,
-    { parts, status }: AgentImportState,
-    { importId, ownerId, slug: wanted, imported }: NonNullable<AgentImportState['accepted']>,
-    cause: Cause,
-  ) {
-    const isNew = status !== 'finished' && wanted !== null;
-    const slug = isNew ? await this.commands.execute(new ReserveAgentSlug(ownerId, agentId, wanted, cause)) : undefined;
-    const change = { importId, imported, slug, hasParts: parts.length > 0 };
-    const applied = await this.commands
-      .execute(new ImportIntoAgent(agentId, ownerId, change, cause))
-      .catch(async (error: unknown) => {
-        if (error instanceof Rejection) await this.commands.execute(new ReleaseAgentSlugs(ownerId, agentId, undefined, cause));
-        throw error;
-      });
-    if (isNew) await this.commands.execute(new ReleaseAgentSlugs(ownerId, agentId, applied.slug, cause));
-    return { ...applied, agentId };
+  /** The agent that says already that it was imported; what else has become of it and of the parts since is its owner's matter. */
+  private async said({ importId, agentId: meant }: Accepted): Promise<AppliedImport | undefined> {
+    for (const agentId of [meant, insteadOf(importId)]) {
+      const { state } = await this.streams.fold(agentStream(agentId), agent);
+      if (!state.imports.has(importId)) continue;
+      const status = state.status === 'published' ? 'published' : 'draft';
+      return { agentId, status, slug: state.configuration!.slug, position: undefined };
+    }
+    return undefined;
   }
 
-  private async makeParts(parts: readonly ImportPart[], ownerId: string, importId: string, cause: Cause): Promise<void> {
-    const workflows = parts.filter(({ kind }) => kind === 'workflow');
+  private async makeAndApply(state: AgentImportState, accepted: Accepted, cause: Cause): Promise<AppliedImport> {
+    const { importId, ownerId, agentId } = accepted;
+    const workflowId = await this.makeParts(state.parts, ownerId, importId, cause);
+    try {
+      return await this.apply(agentId, state, accepted, workflowId, cause);
+    } catch (error) {
+      if (!(error instanceof Rejection) || error.code !== 'agent-not-found') throw error;
+    }
+    // It was deleted meanwhile, and its workflow with it: a new draft takes its place, with a workflow of its own.
+    const workflow = state.parts.find((part) => part.kind === 'workflow');
+    const anew = workflow && (await this.makeAnew(workflow, ownerId, importId, cause));
+    return this.apply(insteadOf(importId), state, accepted, anew, cause);
+  }
+
+  private async apply(
+    agentId: AgentId,
+    { parts }: AgentImportState,
+    { importId, ownerId, slug: wanted, imported: asAccepted }: Accepted,
+    workflowId: WorkflowId | undefined,
+    cause: Cause,
+  ): Promise<AppliedImport> {
+    const imported = workflowId === undefined ? asAccepted : { ...asAccepted, workflowId };
+    const slug = wanted === null ? undefined : await this.commands.execute(new ReserveAgentSlug(ownerId, agentId, wanted, cause));
+    const change = { importId, imported, slug, hasParts: parts.length > 0 };
+    try {
+      return { agentId, ...(await this.commands.execute(new ImportIntoAgent(agentId, ownerId, change, cause))) };
+    } catch (error) {
+      if (error instanceof Rejection) await this.commands.execute(new ReleaseAgentSlugs(ownerId, agentId, undefined, cause));
+      throw error;
+    }
+  }
+
+  /** Makes all of them, and says which workflow the agent gets, if it gets one. */
+  private async makeParts(
+    parts: readonly ImportPart[],
+    ownerId: string,
+    importId: string,
+    cause: Cause,
+  ): Promise<WorkflowId | undefined> {
+    const workflow = parts.find((part) => part.kind === 'workflow');
     let position: bigint | undefined;
     const make = async (part: ImportPart) => {
       const at = await this.make(part, ownerId, importId, cause);
       if (at !== undefined && (position === undefined || at > position)) position = at;
     };
     const [failure] = await collectFailures(
-      parts.filter((part) => !workflows.includes(part)),
+      parts.filter((part) => part !== workflow),
       make,
       PARTS_AT_ONCE_MAX,
     );
     if (failure !== undefined) throw failure as Error;
     if (position !== undefined) await requireReached(this.freshness, ['tools', 'prompts', 'custom-models'], position);
-    // What its nodes refer to has to be there.
-    for (const workflow of workflows) await make(workflow);
-    if (workflows.length > 0 && position !== undefined) await requireReached(this.freshness, ['workflows'], position);
+    if (!workflow) return undefined;
+    try {
+      position = await this.make(workflow, ownerId, importId, cause);
+    } catch (error) {
+      if (!(error instanceof Rejection) || error.code !== 'workflow-not-found') throw error;
+      return this.makeAnew(workflow, ownerId, importId, cause);
+    }
+    if (position !== undefined) await requireReached(this.freshness, ['workflows'], position);
+    return workflow.id;
+  }
+
+  /** The workflow that it was to be a version of was deleted meanwhile. */
+  private async makeAnew(part: WorkflowPart, ownerId: string, importId: string, cause: Cause): Promise<WorkflowId> {
+    const id = deterministicId('imported-workflow', importId);
+    const position = await this.make({ ...part, id }, ownerId, importId, cause);
+    if (position !== undefined) await requireReached(this.freshness, ['workflows'], position);
+    return id;
   }
 
   /** One that another agent began to use meanwhile stays. */
@@ -138,11 +167,18 @@ export class AgentImports {
       case 'model':
         return this.commands.execute(new ImportCustomModel(part.id, ownerId, part.definition, importId, cause));
       case 'workflow': {
-        const { id, isNew, name, description, graph } = part;
-        const content = { name, description, graph };
-        const Saving = isNew ? CreateWorkflow : ChangeWorkflow;
-        return (await this.commands.execute(new Saving(id, ownerId, content, cause))).position;
+        const { id, name, description, graph } = part;
+        return this.commands.execute(new ImportWorkflow(id, ownerId, { name, description, graph }, importId, cause));
       }
     }
   }
 }
+
+/** The agent that takes the place of one that was deleted. */
+const insteadOf = (importId: AgentImportId): AgentId => deterministicId('imported-agent', importId);
+
+type Accepted = NonNullable<AgentImportState['accepted']>;
+
+type AppliedImport = Readonly<{ agentId: AgentId; status: AgentStatus; slug: string; position: bigint | undefined }>;
+
+type WorkflowPart = Extract<ImportPart, { kind: 'workflow' }>;
