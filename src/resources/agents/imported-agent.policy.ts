@@ -26,6 +26,8 @@ export type ImportedAgent = Readonly<{
   workflowId?: string | null;
 }>;
 
+const RETRIEVER_DEFAULT = 'classic';
+
 /** What use is limited to where a file says that it is and not to how much. */
 const TOKEN_LIMIT_DEFAULT = 50_000;
 const REQUEST_LIMIT_DEFAULT = 500;
@@ -38,14 +40,14 @@ export function fieldsAfterImport(
 ): Partial<AgentConfiguration> {
   const { name, description, agentType, chunks, promptId, tools, models, defaultModelId, jsonSchema, config, workflowId } =
     imported;
-  const { retriever, allowSystemPromptOverride, limitsTokens, tokenLimit, limitsRequests, requestLimit } = imported;
+  const { allowSystemPromptOverride, limitsTokens, tokenLimit, limitsRequests, requestLimit } = imported;
   return {
     name,
     ...(slug !== undefined && { slug }),
     description,
     agentType,
     chunks,
-    ...(retriever !== null ? { retriever } : imported.sources.length === 0 && { retriever: 'classic' }),
+    ...retrieverAfter(current, imported),
     promptId,
     tools,
     models,
@@ -58,6 +60,16 @@ export function fieldsAfterImport(
     config,
     ...(workflowId !== undefined && { workflowId }),
   };
+}
+
+/** An agent that names no retriever is written as one of the default, and stays as it is. */
+function retrieverAfter(
+  current: AgentConfiguration,
+  { retriever, sources }: ImportedAgent,
+): Partial<Pick<AgentConfiguration, 'retriever'>> {
+  const wanted = retriever ?? (sources.length === 0 ? RETRIEVER_DEFAULT : undefined);
+  const isSame = wanted === undefined || wanted === (current.retriever || RETRIEVER_DEFAULT);
+  return isSame ? {} : { retriever: wanted };
 }
 
 /** Sources are a set: the same ones in another order are no change. The primary one stays primary where it stays at all. */

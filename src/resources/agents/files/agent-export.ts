@@ -187,17 +187,23 @@ function refuseTooMany(references: References): void {
 const writtenOf = (things: readonly Written[]) => things.map(({ written }) => written);
 
 function namesIn(tools: readonly Written[], sources: readonly Written[]) {
-  const sourceNames = new Map(sources.map(({ id, written }) => [id, (written as Readonly<{ name: string }>).name]));
+  const sourceNames = referableNames(sources, ({ written }) => (written as Readonly<{ name: string }>).name);
   const toolKeys = new Map(tools.map(({ id }, index) => [id, toolKey(index)]));
   return { tool: (id: string) => toolKeys.get(id), source: (id: string) => sourceNames.get(id) };
 }
 
 const modelName = (models: readonly Written[]) => {
-  const names = new Map(
-    models.map(({ id, written }) => [id, typeof written === 'string' ? written : (written['display_name'] as string)]),
-  );
+  const nameOf = ({ written }: Written) => (typeof written === 'string' ? written : (written['display_name'] as string));
+  const names = referableNames(models, nameOf);
   return (id: string) => names.get(id);
 };
+
+/** How the file refers to each of them, by id: by its name, or, where others have the same, by the id that it has as `ref`. */
+function referableNames(things: readonly Written[], nameOf: (thing: Written) => string): ReadonlyMap<string, string> {
+  const named = things.map((thing) => [thing.id, nameOf(thing)] as const);
+  const isShared = (name: string) => named.filter(([, other]) => other === name).length > 1;
+  return new Map(named.map(([id, name]) => [id, isShared(name) ? id : name]));
+}
 
 const limitsOf = ({ tokenLimit, requestLimit }: AgentConfiguration) => ({
   limited_token_mode: tokenLimit !== null,

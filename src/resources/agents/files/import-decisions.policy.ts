@@ -18,7 +18,7 @@ type ModelDecision = Readonly<{ does: 'use'; id: string } | { does: 'create'; ap
 
 export type ImportDecisions = Readonly<{
   sources: readonly string[];
-  /** The same by their names in the file; of several with one name the first. */
+  /** The same by their names in the file, of several with one name the first; and by the ids that they had where it was written. */
   sourcesByName: ReadonlyMap<string, string>;
   tools: readonly ToolDecision[];
   models: readonly ModelDecision[];
@@ -38,7 +38,7 @@ export function importDecisions(
 ): ImportDecisions {
   const warnings = file.unknownKeys.map((path) => `Unknown key '${path}'; ignored`);
   return {
-    ...decidedSources(plan, recordIn(resolution, 'sources'), owned, warnings),
+    ...decidedSources(file, plan, recordIn(resolution, 'sources'), owned, warnings),
     tools: decidedTools(file, plan, recordIn(resolution, 'tools'), isOwnTool, warnings),
     models: decidedModels(file, recordIn(resolution, 'models'), owned, plan, warnings),
     warnings,
@@ -51,6 +51,7 @@ const recordIn = (given: unknown, key: string): Resolution => {
 };
 
 function decidedSources(
+  file: AgentFile,
   { sources }: ImportPlan,
   mapping: Resolution,
   owned: OwnedThings,
@@ -61,10 +62,11 @@ function decidedSources(
     warnings.push(`Multiple sources share the name '${name}'; a mapping by that name applies to all of them`);
   }
   const byName = new Map<string, string>();
-  const ids = sources.flatMap(({ name, target_id: matched }) => {
+  const ids = sources.flatMap(({ name, target_id: matched }, index) => {
     const id = decidedSource(name, matched, mapping, own, warnings);
-    if (id !== null && !byName.has(name)) byName.set(name, id);
-    return id === null ? [] : [id];
+    if (id === null) return [];
+    for (const each of [name, file.sources[index]!.ref]) if (each !== '' && !byName.has(each)) byName.set(each, id);
+    return [id];
   });
   return { sources: [...new Set(ids)], sourcesByName: byName };
 }

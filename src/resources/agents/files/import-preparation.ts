@@ -69,7 +69,7 @@ export class ImportPreparation {
       const prompt = promptOf(importId, file, owned, current.promptId);
       made.push(...prompt.parts);
       const sourceOf = (name: string) => decisions.sourcesByName.get(name) ?? null;
-      const modelOf = (name: string) => modelNamed(name, read, models.ids);
+      const modelOf = (name: string) => modelNamed(name, read, models.ids, current.defaultModelId);
       const toolOf = (key: string) => tools.ids[toolIndexOf(file, key)] ?? null;
       const workflow = await this.workflowOf(importId, read, { tool: toolOf, source: sourceOf, model: modelOf }, warnings);
       made.push(...workflow.parts);
@@ -248,13 +248,23 @@ async function allOf<T>(
   return made;
 }
 
-/** A model of the service by its id, one of the file by its name, one of the caller's by the name that only it has. */
-function modelNamed(name: string, { file, models, owned }: ReadImport, ids: readonly (string | null)[]): string | null {
-  if (models.has(name)) return name;
-  const index = file.models.findIndex((model) => typeof model !== 'string' && model.display_name === name);
+/** A model of the service by its id, one of the file by its name or its `ref`, one of the caller's by the name that only it has, or the agent's own has. */
+function modelNamed(
+  name: string,
+  { file, models, owned }: ReadImport,
+  ids: readonly (string | null)[],
+  current: string,
+): string | null {
+  if (file.models.includes(name) && models.has(name)) return name;
+  const ofFile = (isMeant: (model: FileCustomModel) => boolean) =>
+    file.models.findIndex((model) => typeof model !== 'string' && isMeant(model));
+  const byName = ofFile((model) => model.display_name === name);
+  const index = byName >= 0 ? byName : ofFile(({ ref }) => ref !== '' && ref === name);
   if (index >= 0) return ids[index] ?? null;
+  if (models.has(name)) return name;
   const own = owned.models.filter((model) => model.display_name === name || model.id === name);
-  return own.length === 1 ? own[0]!.id : null;
+  if (own.length === 1) return own[0]!.id;
+  return own.some(({ id }) => id === current) ? current : null;
 }
 
 /** A prompt of the same name and content is reused, the agent's own before all others. */

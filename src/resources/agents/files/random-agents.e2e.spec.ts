@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { load } from 'js-yaml';
-import { agentFile, FilesService, type Json } from '../../../../test/support/agent-files.js';
+import { agentFile, FilesService, type Json, type User } from '../../../../test/support/agent-files.js';
 
 let service: FilesService;
 beforeAll(async () => {
@@ -81,4 +81,46 @@ it('an agent of any file comes back from a stranger as the same file, and its ow
     }),
     { numRuns: 25 },
   );
+});
+
+describe('the file of an agent', () => {
+  const made = async (owner: User, path: string, body: object) => {
+    const reply = await service.send(owner, 'POST', path, body);
+    expect([path, reply.status < 300 ? 'made' : reply.text]).toEqual([path, 'made']);
+    return (reply.body['id'] ?? (reply.body['data'] as Json | undefined)?.['id']) as string;
+  };
+  const model = (owner: User, upstream: string) =>
+    made(owner, '/api/user/models', {
+      display_name: 'Twin',
+      upstream_model_id: upstream,
+      base_url: 'http://127.0.0.1:9/v1',
+      api_key: 'k',
+    });
+  const changesNothing = async (owner: User, id: string) => {
+    const file = await service.export(owner, id);
+    const before = await service.events();
+    expect((await service.import(owner, file)).body).toMatchObject({ success: true, action: 'updated', agent_id: id });
+    expect(await service.events()).toBe(before);
+    return file;
+  };
+
+  it('changes nothing where models of its owner have one name, be they in a list, in nodes or the default alone', async () => {
+    const owner = await service.newUser('owner');
+    const [one, other] = [await model(owner, 'one'), await model(owner, 'other')];
+    const both = { name: 'Both', models: [one, other], default_model_id: other };
+    const alone = { name: 'Alone', models: [], default_model_id: other };
+    for (const fields of [both, alone]) await changesNothing(owner, await service.makeAgent(owner, fields));
+    const agentNode = (id: string, model_id: string) => ({ id, type: 'agent', data: { model_id } });
+    const nodes = [{ id: 'start', type: 'start' }, agentNode('a', one), agentNode('b', other), { id: 'end', type: 'end' }];
+    const edges = nodes.slice(1).map(({ id }, at) => ({ id: `e${at}`, source: nodes[at]!.id, target: id }));
+    const workflow = await made(owner, '/api/workflows', { name: 'Twins', nodes, edges });
+    await changesNothing(owner, await service.makeAgent(owner, { name: 'Twins', agent_type: 'workflow', workflow }));
+  });
+
+  it('changes nothing where it has no retriever', async () => {
+    const owner = await service.newUser('owner');
+    const id = await service.makeAgent(owner, { name: 'None', retriever: 'classic' });
+    expect((await service.send(owner, 'PUT', `/api/update_agent/${id}`, { retriever: '' })).status).toBe(200);
+    expect(await changesNothing(owner, id)).toContain('retriever: classic');
+  });
 });
