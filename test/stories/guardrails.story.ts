@@ -274,6 +274,21 @@ export function guardrailsStory(makeBacking: MakeBacking): void {
       }
     });
 
+    it('of its sources is masked or withheld for those who search them without a model', async () => {
+      const inSource = `AKIA${'EFGH'.repeat(4)}`;
+      const source = await addedSource(world.alice, 'Codes', `# Codes\n\nThe code of the barn is ${inSource}.`);
+      for (const [action, shown] of [
+        ['redact', 'The code of the barn is [REDACTED].'],
+        ['block', '[Withheld by a content policy.]'],
+      ] as const) {
+        const { id, key } = await agent({ retrieval: action }, { source });
+        const found = await replyOf(world.nobody.post('/api/search', { question: 'the code of the barn', api_key: key }));
+        expect([found.status, found.text.includes(inSource)]).toEqual([200, false]);
+        expect(found.text).toContain(shown);
+        expect(await recorded(id)).toMatchObject([{ message_id: null, stage: 'retrieval', check_name: 'secrets', action }]);
+      }
+    });
+
     it('of the client’s own code, and of what is said with a refusal, is masked', async () => {
       const { id } = await agent({ input: 'redact', tool_result: 'redact', output: 'redact' });
       const client_tools = [

@@ -53,6 +53,7 @@ import { ChunkEditsController } from './chunks/chunk-edits.http.js';
 import { SourceSearchController } from './chunks/source-search.http.js';
 import { Search } from './chunks/search.port.js';
 import { SearchController } from './chunks/search.http.js';
+import { SearchGuard } from './chunks/search-guard.js';
 import { SeedSource } from './seed-source.js';
 import { SourceConfigController } from './source-config.http.js';
 import { SearchAbilities } from './source/source-config-warnings.policy.js';
@@ -105,6 +106,7 @@ const TICKERS = [SyncSources];
     UploadIntake,
     RemoteIntake,
     SeedSource,
+    SearchGuard,
     {
       provide: UploadStaging,
       inject: [Config],

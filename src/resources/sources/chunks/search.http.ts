@@ -7,6 +7,7 @@ import { KeyIdentity } from '../../identity/identity.http.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { SEARCH_CHUNKS_DEFAULT } from '../source/retrieval.policy.js';
 import { Search, type SearchRequest } from './search.port.js';
+import { SearchGuard } from './search-guard.js';
 import { DocumentedBody, OptionalHeader } from '../../../platform/http/documented.js';
 import { Access } from '../../../platform/http/access.js';
 import { FAMILIES } from '../../../kernel/access.js';
@@ -35,6 +36,7 @@ export class SearchController {
   constructor(
     private readonly searching: Search,
     private readonly agents: AgentQueries,
+    private readonly guard: SearchGuard,
   ) {}
 
   @Access({ for: 'key', action: 'search', of: 'answers', scopes: ['chat:run'], closedToRestricted: FAMILIES })
@@ -51,13 +53,15 @@ export class SearchController {
   ): Promise<readonly Found[]> {
     const { question, chunks } = askedIn(body, keyInHeader);
     if (chunks <= 0) return [];
-    const { agentId, ownerId } = await holderOf(identity);
+    const { agentId, ownerId, cause } = await holderOf(identity);
     const configuration = (await this.agents.byId(agentId))?.configuration;
     const ids = [configuration?.source ?? '', ...(configuration?.additionalSources ?? [])].filter((id) => id !== '');
     if (ids.length === 0) return [];
     const found = await this.found({ sources: ids.map((id) => ({ id })), question, chunks, ownerId });
     if (found.failedSources.length > 0) void reply.header('X-Partial', 'true');
-    return found.chunks.map(({ text, title, source }) => ({ text, title, source }));
+    const agent = { agentId, ownerId, guardrails: configuration?.config.guardrails };
+    const shown = await this.guard.shown(found.chunks, agent, cause);
+    return shown.map(({ text, title, source }) => ({ text, title, source }));
   }
 
   private async found(request: SearchRequest) {
