@@ -42,10 +42,54 @@ export const insertInto = (table: string, ...rows: readonly Columns[]): NewRows 
 export const changeIn = (table: string, key: Columns, values: Columns): ChangedRow => new ChangedRow(table, key, values);
 export const removeFrom = (table: string, key: Columns): RemovedRow => new RemovedRow(table, key);
 
+/** What the statement of a set is written with. Tables are found by `table` alone: their schema is not on the search path. */
+export type SetMeans = Readonly<{ sql: TransactionSql; rows: PendingQuery<Row[]>; table: (name: string) => PendingQuery<Row[]> }>;
+
+/**
+ * A statement for the rows of many events, where changes by key are not enough: it may look for other rows. It is sent
+ * after the changes by key that came with it; new rows that come later do not matter to it.
+ */
+export type SetStatement = Readonly<{
+  /** The columns of its rows, with their types. */
+  columns: Readonly<Record<string, string>>;
+  /** The tables that it changes or looks at. */
+  tables: readonly string[];
+  /** Statements of lower steps are sent first. */
+  step: 1 | 2;
+  /**
+   * The column that names what a row is about. Two rows about the same are in one statement never, and keep their order with those of
+   * other statements. Left out: the statement takes any rows together, and what is said by other sets is nothing to it.
+   */
+  key?: string;
+  statement: (means: SetMeans) => Statement;
+}>;
+
+/** A row for the statement of a set. */
+export class RowOfSet {
+  constructor(
+    readonly set: SetStatement,
+    readonly row: Columns,
+  ) {}
+}
+
+/** What follows from all other rows, for one thing: `statement` is sent last, with each key once, however often it is asked for. */
+export type Derivation = Readonly<{ key: string; statement: (means: SetMeans) => Statement }>;
+
+/** The row with this key says again what follows from the others. */
+export class DerivedRow {
+  constructor(
+    readonly derivation: Derivation,
+    readonly key: string,
+  ) {}
+}
+
+export const inSet = (set: SetStatement, row: Columns): RowOfSet => new RowOfSet(set, row);
+export const derive = (derivation: Derivation, key: string): DerivedRow => new DerivedRow(derivation, key);
+
 export type RowChange = NewRows | ChangedRow | RemovedRow;
 
 /** What an event changes in the tables. */
-export type Change = Statement | RowChange;
+export type Change = Statement | RowChange | RowOfSet | DerivedRow;
 
 /**
  * The changes that make the tables say what an event said. They are sent in order, in the transaction of the checkpoint,

@@ -2,7 +2,16 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { TransactionSql } from 'postgres';
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
-import { type Change, changeIn, insertInto, removeFrom } from '../../../projections/projection.js';
+import {
+  type Change,
+  changeIn,
+  derive,
+  type Derivation,
+  inSet,
+  insertInto,
+  removeFrom,
+  type SetStatement,
+} from '../../../projections/projection.js';
 import { ChangeBatch, sendOneByOne } from './change-batch.js';
 import { enter } from './schema.js';
 
@@ -13,7 +22,7 @@ beforeAll(async () => {
     create schema things;
     create table things.thing (id text, part integer, name text not null default 'unnamed', tags jsonb, plain json, at timestamptz,
       primary key (id, part));
-    create table things.note (id integer primary key, text text not null);
+    create table things.note (id integer primary key, text text not null, size integer);
   `);
 });
 afterAll(() => database.close());
@@ -38,6 +47,30 @@ async function after(send: (tx: TransactionSql) => Promise<void>): Promise<unkno
   return seen;
 }
 
+/** A note with the name of a thing that is there. */
+const NAMED: SetStatement = {
+  columns: { id: 'integer', of: 'text', part: 'integer' },
+  tables: ['note', 'thing'],
+  step: 1,
+  key: 'id',
+  statement: ({ sql, rows, table }) => sql`
+    insert into ${table('note')} (id, text) select told.id, name from ${rows} join ${table('thing')} on thing.id = told.of and thing.part = told.part`,
+};
+/** What it does depends on what was there before, and on the order. */
+const LENGTHENED: SetStatement = {
+  columns: { id: 'integer', text: 'text' },
+  tables: ['note'],
+  step: 2,
+  key: 'id',
+  statement: ({ sql, rows, table }) => sql`
+    update ${table('note')} as note set text = note.text || told.text from ${rows} where note.id = told.id`,
+};
+const MEASURED: Derivation = {
+  key: 'id',
+  statement: ({ sql, rows, table }) => sql`
+    update ${table('note')} as note set size = length(text) from ${rows} where note.id = told.id::integer`,
+};
+
 const allAtOnce = (changes: readonly Change[]) =>
   after(async (tx) => {
     const batch = new ChangeBatch(tx);
@@ -60,22 +93,35 @@ describe('Changes of rows, gathered', () => {
     fc.record({ kind: fc.constant('change' as const), key, values: filled }),
     fc.record({ kind: fc.constant('insert' as const), key, values }),
     fc.record({ kind: fc.constant('note' as const), id: fc.nat(2), text }),
+    fc.record({ kind: fc.constant('lengthen' as const), id: fc.nat(4), text }),
+    fc.record({ kind: fc.constant('name' as const), id: fc.integer({ min: 3, max: 4 }), key }),
+    fc.record({ kind: fc.constant('measure' as const), id: fc.nat(4) }),
   );
 
   /** A new row only where there is none, as a log of facts has it. */
   function changesOf(steps: readonly (typeof change extends fc.Arbitrary<infer T> ? T : never)[]): Change[] {
     const there = new Set<string>();
     return steps.flatMap((step): Change[] => {
+      if (step.kind === 'measure') return [derive(MEASURED, `${step.id}`)];
+      // What is derived is derived again whenever what it follows from changes.
+      if (step.kind === 'lengthen') {
+        // What comes later does not matter to it, and what is derived is derived again whenever what it follows from changes.
+        if (!there.has(`note ${step.id}`)) return [];
+        return [inSet(LENGTHENED, { id: step.id, text: step.text }), derive(MEASURED, `${step.id}`)];
+      }
+      if (step.kind === 'name') {
+        if (there.has(`note ${step.id}`) || !there.has(`${step.key.id} ${step.key.part}`)) return [];
+        there.add(`note ${step.id}`);
+        return [inSet(NAMED, { id: step.id, of: step.key.id, part: step.key.part }), derive(MEASURED, `${step.id}`)];
+      }
       const id = step.kind === 'note' ? `note ${step.id}` : `${step.key.id} ${step.key.part}`;
       if (step.kind === 'remove') return there.delete(id) ? [removeFrom('thing', step.key)] : [];
       if (step.kind === 'change') return [changeIn('thing', step.key, step.values)];
-      if (there.has(id)) return step.kind === 'note' ? [changeIn('note', { id: step.id }, { text: step.text })] : [];
+      const isThere = there.has(id);
       there.add(id);
-      return [
-        step.kind === 'note'
-          ? insertInto('note', { id: step.id, text: step.text })
-          : insertInto('thing', { ...step.key, ...step.values }),
-      ];
+      if (step.kind === 'insert') return isThere ? [] : [insertInto('thing', { ...step.key, ...step.values })];
+      const note = isThere ? changeIn('note', { id: step.id }, { text: step.text }) : insertInto('note', { id: step.id, text: step.text }); // prettier-ignore
+      return [note, derive(MEASURED, `${step.id}`)];
     });
   }
 
@@ -97,7 +143,7 @@ describe('Changes of rows, gathered', () => {
       batch.add(insertInto('note', { id: 2, text: 'two' }));
       await batch.sent();
     });
-    expect(seen).toEqual(['[]', '[{"id":1,"text":"one!"},{"id":2,"text":"two"}]']);
+    expect(seen).toEqual(['[]', '[{"id":1,"text":"one!","size":null},{"id":2,"text":"two","size":null}]']);
   });
 
   it('keep text as it was written in a column of json', async () => {

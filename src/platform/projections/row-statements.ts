@@ -43,6 +43,13 @@ export function* removeRows(tx: TransactionSql, table: string, keys: readonly Co
     using json_populate_recordset(null::${tx(table)}, ${text}::text::json) as changed where ${sameKey(tx, keys[0]!)}`;
 }
 
+/** Rows as something to select from. */
+export function rowsOf(tx: TransactionSql, columns: Readonly<Record<string, string>>, rows: readonly Columns[]): Fragment {
+  const named = Object.entries(columns).map(([name, type]) => `${name} ${type}`);
+  const text = JSON.stringify(rows, (_, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value));
+  return tx`json_to_recordset(${text}::text::json) as told (${tx.unsafe(named.join(', '))})`;
+}
+
 type Fragment = PendingQuery<Row[]>;
 
 const sameKey = (tx: TransactionSql, key: Columns) =>
