@@ -7,7 +7,7 @@ import { keptAgentsCodec } from '../../src/resources/agents/links/kept-agents.co
 import type { KeptAgentsEvent } from '../../src/resources/agents/links/kept-agents.events.js';
 import { conversationCodec } from '../../src/dialogue/conversation/conversation.codec.js';
 import type { TurnAsked } from '../../src/dialogue/conversation/conversation.events.js';
-import { changeIn, defineProjection, insertInto, removeFrom, type Statement } from '../projection.js';
+import { changeIn, defineProjection, inSet, insertInto, removeFrom, type SetStatement, type Statement } from '../projection.js';
 import { asJsonb, asText } from '../text.js';
 
 /** Every living agent with its configuration, its key and its webhook's token (as hashes), who has pinned it, when it was last asked, and the folders there are. */
@@ -92,13 +92,19 @@ export const agents = defineProjection<AgentEvent | AgentFoldersEvent | KeptAgen
       removeFrom('agent_folder', { folder_id: folderId }),
     ],
 
-    TurnAsked: ({ data: { settings }, at }, sql) =>
-      settings.agentId === null
-        ? []
-        : sql`insert into agent_use (agent_id, last_used_at) values (${settings.agentId}, ${at})
-            on conflict (agent_id) do update set last_used_at = greatest(agent_use.last_used_at, excluded.last_used_at)`,
+    TurnAsked: ({ data: { settings }, at }) =>
+      settings.agentId === null ? [] : inSet(ASKED_AGENTS, { agent_id: settings.agentId, at }),
   },
 });
+
+const ASKED_AGENTS: SetStatement = {
+  columns: { agent_id: 'text', at: 'timestamptz' },
+  tables: ['agent_use'],
+  step: 1,
+  statement: ({ sql, rows, table }) => sql`
+    insert into ${table('agent_use')} as known (agent_id, last_used_at) select agent_id, max(at) from ${rows} group by agent_id
+    on conflict (agent_id) do update set last_used_at = greatest(known.last_used_at, excluded.last_used_at)`,
+};
 
 /** The schema is kept as it was written: models fill it in the order of its properties. */
 const verbatim = (schema: object | null) => schema && JSON.stringify(schema);

@@ -1,4 +1,3 @@
-import type { PendingQuery, Row, TransactionSql } from 'postgres';
 import { runCodec } from '../../src/background/runs/run.codec.js';
 import type { RunEvent } from '../../src/background/runs/run.events.js';
 import { conversationCodec } from '../../src/dialogue/conversation/conversation.codec.js';
@@ -6,7 +5,16 @@ import type { ConversationEvent, TurnOutcome, Usage } from '../../src/dialogue/c
 import type { Recorded } from '../../src/kernel/event-sourcing/events.js';
 import { monitorCodec } from '../../src/triggers/monitors/monitor/monitor.codec.js';
 import type { MonitorEvent } from '../../src/triggers/monitors/monitor/monitor.events.js';
-import { type Change, changeIn, defineProjection, insertInto, removeFrom, type Statement } from '../projection.js';
+import {
+  type Change,
+  defineProjection,
+  inSet,
+  insertInto,
+  removeFrom,
+  type SetMeans,
+  type SetStatement,
+  type Statement,
+} from '../projection.js';
 import { asText } from '../text.js';
 
 /** Numbers for the owners of agents: the tokens that models have used, and the tools that answers have called. It holds no text of anybody. */
@@ -24,11 +32,11 @@ export const analytics = defineProjection<ConversationEvent | RunEvent | Monitor
     ConversationDeleted: ({ data: { conversationId } }, sql) =>
       sql`delete from tool_use where conversation_id = ${conversationId}`,
 
-    TurnAsked: ({ data: { conversationId, turnId, settings, origin }, at }, sql) => sql`
-      insert into spent (spender_id, part, owner_id, agent_id, model_id, source, at, prompt_tokens, completion_tokens)
-      select ${turnId}, 0, owner_id, ${settings.agentId}, ${settings.modelId},
-        ${origin?.kind ?? (settings.agentKeyId === null ? 'chat' : 'api')}, ${at}, 0, 0
-      from conversation where conversation_id = ${conversationId}`,
+    TurnAsked: ({ data: { conversationId, turnId, settings, origin }, at }) =>
+      inSet(ASKED_TURNS, {
+        ...{ spender_id: turnId, conversation_id: conversationId, agent_id: settings.agentId, model_id: settings.modelId, at },
+        source: origin?.kind ?? (settings.agentKeyId === null ? 'chat' : 'api'),
+      }),
 
     TurnPaused: ({ data, at }) => spentByTurn(data.turnId, data.usage, at),
     TurnAnswered: outcome,
@@ -38,16 +46,11 @@ export const analytics = defineProjection<ConversationEvent | RunEvent | Monitor
     RunQueued: ({ data: { runId, ownerId, agentId, trigger } }) =>
       insertInto('worker', { worker_id: runId, owner_id: ownerId, agent_id: agentId, source: trigger }),
 
-    RunAttemptAbandoned: (event, sql) => {
-      const { runId, modelId, usage } = event.data;
-      return spentByWorker(event, runId, { modelId, usage }, sql);
-    },
-
-    RunFinished: (event, sql) => {
-      const { runId, modelId, usage, toolCalls } = event.data;
-      const worker = sql`null, owner_id, agent_id from worker where worker_id = ${runId}`;
-      return [spentByWorker(event, runId, { modelId, usage }, sql), usesOf(runId, toolCalls, event.at, worker, sql)].flat();
-    },
+    RunAttemptAbandoned: (event) => spentByWorker(event, event.data.runId, event.data),
+    RunFinished: (event) => [
+      ...spentByWorker(event, event.data.runId, event.data),
+      ...toolsOf(TOOLS_OF_RUNS, event.data.runId, event.data.toolCalls, event.at),
+    ],
 
     // What the run said itself may be gone from the log: its models are, too.
     RunPurged: ({ data: { runId, ownerId, agentId, trigger, used } }, sql) => [
@@ -67,60 +70,111 @@ export const analytics = defineProjection<ConversationEvent | RunEvent | Monitor
     MonitorCreated: ({ data: { monitorId, ownerId, agentId } }) =>
       insertInto('worker', { worker_id: monitorId, owner_id: ownerId, agent_id: agentId ?? null, source: 'monitor' }),
 
-    MonitorChecked: (event, sql) => spentByWorker(event, event.data.monitorId, { modelId: null, usage: event.data.usage }, sql),
+    MonitorChecked: (event) => spentByWorker(event, event.data.monitorId, { modelId: null, usage: event.data.usage }),
   },
 });
 
-/** Runs of a turn tell what the whole turn has used by then. */
-const spentByTurn = (turnId: string, usage: Usage | null | undefined, at: Date, modelId?: string): Change | [] =>
-  usage
-    ? changeIn(
-        'spent',
-        { spender_id: turnId, part: 0 },
-        {
-          ...(modelId !== undefined && { model_id: modelId }),
-          ...{ at, prompt_tokens: usage.promptTokens, completion_tokens: usage.completionTokens },
-        },
-      )
-    : [];
+const SPENT = { spender_id: 'text', at: 'timestamptz', prompt_tokens: 'bigint', completion_tokens: 'bigint' };
 
-function outcome({ data, at }: Recorded<TurnOutcome>, sql: TransactionSql): readonly Change[] {
+const ASKED_TURNS: SetStatement = {
+  columns: { spender_id: 'text', conversation_id: 'text', agent_id: 'text', model_id: 'text', at: 'timestamptz', source: 'text' },
+  tables: ['conversation', 'spent'],
+  step: 1,
+  key: 'spender_id',
+  statement: ({ sql, rows, table }) => sql`
+    insert into ${table('spent')} (spender_id, part, owner_id, agent_id, model_id, source, at, prompt_tokens, completion_tokens)
+    select spender_id, 0, owner_id, agent_id, model_id, source, at, 0, 0
+    from ${rows} join ${table('conversation')} using (conversation_id)`,
+};
+
+const SPENT_BY_TURNS: SetStatement = {
+  columns: { ...SPENT, model_id: 'text' },
+  tables: ['spent'],
+  step: 2,
+  key: 'spender_id',
+  statement: ({ sql, rows, table }) => sql`
+    update ${table('spent')} as spent set model_id = coalesce(told.model_id, spent.model_id), at = told.at,
+      prompt_tokens = told.prompt_tokens, completion_tokens = told.completion_tokens
+    from ${rows} where spent.spender_id = told.spender_id and spent.part = 0`,
+};
+
+const SPENT_BY_WORKERS: SetStatement = {
+  columns: { ...SPENT, part: 'integer', model_id: 'text' },
+  tables: ['worker', 'spent'],
+  step: 1,
+  statement: ({ sql, rows, table }) => sql`
+    insert into ${table('spent')} (spender_id, part, owner_id, agent_id, model_id, source, at, prompt_tokens, completion_tokens)
+    select spender_id, part, owner_id, agent_id, model_id, source, at, prompt_tokens, completion_tokens
+    from ${rows} join ${table('worker')} on worker_id = spender_id`,
+};
+
+const TOOLS = { spender_id: 'text', at: 'timestamptz', tools: 'json' };
+
+const TOOLS_OF_TURNS: SetStatement = {
+  columns: { ...TOOLS, conversation_id: 'text' },
+  tables: ['spent', 'tool_use'],
+  step: 2,
+  statement: (means) =>
+    usesOf(means, means.sql`conversation_id, owner_id, agent_id`, means.sql`${means.table('spent')} as spent using (spender_id)`),
+};
+
+const TOOLS_OF_RUNS: SetStatement = {
+  columns: TOOLS,
+  tables: ['worker', 'tool_use'],
+  step: 2,
+  statement: (means) =>
+    usesOf(means, means.sql`null, owner_id, agent_id`, means.sql`${means.table('worker')} on worker_id = spender_id`),
+};
+
+const usesOf = ({ sql, rows, table }: SetMeans, whose: Fragment, spender: Fragment): Statement => sql`
+  insert into ${table('tool_use')} (spender_id, tool_name, at, calls, failures, conversation_id, owner_id, agent_id)
+  select told.spender_id, tool.name, told.at, tool.calls, tool.failures, ${whose}
+  from ${rows} join ${spender}
+    cross join json_to_recordset(told.tools) as tool (name text, calls integer, failures integer)`;
+
+type Fragment = ReturnType<SetMeans['table']>;
+
+/** Runs of a turn tell what the whole turn has used by then. */
+const spentByTurn = (turnId: string, usage: Usage | null | undefined, at: Date, modelId?: string | null): readonly Change[] =>
+  usage ? [inSet(SPENT_BY_TURNS, { spender_id: turnId, model_id: modelId ?? null, at, ...tokensOf(usage) })] : [];
+
+function outcome({ data, at }: Recorded<TurnOutcome>): readonly Change[] {
   const { conversationId, turnId, usage, toolCalls } = data;
   const modelId = 'modelId' in data ? data.modelId : undefined;
-  const turn = sql`${conversationId}, owner_id, agent_id from spent where spender_id = ${turnId}`;
-  return [spentByTurn(turnId, usage, at, modelId), usesOf(turnId, toolCalls, at, turn, sql)].flat();
+  return [
+    ...spentByTurn(turnId, usage, at, modelId),
+    ...toolsOf(TOOLS_OF_TURNS, turnId, toolCalls, at, { conversation_id: conversationId }),
+  ];
 }
 
 function spentByWorker(
-  { revision, at }: Recorded,
+  { revision, at }: Pick<Recorded, 'revision' | 'at'>,
   workerId: string,
   { modelId, usage }: Readonly<{ modelId: string | null; usage: Usage | null }>,
-  sql: TransactionSql,
-): Change | [] {
+): readonly Change[] {
   if (!usage || usage.promptTokens + usage.completionTokens === 0) return [];
-  return sql`
-    insert into spent (spender_id, part, owner_id, agent_id, model_id, source, at, prompt_tokens, completion_tokens)
-    select ${workerId}, ${revision}, owner_id, agent_id, ${modelId}, source, ${at}, ${usage.promptTokens}, ${usage.completionTokens}
-    from worker where worker_id = ${workerId}`;
+  return [inSet(SPENT_BY_WORKERS, { spender_id: workerId, part: revision, model_id: modelId, at, ...tokensOf(usage) })];
 }
 
+const tokensOf = ({ promptTokens, completionTokens }: Usage) => ({
+  prompt_tokens: promptTokens,
+  completion_tokens: completionTokens,
+});
+
 /** How often each tool was called, successfully or not; calls that were not run do not count. */
-function usesOf(
+function toolsOf(
+  set: SetStatement,
   spenderId: string,
   toolCalls: readonly Readonly<Record<string, unknown>>[],
   at: Date,
-  whose: PendingQuery<Row[]>,
-  sql: TransactionSql,
-): readonly Statement[] {
+  more: Readonly<{ conversation_id?: string }> = {},
+): readonly Change[] {
   const ran = toolCalls.filter(({ status }) => status === 'completed' || status === 'error');
-  const names = [...new Set(ran.map(nameOf))];
-  return names.map((name) => {
+  const tools = [...new Set(ran.map(nameOf))].map((name) => {
     const ofTool = ran.filter((call) => nameOf(call) === name);
-    const failures = ofTool.filter(({ status }) => status === 'error').length;
-    return sql`
-      insert into tool_use (spender_id, tool_name, at, calls, failures, conversation_id, owner_id, agent_id)
-      select ${spenderId}, ${name}, ${at}, ${ofTool.length}, ${failures}, ${whose}`;
+    return { name, calls: ofTool.length, failures: ofTool.filter(({ status }) => status === 'error').length };
   });
+  return tools.length === 0 ? [] : [inSet(set, { spender_id: spenderId, at, tools, ...more })];
 }
 
 const nameOf = ({ tool_name: name }: Readonly<Record<string, unknown>>): string => (typeof name === 'string' ? asText(name) : '');

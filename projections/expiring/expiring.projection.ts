@@ -17,7 +17,7 @@ import { deliveryCodec } from '../../src/triggers/webhooks/delivery.codec.js';
 import type { DeliveryEvent } from '../../src/triggers/webhooks/delivery.events.js';
 import { researchCodec } from '../../src/dialogue/answering/research/research.codec.js';
 import type { ResearchEvent } from '../../src/dialogue/answering/research/research.events.js';
-import { changeIn, defineProjection, insertInto, removeFrom } from '../projection.js';
+import { changeIn, defineProjection, inSet, insertInto, removeFrom, type SetStatement } from '../projection.js';
 
 type Noted =
   | ContinuationEvent
@@ -71,10 +71,10 @@ export const expiring = defineProjection<Noted>({
     ResearchPlanned: ({ data, at }) => insertInto('research', { turn_id: data.turnId, since: at }),
     ResearchPurged: ({ data }) => removeFrom('research', { turn_id: data.turnId }),
 
-    TurnSealed: ({ data, at }, sql) => [
+    TurnSealed: ({ data, at }) => [
       changeIn('research', { turn_id: data.turnId }, { since: at }),
       insertInto('journal', { turn_id: data.turnId, since: at }),
-      sql`update continuation set since = ${at} where turn_id = ${data.turnId}`,
+      inSet(SEALED_TURNS, { turn_id: data.turnId, at }),
     ],
     ContinuationDropped: ({ data }) => removeFrom('continuation', { sha256: data.sha256 }),
     TurnAppended: ({ data, at }) => insertInto('journal', { turn_id: data.turnId, since: at }),
@@ -85,6 +85,15 @@ export const expiring = defineProjection<Noted>({
     OAuthHandshakeFailed: ({ data }) => removeFrom('sign_in', { handshake_id: data.handshakeId }),
   },
 });
+
+/** What its pauses left. */
+const SEALED_TURNS: SetStatement = {
+  columns: { turn_id: 'text', at: 'timestamptz' },
+  tables: ['continuation'],
+  step: 1,
+  statement: ({ sql, rows, table }) => sql`
+    update ${table('continuation')} as kept set since = told.at from ${rows} where kept.turn_id = told.turn_id`,
+};
 
 function runOver({ data, at }: Recorded<RunEvent>) {
   return [

@@ -6,7 +6,16 @@ import { monitorCodec } from '../../src/triggers/monitors/monitor/monitor.codec.
 import type { MonitorEvent } from '../../src/triggers/monitors/monitor/monitor.events.js';
 import { runCodec } from '../../src/background/runs/run.codec.js';
 import type { RunEvent, RunUse } from '../../src/background/runs/run.events.js';
-import { defineProjection, insertInto, type Statement } from '../projection.js';
+import {
+  type Change,
+  type Columns,
+  defineProjection,
+  inSet,
+  insertInto,
+  type SetMeans,
+  type SetStatement,
+  type Statement,
+} from '../projection.js';
 
 const HOUR_MS = 3_600_000;
 const hourOf = (at: Date): Date => new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS);
@@ -22,19 +31,12 @@ export const usage = defineProjection<ConversationEvent | RunEvent | MonitorEven
     ConversationStarted: ({ data }) =>
       insertInto('conversation', { conversation_id: data.conversationId, owner_id: data.ownerId }),
 
-    TurnAsked: (event, sql) => {
-      const { turnId, conversationId, settings } = event.data;
-      return noted(
-        event,
-        sql,
-        sql`used as (
-          insert into turn (turn_id, owner_id, agent_id, agent_key_id)
-          select ${turnId}, owner_id, ${settings.agentId ?? ''}, ${settings.agentKeyId ?? ''}
-          from conversation where conversation_id = ${conversationId}
-          returning owner_id, agent_id, agent_key_id, 1 as requests, 0 as prompt_tokens, 0 as completion_tokens
-        )`,
-      );
-    },
+    TurnAsked: ({ data: { turnId, conversationId, settings }, ...event }) =>
+      inSet(ASKED_TURNS, {
+        ...momentOf(event),
+        ...{ turn_id: turnId, conversation_id: conversationId },
+        ...{ agent_id: settings.agentId ?? '', agent_key_id: settings.agentKeyId ?? '' },
+      }),
 
     TurnPaused: turnUsed,
     TurnAnswered: turnUsed,
@@ -44,15 +46,7 @@ export const usage = defineProjection<ConversationEvent | RunEvent | MonitorEven
     RunQueued: ({ data }) => insertInto('run', { run_id: data.runId, owner_id: data.ownerId, agent_id: data.agentId ?? '' }),
 
     // One request, however many attempts there are.
-    RunStarted: (event, sql) =>
-      noted(
-        event,
-        sql,
-        sql`used as (
-          update run set started = true where run_id = ${event.data.runId} and not started
-          returning owner_id, agent_id, '' as agent_key_id, 1 as requests, 0 as prompt_tokens, 0 as completion_tokens
-        )`,
-      ),
+    RunStarted: ({ data, ...event }) => inSet(STARTED_RUNS, { ...momentOf(event), run_id: data.runId }),
 
     RunAttemptAbandoned: attemptUsed,
     RunFinished: attemptUsed,
@@ -61,7 +55,7 @@ export const usage = defineProjection<ConversationEvent | RunEvent | MonitorEven
       insertInto('monitor', { monitor_id: data.monitorId, owner_id: data.ownerId, agent_id: data.agentId ?? '' }),
 
     // What judging a condition took.
-    MonitorChecked: (event, sql) => allUsed(event, sql`monitor where monitor_id = ${event.data.monitorId}`, sql),
+    MonitorChecked: (event) => allUsed(USED_BY_MONITORS, event, { monitor_id: event.data.monitorId }),
 
     // What the run itself said of this may be gone from the log; what is known already is not counted again.
     RunPurged: ({ data: { runId, ownerId, agentId, used }, stream }, sql) => [
@@ -72,46 +66,127 @@ export const usage = defineProjection<ConversationEvent | RunEvent | MonitorEven
   },
 });
 
+/** Where and when something was told. */
+const MOMENT = { stream: 'text', revision: 'integer', at: 'timestamptz' };
+const TOKENS = { prompt_tokens: 'bigint', completion_tokens: 'bigint' };
+
+const momentOf = ({ stream, revision, at }: Pick<Recorded, 'stream' | 'revision' | 'at'>) => ({ stream, revision, at });
+
+const ASKED_TURNS: SetStatement = {
+  columns: { ...MOMENT, turn_id: 'text', conversation_id: 'text', agent_id: 'text', agent_key_id: 'text' },
+  tables: ['conversation', 'turn', 'entry', 'hour'],
+  step: 1,
+  key: 'turn_id',
+  statement: (means) => {
+    const { sql, rows, table } = means;
+    return noted(
+      means,
+      sql`told as (
+        select * from ${rows}
+      ), added as (
+        insert into ${table('turn')} (turn_id, owner_id, agent_id, agent_key_id)
+        select turn_id, owner_id, agent_id, agent_key_id from told join ${table('conversation')} using (conversation_id)
+        returning turn_id, owner_id
+      ), used as (
+        select stream, revision, at, owner_id, agent_id, agent_key_id, 1 as requests, 0 as prompt_tokens, 0 as completion_tokens
+        from told join added using (turn_id)
+      )`,
+    );
+  },
+};
+
+const USED_BY_TURNS: SetStatement = {
+  columns: { ...MOMENT, turn_id: 'text', ...TOKENS },
+  tables: ['turn', 'entry', 'hour'],
+  step: 2,
+  key: 'turn_id',
+  statement: (means) => {
+    const { sql, rows, table } = means;
+    return noted(
+      means,
+      sql`before as (
+        select told.*, turn.prompt_tokens as prompt_before, turn.completion_tokens as completion_before
+        from ${rows} join ${table('turn')} as turn using (turn_id)
+      ), used as (
+        update ${table('turn')} as turn set
+          prompt_tokens = greatest(turn.prompt_tokens, before.prompt_tokens),
+          completion_tokens = greatest(turn.completion_tokens, before.completion_tokens)
+        from before where turn.turn_id = before.turn_id
+        returning before.stream, before.revision, before.at, owner_id, agent_id, agent_key_id, 0 as requests,
+          turn.prompt_tokens - prompt_before as prompt_tokens, turn.completion_tokens - completion_before as completion_tokens
+      )`,
+    );
+  },
+};
+
+const STARTED_RUNS: SetStatement = {
+  columns: { ...MOMENT, run_id: 'text' },
+  tables: ['run', 'entry', 'hour'],
+  step: 1,
+  key: 'run_id',
+  statement: (means) => {
+    const { sql, rows, table } = means;
+    return noted(
+      means,
+      sql`used as (
+        update ${table('run')} as run set started = true from ${rows} where run.run_id = told.run_id and not started
+        returning stream, revision, at, owner_id, agent_id, '' as agent_key_id, 1 as requests, 0 as prompt_tokens, 0 as completion_tokens
+      )`,
+    );
+  },
+};
+
+const USED_BY_RUNS = usedBy('run', 'run_id');
+const USED_BY_MONITORS = usedBy('monitor', 'monitor_id');
+
+/** What is told was used then, by the agent and for the owner in that row. */
+function usedBy(whose: string, key: string): SetStatement {
+  return {
+    columns: { ...MOMENT, [key]: 'text', ...TOKENS },
+    tables: [whose, 'entry', 'hour'],
+    step: 2,
+    statement: (means) => {
+      const { sql, rows, table } = means;
+      return noted(
+        means,
+        sql`used as (
+          select stream, revision, at, owner_id, agent_id, '' as agent_key_id, 0 as requests, prompt_tokens, completion_tokens
+          from ${rows} join ${table(whose)} using (${sql(key)})
+        )`,
+      );
+    },
+  };
+}
+
+/** Notes the rows of `used`, as entries and in their hours. */
+const noted = ({ sql, table }: SetMeans, used: Fragment): Statement => sql`
+  with ${used}, anything as (
+    select * from used where requests + prompt_tokens + completion_tokens > 0
+  ), entered as (
+    insert into ${table('entry')} (stream, revision, at, owner_id, agent_id, agent_key_id, requests, prompt_tokens, completion_tokens)
+    select stream, revision, at, owner_id, agent_id, agent_key_id, requests, prompt_tokens, completion_tokens from anything
+  )
+  insert into ${table('hour')} as hour (hour, owner_id, agent_id, agent_key_id, requests, prompt_tokens, completion_tokens)
+  select date_trunc('hour', at, 'UTC') as of_hour, owner_id, agent_id, agent_key_id,
+    sum(requests), sum(prompt_tokens), sum(completion_tokens)
+  from anything group by of_hour, owner_id, agent_id, agent_key_id
+  ${addedUp(sql)}`;
+
 /** A run of a turn tells what the whole turn has used by now: what is new of it belongs to this moment. */
-function turnUsed(event: UsageTold<ConversationEvent>, sql: TransactionSql): Statement | [] {
-  const { turnId, usage } = event.data;
-  if (!usage) return [];
-  const { promptTokens, completionTokens } = usage;
-  return noted(
-    event,
-    sql,
-    sql`before as (
-      select prompt_tokens, completion_tokens from turn where turn_id = ${turnId}
-    ), used as (
-      update turn set
-        prompt_tokens = greatest(turn.prompt_tokens, ${promptTokens}),
-        completion_tokens = greatest(turn.completion_tokens, ${completionTokens})
-      from before where turn_id = ${turnId}
-      returning owner_id, agent_id, agent_key_id, 0 as requests,
-        turn.prompt_tokens - before.prompt_tokens as prompt_tokens,
-        turn.completion_tokens - before.completion_tokens as completion_tokens
-    )`,
-  );
+function turnUsed(event: UsageTold<ConversationEvent>): Change | [] {
+  return allUsed(USED_BY_TURNS, event, { turn_id: event.data.turnId });
 }
 
 /** Each attempt of a run tells what it has used itself. */
-function attemptUsed(event: UsageTold<RunEvent>, sql: TransactionSql): Statement | [] {
-  return allUsed(event, sql`run where run_id = ${event.data.runId}`, sql);
+function attemptUsed(event: UsageTold<RunEvent>): Change | [] {
+  return allUsed(USED_BY_RUNS, event, { run_id: event.data.runId });
 }
 
-/** What is told was used then, by the agent and for the owner in that row. */
-function allUsed(event: UsageTold<RunEvent | MonitorEvent>, whose: Fragment, sql: TransactionSql): Statement | [] {
+function allUsed(set: SetStatement, event: UsageTold<ConversationEvent | RunEvent | MonitorEvent>, by: Columns): Change | [] {
   const { usage } = event.data;
   if (!usage) return [];
-  return noted(
-    event,
-    sql,
-    sql`used as (
-      select owner_id, agent_id, '' as agent_key_id, 0 as requests,
-        ${usage.promptTokens}::bigint as prompt_tokens, ${usage.completionTokens}::bigint as completion_tokens
-      from ${whose}
-    )`,
-  );
+  const { promptTokens, completionTokens } = usage;
+  return inSet(set, { ...momentOf(event), ...by, prompt_tokens: promptTokens, completion_tokens: completionTokens });
 }
 
 function carriedOver(stream: string, use: RunUse, { ownerId, agentId }: Owned, sql: TransactionSql): Statement {
@@ -131,21 +206,6 @@ function carriedOver(stream: string, use: RunUse, { ownerId, agentId }: Owned, s
 type Owned = Readonly<{ ownerId: string; agentId: string | null }>;
 type UsageTold<E extends ConversationEvent | RunEvent | MonitorEvent> = Recorded<Extract<E, { data: { usage?: Usage | null } }>>;
 type Fragment = ReturnType<TransactionSql>;
-
-/** Notes the rows of `used`, as an entry and in its hour. */
-function noted({ stream, revision, at }: Recorded, sql: TransactionSql, used: Fragment): Statement {
-  return sql`
-    with ${used}, anything as (
-      select * from used where requests + prompt_tokens + completion_tokens > 0
-    ), entered as (
-      insert into entry (stream, revision, at, owner_id, agent_id, agent_key_id, requests, prompt_tokens, completion_tokens)
-      select ${stream}, ${revision}, ${at}, owner_id, agent_id, agent_key_id, requests, prompt_tokens, completion_tokens
-      from anything
-    )
-    insert into hour (hour, owner_id, agent_id, agent_key_id, requests, prompt_tokens, completion_tokens)
-    select ${hourOf(at)}, owner_id, agent_id, agent_key_id, requests, prompt_tokens, completion_tokens from anything
-    ${addedUp(sql)}`;
-}
 
 const addedUp = (sql: TransactionSql): Fragment => sql`
   on conflict (owner_id, hour, agent_id, agent_key_id) do update set
