@@ -16,6 +16,7 @@ const tables = `
   create table account (account text primary key, cents bigint not null check (cents >= 0), opened_at timestamptz not null);
   create table movement (position bigint primary key, account text not null references account, cents integer not null);
   create index movement_of_account on movement (account);
+  create index account_by_words on account using gin (to_tsvector('simple', account));
   create unique index account_by_time on account (opened_at, account);
 `;
 

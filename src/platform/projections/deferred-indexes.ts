@@ -3,17 +3,21 @@ import { BOOK_KEEPING_TABLES } from './schema.js';
 
 const MEMORY = '256MB';
 
+/** Which indexes are put off: all, or those of texts alone, by which no change looks for rows. */
+export type Deferred = 'all' | 'texts';
+
 /**
- * Takes the indexes off tables that are about to be filled, and notes how they were. Kept up row by row, an index of
+ * Takes indexes off tables that are about to be filled, and notes how they were. Kept up row by row, an index of
  * scattered values costs more the larger it gets; built at the end from all rows it costs a sort. Keys stay.
  */
-export async function deferIndexes(sql: Sql, schema: string): Promise<void> {
+export async function deferIndexes(sql: Sql, schema: string, which: Deferred): Promise<void> {
   await sql.begin(async (tx) => {
     const indexes = await tx<{ name: string; definition: string }[]>`
       select index.relname as name, pg_get_indexdef(indexrelid) as definition
       from pg_index join pg_class as index on index.oid = indexrelid join pg_class as indexed on indexed.oid = indrelid
-        join pg_namespace on pg_namespace.oid = indexed.relnamespace
-      where nspname = ${schema} and not indisunique and indexed.relname <> all (${BOOK_KEEPING_TABLES})`;
+        join pg_namespace on pg_namespace.oid = indexed.relnamespace join pg_am on pg_am.oid = index.relam
+      where nspname = ${schema} and not indisunique and indexed.relname <> all (${BOOK_KEEPING_TABLES})
+        and ${which === 'all' ? tx`true` : tx`amname = 'gin'`}`;
     await tx`create table ${tx(schema)}.deferred_index (definition text not null)`;
     for (const { name, definition } of indexes) {
       await tx`insert into ${tx(schema)}.deferred_index values (${definition})`;

@@ -125,7 +125,7 @@ export class Rebuild {
     } else {
       await dropSchema(sql, shadow);
       await createSchema(sql, definition, shadow);
-      if (definition.projection.indexesLast) await deferIndexes(sql, shadow);
+      await deferIndexes(sql, shadow, definition.projection.indexesLast ? 'all' : 'texts');
     }
     return ProjectionWriter.open(sql, definition, shadow);
   }
