@@ -69,22 +69,6 @@ describe('the sidebar', () => {
   });
 });
 
-describe('the search', () => {
-  it('finds a name, a question or an answer, whatever the case', async () => {
-    const found = async (text: string) => (await queries.search('alice', text, 10)).map((each) => [each.id, each.match_field]);
-    expect(await found('FIRST')).toEqual([['c1', 'name']]);
-    expect(await found('why')).toEqual([['c2', 'prompt']]);
-    expect(await found('it IS half')).toEqual([['c1', 'response']]);
-  });
-  it('takes % and _ for what they are', async () => {
-    expect(await queries.search('alice', '50% of', 10)).toHaveLength(1);
-    expect(await queries.search('alice', '5_% of', 10)).toHaveLength(0);
-    expect(await queries.search('alice', '100_000', 10)).toHaveLength(1);
-  });
-  it('finds nothing of others, nothing hidden and nothing deleted', async () =>
-    expect(await queries.search('alice', 'half?', 10)).toEqual([]));
-});
-
 describe('a whole conversation', () => {
   it('has its answers and, where one failed, what there was of it and why', async () => {
     expect(await queries.whole('alice', 'c1')).toMatchObject({
@@ -222,8 +206,6 @@ describe('the mark', () => {
   const opened = (id: string): ConversationEvent => ({ type: 'ConversationOpened', data: { conversationId: id } });
   const markOf = async (id: string) => {
     const found = (await queries.listed('carol', 100)).find((each) => each.id === id)!;
-    const [searched] = await queries.search('carol', `Name of ${id}`, 1);
-    expect(searched).toMatchObject({ mark: found.mark, unread: found.unread });
     return [found.mark, found.unread];
   };
   const begun = (id: string) => started(id, `Name of ${id}`, { ownerId: 'carol' });

@@ -7,8 +7,18 @@ import type {
   TurnSettings,
 } from '../../src/dialogue/conversation/conversation.events.js';
 import type { Recorded } from '../../src/kernel/event-sourcing/events.js';
-import { changeIn, type ChangedRow, defineProjection, insertInto, removeFrom } from '../projection.js';
+import {
+  type Change,
+  changeIn,
+  defineProjection,
+  derive,
+  insertInto,
+  removeFrom,
+  type RowChange,
+  type Statement,
+} from '../projection.js';
 import { asJsonb, asText } from '../text.js';
+import { MARK, NEWEST_SHARE } from './derived-columns.js';
 
 /** What conversations say: their names and owners, and each turn with its answer as far as it is stated. */
 export const conversations = defineProjection<ConversationEvent>({
@@ -34,7 +44,7 @@ export const conversations = defineProjection<ConversationEvent>({
       changeIn('conversation', { conversation_id: data.conversationId }, { name: asText(data.name) }),
 
     ConversationOpened: ({ data, revision }) =>
-      changeIn('conversation', { conversation_id: data.conversationId }, { opened: revision }),
+      marked(data.conversationId, changeIn('conversation', { conversation_id: data.conversationId }, { opened: revision })),
 
     ConversationDeleted: ({ data }, sql) => [
       sql`delete from turn where conversation_id = ${data.conversationId}`,
@@ -43,75 +53,95 @@ export const conversations = defineProjection<ConversationEvent>({
       removeFrom('conversation', { conversation_id: data.conversationId }),
     ],
 
-    ConversationShared: ({ data }, sql) => sql`
+    ConversationShared: ({ data }, sql) => [
+      sql`
       insert into share (share_id, conversation_id, owner_id, token_hash, title, turn_ids, terms, shared_at)
       select ${data.shareId}, conversation_id, owner_id, ${data.tokenHash}, name, ${JSON.stringify(data.turnIds)}::text::json,
         ${data.terms ? JSON.stringify(data.terms) : null}::text::json, ${data.sharedAt}
       from conversation where conversation_id = ${data.conversationId}
       on conflict (share_id) do nothing`,
-    ConversationShareEnded: ({ data }) => removeFrom('share', { share_id: data.shareId }),
+      derive(NEWEST_SHARE, data.conversationId),
+    ],
+    ConversationShareEnded: ({ data }) => [
+      removeFrom('share', { share_id: data.shareId }),
+      derive(NEWEST_SHARE, data.conversationId),
+    ],
 
     TurnAsked: ({ data, at }) =>
-      insertInto('turn', {
-        turn_id: data.turnId,
-        conversation_id: data.conversationId,
-        index: data.index,
-        status: 'asked',
-        question: asText(data.question),
-        request_id: data.requestId,
-        model_id: data.settings.modelId,
-        attachments: attachedTo(data.settings),
-        origin: data.origin ?? null,
-        asked_at: at,
-        changed_at: at,
-      }),
+      marked(
+        data.conversationId,
+        insertInto('turn', {
+          turn_id: data.turnId,
+          conversation_id: data.conversationId,
+          index: data.index,
+          status: 'asked',
+          question: asText(data.question),
+          request_id: data.requestId,
+          model_id: data.settings.modelId,
+          attachments: attachedTo(data.settings),
+          origin: data.origin ?? null,
+          asked_at: at,
+          changed_at: at,
+        }),
+      ),
 
     TurnAppended: ({ data, at, revision }) =>
-      insertInto('turn', {
-        turn_id: data.turnId,
-        conversation_id: data.conversationId,
-        index: data.index,
-        status: 'answered',
-        question: asText(data.question),
-        request_id: data.requestId,
-        model_id: data.modelId,
-        ...said(data),
-        origin: data.origin,
-        sealed: true,
-        asked_at: at,
-        changed_at: at,
-        ended: revision,
-      }),
+      marked(
+        data.conversationId,
+        insertInto('turn', {
+          turn_id: data.turnId,
+          conversation_id: data.conversationId,
+          index: data.index,
+          status: 'answered',
+          question: asText(data.question),
+          request_id: data.requestId,
+          model_id: data.modelId,
+          ...said(data),
+          origin: data.origin,
+          sealed: true,
+          asked_at: at,
+          changed_at: at,
+          ended: revision,
+        }),
+      ),
 
     TurnWithdrawn: ({ data: { conversationId, turnId } }, sql) => [
       sql`
         update turn set index = index - 1
         where conversation_id = ${conversationId} and not superseded
           and index > (select index from turn where turn_id = ${turnId})`,
-      changeIn('turn', { turn_id: turnId }, { superseded: true }),
+      ...marked(conversationId, changeIn('turn', { turn_id: turnId }, { superseded: true })),
     ],
 
-    TurnsSuperseded: ({ data: { conversationId, fromIndex } }, sql) => sql`
-      update turn set superseded = true
-      where conversation_id = ${conversationId} and not superseded and index >= ${fromIndex}`,
+    TurnsSuperseded: ({ data: { conversationId, fromIndex } }, sql) =>
+      marked(
+        conversationId,
+        sql`
+        update turn set superseded = true
+        where conversation_id = ${conversationId} and not superseded and index >= ${fromIndex}`,
+      ),
 
     TurnStarted: ({ data, at }) => changeIn('turn', { turn_id: data.turnId }, { status: 'running', changed_at: at }),
 
     TurnPaused: ({ data, at }) =>
-      changeIn(
-        'turn',
-        { turn_id: data.turnId },
-        {
-          status: 'paused',
-          ...said(data),
-          pending: asJsonb(data.calls),
-          needs_approval: data.calls.some(({ pauseType }) => pauseType === 'awaiting_approval'),
-          waits_until: data.expiresAt,
-          changed_at: at,
-        },
+      marked(
+        data.conversationId,
+        changeIn(
+          'turn',
+          { turn_id: data.turnId },
+          {
+            status: 'paused',
+            ...said(data),
+            pending: asJsonb(data.calls),
+            needs_approval: data.calls.some(({ pauseType }) => pauseType === 'awaiting_approval'),
+            waits_until: data.expiresAt,
+            changed_at: at,
+          },
+        ),
       ),
 
-    TurnResumed: ({ data, at }) => changeIn('turn', { turn_id: data.turnId }, { status: 'running', changed_at: at }),
+    TurnResumed: ({ data, at }) =>
+      marked(data.conversationId, changeIn('turn', { turn_id: data.turnId }, { status: 'running', changed_at: at })),
 
     TurnAnswered: (event) => outcome(event, 'answered'),
     TurnStopped: (event) => outcome(event, 'stopped'),
@@ -119,10 +149,14 @@ export const conversations = defineProjection<ConversationEvent>({
 
     TurnSealed: ({ data }) => changeIn('turn', { turn_id: data.turnId }, { sealed: true }),
 
-    BackgroundWorkNoted: ({ data: { conversationId, work, status }, revision }, sql) => sql`
+    BackgroundWorkNoted: ({ data: { conversationId, work, status }, revision }, sql) =>
+      marked(
+        conversationId,
+        sql`
       insert into work (work_id, conversation_id, kind, status, noted)
       values (${work.id}, ${conversationId}, ${work.kind}, ${status}, ${revision})
       on conflict (work_id) do update set status = excluded.status, noted = excluded.noted`,
+      ),
 
     TurnRated: ({ data: { turnId, feedback }, at }) =>
       feedback === null
@@ -130,6 +164,12 @@ export const conversations = defineProjection<ConversationEvent>({
         : changeIn('turn', { turn_id: turnId }, { feedback: asText(feedback), feedback_at: at }),
   },
 });
+
+/** What the sidebar says of the conversation may be another thing then. */
+const marked = (conversationId: string, change: RowChange | Statement): readonly Change[] => [
+  change,
+  derive(MARK, conversationId),
+];
 
 const attachedTo = ({ attachments = [] }: TurnSettings) =>
   attachments.map((file) => ({ ...file, filename: asText(file.filename) }));
@@ -147,17 +187,20 @@ const outcome = (
   { data, at, revision }: Recorded<TurnOutcome>,
   status: string,
   failure?: Pick<TurnFailed['data'], 'error' | 'code' | 'guardrail'>,
-): ChangedRow =>
-  changeIn(
-    'turn',
-    { turn_id: data.turnId },
-    {
-      status,
-      ...said(data),
-      error: failure ? asText(failure.error) : null,
-      error_code: failure?.code ?? null,
-      guardrail: failure?.guardrail ?? null,
-      changed_at: at,
-      ended: revision,
-    },
+): readonly Change[] =>
+  marked(
+    data.conversationId,
+    changeIn(
+      'turn',
+      { turn_id: data.turnId },
+      {
+        status,
+        ...said(data),
+        error: failure ? asText(failure.error) : null,
+        error_code: failure?.code ?? null,
+        guardrail: failure?.guardrail ?? null,
+        changed_at: at,
+        ended: revision,
+      },
+    ),
   );

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Sql } from 'postgres';
 import type {
   AttachedFile,
   PendingCall,
@@ -18,7 +19,8 @@ export type ListedConversation = Readonly<{
   name: string;
   agent_id: string | null;
   is_shared_usage: boolean;
-  shared_token: string | null;
+  /** The newest link that has not ended. */
+  shareId: string | null;
   date: Date;
   /** Something has come that the owner has not opened yet. */
   unread: boolean;
@@ -26,14 +28,8 @@ export type ListedConversation = Readonly<{
   mark: Mark | null;
 }>;
 
-export type FoundConversation = ListedConversation &
-  Readonly<{ match_field: 'name' | 'prompt' | 'response'; match_snippet: string }>;
-
 /** Where a page of the listing begins: after the conversation that began then. */
 export type ListingCursor = Readonly<{ before: Date; beforeId: string | undefined }>;
-
-/** The text around a match, to either side. */
-const SNIPPET_CHARACTERS = 60;
 
 type TurnRow = Readonly<{
   turn_id: string;
@@ -64,11 +60,15 @@ export class ConversationQueries {
   /** A user's listed conversations, newest first. */
   async listed(ownerId: string, limit: number, cursor?: ListingCursor): Promise<readonly ListedConversation[]> {
     const { sql } = this.readModels;
-    return sql<ListedConversation[]>`
-      select ${this.listing} from conversations.conversation
-      where owner_id = ${ownerId} and visibility = 'listed'
-        ${cursor ? sql`and (started_at, conversation_id) < (${cursor.before}, ${cursor.beforeId ?? ''})` : sql``}
-      order by started_at desc, conversation_id desc limit ${limit}`;
+    return cursor
+      ? sql<ListedConversation[]>`
+          select ${listedColumns(sql)} from conversations.conversation
+          where owner_id = ${ownerId} and visibility = 'listed'
+            and (started_at, conversation_id) < (${cursor.before}, ${cursor.beforeId ?? ''})
+          order by started_at desc, conversation_id desc limit ${limit}`
+      : sql<ListedConversation[]>`
+          select ${listedColumns(sql)} from conversations.conversation
+          where owner_id = ${ownerId} and visibility = 'listed' order by started_at desc, conversation_id desc limit ${limit}`;
   }
 
   /** All of a user's listed conversations, newest first. */
@@ -83,39 +83,9 @@ export class ConversationQueries {
   async needingAttention(ownerId: string, limit: number): Promise<readonly ListedConversation[]> {
     const { sql } = this.readModels;
     return sql<ListedConversation[]>`
-      select * from (
-        select ${this.listing} from conversations.conversation
-        where owner_id = ${ownerId} and visibility = 'listed' and (exists (
-          select from ${this.turns} and ((status = 'failed' and turn.ended > conversation.opened) or (status = 'paused' and turn.ended is null))
-        ) or exists (
-          select from conversations.work where work.conversation_id = conversation.conversation_id
-            and status = 'failed' and work.noted > conversation.opened
-        ))
-      ) marked
-      where mark in ('failed', 'approval') order by date desc, id desc limit ${limit}`;
-  }
-
-  /** Listed conversations whose name, question or answer has the text in it, whatever its case; one match each. */
-  async search(ownerId: string, text: string, limit: number): Promise<readonly FoundConversation[]> {
-    const { sql } = this.readModels;
-    const rows = await sql<(ListedConversation & { match_field: FoundConversation['match_field']; matched: string })[]>`
-      select found.* from (
-        select ${this.listing}, match_field, matched from conversations.conversation
-        cross join lateral (
-          select * from (
-            select 'name' as match_field, name as matched, 0 as rank, 0 as index
-            union all
-            select 'prompt', question, 1, index from ${this.turns}
-            union all
-            select 'response', response, 2, index from ${this.turns}
-          ) candidate
-          where position(lower(${text}) in lower(matched)) > 0
-          order by rank, index limit 1
-        ) match
-        where owner_id = ${ownerId} and visibility = 'listed'
-      ) found
-      order by found.date desc, found.id desc limit ${limit}`;
-    return rows.map(({ matched, ...row }) => ({ ...row, match_snippet: snippetOf(matched, text) }));
+      select ${listedColumns(sql)} from conversations.conversation
+      where owner_id = ${ownerId} and visibility = 'listed' and needs_owner
+      order by started_at desc, conversation_id desc limit ${limit}`;
   }
 
   /** Whether it has begun, and was not deleted. */
@@ -137,8 +107,8 @@ export class ConversationQueries {
   /** A whole conversation of this user, undefined when it is somebody else's or not there. */
   async whole(ownerId: string, conversationId: string) {
     const { sql } = this.readModels;
-    const [conversation] = await sql<{ name: string; agent_id: string | null; shared_usage: boolean }[]>`
-      select name, agent_id, shared_usage from conversations.conversation
+    const [conversation] = await sql<{ name: string; agent_id: string | null; shared_usage: boolean; share_id: string | null }[]>`
+      select name, agent_id, shared_usage, share_id from conversations.conversation
       where conversation_id = ${conversationId} and owner_id = ${ownerId}`;
     if (!conversation) return undefined;
     const turns = await sql<TurnRow[]>`
@@ -148,7 +118,7 @@ export class ConversationQueries {
       name: conversation.name,
       agent_id: conversation.agent_id,
       is_shared_usage: conversation.shared_usage,
-      shared_token: null,
+      shareId: conversation.share_id,
     };
   }
 
@@ -188,16 +158,6 @@ export class ConversationQueries {
   /** Whether a link has not ended. */
   async isShareOpen(shareId: string): Promise<boolean> {
     return (await this.readModels.sql`select 1 from conversations.share where share_id = ${shareId}`).length > 0;
-  }
-
-  /** The newest link of each of some conversations that has not ended, by the conversations' ids. */
-  async newestShares(conversationIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    if (conversationIds.length === 0) return new Map();
-    const rows = await this.readModels.sql<{ conversationId: string; shareId: string }[]>`
-      select distinct on (conversation_id) conversation_id as "conversationId", share_id as "shareId"
-      from conversations.share where conversation_id = any (${[...conversationIds]})
-      order by conversation_id, shared_at desc, share_id`;
-    return new Map(rows.map(({ conversationId, shareId }) => [conversationId, shareId]));
   }
 
   /** What a link shows: its turns as they ended, whatever became of the conversation since. */
@@ -256,31 +216,11 @@ export class ConversationQueries {
   private get earlierTurn() {
     return this.readModels.sql`turn_id as "turnId", index, status, superseded, feedback`;
   }
-
-  /** The turns of a conversation that count. */
-  private get turns() {
-    return this.readModels.sql`conversations.turn where turn.conversation_id = conversation.conversation_id and not superseded`;
-  }
-
-  /** What is listed of a conversation. Its mark is that of `conversation-mark.policy.ts`, which a spec compares. */
-  private get listing() {
-    const { sql } = this.readModels;
-    const turns = sql`from ${this.turns}`;
-    const isNew = sql`turn.ended > conversation.opened`;
-    const work = sql`from conversations.work where work.conversation_id = conversation.conversation_id`;
-    const hasFailed = sql`exists (select ${work} and status = 'failed' and work.noted > conversation.opened)`;
-    return sql`conversation_id as id, name, agent_id, shared_usage as is_shared_usage, null as shared_token, started_at as date,
-      (exists (select ${turns} and ${isNew} and status <> 'stopped') or ${hasFailed}) as unread,
-      case
-        when (select status = 'failed' and ${isNew} ${turns} order by turn.index desc limit 1) or ${hasFailed} then 'failed'
-        when exists (select ${turns} and turn.ended is null and status = 'paused' and needs_approval) then 'approval'
-        when exists (select ${turns} and turn.ended is null and status <> 'paused') then 'running'
-        when exists (select ${work} and kind = 'job' and status = 'active') then 'running'
-        when exists (select ${turns} and ${isNew} and status = 'answered') then 'unread'
-        when exists (select ${work} and kind = 'monitor' and status = 'active') then 'monitor'
-      end as mark`;
-  }
 }
+
+/** What is listed of a conversation. */
+export const listedColumns = (sql: Sql) => sql`
+  conversation_id as id, name, agent_id, shared_usage as is_shared_usage, share_id as "shareId", started_at as date, unread, mark`;
 
 /** The words that existing clients know for where a turn stands. A stopped answer is complete: it is what there will be. */
 const STATUS = {
@@ -340,10 +280,3 @@ const sharedRecord = (row: TurnRow) => ({
   feedback: null,
   ...(row.attachments.length > 0 ? { attachments: row.attachments.map(({ id, filename }) => ({ id, fileName: filename })) } : {}),
 });
-
-function snippetOf(matched: string, text: string): string {
-  const at = Math.max(0, matched.toLowerCase().indexOf(text.toLowerCase()));
-  const from = Math.max(0, at - SNIPPET_CHARACTERS);
-  const to = Math.min(matched.length, at + text.length + SNIPPET_CHARACTERS);
-  return `${from > 0 ? '…' : ''}${matched.slice(from, to)}${to < matched.length ? '…' : ''}`;
-}

@@ -9,9 +9,19 @@ create table conversation (
   shared_usage    boolean not null,
   started_at      timestamptz not null,
   -- The revision of the last event with which its owner opened it.
-  opened          integer not null default -1
-);
+  opened          integer not null default -1,
+  -- What the sidebar says of it, which follows from its turns, the work beside them and the openings.
+  unread          boolean not null default false,
+  mark            text,
+  -- Whether that is red or amber.
+  needs_owner     boolean not null default false,
+  -- The newest link that has not ended.
+  share_id        text
+  -- Its mark changes with every turn: room for that on the same page leaves the indexes alone.
+) with (fillfactor = 80);
 create index conversation_of_owner on conversation (owner_id, started_at desc, conversation_id desc) where visibility = 'listed';
+create index conversation_needing_owner on conversation (owner_id, started_at desc, conversation_id desc)
+  where visibility = 'listed' and needs_owner;
 create index conversation_by_owner on conversation (owner_id);
 create index conversation_by_agent on conversation (agent_id) where agent_id is not null;
 
@@ -80,3 +90,24 @@ create index turn_of_conversation on turn (conversation_id, index);
 create index turn_that_counts on turn (conversation_id, ended) where not superseded;
 -- There is little anywhere that is not finished.
 create index turn_open on turn (asked_at) where ended is null and not superseded;
+
+-- The search has these where the server has pg_trgm, or lets it be made. Without them it reads the texts themselves.
+do $$
+declare
+  found_in text;
+begin
+  begin
+    create extension if not exists pg_trgm schema public;
+  exception when insufficient_privilege or undefined_file or feature_not_supported or invalid_parameter_value then
+    null;
+  end;
+  select quote_ident(nspname) into found_in
+    from pg_extension join pg_namespace on pg_namespace.oid = extnamespace where extname = 'pg_trgm';
+  if found_in is not null then
+    execute format('create index turn_text on turn
+      using gin (lower(question) %1$s.gin_trgm_ops, lower(response) %1$s.gin_trgm_ops)
+      where ended is not null and not superseded', found_in);
+    execute format('create index conversation_name on conversation
+      using gin (lower(name) %s.gin_trgm_ops) where visibility = %L', found_in, 'listed');
+  end if;
+end $$;

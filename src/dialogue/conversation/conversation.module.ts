@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
+import { ConversationSearchQueries } from '../../../projections/conversations/conversation-search.queries.js';
 import { ConversationsController } from './conversations.http.js';
 import {
   DeleteConversationHandler,
@@ -23,6 +24,7 @@ import { conversationNotifications } from './conversation.notifications.js';
   controllers: [ConversationsController],
   providers: [
     ConversationQueries,
+    ConversationSearchQueries,
     { provide: EarlierTurns, useClass: ReadModelEarlierTurns },
     ConversationGuard,
     RenameConversationHandler,

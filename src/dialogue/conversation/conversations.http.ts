@@ -2,7 +2,12 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
-import { ConversationQueries, type ListingCursor } from '../../../projections/conversations/conversations.queries.js';
+import {
+  ConversationQueries,
+  type ListedConversation,
+  type ListingCursor,
+} from '../../../projections/conversations/conversations.queries.js';
+import { ConversationSearchQueries } from '../../../projections/conversations/conversation-search.queries.js';
 import { type Caller, onlookerOf, type SignedInUser } from '../../resources/identity/caller.js';
 import { may } from '../../resources/identity/access.policy.js';
 import { CurrentUser, KnownCaller } from '../../resources/identity/identity.http.js';
@@ -38,6 +43,7 @@ const notFound = () => new Rejection('conversation-not-found', 'Conversation not
 export class ConversationsController {
   constructor(
     private readonly conversations: ConversationQueries,
+    private readonly searched: ConversationSearchQueries,
     private readonly commands: Commands,
     private readonly freshness: Freshness,
     private readonly lastWrites: LastWrites,
@@ -57,7 +63,8 @@ export class ConversationsController {
     @Query('before_id') beforeId?: string,
   ) {
     await this.freshness.reached(READ, this.lastWrites.of(user.userId));
-    return this.withLinks(await this.conversations.listed(user.userId, limitOf(limit), cursorOf(before, beforeId)));
+    const listed = await this.conversations.listed(user.userId, limitOf(limit), cursorOf(before, beforeId));
+    return listed.map((each) => this.withLink(each));
   }
 
   @ApiOperation({ summary: 'Listed conversations with a text in their name, questions or answers' })
@@ -69,7 +76,8 @@ export class ConversationsController {
     const text = q?.trim();
     if (!text) throw new Rejection('invalid-request', 'q is required');
     await this.freshness.reached(READ, this.lastWrites.of(user.userId));
-    return this.withLinks(await this.conversations.search(user.userId, text, limitOf(limit)));
+    const found = await this.searched.search(user.userId, text, limitOf(limit));
+    return found.map((each) => this.withLink(each));
   }
 
   @ApiOperation({ summary: 'One conversation with all its questions and answers; clears its mark as opening does' })
@@ -161,18 +169,14 @@ export class ConversationsController {
     if (!may(user, { does: 'join', conversation: began })) return undefined;
     const last = await lastEvent(this.store, stream);
     await this.freshness.reached(READ, last?.position);
-    const [whole, shares] = await Promise.all([this.conversations.whole(user.userId, id), this.conversations.newestShares([id])]);
-    return whole && { ...whole, shared_token: this.tokenOf(shares.get(id)) };
+    const whole = await this.conversations.whole(user.userId, id);
+    return whole && this.withLink(whole);
   }
 
-  private async withLinks<T extends Readonly<{ id: string }>>(listed: readonly T[]) {
-    const shares = await this.conversations.newestShares(listed.map(({ id }) => id));
-    return listed.map((each) => ({ ...each, shared_token: this.tokenOf(shares.get(each.id)) }));
-  }
-
-  /** The token of the newest link that has not ended, which its owner sees again. */
-  private tokenOf(shareId: string | undefined): string | null {
-    return shareId === undefined ? null : linkTokenOf(this.fingerprints, 'conversation-link', shareId);
+  /** With the token of the newest link that has not ended, which its owner sees again. */
+  private withLink<T extends Pick<ListedConversation, 'shareId'>>({ shareId, ...shown }: T) {
+    const token = shareId === null ? null : linkTokenOf(this.fingerprints, 'conversation-link', shareId);
+    return { ...shown, shared_token: token };
   }
 
   private async settle(reply: FastifyReply, position: bigint | undefined): Promise<{ success: true }> {

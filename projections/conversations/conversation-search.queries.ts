@@ -1,0 +1,89 @@
+import { Injectable } from '@nestjs/common';
+import type { Sql } from 'postgres';
+import { ReadModels } from '../read-models.js';
+import { type ListedConversation, listedColumns } from './conversations.queries.js';
+
+export type FoundConversation = ListedConversation &
+  Readonly<{ match_field: 'name' | 'prompt' | 'response'; match_snippet: string }>;
+
+/** How many of the newest conversations are read before the index is asked: of a common text it finds too much, which they are full of. */
+export const READ_FIRST = 100;
+/** The text around a match, to either side. */
+const SNIPPET_CHARACTERS = 60;
+/** What the index goes by. A text without it is found by reading. */
+const TRIGRAM = /[\p{L}\p{N}]{3}/u;
+
+type Match = ListedConversation & Readonly<{ match_field: FoundConversation['match_field']; matched: string }>;
+type Fragment = ReturnType<typeof listedColumns>;
+type Searched = Readonly<{ ownerId: string; pattern: string; limit: number }>;
+
+@Injectable()
+export class ConversationSearchQueries {
+  constructor(private readonly readModels: ReadModels) {}
+
+  /** Listed conversations whose name, question or answer has the text in it, whatever its case; one match each, newest first. */
+  async search(ownerId: string, text: string, limit: number): Promise<readonly FoundConversation[]> {
+    const searched = { ownerId, pattern: `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`, limit };
+    const matches = TRIGRAM.test(text) ? await this.byIndex(searched) : await this.matching(searched, this.ofOwner(ownerId));
+    return matches.map(({ matched, ...listed }) => ({ ...listed, match_snippet: snippetOf(matched, text) }));
+  }
+
+  private async byIndex(searched: Searched): Promise<readonly Match[]> {
+    const { sql } = this.readModels;
+    const { ownerId, limit } = searched;
+    const newest = sql`(${this.ofOwner(ownerId)} order by started_at desc, conversation_id desc limit ${READ_FIRST})`;
+    const matches = await this.matching(searched, newest);
+    if (matches.length === limit) return matches;
+    const [last] = await sql<{ started_at: Date; conversation_id: string }[]>`
+      select started_at, conversation_id from conversations.conversation where owner_id = ${ownerId} and visibility = 'listed'
+      order by started_at desc, conversation_id desc offset ${READ_FIRST - 1} limit 1`;
+    if (!last) return matches;
+    const older = sql`${this.ofOwner(ownerId)} and conversation_id in (${candidates(sql, searched)})
+      and (started_at, conversation_id) < (${last.started_at}, ${last.conversation_id})`;
+    return [...matches, ...(await this.matching({ ...searched, limit: limit - matches.length }, older))];
+  }
+
+  private ofOwner(ownerId: string): Fragment {
+    return this.readModels.sql`select * from conversations.conversation where owner_id = ${ownerId} and visibility = 'listed'`;
+  }
+
+  /** Those of some conversations that match, with the first match of each: the name, else a question, else an answer. */
+  private async matching({ pattern, limit }: Searched, conversations: Fragment): Promise<readonly Match[]> {
+    const { sql } = this.readModels;
+    const inName = sql`lower(name) like lower(${pattern})`;
+    const turns = sql`from conversations.turn where turn.conversation_id = conversation.conversation_id and not superseded`;
+    return sql<Match[]>`
+      select ${listedColumns(sql)},
+        case when ${inName} then 'name' when prompt.question is not null then 'prompt' else 'response' end as match_field,
+        case when ${inName} then name else coalesce(prompt.question, answer.response) end as matched
+      from (${conversations}) conversation
+        left join lateral (
+          select question ${turns} and not ${inName} and lower(question) like lower(${pattern}) order by index limit 1
+        ) prompt on true
+        left join lateral (
+          select response ${turns} and not ${inName} and prompt.question is null and lower(response) like lower(${pattern})
+          order by index limit 1
+        ) answer on true
+      where ${inName} or prompt.question is not null or answer.response is not null
+      order by started_at desc, conversation_id desc limit ${limit}`;
+  }
+}
+
+/** Conversations with the text in them, whosever they are. What runs is not in the index, and is little. */
+const candidates = (sql: Sql, { ownerId, pattern }: Searched): Fragment => {
+  const hasText = sql`(lower(question) like lower(${pattern}) or lower(response) like lower(${pattern}))`;
+  return sql`
+    select conversation_id from conversations.turn where ended is not null and not superseded and ${hasText}
+    union all
+    select conversation_id from conversations.turn where ended is null and not superseded and ${hasText}
+    union all
+    select conversation_id from conversations.conversation
+    where owner_id = ${ownerId} and visibility = 'listed' and lower(name) like lower(${pattern})`;
+};
+
+function snippetOf(matched: string, text: string): string {
+  const at = Math.max(0, matched.toLowerCase().indexOf(text.toLowerCase()));
+  const from = Math.max(0, at - SNIPPET_CHARACTERS);
+  const to = Math.min(matched.length, at + text.length + SNIPPET_CHARACTERS);
+  return `${from > 0 ? '…' : ''}${matched.slice(from, to)}${to < matched.length ? '…' : ''}`;
+}
