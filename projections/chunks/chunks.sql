@@ -1,3 +1,5 @@
+-- Another read model may make one of these at the same time, which would fail.
+select pg_advisory_xact_lock(hashtextextended('extensions', 0));
 create extension if not exists unaccent schema public;
 create extension if not exists pg_trgm schema public;
 create extension if not exists btree_gin schema public;

@@ -7,7 +7,7 @@ import { projecting } from '../../test/support/projecting.js';
 import { Seeded } from '../../test/support/seeded.js';
 import { turnSettings } from '../../test/support/turn-settings.js';
 import { ReadModels } from '../read-models.js';
-import { ConversationSearchQueries, READ_FIRST } from './conversation-search.queries.js';
+import { ConversationSearchQueries, READ_AT_ONCE } from './conversation-search.queries.js';
 import { conversations } from './conversations.projection.js';
 import { ConversationQueries } from './conversations.queries.js';
 
@@ -80,11 +80,11 @@ describe('the search', () => {
     it(`${title}, among the newest conversations`, check);
     describe('behind so many newer ones', () => {
       beforeAll(async () => {
-        for (let more = 0; more < READ_FIRST; more++) await given(`more-${more}`, started(`more-${more}`, 'More'));
+        for (let more = 0; more < READ_AT_ONCE; more++) await given(`more-${more}`, started(`more-${more}`, 'More'));
       });
       it(title, check);
       afterAll(async () => {
-        for (let more = 0; more < READ_FIRST; more++) await given(`more-${more}`, deleted(`more-${more}`));
+        for (let more = 0; more < READ_AT_ONCE; more++) await given(`more-${more}`, deleted(`more-${more}`));
       });
     });
   };
@@ -116,7 +116,7 @@ it('finds the same with the index and without, and the same as reading everythin
   const random = new Seeded(5);
   const letters = ['a', 'B', 'ä', '%', '_', '\\', ' ', "'"];
   const text = (length: number) => Array.from({ length }, () => letters[random.between(0, letters.length - 1)]).join('');
-  const all = Array.from({ length: READ_FIRST + 60 }, (_, at) => ({
+  const all = Array.from({ length: 4 * READ_AT_ONCE }, (_, at) => ({
     id: `r${at}`,
     texts: [text(6), text(8), text(20)] as const,
   }));

@@ -6,8 +6,10 @@ import { type ListedConversation, listedColumns } from './conversations.queries.
 export type FoundConversation = ListedConversation &
   Readonly<{ match_field: 'name' | 'prompt' | 'response'; match_snippet: string }>;
 
-/** How many of the newest conversations are read before the index is asked: of a common text it finds too much, which they are full of. */
-export const READ_FIRST = 100;
+/** How many conversations are read at a time, newest first, as long as the text is a common one, of which the index finds too much. */
+export const READ_AT_ONCE = 40;
+/** In so many of them a common text is found. */
+const COMMON_MIN = 3;
 /** The text around a match, to either side. */
 const SNIPPET_CHARACTERS = 60;
 /** What the index goes by. A text without it is found by reading. */
@@ -15,6 +17,7 @@ const TRIGRAM = /[\p{L}\p{N}]{3}/u;
 
 type Match = ListedConversation & Readonly<{ match_field: FoundConversation['match_field']; matched: string }>;
 type Fragment = ReturnType<typeof listedColumns>;
+type Place = Readonly<{ startedAt: Date; id: string }>;
 type Searched = Readonly<{ ownerId: string; pattern: string; limit: number }>;
 
 @Injectable()
@@ -30,21 +33,35 @@ export class ConversationSearchQueries {
 
   private async byIndex(searched: Searched): Promise<readonly Match[]> {
     const { sql } = this.readModels;
-    const { ownerId, limit } = searched;
-    const newest = sql`(${this.ofOwner(ownerId)} order by started_at desc, conversation_id desc limit ${READ_FIRST})`;
-    const matches = await this.matching(searched, newest);
-    if (matches.length === limit) return matches;
-    const [last] = await sql<{ started_at: Date; conversation_id: string }[]>`
-      select started_at, conversation_id from conversations.conversation where owner_id = ${ownerId} and visibility = 'listed'
-      order by started_at desc, conversation_id desc offset ${READ_FIRST - 1} limit 1`;
-    if (!last) return matches;
-    const older = sql`${this.ofOwner(ownerId)} and conversation_id in (${candidates(sql, searched)})
-      and (started_at, conversation_id) < (${last.started_at}, ${last.conversation_id})`;
-    return [...matches, ...(await this.matching({ ...searched, limit: limit - matches.length }, older))];
+    const found: Match[] = [];
+    const toCome = () => ({ ...searched, limit: searched.limit - found.length });
+    let after: Place | undefined;
+    let isCommon: boolean;
+    do {
+      const rest = this.ofOwner(searched.ownerId, after);
+      const next = sql`(${rest} order by started_at desc, conversation_id desc limit ${READ_AT_ONCE})`;
+      const [matches, last] = await Promise.all([this.matching(toCome(), next), this.lastOf(rest)]);
+      found.push(...matches);
+      if (found.length === searched.limit || !last) return found;
+      after = last;
+      isCommon = matches.length >= COMMON_MIN;
+    } while (isCommon);
+    const indexed = sql`${this.ofOwner(searched.ownerId, after)} and conversation_id in (${candidates(sql, searched)})`;
+    return [...found, ...(await this.matching(toCome(), indexed))];
   }
 
-  private ofOwner(ownerId: string): Fragment {
-    return this.readModels.sql`select * from conversations.conversation where owner_id = ${ownerId} and visibility = 'listed'`;
+  /** The last of so many conversations as are read at a time; undefined when there are no more than these. */
+  private async lastOf(conversations: Fragment): Promise<Place | undefined> {
+    const [last] = await this.readModels.sql<Place[]>`
+      select started_at as "startedAt", conversation_id as id from (${conversations}) conversation
+      order by started_at desc, conversation_id desc offset ${READ_AT_ONCE - 1} limit 1`;
+    return last;
+  }
+
+  private ofOwner(ownerId: string, after?: Place): Fragment {
+    const { sql } = this.readModels;
+    return sql`select * from conversations.conversation where owner_id = ${ownerId} and visibility = 'listed'
+      ${after ? sql`and (started_at, conversation_id) < (${after.startedAt}, ${after.id})` : sql``}`;
   }
 
   /** Those of some conversations that match, with the first match of each: the name, else a question, else an answer. */

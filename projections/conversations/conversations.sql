@@ -96,6 +96,7 @@ do $$
 declare
   found_in text;
 begin
+  perform pg_advisory_xact_lock(hashtextextended('extensions', 0));
   begin
     create extension if not exists pg_trgm schema public;
   exception when insufficient_privilege or undefined_file or feature_not_supported or invalid_parameter_value then
