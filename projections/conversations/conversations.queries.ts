@@ -107,12 +107,14 @@ export class ConversationQueries {
   /** A whole conversation of this user, undefined when it is somebody else's or not there. */
   async whole(ownerId: string, conversationId: string) {
     const { sql } = this.readModels;
-    const [conversation] = await sql<{ name: string; agent_id: string | null; shared_usage: boolean; share_id: string | null }[]>`
-      select name, agent_id, shared_usage, share_id from conversations.conversation
-      where conversation_id = ${conversationId} and owner_id = ${ownerId}`;
+    const [[conversation], turns] = await Promise.all([
+      sql<{ name: string; agent_id: string | null; shared_usage: boolean; share_id: string | null }[]>`
+        select name, agent_id, shared_usage, share_id from conversations.conversation
+        where conversation_id = ${conversationId} and owner_id = ${ownerId}`,
+      sql<TurnRow[]>`
+        select * from conversations.turn where conversation_id = ${conversationId} and not superseded order by index, asked_at`,
+    ]);
     if (!conversation) return undefined;
-    const turns = await sql<TurnRow[]>`
-      select * from conversations.turn where conversation_id = ${conversationId} and not superseded order by index, asked_at`;
     return {
       queries: turns.map(queryRecord),
       name: conversation.name,

@@ -85,13 +85,12 @@ export class ConversationsController {
   @Get('get_single_conversation')
   async single(@CurrentUser() user: SignedInUser, @Query('id') id?: string) {
     if (!id) throw new Rejection('invalid-request', 'ID is required');
-    const found = isId(id) ? await this.asItStands(user, id) : undefined;
-    if (!found) throw notFound();
-    if (onlookerOf(user)) {
-      const { position } = await this.commands.execute(new OpenConversation(id, user.userId, user.cause));
-      this.lastWrites.note(user.userId, position);
-    }
-    return found;
+    if (!isId(id)) throw notFound();
+    // As the log has it now: a client that saw an answer's end finds the answer, also when another process wrote it.
+    await this.freshness.reached(READ, onlookerOf(user) ? await this.openedAt(user, id) : await this.joinedAt(user, id));
+    const whole = await this.conversations.whole(user.userId, id);
+    if (!whole) throw notFound();
+    return this.withLink(whole);
   }
 
   @ApiOperation({ summary: 'Rename a conversation' })
@@ -162,15 +161,19 @@ export class ConversationsController {
     return this.settle(reply, await this.commands.execute(command));
   }
 
-  /** As the log has it now: a client that saw an answer's end finds the answer, also when another process wrote it. */
-  private async asItStands(user: SignedInUser, id: string) {
+  /** Opens a conversation, which says how far it has gone. @throws Rejection conversation-not-found */
+  private async openedAt(user: SignedInUser, id: string): Promise<bigint | undefined> {
+    const { position } = await this.commands.execute(new OpenConversation(id, user.userId, user.cause));
+    this.lastWrites.note(user.userId, position);
+    return position;
+  }
+
+  /** How far a conversation has gone. @throws Rejection conversation-not-found */
+  private async joinedAt(user: SignedInUser, id: string): Promise<bigint | undefined> {
     const stream = conversationStream(id);
     const began = await this.streams.beginning(stream, conversation, BEGINNING_EVENTS_MAX);
-    if (!may(user, { does: 'join', conversation: began })) return undefined;
-    const last = await lastEvent(this.store, stream);
-    await this.freshness.reached(READ, last?.position);
-    const whole = await this.conversations.whole(user.userId, id);
-    return whole && this.withLink(whole);
+    if (!may(user, { does: 'join', conversation: began })) throw notFound();
+    return (await lastEvent(this.store, stream))?.position;
   }
 
   /** With the token of the newest link that has not ended, which its owner sees again. */
