@@ -185,6 +185,12 @@ export function teamsStory(open: () => Promise<TeamPlaces>): void {
         ...{ key: 'editors_can_share', value: true, default: false },
       });
       expect((await byBob()).status).toBe(201);
+      // Alice, who is no member there, ends it; Mallory, who is none either, hears of no team.
+      const grant = `/api/teams/${other.id}/grants?resource_type=agent&resource_id=${agent.id}`;
+      expect((await mallory.delete(grant)).status).toBe(404);
+      const ended = await replyOf(places.changes.alice.delete(grant));
+      expect([ended.status, ended.body]).toEqual([200, { success: true }]);
+      expect((await places.changes.alice.delete(grant)).status).toBe(404);
       expect((await places.changes.bob.put('/api/resource_settings', settings)).status).toBe(403);
     });
 

@@ -3,10 +3,16 @@ import type { TeamQueries } from '../../projections/teams/teams.queries.js';
 import { SharedUse } from '../../src/dialogue/answering/runner/shared-use.js';
 import { Reaching } from '../../src/resources/identity/reaching.js';
 
-/** Everybody reaches what is their own, and nothing else: no team holds a grant. */
-export const NO_GRANTS = new Reaching(
-  { heldBy: async () => new Map() } as unknown as TeamQueries,
-  { keptAmong: async () => [] } as unknown as KeptAgentQueries,
-);
+/** Everybody reaches what is their own, and may use what has these ids. */
+export const granting = (ids: ReadonlySet<string>): Reaching =>
+  new Reaching(
+    {
+      heldBy: async () => new Map([...ids].map((id) => [id, { level: 'viewer', switches: {} }])),
+    } as unknown as TeamQueries,
+    { keptAmong: async () => [] } as unknown as KeptAgentQueries,
+  );
+
+/** No team holds a grant. */
+export const NO_GRANTS = granting(new Set());
 
 export const NOTHING_SHARED = new SharedUse(NO_GRANTS);

@@ -3,6 +3,9 @@ import { TURN_HANDLERS } from '../../src/dialogue/conversation/turn.commands.js'
 import { AppendTurnHandler } from '../../src/dialogue/conversation/additions.commands.js';
 import { AskAutomaticTurnHandler } from '../../src/dialogue/conversation/automatic-turn.commands.js';
 import type { Commands } from '../../src/kernel/commands.js';
+import { StopAnswerHandler } from '../../src/dialogue/answering/runner/stop-answer.commands.js';
+import type { Signals } from '../../src/kernel/signals.js';
+import { InProcessSignals } from '../../src/platform/messaging/signals/in-process-signals.js';
 import type { Streams } from '../../src/kernel/event-sourcing/streams.js';
 import { commandsOver } from './commands-over.js';
 
@@ -11,4 +14,5 @@ export const turnHandlers = (streams: Streams) =>
   [...TURN_HANDLERS, ...PAUSE_HANDLERS, AppendTurnHandler, AskAutomaticTurnHandler].map((Handler) => new Handler(streams));
 
 /** Takes what is asked of conversations while their turns are run to where it is decided. */
-export const turnCommands = (streams: Streams): Commands => commandsOver(...turnHandlers(streams));
+export const turnCommands = (streams: Streams, signals: Signals = new InProcessSignals()): Commands =>
+  commandsOver(...turnHandlers(streams), new StopAnswerHandler(streams, signals));

@@ -5,6 +5,7 @@ import type { AnswerDelta } from '../../src/dialogue/answering/loop/answer-delta
 import type { AnswerComposer } from '../../src/dialogue/answering/runner/answer-composer.js';
 import { Continuations } from '../../src/dialogue/answering/continuations/continuations.js';
 import { TurnCloser } from '../../src/dialogue/answering/runner/turn-closer.js';
+import type { SharedUse } from '../../src/dialogue/answering/runner/shared-use.js';
 import { TurnRunner } from '../../src/dialogue/answering/runner/turn-runner.js';
 import { ask, conversation } from '../../src/dialogue/conversation/conversation.decider.js';
 import { type CheckedInput, conversationStream, type TurnSettings } from '../../src/dialogue/conversation/conversation.events.js';
@@ -61,13 +62,14 @@ export function workerOver(
   composer: AnswerComposer,
   blobs: Blobs = new InMemoryBlobs(),
   timing: Timing = systemTiming,
+  sharedUse: SharedUse = NOTHING_SHARED,
 ) {
   const streams = new Streams(store, timing);
-  const commands = turnCommands(streams);
+  const commands = turnCommands(streams, signals);
   const feed = new MessageFeed(store, signals, timing);
   const clock = { now: () => new Date() };
   const closer = new TurnCloser(store, streams, commands, new Continuations(blobs), clock, answeringOptions);
-  const runner = new TurnRunner(streams, commands, signals, feed, composer, closer, WAITING, timing, systemIds, NOTHING_SHARED);
+  const runner = new TurnRunner(streams, commands, signals, feed, composer, closer, WAITING, timing, systemIds, sharedUse);
   return { streams, feed, runner };
 }
 

@@ -72,7 +72,10 @@ export class SharingController {
     return { success: true, grant: grantRecord({ ...grant, teamId: id }, grant.grantedAt) };
   }
 
-  @ApiOperation({ summary: 'Ends a grant; it is named in the query or in the body' })
+  @ApiOperation({ 
+    summary: 'Ends a grant; it is named in the query or in the body',
+    description: 'For the owner of the thing, also where the owner is no member of the team, and for administrators of the team.',
+  })
   @OptionalQuery('resource_type', 'resource_id', 'target_user_id')
   @Access({ for: 'user', action: 'change', of: 'teams', at: ID, inTeam: 'member' })
   @Delete('teams/:id/grants')
@@ -83,13 +86,15 @@ export class SharingController {
     @Query() query: Readonly<Record<string, unknown>>,
     @Body() body?: Readonly<Record<string, unknown>> | null,
   ) {
-    await this.requireMember(user, id);
     const asked = { ...body, ...query };
+    const thing = await this.thingIn(asked);
+    // Its owner need not be a member of a team with which editors have shared it.
+    if (!isId(id) || !thing || !this.reaching.isOwn(user, thing)) await this.requireMember(user, id);
     const family = familyIn(asked['resource_type']);
     const resourceId = idIn(asked['resource_id']);
     const target = asked['target_user_id'];
     const grant = { family, resourceId, targetUserId: typeof target === 'string' && target !== '' ? target : null };
-    const mayShare = await this.reaching.may(user, await this.things.byId(family, resourceId), family, 'share');
+    const mayShare = await this.reaching.may(user, thing, family, 'share');
     const { ended, position } = await this.commands.execute(new EndTeamGrant(id, actorOf(user), grant, mayShare, user.cause));
     await this.settled(reply, position);
     return { success: ended };
@@ -148,6 +153,12 @@ export class SharingController {
     const thing = await this.things.byId(family, resourceId);
     await this.reaching.reached(user, thing, family, undefined, thingNotFound);
     return { family, resourceId };
+  }
+
+  /** What a request names, if there is such a thing. */
+  private async thingIn({ resource_type: type, resource_id: id }: Readonly<Record<string, unknown>>) {
+    const known = RESOURCE_TYPES.find((each) => each === type);
+    return known && typeof id === 'string' ? this.things.byId(familyOf(known), id) : undefined;
   }
 
   private async requireMember(user: SignedInUser, id: string): Promise<void> {

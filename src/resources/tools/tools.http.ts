@@ -172,8 +172,9 @@ export class ToolsController {
   private async change(user: SignedInUser, reply: FastifyReply, id: string, wish: ToolWish) {
     refuseFixed(id);
     const needs = wish.config === undefined && wish.secrets === undefined ? 'edit' : 'change_credentials';
-    const { ownerId } = await this.reaching.reached(user, await this.tools.byId(id), 'tools', needs, toolNotFound);
-    await this.settled(reply, await this.commands.execute(new ChangeTool(id, ownerId, wish, user.cause)));
+    const tool = await this.reaching.reached(user, await this.tools.byId(id), 'tools', needs, toolNotFound);
+    const by = this.reaching.isOwn(user, tool) ? 'owner' : 'editor';
+    await this.settled(reply, await this.commands.execute(new ChangeTool(id, tool.ownerId, wish, user.cause, by)));
     return { success: true };
   }
 

@@ -8,12 +8,16 @@ import { conversation, requestStop } from '../../conversation/conversation.decid
 import { conversationStream } from '../../conversation/conversation.events.js';
 import { stopSubject } from '../../conversation/turn.policy.js';
 
-/** A user wants a running answer to stop. Once accepted, the answer does end stopped: the promise is in the log. */
+/**
+ * A user wants a running answer to stop, or may not have it any more. Once accepted, the answer does end stopped: the promise is in the
+ * log. A user is refused where the runner would hear of it late, because messaging is down.
+ */
 export class StopAnswer extends Command<void> {
   constructor(
     readonly conversationId: string,
     readonly turnId: string,
     readonly cause: Cause,
+    readonly reason: 'requested' | 'access-ended' = 'requested',
   ) {
     super();
   }
@@ -26,8 +30,9 @@ export class StopAnswerHandler implements Handler<StopAnswer> {
     private readonly signals: Signals,
   ) {}
 
-  async execute({ conversationId, turnId, cause }: StopAnswer): Promise<void> {
-    if (!this.signals.healthy) throw new Rejection('unavailable', 'The answer cannot be reached right now.');
+  async execute({ conversationId, turnId, cause, reason }: StopAnswer): Promise<void> {
+    if (reason === 'requested' && !this.signals.healthy)
+      throw new Rejection('unavailable', 'The answer cannot be reached right now.');
     await this.streams.transact(conversationStream(conversationId), conversation, requestStop(turnId), cause);
     this.signals.publish(stopSubject(turnId), '');
   }

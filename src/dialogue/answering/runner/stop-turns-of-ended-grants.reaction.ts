@@ -65,10 +65,10 @@ export class StopTurnsOfEndedGrants implements Reaction<Ending> {
 
   private async request(conversationId: string, turnId: string, cause: Cause): Promise<void> {
     try {
-      await this.commands.execute(new StopAnswer(conversationId, turnId, cause));
+      await this.commands.execute(new StopAnswer(conversationId, turnId, cause, 'access-ended'));
     } catch (error) {
       // It ended, or waits for an approval, which is decided anew by who resumes it.
-      if (!(error instanceof Rejection) || error.code === 'unavailable') throw error;
+      if (!(error instanceof Rejection)) throw error;
     }
   }
 }

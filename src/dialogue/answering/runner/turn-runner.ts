@@ -140,7 +140,7 @@ export class TurnRunner {
     if (typeof begun === 'string') return;
     const { claimed } = begun;
     if (await this.sharedUse.hasEnded(transcript.ownerId, transcript.asked.settings)) {
-      await unlessLost(this.commands.execute(new StopAnswer(conversationId, turnId, transcript.cause)));
+      await unlessLost(this.commands.execute(new StopAnswer(conversationId, turnId, transcript.cause, 'access-ended')));
       controller.abort('stopped' satisfies StopReason);
     }
     if (claimed.state.turns.get(turnId)?.stopRequested) controller.abort('stopped' satisfies StopReason);

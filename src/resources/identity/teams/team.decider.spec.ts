@@ -131,6 +131,17 @@ describe('a grant', () => {
     expect(revoke(alice, agent, 'bob', true, now)(sharing)).toEqual([]);
   });
 
+  it('is revoked by the owner of the thing, who need not be a member', () => {
+    const of = (ownerId: string) => grown(withBob, grant(bob, wanted({ ownerId }), now)(withBob));
+    expect(typesOf(revoke(mallory, agent, null, true, now)(of('mallory')))).toEqual(['TeamGrantEnded']);
+    expect(() => revoke(mallory, agent, null, true, now)(of('alice'))).toThrow(
+      expect.objectContaining({ code: 'team-not-found' }),
+    );
+    expect(() => revoke(mallory, agent, 'bob', true, now)(of('mallory'))).toThrow(
+      expect.objectContaining({ code: 'team-not-found' }),
+    );
+  });
+
   it('ends with the team, and with the thing', () => {
     expect(typesOf(remove(alice, now)(sharing))).toEqual(['TeamGrantEnded', 'TeamDeleted']);
     const events = endGrantsOf(agent, now)(sharing);

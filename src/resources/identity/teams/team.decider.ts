@@ -207,7 +207,10 @@ export const grantFor = (
     (each) => each.family === family && each.resourceId === resourceId && each.targetUserId === targetUserId,
   );
 
-/** A thing is not shared any more: by its owner or by an administrator of the team. One that was not shared stays so. */
+/**
+ * A thing is not shared any more: who may share it and administrators of the team decide that, and its owner, who need not be a
+ * member of each team that editors share it with. One that was not shared stays so.
+ */
 export const revoke =
   (
     actor: TeamActor,
@@ -217,8 +220,8 @@ export const revoke =
     now: Date,
   ): Decide =>
   (state) => {
-    requireIn(state, actor, mayShare ? 'member' : 'team_admin', 'Not the resource owner');
     const held = grantFor(state, thing, targetUserId);
+    if (held?.ownerId !== actor.userId) requireIn(state, actor, mayShare ? 'member' : 'team_admin', 'Not the resource owner');
     return held ? [endOf(state, held, 'revoked', now)] : [];
   };
 

@@ -1,4 +1,4 @@
-import { NO_GRANTS } from '../../../../test/support/no-grants.js';
+import { granting } from '../../../../test/support/no-grants.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { ToolQueries } from '../../../../projections/tools/tools.queries.js';
@@ -8,7 +8,7 @@ import { InternalKindForTests, ToolKindForTests } from '../../../../test/support
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { ChangeTool, ChangeToolHandler, CreateTool, CreateToolHandler, DeleteTool, DeleteToolHandler } from './tool.commands.js';
 import { defaultToolId } from '../defaults/default-tools.policy.js';
-import { CREDENTIALS_REPLACED, PUT_AWAY, REMOVED, StoredToolbox } from './stored-toolbox.js';
+import { CREDENTIALS_REPLACED, NOT_SHARED, PUT_AWAY, REMOVED, StoredToolbox } from './stored-toolbox.js';
 import { SwitchDefaultTool, SwitchDefaultToolHandler } from '../defaults/default-tools.commands.js';
 import { ToolHistory } from './tool-history.js';
 import { type CallContext, SignInRequired, ToolFailed } from './tool-kind.port.js';
@@ -27,6 +27,8 @@ let setup: ToolSetup;
 let toolbox: StoredToolbox;
 let on: { id: string; revision: number }[];
 let off: Set<string>;
+/** What Alice shares with others. */
+let held: Set<string>;
 
 beforeEach(() => {
   const store = new InMemoryEventStore();
@@ -35,7 +37,7 @@ beforeEach(() => {
   kind = new ToolKindForTests();
   const kinds = new ToolKinds([kind, ...['memory', 'think', 'internal_search'].map((name) => new InternalKindForTests(name))]);
   setup = new ToolSetup(kinds, vault);
-  [on, off] = [[], new Set()];
+  [on, off, held] = [[], new Set(), new Set()];
   const queries = {
     switchedOn: async (_: string, ids?: readonly string[]) => on.filter(({ id }) => ids?.includes(id) ?? true),
     switchedOffDefaults: async () => off,
@@ -46,7 +48,7 @@ beforeEach(() => {
     streams,
     kinds,
     vault,
-    NO_GRANTS,
+    granting(held),
   );
 });
 
@@ -191,6 +193,17 @@ describe('a call', () => {
     vault.rows.clear();
     await expect(run([{ ...pin, revision: 1 }])).rejects.toEqual(failed(CREDENTIALS_REPLACED));
     expect(kind.calls).toEqual([]);
+  });
+
+  it('of a tool of somebody else is made as long as it is shared, also where it was shared when the turn began', async () => {
+    const pin = await create();
+    held.add(pin.toolId);
+    const tools = await open([pin], { ownerId: 'bob' });
+    const send = () => tools.run(tools.actions[0]!, { to: 'Bob' }, context({ userId: 'bob' }));
+    expect(await send()).toMatchObject({ to: 'Bob' });
+    held.clear();
+    await expect(send()).rejects.toEqual(failed(NOT_SHARED));
+    expect((await open([pin], { ownerId: 'bob' })).actions).toEqual([]);
   });
 
   it('of a default tool is made until its user switches it off, and by agents that list it in any case', async () => {

@@ -22,6 +22,7 @@ const CHECK_JOB = 'check_job';
 /** Told when a tool is not what it was when the question was accepted. */
 export const REMOVED = 'This tool has been removed.';
 export const PUT_AWAY = 'This tool has been switched off.';
+export const NOT_SHARED = 'This tool is not shared with you any more.';
 export const CREDENTIALS_REPLACED = 'The credentials of this tool have been replaced since this answer began. Please ask again.';
 
 /** Tools from their streams, at the revisions that turns have pinned. */
@@ -89,7 +90,7 @@ export class StoredToolbox extends Toolbox {
     const kind = this.kinds.byName(definition.name);
     if (!kind) return unavailable(definition.customName || definition.displayName);
     // A tool acts with what its own owner has stored, whoever may use it.
-    return { toolId, ownerId: owner, kind, definition, admit: () => this.admit(toolId, folded, definition) };
+    return { toolId, ownerId: owner, kind, definition, admit: () => this.admit(pin, folded, definition, scope) };
   }
 
   private agentic({ agentType, hasSources, ownerId }: ToolScope): readonly OpenedTool[] {
@@ -105,10 +106,11 @@ export class StoredToolbox extends Toolbox {
     return kind ? [{ ...ofService(builtInToolId(kind.name), ownerId, kind), admit: () => Promise.resolve({}) }] : [];
   }
 
-  private async admit(toolId: string, folded: Folded<Tool>, pinned: ToolDefinition) {
+  private async admit({ toolId }: ToolPin, folded: Folded<Tool>, pinned: ToolDefinition, { ownerId: userId }: ToolScope) {
     const { status, definition, ownerId } = await this.history.since(toolId, folded);
     if (status !== 'there' || !definition) throw new ToolFailed(REMOVED);
     if (!definition.status) throw new ToolFailed(PUT_AWAY);
+    if (!(await this.reaching.isUsable(userId, { id: toolId, ownerId }, 'tools'))) throw new ToolFailed(NOT_SHARED);
     const { credentialsId } = pinned;
     if (definition.credentialsId !== credentialsId) throw new ToolFailed(CREDENTIALS_REPLACED);
     if (credentialsId === null) return {};

@@ -8,6 +8,7 @@ import {
   CredentialVault,
 } from '../../../platform/credentials/credential-vault.port.js';
 import { checked, invalid, readChoices, refuseFunctionNames, refuseLarge } from './definition.policy.js';
+import { sameJson } from '../../../kernel/same-json.js';
 import { redactedError, redaction } from './redaction.policy.js';
 import { toolNotFound } from './tool.decider.js';
 import type { ActionDefinition, ToolDefinition } from './tool.events.js';
@@ -51,16 +52,18 @@ export class ToolSetup {
   /**
    * The definition as its owner wants it, handed to the command that states it as an event. New secrets are kept before that, and
    * what they replace is forgotten after it: a crash in between leaves sealed secrets that nothing refers to, never a tool
-   * without its own. @throws Rejection
+   * without its own. `by`: who says it. @throws Rejection
    */
   async define<T>(
     ownerId: string,
     seen: ToolDefinition,
     wish: ToolWish,
     state: (wanted: ToolDefinition) => Promise<T>,
+    by: 'owner' | 'editor' = 'owner',
   ): Promise<T> {
     const before = wish.config || wish.secrets ? await this.secretsOf(ownerId, seen.credentialsId) : {};
     const { secrets, ...setUp } = await this.setUp(ownerId, seen, wish, before);
+    if (by === 'editor' && !sameJson(setUp.config, seen.config)) refuseKept(secrets, before, wish.config);
     const { displayName, customName, description, status } = wish;
     const texts = { displayName, customName, description, status };
     const wanted: ToolDefinition = {
@@ -135,6 +138,15 @@ export class ToolSetup {
     if (!kind) throw toolNotFound();
     return kind;
   }
+}
+
+/**
+ * A configuration says where secrets are sent. With another one an editor would read what the owner has stored, so what goes with it is
+ * the editor's own. @throws Rejection tool-invalid
+ */
+function refuseKept(secrets: Secrets, before: Secrets, given: ConfigGiven = {}): void {
+  const kept = Object.keys(secrets).filter((name) => secrets[name] === before[name] && given[name] !== secrets[name]);
+  if (kept.length > 0) throw invalid(Object.fromEntries(kept.map((name) => [name, 'Give it anew to change what it is sent with'])));
 }
 
 const sameSecrets = (a: Secrets, b: Secrets): boolean =>

@@ -67,6 +67,24 @@ describe('the secrets of a tool', () => {
     expect(await log()).toHaveLength(4);
   });
 
+  it('are not sent elsewhere by an editor, who gives their own', async () => {
+    const id = await create();
+    const edit = (wish: ToolWish, requestId: string) =>
+      new ChangeToolHandler(streams, setup).execute(
+        new ChangeTool(id, 'alice', wish, { ...cause, correlationId: requestId }, 'editor'),
+      );
+    for (const token of [undefined, ''])
+      await expect(edit({ config: { token, copies: 2 } }, 'r2')).rejects.toMatchObject({
+        code: 'tool-invalid',
+        details: { errors: { token: expect.any(String) } },
+      });
+    expect(await log()).toHaveLength(1);
+    await edit({ config: { token: '', copies: 1 }, displayName: 'Cards' }, 'r3');
+    expect(secrets()).toEqual([{ token: 'first token' }]);
+    await edit({ config: { token: 'of the editor', copies: 2 } }, 'r4');
+    expect(secrets()).toEqual([{ token: 'of the editor' }]);
+  });
+
   it('are kept anew when one of them changes, the others with it, and the old ones are forgotten', async () => {
     const id = await create({ config: { ...config, pin: '1234' } });
     await change(id, { config: { token: 'second token' } });

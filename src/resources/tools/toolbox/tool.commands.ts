@@ -61,13 +61,14 @@ export class ImportToolHandler implements Handler<ImportTool> {
   }
 }
 
-/** A tool's owner changes it, puts it away or takes it out again. */
+/** A tool's owner, or an editor, changes it, puts it away or takes it out again. */
 export class ChangeTool extends Command<bigint | undefined> {
   constructor(
     readonly toolId: ToolId,
     readonly ownerId: string,
     readonly wish: ToolWish,
     readonly cause: Cause,
+    readonly by: 'owner' | 'editor' = 'owner',
   ) {
     super();
   }
@@ -80,13 +81,12 @@ export class ChangeToolHandler implements Handler<ChangeTool> {
     private readonly setup: ToolSetup,
   ) {}
 
-  async execute({ toolId, ownerId, wish, cause }: ChangeTool): Promise<bigint | undefined> {
+  async execute({ toolId, ownerId, wish, cause, by }: ChangeTool): Promise<bigint | undefined> {
     const known = await this.streams.fold(toolStream(toolId), tool);
     const seen = definitionFor(known.state, ownerId);
-    return this.setup.define(ownerId, seen, wish, async (definition) => {
-      const { name: _, ...changes } = definition;
-      return (await this.streams.transact(toolStream(toolId), tool, change(ownerId, seen, changes), cause, known)).position;
-    });
+    const state = async ({ name: _, ...changes }: ToolDefinition) =>
+      (await this.streams.transact(toolStream(toolId), tool, change(ownerId, seen, changes), cause, known)).position;
+    return this.setup.define(ownerId, seen, wish, state, by);
   }
 }
 
