@@ -52,22 +52,29 @@ export class ArtifactQueries {
     return rows.map(asArtifact);
   }
 
-  /** Those of all owners. */
+  /** Those of all owners, oldest first. */
   async ofConversation(conversationId: string): Promise<readonly ArtifactRecord[]> {
-    const rows = await this.readModels.sql`select * from artifacts.artifact where conversation_id = ${conversationId}`;
+    const rows = await this.readModels.sql`
+      select * from artifacts.artifact where conversation_id = ${conversationId} order by created_at, artifact_id`;
     return rows.map(asArtifact);
   }
 
-  /** Oldest first. */
-  async versionsOf(artifactId: string): Promise<readonly ArtifactVersionRecord[]> {
-    const rows = await this.readModels.sql`select * from artifacts.version where artifact_id = ${artifactId} order by version`;
+  /** Oldest first; with `until` those that there were by then. */
+  async versionsOf(artifactId: string, until?: Date): Promise<readonly ArtifactVersionRecord[]> {
+    const rows = await this.readModels.sql`
+      select * from artifacts.version where artifact_id = ${artifactId} ${this.madeBy(until)} order by version`;
     return rows.map(asVersion);
   }
 
-  async version(artifactId: string, version: number): Promise<ArtifactVersionRecord | undefined> {
-    const rows = await this.readModels
-      .sql`select * from artifacts.version where artifact_id = ${artifactId} and version = ${version}`;
+  async version(artifactId: string, version: number, until?: Date): Promise<ArtifactVersionRecord | undefined> {
+    const rows = await this.readModels.sql`
+      select * from artifacts.version where artifact_id = ${artifactId} and version = ${version} ${this.madeBy(until)}`;
     return rows.map(asVersion)[0];
+  }
+
+  private madeBy(until: Date | undefined) {
+    const { sql } = this.readModels;
+    return until === undefined ? sql`` : sql`and created_at <= ${until}`;
   }
 
   /** How much is kept for a user. */

@@ -173,6 +173,14 @@ export class ConversationQueries {
     return { mayAsk: share.mayAsk, record: { title: share.title, timestamp: share.sharedAt, queries: turns.map(sharedRecord) } };
   }
 
+  /** Which turns of which conversation a link shows, and since when. */
+  async shownBy(tokenHash: string) {
+    const [row] = await this.readModels.sql<{ conversationId: string; turnIds: readonly string[]; sharedAt: Date }[]>`
+      select conversation_id as "conversationId", turn_ids as "turnIds", shared_at as "sharedAt"
+      from conversations.share where token_hash = ${tokenHash}`;
+    return row;
+  }
+
   /** The conversation of a message, and whether the message's journal, which is gone, was ever complete. */
   async conversationOf(messageId: string) {
     const [row] = await this.readModels.sql<{ conversationId: string; expired: boolean }[]>`

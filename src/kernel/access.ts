@@ -85,6 +85,8 @@ export type RouteAccess = Readonly<{
   grantedOn?: Family;
   /** Who reads a shared conversation whose link lets readers ask comes in with that link, where keys of agents do. */
   links?: 'too';
+  /** Who has the link of a shared conversation reads here what the link shows: its token comes as `share_token`. */
+  shownByLinks?: 'too';
   /** The role that the caller needs in the team that the route is about. */
   inTeam?: 'member' | 'team_admin' | 'owner';
   /** The handler refuses something else first, and then asks for a user itself. */

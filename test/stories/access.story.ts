@@ -6,12 +6,16 @@ import { refusalOf } from '../../src/resources/identity/access.policy.js';
 import { bearer } from '../support/access-table.js';
 import { bearerOf, type MadeToken, tokenFor } from '../support/access-tokens.js';
 import type { MakeBacking } from '../support/backing.js';
-import { type Client, conversationIdIn, messageIdIn } from '../support/client.js';
+import { Client, conversationIdIn, messageIdIn } from '../support/client.js';
 import { type Route, routes } from '../support/routes.js';
 import { YEARLY } from '../support/schedules.js';
 import { ReferenceDevice } from '../support/reference-device.js';
 import { addedSource } from '../support/sources.js';
+import { cause } from '../support/turns.js';
+import { chain, node } from '../support/workflow-graphs.js';
 import { openWorld, type World } from '../support/world.js';
+
+const GRAPH = chain(node('start', 'start'), node('end', 'end', { output_template: 'Hello.' }));
 
 const ALL = Object.keys(SCOPES) as readonly Scope[];
 const nameOf = ({ method, path }: Route): string => `${method} ${path}`;
@@ -186,6 +190,84 @@ export function accessStory(makeBacking: MakeBacking): void {
       const foreign = await send(world.bob, route, things[kind] ?? newId());
       expect(foreign.status).toBe(404);
       expect(await send(world.bob, route, newId())).toEqual(foreign);
+    });
+  });
+
+  describe('with a grant of a team', () => {
+    const LEVELS = ['viewer', 'editor'] as const;
+    const granted = cases.flatMap(({ name, route }) => {
+      const { access, path } = route;
+      // Its path names no thing of the family but a secret of its own.
+      if (access?.for === 'capability' || path.endsWith('/:taskId')) return [];
+      const family = access?.grantedOn ?? familyOf(route);
+      const isNamed = access?.at !== undefined || path.includes('/:') || access?.grantedOn;
+      return family && isNamed && !isForAllMethods(route) ? LEVELS.map((level) => ({ name, route, family, level })) : [];
+    });
+    const carols: Partial<Record<(typeof LEVELS)[number], Client>> = {};
+
+    beforeAll(async () => {
+      const { alice } = world;
+      const workflow = await alice.post('/api/workflows', { name: 'Mine', description: '', ...GRAPH });
+      things['workflows'] = ((await workflow.json()) as { data: { id: string } }).data.id;
+      for (const level of LEVELS) {
+        carols[level] = await world.as(level);
+        const { team } = (await (await alice.post('/api/teams', { name: level })).json()) as { team: { id: string } };
+        await alice.post(`/api/teams/${team.id}/members`, { user_id: await world.idOf(level) });
+        for (const family of FAMILIES) {
+          const grant = { resource_type: family.slice(0, -1), resource_id: things[family], access_level: level };
+          expect((await alice.post(`/api/teams/${team.id}/grants`, grant)).status).toBe(201);
+        }
+      }
+    });
+
+    it.each(granted)('$name of $level is answered as the function decides', async ({ route, family, level }) => {
+      const who = { kind: 'user', userId: level, roles: ['user'], credential: 'session-token', cause } as const;
+      const thing = { id: things[family]!, ownerId: 'alice' };
+      const grant = { level, switches: {} };
+      const refusal = refusalOf(who, { does: 'reach', thing, family, grant, needs: route.access?.granted });
+      const { status, text } = await send(carols[level]!, route, thing.id);
+      // Some routes look among the caller's own things alone: there, what is another's is not there.
+      if (refusal) expect([status, text]).toEqual([status === 404 ? 404 : refusal.status, text]);
+      else expect([status, text]).not.toEqual([403, text]);
+    });
+  });
+
+  describe('in a team', () => {
+    const ofTeams = cases.filter(({ route: { access } }) => access?.inTeam);
+    const ROLES = ['team_member', 'team_admin'] as const;
+
+    it.each(ofTeams.flatMap((each) => ROLES.map((role) => ({ ...each, role }))))(
+      '$name is answered to a $role as the function decides',
+      async ({ route, role }) => {
+        const { team } = (await (await world.alice.post('/api/teams', { name: 'Ours' })).json()) as { team: { id: string } };
+        const carol = await world.as('carol');
+        await world.alice.post(`/api/teams/${team.id}/members`, { user_id: await world.idOf('carol'), role });
+        const who = { kind: 'user', userId: 'carol', roles: ['user'], credential: 'session-token', cause } as const;
+        const needs = route.access!.inTeam!;
+        const refusal = refusalOf(who, { does: 'act-in-team', team: { ownerId: 'alice' }, role, needs });
+        const { status } = await send(carol, route, team.id);
+        // Members leave, and send nobody away.
+        const namesAnother = route.path.endsWith('/members/:userId') && role === 'team_member';
+        expect(status === 403).toBe(refusal?.status === 403 || namesAnother);
+      },
+    );
+  });
+
+  describe('the token of a promptable link', () => {
+    let reader: Client;
+    beforeAll(async () => {
+      const shared = await world.alice.post('/api/share?isPromptable=true', {
+        conversation_id: conversationIdIn(await world.alice.stream({ question: 'Why?' })),
+      });
+      const { identifier } = (await shared.json()) as { identifier: string };
+      reader = new Client(world.service.url, { 'x-api-key': identifier });
+    });
+    const named = cases.filter(({ route: { access } }) => access?.for === 'user' || access?.for === 'caller');
+
+    it.each(named)('opens $name, or does not, as the route says', async ({ route }) => {
+      const { status } = await send(reader, route, newId());
+      if (route.path === '/api/store_attachment') expect([400, 401]).toContain(status);
+      else expect(status === 401).toBe(route.access?.links !== 'too');
     });
   });
 

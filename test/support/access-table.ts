@@ -46,6 +46,8 @@ export const bearer = (scopes: readonly Scope[], resources: TokenGrant['resource
 const NOT_READ = 'not read';
 const ALL = Object.keys(SCOPES) as readonly Scope[];
 const OWN = 'own';
+/** What a link opens where a route reads more than it. */
+const SHOWN = 'shown';
 
 /** A request that names at each place a resource that the token may use, or another one. */
 const entering = (access: RouteAccess | undefined, named: string): Act => ({
@@ -116,6 +118,15 @@ function cell(route: Route, who: Caller | undefined): string {
   return who && who !== owner && who !== agentKey && who !== reader ? 'own' : 'yes';
 }
 
+/** Who has a link that shows a conversation comes without a credential; some routes read what the link shows. */
+function cellOfShareLink(route: Route): string {
+  if (!route.access?.shownByLinks) return cell(route, undefined);
+  const artifact = { ownerId: 'owner', conversationId: 'c', messageId: 't' };
+  const shown = { conversationId: 'c', turnIds: ['t'] };
+  const status = statusOf(undefined, { does: 'read-artifact', artifact, within: undefined, shown });
+  return status === 'yes' ? SHOWN : status;
+}
+
 /** A device comes to its own routes alone; elsewhere its token is no credential, or is not read. */
 function cellOfDevice({ path, access }: Route): string {
   if (BEARER_IS_DEVICE.test(path)) return statusOf(device, entering(access, OWN));
@@ -167,6 +178,7 @@ const HEADING = [
   'Another user',
   'Administrator',
   'Agent key (widget)',
+  'Share link',
   'Promptable link',
   'Device',
   'Token with',
@@ -174,10 +186,12 @@ const HEADING = [
 ];
 
 function row(route: Route): readonly string[] {
-  const visitors = [undefined, owner, otherUser, administrator, agentKey, reader];
+  const visitors = [undefined, owner, otherUser, administrator, agentKey];
   return [
     `\`${route.method} ${route.path}\``,
     ...visitors.map((who) => cell(route, who)),
+    cellOfShareLink(route),
+    cell(route, reader),
     cellOfDevice(route),
     scopesFor(route),
     restrictions(route),
@@ -220,6 +234,7 @@ The owner is the user whose resource the request names. A resource of another us
 | yes | let in |
 | own | let in, and sees or makes what is the caller's own |
 | all | let in, and sees what all users did |
+| shown | let in, and sees what the link shows |
 | its own | let in with the ids that the token is restricted to |
 | 401 | the credential is missing, or is none that the route takes |
 | 403 | closed to this credential |
@@ -240,15 +255,15 @@ ${accessTable()}
 ## By teams
 
 A team shares things of its members with the others. The table says what the holder of such a grant may do with the thing that a request names,
-and what members of a team may do in the team that it names. On every other route a grant opens nothing: 403 for a thing that it shows, 404
+and what members of a team may do in the team that it names. On every other route a grant opens nothing: 403 or 404 for a thing that it shows, 404
 without one. The owner of a thing can switch more on or off with \`PUT /api/resource_settings\`; the table shows the defaults. The owner of a team, and
-administrators of the installation, delete it and give it another owner.
+administrators of the installation, delete it and give it another owner. The owner of a thing ends each of its grants, also in a team that the owner is no member of.
 
 ${teamTable()}
 
 A widget is a page that holds the key of an agent: whoever opens the page has the key, so it is no secret. \`allowed_origins\` keeps other pages from using it; a
-program sends no \`Origin\`, and passes. A share link is an address (\`GET /api/shared_conversation/:identifier\`, \`GET /api/shared_agent\`) and is no credential of any
-other route. The readers of a promptable link send its token as \`api_key\`: they ask, and read what was asked with that link, and nothing else; its end closes what
+program sends no \`Origin\`, and passes. A share link is an address (\`GET /api/shared_conversation/:identifier\`, \`GET /api/shared_agent\`); as \`share_token\` it opens the
+artifacts of the turns that it shows, as they were when it was made, and it is no credential of any other route. The readers of a promptable link send its token as \`api_key\`: they ask, and read what was asked with that link, and nothing else; its end closes what
 they read, within two seconds.
 
 An agent's key asks its agent, and reads, rates and stops what was begun with a key of that agent, also with one that was regenerated since.

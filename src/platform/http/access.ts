@@ -17,7 +17,8 @@ const SCHEMES: Readonly<Record<Audience, readonly string[]>> = {
 /** Declares what a route does to which kind of resource, and which scope lets a personal access token do it. */
 export function Access(access: RouteAccess): MethodDecorator {
   const { scopes } = access;
-  const security = SCHEMES[access.for].map((scheme) => ApiSecurity(scheme));
+  const schemes = [...SCHEMES[access.for], ...(access.shownByLinks ? ['share-token'] : [])];
+  const security = schemes.map((scheme) => ApiSecurity(scheme));
   const isForTokens = access.for === 'user' || access.for === 'caller';
   const named = scopes === undefined ? [] : [ApiExtension('x-token-scopes', scopes === 'any-token' ? [] : [...scopes])];
   const documented = isForTokens ? [...named, ApiResponse({ status: 403, description: refusedToTokens(scopes) })] : [];

@@ -38,11 +38,14 @@ export function serveApiReference(app: NestFastifyApplication, version: string):
     .addBearerAuth({ type: 'http', scheme: 'bearer', description: BEARER })
     .addGlobalResponse(UNAUTHORIZED, TOO_MANY)
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-API-Key' }, 'agent-key')
+    .addApiKey({ type: 'apiKey', in: 'query', name: 'share_token', description: SHARE_TOKEN }, 'share-token')
     .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'The token that a device got when it was paired.' }, 'device')
     .build();
   const document = () => withSecurity(withUnavailability(SwaggerModule.createDocument(app, description)));
   SwaggerModule.setup('api/docs', app, document, { jsonDocumentUrl: 'api/openapi.json' });
 }
+
+const SHARE_TOKEN = 'The `identifier` of a link to a conversation: it opens what the link shows.';
 
 /** Routes of these need nothing that can be full or away, or tell of it in their own words. */
 const TAGS_ALWAYS_ANSWERED = ['Operations', 'StartUp', 'EmptyLists'];

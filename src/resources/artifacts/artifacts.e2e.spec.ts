@@ -249,4 +249,75 @@ describe('the artifact of a conversation', () => {
     expect((await visitor.delete(path)).status).toBe(404);
     expect((await carol.delete(path)).status).toBe(200);
   });
+
+  describe('that a link shows', () => {
+    const nobody = () => new Client(service.url);
+    const turnsOf = async (conversationId: string) => {
+      const { body } = await read(carol.get(`/api/get_single_conversation?id=${conversationId}`));
+      return (body['queries'] as Body[]).map((query) => query['message_id'] as string);
+    };
+    const made = (conversationId: string, messageId: string | null = null, more: Partial<NewArtifact> = {}) =>
+      stored('Tea', { ownerId: carolsId, parent: { conversationId, workflowRunId: newId(), messageId }, ...more });
+    const shared = async (conversation_id: string) => {
+      const { status, body } = await read(carol.post('/api/share?isPromptable=false', { conversation_id }));
+      expect(status).toBe(201);
+      return body['identifier'] as string;
+    };
+
+    it('is read by everybody, in the versions that there were, and changed by nobody', async () => {
+      const conversationId = await asked(carol);
+      const [turnId] = await turnsOf(conversationId);
+      const one = await made(conversationId, turnId);
+      const token = await shared(conversationId);
+      const by = `?share_token=${token}`;
+      await stored('Cake', { ...one, edition: 'second', content: new Uint8Array(Buffer.from('Cake')) });
+      const shown = await read(nobody().get(one.path + by));
+      expect(shown).toMatchObject({
+        status: 200,
+        body: { artifact: { id: one.artifactId, current_version: 1, conversation_id: null, workflow_run_id: null } },
+      });
+      expect((shown.body['artifact'] as Body)['versions']).toHaveLength(1);
+      expect(await (await nobody().get(`${one.path}/download${by}`)).text()).toBe('Tea');
+      expect((await nobody().get(`${one.path}/versions/1${by}`)).status).toBe(200);
+      expect((await nobody().get(`${one.path}/versions/2${by}`)).status).toBe(404);
+      expect((await nobody().get(`${one.path}/download${by}&version=2`)).status).toBe(404);
+      expect((await bob.get(one.path + by)).status).toBe(200);
+      expect(await read(carol.get(one.path + by))).toMatchObject({ body: { artifact: { current_version: 2 } } });
+      expect((await nobody().delete(one.path + by)).status).toBe(401);
+      expect((await bob.post(`${one.path}/restore${by}`, { version: 1 })).status).toBe(404);
+    });
+
+    it('is none that another turn has made, or that was made later', async () => {
+      const conversationId = await asked(carol);
+      const [turnId] = await turnsOf(conversationId);
+      const one = await made(conversationId, turnId);
+      const before = await made(conversationId);
+      const token = await shared(conversationId);
+      const later = await made(conversationId, turnId);
+      await asked(carol, {}, { conversation_id: conversationId });
+      const next = await made(conversationId, (await turnsOf(conversationId)).at(-1));
+      const other = await stored('Tea', { ownerId: carolsId });
+      for (const { path } of [before, later, next, other])
+        expect(await read(nobody().get(`${path}?share_token=${token}`))).toEqual(NOT_FOUND);
+      const ids = async (who: Client, query: string) =>
+        ((await read(who.get(`/api/artifacts${query}`))).body['artifacts'] as Body[]).map(({ id }) => id as string);
+      for (const query of [`?share_token=${token}`, `?share_token=${token}&conversation_id=${conversationId}`])
+        for (const who of [nobody(), bob]) expect(await ids(who, query)).toEqual([one.artifactId]);
+      expect(await ids(carol, `?share_token=${token}&conversation_id=${conversationId}`)).toHaveLength(4);
+      expect((await nobody().get(`/api/artifacts?share_token=${token}&conversation_id=${newId()}`)).status).toBe(404);
+    });
+
+    it('is gone with the link', async () => {
+      const conversationId = await asked(carol);
+      const [turnId] = await turnsOf(conversationId);
+      const { path } = await made(conversationId, turnId);
+      const token = await shared(conversationId);
+      expect((await nobody().get(`${path}?share_token=${token}`)).status).toBe(200);
+      expect((await carol.delete(`/api/share?identifier=${token}`)).status).toBe(200);
+      for (const wrong of [token, 'nonsense', ''])
+        expect(await read(nobody().get(`${path}?share_token=${wrong}`))).toEqual(NOT_FOUND);
+      expect((await nobody().get(`/api/artifacts?share_token=${token}`)).status).toBe(404);
+      expect((await nobody().get(path)).status).toBe(401);
+    });
+  });
 });

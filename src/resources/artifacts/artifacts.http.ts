@@ -2,8 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req, Res, 
 import { ApiOperation, ApiProduces, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { IsOptional } from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type ArtifactRecord, ArtifactQueries } from '../../../projections/artifacts/artifacts.queries.js';
-import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
+import { ArtifactQueries } from '../../../projections/artifacts/artifacts.queries.js';
 import { Blobs } from '../../kernel/blobs.js';
 import { Commands } from '../../kernel/commands.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
@@ -12,13 +11,14 @@ import { Rejection } from '../../kernel/rejection.js';
 import { Access } from '../../platform/http/access.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
 import { answerPosition } from '../../platform/http/positions.js';
-import { type NamedConversation, requireAccess } from '../identity/access.policy.js';
-import { type Caller, ownerOf } from '../identity/caller.js';
-import { KnownCaller } from '../identity/identity.http.js';
+import type { Caller } from '../identity/caller.js';
+import type { Identity } from '../identity/identity.js';
+import { KnownCaller, RequestIdentity } from '../identity/identity.http.js';
 import { fileNotFound, sendFile } from './artifact-file.http.js';
 import { artifactRecord, versionRecord } from './artifact-record.http.js';
 import { DeleteArtifact, RestoreArtifact } from './artifact.commands.js';
-import { artifactNotFound, versionNotFound } from './artifact.decider.js';
+import { versionNotFound } from './artifact.decider.js';
+import { ArtifactsInReach } from './artifacts-in-reach.js';
 import { ArtifactsOptions } from './artifacts-options.js';
 import { FileLinks } from './file-links.js';
 
@@ -28,6 +28,12 @@ const LINK_TYPE = 'application/vnd.docsgpt.artifact-url+json';
 export class RestoredVersion {
   @IsOptional() version?: unknown;
 }
+
+const BY_LINK = ApiQuery({
+  name: 'share_token',
+  required: false,
+  description: 'The identifier of a link to a conversation: what its turns had made by then.',
+});
 
 const OF_CONVERSATION = ApiQuery({
   name: 'conversation_id',
@@ -42,79 +48,91 @@ export class ArtifactsController {
   constructor(
     private readonly commands: Commands,
     private readonly artifacts: ArtifactQueries,
-    private readonly conversations: ConversationQueries,
+    private readonly inReach: ArtifactsInReach,
     private readonly blobs: Blobs,
     private readonly links: FileLinks,
     private readonly freshness: Freshness,
     private readonly options: ArtifactsOptions,
   ) {}
 
-  @Access({ for: 'caller', action: 'list', of: 'artifacts' })
+  @Access({ for: 'caller', action: 'list', of: 'artifacts', shownByLinks: 'too' })
   @Get('artifacts')
-  @ApiOperation({ summary: 'Lists the artifacts of a conversation, of a run of a workflow, or all of one’s own' })
+  @ApiOperation({
+    summary: 'Lists the artifacts of a conversation, of a run of a workflow, those that a link shows, or all of one’s own',
+  })
   @OF_CONVERSATION
+  @BY_LINK
   @ApiQuery({ name: 'workflow_run_id', required: false })
   async list(
-    @KnownCaller() caller: Caller,
+    @RequestIdentity() identity: Identity,
     @Query('conversation_id') conversationId?: string,
     @Query('workflow_run_id') workflowRunId?: string,
+    @Query('share_token') shareToken?: string,
   ) {
     if (conversationId && !isId(conversationId)) throw new Rejection('invalid-request', 'Invalid conversation_id');
     if (workflowRunId && !isId(workflowRunId)) throw new Rejection('invalid-request', 'Invalid workflow_run_id');
-    const named = workflowRunId && caller.kind === 'agent-key' ? undefined : await this.named(conversationId);
-    requireAccess(caller, { does: 'list-artifacts', of: named ?? (workflowRunId ? 'workflow-run' : 'owner') });
-    const filter = conversationId ? { conversationId } : workflowRunId ? { workflowRunId } : {};
-    return { success: true, artifacts: (await this.artifacts.ownedBy(ownerOf(caller), filter)).map(artifactRecord) };
+    const listed = await this.inReach.listed(await identity.caller(), { conversationId, workflowRunId, shareToken });
+    return { success: true, artifacts: listed.map(artifactRecord) };
   }
 
-  @Access({ for: 'caller', action: 'read', of: 'artifacts' })
+  @Access({ for: 'caller', action: 'read', of: 'artifacts', shownByLinks: 'too' })
   @Get('artifacts/:id')
   @ApiOperation({ summary: 'Describes an artifact and its versions' })
   @OF_CONVERSATION
-  async one(@KnownCaller() caller: Caller, @Param('id') id: string, @Query('conversation_id') conversationId?: string) {
-    const artifact = await this.reached(caller, 'read-artifact', id, conversationId);
-    const versions = await this.artifacts.versionsOf(id);
+  @BY_LINK
+  async one(
+    @RequestIdentity() identity: Identity,
+    @Param('id') id: string,
+    @Query('conversation_id') conversationId?: string,
+    @Query('share_token') shareToken?: string,
+  ) {
+    const { artifact, until } = await this.inReach.read(await identity.caller(), id, { conversationId, shareToken });
+    const versions = await this.artifacts.versionsOf(id, until);
     const spec = versions.find(({ version }) => version === artifact.currentVersion)?.spec ?? null;
     return { success: true, artifact: { ...artifactRecord(artifact), versions: versions.map(versionRecord), spec } };
   }
 
-  @Access({ for: 'caller', action: 'read', of: 'artifacts' })
+  @Access({ for: 'caller', action: 'read', of: 'artifacts', shownByLinks: 'too' })
   @Get('artifacts/:id/versions/:version')
   @ApiOperation({ summary: 'Describes one version of an artifact' })
   @OF_CONVERSATION
+  @BY_LINK
   async version(
-    @KnownCaller() caller: Caller,
+    @RequestIdentity() identity: Identity,
     @Param('id') id: string,
     @Param('version') version: string,
     @Query('conversation_id') conversationId?: string,
+    @Query('share_token') shareToken?: string,
   ) {
-    await this.reached(caller, 'read-artifact', id, conversationId);
+    const { until } = await this.inReach.read(await identity.caller(), id, { conversationId, shareToken });
     const number = versionIn(version);
-    const found = number === undefined ? undefined : await this.artifacts.version(id, number);
+    const found = number === undefined ? undefined : await this.artifacts.version(id, number, until);
     if (!found) throw versionNotFound();
     return { success: true, version: { ...versionRecord(found), spec: found.spec } };
   }
 
-  @Access({ for: 'caller', action: 'read', of: 'artifacts' })
+  @Access({ for: 'caller', action: 'read', of: 'artifacts', shownByLinks: 'too' })
   @Get('artifacts/:id/download')
   @ApiOperation({ summary: 'Sends the file of a version, or a link to it that needs no credential for five minutes' })
   @ApiProduces('application/octet-stream', LINK_TYPE)
   @OF_CONVERSATION
+  @BY_LINK
   @ApiQuery({ name: 'version', required: false, description: 'The newest by default.' })
   @ApiQuery({ name: 'disposition', required: false, enum: ['url'] })
   async download(
-    @KnownCaller() caller: Caller,
+    @RequestIdentity() identity: Identity,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
     @Param('id') id: string,
     @Query('disposition') disposition?: string,
     @Query('version') version?: string,
     @Query('conversation_id') conversationId?: string,
+    @Query('share_token') shareToken?: string,
   ): Promise<StreamableFile | string> {
-    const artifact = await this.reached(caller, 'read-artifact', id, conversationId);
+    const { artifact, until } = await this.inReach.read(await identity.caller(), id, { conversationId, shareToken });
     const number = version === undefined ? artifact.currentVersion : versionIn(version);
     if (number === undefined) throw new Rejection('invalid-request', 'Invalid version');
-    const found = await this.artifacts.version(id, number);
+    const found = await this.artifacts.version(id, number, until);
     if (!found) throw versionNotFound();
     if (disposition !== 'url' && !request.headers.accept?.includes('application/json')) return sendFile(reply, this.blobs, found);
     const base = (this.options.baseUrl ?? `${request.protocol}://${request.host}`).replace(/\/$/, '');
@@ -150,7 +168,7 @@ export class ArtifactsController {
     @Body() body: RestoredVersion,
     @Query('conversation_id') conversationId?: string,
   ) {
-    const { ownerId } = await this.reached(caller, 'change-artifact', id, conversationId);
+    const { ownerId } = await this.inReach.changed(caller, id, { conversationId });
     if (body.version === undefined || body.version === null) throw new Rejection('invalid-request', 'Missing version');
     const version = versionIn(body.version);
     if (version === undefined) throw new Rejection('invalid-request', 'Invalid version');
@@ -170,25 +188,9 @@ export class ArtifactsController {
     @Param('id') id: string,
     @Query('conversation_id') conversationId?: string,
   ) {
-    const { ownerId } = await this.reached(caller, 'change-artifact', id, conversationId);
+    const { ownerId } = await this.inReach.changed(caller, id, { conversationId });
     await this.settled(reply, await this.commands.execute(new DeleteArtifact(id, ownerId, caller.cause)));
     return { success: true };
-  }
-
-  private async reached(
-    caller: Caller,
-    does: 'read-artifact' | 'change-artifact',
-    id: string,
-    conversationId: string | undefined,
-  ): Promise<ArtifactRecord> {
-    const artifact = isId(id) ? await this.artifacts.byId(id) : undefined;
-    requireAccess(caller, { does, artifact, within: await this.named(conversationId) }, artifactNotFound);
-    return artifact!;
-  }
-
-  private async named(conversationId: string | undefined): Promise<NamedConversation | undefined> {
-    if (!conversationId) return undefined;
-    return { conversationId, began: isId(conversationId) ? await this.conversations.beginningOf(conversationId) : undefined };
   }
 
   /** The caller's next read shows what was written, wherever it is answered. */

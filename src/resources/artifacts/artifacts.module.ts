@@ -7,6 +7,7 @@ import { ArtifactContents } from './artifact-contents.port.js';
 import { ArtifactQuota } from './artifact-quota.js';
 import { artifactPurges } from './artifact.purges.js';
 import { ArtifactsController } from './artifacts.http.js';
+import { ArtifactsInReach } from './artifacts-in-reach.js';
 import { ArtifactsOptions } from './artifacts-options.js';
 import { artifactsRejections } from './artifacts.rejections.js';
 import { StoredArtifactContents } from './stored-artifact-contents.js';
@@ -18,6 +19,7 @@ import { FileLinks } from './file-links.js';
   providers: [
     ArtifactQueries,
     ConversationQueries,
+    ArtifactsInReach,
     ArtifactQuota,
     FileLinks,
     StoreArtifactHandler,

@@ -156,6 +156,25 @@ describe('an artifact', () => {
     expect(refused(key, act('read-artifact', { artifact: ofRun, within }))).toEqual([404, 'not-found']);
   });
 
+  it('is read, and never changed, with a link that shows the turn that made it', () => {
+    const shown = { conversationId: 'c1', turnIds: ['t1', 't2'] };
+    const made = (messageId: string | null, conversationId = 'c1') => ({ ownerId: 'alice', conversationId, messageId });
+    const mallory = { ...alice, userId: 'mallory' };
+    for (const who of [undefined, mallory]) {
+      expect(refused(who, act('read-artifact', { artifact: made('t2'), shown }))).toBe('allowed');
+      for (const other of [made('t3'), made(null), made('t1', 'c2'), undefined])
+        expect(refused(who, act('read-artifact', { artifact: other, shown }))).toEqual([404, 'not-found']);
+      expect(refused(who, act('change-artifact', { artifact: made('t2'), shown }))).toEqual([404, 'not-found']);
+      expect(refused(who, act('read-artifact', { artifact: made('t2'), shown: null }))).toEqual([404, 'not-found']);
+      const listing = (of: Extract<Act, { does: 'list-artifacts' }>['of']) => refused(who, { does: 'list-artifacts', of, shown });
+      expect(listing(within)).toBe('allowed');
+      for (const other of ['owner', 'workflow-run', { conversationId: 'c2', began }] as const) {
+        const refusal = who ? [403, 'not-allowed'] : [404, 'not-found'];
+        expect(listing(other)).toEqual(who && typeof other === 'string' ? 'allowed' : refusal);
+      }
+    }
+  });
+
   it('is listed with its conversation to those it belongs to, and otherwise to its owner', () => {
     const listing = (of: Extract<Act, { does: 'list-artifacts' }>['of']): Act => ({ does: 'list-artifacts', of });
     for (const each of [within, 'workflow-run', 'owner'] as const) expect(refused(alice, listing(each))).toBe('allowed');

@@ -51,6 +51,9 @@ export type NamedByQuestion = Readonly<{
 /** A conversation that a request names, and how it began; undefined: it is not there. */
 export type NamedConversation = Readonly<{ conversationId: string; began: Beginning | undefined }>;
 
+/** What the link of a shared conversation shows. */
+export type ShownByLink = Readonly<{ conversationId: string; turnIds: readonly string[] }>;
+
 /** What a caller who does not own a thing holds of it, and needs for what is done. */
 type ByGrant = Readonly<{ grant?: Grant | undefined; needs?: ResourceAction | undefined }>;
 
@@ -68,14 +71,22 @@ export type Act =
   | Readonly<{ does: 'join'; conversation: Beginning }>
   /** A journal is read. `askedWith` is the id of the token that its question was asked with. */
   | Readonly<{ does: 'replay'; conversation: Beginning; askedWith: string | undefined }>
-  /** The artifact of a conversation or of a run is read, or changed. `within` is the conversation that the request names. */
+  /**
+   * The artifact of a conversation or of a run is read, or changed. `within` is the conversation that the request names, `shown` what
+   * the link shows that comes with it; null: a link that shows nothing.
+   */
   | Readonly<{
       does: 'read-artifact' | 'change-artifact';
-      artifact: Readonly<{ ownerId: string; conversationId: string | null }> | undefined;
+      artifact: Readonly<{ ownerId: string; conversationId: string | null; messageId?: string | null }> | undefined;
       within: NamedConversation | undefined;
+      shown?: ShownByLink | null | undefined;
     }>
   /** Artifacts are listed: those of a conversation, of a run of a workflow, or all. */
-  | Readonly<{ does: 'list-artifacts'; of: NamedConversation | 'workflow-run' | 'owner' }>
+  | Readonly<{
+      does: 'list-artifacts';
+      of: NamedConversation | 'workflow-run' | 'owner';
+      shown?: ShownByLink | null | undefined;
+    }>
   /** Something is done in a team, where the caller is what `role` says. */
   | Readonly<{
       does: 'act-in-team';
@@ -122,7 +133,7 @@ export function refusalOf(who: Who | DeviceCaller, act: Act): Refusal | undefine
     case 'change-artifact':
       return reachingArtifact(who, act);
     case 'list-artifacts':
-      return listingArtifacts(who, act.of);
+      return listingArtifacts(who, act);
     case 'act-in-team':
       return actingInTeam(who, act);
     case 'serve':
@@ -361,21 +372,29 @@ const FORBIDDEN: Refusal = { status: 403, code: 'not-allowed', message: 'Forbidd
 
 /**
  * The key of an agent is in the hands of every visitor, so it opens what belongs to a conversation that the visitor can name, and
- * changes nothing.
+ * changes nothing. A link opens what the turns have made that it shows.
  */
 function reachingArtifact(
   who: Who,
-  { does, artifact, within: named }: Extract<Act, { does: 'read-artifact' | 'change-artifact' }>,
+  { does, artifact, within: named, shown }: Extract<Act, { does: 'read-artifact' | 'change-artifact' }>,
 ) {
-  if (!who) return UNAUTHENTICATED;
+  if (does === 'read-artifact' && artifact && shown && isShown(shown, artifact)) return undefined;
+  if (!who) return shown === undefined ? UNAUTHENTICATED : NOT_FOUND;
   if (!artifact || artifact.ownerId !== ownerOf(who)) return NOT_FOUND;
   if (who.kind === 'user') return undefined;
   if (!named || named.conversationId !== artifact.conversationId || !isOf(named, who)) return NOT_FOUND;
   return does === 'change-artifact' ? FORBIDDEN : undefined;
 }
 
-function listingArtifacts(who: Who, of: NamedConversation | 'workflow-run' | 'owner'): Refusal | undefined {
-  if (!who) return UNAUTHENTICATED;
+/** Whether a link shows an artifact: one of its turns has made it. */
+export const isShown = (
+  { conversationId, turnIds }: ShownByLink,
+  artifact: Readonly<{ conversationId: string | null; messageId?: string | null }>,
+): boolean => artifact.conversationId === conversationId && turnIds.includes(artifact.messageId ?? '');
+
+function listingArtifacts(who: Who, { of, shown }: Extract<Act, { does: 'list-artifacts' }>): Refusal | undefined {
+  if (shown && typeof of === 'object' && of.conversationId === shown.conversationId) return undefined;
+  if (!who) return shown === undefined ? UNAUTHENTICATED : NOT_FOUND;
   if (typeof of === 'string') return who.kind === 'user' ? undefined : FORBIDDEN;
   return isOf(of, who) ? undefined : FORBIDDEN;
 }
