@@ -282,6 +282,29 @@ export function devicesStory(open: () => Promise<DevicePlaces>): void {
       });
     });
 
+    it.each([
+      ['redact', '[REDACTED]'],
+      ['block', 'withheld by a content policy'],
+    ])('whose output holds a secret is searched as the guardrails of its agent say: %s', async (action, shown) => {
+      const device = await paired({ approval_mode: 'full' });
+      const secret = `AKIA${'QRST'.repeat(4)}`;
+      // It comes in two parts, and from two streams.
+      serve(device, async (envelope, session) => {
+        await session.ack(envelope);
+        await session.output(envelope, [out(`key=${secret.slice(0, 9)}`), err(`also ${secret}`)]);
+        await session.output(envelope, [out(secret.slice(9)), over(0)]);
+      });
+      const controls = [{ check: 'secrets', stage: 'tool_result', action }];
+      const guardrails = { enabled: true, mode: 'scan_all', block_message: 'No.', controls };
+      const asked = await ask(device, { command: 'env' }, await agentWith(device, { config: { guardrails } }));
+      const told = JSON.stringify(world.model.completions.at(-1)!.body.messages);
+      expect([told, asked.records].map((text) => text.includes(secret))).toEqual([false, false]);
+      expect(told).toContain(shown);
+      await auditEnding(device, { exit_code: 0, stdout_bytes: 24, stderr_bytes: 25 });
+      for await (const page of world.backing.store.readAll({ after: LOG_START }))
+        for (const { data } of page.events) expect(data).not.toContain(secret);
+    });
+
     it('that is denied reaches no device', async () => {
       const device = await paired();
       const done = await decide(await ask(device, { command: 'ls' }), 'denied');

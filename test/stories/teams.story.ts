@@ -136,7 +136,11 @@ export function teamsStory(open: () => Promise<TeamPlaces>): void {
       const { text } = await streamed(await places.changes.bob.get('/api/events?last_event_id=0-0'), isTold);
       expect(text).toContain(`"type":"team.member_added"`);
       expect(text).toContain(JSON.stringify({ kind: 'team', id: team.id }));
-      expect(text).toContain(`"resource_id":"${agent.id}","access_level":"editor"`);
+      const aliceId = await world.idOf('alice');
+      expect(text).toContain(`"role":"team_member","added_by":"${aliceId}"`);
+      expect(text).toContain(JSON.stringify({ kind: 'resource', id: agent.id }));
+      expect(text).toContain(`"resource_id":"${agent.id}","resource_name":"Guide","access_level":"editor"`);
+      expect(text).toContain(`"shared_by":"${aliceId}"`);
     });
   });
 

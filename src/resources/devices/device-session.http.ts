@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Headers, HttpCode, Param, Post, Res, UseGuards } from '@nestjs/common';
-import { ApiConsumes, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
+import { ApiConsumes, ApiOperation, ApiProduces, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
 import { Rejection } from '../../kernel/rejection.js';
@@ -22,6 +22,8 @@ import { StoredDevices } from './device/stored-devices.js';
 const DECISIONS: readonly unknown[] = ['accepted', 'denied', 'auto_approved'] satisfies AckDecision[];
 const LINES = 'application/x-ndjson';
 
+const NOT_ITS_OWN = ApiResponse({ status: 404, description: 'The device was given no such command (`invocation_not_found`).' });
+
 /** What devices call, with their tokens: they poll, take commands in a session, and send what came of them. */
 @ApiTags('Device sessions')
 @UseGuards(DeviceSignature)
@@ -35,7 +37,9 @@ export class DeviceSessionController {
     private readonly streams: SseStreams,
   ) {}
 
-  @ApiOperation({ summary: 'A ticket for a session where a command waits; 202 without a body where none does' })
+  @ApiOperation({ summary: 'A ticket for a session where a command waits' })
+  @ApiResponse({ status: 200, description: 'The ticket, and where its session is.' })
+  @ApiResponse({ status: 202, description: 'No command waits; the body is empty.' })
   @Access({ for: 'device', action: 'read', of: 'device sessions' })
   @Get('poll')
   async poll(@CurrentDevice() { deviceId }: DeviceCaller, @Res({ passthrough: true }) reply: FastifyReply) {
@@ -54,6 +58,10 @@ export class DeviceSessionController {
 
   @ApiOperation({ summary: 'The commands of a session (Server-Sent Events), each once' })
   @ApiProduces('text/event-stream')
+  @ApiResponse({
+    status: 410,
+    description: 'The ticket was used, has expired or is another device’s (`session_ticket_invalid`).',
+  })
   @Access({ for: 'device', action: 'read', of: 'device sessions' })
   @Get('sessions/:ticket/events')
   async events(
@@ -76,6 +84,12 @@ export class DeviceSessionController {
     { decision: 'accepted' },
   )
   @ApiOperation({ summary: 'Says whether the device runs a command. It runs none before this is answered.' })
+  @ApiResponse({ status: 400, description: '`invalid_decision`' })
+  @NOT_ITS_OWN
+  @ApiResponse({
+    status: 409,
+    description: 'It was acknowledged before (`already_acknowledged`), or is over (`invocation_ended`).',
+  })
   @Access({ for: 'device', action: 'change', of: 'device sessions' })
   @Post('sessions/:ticket/invocations/:id/ack')
   @HttpCode(200)
@@ -95,6 +109,10 @@ export class DeviceSessionController {
   }
 
   @ApiOperation({ summary: 'Takes output of a command, line by line as JSON, and its end' })
+  @ApiResponse({ status: 400, description: '`invalid_gzip`' })
+  @NOT_ITS_OWN
+  @ApiResponse({ status: 409, description: 'The command is over (`invocation_ended`).' })
+  @ApiResponse({ status: 413, description: 'Too much at once, unpacked, or too many parts (`output_too_large`).' })
   @ApiConsumes(LINES)
   @OptionalHeader('Content-Encoding')
   @DocumentedBody(

@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Res } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { DeviceQueries } from '../../../projections/devices/devices.queries.js';
 import { Commands } from '../../kernel/commands.js';
@@ -19,6 +19,8 @@ import { auditEntry, deviceRecord } from './device-record.http.js';
 import { StoredDevices } from './device/stored-devices.js';
 
 const AUDIT_ENTRIES_MAX = 200;
+
+const NOT_THERE = ApiResponse({ status: 404, description: 'The user has no such device (`not_found`).' });
 
 /** The devices that a user has paired, what they may run without a question, and what was run on them. */
 @ApiTags('Devices')
@@ -40,12 +42,17 @@ export class DevicesController {
     return { devices: devices.map((each) => deviceRecord(each, seen.get(each.id))) };
   }
 
+  @ApiOperation({ summary: 'A device of the user' })
+  @NOT_THERE
   @Access({ for: 'user', action: 'read', of: 'devices', at: { in: 'path', name: 'id' }, userIsAskedLater: true })
   @Get(':id')
   async one(@UserIfSignedIn() user: SignedInUser | undefined, @Param('id') id: string) {
     return this.record(await this.reached(user, id));
   }
 
+  @ApiOperation({ summary: 'Renames a device, describes it anew, or trusts it otherwise' })
+  @ApiResponse({ status: 400, description: '`invalid_name`, `invalid_description`, `invalid_approval_mode`, `no_fields`.' })
+  @NOT_THERE
   @DocumentedBody(
     {
       schema: {
@@ -72,6 +79,7 @@ export class DevicesController {
   }
 
   @ApiOperation({ summary: 'Revokes a device: it is let in no more, and its tool and its patterns go' })
+  @NOT_THERE
   @Access({ for: 'user', action: 'delete', of: 'devices', at: { in: 'path', name: 'id' }, userIsAskedLater: true })
   @Delete(':id')
   async revoke(
@@ -87,6 +95,7 @@ export class DevicesController {
   }
 
   @ApiOperation({ summary: 'The normal forms of commands that run without a question' })
+  @NOT_THERE
   @Access({ for: 'user', action: 'read', of: 'devices', at: { in: 'path', name: 'id' }, userIsAskedLater: true })
   @Get(':id/auto-approve')
   async patterns(@UserIfSignedIn() user: SignedInUser | undefined, @Param('id') id: string) {
@@ -94,6 +103,9 @@ export class DevicesController {
   }
 
   @ApiOperation({ summary: 'Lets commands of the normal form of this one run without a question' })
+  @ApiResponse({ status: 400, description: '`missing_command`, `invalid_command`.' })
+  @NOT_THERE
+  @ApiResponse({ status: 409, description: 'The device has as many as it may (`too_many_patterns`).' })
   @DocumentedBody({ schema: { type: 'object', properties: { command: { type: 'string' } } } }, { command: 'git status' })
   @Access({ for: 'user', action: 'change', of: 'devices', at: { in: 'path', name: 'id' }, userIsAskedLater: true })
   @Post(':id/auto-approve')
@@ -109,6 +121,9 @@ export class DevicesController {
     return { pattern };
   }
 
+  @ApiOperation({ summary: 'Has commands of a normal form ask again' })
+  @ApiResponse({ status: 400, description: '`missing_pattern`' })
+  @NOT_THERE
   @DocumentedBody({ schema: { type: 'object', properties: { pattern: { type: 'string' } } } }, { pattern: 'git status' })
   @Access({ for: 'user', action: 'change', of: 'devices', at: { in: 'path', name: 'id' }, userIsAskedLater: true })
   @Delete(':id/auto-approve')
@@ -122,6 +137,7 @@ export class DevicesController {
   }
 
   @ApiOperation({ summary: 'The newest commands of a device: who approved which, and how they ended' })
+  @NOT_THERE
   @Access({ for: 'user', action: 'read', of: 'devices', at: { in: 'path', name: 'id' }, userIsAskedLater: true })
   @Get(':id/audit')
   async audit(@UserIfSignedIn() user: SignedInUser | undefined, @Param('id') id: string) {

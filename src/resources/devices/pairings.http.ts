@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Req } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
 import { Fingerprints } from '../../kernel/event-sourcing/fingerprints.js';
@@ -39,6 +39,8 @@ export class PairingsController {
     private readonly options: DevicesOptions,
   ) {}
 
+  @ApiOperation({ summary: 'Makes a code that a device redeems, once and within `expires_in` seconds' })
+  @ApiResponse({ status: 400, description: 'A field is wrong: `invalid_name`, `invalid_approval_mode`.' })
   @DocumentedBody(
     {
       schema: {
@@ -83,6 +85,10 @@ export class PairingsController {
     },
     { user_code: 'ABCD-WXYZ', machine_pubkey: '11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=', hostname: 'build-1' },
   )
+  @ApiResponse({ status: 400, description: '`invalid_user_code`, `missing_machine_pubkey`, `invalid_machine_pubkey`.' })
+  @ApiResponse({ status: 404, description: 'No pairing waits for this code (`pairing_not_found`).' })
+  @ApiResponse({ status: 409, description: 'Another device was first (`pairing_already_redeemed`).' })
+  @ApiResponse({ status: 429, description: 'Too many codes were tried from this address.' })
   @Access({ for: 'capability', action: 'create', of: 'devices' })
   @Post('redeem')
   @HttpCode(200)
@@ -108,6 +114,8 @@ export class PairingsController {
     return { device_id: deviceId, session_token: token, name };
   }
 
+  @ApiOperation({ summary: 'Whether the code was redeemed, and by which device' })
+  @ApiResponse({ status: 404, description: 'The code has expired, or never was the user’s (`pairing_not_found`).' })
   @Access({ for: 'user', action: 'read', of: 'devices', userIsAskedLater: true })
   @Get(':device_code')
   async one(@UserIfSignedIn() user: SignedInUser | undefined, @Param('device_code') deviceCode: string) {
@@ -124,6 +132,8 @@ export class PairingsController {
     };
   }
 
+  @ApiOperation({ summary: 'Takes a code back that no device has redeemed' })
+  @ApiResponse({ status: 404, description: 'There is no such code any more (`pairing_not_found`).' })
   @Access({ for: 'user', action: 'delete', of: 'devices', userIsAskedLater: true })
   @Delete(':device_code')
   async cancel(@UserIfSignedIn() user: SignedInUser | undefined, @Param('device_code') deviceCode: string) {

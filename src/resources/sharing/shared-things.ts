@@ -8,7 +8,7 @@ import type { Family } from '../../kernel/access.js';
 import { isId } from '../../kernel/ids.js';
 
 /** Something that can be shared. */
-export type SharableThing = Readonly<{ id: string; ownerId: string }>;
+export type SharableThing = Readonly<{ id: string; ownerId: string; name: string }>;
 
 /** The things that users share with their teams, of all families. */
 @Injectable()
@@ -22,6 +22,19 @@ export class SharedThings {
   ) {}
 
   async byId(family: Family, id: string): Promise<SharableThing | undefined> {
-    return isId(id) ? this[family].byId(id) : undefined;
+    const thing = isId(id) ? await this[family].byId(id) : undefined;
+    return thing && { id: thing.id, ownerId: thing.ownerId, name: nameOf(thing) };
   }
+}
+
+type Named = Readonly<
+  | { name: string }
+  | { configuration: Readonly<{ name: string }> }
+  | { definition: Readonly<{ customName: string; displayName: string }> }
+>;
+
+/** What its owner calls it. */
+function nameOf(thing: Named): string {
+  if ('configuration' in thing) return thing.configuration.name;
+  return 'definition' in thing ? thing.definition.customName || thing.definition.displayName : thing.name;
 }

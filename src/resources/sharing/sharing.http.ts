@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Res } from '@nestjs/common';
-import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { TeamQueries } from '../../../projections/teams/teams.queries.js';
 import type { Family } from '../../kernel/access.js';
@@ -27,6 +27,11 @@ const EXAMPLE = { resource_type: 'agent', resource_id: '00000000-0000-4000-8000-
 
 type Asked = string | undefined;
 
+const NOT_THERE = ApiResponse({
+  status: 404,
+  description: 'There is no such team or thing, or the user has nothing to do with it.',
+});
+
 /** What is shared with teams, and what the owners of shared things let their holders do. */
 @ApiTags('Teams')
 @Controller('api')
@@ -40,6 +45,7 @@ export class SharingController {
   ) {}
 
   @ApiOperation({ summary: 'What is shared with a team' })
+  @NOT_THERE
   @OptionalQuery('resource_type')
   @Access({ for: 'user', action: 'read', of: 'teams', scopes: ['teams:read'], at: ID, inTeam: 'member' })
   @Get('teams/:id/grants')
@@ -50,6 +56,8 @@ export class SharingController {
   }
 
   @ApiOperation({ summary: 'Shares a thing with a team, or with one of its members; shared already, it gets the access level' })
+  @NOT_THERE
+  @ApiResponse({ status: 409, description: 'The team holds as many grants as it may (`too_many_grants`).' })
   @DocumentedBody({ type: GrantBody }, { ...EXAMPLE, access_level: 'viewer' })
   @Access({ for: 'user', action: 'change', of: 'teams', at: ID, inTeam: 'member' })
   @Post('teams/:id/grants')
@@ -64,7 +72,7 @@ export class SharingController {
     const family = familyOf(body.resource_type);
     const found = await this.things.byId(family, body.resource_id);
     const thing = await this.reaching.reached(user, found, family, 'share', thingNotFound);
-    const shared = { family, resourceId: thing.id, ownerId: thing.ownerId };
+    const shared = { family, resourceId: thing.id, ownerId: thing.ownerId, name: thing.name };
     const wanted = { level: body.access_level ?? 'viewer', targetUserId: body.target_user_id || null } as const;
     const command = new ShareWithTeam(id, actorOf(user), shared, wanted, user.cause);
     const { grant, position } = await this.commands.execute(command);
@@ -72,10 +80,11 @@ export class SharingController {
     return { success: true, grant: grantRecord({ ...grant, teamId: id }, grant.grantedAt) };
   }
 
-  @ApiOperation({ 
+  @ApiOperation({
     summary: 'Ends a grant; it is named in the query or in the body',
     description: 'For the owner of the thing, also where the owner is no member of the team, and for administrators of the team.',
   })
+  @NOT_THERE
   @OptionalQuery('resource_type', 'resource_id', 'target_user_id')
   @Access({ for: 'user', action: 'change', of: 'teams', at: ID, inTeam: 'member' })
   @Delete('teams/:id/grants')
@@ -101,6 +110,7 @@ export class SharingController {
   }
 
   @ApiOperation({ summary: 'With whom a thing of the user is shared' })
+  @NOT_THERE
   @ApiQuery({ name: 'resource_type', enum: RESOURCE_TYPES })
   @RequiredQuery('resource_id')
   @Access({ for: 'user', action: 'read', of: 'teams', scopes: ['teams:read'] })
@@ -117,6 +127,7 @@ export class SharingController {
   }
 
   @ApiOperation({ summary: 'What the grants of a thing let their holders do beyond the usual' })
+  @NOT_THERE
   @ApiQuery({ name: 'resource_type', enum: RESOURCE_TYPES })
   @RequiredQuery('resource_id')
   @Access({ for: 'user', action: 'read', of: 'teams', scopes: ['teams:read'] })
@@ -127,6 +138,7 @@ export class SharingController {
   }
 
   @ApiOperation({ summary: 'Switches what the grants of a thing let their holders do' })
+  @NOT_THERE
   @DocumentedBody({ type: ResourceSettingsBody }, { ...EXAMPLE, settings: { editors_can_share: true } })
   @Access({ for: 'user', action: 'change', of: 'teams' })
   @Put('resource_settings')

@@ -61,7 +61,9 @@ export class ConversationLinksController {
       'Readers of a promptable link ask with its token as `api_key`, in conversations of their own, without tools, and within ' +
       "SHARED_LINK_MAX_REQUESTS_PER_DAY and SHARED_LINK_MAX_TOKENS_PER_DAY. The agent of the conversation answers them, if it is the owner's own.",
   })
+  @ApiResponse({ status: 201, description: 'The link; `identifier` is its token.' })
   @ApiResponse({ status: 200, description: 'A promptable link of before says the same; it is given again.' })
+  @ApiResponse({ status: 404, description: 'The user has no such conversation, or no such prompt or source.' })
   @ApiQuery({ name: 'isPromptable', enum: ['false', 'true'] })
   @DocumentedBody({ type: SharedConversation }, { conversation_id: '00000000-0000-4000-8000-000000000000' })
   @Access({ for: 'user', action: 'change', of: 'conversations', at: { in: 'body', name: 'conversation_id' } })
@@ -90,6 +92,7 @@ export class ConversationLinksController {
     summary:
       'What a link shows: the answers as they were when it was made; with `api_key` readers may ask at `/stream` and `/api/answer`',
   })
+  @ApiResponse({ status: 404, description: 'The link has ended, its conversation was deleted, or it never was.' })
   @Access({ for: 'capability', action: 'read', of: 'shared conversations' })
   @Get('shared_conversation/:identifier')
   async shared(@Param('identifier') identifier: string) {
@@ -100,6 +103,7 @@ export class ConversationLinksController {
   }
 
   @ApiOperation({ summary: 'Ends a link' })
+  @ApiResponse({ status: 404, description: 'The user has no such link.' })
   @RequiredQuery('identifier')
   @Access({ for: 'user', action: 'change', of: 'shared conversations', at: { in: 'query', name: 'identifier' } })
   @Delete('share')

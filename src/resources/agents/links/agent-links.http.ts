@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Post, Put, Query, Res } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { IsBoolean, IsNotEmpty, IsOptional, IsString, MaxLength } from 'class-validator';
 import type { FastifyReply } from 'fastify';
 import { type AgentRecord, AgentQueries } from '../../../../projections/agents/agents.queries.js';
@@ -64,6 +64,7 @@ export class AgentLinksController {
     return { success: true, shared_token: token || null };
   }
 
+  @ApiResponse({ status: 404, description: 'The link has ended, or never was.' })
   @ApiOperation({ summary: 'What a link shows. A signed-in visitor finds the agent among the shared ones from then on' })
   @RequiredQuery('token')
   @Access({ for: 'capability', action: 'read', of: 'shared agents' })

@@ -121,8 +121,8 @@ export class ShareWithTeamHandler implements Handler<ShareWithTeam> {
     private readonly clock: Clock,
   ) {}
 
-  async execute({ teamId, actor, thing, wanted, cause }: ShareWithTeam) {
-    const decision = grant(actor, { id: newId(), ...thing, ...wanted }, this.clock.now());
+  async execute({ teamId, actor, thing: { name, ...thing }, wanted, cause }: ShareWithTeam) {
+    const decision = grant(actor, { id: newId(), ...thing, ...wanted }, this.clock.now(), name);
     const { state, position } = await this.streams.transact(teamStream(teamId), team, decision, cause);
     return { grant: grantFor(state, thing, wanted.targetUserId)!, position };
   }

@@ -172,14 +172,14 @@ export const remove =
     ];
   };
 
-/** A thing, and whether the one who decides may share it. */
-export type SharedThing = Readonly<{ family: Family; resourceId: string; ownerId: string }>;
+/** A thing that is shared, and what it is called. */
+export type SharedThing = Readonly<{ family: Family; resourceId: string; ownerId: string; name: string }>;
 
-export type WantedGrant = SharedThing & Readonly<{ id: string; level: GrantLevel; targetUserId: string | null }>;
+export type WantedGrant = Omit<SharedThing, 'name'> & Readonly<{ id: string; level: GrantLevel; targetUserId: string | null }>;
 
 /** A thing is shared with the team or with one member. Shared with them already, it gets the level. */
 export const grant =
-  (actor: TeamActor, wanted: WantedGrant, now: Date): Decide =>
+  (actor: TeamActor, wanted: WantedGrant, now: Date, resourceName?: string): Decide =>
   (state) => {
     requireIn(state, actor, 'member');
     const { targetUserId, level } = wanted;
@@ -194,7 +194,7 @@ export const grant =
     if (state.grants.size >= TEAM_GRANTS_MAX)
       throw new Rejection('team-grants-full', `A team holds at most ${TEAM_GRANTS_MAX} grants.`);
     const made = { ...wanted, grantedBy: actor.userId, grantedAt: now.toISOString() };
-    return [{ type: 'TeamGrantMade', data: { teamId: state.id, grant: made } }];
+    return [{ type: 'TeamGrantMade', data: { teamId: state.id, grant: made, ...(resourceName && { resourceName }) } }];
   };
 
 /** The grant of a thing to the whole team, or to one member. */

@@ -43,7 +43,8 @@ export type TeamMemberRoleChanged = Event<
 export type TeamMemberRemoved = Event<'TeamMemberRemoved', { teamId: string; userId: string; removedAt: string }>;
 /** The new owner is an administrator from then on. */
 export type TeamTransferred = Event<'TeamTransferred', { teamId: string; ownerId: string; transferredAt: string }>;
-export type TeamGrantMade = Event<'TeamGrantMade', { teamId: string; grant: TeamGrant }>;
+/** `resourceName`: what the thing was called then, for those who are told of it. */
+export type TeamGrantMade = Event<'TeamGrantMade', { teamId: string; grant: TeamGrant; resourceName?: string }>;
 export type TeamGrantChanged = Event<
   'TeamGrantChanged',
   { teamId: string; grantId: string; level: GrantLevel; changedAt: string }

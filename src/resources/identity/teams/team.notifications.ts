@@ -4,13 +4,25 @@ import { type Team, team } from './team.decider.js';
 import type { TeamGrantMade, TeamMemberAdded } from './team.events.js';
 
 /** A user was added to a team. */
-type MemberAdded = Notification<'team.member_added', 'team', { team_id: string; team_name: string; role: string }>;
+type MemberAdded = Notification<
+  'team.member_added',
+  'team',
+  { team_id: string; team_name: string; role: string; added_by: string }
+>;
 
 /** Something was shared with the user, or with a team of the user's. */
 type ResourceShared = Notification<
   'resource.shared',
-  'team',
-  { team_id: string; team_name: string; resource_type: string; resource_id: string; access_level: string }
+  'resource',
+  {
+    resource_type: string;
+    resource_id: string;
+    resource_name: string;
+    access_level: string;
+    team_id: string;
+    team_name: string;
+    shared_by: string;
+  }
 >;
 
 export type TeamNotification = MemberAdded | ResourceShared;
@@ -36,10 +48,16 @@ export const teamNotifications = [
 ];
 
 function notificationOf({ type, data }: TeamMemberAdded | TeamGrantMade, { id, name }: Team): TeamNotification {
-  const scope = { kind: 'team', id } as const;
   const about = { team_id: id, team_name: name };
-  if (type === 'TeamMemberAdded') return { type: 'team.member_added', scope, payload: { ...about, role: data.role } };
-  const { family, resourceId, level } = data.grant;
-  const resource = { resource_type: family.slice(0, -1), resource_id: resourceId, access_level: level };
-  return { type: 'resource.shared', scope, payload: { ...about, ...resource } };
+  if (type === 'TeamMemberAdded') {
+    const { role, addedBy } = data;
+    return { type: 'team.member_added', scope: { kind: 'team', id }, payload: { ...about, role, added_by: addedBy } };
+  }
+  const { family, resourceId, level, grantedBy } = data.grant;
+  const thing = { resource_type: family.slice(0, -1), resource_id: resourceId, resource_name: data.resourceName ?? '' };
+  return {
+    type: 'resource.shared',
+    scope: { kind: 'resource', id: resourceId },
+    payload: { ...thing, access_level: level, ...about, shared_by: grantedBy },
+  };
 }

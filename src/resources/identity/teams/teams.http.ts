@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Res } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { TeamQueries, type TeamRecord } from '../../../../projections/teams/teams.queries.js';
 import { Commands } from '../../../kernel/commands.js';
@@ -21,6 +21,13 @@ import { MemberRole, NewMember, NewOwner, NewTeamBody, TeamEdit } from './teams.
 
 const ID = { in: 'path', name: 'id' } as const;
 const SOMEBODY = '00000000-0000-4000-8000-000000000000';
+
+const NO_MEMBER = ApiResponse({ status: 404, description: 'There is no such team, or the user is no member of it.' });
+const KEPT = ApiResponse({
+  status: 409,
+  description: 'A team keeps its owner (`team_owner`) and an administrator (`last_team_admin`).',
+});
+const FULL = ApiResponse({ status: 409, description: 'The team has as many members as it may (`team_full`).' });
 
 /** The teams that a user is a member of, and who else is. */
 @ApiTags('Teams')
@@ -62,6 +69,7 @@ export class TeamsController {
   }
 
   @ApiOperation({ summary: 'A team with its members' })
+  @NO_MEMBER
   @Access({ for: 'user', action: 'read', of: 'teams', scopes: ['teams:read'], at: ID, inTeam: 'member' })
   @Get('teams/:id')
   async one(@CurrentUser() user: SignedInUser, @Param('id') id: string) {
@@ -71,6 +79,7 @@ export class TeamsController {
   }
 
   @ApiOperation({ summary: 'Renames a team, or describes it anew' })
+  @NO_MEMBER
   @DocumentedBody({ type: TeamEdit }, { name: 'Customer support' })
   @Access({ for: 'user', action: 'change', of: 'teams', at: ID, inTeam: 'team_admin' })
   @Put('teams/:id')
@@ -86,6 +95,7 @@ export class TeamsController {
   }
 
   @ApiOperation({ summary: 'Deletes a team; what was shared with it is not shared any more' })
+  @NO_MEMBER
   @Access({ for: 'user', action: 'delete', of: 'teams', at: ID, inTeam: 'owner' })
   @Delete('teams/:id')
   delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Param('id') id: string) {
@@ -93,6 +103,7 @@ export class TeamsController {
   }
 
   @ApiOperation({ summary: 'The members of a team' })
+  @NO_MEMBER
   @Access({ for: 'user', action: 'read', of: 'teams', scopes: ['teams:read'], at: ID, inTeam: 'member' })
   @Get('teams/:id/members')
   async members(@CurrentUser() user: SignedInUser, @Param('id') id: string) {
@@ -101,6 +112,8 @@ export class TeamsController {
   }
 
   @ApiOperation({ summary: 'Adds a user of this service to a team, by the id or by the e-mail address' })
+  @NO_MEMBER
+  @FULL
   @DocumentedBody({ type: NewMember }, { user_id: SOMEBODY, role: 'team_member' })
   @Access({ for: 'user', action: 'change', of: 'teams', at: ID, inTeam: 'team_admin' })
   @Post('teams/:id/members')
@@ -119,6 +132,8 @@ export class TeamsController {
   }
 
   @ApiOperation({ summary: 'Gives a member another role' })
+  @NO_MEMBER
+  @KEPT
   @DocumentedBody({ type: MemberRole }, { role: 'team_admin' })
   @Access({ for: 'user', action: 'change', of: 'teams', at: ID, inTeam: 'team_admin' })
   @Put('teams/:id/members/:userId')
@@ -133,6 +148,8 @@ export class TeamsController {
   }
 
   @ApiOperation({ summary: 'Removes a member; members may remove themselves' })
+  @NO_MEMBER
+  @KEPT
   @Access({ for: 'user', action: 'change', of: 'teams', at: ID, inTeam: 'member' })
   @Delete('teams/:id/members/:userId')
   removeMember(
@@ -145,6 +162,7 @@ export class TeamsController {
   }
 
   @ApiOperation({ summary: 'Gives a team to another of its members' })
+  @NO_MEMBER
   @DocumentedBody({ type: NewOwner }, { user_id: SOMEBODY })
   @Access({ for: 'user', action: 'change', of: 'teams', at: ID, inTeam: 'owner' })
   @Post('teams/:id/transfer_owner')
