@@ -30,9 +30,8 @@ export default {
     suite('browser', '\\.browser\\.spec\\.ts$', withPostgres),
   ],
   testTimeout: 120_000,
-  // Stories wait, but for each other's processors: four at a time keep two of them busy. Faults, which start and kill processes
-  // all the time, are run two at a time.
-  maxWorkers: 4,
+  // Stories wait for each other's processors, and faults for processes that start: five at a time keep two processors busy.
+  maxWorkers: 5,
   testSequencer: '<rootDir>/test/support/slowest-first.sequencer.cjs',
   // Modules of finished suites are never freed from a process, and a full heap stands still for seconds.
   workerIdleMemoryLimit: '768MB',
