@@ -1,5 +1,6 @@
 import { describe } from '@jest/globals';
 import { onEventStoreDbAndNats } from '../support/backing.js';
+import { storiesOn } from '../support/stories.js';
 import { attachedQuestionsStory } from './attached-questions.story.js';
 import { attachmentsStory } from './attachments.story.js';
 import { oldClientsStory } from './old-clients.story.js';
@@ -8,12 +9,19 @@ import { pausesStory } from './pauses.story.js';
 import { questionsStory } from './questions.story.js';
 import { webClientStory } from './web-client.story.js';
 
-describe.each([
-  ['questions', questionsStory],
-  ['at the same moment', parallelQuestionsStory],
-  ['pauses', pausesStory],
-  ['attachments', attachmentsStory],
-  ['questions with attachments', attachedQuestionsStory],
-  ['old clients', oldClientsStory],
-  ['the web client', webClientStory],
-])('with EventStoreDB, Postgres and NATS: %s', (_, story) => story(onEventStoreDbAndNats));
+const stories = storiesOn({
+  always: [
+    ['pauses', pausesStory],
+    ['attachments', attachmentsStory],
+    ['questions with attachments', attachedQuestionsStory],
+  ],
+  onDemand: [
+    // Fifty over two processes are in `parallel-processes.nats.spec.ts`.
+    ['at the same moment', parallelQuestionsStory],
+    ['questions', questionsStory],
+    ['old clients', oldClientsStory],
+    ['the web client', webClientStory],
+  ],
+});
+
+describe.each(stories)('with EventStoreDB, Postgres and NATS: %s', (_, story) => story(onEventStoreDbAndNats));

@@ -1,15 +1,22 @@
 import { describe } from '@jest/globals';
 import { onEventStoreDbAndNats } from '../support/backing.js';
+import { storiesOn } from '../support/stories.js';
 import { chatSchedulesStory } from './chat-schedules.story.js';
 import { scheduleRunsStory } from './schedule-runs.story.js';
 import { schedulesStory } from './schedules.story.js';
 import { webhookRunsStory } from './webhook-runs.story.js';
 import { webhooksStory } from './webhooks.story.js';
 
-describe.each([
-  ['webhooks', webhooksStory],
-  ['runs of webhooks', webhookRunsStory],
-  ['what chats want done later', chatSchedulesStory],
-  ['schedules', schedulesStory],
-  ['runs of schedules', scheduleRunsStory],
-])('with EventStoreDB, Postgres and NATS: %s', (_, story) => story(onEventStoreDbAndNats));
+const stories = storiesOn({
+  always: [
+    ['webhooks', webhooksStory],
+    ['runs of webhooks', webhookRunsStory],
+    ['runs of schedules', scheduleRunsStory],
+  ],
+  onDemand: [
+    ['what chats want done later', chatSchedulesStory],
+    ['schedules', schedulesStory],
+  ],
+});
+
+describe.each(stories)('with EventStoreDB, Postgres and NATS: %s', (_, story) => story(onEventStoreDbAndNats));
