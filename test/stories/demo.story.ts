@@ -1,4 +1,4 @@
-import { afterEach, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { DEMO_KEY } from '../../src/views/demo/seed-demo.js';
 import { newId } from '../../src/kernel/ids.js';
 import type { MakeBacking } from '../support/backing.js';
@@ -57,61 +57,67 @@ export function demoStory(makeBacking: MakeBacking): void {
     service = await serviceForTests(settings, makeBacking);
     return new Client(service.url);
   };
-  afterEach(() => service.close());
 
-  it('can be asked as soon as the service says that it is ready', async () => {
-    const client = await start();
-    await untilReady(client);
-    expectSourced(await askDemo(client));
-    expect(await readinessOf(client)).toMatchObject({ code: 200, status: 'ready', reasons: [] });
+  describe('of a new service', () => {
+    let client: Client;
+    beforeAll(async () => (client = await start()));
+    afterAll(() => service.close());
+
+    it('can be asked as soon as the service says that it is ready', async () => {
+      await untilReady(client);
+      expectSourced(await askDemo(client));
+      expect(await readinessOf(client)).toMatchObject({ code: 200, status: 'ready', reasons: [] });
+    });
+
+    it('answers what everybody asks first, by the page that says it', async () => {
+      await untilReady(client);
+      for (const [question, heading, said] of FIRST_QUESTIONS) {
+        const { body } = await replyOf(client.post('/api/answer', { question, api_key: DEMO_KEY }));
+        const [introduction, opening] = (body as { answer: string }).answer.split('\n\n');
+        expect(introduction).toContain('built-in extractive model');
+        expect(opening).toMatch(/^According to “/);
+        expect(opening!.slice(0, opening!.indexOf('”'))).toContain(heading);
+        expect(opening).toContain(said);
+      }
+    });
+
+    it('is made once, and stays away once it was deleted', async () => {
+      const ready = () => untilReady(client);
+      const agents = async () => (await replyOf(client.get('/api/get_agents'))).body as { id: string; name: string }[];
+      await ready();
+      const made = await agents();
+      expect(made.map(({ name }) => name)).toEqual(['Demo']);
+      await service.restart();
+      await ready();
+      expect(await agents()).toMatchObject(made.map(({ id }) => ({ id })));
+      expectSourced(await askDemo(client));
+
+      expect((await client.delete(`/api/delete_agent?id=${made[0]!.id}`)).status).toBe(200);
+      await service.restart();
+      await ready();
+      expect(await agents()).toEqual([]);
+      expect((await askDemo(client)).status).toBe(401);
+    });
   });
 
-  it('answers what everybody asks first, by the page that says it', async () => {
-    const client = await start();
-    await untilReady(client);
-    for (const [question, heading, said] of FIRST_QUESTIONS) {
-      const { body } = await replyOf(client.post('/api/answer', { question, api_key: DEMO_KEY }));
-      const [introduction, opening] = (body as { answer: string }).answer.split('\n\n');
-      expect(introduction).toContain('built-in extractive model');
-      expect(opening).toMatch(/^According to “/);
-      expect(opening!.slice(0, opening!.indexOf('”'))).toContain(heading);
-      expect(opening).toContain(said);
-    }
-  });
+  describe('of a service that was started without it', () => {
+    afterEach(() => service.close());
 
-  it('is made once, and stays away once it was deleted', async () => {
-    const client = await start();
-    const ready = () => untilReady(client);
-    const agents = async () => (await replyOf(client.get('/api/get_agents'))).body as { id: string; name: string }[];
-    await ready();
-    const made = await agents();
-    expect(made.map(({ name }) => name)).toEqual(['Demo']);
-    await service.restart();
-    await ready();
-    expect(await agents()).toMatchObject(made.map(({ id }) => ({ id })));
-    expectSourced(await askDemo(client));
+    it('is made where the log holds nothing but what the store itself has written', async () => {
+      const client = await start({});
+      await service.backing.store.setRetention('conversation-none', { maxCount: 1 });
+      await service.restart({ SEED_DEMO: 'true' });
+      await untilReady(client);
+      expectSourced(await askDemo(client));
+    });
 
-    expect((await client.delete(`/api/delete_agent?id=${made[0]!.id}`)).status).toBe(200);
-    await service.restart();
-    await ready();
-    expect(await agents()).toEqual([]);
-    expect((await askDemo(client)).status).toBe(401);
-  });
-
-  it('is made where the log holds nothing but what the store itself has written', async () => {
-    const client = await start({});
-    await service.backing.store.setRetention('conversation-none', { maxCount: 1 });
-    await service.restart({ SEED_DEMO: 'true' });
-    await untilReady(client);
-    expectSourced(await askDemo(client));
-  });
-
-  it('is not made where somebody has used the service before', async () => {
-    const client = await start({});
-    const written = { id: newId(), type: 'SomethingElse', data: '{}', metadata: '{}' };
-    await appendSurely(service.backing.store, 'something-else', 'none', [written]);
-    await service.restart({ SEED_DEMO: 'true' });
-    await untilReady(client);
-    expect((await askDemo(client)).status).toBe(401);
+    it('is not made where somebody has used the service before', async () => {
+      const client = await start({});
+      const written = { id: newId(), type: 'SomethingElse', data: '{}', metadata: '{}' };
+      await appendSurely(service.backing.store, 'something-else', 'none', [written]);
+      await service.restart({ SEED_DEMO: 'true' });
+      await untilReady(client);
+      expect((await askDemo(client)).status).toBe(401);
+    });
   });
 }
