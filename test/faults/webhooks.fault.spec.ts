@@ -1,4 +1,4 @@
 import { onPostgres } from '../support/backing.js';
 import { webhooksFaultStory } from './webhooks.story.js';
 
-webhooksFaultStory(onPostgres, 400);
+webhooksFaultStory(onPostgres, 120);

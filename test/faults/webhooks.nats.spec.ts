@@ -1,4 +1,4 @@
 import { onEventStoreDbAndNats } from '../support/backing.js';
 import { webhooksFaultStory } from './webhooks.story.js';
 
-webhooksFaultStory(onEventStoreDbAndNats, 200);
+webhooksFaultStory(onEventStoreDbAndNats, 80);

@@ -4,6 +4,7 @@ import type { MakeBacking } from '../support/backing.js';
 import { recordsIn, streamed } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
 import { answerJson, LocalServer } from '../support/local-server.js';
+import { KILLS } from '../support/kills.js';
 import { type ScriptedProcess, startScriptedProcess } from '../support/scripted-process.js';
 import { call, type CompletionRequest, say, type Step, wait } from '../support/scripted-model-server.js';
 import { Seeded } from '../support/seeded.js';
@@ -12,8 +13,6 @@ import { endOf, taskOf, webhookPath } from '../support/webhooks.js';
 import { chain, node } from '../support/workflow-graphs.js';
 
 const seed = Number(process.env['TEST_SEED'] ?? Date.now() % 1_000_000);
-/** CI sets more. */
-const KILLS = Number(process.env['TEST_WORKFLOW_KILLS'] ?? 25);
 /** About as long as an answer takes. */
 const KILLED_WITHIN_MS = 350;
 const AGENTS = ['first', 'send', 'last'];

@@ -5,7 +5,7 @@ import type { MakeBacking } from '../support/backing.js';
 import { conversationIdIn, framesIn, messageIdIn } from '../support/client.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
 
-const RUNS = Number(process.env['TEST_FUZZ_RUNS'] ?? 250);
+const RUNS = Number(process.env['TEST_FUZZ_RUNS'] ?? 100);
 /** Whatever was asked, nobody waits longer. */
 const ANSWERED_MS_MAX = 60_000;
 const FUZZ_MS_MAX = 600_000 + 1_000 * RUNS;
