@@ -19,7 +19,7 @@ export async function readinessOf(client: Client): Promise<Ready & { code: numbe
 }
 
 /** Fails with the reasons that the service gives. */
-export async function untilReady(client: Client, boundMs?: number): Promise<void> {
+export async function untilReady(client: Client, boundMs = 110_000): Promise<void> {
   let last: Ready | undefined;
   const isReady = async () => (last = await readinessOf(client)).status === 'ready';
   await eventually(isReady, boundMs).catch((cause: unknown) => {
