@@ -101,7 +101,13 @@ export function sourceConfigStory(makeBacking: MakeBacking): void {
   ])('%s', (_, add) => {
     it('takes the whole form of the web client as it stands, which says nothing', async () => {
       const source = await added(add(FORM));
-      expect(source).toEqual({ success: true, task_id: expect.any(String), source_id: expect.any(String), warnings: [] });
+      expect(source).toEqual({
+        success: true,
+        status: 'ok',
+        task_id: expect.any(String),
+        source_id: expect.any(String),
+        warnings: [],
+      });
       expect(await configOf(source.source_id)).toEqual(DEFAULT_SOURCE_CONFIG);
     });
 

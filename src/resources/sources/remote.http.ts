@@ -85,7 +85,7 @@ export class RemoteController {
     answerPosition(reply, accepted.position);
     if (accepted.again) void reply.header('Idempotent-Replayed', 'true');
     const warnings = warningsAbout(accepted.config, this.abilities);
-    return { success: true, task_id: accepted.taskId, source_id: accepted.sourceId, warnings };
+    return { success: true, status: 'ok', task_id: accepted.taskId, source_id: accepted.sourceId, warnings };
   }
 }
 

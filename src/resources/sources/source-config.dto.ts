@@ -94,6 +94,7 @@ const answer = (more: Readonly<Record<string, object>>) => ({
 });
 
 export const SOURCE_ADDED = answer({
+  status: { type: 'string', description: '`ok`, as older clients read it.' },
   task_id: { type: 'string', description: 'The ingestion, for `GET /api/task_status`.' },
   source_id: { type: 'string' },
 });

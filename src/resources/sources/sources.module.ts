@@ -33,6 +33,8 @@ import {
   UploadSourceHandler,
 } from './source/source.commands.js';
 import { Reaching } from '../identity/reaching.js';
+import { AgentSearch } from './chunks/agent-search.port.js';
+import { StoredAgentSearch } from './chunks/stored-agent-search.js';
 import { ChunkSearch } from './chunks/chunk-search.js';
 import { Archives } from '../documents/archive.port.js';
 import { Documents } from '../documents/document.port.js';
@@ -55,6 +57,8 @@ import { Search } from './chunks/search.port.js';
 import { SearchController } from './chunks/search.http.js';
 import { SearchGuard } from './chunks/search-guard.js';
 import { SeedSource } from './seed-source.js';
+import { SourceFilesController } from './files/source-files.http.js';
+import { ChangeSourceFilesHandler } from './files/source-files.commands.js';
 import { SourceConfigController } from './source-config.http.js';
 import { SearchAbilities } from './source/source-config-warnings.policy.js';
 import { SourceListing, SourcesController } from './sources.http.js';
@@ -77,6 +81,7 @@ const TICKERS = [SyncSources];
     UploadController,
     RemoteController,
     SourceConfigController,
+    SourceFilesController,
     SyncController,
     SourcesController,
     SearchController,
@@ -87,12 +92,14 @@ const TICKERS = [SyncSources];
     ...REACTIONS,
     ...TICKERS,
     AgentQueries,
+    { provide: AgentSearch, useClass: StoredAgentSearch },
     ChunkQueries,
     SourceQueries,
     UploadSourceHandler,
     AddRemoteSourceHandler,
     SetSyncFrequencyHandler,
     ConfigureSourceHandler,
+    ChangeSourceFilesHandler,
     IngestAgainHandler,
     BeginDueSyncHandler,
     KeepPagesHandler,
@@ -218,7 +225,7 @@ const TICKERS = [SyncSources];
       },
     },
   ],
-  exports: [...REACTIONS, ...TICKERS, Search, SeedSource, UploadStaging],
+  exports: [...REACTIONS, ...TICKERS, AgentSearch, Search, SeedSource, UploadStaging],
 })
 export class SourcesModule implements OnModuleInit {
   static readonly reactions = REACTIONS;

@@ -1,13 +1,11 @@
-import { Body, Controller, Headers, HttpCode, Logger, Post, Res } from '@nestjs/common';
+import { Body, Controller, Headers, HttpCode, Post, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { AgentQueries } from '../../../../projections/agents/agents.queries.js';
 import type { Identity } from '../../identity/identity.js';
 import { KeyIdentity } from '../../identity/identity.http.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { SEARCH_CHUNKS_DEFAULT } from '../source/retrieval.policy.js';
-import { Search, type SearchRequest } from './search.port.js';
-import { SearchGuard } from './search-guard.js';
+import { AgentSearch, type FoundChunk } from './agent-search.port.js';
 import { DocumentedBody, OptionalHeader } from '../../../platform/http/documented.js';
 import { Access } from '../../../platform/http/access.js';
 import { FAMILIES } from '../../../kernel/access.js';
@@ -25,19 +23,11 @@ const SEARCH_BODY = {
   },
 };
 
-type Found = Readonly<{ text: string; title: string; source: string }>;
-
 /** Retrieval without a model. */
 @ApiTags('Search')
 @Controller('api')
 export class SearchController {
-  private readonly logger = new Logger(SearchController.name);
-
-  constructor(
-    private readonly searching: Search,
-    private readonly agents: AgentQueries,
-    private readonly guard: SearchGuard,
-  ) {}
+  constructor(private readonly searching: AgentSearch) {}
 
   @Access({ for: 'key', action: 'search', of: 'answers', scopes: ['chat:run'], closedToRestricted: FAMILIES })
   @Post('search')
@@ -50,27 +40,12 @@ export class SearchController {
     @Res({ passthrough: true }) reply: FastifyReply,
     @Body() body: unknown,
     @Headers('X-API-Key') keyInHeader?: string,
-  ): Promise<readonly Found[]> {
+  ): Promise<readonly FoundChunk[]> {
     const { question, chunks } = askedIn(body, keyInHeader);
     if (chunks <= 0) return [];
-    const { agentId, ownerId, cause } = await holderOf(identity);
-    const configuration = (await this.agents.byId(agentId))?.configuration;
-    const ids = [configuration?.source ?? '', ...(configuration?.additionalSources ?? [])].filter((id) => id !== '');
-    if (ids.length === 0) return [];
-    const found = await this.found({ sources: ids.map((id) => ({ id })), question, chunks, ownerId });
-    if (found.failedSources.length > 0) void reply.header('X-Partial', 'true');
-    const agent = { agentId, ownerId, guardrails: configuration?.config.guardrails };
-    const shown = await this.guard.shown(found.chunks, agent, cause);
-    return shown.map(({ text, title, source }) => ({ text, title, source }));
-  }
-
-  private async found(request: SearchRequest) {
-    try {
-      return await this.searching.search(request);
-    } catch (error) {
-      this.logger.error(error);
-      throw new Rejection('search-failed', 'Search failed');
-    }
+    const found = await this.searching.search(await holderOf(identity), question, chunks);
+    if (found.isPartial) void reply.header('X-Partial', 'true');
+    return found.chunks;
   }
 }
 
