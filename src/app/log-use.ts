@@ -1,7 +1,7 @@
 import type { LogUse } from '../kernel/event-sourcing/log-format.js';
 import type { Config } from '../platform/config/config.js';
 import { connectionTarget } from '../platform/event-store/eventstoredb/connection-string.js';
-import { VERSION } from './version.js';
+import { VERSION } from '../kernel/version.js';
 
 type Setup = Pick<Config, 'databaseUrl' | 'dataDir' | 'eventStore'>;
 

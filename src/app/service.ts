@@ -7,10 +7,10 @@ import { createHttpApp } from '../platform/http/http-server.js';
 import { NestLog } from '../platform/telemetry/log.js';
 import { observeRequests } from '../platform/telemetry/observe-requests.js';
 import { PrometheusMeasurements } from '../platform/telemetry/prometheus-measurements.js';
+import { VERSION } from '../kernel/version.js';
 import type { Platform } from './platform.js';
 import { REJECTIONS } from './rejections.js';
 import { GuardrailsModule } from '../resources/guardrails/guardrails.module.js';
-import { VERSION } from './version.js';
 
 /** A running service. */
 export type Service = Readonly<{ app: NestFastifyApplication; url: string; close(): Promise<void> }>;

@@ -216,6 +216,7 @@ export function userEventsStory(makeBacking: MakeBacking): void {
       await service.restart({ SERVER_MODE: 'plain' });
       expect((await (await signedIn(service.url, 'ann')).get('/api/events')).status).toBe(404);
       expect((await fetch(`${service.url}/api/events`)).status).toBe(404);
+      expect((await fetch(`${service.url}/mcp`, { method: 'POST' })).status).toBe(404);
     });
   });
 }

@@ -9,6 +9,7 @@ const EVENT_STREAM_TYPE = 'text/event-stream; charset=utf-8';
 export function renderError(path: string, failure: Failure): RenderedError {
   const { message, code, json, details } = failure;
   if (isAt(path, '/v1')) return asJson(openAiBody(failure));
+  if (isAt(path, '/mcp')) return asJson(jsonRpcBody(failure));
   if (isAt(path, '/api/answer') || isAt(path, '/api/search'))
     return asJson({ error: message, ...(code && { code }), ...details });
   if (!json && isAt(path, '/stream')) {
@@ -21,6 +22,16 @@ export function renderError(path: string, failure: Failure): RenderedError {
 const asJson = (body: object): RenderedError => ({ contentType: JSON_TYPE, body: JSON.stringify(body) });
 
 const isAt = (path: string, route: string): boolean => path === route || path.startsWith(`${route}/`);
+
+/** As JSON-RPC has it for what cannot be read, and leaves to servers for everything else. */
+const UNREADABLE = -32_700;
+const REFUSED = -32_000;
+
+const jsonRpcBody = ({ status, message, code }: Failure): object => ({
+  jsonrpc: '2.0',
+  id: null,
+  error: { code: status === 400 ? UNREADABLE : REFUSED, message, ...(code && { data: { code } }) },
+});
 
 const OPENAI_TYPES: Readonly<Record<number, string>> = {
   401: 'authentication_error',

@@ -70,6 +70,8 @@ const ALLOWED_HEADERS = [
   AFTER_POSITION_HEADER,
   'Mcp-Session-Id',
   'Mcp-Protocol-Version',
+  'Mcp-Method',
+  'Mcp-Name',
   'X-DocsGPT-Conversation-Id',
   'X-DocsGPT-Session-Id',
   'X-Session-Id',

@@ -41,13 +41,15 @@ export class AgentFields {
   @IsOptional() @IsBoolean() limited_request_mode?: boolean;
   @IsOptional() @IsInt() @Min(0) @Max(Number.MAX_SAFE_INTEGER) request_limit?: number;
   @IsOptional() @IsBoolean() allow_system_prompt_override?: boolean;
+  /** Lets holders of the agent's key ask it over MCP. */
+  @IsOptional() @IsBoolean() mcp_ask?: boolean;
   @IsOptional() @IsObject() config?: Record<string, unknown>;
   @IsOptional() @IsISO8601() expected_updated_at?: string;
 }
 
 const JSON_FIELDS = ['tools', 'sources', 'json_schema', 'models', 'config'] as const;
 const NUMBERS = ['chunks', 'token_limit', 'request_limit'] as const;
-const BOOLEANS = ['limited_token_mode', 'limited_request_mode', 'allow_system_prompt_override'] as const;
+const BOOLEANS = ['limited_token_mode', 'limited_request_mode', 'allow_system_prompt_override', 'mcp_ask'] as const;
 
 /** Where null is a value; elsewhere it says as little as leaving the field out. */
 const NULLABLE: ReadonlySet<string> = new Set(['json_schema', 'folder_id', 'workflow']);
@@ -129,6 +131,7 @@ export function changesIn(
     tokenLimit: limitAfter(current.tokenLimit, { name: 'token', mode: limitTokens, limit: fields.token_limit }),
     requestLimit: limitAfter(current.requestLimit, { name: 'request', mode: limitRequests, limit: fields.request_limit }),
     allowSystemPromptOverride: fields.allow_system_prompt_override,
+    mcpAsk: fields.mcp_ask,
     folderId: folderId === undefined ? undefined : folderId || null,
     workflowId: workflow === undefined ? undefined : workflow || null,
   };

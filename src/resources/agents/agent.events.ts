@@ -38,6 +38,8 @@ export type AgentConfiguration = Readonly<{
   tokenLimit: number | null;
   requestLimit: number | null;
   allowSystemPromptOverride: boolean;
+  /** Whether holders of a key may ask the agent over MCP, where they may search its sources anyway. */
+  mcpAsk: boolean;
   folderId: string | null;
   workflowId: string | null;
 }>;

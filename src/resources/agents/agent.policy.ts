@@ -32,6 +32,7 @@ export const BLANK_AGENT: AgentConfiguration = {
   tokenLimit: null,
   requestLimit: null,
   allowSystemPromptOverride: false,
+  mcpAsk: false,
   folderId: null,
   workflowId: null,
 };

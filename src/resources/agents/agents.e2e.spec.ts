@@ -102,6 +102,7 @@ describe('an agent', () => {
       folder_id: null,
       workflow: null,
       allow_system_prompt_override: false,
+      mcp_ask: false,
       ownership: 'user',
       team_access: null,
       key: expect.stringMatching(/^.{4}\.\.\..{4}$/),

@@ -21,6 +21,8 @@ export type ImportedAgent = Readonly<{
   requestLimit: number | null;
   jsonSchema: Readonly<Record<string, unknown>> | null;
   allowSystemPromptOverride: boolean;
+  /** Undefined: the file says nothing of it. */
+  mcpAsk?: boolean;
   config: AgentPolicy;
   /** Undefined: the file says nothing of it. */
   workflowId?: string | null;
@@ -40,7 +42,7 @@ export function fieldsAfterImport(
 ): Partial<AgentConfiguration> {
   const { name, description, agentType, chunks, promptId, tools, models, defaultModelId, jsonSchema, config, workflowId } =
     imported;
-  const { allowSystemPromptOverride, limitsTokens, tokenLimit, limitsRequests, requestLimit } = imported;
+  const { allowSystemPromptOverride, mcpAsk, limitsTokens, tokenLimit, limitsRequests, requestLimit } = imported;
   return {
     name,
     ...(slug !== undefined && { slug }),
@@ -57,6 +59,7 @@ export function fieldsAfterImport(
     requestLimit: limitsRequests ? (requestLimit ?? current.requestLimit ?? REQUEST_LIMIT_DEFAULT) : null,
     jsonSchema,
     allowSystemPromptOverride,
+    ...(mcpAsk !== undefined && { mcpAsk }),
     config,
     ...(workflowId !== undefined && { workflowId }),
   };

@@ -148,6 +148,7 @@ export const refuseForeignPages =
     if (
       mayHoldKey ||
       BRINGS_OWN_CREDENTIAL.test(request.url) ||
+      BEARER_IS_AGENT_KEY.test(request.url) ||
       BEARER_IS_DEVICE.test(request.url) ||
       bearerOf(request.headers.authorization) ||
       keyIn(request)

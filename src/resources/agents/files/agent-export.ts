@@ -77,6 +77,7 @@ export class AgentExport {
       limits: limitsOf(configuration),
       json_schema: configuration.jsonSchema,
       allow_system_prompt_override: configuration.allowSystemPromptOverride,
+      mcp_ask: configuration.mcpAsk,
       config: portablePolicy(
         configuration.config,
         tools.map(({ id: toolId }) => toolId),

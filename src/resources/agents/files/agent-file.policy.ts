@@ -106,6 +106,8 @@ export type AgentFile = Readonly<{
   /** Not checked as a schema yet. */
   jsonSchema: unknown;
   allowSystemPromptOverride: boolean;
+  /** Undefined: the file says nothing of it. */
+  mcpAsk: boolean | undefined;
   /** Not checked as a policy yet. */
   config: Json;
   /** Undefined: omitted, which changes nothing. Null: the agent is to have none. */
@@ -257,6 +259,7 @@ export function agentFileIn(document: unknown): AgentFile {
     limits: limitsIn(spec.inner('limits')),
     jsonSchema: spec.raw('json_schema') ?? null,
     allowSystemPromptOverride: spec.flag('allow_system_prompt_override') ?? false,
+    mcpAsk: spec.flag('mcp_ask'),
     config: spec.record('config'),
   };
   refuseUnsayable(file.jsonSchema, 'spec.json_schema');

@@ -66,6 +66,7 @@ spec:
     request_limit: null
   json_schema: null
   allow_system_prompt_override: false
+  mcp_ask: false
   config: {}
 `);
     expect(await exported(alice, two)).toContain('slug: caf-tea-2');

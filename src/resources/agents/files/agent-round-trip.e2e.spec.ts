@@ -121,6 +121,7 @@ async function furnished(
     token_limit: 1000,
     json_schema: { type: 'object', properties: { b: { type: 'string' }, a: { type: 'number' } } },
     allow_system_prompt_override: true,
+    mcp_ask: true,
     config: {
       api_write_allowlist: [`${weather}:look`, `${kitchen}:count`],
       restrict_origins: true,

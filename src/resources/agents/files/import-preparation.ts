@@ -95,6 +95,7 @@ export class ImportPreparation {
         requestLimit: limits.request_limit ?? null,
         jsonSchema: normalSchema(file.jsonSchema),
         allowSystemPromptOverride: file.allowSystemPromptOverride,
+        ...(file.mcpAsk !== undefined && { mcpAsk: file.mcpAsk }),
         config: importedPolicy(config, { current: current.config, checks: this.guardrails.checks }, warnings),
         ...(workflow.id !== undefined && { workflowId: workflow.id }),
       };

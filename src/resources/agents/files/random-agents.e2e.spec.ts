@@ -45,6 +45,7 @@ const spec = fc
     tools: fc.subarray([{ type: 'memory', builtin: true }]),
     json_schema: fc.constantFrom(null, SCHEMA),
     allow_system_prompt_override: fc.boolean(),
+    mcp_ask: fc.boolean(),
     guardrails: fc.option(guardrails, { nil: undefined }),
     tokens: limit,
     requests: limit,

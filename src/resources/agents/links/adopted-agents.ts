@@ -13,7 +13,7 @@ export class AdoptedAgents {
 
   /** What a user's copy is: without what the user may not use, and without what names the original or its limits. */
   async of(original: AgentConfiguration, userId: string): Promise<AgentConfiguration> {
-    const plain = { ...original, slug: '', folderId: null, tokenLimit: null, requestLimit: null };
+    const plain = { ...original, slug: '', folderId: null, tokenLimit: null, requestLimit: null, mcpAsk: false };
     const missing = await this.references.inaccessible([userId], plain);
     const usable = (id: string) => (missing.has(id) ? '' : id);
     const models = await Promise.all(original.models.map(async (id) => ((await this.models.has(id, userId)) ? [id] : [])));

@@ -1,0 +1,100 @@
+import { createMcpHandler, type McpHttpHandler, type McpServerFactory } from '@modelcontextprotocol/server';
+import { Body, Controller, Logger, type OnModuleDestroy, Post, Req, Res } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Ids } from '../../kernel/ids.js';
+import { Rejection } from '../../kernel/rejection.js';
+import { Access } from '../../platform/http/access.js';
+import { DocumentedBody, OptionalHeader } from '../../platform/http/documented.js';
+import type { Identity } from '../../resources/identity/identity.js';
+import { KeyIdentity } from '../../resources/identity/identity.http.js';
+import { AgentTools } from './agent-tools.http.js';
+import { McpOptions } from './mcp-options.js';
+
+const BODY = {
+  type: 'object',
+  description: 'A message of JSON-RPC 2.0 as the Model Context Protocol has them, or an array of such messages.',
+  properties: {
+    jsonrpc: { type: 'string', enum: ['2.0'] },
+    id: { oneOf: [{ type: 'string' }, { type: 'integer' }] },
+    method: { type: 'string' },
+    params: { type: 'object' },
+  },
+  required: ['jsonrpc', 'method'],
+};
+const EXAMPLE = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
+
+const SESSION_HEADER = 'mcp-session-id';
+
+/**
+ * The Model Context Protocol over streamable HTTP: the agent whose key is the bearer is a tool server. No session is kept: any process
+ * answers any request.
+ */
+@ApiTags('MCP')
+@Controller('mcp')
+export class McpController implements OnModuleDestroy {
+  private readonly logger = new Logger(McpController.name);
+  private readonly closing = new AbortController();
+  private readonly handler: McpHttpHandler;
+
+  constructor(
+    tools: AgentTools,
+    private readonly options: McpOptions,
+    private readonly ids: Ids,
+  ) {
+    const server: McpServerFactory = ({ authInfo }) =>
+      tools.serverFor(authInfo!.extra!['identity'] as Identity, this.closing.signal);
+    this.handler = createMcpHandler(server, {
+      keepAliveMs: options.keepaliveMs,
+      // Nothing here changes by itself that a client could be told of.
+      maxSubscriptions: 0,
+      onerror: (error) => this.logger.debug(error.message),
+    });
+  }
+
+  @ApiOperation({
+    summary: 'An agent as a tool server of the Model Context Protocol (streamable HTTP)',
+    description:
+      'The tool `search_docs` searches the sources of the agent; `ask` asks it, where its `mcp_ask` is true. Tools are listed to anybody; ' +
+      'a call needs the key of the agent as bearer. What goes wrong in a call is its result, with `isError`.',
+  })
+  @OptionalHeader('Accept', 'Mcp-Protocol-Version')
+  @DocumentedBody({ schema: BODY }, EXAMPLE)
+  @Access({ for: 'anyone', action: 'ask', of: 'answers' })
+  @Post()
+  async serve(
+    @Body() body: unknown,
+    @KeyIdentity() identity: Identity,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    if (!this.options.isServed) throw new Rejection('not-found', 'Not found');
+    const gone = new AbortController();
+    reply.raw.once('close', () => gone.abort());
+    const authInfo = { token: '', clientId: identity.requestId, scopes: [], extra: { identity } };
+    const response = await this.handler.fetch(asWebRequest(request, gone.signal), { parsedBody: body ?? null, authInfo });
+    // Clients of older revisions may expect a session; this one is a name that nothing is kept under.
+    if (beginsSession(body) && response.ok) response.headers.set(SESSION_HEADER, this.ids.next());
+    await reply.send(response);
+  }
+
+  /** What runs for somebody goes on; only those who wait for it here are told to ask again. */
+  async onModuleDestroy(): Promise<void> {
+    this.closing.abort();
+    await this.handler.close();
+  }
+}
+
+const beginsSession = (body: unknown): boolean =>
+  typeof body === 'object' && body !== null && 'method' in body && body.method === 'initialize';
+
+/** The request as the kit reads it: its body has been read before. */
+function asWebRequest({ method, headers, url, protocol, host }: FastifyRequest, signal: AbortSignal): Request {
+  const known = Object.entries(headers).flatMap(([name, value]) =>
+    [value].flat().flatMap((each): [string, string][] => (each === undefined ? [] : [[name, each]])),
+  );
+  const sent = new Headers(known);
+  // Whoever does not say what they take, takes both.
+  if (/^$|\*\/\*/.test(sent.get('accept') ?? '')) sent.set('accept', 'application/json, text/event-stream');
+  return new Request(new URL(url, `${protocol}://${host || 'localhost'}`), { method, headers: sent, signal });
+}
