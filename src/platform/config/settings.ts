@@ -67,6 +67,9 @@ export const settings = {
   titleModelId: optional(text('TITLE_MODEL_ID')),
   modelsFile: optional(text('MODELS_FILE')),
   embeddingsModel: optional(text('EMBEDDINGS_MODEL')),
+  sttModel: optional(text('STT_MODEL')),
+  ttsModel: optional(text('TTS_MODEL')),
+  ttsVoice: text('TTS_VOICE', 'alloy'),
   modelFirstTokenTimeoutMs: secondsAsMs('MODEL_FIRST_TOKEN_TIMEOUT_SECONDS', 60),
   modelTimeoutMs: secondsAsMs('MODEL_TIMEOUT_SECONDS', 600),
 

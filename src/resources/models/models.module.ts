@@ -22,6 +22,8 @@ import { openCustomEndpoint, openLanguageModels } from './open-language-models.j
 import { Embeddings } from './model/embeddings.port.js';
 import { LanguageModels } from './model/language-model.port.js';
 import { ProviderModels } from './model/provider-models.port.js';
+import { Speech } from './model/speech.port.js';
+import { OpenAiSpeech } from './openai/openai-speech.js';
 import { OpenAiEmbeddings } from './openai/openai-embeddings.js';
 import { ModelsController } from './models.http.js';
 
@@ -72,8 +74,17 @@ const REACTIONS = [PurgeCustomModelKeys];
               ...(openaiApiKey && { apiKey: openaiApiKey }),
             }),
     },
+    {
+      provide: Speech,
+      inject: [Config],
+      useFactory: ({ sttModel: hearing, ttsModel: speaking, ttsVoice: voice, openaiBaseUrl, openaiApiKey }: Config) =>
+        new OpenAiSpeech(
+          { ...(openaiBaseUrl && { baseUrl: openaiBaseUrl }), ...(openaiApiKey && { apiKey: openaiApiKey }) },
+          { hearing, speaking, voice },
+        ),
+    },
   ],
-  exports: [...REACTIONS, LanguageModels, ProviderModels, Embeddings, CustomModelQueries, PortableModels],
+  exports: [...REACTIONS, Speech, LanguageModels, ProviderModels, Embeddings, CustomModelQueries, PortableModels],
 })
 export class ModelsModule {
   static readonly reactions = REACTIONS;

@@ -1,0 +1,78 @@
+import OpenAI, { APIError, toFile } from 'openai';
+import { type Recording, Speech, type Transcript } from '../model/speech.port.js';
+import { failureOf } from './openai-failures.js';
+
+export type SpeechModels = Readonly<{ hearing: string | undefined; speaking: string | undefined; voice: string }>;
+
+const TIMEOUT_MS = 120_000;
+
+type Heard = Readonly<{ text?: unknown; language?: unknown; duration?: unknown; segments?: unknown }>;
+
+/** Speech by an endpoint that speaks OpenAI's `/audio/transcriptions` and `/audio/speech`. */
+export class OpenAiSpeech extends Speech {
+  readonly hears: boolean;
+  readonly speaks: boolean;
+  private readonly client: OpenAI;
+  /** Not every model tells more than the text; one that has refused to is asked for it no more. */
+  private tellsDetails = true;
+
+  constructor(
+    endpoint: Readonly<{ baseUrl?: string; apiKey?: string }>,
+    private readonly models: SpeechModels,
+  ) {
+    super();
+    this.hears = models.hearing !== undefined;
+    this.speaks = models.speaking !== undefined;
+    this.client = new OpenAI({
+      baseURL: endpoint.baseUrl ?? 'https://api.openai.com/v1',
+      apiKey: endpoint.apiKey ?? 'none',
+      organization: null,
+      project: null,
+      maxRetries: 0,
+      timeout: TIMEOUT_MS,
+      logLevel: 'off',
+    });
+  }
+
+  async transcribe(recording: Recording, language: string | undefined, signal: AbortSignal): Promise<Transcript> {
+    try {
+      return transcriptOf(await this.heard(recording, language, signal), language);
+    } catch (error) {
+      throw failureOf(error);
+    }
+  }
+
+  async speak(text: string, signal: AbortSignal): Promise<Buffer> {
+    const { speaking: model, voice } = this.models;
+    const asked = { model: model!, voice, input: text, response_format: 'mp3' as const };
+    try {
+      const response = await this.client.audio.speech.create(asked, { signal });
+      return Buffer.from(await response.arrayBuffer());
+    } catch (error) {
+      throw failureOf(error);
+    }
+  }
+
+  private async heard(recording: Recording, language: string | undefined, signal: AbortSignal): Promise<Heard> {
+    const file = await toFile(recording.bytes, recording.filename);
+    const asked = { file, model: this.models.hearing!, ...(language && { language }) };
+    const create = (response_format: 'json' | 'verbose_json') =>
+      this.client.audio.transcriptions.create({ ...asked, response_format }, { signal }) as Promise<Heard>;
+    if (!this.tellsDetails) return create('json');
+    try {
+      return await create('verbose_json');
+    } catch (error) {
+      if (!(error instanceof APIError) || error.status !== 400 || !/response_format|verbose_json/i.test(error.message))
+        throw error;
+      this.tellsDetails = false;
+      return create('json');
+    }
+  }
+}
+
+const transcriptOf = ({ text, language, duration, segments }: Heard, named: string | undefined): Transcript => ({
+  text: typeof text === 'string' ? text.trim() : '',
+  language: typeof language === 'string' ? language : (named ?? null),
+  durationSeconds: Number.isFinite(Number(duration ?? NaN)) ? Number(duration) : null,
+  segments: Array.isArray(segments) ? (segments as Transcript['segments']) : [],
+});

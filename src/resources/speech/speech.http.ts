@@ -1,0 +1,185 @@
+import { buffer } from 'node:stream/consumers';
+import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { ApiConsumes, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Rejection } from '../../kernel/rejection.js';
+import { type FormPart, type ReceivedUpload, UploadStaging } from '../../platform/blobs/upload-staging.port.js';
+import { Access } from '../../platform/http/access.js';
+import { DocumentedBody } from '../../platform/http/documented.js';
+import type { SignedInUser } from '../identity/caller.js';
+import { CurrentUser } from '../identity/identity.http.js';
+import { ModelFailed } from '../models/model/language-model.port.js';
+import { Speech, type Transcript } from '../models/model/speech.port.js';
+import { LIVE_SCHEMA, liveRecord, SPOKEN_SCHEMA, TRANSCRIPT_SCHEMA } from './speech.dto.js';
+import { wholeText, withHeard } from './live-transcript.policy.js';
+import { chunkInvalid, LiveTranscripts } from './live-transcripts.js';
+import { refuseRecording, SPOKEN_CHARACTERS_MAX, spokenParts } from './recordings.policy.js';
+
+type FormRequest = FastifyRequest & { isMultipart(): boolean; parts(): AsyncIterable<FormPart> };
+
+const LANGUAGE = { type: 'string', description: 'As `en`; without it the endpoint finds out.' };
+const RECORDING = { type: 'string', format: 'binary' };
+const LANGUAGE_CHARACTERS_MAX = 16;
+
+/** Speech, by the endpoint that is configured for it. */
+@ApiTags('Speech')
+@Controller('api')
+export class SpeechController {
+  constructor(
+    private readonly speech: Speech,
+    private readonly staging: UploadStaging,
+    private readonly live: LiveTranscripts,
+  ) {}
+
+  @Access({ for: 'user', action: 'ask', of: 'speech' })
+  @Post('tts')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Reads a text aloud; 501 where TTS_MODEL is unset' })
+  @DocumentedBody(
+    {
+      schema: { type: 'object', required: ['text'], properties: { text: { type: 'string', maxLength: SPOKEN_CHARACTERS_MAX } } },
+    },
+    { text: 'Tea is at four.' },
+  )
+  @ApiOkResponse({ schema: SPOKEN_SCHEMA })
+  async speak(@CurrentUser() _: SignedInUser, @Body() body: unknown, @Res({ passthrough: true }) reply: FastifyReply) {
+    if (!this.speech.speaks) throw notConfigured('TTS_MODEL');
+    const text = fieldOf(body, 'text');
+    if (typeof text !== 'string' || text.trim() === '') throw new Rejection('invalid-request', 'text is required');
+    if (text.length > SPOKEN_CHARACTERS_MAX)
+      throw new Rejection('invalid-request', `text has more than ${SPOKEN_CHARACTERS_MAX} characters`);
+    const signal = goneSignal(reply);
+    const recordings: Buffer[] = [];
+    // Recordings of this kind are one recording when they follow each other.
+    for (const part of spokenParts(text)) recordings.push(await this.speech.speak(part, signal).catch(asRefusal));
+    return { success: true, audio_base64: Buffer.concat(recordings).toString('base64') };
+  }
+
+  @Access({ for: 'user', action: 'ask', of: 'speech' })
+  @Post('stt')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Writes down what is said in a recording; 501 where STT_MODEL is unset' })
+  @ApiConsumes('multipart/form-data')
+  @DocumentedBody(
+    { schema: { type: 'object', required: ['file'], properties: { file: RECORDING, language: LANGUAGE } } },
+    { file: 'Tea is at four.' },
+  )
+  @ApiOkResponse({ schema: TRANSCRIPT_SCHEMA })
+  async hear(@CurrentUser() _: SignedInUser, @Req() request: FormRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    const { text, language, durationSeconds, segments } = await this.received(request, (upload) =>
+      this.heard(upload, languageIn(upload.fields.get('language')), reply),
+    );
+    return { success: true, text, language, duration_s: durationSeconds, segments, provider: 'openai' };
+  }
+
+  @Access({ for: 'user', action: 'ask', of: 'speech' })
+  @Post('stt/live/start')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Begins to write down what somebody says while they speak' })
+  @DocumentedBody({ schema: { type: 'object', properties: { language: LANGUAGE } } }, { language: 'en' })
+  @ApiOkResponse({ schema: LIVE_SCHEMA })
+  async begin(@CurrentUser() user: SignedInUser, @Body() body: unknown) {
+    if (!this.speech.hears) throw notConfigured('STT_MODEL');
+    const { sessionId, transcript } = await this.live.begin(user.userId, languageIn(fieldOf(body, 'language')) ?? null);
+    return liveRecord(sessionId, transcript);
+  }
+
+  @Access({ for: 'user', action: 'ask', of: 'speech' })
+  @Post('stt/live/chunk')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Writes down what is in one more chunk: all that was said so far, or the end of it' })
+  @ApiConsumes('multipart/form-data')
+  @DocumentedBody(
+    {
+      schema: {
+        type: 'object',
+        required: ['session_id', 'chunk_index', 'file'],
+        properties: {
+          session_id: { type: 'string' },
+          chunk_index: { type: 'integer', minimum: 0, description: 'Greater than that of the chunk before.' },
+          is_silence: { type: 'boolean', description: 'Nothing is said at the end of it.' },
+          file: RECORDING,
+        },
+      },
+    },
+    { session_id: '00000000-0000-4000-8000-000000000000', chunk_index: '0', file: 'Tea' },
+  )
+  @ApiOkResponse({ schema: LIVE_SCHEMA })
+  async hearChunk(
+    @CurrentUser() { userId }: SignedInUser,
+    @Req() request: FormRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    return this.received(request, async (upload) => {
+      const sessionId = upload.fields.get('session_id') ?? '';
+      if (sessionId === '') throw new Rejection('invalid-request', 'Missing required fields: session_id');
+      const { transcript, revision } = await this.live.recall(userId, sessionId);
+      const index = upload.fields.get('chunk_index') ?? '';
+      const chunk = /^\d{1,9}$/.test(index) ? Number(index) : -1;
+      if (chunk <= transcript.lastChunk) throw chunkInvalid();
+      const { text, language } = await this.heard(upload, transcript.language ?? undefined, reply);
+      const next = withHeard(transcript, text, chunk, language);
+      await this.live.keep(userId, sessionId, next, revision);
+      return { ...liveRecord(sessionId, next), chunk_index: chunk, is_silence: upload.fields.get('is_silence') === 'true' };
+    });
+  }
+
+  @Access({ for: 'user', action: 'ask', of: 'speech' })
+  @Post('stt/live/finish')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Ends writing along; the answer is all that was said' })
+  @DocumentedBody(
+    { schema: { type: 'object', required: ['session_id'], properties: { session_id: { type: 'string' } } } },
+    { session_id: '00000000-0000-4000-8000-000000000000' },
+  )
+  @ApiOkResponse({ schema: LIVE_SCHEMA })
+  async finish(@CurrentUser() { userId }: SignedInUser, @Body() body: unknown) {
+    if (!this.speech.hears) throw notConfigured('STT_MODEL');
+    const sessionId = fieldOf(body, 'session_id');
+    const { transcript } = await this.live.recall(userId, sessionId);
+    await this.live.end(userId, sessionId as string);
+    const text = wholeText(transcript);
+    return { ...liveRecord(sessionId as string, { ...transcript, committed: text, mutable: '' }), text };
+  }
+
+  private received<T>(request: FormRequest, work: (upload: ReceivedUpload) => Promise<T>): Promise<T> {
+    if (!this.speech.hears) throw notConfigured('STT_MODEL');
+    if (!request.isMultipart()) throw new Rejection('invalid-request', 'Missing file');
+    return this.staging.receive(request.parts(), work);
+  }
+
+  private async heard({ files }: ReceivedUpload, language: string | undefined, reply: FastifyReply): Promise<Transcript> {
+    const [file] = files;
+    if (!file) throw new Rejection('invalid-request', 'Missing file');
+    refuseRecording(file);
+    const recording = { filename: file.filename, bytes: await buffer(file.open()) };
+    return this.speech.transcribe(recording, language, goneSignal(reply)).catch(asRefusal);
+  }
+}
+
+const notConfigured = (variable: string) =>
+  new Rejection('speech-not-configured', `Speech is not configured on this server: ${variable} is unset.`);
+
+const fieldOf = (body: unknown, name: string): unknown =>
+  typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Record<string, unknown>)[name] : undefined;
+
+function languageIn(given: unknown): string | undefined {
+  if (given === undefined || given === null || given === '') return undefined;
+  if (typeof given !== 'string' || given.length > LANGUAGE_CHARACTERS_MAX)
+    throw new Rejection('invalid-request', 'language must be the code of a language');
+  return given;
+}
+
+/** Whoever is gone waits for nothing. */
+function goneSignal(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once('close', () => gone.abort());
+  return gone.signal;
+}
+
+/** What the endpoint does not take is the caller's to put right. */
+function asRefusal(error: unknown): never {
+  if (error instanceof ModelFailed && error.failure === 'not-accepted')
+    throw new Rejection('recording-not-accepted', 'The endpoint for speech did not accept this.');
+  throw error;
+}
