@@ -49,6 +49,27 @@ export function webClientStory(makeBacking: MakeBacking): void {
     });
   });
 
+  describe.each(ROUTES)('fields that have no effect or are not taken, over %s', (route) => {
+    const ask = (more: object) => world.alice.post(route, { question, ...more });
+
+    it('say so: every conversation is kept', async () => {
+      const unkept = await ask({ persist: false });
+      expect([unkept.status, unkept.headers.get('x-ignored-parameters')]).toEqual([200, 'persist']);
+      await unkept.text();
+      const kept = await ask({ persist: true, multimodal_content: [] });
+      expect([kept.status, kept.headers.get('x-ignored-parameters')]).toEqual([200, null]);
+      await kept.text();
+    });
+
+    it('are refused: parts of other kinds than text are attached', async () => {
+      const refused = await ask({
+        multimodal_content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }],
+      });
+      expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('name them in attachments')]);
+      expect((await ask({ persist: 'no' })).status).toBe(400);
+    });
+  });
+
   describe('a retry', () => {
     let keys = 0;
     const newKey = () => ({ 'idempotency-key': `retry ${++keys}` });

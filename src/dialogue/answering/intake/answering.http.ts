@@ -77,7 +77,7 @@ export class AnsweringController {
     for await (const { data } of this.tail(accepted, gone.signal, identity)) {
       message = data.reduce((soFar, each) => withFrame(soFar, JSON.parse(each) as Frame), message);
     }
-    void reply.headers(headersOf(accepted));
+    void reply.headers(headersOf(accepted, request));
     if (message.error) throw answerFailed(message.error);
     return answerOf(accepted, message);
   }
@@ -89,7 +89,7 @@ export class AnsweringController {
     try {
       const accepted = await this.accept(request, identity, 'stream', headers);
       giveBack();
-      return { accepted, sse: this.streams.start(reply, { headers: headersOf(accepted) }) };
+      return { accepted, sse: this.streams.start(reply, { headers: headersOf(accepted, request) }) };
     } finally {
       giveBack();
     }
@@ -118,7 +118,8 @@ export class AnsweringController {
 const answerFailed = ({ text, code }: NonNullable<Message['error']>) =>
   new Rejection('answer-failed', text, code === null ? undefined : { code });
 
-const headersOf = ({ position, replayed }: AcceptedQuestion): Record<string, string> => ({
+const headersOf = ({ position, replayed }: AcceptedQuestion, { persist }: QuestionRequest): Record<string, string> => ({
+  ...(persist === false ? { 'X-Ignored-Parameters': 'persist' } : {}),
   ...(position === undefined ? {} : { 'X-Position': String(position) }),
   ...(replayed ? { 'Idempotent-Replayed': 'true' } : {}),
 });

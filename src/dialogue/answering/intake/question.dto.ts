@@ -1,5 +1,17 @@
 import { Transform } from 'class-transformer';
-import { IsArray, IsBoolean, IsInt, IsNumber, IsObject, IsOptional, IsString, MaxLength, Min, ValidateIf } from 'class-validator';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsBoolean,
+  IsInt,
+  IsNumber,
+  IsObject,
+  IsOptional,
+  IsString,
+  MaxLength,
+  Min,
+  ValidateIf,
+} from 'class-validator';
 
 /** A question with everything around it has to fit one append; this leaves room for the rest. */
 const QUESTION_CHARACTERS_MAX = 128 * 1024;
@@ -106,6 +118,17 @@ export class QuestionRequest {
   @IsOptional()
   @IsString()
   workflow_id?: string | null;
+
+  /** Every conversation is kept: `false` has no effect, and the header `X-Ignored-Parameters` says so. */
+  @IsOptional()
+  @IsBoolean()
+  persist?: boolean | null;
+
+  /** Refused unless it is empty: pictures and files are uploaded, and named in `attachments`. */
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(0, { message: 'multimodal_content is not taken: upload pictures and files, and name them in attachments' })
+  multimodal_content?: unknown[] | null;
 
   /** Functions of the caller, in the form of OpenAI's API: the model may call them, the caller runs them. */
   @IsOptional()
