@@ -4,6 +4,7 @@ import type { Purge } from '../kernel/event-sourcing/purge.js';
 import type { Reaction } from '../kernel/event-sourcing/reaction.js';
 import type { Ticker } from '../kernel/event-sourcing/ticker.js';
 import type { Rejections } from '../platform/http/rejections.js';
+import { McpDialectModule } from '../dialects/mcp/mcp-dialect.module.js';
 import { OlderModule } from '../dialects/older/older.module.js';
 import { OpenAiModule } from '../dialects/openai/openai.module.js';
 import { FollowUpsModule } from '../background/follow-ups/follow-ups.module.js';
@@ -13,6 +14,7 @@ import { AnsweringModule } from '../dialogue/answering/answering.module.js';
 import { ConversationModule } from '../dialogue/conversation/conversation.module.js';
 import { ConversationLinksModule } from '../dialogue/conversation/links/conversation-links.module.js';
 import { JournalModule } from '../dialogue/journal/journal.module.js';
+import { PresenceModule } from '../dialogue/presence/presence.module.js';
 import { AgentsModule } from '../resources/agents/agents.module.js';
 import { AgentFilesModule } from '../resources/agents/files/agent-files.module.js';
 import { AgentFoldersModule } from '../resources/agents/folders/agent-folders.module.js';
@@ -31,6 +33,7 @@ import { GuardrailsModule } from '../resources/guardrails/guardrails.module.js';
 import { PromptsModule } from '../resources/prompts/prompts.module.js';
 import { SharingModule } from '../resources/sharing/sharing.module.js';
 import { SourcesModule } from '../resources/sources/sources.module.js';
+import { SpeechModule } from '../resources/speech/speech.module.js';
 import { ApiToolsModule } from '../resources/tools/api/api.module.js';
 import { BuiltinModule } from '../resources/tools/builtin/builtin.module.js';
 import { DatabasesModule } from '../resources/tools/databases/databases.module.js';
@@ -91,6 +94,7 @@ export const ROOMS: readonly Room[] = [
   DocumentsModule,
   SourcesModule,
   AttachmentsModule,
+  SpeechModule,
   ArtifactsModule,
   CodeModule,
   ToolsModule,
@@ -106,6 +110,7 @@ export const ROOMS: readonly Room[] = [
   ConversationModule,
   ConversationLinksModule,
   JournalModule,
+  PresenceModule,
   AnsweringModule,
   RunsModule,
   FollowUpsModule,
@@ -114,6 +119,7 @@ export const ROOMS: readonly Room[] = [
   WebhooksModule,
   BuiltinModule,
   JobsModule,
+  McpDialectModule,
   OlderModule,
   OpenAiModule,
   NotificationsModule,

@@ -27,6 +27,7 @@ const familyOf = ({ access }: Route): Family | undefined => FAMILIES.find((famil
 const FIELDS = {
   ...{ name: 'New', content: 'Be brief.', question: 'Why?', question_index: 0, feedback: 'like', config: {}, actions: [] },
   ...{ role: 'team_member', user_id: newId(), resource_type: 'agent', resource_id: newId(), settings: {}, shared: true },
+  ...{ operation: 'remove', file_paths: ['a.md'], tab_id: 'tab-1', visible: true },
   ...{ query: 'When?', text: 'Tea is at four.', chunk_id: `${newId()}-0` },
   ...{ sync_frequency: 'daily', action: 'pause', instruction: YEARLY.instruction, displayName: 'Notes', status: true },
 };
@@ -98,8 +99,9 @@ export function accessStory(makeBacking: MakeBacking): void {
 
   const all = routes.map((route) => ({ name: nameOf(route), route }));
   const ofDevices = all.filter(({ route: { access } }) => access?.for === 'device');
-  const ofKeys = all.filter(({ route: { path } }) => BEARER_IS_AGENT_KEY.test(path));
-  const cases = all.filter((each) => !ofDevices.includes(each) && !ofKeys.includes(each));
+  const bearersAreKeys = all.filter(({ route: { path } }) => BEARER_IS_AGENT_KEY.test(path));
+  const ofKeys = bearersAreKeys.filter(({ route: { access } }) => access?.for === 'key');
+  const cases = all.filter((each) => !ofDevices.includes(each) && !bearersAreKeys.includes(each));
 
   it('are all that the reference of the running service names, but for what is not built', async () => {
     const { paths } = await world.nobody.json<{ paths: Record<string, object> }>('/api/openapi.json');
@@ -166,6 +168,12 @@ export function accessStory(makeBacking: MakeBacking): void {
     expect([401, 403]).not.toContain((await send(bearerOf(world.service.url, key), route, newId())).status);
     const others = [world.nobody, world.alice, (await tokenFor(world, { scopes: ALL })).client];
     for (const other of others) expect((await send(other, route, newId())).status).toBe(401);
+  });
+
+  it('tools are listed to anybody at POST /mcp, whatever the bearer', async () => {
+    const route = all.find(({ name }) => name === 'POST /mcp')!.route;
+    for (const other of [world.nobody, world.alice, bearerOf(world.service.url, 'nonsense')])
+      expect([401, 403]).not.toContain((await send(other, route, newId())).status);
   });
 
   describe('a session', () => {

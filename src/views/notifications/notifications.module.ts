@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { Config } from '../../platform/config/config.js';
+import { PushController } from './push.http.js';
 import { PublishUserEvents } from './publish-user-events.reaction.js';
 import { ReplayBudget } from './replay-budget.js';
 import { UserBacklog } from './user-backlog.js';
@@ -27,7 +28,7 @@ const userEventsOptions = (config: Config): UserEventsOptions =>
 const REACTIONS = [PublishUserEvents];
 
 @Module({
-  controllers: [UserEventsController],
+  controllers: [UserEventsController, PushController],
   providers: [
     ...REACTIONS,
     { provide: UserEventsOptions, inject: [Config], useFactory: userEventsOptions },

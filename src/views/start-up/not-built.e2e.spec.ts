@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openWorld, replyOf, type World } from '../../../test/support/world.js';
-import { NOT_BUILT } from './not-built.http.js';
+import { NOT_BUILT, NOT_BUILT_FOR_ANYBODY } from './not-built.http.js';
 
 let world: World;
 beforeAll(async () => {
@@ -13,12 +13,14 @@ describe('what is not built', () => {
     expect(Object.keys(NOT_BUILT)).toEqual([
       'Pages of administrators',
       'Connectors, of which none is configured,',
-      'Changes of the files of a source',
       'Wikis and graphs of sources',
       'Sources made of attachments',
-      'Tools of speech',
     ]);
-    expect(Object.values(NOT_BUILT).flat()).toHaveLength(31);
+    expect(Object.values(NOT_BUILT).flat()).toHaveLength(25);
+    expect(Object.entries(NOT_BUILT_FOR_ANYBODY)).toEqual([
+      ['Triggers from outside', ['triggers/:token']],
+      ['Approvals by a link', ['approvals/:token']],
+    ]);
   });
 
   it.each(Object.values(NOT_BUILT).flat())('answers 501 at %s, whatever the method', async (path) => {
@@ -32,5 +34,12 @@ describe('what is not built', () => {
       ]);
     }
     expect((await world.nobody.get(url)).status).toBe(401);
+  });
+
+  it.each(Object.values(NOT_BUILT_FOR_ANYBODY).flat())('answers 501 at %s, whoever comes', async (path) => {
+    for (const method of ['GET', 'POST']) {
+      const { status, body } = await replyOf(world.nobody.request(`/api/${path.replace(':token', 'secret')}`, { method }));
+      expect([status, body]).toMatchObject([501, { error: 'not_built' }]);
+    }
   });
 });

@@ -28,7 +28,6 @@ export const NOT_BUILT = {
     'connectors/disconnect',
     'connectors/sync',
   ],
-  'Changes of the files of a source': ['manage_source_files'],
   'Wikis and graphs of sources': [
     'sources/wiki',
     'sources/:id/wiki/pages',
@@ -40,19 +39,33 @@ export const NOT_BUILT = {
     'sources/:id/graph/node/:node',
   ],
   'Sources made of attachments': ['sources/from_attachments'],
-  'Tools of speech': ['tts', 'stt', 'stt/live/start', 'stt/live/chunk', 'stt/live/finish'],
 } as const;
 
-const AREAS = Object.entries(NOT_BUILT);
+/** The same, at addresses that are a secret of their own: whoever comes there is no user. */
+export const NOT_BUILT_FOR_ANYBODY = {
+  'Triggers from outside': ['triggers/:token'],
+  'Approvals by a link': ['approvals/:token'],
+} as const;
+
+const AREAS = Object.entries({ ...NOT_BUILT, ...NOT_BUILT_FOR_ANYBODY });
+const pathsOf = (areas: Readonly<Record<string, readonly string[]>>): string[] => Object.values(areas).flat();
+const areaAt = (url: string | undefined) => AREAS.find(([, paths]) => paths.some((path) => url === `/api/${path}`))![0];
 
 /** Refuses what is not built, so that clients can tell it from a wrong address. */
 @ApiExcludeController()
 @Controller('api')
 export class NotBuiltController {
   @Access({ for: 'user', action: 'describe', of: 'service', scopes: 'any-token' })
-  @All(AREAS.flatMap(([, paths]) => [...paths]))
-  refuse(@CurrentUser() _: SignedInUser, @Req() { routeOptions }: FastifyRequest) {
-    const [area] = AREAS.find(([, paths]) => paths.some((path) => routeOptions.url === `/api/${path}`))!;
-    throw new Rejection('not-built', `${area} are not part of this service`);
+  @All(pathsOf(NOT_BUILT))
+  refuse(@CurrentUser() _: SignedInUser, @Req() { routeOptions }: FastifyRequest): never {
+    throw notBuilt(routeOptions.url);
+  }
+
+  @Access({ for: 'capability', action: 'describe', of: 'service' })
+  @All(pathsOf(NOT_BUILT_FOR_ANYBODY))
+  refuseAnybody(@Req() { routeOptions }: FastifyRequest): never {
+    throw notBuilt(routeOptions.url);
   }
 }
+
+const notBuilt = (url: string | undefined) => new Rejection('not-built', `${areaAt(url)} are not part of this service`);
