@@ -8,8 +8,10 @@ import { eventually } from '../support/eventually.js';
 import { everythingStored } from '../support/everything-stored.js';
 import { answerJson, LocalServer } from '../support/local-server.js';
 import { call, say, think } from '../support/scripted-model-server.js';
+import { researchScript } from '../support/researches.js';
 import { addedSource } from '../support/sources.js';
 import { endOf, taskOf, webhookPath } from '../support/webhooks.js';
+import { chain, node } from '../support/workflow-graphs.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
 
 type Actions = Readonly<Record<string, 'flag' | 'redact' | 'block'>>;
@@ -302,6 +304,57 @@ export function guardrailsStory(makeBacking: MakeBacking): void {
       const resumed = await askOver('/stream', world.alice, { conversation_id: asked.conversationId, tool_actions });
       expect(resumed.answer).toBe('Done.');
       expect(lastPrompt()).toContain('is [REDACTED]');
+    });
+  });
+
+  describe('what an agent does step by step', () => {
+    /** An expression that makes a secret of two halves, of which neither is one. */
+    const halves = (whole: string) => `"${whole.slice(0, 8)}" + "${whole.slice(8)}"`;
+    const workflowAgent = async (...between: ReturnType<typeof node>[]) => {
+      const graph = chain(node('start'), ...between, node('end', 'end', { output_template: '{{ draft }}, {{ made }}' }));
+      const { data } = (await (await world.alice.post('/api/workflows', { name: 'Keys', ...graph })).json()) as {
+        data: { id: string };
+      };
+      return agent({ output: 'redact' }, { agent_type: 'workflow', workflow: data.id });
+    };
+
+    it('in a workflow is masked in its state, its files, its record and its end', async () => {
+      const code = `open('key.txt', 'w').write(${halves(secret())})`;
+      const { id } = await workflowAgent(
+        node('agent', 'draft', { stream_to_user: false, output_variable: 'draft' }),
+        node('state', 'make', { operations: [{ expression: halves(secret()), target_variable: 'made' }] }),
+        node('code', 'code', { code, output_variable: 'file' }),
+      );
+      world.model.next(letters(secret()));
+      const asked = await ask(id);
+      expect(asked.answer).toBe('[REDACTED], [REDACTED]');
+      const runId = /"workflow_run_id":"([^"]+)"/.exec(asked.records)![1]!;
+      const { data } = await world.alice.json<{ data: { result: Record<string, unknown> } }>(`/api/workflow_runs/${runId}`);
+      expect(data.result).toMatchObject({ draft: '[REDACTED]', made: '[REDACTED]', file: { filename: 'key.txt' } });
+      const { artifact_id: file } = data.result['file'] as { artifact_id: string };
+      expect((await replyOf(world.alice.get(`/api/artifacts/${file}/download`))).text).toBe('[REDACTED]');
+    }, 120_000);
+
+    it('in a workflow is masked in what is told of a failure', async () => {
+      const { id } = await workflowAgent(node('code', 'code', { code: `raise ValueError(${halves(secret())})` }));
+      expect((await ask(id)).error).toContain('ValueError: [REDACTED]');
+    }, 120_000);
+
+    it('in a research is masked in its plan, its reports and its answer', async () => {
+      const { id } = await agent({ output: 'redact' }, { agent_type: 'research' });
+      const [report, answer] = [secret(), secret()];
+      world.model.always(
+        researchScript([`find ${secret()}`], {
+          'find [REDACTED]': () => letters(`It is ${report}.`),
+          answer: () => letters(`So it is ${answer}.`),
+        }),
+      );
+      const asked = await ask(id);
+      expect(asked.records).toContain('"query":"find [REDACTED]"');
+      expect(asked.answer).toBe('So it is [REDACTED].');
+      const written = world.model.completions.map(({ body }) => JSON.stringify(body.messages));
+      expect(written.some((each) => each.includes('It is [REDACTED].'))).toBe(true);
+      expect(written.filter((each) => each.includes(report))).toEqual([]);
     });
   });
 
