@@ -1,6 +1,7 @@
 import { startService } from './measured-service.js';
 import { microsNow } from './program.js';
 import { type Bench, median } from './report.js';
+import { processorMsSince } from './usage.js';
 
 const TOOLS = 100;
 const IMPORT_MS_MAX = 1_000;
@@ -40,18 +41,22 @@ export const bench: Bench = {
   title: 'The import of an agent with a hundred tools',
   async run(context) {
     const durations: number[] = [];
+    const processor: number[] = [];
     for (let user = 0; user < USERS; user++) {
       const service = await startService(context, {
         ALLOWED_PRIVATE_HOSTS: 'localhost',
         OPENAI_BASE_URL: 'http://127.0.0.1:9/v1',
       });
+      const before = await service.usage();
       durations.push(await imported(service.url, fileOf(user)));
+      processor.push(processorMsSince(before, await service.usage()));
       await service.stop();
     }
     return {
       figures: [
         { name: `${TOOLS} tools, median`, value: median(durations), unit: 'ms', target: { atMost: IMPORT_MS_MAX } },
         { name: `${TOOLS} tools, slowest`, value: Math.max(...durations), unit: 'ms' },
+        { name: 'processor time, with the database, median', value: median(processor), unit: 'ms' },
       ],
       notes: [`The first import of each of ${USERS} services, with the start of the thread that reads YAML.`],
     };

@@ -14,6 +14,12 @@ export async function usageOf(pids: readonly number[]): Promise<Usage> {
   };
 }
 
+type UsageOfService = Readonly<{ service: Usage; postgres: Usage }>;
+
+/** What a service and its database have used of the processor in between, which is the same on a machine that is busy. */
+export const processorMsSince = (before: UsageOfService, after: UsageOfService): number =>
+  after.service.cpuMs - before.service.cpuMs + after.postgres.cpuMs - before.postgres.cpuMs;
+
 /** Fields of /proc/<pid>/stat after the name, which may hold anything and ends with the last parenthesis. */
 async function statOf(pid: number): Promise<string[] | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => undefined);

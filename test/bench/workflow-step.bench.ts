@@ -2,6 +2,7 @@ import { startService } from './measured-service.js';
 import { microsNow, startProgram } from './program.js';
 import { type Bench, interleaved, median, quantile } from './report.js';
 import { type Call, postCompletion, read } from './token-reader.js';
+import { processorMsSince } from './usage.js';
 
 const STEPS = 10;
 /** Of a step, beside its request to the model. */
@@ -77,6 +78,12 @@ export const bench: Bench = {
     };
     await interleaved(WARM_UP_ROUNDS, subjects);
     const turns = await interleaved(ROUNDS, subjects);
+    const processorMsOf = async (work: () => Promise<unknown>) => {
+      const before = await service.usage();
+      for (let round = 0; round < ROUNDS; round++) await work();
+      return processorMsSince(before, await service.usage()) / ROUNDS;
+    };
+    const processorMs = ((await processorMsOf(subjects.silent)) - (await processorMsOf(subjects.none))) / STEPS;
     await Promise.all([service.stop(), model.stop()]);
     const directStep = turns.direct.map((ms) => ms / STEPS);
     const overhead = (of: readonly number[]) => of.map((ms, round) => (ms - turns.none[round]!) / STEPS - directStep[round]!);
@@ -88,6 +95,7 @@ export const bench: Bench = {
         { name: 'overhead of a silent step, median', value: median(overhead(turns.silent)), unit: 'ms', target },
         { name: 'overhead of a silent step, p99', value: quantile(overhead(turns.silent), 0.99), unit: 'ms' },
         { name: 'overhead of a step that speaks, median', value: median(overhead(turns.speaking)), unit: 'ms', target },
+        { name: 'processor time of a silent step, with the database', value: processorMs, unit: 'ms' },
         { name: 'overhead of a step that speaks, p99', value: quantile(overhead(turns.speaking), 0.99), unit: 'ms' },
       ],
       notes: [
