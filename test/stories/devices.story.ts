@@ -8,6 +8,9 @@ import { err, Machine, obeying, out, over, ReferenceDevice, type Handling } from
 import { call, say } from '../support/scripted-model-server.js';
 import { replyOf, type World } from '../support/world.js';
 
+/** Beside the seconds that an output may be on its way: by then the first half of it has come, also on a busy machine. */
+const DIES_WITHIN_MS = 5_000;
+
 /** Two processes over one log, or one that is both: where people ask, and where devices come. */
 export type DevicePlaces = Readonly<{ asks: World; serves: World; close(): Promise<void> }>;
 
@@ -387,7 +390,7 @@ export function devicesStory(open: () => Promise<DevicePlaces>): void {
     it('of a device that dies in the middle of its output is of unknown outcome, once', async () => {
       const device = await paired({ approval_mode: 'full' });
       const agent = await agentWith(device);
-      const asking = ask(device, { command: 'ls', timeout_ms: 1 }, agent);
+      const asking = ask(device, { command: 'ls', timeout_ms: DIES_WITHIN_MS }, agent);
       const session = await device.session();
       const envelope = await session.next();
       await session.ack(envelope);

@@ -3,12 +3,12 @@ import fc from 'fast-check';
 import { isTerminal } from '../../src/dialogue/journal/message.events.js';
 import type { MakeBacking } from '../support/backing.js';
 import { conversationIdIn, framesIn, messageIdIn } from '../support/client.js';
+import { FUZZ_RUNS } from '../support/fuzz-runs.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
 
-const RUNS = Number(process.env['TEST_FUZZ_RUNS'] ?? 100);
 /** Whatever was asked, nobody waits longer. */
 const ANSWERED_MS_MAX = 60_000;
-const FUZZ_MS_MAX = 600_000 + 1_000 * RUNS;
+const FUZZ_MS_MAX = 600_000 + 1_000 * FUZZ_RUNS;
 const REFUSALS = [400, 401, 404, 409, 413, 415, 422];
 
 /** Texts that break what handles texts. */
@@ -137,10 +137,10 @@ export function fuzzStory(makeBacking: MakeBacking): void {
           }
           expect(await world.quietHead()).toBe(before);
         }),
-        { numRuns: RUNS },
+        { numRuns: FUZZ_RUNS },
       );
       // Both happened often enough to mean something.
-      for (const status of [200, 400]) expect(statuses.get(status)).toBeGreaterThan(RUNS / 20);
+      for (const status of [200, 400]) expect(statuses.get(status)).toBeGreaterThan(FUZZ_RUNS / 20);
     },
     FUZZ_MS_MAX,
   );
@@ -190,7 +190,7 @@ export function fuzzStory(makeBacking: MakeBacking): void {
           );
           expect([200, 414, ...REFUSALS]).toContain(reply.status);
         }),
-        { numRuns: 2 * RUNS },
+        { numRuns: 2 * FUZZ_RUNS },
       );
     },
     FUZZ_MS_MAX,

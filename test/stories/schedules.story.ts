@@ -159,11 +159,11 @@ export function schedulesStory(makeBacking: MakeBacking): void {
   });
 
   describe('a one-time schedule', () => {
-    const soon = () => ({ trigger_type: 'once', cron: undefined, run_at: inMs(3_000) });
+    const inAnHour = () => ({ trigger_type: 'once', cron: undefined, run_at: inMs(HOUR_MS) });
 
     it('runs once, at its time, says what came of it, and is over', async () => {
       world.model.next(say('All ', 'quiet.'));
-      const { id, run_at: runAt } = await calls.create(agentId, soon());
+      const { id, run_at: runAt } = await calls.createDueSoon(agentId);
       const run = await calls.endOfRun(id);
       expect(run).toEqual({
         id: expect.any(String),
@@ -204,7 +204,7 @@ export function schedulesStory(makeBacking: MakeBacking): void {
     });
 
     it('is moved by its owner, and shows no next run while it is paused', async () => {
-      const { id } = await calls.create(agentId, { ...soon(), run_at: inMs(HOUR_MS) });
+      const { id } = await calls.create(agentId, inAnHour());
       const moved = inMs(2 * HOUR_MS);
       expect((await calls.change(id, { run_at: moved })).body).toMatchObject({
         schedule: { run_at: moved, next_run_at: moved, status: 'active' },
@@ -233,7 +233,7 @@ export function schedulesStory(makeBacking: MakeBacking): void {
     it('cannot be moved while it runs, and goes on to the time that it is resumed for meanwhile', async () => {
       let finish = () => {};
       world.model.next([until(new Promise<void>((resolve) => (finish = resolve))), ...say('Done.')]);
-      const { id } = await calls.create(agentId, soon());
+      const { id } = await calls.createDueSoon(agentId);
       await eventually(async () => (await calls.runsOf(id))[0]?.['status'] === 'running');
       const moved = await calls.change(id, { run_at: inMs(HOUR_MS) });
       expect([moved.status, moved.body]).toEqual([409, conflict('the once schedule has already started', 'run_started')]);
@@ -248,13 +248,13 @@ export function schedulesStory(makeBacking: MakeBacking): void {
     });
 
     it('whose time passes while nobody is there runs late', async () => {
-      const { id } = await calls.create(agentId, soon());
+      const { id } = await calls.createDueSoon(agentId);
       await world.service.restart();
       expect(await calls.endOfRun(id)).toMatchObject({ status: 'success', trigger_source: 'cron' });
     });
 
     it('that is paused over its time needs another', async () => {
-      const { id } = await calls.create(agentId, { ...soon(), run_at: inMs(HOUR_MS) });
+      const { id } = await calls.create(agentId, inAnHour());
       const act = (body: Fields) => calls.send('PATCH', `/api/schedules/${id}`, body);
       await act({ action: 'pause' });
       const past = inMs(3_000);

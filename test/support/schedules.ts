@@ -8,6 +8,8 @@ export type Made = Fields & Readonly<{ id: string }>;
 /** Once a year: it does not come due while a story is told. */
 export const YEARLY = { instruction: 'Sum up the year.', cron: '0 9 31 12 *', timezone: 'Europe/Prague' };
 
+const DUE_SOON_MS_MAX = 30_000;
+
 /** What users ask of schedules, Alice unless it is said who. */
 export class ScheduleCalls {
   private constructor(
@@ -44,6 +46,16 @@ export class ScheduleCalls {
     const { status, body } = await this.createReply(agentId, fields);
     if (status !== 201) throw new Error(JSON.stringify(body));
     return (body as { schedule: Made }).schedule;
+  }
+
+  /** Comes due once, a few seconds from now, or somewhat later where a slow service is asked when those are over. */
+  async createDueSoon(agentId: string): Promise<Made & Readonly<{ run_at: string }>> {
+    for (let ms = 3_000; ; ms *= 2) {
+      const run_at = new Date(Date.now() + ms).toISOString();
+      const { status, body } = await this.createReply(agentId, { trigger_type: 'once', cron: undefined, run_at });
+      if (status === 201) return (body as { schedule: Made & { run_at: string } }).schedule;
+      if (ms > DUE_SOON_MS_MAX) throw new Error(JSON.stringify(body));
+    }
   }
 
   change(id: string, fields: Fields): Promise<Reply> {

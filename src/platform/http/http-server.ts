@@ -103,6 +103,8 @@ class HttpAdapter extends FastifyAdapter {
     super({
       bodyLimit: options.bodyBytesMax,
       requestTimeout: REQUEST_ARRIVES_MS_MAX,
+      // On a machine that stands still a start takes long, and does not fail.
+      pluginTimeout: 0,
       genReqId: newId,
       ...(options.trustedProxies.length > 0 && { trustProxy: [...options.trustedProxies] }),
       requestIdHeader: false,

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { load } from 'js-yaml';
 import { agentFile, FilesService, type Json, type User } from '../../../../test/support/agent-files.js';
+import { FUZZ_RUNS } from '../../../../test/support/fuzz-runs.js';
 
 let service: FilesService;
 beforeAll(async () => {
@@ -80,7 +81,7 @@ it('an agent of any file comes back from a stranger as the same file, and its ow
       expect((await service.import(owner, first)).body).toMatchObject({ success: true, action: 'updated' });
       expect(await service.events()).toBe(before);
     }),
-    { numRuns: 25 },
+    { numRuns: Math.ceil(FUZZ_RUNS / 10) },
   );
 });
 
