@@ -5,6 +5,7 @@ import { askOver } from '../support/asked.js';
 import { conversationIdIn } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
 import { call, say, until } from '../support/scripted-model-server.js';
+import { chain, node } from '../support/workflow-graphs.js';
 import { ToolKindForTests } from '../support/tool-kinds.js';
 import { cause } from '../support/turns.js';
 import { replyOf, type World } from '../support/world.js';
@@ -102,6 +103,25 @@ export function sharedPartsStory(open: () => Promise<TeamPlaces>): void {
     const edit = (config: object) => replyOf(world.bob.post('/api/update_tool_config', { id: tool.id, config }));
     expect(await edit({ copies: 2 })).toMatchObject({ status: 400, body: { errors: { token: expect.any(String) } } });
     expect((await edit({ copies: 2, token: 'of Bob' })).status).toBe(200);
+  });
+
+  it('an editor of a workflow adds to it what is shared with the editor, and nothing else of its owner', async () => {
+    const tool = await madeTool();
+    const using = (...tools: string[]) => ({
+      ...{ name: 'Ours', description: '' },
+      ...chain(node('start', 'start'), node('agent', 'agent_1', { agent_type: 'classic', tools }), node('end', 'end')),
+    });
+    const { alice, bob } = places.changes;
+    const made = (await replyOf(alice.post('/api/workflows', using()))).body as { data: Id };
+    await share('workflow', made.data, 'editor');
+    const edit = () => replyOf(bob.put(`/api/workflows/${made.data.id}`, using(tool.id)));
+    const refused = await edit();
+    expect([refused.status, refused.text]).toEqual([404, expect.stringContaining('Tool not accessible')]);
+    await share('tool', tool);
+    expect((await edit()).status).toBe(200);
+    // What is there already stays.
+    await unshare('tool', tool);
+    expect((await edit()).status).toBe(200);
   });
 
   it('a conversation with a shared agent goes on by itself as long as it is shared', async () => {

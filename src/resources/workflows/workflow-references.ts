@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { SourceQueries } from '../../../projections/sources/sources.queries.js';
 import { ToolQueries } from '../../../projections/tools/tools.queries.js';
+import { Reaching } from '../identity/reaching.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { ownerCredentialWrites } from '../tools/toolbox/access.policy.js';
 import { defaultToolDisplayName, defaultToolOf } from '../tools/defaults/default-tools.policy.js';
@@ -26,6 +27,7 @@ export class WorkflowReferences {
   constructor(
     private readonly tools: ToolQueries,
     private readonly sources: SourceQueries,
+    private readonly reaching: Reaching,
   ) {}
 
   async of(ownerId: string, graph: WorkflowGraph): Promise<readonly Referred[]> {
@@ -54,16 +56,27 @@ export class WorkflowReferences {
     ];
   }
 
-  /** What the graph before has already stays, also when its owner can no longer see it. @throws Rejection source-…, tool-not-accessible */
-  async refuseInaccessible(ownerId: string, graph: WorkflowGraph, before: WorkflowGraph | undefined): Promise<void> {
+  /**
+   * What the graph before has already stays, also when its owner can no longer see it. What an editor adds belongs to the owner and is
+   * the editor's to use. @throws Rejection source-…, tool-not-accessible
+   */
+  async refuseInaccessible(
+    ownerId: string,
+    graph: WorkflowGraph,
+    before: WorkflowGraph | undefined,
+    editorId = ownerId,
+  ): Promise<void> {
     const kept = before ? referencesIn(before) : NOTHING;
     const { tools, sources } = referencesIn(graph);
     const newSources = sources.filter((id) => !kept.sources.includes(id));
     const newTools = tools.filter((id) => !kept.tools.includes(id) && defaultToolOf(id) === undefined);
     const ownSources = newSources.length > 0 ? await this.sources.ownedAmong(ownerId, newSources) : [];
-    if (ownSources.length < newSources.length) throw inaccessible('source-not-accessible', 'Source not accessible');
+    const ofOwner = ownSources.map((id) => ({ id, ownerId }));
+    const sourcesToUse = await this.reaching.usableAmong(editorId, ofOwner, 'sources');
+    if (sourcesToUse.length < newSources.length) throw inaccessible('source-not-accessible', 'Source not accessible');
     const ownTools = await this.tools.ownedAmong(ownerId, newTools);
-    if (ownTools.length < newTools.length) throw inaccessible('tool-not-accessible', 'Tool not accessible');
+    const toolsToUse = await this.reaching.usableAmong(editorId, ownTools, 'tools');
+    if (toolsToUse.length < newTools.length) throw inaccessible('tool-not-accessible', 'Tool not accessible');
   }
 }
 

@@ -46,13 +46,14 @@ export class CreateWorkflowHandler implements Handler<CreateWorkflow> {
   }
 }
 
-/** A workflow's owner replaces it. The same content again is no change; a checked graph that says something else is a new version. */
+/** A workflow's owner, or an editor, replaces it. The same content again is no change; a checked graph that says something else is a new version. */
 export class ChangeWorkflow extends Command<WorkflowSaved> {
   constructor(
     readonly workflowId: WorkflowId,
     readonly ownerId: string,
     readonly content: Partial<WorkflowText & Readonly<{ graph: WorkflowGraph }>>,
     readonly cause: Cause,
+    readonly editorId = ownerId,
   ) {
     super();
   }
@@ -67,14 +68,15 @@ export class ChangeWorkflowHandler implements Handler<ChangeWorkflow> {
     private readonly references: WorkflowReferences,
   ) {}
 
-  async execute({ workflowId, ownerId, content, cause }: ChangeWorkflow): Promise<WorkflowSaved> {
+  async execute({ workflowId, ownerId, content, cause, editorId }: ChangeWorkflow): Promise<WorkflowSaved> {
     const stream = workflowStream(workflowId);
     const known = await this.streams.fold(stream, workflow);
     const { graph, ...text } = content;
     let wanted = {};
     if (graph && known.state.status === 'there') {
       const { version } = known.state.content;
-      await this.references.refuseInaccessible(ownerId, graph, await this.graphs.graphAt(workflowId, version));
+      const before = await this.graphs.graphAt(workflowId, version);
+      await this.references.refuseInaccessible(ownerId, graph, before, editorId);
       wanted = { graph: await this.graphs.store(workflowId, graph) };
     }
     const decision = change(ownerId, { ...text, ...wanted }, this.clock.now());

@@ -110,7 +110,7 @@ export class WorkflowsController {
   ) {
     const workflow = await this.reached(user, id, 'edit');
     const content = await this.contentOf(user, body, workflow.ownerId);
-    const change = new ChangeWorkflow(workflow.id, workflow.ownerId, content, user.cause);
+    const change = new ChangeWorkflow(workflow.id, workflow.ownerId, content, user.cause, user.userId);
     await this.settled(reply, (await this.commands.execute(change)).position);
     return { success: true };
   }
@@ -131,7 +131,7 @@ export class WorkflowsController {
   }
 
   /**
-   * The nodes use what the owner of the workflow has, whoever writes them.
+   * The nodes use what the owner of the workflow has, whoever writes them. An editor adds what the editor may use, too.
    * @throws Rejection workflow-not-valid with everything that is wrong
    */
   private async contentOf(user: SignedInUser, { name, description, nodes, edges }: WorkflowBody, ownerId = user.userId) {
