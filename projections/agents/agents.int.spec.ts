@@ -100,6 +100,7 @@ describe('agents', () => {
     expect([await queries.isPinned('a1', 'alice'), await queries.isPinned('a1', 'bob')]).toEqual([true, false]);
     await given('a1', { type: 'AgentUnpinned', data: { agentId: 'a1', userId: 'alice' } });
     expect((await queries.pinnedBy('alice')).map(({ id }) => id)).toEqual(['a2']);
+    expect([...(await queries.pinsOf('alice'))]).toEqual(['a2']);
   });
 
   it('know when they were last asked', async () => {

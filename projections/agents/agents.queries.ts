@@ -81,6 +81,12 @@ export class AgentQueries {
     return rows.map(asRecord);
   }
 
+  /** The ids of those. */
+  async pinsOf(userId: string): Promise<ReadonlySet<string>> {
+    const rows = await this.sql<{ id: string }[]>`select agent_id as id from agents.agent_pin where user_id = ${userId}`;
+    return new Set(rows.map(({ id }) => id));
+  }
+
   async isPinned(agentId: string, userId: string): Promise<boolean> {
     const rows = await this.sql`select from agents.agent_pin where agent_id = ${agentId} and user_id = ${userId}`;
     return rows.length > 0;

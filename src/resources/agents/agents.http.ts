@@ -81,13 +81,12 @@ export class AgentsController {
   @Access({ for: 'user', action: 'list', of: 'agents', scopes: ['agents:read'] })
   @Get('get_agents')
   async list(@CurrentUser() user: SignedInUser) {
-    const [own, pinned, held] = await Promise.all([
+    const [own, pins, held] = await Promise.all([
       this.agents.ownedBy(user.userId),
-      this.agents.pinnedBy(user.userId),
+      this.agents.pinsOf(user.userId),
       this.reaching.held(user.userId, 'agents'),
     ]);
     const agents = visible(user, 'agents', [...own, ...(await this.agents.among([...held.keys()]))]);
-    const pins = new Set(pinned.map(({ id }) => id));
     const tools = await this.things.toolDetails(agents);
     return agents.map((agent) =>
       agentRecord({ ...this.shown(user, agent, tools), grant: held.get(agent.id), pinned: pins.has(agent.id) }),

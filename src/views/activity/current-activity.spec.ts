@@ -31,27 +31,37 @@ const chats = {
 };
 const monitor = (index: number) => ({ id: `w${index}`, definition: { description: '' }, nextCheckAt: at(2 * index + 1) });
 const nothing = { underWay: async () => [], counts: async () => none };
-const activity = new CurrentActivity(
-  ...([
-    chats,
-    { needingAttention: async (_: string, limit: number) => (noted('chats', limit), []) },
-    schedules,
-    nothing,
-    { ownedBy: async () => new Map() },
-    nothing,
-    { activeOf: async () => rows(UP_NEXT_MAX, monitor) },
-    nothing,
-    nothing,
-    nothing,
-    { titlesOf: async () => ({ of: () => '' }) },
-  ] as unknown as ConstructorParameters<typeof CurrentActivity>),
-);
+let titlesAsked = 0;
+/** With these runs of workflows under way. */
+const activityOf = (workflowRuns: object) =>
+  new CurrentActivity(
+    ...([
+      chats,
+      { needingAttention: async (_: string, limit: number) => (noted('chats', limit), []) },
+      schedules,
+      nothing,
+      nothing,
+      { activeOf: async () => rows(UP_NEXT_MAX, monitor) },
+      nothing,
+      workflowRuns,
+      nothing,
+      { titlesOf: async () => (titlesAsked++, { of: () => 'Guide', agents: new Map() }) },
+    ] as unknown as ConstructorParameters<typeof CurrentActivity>),
+  );
 
 it('shows of each list those that matter most, and no more than its limit', async () => {
-  const { running, up_next: next } = await activity.of('ann', NOW);
+  const { running, up_next: next } = await activityOf(nothing).of('ann', NOW);
   expect(running.slice(0, 4).map(({ id }) => id)).toEqual(['r0', 'm0', 'r1', 'm1']);
   expect(running).toHaveLength(RUNNING_MAX);
   expect(next.slice(0, 4).map((each) => ('schedule_id' in each ? each.schedule_id : each.monitor_id))).toEqual(['s0', 'w0', 's1', 'w1']); // prettier-ignore
   expect(next).toHaveLength(UP_NEXT_MAX);
   expect(asked).toEqual({ paused: PAUSED_SCHEDULES_MAX, approvals: APPROVALS_MAX, chats: MARKED_CHATS_MAX });
+});
+
+it('asks for the names of agents and workflows, once, where something runs that is called by them', async () => {
+  const run = { id: 'run', agentId: 'a', workflowId: null, turnId: null, startedAt: at(1) };
+  await activityOf(nothing).of('ann', NOW);
+  expect(titlesAsked).toBe(0);
+  const { running } = await activityOf({ underWay: async () => [run] }).of('ann', NOW);
+  expect([running[0], titlesAsked]).toMatchObject([{ id: 'run', title: 'Guide' }, 1]);
 });

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { AgentNameQueries } from '../../../projections/agents/agent-names.queries.js';
 import { ConversationActivityQueries } from '../../../projections/conversations/conversation-activity.queries.js';
 import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
 import { JobHistoryQueries } from '../../../projections/jobs/job-history.queries.js';
@@ -9,7 +8,7 @@ import { ScheduleHistoryQueries } from '../../../projections/schedules/schedule-
 import { MonitorFollowUpQueries } from '../../../projections/follow-ups/monitor-follow-ups.queries.js';
 import { WorkflowRunHistoryQueries } from '../../../projections/workflow-runs/workflow-run-history.queries.js';
 import { WorkflowRunQueries } from '../../../projections/workflow-runs/workflow-runs.queries.js';
-import { WorkflowNames } from './workflow-names.js';
+import { NO_TITLES, WorkflowNames } from './workflow-names.js';
 import {
   type Approval,
   approval,
@@ -43,7 +42,6 @@ export class CurrentActivity {
     private readonly conversations: ConversationQueries,
     private readonly schedules: ScheduleHistoryQueries,
     private readonly webhooks: RunQueries,
-    private readonly agents: AgentNameQueries,
     private readonly jobs: JobHistoryQueries,
     private readonly monitors: MonitorQueries,
     private readonly followUps: MonitorFollowUpQueries,
@@ -72,21 +70,21 @@ export class CurrentActivity {
 
   /** The newest first, of whatever kind. An answer that a workflow gives is shown as that. */
   private async running(ownerId: string): Promise<readonly RunningRecord[]> {
-    const [answers, scheduled, webhooks, names, jobs, workflows, titles] = await Promise.all([
+    const [answers, scheduled, webhooks, jobs, workflows] = await Promise.all([
       this.chats.answersUnderWay(ownerId, RUNNING_MAX),
       this.schedules.openRuns(ownerId, RUNNING_MAX),
       this.webhooks.underWay(ownerId, RUNNING_MAX),
-      this.agents.ownedBy(ownerId),
       this.jobs.underWay(ownerId, RUNNING_MAX),
       this.workflowRuns.underWay(ownerId, RUNNING_MAX),
-      this.workflowNames.titlesOf(ownerId),
     ]);
+    const needsTitles = webhooks.length + workflows.length > 0;
+    const titles = needsTitles ? await this.workflowNames.titlesOf(ownerId) : NO_TITLES;
     const ofWorkflows = new Set(workflows.map(({ turnId }) => turnId));
     const all = [
       ...answers.filter(({ messageId }) => !ofWorkflows.has(messageId)).map(runningAnswer),
       ...workflows.map((run) => runningWorkflow(run, titles.of(run))),
       ...scheduled.map(runningScheduleRun),
-      ...webhooks.map((run) => runningWebhookRun(run, names)),
+      ...webhooks.map((run) => runningWebhookRun(run, titles.agents)),
       ...jobs.map(runningJob),
     ];
     return all.sort((one, other) => other.since.getTime() - one.since.getTime()).slice(0, RUNNING_MAX);

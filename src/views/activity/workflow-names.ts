@@ -9,7 +9,7 @@ type Names = ReadonlyMap<string, string>;
 /** What a user's runs of workflows are called: as the agent that ran, else as the workflow that was tried out. */
 export class RunTitles {
   constructor(
-    private readonly agents: Names,
+    readonly agents: Names,
     private readonly workflows: Names,
   ) {}
 
@@ -24,6 +24,8 @@ export class RunTitles {
     return { agentIds: idsIn(this.agents), workflowIds: idsIn(this.workflows) };
   }
 }
+
+export const NO_TITLES = new RunTitles(new Map(), new Map());
 
 @Injectable()
 export class WorkflowNames {
