@@ -101,7 +101,7 @@ export class QuestionResolver {
   /** The agent whose key the caller has, else that of the conversation, if it is still there. @throws Rejection agent-not-found */
   async agentBehind(caller: Caller, agentId: string | null): Promise<AgentRecord | undefined> {
     if (caller.kind === 'agent-key') return this.usable(caller.agentId, caller);
-    return agentId === null || !(await this.agents.byId(agentId)) ? undefined : this.usable(agentId, caller);
+    return agentId === null ? undefined : this.usableIfThere(agentId, caller);
   }
 
   /** Whether an id names a preset, or a prompt that the caller may use. */
@@ -142,12 +142,19 @@ export class QuestionResolver {
   private async agentFor(request: QuestionRequest, caller: Caller, continued: Beginning | undefined) {
     if (caller.kind === 'agent-key') return this.usable(caller.agentId, caller);
     if (request.agent_id) return this.usable(request.agent_id, caller);
-    if (!continued?.agentId || !(await this.agents.byId(continued.agentId))) return undefined;
-    return this.usable(continued.agentId, caller);
+    return continued?.agentId ? this.usableIfThere(continued.agentId, caller) : undefined;
+  }
+
+  private async usableIfThere(agentId: string, caller: Caller): Promise<AgentRecord | undefined> {
+    const agent = await this.agents.byId(agentId);
+    return agent && this.usableBy(caller, agent);
   }
 
   private async usable(agentId: string, caller: Caller): Promise<AgentRecord> {
-    const agent = isId(agentId) ? await this.agents.byId(agentId) : undefined;
+    return this.usableBy(caller, isId(agentId) ? await this.agents.byId(agentId) : undefined);
+  }
+
+  private async usableBy(caller: Caller, agent: AgentRecord | undefined): Promise<AgentRecord> {
     if (caller.kind === 'user') return this.reaching.reached(caller, agent, 'agents', 'use', agentNotFound);
     return reached(caller, agent, agentNotFound);
   }
