@@ -12,8 +12,8 @@ export const READ_AT_ONCE = 40;
 const COMMON_MIN = 3;
 /** The text around a match, to either side. */
 const SNIPPET_CHARACTERS = 60;
-/** What the index goes by. A text without it is found by reading. */
-const TRIGRAM = /[\p{L}\p{N}]{3}/u;
+/** What the index goes by: three letters, or fewer at the beginning or the end of a word. A text without any is found by reading. */
+const TRIGRAM = /[\p{L}\p{N}]{3}|[^\p{L}\p{N}][\p{L}\p{N}]|[\p{L}\p{N}]{2}[^\p{L}\p{N}]/u;
 
 type Match = ListedConversation & Readonly<{ match_field: FoundConversation['match_field']; matched: string }>;
 type Fragment = ReturnType<typeof listedColumns>;
