@@ -1,10 +1,12 @@
 import { InMemoryEventStore } from './in-memory-event-store.js';
 
-/** Counts the events that were read of streams. */
+/** Counts the reads of streams, and the events that they gave. */
 export class CountedReads extends InMemoryEventStore {
   events = 0;
+  reads = 0;
 
   override async *read(...reading: Parameters<InMemoryEventStore['read']>) {
+    this.reads++;
     for await (const page of super.read(...reading)) {
       this.events += page.length;
       yield page;

@@ -311,7 +311,10 @@ describe('a call with effects', () => {
 describe('a run whose producer is gone', () => {
   const running = [...WAITING, approved('t1', 'k1'), resumed('t1'), taken('t1', 'p2')];
   const requeued: ConversationEvent = { type: 'TurnRequeued', data: { ...of('t1'), producer: 'p2' } };
-  it('is open to others, when it is one after a pause', () => {
+  it('is open to others, also when it is one after a pause', () => {
+    given(conversation, WAITING.slice(0, 3))
+      .when(requeue('t1', 'p1'))
+      .then([{ ...requeued, data: { ...of('t1'), producer: 'p1' } }]);
     given(conversation, running).when(requeue('t1', 'p2')).then([requeued]);
     given(conversation, [...running, requeued])
       .when(startTurn('t1', 'p3'))
@@ -329,7 +332,6 @@ describe('a run whose producer is gone', () => {
       .then([requeued]);
   });
   it.each([
-    ['is the first of its turn', WAITING.slice(0, 3), 'p1'],
     ['is another producer’s by now', running, 'p1'],
     ['is to be stopped', [...running, stopAsked('t1')], 'p2'],
     ['is open to others already', [...running, requeued], 'p2'],

@@ -144,7 +144,7 @@ export const REQUEUES_MAX = 5;
 
 /** Whether a producer that is gone may be followed by another one. */
 export const mayBeRequeued = (turn: Turn): boolean =>
-  turn.status === 'running' && (turn.runs > 1 || turn.goesOn === true) && turn.requeues < REQUEUES_MAX && !turn.stopRequested;
+  turn.status === 'running' && turn.requeues < REQUEUES_MAX && !turn.stopRequested;
 
 /** A run whose producer is gone is open to others again. */
 export const requeue =

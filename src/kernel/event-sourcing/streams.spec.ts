@@ -9,6 +9,7 @@ import { RACE_PATIENCE_MS } from './append-races.js';
 import { type EventStore, type ExpectedRevision, type NewEvent, StoreUnavailable, WrongRevision } from './event-store.js';
 import type { Cause, Event } from './events.js';
 import { type Aggregate, nothingYet, Streams } from './streams.js';
+import { Rejection } from '../rejection.js';
 import { appendSurely } from '../../../test/support/append-surely.js';
 
 type Counted = Event<'Counted', { by: number }>;
@@ -102,7 +103,8 @@ describe('a transaction', () => {
     await streams.transact('counter-1', counter, count(1), cause);
     await streams.transact('counter-1', counter, count(1), because('r2'));
     await store.setRetention('counter-1', { truncateBefore: 2 });
-    const { state, revision } = await streams.transact('counter-1', counter, count(5), because('r3'));
+    const other = new Streams(store, systemTiming);
+    const { state, revision } = await other.transact('counter-1', counter, count(5), because('r3'));
     expect([state, revision]).toEqual([5, 2]);
     expect((await streams.fold('counter-1', counter)).state).toBe(5);
   });
@@ -304,5 +306,56 @@ describe('work that is harmless to repeat', () => {
     const before = timing.pauses.length;
     await expect(streams.retryWhileUnavailable(60_000, work(1, bug))).rejects.toBe(bug);
     expect(timing.pauses).toHaveLength(before);
+  });
+});
+
+describe('a stream that this process appended to a moment ago', () => {
+  const upTo =
+    (most: number) =>
+    (sum: number): readonly Counted[] => {
+      if (sum > most) throw new Rejection('too-much', `${sum} is more than ${most}.`);
+      return sum === most ? [] : count(1)();
+    };
+
+  /** Two processes on one store; the first has counted to 1. */
+  async function twoProcesses() {
+    const store = new CountedReads();
+    const [here, elsewhere] = [new Streams(store, systemTiming), new Streams(store, systemTiming)];
+    await here.transact('counter-1', counter, count(1), cause);
+    store.reads = 0;
+    return { store, here, elsewhere };
+  }
+
+  it('is not read for the next decision', async () => {
+    const { store, here } = await twoProcesses();
+    const { state, revision } = await here.transact('counter-1', counter, count(2), because('r2'));
+    expect([state, revision, store.reads]).toEqual([3, 1, 0]);
+    expect([(await here.foldSince('counter-1', counter, 1)).state, store.reads]).toEqual([3, 0]);
+  });
+
+  it('is read when somebody else has appended, who makes the append lose', async () => {
+    const { here, elsewhere } = await twoProcesses();
+    await elsewhere.transact('counter-1', counter, count(10), because('r2'));
+    expect(await here.transact('counter-1', counter, count(2), because('r3'))).toMatchObject({ state: 13, revision: 2 });
+  });
+
+  it('is read before there is nothing to do, and before a refusal', async () => {
+    const { store, here, elsewhere } = await twoProcesses();
+    expect(await here.transact('counter-1', counter, upTo(1), because('r2'))).toMatchObject({ events: [], state: 1 });
+    expect(store.reads).toBe(1);
+    await elsewhere.transact('counter-1', counter, count(-1), because('r3'));
+    expect(await here.transact('counter-1', counter, upTo(1), because('r4'))).toMatchObject({ state: 1, revision: 2 });
+    await elsewhere.transact('counter-1', counter, count(-1), because('r5'));
+    expect(await here.transact('counter-1', counter, upTo(0), because('r6'))).toMatchObject({ events: [], state: 0 });
+    await expect(here.transact('counter-1', counter, upTo(-1), because('r7'))).rejects.toThrow('0 is more than -1.');
+  });
+
+  it('is read for a revision that this process does not know', async () => {
+    const { store, here, elsewhere } = await twoProcesses();
+    await elsewhere.transact('counter-1', counter, count(10), because('r2'));
+    store.reads = 0;
+    expect((await here.foldSince('counter-1', counter, 0)).state).toBe(1);
+    expect((await here.foldSince('counter-1', counter, 1)).state).toBe(11);
+    expect(store.reads).toBe(1);
   });
 });

@@ -5,7 +5,9 @@ import type { Decider, Decision } from './decider.js';
 import type { Appended, EventStore, ExpectedRevision, NewEvent, StoredEvent } from './event-store.js';
 import type { Cause, Event } from './events.js';
 import { eventsSinceSnapshot, type SnapshotRule } from './snapshots.js';
+import { RecentFolds } from './recent-folds.js';
 import { deterministicId } from '../ids.js';
+import { Rejection } from '../rejection.js';
 import type { Timing } from '../timing.js';
 
 /** An aggregate as the log keeps it: how it is folded and how its events are written. With snapshots it is folded from the newest on. */
@@ -20,12 +22,16 @@ export const nothingYet = <State, E extends Event>({ initial }: Aggregate<State,
   position: undefined,
 });
 
-/** What a command did: the events it added (none: it was already so), and how far the caller must read to see them. */
-export type Outcome<State, E extends Event> = Folded<State> & Readonly<{ events: readonly E[] }>;
+/** What a command did: the events it added (none: it was already so) with their ids, and how far the caller must read to see them. */
+export type Outcome<State, E extends Event> = Folded<State> & Readonly<{ events: readonly E[]; ids: readonly string[] }>;
+
+/** A state and whether the store said so; what this process remembers may be old. */
+type Basis<State> = { folded: Folded<State>; isRead: boolean };
 
 /** Folds streams and appends decisions to them. */
 export class Streams {
   private readonly races: AppendRaces;
+  private readonly recent: RecentFolds;
 
   constructor(
     readonly store: EventStore,
@@ -33,6 +39,7 @@ export class Streams {
     private readonly appendPatienceMs = APPEND_PATIENCE_MS,
   ) {
     this.races = new AppendRaces(timing);
+    this.recent = new RecentFolds(timing);
   }
 
   /** The stream from its start, or on from where an earlier fold of it ended. */
@@ -61,9 +68,20 @@ export class Streams {
     return known.state;
   }
 
+  /** The stream as it was at a revision, or later: from memory where this process knows it, which costs no read. */
+  async foldSince<State, E extends Event>(
+    stream: string,
+    aggregate: Aggregate<State, E>,
+    revision: number,
+  ): Promise<Folded<State>> {
+    const recent = this.recent.of<State>(stream, aggregate);
+    return recent && isAtLeast(recent.revision, revision) ? recent : this.fold(stream, aggregate);
+  }
+
   /**
    * Folds, decides, appends the events; after a lost race it folds and decides again. A caller that has just folded the stream
-   * passes that and saves a read: if the stream has gone on since, the race is lost.
+   * passes that and saves a read: if the stream has gone on since, the race is lost. What this process remembers of the stream
+   * saves the read too; a refusal, or nothing to do, is decided again on what the store says.
    * @throws Rejection, StoreUnavailable, WrongRevision when races were lost for as long as `patienceMs`
    */
   async transact<State, E extends Event>(
@@ -74,15 +92,25 @@ export class Streams {
     known?: Folded<State>,
     patienceMs = RACE_PATIENCE_MS,
   ): Promise<Outcome<State, E>> {
-    let folded = known ?? (await this.fold(stream, aggregate));
+    const recent = known ? undefined : this.recent.of<State>(stream, aggregate);
+    let basis: Basis<State> = recent
+      ? { folded: recent, isRead: false }
+      : { folded: known ?? (await this.fold(stream, aggregate)), isRead: true };
     return this.race(
       stream,
       async (overtaken) => {
-        if (overtaken) folded = await this.foldAfter(overtaken, stream, aggregate, folded);
-        const events = decide(folded.state);
-        if (events.length === 0) return { ...folded, events };
+        if (overtaken) basis = await this.foldAfter(overtaken, stream, aggregate, basis.folded, known === undefined);
+        let events = basis.isRead ? decide(basis.folded.state) : unlessRefused(decide, basis.folded.state);
+        if (events.length === 0 && !basis.isRead) {
+          basis = { folded: await this.fold(stream, aggregate, basis.folded), isRead: true };
+          events = decide(basis.folded.state);
+        }
+        const { folded } = basis;
+        if (events.length === 0) return { ...folded, events, ids: [] };
         const appended = await this.append(stream, folded.revision, aggregate.codec, events, cause);
-        return { ...appended, state: events.reduce(aggregate.evolve, folded.state), events };
+        const outcome = { ...appended, state: events.reduce(aggregate.evolve, folded.state), events };
+        this.recent.remember(stream, aggregate, { state: outcome.state, revision: outcome.revision, position: outcome.position });
+        return outcome;
       },
       patienceMs,
     );
@@ -113,12 +141,21 @@ export class Streams {
     stream: string,
     aggregate: Aggregate<State, E>,
     before: Folded<State>,
-  ): Promise<Folded<State>> {
+    mayRemember: boolean,
+  ): Promise<Basis<State>> {
+    // A caller that has read the stream itself may compare what comes with what it knew, so that is gone on from.
+    const recent = mayRemember && overtaken === 'waited' ? this.recent.of<State>(stream, aggregate) : undefined;
+    // Those of this process that went before have left what they know.
+    if (recent && isAtLeast(recent.revision, before.revision === 'none' ? 0 : before.revision + 1)) {
+      return { folded: recent, isRead: false };
+    }
     const folded = await this.fold(stream, aggregate, before);
-    if (overtaken === 'waited' || typeof overtaken.actual !== 'number') return folded;
+    if (overtaken === 'waited' || typeof overtaken.actual !== 'number') return { folded, isRead: true };
     // The revision can be read by now; what reads do not show of it is not kept, and still counts.
-    const isShort = folded.revision === 'none' || folded.revision < overtaken.actual;
-    return isShort ? { ...folded, revision: overtaken.actual } : folded;
+    return {
+      folded: isAtLeast(folded.revision, overtaken.actual) ? folded : { ...folded, revision: overtaken.actual },
+      isRead: true,
+    };
   }
 
   /**
@@ -136,7 +173,7 @@ export class Streams {
         metadata: encodeMetadata(cause, currentVersion(codec, type)),
       };
     });
-    return this.appendEvents(stream, expected, written);
+    return { ...(await this.appendEvents(stream, expected, written)), ids: written.map(({ id }) => id) };
   }
 
   /** One append of events that are written already, repeated while its outcome is unknown. @throws as `appendWithRetry` does */
@@ -152,6 +189,18 @@ export class Streams {
   /** Does what is harmless to repeat, until it is done or the store was away for as long as `patienceMs`. @throws as `whileUnavailable` does */
   retryWhileUnavailable<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
     return whileUnavailable(this.timing, this.timing.elapsedMs() + patienceMs, work);
+  }
+}
+
+const isAtLeast = (revision: ExpectedRevision, least: number): boolean => revision !== 'none' && revision >= least;
+
+/** Nothing where the decision refuses: what it refuses by may be over. */
+function unlessRefused<State, E extends Event>(decide: Decision<State, E>, state: State): readonly E[] {
+  try {
+    return decide(state);
+  } catch (error) {
+    if (error instanceof Rejection) return [];
+    throw error;
   }
 }
 

@@ -261,6 +261,7 @@ export function rolesOver(ports: Ports) {
       new NoLimits(),
       earlierTurns,
       noInputGuard(streams, commands),
+      turnsWorker,
     ),
     ids,
     commands,

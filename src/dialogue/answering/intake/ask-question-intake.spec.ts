@@ -1,12 +1,12 @@
 import { noInputGuard } from '../../../../test/support/guardrails.js';
 import { LogEarlierTurns } from '../../../../test/support/log-earlier-turns.js';
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Commands } from '../../../kernel/commands.js';
 import { idempotencyKeys } from '../../../../test/support/idempotency-keys.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { NoLimits } from '../../../../test/support/no-limits.js';
-import { answeringOptions, cause, settings } from '../../../../test/support/turns.js';
-import { conversation, remove } from '../../conversation/conversation.decider.js';
+import { answeringOptions, cause, eventsOf, settings } from '../../../../test/support/turns.js';
+import { conclude, conversation, remove } from '../../conversation/conversation.decider.js';
 import { conversationStream } from '../../conversation/conversation.events.js';
 import type { SignedInUser } from '../../../resources/identity/caller.js';
 import { LOG_START } from '../../../kernel/event-sourcing/event-store.js';
@@ -15,7 +15,9 @@ import { Rejection } from '../../../kernel/rejection.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { type Admission, UsageLimits } from '../../../work/limits/usage-limits.port.js';
 import { InProcessWorkQueue } from '../../../platform/messaging/work-queue/in-process-work-queue.js';
+import { readTranscript, TURN_RUNNER } from '../loop/transcript.js';
 import { AskQuestionIntake } from './ask-question-intake.js';
+import type { TakenTurn, TurnTaker } from './turn-taker.port.js';
 import { type AskQuestion, AskQuestionHandler } from './question.commands.js';
 import type { QuestionRequest } from './question.dto.js';
 import type { QuestionResolver, ResolvedQuestion } from './resolve-question.js';
@@ -31,9 +33,12 @@ const caller = (): SignedInUser => ({
 });
 
 /** The intake over a log of its own, with a resolver that finds everything in order. */
-function intake(limits: UsageLimits = new NoLimits()) {
-  const store = new InMemoryEventStore();
-  const streams = new Streams(store, systemTiming);
+function intake(
+  limits: UsageLimits = new NoLimits(),
+  taker: TurnTaker = { seat: () => undefined },
+  streams = new Streams(new InMemoryEventStore(), systemTiming),
+) {
+  const { store } = streams;
   const earlierTurns = new LogEarlierTurns(store);
   const handler = new AskQuestionHandler(streams, earlierTurns);
   const commands = { execute: (command: AskQuestion) => handler.execute(command) } as unknown as Commands;
@@ -62,6 +67,7 @@ function intake(limits: UsageLimits = new NoLimits()) {
     limits,
     earlierTurns,
     noInputGuard(streams, commands),
+    taker,
   );
   const accept = (request: QuestionRequest, idempotencyKey?: string) =>
     accepting.accept(request, caller(), { route: 'stream', idempotencyKey });
@@ -104,6 +110,68 @@ it('a key opens no conversation that was deleted since', async () => {
   const { conversationId } = await accept({ question: 'Why?' }, 'k');
   await streams.transact(conversationStream(conversationId), conversation, remove, cause);
   await expect(accept({ question: 'Why?' }, 'k')).rejects.toMatchObject({ code: 'conversation-not-found' });
+});
+
+/** Has room for so many turns, and remembers which it was given. */
+class Seats implements TurnTaker {
+  readonly run: TakenTurn[] = [];
+  left = 0;
+  constructor(private free: number) {}
+  seat() {
+    if (this.free-- <= 0) return undefined;
+    return { producer: 'here', run: (taken: TakenTurn) => void this.run.push(taken), leave: () => void this.left++ };
+  }
+}
+
+describe('a process with room', () => {
+  const eventsIn = async (streams: Streams, conversationId: string) =>
+    (await eventsOf(streams.store, conversationStream(conversationId))).map(({ type }) => type);
+
+  it('takes a turn in the append that asks it, knowing of it what a reader of the log would', async () => {
+    const seats = new Seats(1);
+    const { accept, streams } = intake(new NoLimits(), seats);
+    const { conversationId, turnId, position } = await accept({ question: 'Why?' });
+    expect(await eventsIn(streams, conversationId)).toEqual(['ConversationStarted', 'TurnAsked', 'TurnStarted']);
+    const [{ transcript, claimed }] = seats.run as [TakenTurn];
+    expect(claimed).toMatchObject({ revision: 2, position });
+    const { exchanges, waited, ...read } = (await readTranscript(streams, conversationId, turnId, TURN_RUNNER))!;
+    expect(transcript).toMatchObject({ ...read, folded: { ...read.folded } });
+    expect([await transcript.exchanges(1_000), [...transcript.waited]]).toEqual([await exchanges(1_000), [...waited]]);
+  });
+
+  it('knows the earlier exchanges of a conversation that goes on', async () => {
+    const seats = new Seats(1);
+    const { accept, streams } = intake(new NoLimits(), seats);
+    const { conversationId, turnId } = await accept({ question: 'Why?' });
+    const answered = { conversationId, turnId, answer: 'Because.', thought: '', sources: [], toolCalls: [], structured: false };
+    const outcome = { type: 'TurnAnswered', data: { ...answered, modelId: 'm', usage: null } } as const;
+    await streams.transact(conversationStream(conversationId), conversation, conclude(outcome, 'here'), cause);
+    const again = new Seats(1);
+    const next = intake(new NoLimits(), again, streams);
+    await next.accept({ question: 'And then?', conversation_id: conversationId });
+    const [{ transcript }] = again.run as [TakenTurn];
+    expect(transcript.beginsConversation).toBe(false);
+    expect(await transcript.exchanges(1_000)).toEqual([{ prompt: 'Why?', response: 'Because.' }]);
+  });
+
+  it('gives its room back when the question is refused, and leaves to the queue what it has no room for', async () => {
+    const seats = new Seats(1);
+    const { accept, streams } = intake(new NoLimits(), seats);
+    await expect(accept({ question: 'Why?', conversation_id: newId() })).rejects.toMatchObject({
+      code: 'conversation-not-found',
+    });
+    expect([seats.left, seats.run]).toEqual([1, []]);
+    const { conversationId } = await accept({ question: 'Why?' });
+    expect(await eventsIn(streams, conversationId)).toEqual(['ConversationStarted', 'TurnAsked']);
+  });
+
+  it('does not take a turn again that an equal request began', async () => {
+    const seats = new Seats(2);
+    const { accept } = intake(new NoLimits(), seats);
+    await accept({ question: 'Why?' }, 'k');
+    await expect(accept({ question: 'Why?' }, 'k')).resolves.toMatchObject({ replayed: true });
+    expect(seats.run).toHaveLength(1);
+  });
 });
 
 /** Lets so many requests pass, and remembers what it was asked. */

@@ -25,9 +25,8 @@ import type { QuestionRequest } from './question.dto.js';
 import { QuestionResolver } from './resolve-question.js';
 import { asksForPlace, repetitionOf } from './retried-question.policy.js';
 import { answersOf } from './tool-actions.policy.js';
-
-/** The queue on which turns wait for a runner. */
-export const TURNS_QUEUE = 'turns';
+import { TurnTaker } from './turn-taker.port.js';
+import { TURNS_QUEUE } from './turns-queue.js';
 
 /** What a request started, as its idempotency key keeps it; `after` is the last frame of before, where there is one. */
 type Started = TurnToRun & Readonly<{ after?: number }>;
@@ -53,14 +52,15 @@ export class AskQuestionIntake {
     private readonly limits: UsageLimits,
     private readonly earlierTurns: EarlierTurns,
     private readonly inputs: InputGuard,
+    private readonly taker: TurnTaker,
   ) {}
 
   /** @throws Rejection for whatever is wrong with the request; then nothing was written */
   async accept(request: QuestionRequest, caller: Caller, way: WayIn): Promise<AcceptedQuestion> {
     if (request.tool_actions?.length) return this.resume(request, caller, way);
     const question = await this.resolver.resolve(request, caller);
-    const asking = ({ conversationId, turnId }: TurnToRun, isRepeated: boolean, asked = question) =>
-      new AskQuestion(turnId, conversationId, asked, caller.cause, isRepeated);
+    const asking = ({ conversationId, turnId }: TurnToRun, isRepeated: boolean, asked = question, producer?: string) =>
+      new AskQuestion(turnId, conversationId, asked, caller.cause, isRepeated, producer);
     const fresh: Started = { conversationId: question.conversationId ?? this.ids.next(), turnId: this.ids.next() };
     const { agent } = question;
     const limited = { agent: agent && limitedAgent(agent), linkId: caller.kind === 'link' ? caller.linkId : undefined };
@@ -68,10 +68,24 @@ export class AskQuestionIntake {
     return this.withinLimits(admission, async (admit) => {
       const { replayed, ids } = await this.idsFor(request, caller, way, fresh, () => this.refuse(asking(fresh, false)), admit);
       const checked = await this.inputs.question(question);
-      const { position } = await this.commands.execute(asking(ids, replayed, checked));
-      this.nudge(ids);
+      const position = await this.ask((producer) => asking(ids, replayed, checked, producer), ids, replayed);
       return { ...ids, after: -1, replayed, position };
     });
+  }
+
+  /** Where this process has room, the turn is taken in the append that asks it; else some runner is told that it waits. */
+  private async ask(asking: (producer?: string) => AskQuestion, ids: Started, replayed: boolean): Promise<bigint | undefined> {
+    const seat = replayed ? undefined : this.taker.seat();
+    try {
+      const { position, taken } = await this.commands.execute(asking(seat?.producer));
+      if (seat && taken) seat.run(taken);
+      else this.nudge(ids);
+      return position;
+    } catch (error) {
+      // Unless it was refused it may have been asked after all: then it is this process's, and the sweep brings it to its end.
+      seat?.leave();
+      throw error;
+    }
   }
 
   /** @throws Rejection for whatever is wrong with the request; then nothing was decided */

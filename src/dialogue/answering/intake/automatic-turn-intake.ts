@@ -17,7 +17,8 @@ import { type Admission, type LimitedAgent, UsageLimits } from '../../../work/li
 import { LanguageModels } from '../../../resources/models/model/language-model.port.js';
 import { InputGuard } from './input-guard.js';
 import type { WorkflowGraph } from '../../../resources/workflows/workflow-graph.policy.js';
-import { limitedAgent, TURNS_QUEUE } from './ask-question-intake.js';
+import { limitedAgent } from './ask-question-intake.js';
+import { TURNS_QUEUE } from './turns-queue.js';
 import type { TurnToRun } from '../../journal/frame-tail.js';
 import type { QuestionRequest } from './question.dto.js';
 import { QuestionResolver } from './resolve-question.js';

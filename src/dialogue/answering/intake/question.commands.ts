@@ -5,15 +5,21 @@ import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { nothingYet, Streams } from '../../../kernel/event-sourcing/streams.js';
 import { linkIdIn } from '../../../resources/identity/caller.js';
 import type { Party } from '../../conversation/conversation-access.policy.js';
-import { as, ask, conversation } from '../../conversation/conversation.decider.js';
+import { as, ask, conversation, startTurn } from '../../conversation/conversation.decider.js';
 import { EarlierTurns } from '../../conversation/earlier-turns.port.js';
 import { conversationStream } from '../../conversation/conversation.events.js';
 import { type CallAnswer, resume } from '../../conversation/pause.decider.js';
+import type { Decide } from '../../conversation/turn.policy.js';
+import { askedTranscript, TURN_RUNNER } from '../loop/transcript.js';
 import { nameFor } from './question.policy.js';
 import type { ResolvedQuestion } from './resolve-question.js';
+import type { TakenTurn } from './turn-taker.port.js';
+
+/** How far to read to see the question, and the turn, where its producer took it with the question. */
+export type Asked = Readonly<{ position: bigint | undefined; taken?: TakenTurn }>;
 
 /** Appends a caller's question. From then on it will be answered, whichever process crashes. */
-export class AskQuestion extends Command<{ position: bigint | undefined }> {
+export class AskQuestion extends Command<Asked> {
   constructor(
     readonly turnId: string,
     readonly conversationId: string,
@@ -21,6 +27,8 @@ export class AskQuestion extends Command<{ position: bigint | undefined }> {
     readonly cause: Cause,
     /** The turn may have been asked before, and have been over for long. */
     readonly isRepeated: boolean,
+    /** Takes the turn in the same append, if it is given. */
+    readonly producer?: string,
   ) {
     super();
   }
@@ -46,6 +54,15 @@ function partyOf({ agent, ownerId, settings: { agentKeyId } }: ResolvedQuestion)
   return agent && agentKeyId !== null ? { agentId: agent.id, ownerId } : { userId: ownerId };
 }
 
+/** The question, and at once who answers it. */
+const takenBy =
+  (turnId: string, producer: string, asking: Decide): Decide =>
+  (state) => {
+    const asked = asking(state);
+    if (asked.length === 0) return asked;
+    return [...asked, ...startTurn(turnId, producer)(asked.reduce(conversation.evolve, state))];
+  };
+
 @CommandHandler(AskQuestion)
 export class AskQuestionHandler implements Handler<AskQuestion> {
   constructor(
@@ -54,16 +71,21 @@ export class AskQuestionHandler implements Handler<AskQuestion> {
   ) {}
 
   /** @throws Rejection conversation-not-found, index-out-of-range; ReadModelsBehind */
-  async execute(command: AskQuestion): Promise<{ position: bigint | undefined }> {
-    const stream = conversationStream(command.conversationId);
+  async execute(command: AskQuestion): Promise<Asked> {
+    const { conversationId, turnId, cause, producer } = command;
+    const stream = conversationStream(conversationId);
     const isNew = command.question.conversationId === undefined;
-    const known = isNew && !command.isRepeated ? nothingYet(conversation) : await this.streams.fold(stream, conversation);
+    let known = isNew ? nothingYet(conversation) : undefined;
     if (command.isRepeated) {
+      known = await this.streams.fold(stream, conversation);
       decisionOf(command)(known.state);
-      if (await this.earlierTurns.byId(known, command.turnId)) return { position: known.position };
+      if (await this.earlierTurns.byId(known, turnId)) return { position: known.position };
     }
-    const { position } = await this.streams.transact(stream, conversation, decisionOf(command), command.cause, known);
-    return { position };
+    const decide = producer === undefined ? decisionOf(command) : takenBy(turnId, producer, decisionOf(command));
+    const outcome = await this.streams.transact(stream, conversation, decide, cause, known);
+    const { position, events } = outcome;
+    if (producer === undefined || events.length === 0) return { position };
+    return { position, taken: { transcript: askedTranscript(this.streams, outcome, cause, TURN_RUNNER), claimed: outcome } };
   }
 }
 

@@ -23,10 +23,12 @@ export class PastExchanges {
   constructor(
     private readonly store: EventStore,
     private readonly stream: string,
+    /** All that was before, the newest first, where that is known without reading. */
+    private readonly earlier?: readonly ConversationEvent[],
   ) {}
 
   /** Takes note of an event; they come newest first. The exchange whose question it is, where it is one. */
-  add(event: Recorded<ConversationEvent>): Exchange | undefined {
+  add(event: ConversationEvent): Exchange | undefined {
     switch (event.type) {
       case 'TurnAnswered':
       case 'TurnStopped':
@@ -57,7 +59,7 @@ export class PastExchanges {
       return characters <= charactersMax;
     };
     if (revision === 0) return newest;
-    for await (const event of newestFirst(this.store, this.stream, revision - 1)) {
+    for await (const event of this.earlier ?? newestFirst(this.store, this.stream, revision - 1)) {
       const exchange = this.add(event);
       if (exchange && !fits(exchange)) break;
       if (event.type === 'ConversationStarted') event.data.history.filter(isAnswered).reverse().every(fits);

@@ -1,6 +1,6 @@
 import { Undecodable } from '../../../kernel/event-sourcing/codec.js';
 import { type Cause, causedBy, type Recorded } from '../../../kernel/event-sourcing/events.js';
-import type { Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
+import type { Folded, Outcome, Streams } from '../../../kernel/event-sourcing/streams.js';
 import { BEGINNING_EVENTS_MAX } from '../../conversation/conversation-access.policy.js';
 import { conversation } from '../../conversation/conversation.decider.js';
 import {
@@ -19,6 +19,9 @@ import type { Conversation } from '../../conversation/turn.policy.js';
 import type { PromptDocument, RenderedPrompt } from '../../../resources/prompts/prompt.port.js';
 import type { CallHistory } from './call-ends.policy.js';
 import { type Exchanges, newestFirst, PastExchanges } from './past-exchanges.js';
+
+/** Who states what happens while a turn runs. */
+export const TURN_RUNNER = 'system:turn-runner';
 
 /** What a resumed turn goes on from: its pause, and what was decided on each call. */
 export type Resumption = Readonly<{ paused: TurnPaused['data']; decisions: ReadonlyMap<string, Decided> }>;
@@ -81,6 +84,39 @@ export async function readTranscript(
     };
   }
   return undefined;
+}
+
+/** The transcript of a turn whose question was appended a moment ago, last but for what the same append says. Nothing is read for it. */
+export function askedTranscript(
+  streams: Streams,
+  outcome: Outcome<Conversation, ConversationEvent>,
+  cause: Cause,
+  actor: string,
+): Transcript {
+  const { state, events, ids } = outcome;
+  const first = (outcome.revision as number) - events.length + 1;
+  const place = events.findLastIndex(({ type }) => type === 'TurnAsked');
+  const asked = events[place] as TurnAsked;
+  const beginning = events.slice(0, place);
+  const beginsConversation = first === 0;
+  const past = new PastExchanges(
+    streams.store,
+    conversationStream(state.id),
+    beginsConversation ? beginning.toReversed() : undefined,
+  );
+  past.add(asked);
+  return {
+    ownerId: state.ownerId,
+    asked: asked.data,
+    cause: causedBy({ id: ids[place]!, cause }, actor),
+    beginsConversation,
+    folded: outcome,
+    exchanges: (charactersMax) => past.before(first + place, charactersMax),
+    waited: state.callIds,
+    history: first + place > 0 ? { conversationId: state.id, revision: first + place - 1 } : null,
+    resumption: null,
+    calls: { begun: new Map(), finished: new Map() },
+  };
 }
 
 const revisionOf = (folded: Folded<Conversation> | undefined): number | undefined =>

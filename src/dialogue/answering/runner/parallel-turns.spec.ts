@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { UnsealedTurnQueries } from '../../../../projections/unsealed-turns/unsealed-turns.queries.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { MortalStore } from '../../../../test/support/mortal-store.js';
-import { answeringOptions, askedTurn, cause, eventsOf, framesOf, deltas, scripted, settings, workerOver } from '../../../../test/support/turns.js'; // prettier-ignore
+import { answeringOptions, askedTurn, bringFurther, cause, eventsOf, framesOf, deltas, scripted, settings, workerOver } from '../../../../test/support/turns.js'; // prettier-ignore
 import { VirtualTiming } from '../../../../test/support/virtual-timing.js';
 import { ask, conversation, rename, startTurn } from '../../conversation/conversation.decider.js';
 import { conversationStream } from '../../conversation/conversation.events.js';
@@ -80,8 +80,8 @@ describe('turns of one conversation', () => {
     const turnIds = await withTurns(log, 20);
     for (const turnId of turnIds) await decideOn(log, startTurn(turnId, 'dead'), turnId);
     const { runner } = workerOver(log, new InProcessSignals(), scripted(deltas()));
-    await Promise.all(turnIds.map((turnId) => runner.recover('c1', turnId)));
-    expect(await factsOf(log, 'TurnFailed')).toHaveLength(20);
+    await Promise.all(turnIds.map((turnId) => bringFurther(runner, 'c1', turnId)));
+    expect(await factsOf(log, 'TurnAnswered')).toHaveLength(20);
     expect(await factsOf(log, 'TurnSealed')).toHaveLength(20);
   });
 });

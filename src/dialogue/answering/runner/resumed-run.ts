@@ -66,8 +66,8 @@ export function unresumedFrames(
 }
 
 /**
- * Whether another producer may go on with a run whose own is gone. A resumed run has shown nothing yet but what became of calls
- * that were decided on: what was approved stays approved. Of an agent that records what it has done, its program decides.
+ * Whether another producer may go on with a run whose own is gone: one that has shown nothing yet, or nothing but what became of
+ * calls that were decided on. What was approved stays approved. Of an agent that records what it has done, its program decides.
  */
 export async function isResumable(transcript: Transcript, soFar: JournalSoFar, canContinue: CanContinue): Promise<boolean> {
   const { folded, asked } = transcript;
@@ -86,13 +86,12 @@ export async function allowsMore(transcript: Transcript, soFar: JournalSoFar, ca
 export const shownOf = ({ runs }: Turn, { message, sinceLastRun }: JournalSoFar): readonly Frame[] =>
   message.runs < runs ? [] : sinceLastRun;
 
-/** Whether the run after a pause, as far as it came, is about nothing but the calls that were decided on. */
+/** Whether the run, as far as it came, is about nothing but the calls that were decided on; at first there are none. */
 function hasOnlyDecided({ resumption, asked, folded, calls }: Transcript, { message, sinceLastRun }: JournalSoFar): boolean {
   const turn = folded?.state.turns.get(asked.turnId);
-  if (!resumption || !turn) return false;
-  const { paused } = resumption;
-  const decided = new Set(paused.calls.map(({ callId }) => callId));
-  const before = new Set(paused.toolCalls.map((call) => call['call_id']));
+  if (!turn) return false;
+  const decided = new Set(resumption?.paused.calls.map(({ callId }) => callId));
+  const before = new Set(resumption?.paused.toolCalls.map((call) => call['call_id']));
   // What the model asked for since, it would ask for again; it may not have been shown yet.
   if ([...calls.begun.keys()].some((callId) => !decided.has(callId) && !before.has(callId))) return false;
   if (message.runs < turn.runs) return true;

@@ -2,13 +2,10 @@ import { TakeTurnFrom } from '../../conversation/turn.commands.js';
 import type { Commands } from '../../../kernel/commands.js';
 import type { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { unlessLost } from '../../journal/journal.js';
-import { readTranscript, type Transcript } from '../loop/transcript.js';
+import { readTranscript, type Transcript, TURN_RUNNER } from '../loop/transcript.js';
 import { type CanContinue, isResumable, type JournalSoFar } from './resumed-run.js';
 import type { TurnCloser } from './turn-closer.js';
 import type { TurnJournals } from './turn-journals.js';
-
-/** Who states what happens while a turn runs. */
-export const TURN_RUNNER = 'system:turn-runner';
 
 /** A turn as its producer left it. */
 type Left = Readonly<{ transcript: Transcript; soFar: JournalSoFar }>;

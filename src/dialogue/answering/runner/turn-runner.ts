@@ -27,8 +27,9 @@ import { SharedUse } from './shared-use.js';
 import { StopAnswer } from './stop-answer.commands.js';
 import { TurnJournals } from './turn-journals.js';
 import { TurnLedger } from './turn-ledger.js';
-import { TURN_RUNNER, TurnRecovery } from './turn-recovery.js';
-import { readTranscript, type Transcript } from '../loop/transcript.js';
+import { TurnRecovery } from './turn-recovery.js';
+import { readTranscript, type Transcript, TURN_RUNNER } from '../loop/transcript.js';
+import type { TakenTurn } from '../intake/turn-taker.port.js';
 
 /** A stop is sent as a signal, which may be lost: so often a running turn also looks for a stop in the log. */
 const STOP_LOOK_MS = 2_000;
@@ -94,8 +95,23 @@ export class TurnRunner {
     if (inHand) return (inHand.next ??= inHand.done.then(again, again));
     // The next process finds a turn that is not begun yet in the log, and runs all of it.
     if (this.closing) return;
+    return this.inHand(turnId, (controller) => this.take(conversationId, turnId, controller));
+  }
+
+  /** Runs a turn that this process took in the append that asked it. */
+  async runTaken({ transcript, claimed }: TakenTurn): Promise<void> {
+    return this.inHand(transcript.asked.turnId, (controller) => {
+      // It has come too late to be finished: its readers get an end, and no successor has to write it.
+      if (this.closing) controller.abort('interrupted' satisfies StopReason);
+      const journal = this.opening(transcript, controller);
+      journal.write(firstFrame(transcript));
+      return this.conduct(beginning(transcript, journal, claimed), controller);
+    });
+  }
+
+  private inHand(turnId: string, work: (controller: AbortController) => Promise<void>): Promise<void> {
     const controller = new AbortController();
-    const done = this.take(conversationId, turnId, controller).finally(() => this.runs.delete(turnId));
+    const done = work(controller).finally(() => this.runs.delete(turnId));
     this.runs.set(turnId, { done, abort: (reason) => controller.abort(reason) });
     return done;
   }
@@ -137,8 +153,13 @@ export class TurnRunner {
     // A turn of a deleted conversation is not run any more, but the readers of its stream get an end.
     if (begun === 'deleted' || begun === 'shown') return void (await this.recover(conversationId, turnId));
     if (begun === 'changed' && changesLeft > 0) return this.take(conversationId, turnId, controller, changesLeft - 1);
-    if (typeof begun === 'string') return;
-    const { claimed } = begun;
+    if (typeof begun !== 'string') await this.conduct(begun, controller);
+  }
+
+  /** Answers a turn that is this process's. */
+  private async conduct(begun: Begun, controller: AbortController): Promise<void> {
+    const { transcript, claimed } = begun;
+    const { conversationId, turnId } = transcript.asked;
     if (await this.sharedUse.hasEnded(transcript.ownerId, transcript.asked.settings)) {
       await unlessLost(this.commands.execute(new StopAnswer(conversationId, turnId, transcript.cause, 'access-ended')));
       controller.abort('stopped' satisfies StopReason);
@@ -154,8 +175,7 @@ export class TurnRunner {
 
   /** The run of a turn that was asked. */
   private async begin(transcript: Transcript, isAsked: boolean, controller: AbortController): Promise<Begun | NotHad> {
-    const journal = this.journals.open(transcript, new MessageDigest(), ANY_RUNNER);
-    journal.lost.addEventListener('abort', () => controller.abort('lost' satisfies StopReason), { once: true });
+    const journal = this.opening(transcript, controller);
     // It says nothing of who runs the turn, so it need not wait until that is settled: both go to disk together.
     if (isAsked) journal.write(firstFrame(transcript));
     const claimed = await this.claim(transcript);
@@ -164,9 +184,14 @@ export class TurnRunner {
       return claimed;
     }
     if (!isAsked) journal.write(firstFrame(transcript));
-    const structured = transcript.asked.settings.responseSchema !== null;
-    const parts = { answer: '', thought: '', sources: [], toolCalls: [], structured };
-    return { transcript, journal, claimed, start: { parts, usage: null }, shown: [] };
+    return beginning(transcript, journal, claimed);
+  }
+
+  /** The journal of a turn's first run. */
+  private opening(transcript: Transcript, controller: AbortController): Journal {
+    const journal = this.journals.open(transcript, new MessageDigest(), ANY_RUNNER);
+    journal.lost.addEventListener('abort', () => controller.abort('lost' satisfies StopReason), { once: true });
+    return journal;
   }
 
   /** The run of a turn that goes on, after a pause or a producer that is gone: its answer grows on what was there, its journal where it ended. */
@@ -285,6 +310,13 @@ type Begun = Readonly<{
   shown: Run['shown'];
 }>;
 type Opened = Readonly<{ journal: Journal; message: Message; shown: Run['shown'] }>;
+
+/** A run of which nothing is written yet. */
+function beginning(transcript: Transcript, journal: Journal, claimed: Folded<Conversation>): Begun {
+  const structured = transcript.asked.settings.responseSchema !== null;
+  const parts = { answer: '', thought: '', sources: [], toolCalls: [], structured };
+  return { transcript, journal, claimed, start: { parts, usage: null }, shown: [] };
+}
 
 /**
  * What a run that goes on adds to: the answer as it stood at its pause, with the ends that its calls were shown to have since; of an

@@ -7,7 +7,7 @@ import { InProcessSignals } from '../../../platform/messaging/signals/in-process
 import { systemIds } from '../../../platform/system-ids.js';
 import { systemTiming } from '../../../platform/system-timing.js';
 import { InProcessWorkQueue } from '../../../platform/messaging/work-queue/in-process-work-queue.js';
-import { TURNS_QUEUE } from '../intake/ask-question-intake.js';
+import { TURNS_QUEUE } from '../intake/turns-queue.js';
 import { producerKey } from './sweep-turns.ticker.js';
 import { TurnsWorker } from './turns-worker.js';
 

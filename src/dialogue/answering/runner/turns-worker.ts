@@ -4,25 +4,29 @@ import { KeyValue } from '../../../kernel/key-value.js';
 import { holdLease } from '../../../kernel/lease.js';
 import { Timing } from '../../../kernel/timing.js';
 import { WorkQueue } from '../../../kernel/work-queue.js';
-import { TURNS_QUEUE } from '../intake/ask-question-intake.js';
+import { type Seat, type TakenTurn, TurnTaker } from '../intake/turn-taker.port.js';
+import { TURNS_QUEUE } from '../intake/turns-queue.js';
 import { AnsweringOptions, producerLeaseMs } from '../loop/answering-options.js';
 import type { TurnToRun } from '../../journal/frame-tail.js';
 import { producerKey } from './sweep-turns.ticker.js';
 import { TurnRunner } from './turn-runner.js';
+import { TurnSeats } from './turn-seats.js';
 
 /** The share of the shutdown time in which running turns may still finish. */
 const GRACE_SHARE = 0.5;
 /** How soon a lease that could not be taken is tried again. */
 const RECLAIM_MS = 250;
 
-/** Takes turns off the queue, and holds the lease that says this producer is alive. */
+/** Takes turns off the queue, or with the question that begins them, and holds the lease that says this producer is alive. */
 @Injectable()
-export class TurnsWorker implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class TurnsWorker extends TurnTaker implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger(TurnsWorker.name);
   private readonly stopping = new AbortController();
   private readonly leaving = new AbortController();
   private consuming: Promise<void> = Promise.resolve();
   private leasing: Promise<void> = Promise.resolve();
+  private readonly seats: TurnSeats;
+  private isWorking = false;
 
   constructor(
     private readonly queue: WorkQueue,
@@ -31,17 +35,39 @@ export class TurnsWorker implements OnApplicationBootstrap, BeforeApplicationShu
     private readonly timing: Timing,
     private readonly ids: Ids,
     private readonly options: AnsweringOptions,
-  ) {}
+  ) {
+    super();
+    this.seats = new TurnSeats(options.settings.turnsConcurrentMax);
+  }
 
   onApplicationBootstrap(): void {
     const { worker, turnsConcurrentMax } = this.options.settings;
     if (!worker) return;
+    this.isWorking = true;
     this.leasing = this.keepLease(this.leaving.signal);
     const { signal } = this.stopping;
     this.consuming = this.queue.consume(TURNS_QUEUE, { concurrency: turnsConcurrentMax, signal }, async (payload) => {
       const { conversationId, turnId } = JSON.parse(payload) as TurnToRun;
-      await this.runner.run(conversationId, turnId);
+      const leave = await this.seats.take();
+      try {
+        await this.runner.run(conversationId, turnId);
+      } finally {
+        leave();
+      }
     });
+  }
+
+  seat(): Seat | undefined {
+    const leave = this.isWorking && !this.stopping.signal.aborted ? this.seats.tryTake() : undefined;
+    if (!leave) return undefined;
+    const run = (taken: TakenTurn): void => {
+      this.runner
+        .runTaken(taken)
+        // The sweep ends what failed here.
+        .catch((error: unknown) => this.logger.error(`Turn ${taken.transcript.asked.turnId} could not be run.`, error))
+        .finally(leave);
+    };
+    return { producer: this.runner.producer, run, leave };
   }
 
   /** In this order: take no more turns, finish or interrupt those in hand, give the lease up. */

@@ -6,11 +6,10 @@ import { Timing } from '../../../kernel/timing.js';
 import { ClaimTurn } from '../../conversation/turn.commands.js';
 import { FramePublisher } from '../../journal/frame-publisher.port.js';
 import { NO_WORKER_WRITER, unlessLost } from '../../journal/journal.js';
-import { readTranscript, type Transcript } from '../loop/transcript.js';
+import { readTranscript, type Transcript, TURN_RUNNER } from '../loop/transcript.js';
 import { firstFrame, type JournalSoFar, NO_WORKER_NOTICE } from './resumed-run.js';
 import { TurnCloser, type Unanswered } from './turn-closer.js';
 import { TurnJournals } from './turn-journals.js';
-import { TURN_RUNNER } from './turn-recovery.js';
 import { ANY_RUNNER } from './turn-runner.js';
 
 export const NO_WORKER: Unanswered = { text: 'No worker took the question in time. Please ask again.', code: 'no_worker' };

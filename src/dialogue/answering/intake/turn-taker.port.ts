@@ -1,0 +1,19 @@
+import type { Transcript } from '../loop/transcript.js';
+import type { FoldedConversation } from '../../conversation/turn.commands.js';
+
+/** A turn that was asked and taken in one append. */
+export type TakenTurn = Readonly<{ transcript: Transcript; claimed: FoldedConversation }>;
+
+/** Room for one turn. It is used once: to run a turn, or not at all. */
+export type Seat = Readonly<{
+  /** Who runs the turn. */
+  producer: string;
+  run: (taken: TakenTurn) => void;
+  leave: () => void;
+}>;
+
+/** Whether this process runs turns that it accepts itself. What it has no room for waits in the queue for a worker. */
+export abstract class TurnTaker {
+  /** Room for one turn, kept from now on; undefined where there is none. */
+  abstract seat(): Seat | undefined;
+}
