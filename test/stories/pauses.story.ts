@@ -334,10 +334,14 @@ export function pausesStory(makeBacking: MakeBacking): void {
       expect(lost).toHaveLength(49);
       expect(new Set(lost)).toEqual(expect.objectContaining({}));
       for (const code of lost) expect(['resume_in_progress', 'tool_call_not_pending']).toContain(code);
-      const { events } = await world.alice.json<{ events: { type: string }[] }>(
-        `/api/audit/events?stream=conversation-${paused.conversationId}&limit=200`,
-      );
-      const decided = events.filter(({ type }) => type === 'ToolCallApproved' || type === 'ToolCallDenied');
+      const decisionsOf = async () => {
+        const audited = `/api/audit/events?stream=conversation-${paused.conversationId}&limit=200`;
+        const { events } = await world.alice.json<{ events: { type: string }[] }>(audited);
+        return events.filter(({ type }) => type === 'ToolCallApproved' || type === 'ToolCallDenied');
+      };
+      // What others read of the log they read a moment later.
+      await eventually(async () => (await decisionsOf()).length > 0);
+      const decided = await decisionsOf();
       expect(decided).toHaveLength(1);
       expect(sent()).toEqual(decided[0]!.type === 'ToolCallApproved' ? ['/send_card'] : []);
     });
