@@ -36,7 +36,7 @@ import { TurnCloser } from './runner/turn-closer.js';
 import { SharedUse } from './runner/shared-use.js';
 import { StopTurnsOfEndedGrants } from './runner/stop-turns-of-ended-grants.reaction.js';
 import { TurnRunner } from './runner/turn-runner.js';
-import { TurnTaker } from './intake/turn-taker.port.js';
+import { TurnTaker } from './intake/turn-taker.js';
 import { TurnsWorker } from './runner/turns-worker.js';
 import { UnclaimedTurns } from './runner/unclaimed-turns.js';
 import { HeadlessAnswering } from './runner/headless-answering.port.js';

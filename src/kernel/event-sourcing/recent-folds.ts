@@ -1,13 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import type { Timing } from '../timing.js';
-import type { Folded } from './streams.js';
 
 /** Streams of which the state is remembered, at most. */
 export const RECENT_FOLDS_MAX = 512;
 /** A turn is asked, answered and sealed within this; what has been quiet for longer is read again. */
 export const RECENT_FOLD_MS = 60_000;
 
-type Remembered = Readonly<{ aggregate: object; folded: Folded<unknown> }>;
+type Remembered = Readonly<{ aggregate: object; folded: unknown }>;
 
 /**
  * The states of streams as this process left them a moment ago. Others may have appended since: an append that names the
@@ -22,12 +21,12 @@ export class RecentFolds {
     this.folds = new LRUCache({ max: RECENT_FOLDS_MAX, ttl: RECENT_FOLD_MS, ttlResolution: 0, perf });
   }
 
-  of<State>(stream: string, aggregate: object): Folded<State> | undefined {
+  of<Folded>(stream: string, aggregate: object): Folded | undefined {
     const remembered = this.folds.get(stream);
-    return remembered?.aggregate === aggregate ? (remembered.folded as Folded<State>) : undefined;
+    return remembered?.aggregate === aggregate ? (remembered.folded as Folded) : undefined;
   }
 
-  remember(stream: string, aggregate: object, folded: Folded<unknown>): void {
+  remember(stream: string, aggregate: object, folded: unknown): void {
     this.folds.set(stream, { aggregate, folded });
   }
 }

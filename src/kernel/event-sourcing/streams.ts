@@ -74,7 +74,7 @@ export class Streams {
     aggregate: Aggregate<State, E>,
     revision: number,
   ): Promise<Folded<State>> {
-    const recent = this.recent.of<State>(stream, aggregate);
+    const recent = this.recent.of<Folded<State>>(stream, aggregate);
     return recent && isAtLeast(recent.revision, revision) ? recent : this.fold(stream, aggregate);
   }
 
@@ -92,7 +92,7 @@ export class Streams {
     known?: Folded<State>,
     patienceMs = RACE_PATIENCE_MS,
   ): Promise<Outcome<State, E>> {
-    const recent = known ? undefined : this.recent.of<State>(stream, aggregate);
+    const recent = known ? undefined : this.recent.of<Folded<State>>(stream, aggregate);
     let basis: Basis<State> = recent
       ? { folded: recent, isRead: false }
       : { folded: known ?? (await this.fold(stream, aggregate)), isRead: true };
@@ -144,7 +144,7 @@ export class Streams {
     mayRemember: boolean,
   ): Promise<Basis<State>> {
     // A caller that has read the stream itself may compare what comes with what it knew, so that is gone on from.
-    const recent = mayRemember && overtaken === 'waited' ? this.recent.of<State>(stream, aggregate) : undefined;
+    const recent = mayRemember && overtaken === 'waited' ? this.recent.of<Folded<State>>(stream, aggregate) : undefined;
     // Those of this process that went before have left what they know.
     if (recent && isAtLeast(recent.revision, before.revision === 'none' ? 0 : before.revision + 1)) {
       return { folded: recent, isRead: false };

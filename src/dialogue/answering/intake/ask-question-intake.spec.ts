@@ -17,7 +17,7 @@ import { type Admission, UsageLimits } from '../../../work/limits/usage-limits.p
 import { InProcessWorkQueue } from '../../../platform/messaging/work-queue/in-process-work-queue.js';
 import { readTranscript, TURN_RUNNER } from '../loop/transcript.js';
 import { AskQuestionIntake } from './ask-question-intake.js';
-import type { TakenTurn, TurnTaker } from './turn-taker.port.js';
+import type { TakenTurn, TurnTaker } from './turn-taker.js';
 import { type AskQuestion, AskQuestionHandler } from './question.commands.js';
 import type { QuestionRequest } from './question.dto.js';
 import type { QuestionResolver, ResolvedQuestion } from './resolve-question.js';

@@ -25,7 +25,7 @@ import type { QuestionRequest } from './question.dto.js';
 import { QuestionResolver } from './resolve-question.js';
 import { asksForPlace, repetitionOf } from './retried-question.policy.js';
 import { answersOf } from './tool-actions.policy.js';
-import { TurnTaker } from './turn-taker.port.js';
+import { TurnTaker } from './turn-taker.js';
 import { TURNS_QUEUE } from './turns-queue.js';
 
 /** What a request started, as its idempotency key keeps it; `after` is the last frame of before, where there is one. */

@@ -13,7 +13,7 @@ import type { Decide } from '../../conversation/turn.policy.js';
 import { askedTranscript, TURN_RUNNER } from '../loop/transcript.js';
 import { nameFor } from './question.policy.js';
 import type { ResolvedQuestion } from './resolve-question.js';
-import type { TakenTurn } from './turn-taker.port.js';
+import type { TakenTurn } from './turn-taker.js';
 
 /** How far to read to see the question, and the turn, where its producer took it with the question. */
 export type Asked = Readonly<{ position: bigint | undefined; taken?: TakenTurn }>;

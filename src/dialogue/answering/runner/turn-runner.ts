@@ -29,7 +29,7 @@ import { TurnJournals } from './turn-journals.js';
 import { TurnLedger } from './turn-ledger.js';
 import { TurnRecovery } from './turn-recovery.js';
 import { readTranscript, type Transcript, TURN_RUNNER } from '../loop/transcript.js';
-import type { TakenTurn } from '../intake/turn-taker.port.js';
+import type { TakenTurn } from '../intake/turn-taker.js';
 
 /** A stop is sent as a signal, which may be lost: so often a running turn also looks for a stop in the log. */
 const STOP_LOOK_MS = 2_000;

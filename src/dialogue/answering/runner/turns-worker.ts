@@ -4,7 +4,7 @@ import { KeyValue } from '../../../kernel/key-value.js';
 import { holdLease } from '../../../kernel/lease.js';
 import { Timing } from '../../../kernel/timing.js';
 import { WorkQueue } from '../../../kernel/work-queue.js';
-import { type Seat, type TakenTurn, TurnTaker } from '../intake/turn-taker.port.js';
+import { type Seat, type TakenTurn, TurnTaker } from '../intake/turn-taker.js';
 import { TURNS_QUEUE } from '../intake/turns-queue.js';
 import { AnsweringOptions, producerLeaseMs } from '../loop/answering-options.js';
 import type { TurnToRun } from '../../journal/frame-tail.js';
