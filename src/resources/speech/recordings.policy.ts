@@ -1,7 +1,7 @@
 import { Rejection } from '../../kernel/rejection.js';
 
 /** Recordings of these kinds are heard. */
-export const RECORDING_EXTENSIONS = ['.wav', '.mp3', '.m4a', '.mp4', '.ogg', '.webm', '.flac'] as const;
+const RECORDING_EXTENSIONS = ['.wav', '.mp3', '.m4a', '.mp4', '.ogg', '.webm', '.flac'] as const;
 /** Endpoints take no larger ones. */
 export const RECORDING_BYTES_MAX = 25 * 1024 * 1024;
 /** Endpoints read no longer text aloud at once; a longer one is read in parts. */
