@@ -79,7 +79,7 @@ type Case = Readonly<{ writers: number; batch: number; times?: number }>;
 
 const CASES: readonly Case[] = [
   { writers: 1, batch: 1, times: 1 },
-  { writers: WRITERS, batch: 1, times: 5 },
+  { writers: WRITERS, batch: 1, times: 6 },
   { writers: 1, batch: BATCH },
   { writers: WRITERS, batch: BATCH },
 ];

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import postgres from 'postgres';
-import { type Bench, interleaved, median, quantile } from './report.js';
+import { type Bench, interleaved, median, quantile, ratioOf } from './report.js';
 import { type MeasuredService, startService } from './measured-service.js';
 import { startProgram } from './program.js';
 import { postStream, read } from './token-reader.js';
@@ -92,6 +92,12 @@ export const bench: Bench = {
           value: median(measured.ours),
           unit: '/s',
           baseline: { name: 'one SELECT of the rows', value: median(measured.rows) },
+        },
+        {
+          name: 'the same: times one SELECT of the rows',
+          value: ratioOf(measured.ours, measured.rows),
+          unit: '×',
+          target: { atLeast: 0.25 },
         },
         { name: 'slowest twentieth', value: quantile(measured.ours, 0.05), unit: '/s' },
         {

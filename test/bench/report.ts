@@ -1,4 +1,5 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { table } from './table.js';
 
@@ -69,23 +70,56 @@ export async function publish(bench: Bench, report: Report, since: Date, directo
   const { figures, notes = [] } = report;
   console.log(`\n${bench.title}\n${table(figures.map(rowOf), COLUMNS)}`);
   for (const note of notes) console.log(`  ${note}`);
-  const kept = {
+  const kept: Kept = {
     bench: bench.name,
     title: bench.title,
     at: since.toISOString(),
     seconds: Math.round((Date.now() - since.getTime()) / 1000),
-    machine: {
-      cpus: cpus().length,
-      model: cpus()[0]?.model,
-      memoryGiB: Math.round(totalmem() / 2 ** 30),
-      node: process.version,
-      loadAverage: loadavg().map(rounded),
-    },
+    machine: machine(),
     figures: figures.map((figure) => ({ ...figure, value: rounded(figure.value), met: isMet(figure) })),
     notes,
   };
-  await mkdir(directory, { recursive: true });
-  await writeFile(new URL(`${bench.name}.json`, directory), `${JSON.stringify(kept, null, 2)}\n`);
+  await writeJson(new URL(`${bench.name}.json`, directory), kept);
+}
+
+type Kept = Readonly<{
+  bench: string;
+  title: string;
+  at: string;
+  seconds: number;
+  machine: object;
+  figures: object[];
+  notes: readonly string[];
+}>;
+
+const machine = () => ({
+  cpus: cpus().length,
+  model: cpus()[0]?.model,
+  memoryGiB: Math.round(totalmem() / 2 ** 30),
+  node: process.version,
+  loadAverage: loadavg().map(rounded),
+});
+
+/** Puts the reports that were made since a moment into one file, for the record. A bench that failed is named. */
+export async function publishRun(names: readonly string[], since: Date, results: URL, directory: URL): Promise<void> {
+  const commit = execFileSync('git', ['describe', '--always', '--dirty', '--abbrev=10'], { encoding: 'utf8' }).trim();
+  const read = (name: string) => readFile(new URL(`${name}.json`, results), 'utf8').then((text) => JSON.parse(text) as Kept);
+  const found = await Promise.all(names.map((name) => read(name).catch(() => undefined)));
+  const made = found.filter((kept) => kept !== undefined && Date.parse(kept.at) >= since.getTime());
+  const failed = names.filter((name) => !made.some((kept) => kept?.bench === name));
+  const at = since.toISOString();
+  await writeJson(new URL(`${at.slice(0, 10)}-${commit}.json`, directory), {
+    at,
+    commit,
+    machine: machine(),
+    failed,
+    benches: made,
+  });
+}
+
+async function writeJson(file: URL, value: unknown): Promise<void> {
+  await mkdir(new URL('./', file), { recursive: true });
+  await writeFile(file, `${JSON.stringify(value, null, 2)}\n`);
 }
 
 const COLUMNS = ['', 'measured', 'baseline', 'ratio', 'target', ''] as const;

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { type Bench, publish } from './report.js';
+import { type Bench, publish, publishRun } from './report.js';
 
 /** A bench that takes longer is ended; what it started ends with it. */
 const BENCH_MS_MAX = 180_000;
@@ -13,13 +13,15 @@ const RESULTS = new URL('results/', HERE);
 
 /**
  * `npm run bench [-- name …]`: runs all benches or those named, one after the other, each in a process of its own.
- * `--service <main.js>` measures another build; `--profile-to <folder>` keeps CPU profiles of the service.
+ * `--service <main.js>` measures another build; `--profile-to <folder>` keeps CPU profiles of the service;
+ * `--out <folder>` writes the figures of all of them into one file there, named by the day and the commit.
  */
 const { values: options, positionals: wanted } = parseArgs({
   allowPositionals: true,
   options: {
     service: { type: 'string', default: fileURLToPath(new URL('../../dist/program/main.js', HERE)) },
     'profile-to': { type: 'string' },
+    out: { type: 'string' },
     'in-this-process': { type: 'boolean', default: false },
   },
 });
@@ -34,7 +36,9 @@ async function runAll(): Promise<void> {
     .sort();
   const unknown = wanted.filter((name) => !all.includes(name));
   if (unknown.length > 0) throw new Error(`There is no bench ${unknown.join(', ')}; there are ${all.join(', ')}.`);
-  for (const name of wanted.length > 0 ? wanted : all) {
+  const since = new Date();
+  const names = wanted.length > 0 ? wanted : all;
+  for (const name of names) {
     const child = spawn(
       process.execPath,
       [...process.execArgv, fileURLToPath(import.meta.url), name, '--in-this-process', ...process.argv.slice(2).filter(isOption)],
@@ -43,6 +47,7 @@ async function runAll(): Promise<void> {
     const [code] = (await once(child, 'exit')) as [number | null];
     if (code !== 0) process.exitCode = 1;
   }
+  if (options.out !== undefined) await publishRun(names, since, RESULTS, pathToFileURL(`${resolve(options.out)}/`));
 }
 
 /** Options are requeued; names are not. */

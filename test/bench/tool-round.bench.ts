@@ -1,6 +1,7 @@
 import { startService } from './measured-service.js';
 import { microsNow, startProgram } from './program.js';
 import { type Bench, interleaved, median, quantile } from './report.js';
+import { rawCommits } from './raw-commits.js';
 import { type Call, postCompletion, read } from './token-reader.js';
 
 const CALLS = 10;
@@ -63,6 +64,7 @@ export const bench: Bench = {
       };
       return (await posted(`${service.url}/api/create_agent`, { ...agent, tools: [id] }))['id'] as string;
     };
+    const raw = await rawCommits(service);
     const [reading, writing] = [await agentWith('GET'), await agentWith('POST')];
     const asked = (agentId: string, question: string) => {
       const call: Call = { method: 'POST', body: { question, agent_id: agentId } };
@@ -73,9 +75,11 @@ export const bench: Bench = {
       writes: asked(writing, QUESTION),
       none: asked(reading, WITHOUT),
       direct: () => millisecondsOf(() => directly(model.url, tool.url)),
+      raw: () => raw.commit(),
     };
     await interleaved(WARM_UP_ROUNDS, subjects);
-    const { reads, writes, none, direct } = await interleaved(ROUNDS, subjects);
+    const { reads, writes, none, direct, raw: commits } = await interleaved(ROUNDS, subjects);
+    await raw.close();
     await Promise.all([service.stop(), tool.stop(), model.stop()]);
     const perRound = (turns: readonly number[]) => turns.map((ms, round) => (ms - none[round]!) / CALLS);
     const directRound = direct.map((ms) => ms / CALLS);
@@ -86,6 +90,12 @@ export const bench: Bench = {
         { name: 'a round with a read, median', value: median(perRound(reads)), unit: 'ms', baseline },
         { name: 'a round with effects, median', value: median(perRound(writes)), unit: 'ms', baseline },
         { name: 'overhead of a read, median', value: median(overhead(reads)), unit: 'ms' },
+        {
+          name: 'overhead of a read, median, in raw commits',
+          value: median(overhead(reads)) / median(commits),
+          unit: '×',
+          target: { atMost: 1.5 },
+        },
         { name: 'overhead of a read, p99', value: quantile(overhead(reads), 0.99), unit: 'ms' },
         { name: 'overhead of effects, median', value: median(overhead(writes)), unit: 'ms' },
         { name: 'overhead of effects, p99', value: quantile(overhead(writes), 0.99), unit: 'ms' },

@@ -1,0 +1,120 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import postgres from 'postgres';
+import { fillWithConversations } from '../support/conversation-log.js';
+import { type Bench, type Figure, interleaved, median } from './report.js';
+import { startService } from './measured-service.js';
+import { startProgram } from './program.js';
+import { postStream, read } from './token-reader.js';
+
+const CONVERSATIONS = 5_000;
+const AT_ONCE = 16;
+const ROUNDS = 5;
+const SECONDS = 2;
+const WARM_UP_SECONDS = 2;
+const ALONE = 300;
+const QUESTION = 'paced 20 tokens 0 ms';
+const POLL_MS = 250;
+
+/** So many read the same, over and over. Answers how often it was read per second. */
+async function perSecond(url: string, seconds: number): Promise<number> {
+  const since = performance.now();
+  const until = since + seconds * 1000;
+  let count = 0;
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      for (; performance.now() < until; count++) await read(url, {}, {});
+    }),
+  );
+  return (count * 1000) / (performance.now() - since);
+}
+
+async function millisecondsOf(url: string): Promise<number> {
+  const since = performance.now();
+  await read(url, {}, {});
+  return performance.now() - since;
+}
+
+async function listed<Listed>(url: string): Promise<Listed> {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
+  return (await response.json()) as Listed;
+}
+
+/** An answer, and the id of its message. */
+async function shortAnswer(url: string): Promise<string> {
+  let text = '';
+  await read(...postStream(url, QUESTION), { onText: (piece) => void (text += piece) });
+  return /"message_id":"([^"]+)"/.exec(text)![1]!;
+}
+
+/** What is read most often, over HTTP: against the least that the same server answers. */
+export const bench: Bench = {
+  name: 'http-reads',
+  title: `Reads over HTTP, alone and ${AT_ONCE} at once, with ${CONVERSATIONS} conversations`,
+  async run(context) {
+    const model = await startProgram('paced-model');
+    const service = await startService(context, { OPENAI_BASE_URL: `${model.url}/v1` });
+    const sql = postgres(service.databaseUrl, { max: 1, onnotice: () => undefined });
+    await fillWithConversations(sql, CONVERSATIONS);
+    const messageId = await shortAnswer(service.url);
+    const isThere = async () =>
+      (await sql`select count(*)::integer as count from conversations.conversation`)[0]!['count'] >= CONVERSATIONS;
+    while (!(await isThere())) await pause(POLL_MS);
+    await sql.end();
+    const conversations = await listed<readonly { id: string }[]>(`${service.url}/api/get_conversations`);
+    const urls = {
+      health: `${service.url}/api/health`,
+      replay: `${service.url}/api/messages/${messageId}/events`,
+      list: `${service.url}/api/get_conversations`,
+      conversation: `${service.url}/api/get_single_conversation?id=${conversations.at(-1)!.id}`,
+    };
+    const together = (seconds: number) => ({
+      health: () => perSecond(urls.health, seconds),
+      replay: () => perSecond(urls.replay, seconds),
+      list: () => perSecond(urls.list, seconds),
+      conversation: () => perSecond(urls.conversation, seconds),
+    });
+    const single = {
+      health: () => millisecondsOf(urls.health),
+      replay: () => millisecondsOf(urls.replay),
+      list: () => millisecondsOf(urls.list),
+      conversation: () => millisecondsOf(urls.conversation),
+    };
+    await interleaved(1, together(WARM_UP_SECONDS));
+    const alone = await interleaved(ALONE, single);
+    const rates = await interleaved(ROUNDS, together(SECONDS));
+    await Promise.all([service.stop(), model.stop()]);
+    const health = median(rates.health);
+    const figuresOf = (what: string, name: keyof typeof urls, times: number, atMostMs?: number): Figure[] => [
+      {
+        name: `${what}, alone, median`,
+        value: median(alone[name]),
+        unit: 'ms',
+        baseline: { name: '/api/health', value: median(alone.health) },
+        ...(atMostMs !== undefined && { target: { atMost: atMostMs } }),
+      },
+      {
+        name: `${what}, ${AT_ONCE} at once`,
+        value: median(rates[name]),
+        unit: '/s',
+        baseline: { name: '/api/health', value: health },
+      },
+      {
+        name: `${what}, ${AT_ONCE} at once: times /api/health`,
+        value: median(rates[name]) / health,
+        unit: '×',
+        target: { atLeast: times },
+      },
+    ];
+    return {
+      figures: [
+        ...figuresOf('replay of a short answer', 'replay', 0.4, 1.5),
+        ...figuresOf('get_conversations', 'list', 0.35),
+        ...figuresOf('get_single_conversation', 'conversation', 0.5),
+      ],
+      notes: [
+        `Medians of ${ROUNDS} rounds of ${SECONDS} s, in turns, and of ${ALONE} reads each. ${conversations.length} conversations are listed; one has two turns.`,
+      ],
+    };
+  },
+};
