@@ -2,7 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
 import { InProcessSignals } from '../platform/messaging/signals/in-process-signals.js';
 import { systemTiming } from '../platform/system-timing.js';
-import { type Delivery, Topics } from './topics.js';
+import type { Signals } from './signals.js';
+import type { Timing } from './timing.js';
+import { type Delivery, LOOK_TOPICS_MAX, Seen, Topics } from './topics.js';
 
 const delivery: Delivery<string[]> = {
   subjectOf: (key) => `topics.${key}`,
@@ -28,4 +30,69 @@ it('subscribes for the first reader, lets go after the last, and subscribes anew
   await pause(0);
   leave();
   expect(told).toEqual([['one'], ['one'], ['three']]);
+});
+
+/** Timers that fire when the test says so. */
+class HandTiming {
+  readonly timers = new Set<() => unknown>();
+  after(_: number, fire: () => unknown): () => void {
+    this.timers.add(fire);
+    return () => void this.timers.delete(fire);
+  }
+  async fire(): Promise<void> {
+    const due = [...this.timers];
+    this.timers.clear();
+    for (const fire of due) fire();
+    await pause(0);
+  }
+}
+
+it('looks at all topics by one timer, a thousand at a time, and stops after the last', async () => {
+  const timing = new HandTiming();
+  const looks: string[][] = [];
+  const look: Delivery<string[]>['look'] = (topics) => {
+    looks.push([...topics.keys()]);
+    return Promise.resolve();
+  };
+  const signals: Signals = new InProcessSignals();
+  const topics = new Topics(signals, { ...delivery, look }, timing as unknown as Timing);
+  const keys = Array.from({ length: LOOK_TOPICS_MAX + 1 }, (_, index) => `k${index}`);
+  const leaving = keys.map((key) => topics.join(key, []));
+  expect(timing.timers.size).toBe(1);
+  await timing.fire();
+  expect(looks.map(({ length }) => length)).toEqual([LOOK_TOPICS_MAX, 1]);
+  expect(timing.timers.size).toBe(1);
+  leaving.forEach((leave) => leave());
+  expect(timing.timers.size).toBe(0);
+});
+
+it('goes on looking after the log was away, and does not after the last reader left meanwhile', async () => {
+  const timing = new HandTiming();
+  let answer: (() => void) | undefined;
+  const look = () => (answer ? Promise.reject(new Error('away')) : new Promise<void>((resolve) => (answer = resolve)));
+  const topics = new Topics(new InProcessSignals(), { ...delivery, look }, timing as unknown as Timing);
+  const leave = topics.join('k', []);
+  const first = timing.fire();
+  answer!();
+  await first;
+  expect(timing.timers.size).toBe(1);
+  await timing.fire();
+  expect(timing.timers.size).toBe(1);
+  answer = undefined;
+  const last = timing.fire();
+  leave();
+  answer!();
+  await last;
+  expect(timing.timers.size).toBe(0);
+});
+
+it('sends a reader for what its stream has come to, and no more for what it does not find', () => {
+  const seen = new Seen(4);
+  expect(seen.isBehind(4)).toBe(false);
+  expect([seen.isBehind(6), seen.isBehind(6), seen.isBehind(6), seen.isBehind(6)]).toEqual([true, true, true, false]);
+  expect(seen.known).toBe(6);
+  expect(seen.isBehind(7)).toBe(true);
+  seen.upTo(7);
+  expect(seen.known).toBe(7);
+  expect(seen.isBehind(7)).toBe(false);
 });

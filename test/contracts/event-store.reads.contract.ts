@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 
-import { type EventStore } from '../../src/kernel/event-sourcing/event-store.js';
+import { type EventStore, STREAM_START } from '../../src/kernel/event-sourcing/event-store.js';
 import {
   eventsOf,
   ids,
@@ -41,6 +41,20 @@ export function readsContract(subject: () => Subject): void {
     expect(await store().lastRevision(stream)).toBe(2);
     await store().append(stream, 2, newEvents(1));
     expect(await store().lastRevision(stream)).toBe(3);
+  });
+
+  it('knows which of many streams have grown past what is known of each', async () => {
+    const [grown, same, ahead, none] = [newStream(), newStream(), newStream(), newStream()];
+    for (const stream of [grown, same, ahead]) await store().append(stream, 'none', newEvents(3));
+    const known = new Map(
+      [grown, same, ahead, none].map((stream, index) => [stream, [STREAM_START, 2, 7, STREAM_START][index]!]),
+    );
+    expect(await store().grownPast(known)).toEqual(new Map([[grown, 2]]));
+    await store().append(same, 2, newEvents(1));
+    await store().append(none, 'none', newEvents(1));
+    await store().setRetention(same, { truncateBefore: 4 });
+    expect(await store().grownPast(known)).toEqual(new Map([[grown, 2], [same, 3], [none, 0]])); // prettier-ignore
+    expect(await store().grownPast(new Map())).toEqual(new Map());
   });
 
   it.each([

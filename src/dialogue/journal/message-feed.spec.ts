@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { setTimeout as pause } from 'node:timers/promises';
+import { eventually } from '../../../test/support/eventually.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { FRAME_EVENT, messageStream } from './message.events.js';
 import type { EventStore } from '../../kernel/event-sourcing/event-store.js';
@@ -210,4 +211,41 @@ it('leaves nothing behind when 10,000 readers come and go', async () => {
     await Promise.all(readers);
   }
   expect(signals.subjects).toBe(0);
+});
+
+it('asks the log for all messages at once, and reads none that has not grown', async () => {
+  const store = new InMemoryEventStore();
+  const feed = new MessageFeed(store, new AwaySignals(), systemTiming);
+  const asked: ReadonlyMap<string, number>[] = [];
+  const grownPast = store.grownPast.bind(store);
+  store.grownPast = (known) => {
+    asked.push(known);
+    return grownPast(known);
+  };
+  const leaving = new AbortController();
+  const ids = ['m1', 'm2', 'm3'];
+  for (const id of ids) {
+    await store.append(messageStream(id), 'none', [{ id: newId(), type: FRAME_EVENT, data: answer('a'), metadata: '{}' }]);
+  }
+  const readers = ids.map((id) => textOf(feed.tail(id, -1, over, leaving.signal)));
+  await eventually(() => asked.length === 1);
+  let reads = 0;
+  const read = store.read.bind(store);
+  store.read = (...args) => (reads++, read(...args));
+  await eventually(() => asked.length === 3);
+  expect(asked).toEqual(asked.map(() => new Map(ids.map((id) => [messageStream(id), 0]))));
+  expect(reads).toBe(0);
+  leaving.abort();
+  expect(await Promise.all(readers)).toEqual(ids.map(() => rendered(0, answer('a'))));
+});
+
+it('lets a reader go who waits behind a pause, when nothing more is to come of it', async () => {
+  const store = new InMemoryEventStore();
+  const feed = new MessageFeed(store, new AwaySignals(), systemTiming);
+  await write(store, undefined, 0, answer('a'), END);
+  let goesOn = true;
+  const live = textOf(feed.tail('m1', -1, () => Promise.resolve(goesOn), never));
+  await pause(5);
+  goesOn = false;
+  expect(await live).toBe(rendered(0, answer('a'), END));
 });

@@ -1,11 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { EventStore, lastEvent, type StoredEvent, StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
+import {
+  EventStore,
+  lastEvent,
+  type StoredEvent,
+  StoreUnavailable,
+  STREAM_START,
+} from '../../kernel/event-sourcing/event-store.js';
 import { SIGNAL_BYTES_MAX, Signals } from '../../kernel/signals.js';
 import { Timing } from '../../kernel/timing.js';
 import type { FramePublisher } from './frame-publisher.port.js';
 import { isTerminal, messageStream } from './message.events.js';
 import { renderFrame } from './message.policy.js';
-import { STORE_RETRY_MS, type Delivery, Topics } from '../../kernel/topics.js';
+import { type Delivery, Seen, seenByAll, STORE_RETRY_MS, Topics } from '../../kernel/topics.js';
 
 /** What a reader keeps of frames that came while it was busy; past it the reader goes back to the log. */
 export const READER_BUFFER_BYTES_MAX = 256 * 1024;
@@ -44,6 +50,9 @@ class Reader {
   private offeredBytes = 0;
   private mustLook = false;
   private wake: (() => void) | undefined;
+  readonly seen = new Seen();
+  /** Set while it waits for what comes after the end of a run, which may be called off without a word. */
+  waitsPastEnd = false;
 
   constructor(
     /** The frame it wants. */
@@ -54,6 +63,7 @@ class Reader {
   offer(batch: FrameBatch): void {
     if (this.mustLook) return;
     this.offered.push(batch);
+    this.seen.upTo(batch.last);
     this.offeredBytes += batch.text.length;
     if (this.offeredBytes > READER_BUFFER_BYTES_MAX) this.look();
     else this.wake?.();
@@ -69,6 +79,10 @@ class Reader {
     this.offered = [];
     this.offeredBytes = 0;
     this.mustLook = false;
+  }
+
+  get isGone(): boolean {
+    return this.signal.aborted;
   }
 
   /** The offered batch that begins with the frame it wants, or undefined when only the log can tell. */
@@ -120,10 +134,13 @@ export class MessageFeed implements FramePublisher {
     const delivery: Delivery<Reader> = {
       subjectOf,
       tell: offerSignalled,
-      look: async (readers, messageId) => {
-        const last = await this.lastFrame(messageId);
-        const isOver = last !== undefined && isTerminal(last.data);
-        for (const reader of readers) if (isOver || (last?.revision ?? -1) >= reader.next) reader.look();
+      look: async (topics) => {
+        const known = new Map([...topics].map(([messageId, readers]) => [messageStream(messageId), seenByAll(readers)]));
+        const grown = await this.store.grownPast(known);
+        for (const [messageId, readers] of topics) {
+          const revision = grown.get(messageStream(messageId)) ?? STREAM_START;
+          for (const reader of readers) if (reader.waitsPastEnd || reader.seen.isBehind(revision)) reader.look();
+        }
       },
     };
     this.topics = new Topics(signals, delivery, timing);
@@ -135,34 +152,30 @@ export class MessageFeed implements FramePublisher {
     this.signals.publish(subjectOf(messageId), fits ? payload : String(first));
   }
 
-  /** The frames after a revision, then those to come, up to the frame that ends the run; ends quietly when aborted. */
-  async *tail(messageId: string, after: number, goesOn: GoesOn, signal: AbortSignal): AsyncGenerator<FrameBatch> {
+  /**
+   * The frames after a revision, then those to come, up to the frame that ends the run; ends quietly when aborted. `opened`: the
+   * pages of the journal, which may have been read before.
+   */
+  async *tail(
+    messageId: string,
+    after: number,
+    goesOn: GoesOn,
+    signal: AbortSignal,
+    opened?: AsyncIterable<readonly StoredEvent[]>,
+  ): AsyncGenerator<FrameBatch> {
     const reader = new Reader(after + 1, signal);
+    // Most who read an answer from its start come after its end, and need no signals.
+    if (opened && (yield* this.fromLog(messageId, reader, opened, goesOn))) return;
     const leave = this.topics.join(messageId, reader);
     signal.addEventListener('abort', reader.stir);
     try {
       while (!signal.aborted) {
         reader.clear();
-        try {
-          let last: FrameBatch | undefined;
-          for await (const page of this.store.read(messageStream(messageId), { from: reader.next })) {
-            // The next frames are no longer kept: a reader gets that answer when it returns, and never a stream with a gap.
-            if (page[0]!.revision > reader.next) return;
-            for (last of batchesOf(page[0]!.revision, page.map(dataOf))) {
-              reader.next = last.last + 1;
-              yield last;
-              if (signal.aborted) return;
-            }
-          }
-          const terminalId = last ? terminalIdOf(last) : await this.terminalIdUpTo(messageId, reader.next - 1);
-          if (terminalId !== undefined && !(await goesOn(terminalId))) return;
-        } catch (error) {
-          if (!(error instanceof StoreUnavailable)) throw error;
-          await new Promise<void>((resolve) => this.timing.after(STORE_RETRY_MS, resolve, { unref: true }));
-          continue;
-        }
+        const pages = this.store.read(messageStream(messageId), { from: reader.next });
+        if (yield* this.fromLog(messageId, reader, pages, goesOn)) return;
         for (let batch; (batch = await reader.take());) {
           reader.next = batch.last + 1;
+          reader.waitsPastEnd = false;
           yield batch;
           if (batch.terminal) return;
         }
@@ -173,11 +186,44 @@ export class MessageFeed implements FramePublisher {
     }
   }
 
+  /** The frames that are there. Answers whether nothing more comes for the reader. */
+  private async *fromLog(
+    messageId: string,
+    reader: Reader,
+    pages: AsyncIterable<readonly StoredEvent[]>,
+    goesOn: GoesOn,
+  ): AsyncGenerator<FrameBatch, boolean> {
+    reader.waitsPastEnd = false;
+    try {
+      let last: FrameBatch | undefined;
+      for await (const page of pages) {
+        // The next frames are no longer kept: a reader gets that answer when it returns, and never a stream with a gap.
+        if (page[0]!.revision > reader.next) return true;
+        reader.seen.upTo(page.at(-1)!.revision);
+        for (last of batchesOf(page[0]!.revision, page.map(dataOf))) {
+          reader.next = last.last + 1;
+          yield last;
+          if (reader.isGone) return true;
+        }
+      }
+      const terminalId = last ? terminalIdOf(last) : await this.terminalIdUpTo(messageId, reader);
+      reader.waitsPastEnd = terminalId !== undefined;
+      return terminalId !== undefined && !(await goesOn(terminalId));
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      await new Promise<void>((resolve) => this.timing.after(STORE_RETRY_MS, resolve, { unref: true }));
+      reader.look();
+      return false;
+    }
+  }
+
   /** The id of the terminal frame at the very end of the journal, when nothing comes after a cursor (which may lie past that end). */
-  private async terminalIdUpTo(messageId: string, cursor: number): Promise<number | undefined> {
-    if (cursor < 0) return undefined;
+  private async terminalIdUpTo(messageId: string, { next, seen }: Reader): Promise<number | undefined> {
+    if (next === 0) return undefined;
     const last = await this.lastFrame(messageId);
-    return last !== undefined && last.revision <= cursor && isTerminal(last.data) ? last.revision : undefined;
+    if (last === undefined || last.revision >= next) return undefined;
+    seen.upTo(last.revision);
+    return isTerminal(last.data) ? last.revision : undefined;
   }
 
   lastFrame(messageId: string): Promise<StoredEvent | undefined> {

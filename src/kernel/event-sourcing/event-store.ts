@@ -43,6 +43,9 @@ export const REVISION_MAX = 2 ** 31 - 1;
 /** The store refuses appends larger than this: the sum of data, metadata and twice the type name, in bytes. */
 export const APPEND_BYTES_MAX = 1024 * 1024;
 
+/** How many streams a store that knows no better is asked for at a time. */
+const ASKED_AT_ONCE_MAX = 8;
+
 /** Somebody else appended first (or the stream is not where the caller believes it is). */
 export class WrongRevision extends Error {
   override readonly name = 'WrongRevision';
@@ -107,6 +110,23 @@ export abstract class EventStore {
    * show no stream. The answer to a lost append may have named a later one: `appendWithRetry` waits until reads show that.
    */
   abstract lastRevision(stream: string): Promise<ExpectedRevision>;
+
+  /**
+   * Those of the streams that have grown past the revision given for each (STREAM_START: past none), with the revision that
+   * `lastRevision` answers. A store that can asks for all of them at once.
+   */
+  async grownPast(known: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, number>> {
+    const grown = new Map<string, number>();
+    const left = known.entries();
+    const worker = async () => {
+      for (const [stream, revision] of left) {
+        const last = await this.lastRevision(stream);
+        if (last !== 'none' && last > revision) grown.set(stream, last);
+      }
+    };
+    await Promise.all(Array.from({ length: ASKED_AT_ONCE_MAX }, worker));
+    return grown;
+  }
 
   /** Pages of the log after a position up to the present, then ends. */
   abstract readAll(reading: LogReading): AsyncIterable<LogPage>;

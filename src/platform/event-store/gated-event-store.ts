@@ -36,6 +36,10 @@ export class GatedEventStore extends EventStore {
     return this.opened().lastRevision(stream);
   }
 
+  override async grownPast(known: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, number>> {
+    return this.opened().grownPast(known);
+  }
+
   async *readAll(reading: LogReading): AsyncIterable<LogPage> {
     yield* this.opened().readAll(reading);
   }

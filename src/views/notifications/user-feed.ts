@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { EventStore, lastEvent, type StoredEvent, StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
+import { EventStore, type StoredEvent, StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
 import { Signals } from '../../kernel/signals.js';
 import { Timing } from '../../kernel/timing.js';
-import { STORE_RETRY_MS, type Delivery, Topics } from '../../kernel/topics.js';
+import { type Delivery, Seen, seenByAll, STORE_RETRY_MS, Topics } from '../../kernel/topics.js';
 
 /** A signal on it says that the user's stream has grown. */
 export const userSubject = (stream: string): string => stream.replace('-', '.');
@@ -11,11 +11,14 @@ export const userSubject = (stream: string): string => stream.replace('-', '.');
 class Reader {
   private isWoken = true;
   private resume: (() => void) | undefined;
+  readonly seen: Seen;
 
   constructor(
     /** The revision it wants. */
     public next: number,
-  ) {}
+  ) {
+    this.seen = new Seen(next - 1);
+  }
 
   readonly wake = (): void => {
     this.isWoken = true;
@@ -47,9 +50,11 @@ export class UserFeed {
       tell: (readers) => {
         for (const reader of readers) reader.wake();
       },
-      look: async (readers, stream) => {
-        const last = await lastEvent(this.store, stream);
-        for (const reader of readers) if (last && last.revision >= reader.next) reader.wake();
+      look: async (topics) => {
+        const known = new Map([...topics].map(([stream, readers]) => [stream, seenByAll(readers)]));
+        for (const [stream, revision] of await this.store.grownPast(known)) {
+          for (const reader of topics.get(stream)!) if (reader.seen.isBehind(revision)) reader.wake();
+        }
       },
     };
     this.topics = new Topics(signals, delivery, timing);
@@ -66,6 +71,7 @@ export class UserFeed {
         try {
           for await (const page of this.store.read(stream, { from: reader.next })) {
             reader.next = page.at(-1)!.revision + 1;
+            reader.seen.upTo(reader.next - 1);
             yield page;
             if (signal.aborted) return;
           }

@@ -24,7 +24,7 @@ import { Notifications } from './notifications.js';
 import { RecentEvents } from './recent-events.js';
 import { scavenge, type Scavenged, Scavenger } from './scavenge.js';
 import { assertStreamName } from './storable.js';
-import { STREAM_END, streamEnd, streamPage } from './stream-pages.js';
+import { STREAM_END, streamEnd, streamPage, streamsGrownPast } from './stream-pages.js';
 import { WakeUps } from './wake-ups.js';
 
 export type PostgresEventStoreOptions = Readonly<{
@@ -112,6 +112,10 @@ export class PostgresEventStore extends EventStore {
 
   lastRevision(stream: string): Promise<ExpectedRevision> {
     return this.query((sql) => streamEnd(sql, stream));
+  }
+
+  override grownPast(known: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, number>> {
+    return this.query((sql) => streamsGrownPast(sql, known));
   }
 
   async *readAll({ after, filter = {}, limit = Infinity }: LogReading): AsyncGenerator<LogPage> {

@@ -36,6 +36,16 @@ export async function streamEnd(sql: Sql, stream: string): Promise<ExpectedRevis
   return row && row.revision >= 0 ? row.revision : 'none';
 }
 
+/** Where those of the streams end that have grown past a revision. */
+export async function streamsGrownPast(sql: Sql, known: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, number>> {
+  const rows = await sql<{ name: string; revision: number }[]>`
+    select s.name, s.revision
+    from unnest(${[...known.keys()]}::text[], ${[...known.values()]}::integer[]) as known (name, revision)
+    join event_store.stream s on s.name = known.name
+    where s.revision > known.revision`;
+  return new Map(rows.map(({ name, revision }) => [name, revision]));
+}
+
 /** Up to so many events from a revision on, inclusive. */
 export async function streamPage(
   sql: Sql,
