@@ -1,10 +1,13 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Commands } from '../../kernel/commands.js';
 import { EventStore, lastEvent } from '../../kernel/event-sourcing/event-store.js';
+import type { Folded } from '../../kernel/event-sourcing/streams.js';
 import { LastWrites } from '../../kernel/event-sourcing/last-writes.js';
 import type { SignedInUser } from '../../resources/identity/caller.js';
 import { WatchConversation } from '../conversation/conversation.commands.js';
+import { watch } from '../conversation/conversation.decider.js';
 import { conversationStream } from '../conversation/conversation.events.js';
+import type { Conversation } from '../conversation/turn.policy.js';
 import type { FrameBatch } from './message-feed.js';
 
 /**
@@ -21,16 +24,29 @@ export class AnswerReaders {
     private readonly lastWrites: LastWrites,
   ) {}
 
-  /** The same frames. */
-  async *noting(conversationId: string, reader: SignedInUser, frames: AsyncIterable<FrameBatch>): AsyncGenerator<FrameBatch> {
+  /** The same frames. `known`: the conversation as it was when they were there already. */
+  async *noting(
+    conversationId: string,
+    reader: SignedInUser,
+    frames: AsyncIterable<FrameBatch>,
+    known?: Folded<Conversation>,
+  ): AsyncGenerator<FrameBatch> {
     for await (const batch of frames) {
-      if (batch.terminal) await this.noteEnd(conversationId, reader);
+      if (batch.terminal) await this.noteEnd(conversationId, reader, known);
       yield batch;
     }
   }
 
   /** A mark that stays is no reason to keep an answer back. */
-  private async noteEnd(conversationId: string, { userId, cause }: SignedInUser): Promise<void> {
+  private async noteEnd(
+    conversationId: string,
+    { userId, cause }: SignedInUser,
+    known: Folded<Conversation> | undefined,
+  ): Promise<void> {
+    if (known && isRead(known.state, userId)) {
+      this.lastWrites.note(userId, known.position);
+      return;
+    }
     try {
       const watched = await this.commands.execute(new WatchConversation(conversationId, userId, cause));
       this.lastWrites.note(userId, watched ?? (await lastEvent(this.store, conversationStream(conversationId)))?.position);
@@ -39,3 +55,6 @@ export class AnswerReaders {
     }
   }
 }
+
+const isRead = (state: Conversation, userId: string): boolean =>
+  state.status === 'open' && state.ownerId === userId && watch(state).length === 0;

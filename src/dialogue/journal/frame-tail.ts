@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { SignedInUser } from '../../resources/identity/caller.js';
 import { AnswerReaders } from './answer-readers.js';
-import { type FrameBatch, MessageFeed } from './message-feed.js';
-import { TurnActivity } from './turn-activity.js';
+import type { BegunReading } from './message-access.js';
+import { type FrameBatch, type GoesOn, MessageFeed } from './message-feed.js';
+import { goesOn, TurnActivity } from './turn-activity.js';
 
 /** A turn by its ids. */
 export type TurnToRun = Readonly<{ conversationId: string; turnId: string }>;
@@ -19,15 +20,26 @@ export class FrameTail {
     private readonly readers: AnswerReaders,
   ) {}
 
-  /** `reader`: the signed-in user who reads them, if any. */
+  /** `reader`: the signed-in user who reads them, if any. `begun`: what of them has been read before. */
   tail(
     { conversationId, turnId }: TurnToRun,
     after: number,
     signal: AbortSignal,
     reader?: SignedInUser,
+    begun?: BegunReading,
   ): AsyncIterable<FrameBatch> {
-    const goesOn = (terminalId: number) => this.activity.goesOn(conversationId, turnId, terminalId);
-    const frames = this.feed.tail(turnId, after, goesOn, signal);
-    return reader ? this.readers.noting(conversationId, reader, frames) : frames;
+    const asked = (terminalId: number) => this.activity.goesOn(conversationId, turnId, terminalId);
+    const frames = this.feed.tail(turnId, after, begun ? knowing(begun, turnId, asked) : asked, signal, begun?.journal);
+    return reader ? this.readers.noting(conversationId, reader, frames, begun?.conversation) : frames;
   }
+}
+
+/** Decides on the conversation as it was read after the first page, once, of a frame on that page; asks about every other. */
+function knowing({ journal, conversation }: BegunReading, turnId: string, asked: GoesOn): GoesOn {
+  let isFresh = true;
+  return (terminalId) => {
+    const isKnown = isFresh && terminalId <= journal.first.at(-1)!.revision;
+    isFresh = false;
+    return isKnown ? Promise.resolve(goesOn(conversation.state, turnId, terminalId)) : asked(terminalId);
+  };
 }

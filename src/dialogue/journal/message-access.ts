@@ -1,23 +1,26 @@
 import { Injectable } from '@nestjs/common';
 import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
-import { BEGINNING_EVENTS_MAX } from '../conversation/conversation-access.policy.js';
 import { conversation } from '../conversation/conversation.decider.js';
 import { conversationStream } from '../conversation/conversation.events.js';
+import type { Conversation } from '../conversation/turn.policy.js';
 import { type JournalAccess, messageStream } from './message.events.js';
+import { OpenedJournal } from './opened-journal.js';
 import { requireAccess } from '../../resources/identity/access.policy.js';
 import { type Identity, unauthenticated } from '../../resources/identity/identity.js';
-import { EventStore, firstEvent, type StreamReading } from '../../kernel/event-sourcing/event-store.js';
+import { EventStore, firstEvent, type StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
-import { Streams } from '../../kernel/event-sourcing/streams.js';
-
-/** Most conversations end with fewer seals in a row. */
-const SEALS_READ_FIRST = 4;
+import { type Folded, Streams } from '../../kernel/event-sourcing/streams.js';
 
 const notFound = () => new Rejection('message-not-found', 'Not found');
 
 /** A message that the caller may read. `expired`: its journal is past its retention; the conversation still has the answer. */
 export type ReadableMessage = Readonly<{ messageId: string; conversationId: string; expired: boolean }>;
+
+/** What was read of a message while its access was decided: its journal's first page, and its conversation as it was after that. */
+export type BegunReading = Readonly<{ journal: OpenedJournal; conversation: Folded<Conversation> }>;
+
+export type OpenedMessage = ReadableMessage & Readonly<{ begun?: BegunReading }>;
 
 type Found = Readonly<{ conversationId: string; expired: boolean; askedWith: string | undefined }>;
 
@@ -36,23 +39,38 @@ export class MessageAccess {
 
   /** @throws Rejection unauthenticated, unknown-agent-key, message-not-found */
   async readable(messageId: string, identity: Identity): Promise<ReadableMessage> {
-    const caller = await identity.callerOrReader();
-    if (!caller) throw unauthenticated();
-    if (!isId(messageId)) throw notFound();
-    const found = (await this.fromJournal(messageId)) ?? (await this.fromReadModel(messageId));
-    if (!found) throw notFound();
-    const { conversationId, expired, askedWith } = found;
-    const began = await this.streams.beginning(conversationStream(conversationId), conversation, BEGINNING_EVENTS_MAX);
-    requireAccess(caller, { does: 'replay', conversation: began, askedWith }, notFound);
-    if (await this.isDeleted(conversationId)) throw notFound();
+    const { expired, conversationId } = await this.reached(messageId, identity, (id) =>
+      firstEvent(this.store, messageStream(id)),
+    );
     return { messageId, conversationId, expired };
   }
 
-  private async fromJournal(messageId: string): Promise<Found | undefined> {
-    const first = await firstEvent(this.store, messageStream(messageId));
-    if (first?.revision !== 0) return undefined;
-    const { conversationId, accessTokenId: askedWith } = JSON.parse(first.metadata) as JournalAccess;
-    return { conversationId, expired: false, askedWith };
+  /** As `readable`, for those who read the message from its first frame on. */
+  async opened(messageId: string, identity: Identity): Promise<OpenedMessage> {
+    let journal: OpenedJournal | undefined;
+    try {
+      const { expired, conversationId, folded } = await this.reached(messageId, identity, async (id) => {
+        journal = await OpenedJournal.open(this.store, id);
+        return journal?.first[0];
+      });
+      return { messageId, conversationId, expired, ...(journal && !expired && { begun: { journal, conversation: folded } }) };
+    } catch (error) {
+      await journal?.letGo();
+      throw error;
+    }
+  }
+
+  private async reached(messageId: string, identity: Identity, firstFrame: (id: string) => Promise<StoredEvent | undefined>) {
+    const caller = await identity.callerOrReader();
+    if (!caller) throw unauthenticated();
+    if (!isId(messageId)) throw notFound();
+    const found = foundIn(await firstFrame(messageId)) ?? (await this.fromReadModel(messageId));
+    if (!found) throw notFound();
+    // After the frame was read: what the conversation says is never older than what is shown.
+    const folded = await this.streams.fold(conversationStream(found.conversationId), conversation);
+    requireAccess(caller, { does: 'replay', conversation: folded.state, askedWith: found.askedWith }, notFound);
+    if (folded.state.status === 'deleted') throw notFound();
+    return { ...found, folded };
   }
 
   /** The read model does not say which token a question was asked with: to a restricted one an expired journal is gone. */
@@ -60,21 +78,10 @@ export class MessageAccess {
     const found = await this.conversations.conversationOf(messageId);
     return found && { ...found, askedWith: undefined };
   }
+}
 
-  /** After the deletion of a conversation only the seals of its streams are appended: of many parallel turns there are many. */
-  private async isDeleted(conversationId: string): Promise<boolean> {
-    const stream = conversationStream(conversationId);
-    let reading: StreamReading = { direction: 'backwards', limit: SEALS_READ_FIRST };
-    for (;;) {
-      let earliest = 0;
-      for await (const page of this.store.read(stream, reading)) {
-        for (const { type, revision } of page) {
-          if (type !== 'TurnSealed') return type === 'ConversationDeleted';
-          earliest = revision;
-        }
-      }
-      if (earliest === 0) return false;
-      reading = { direction: 'backwards', from: earliest - 1 };
-    }
-  }
+function foundIn(first: StoredEvent | undefined): Found | undefined {
+  if (first?.revision !== 0) return undefined;
+  const { conversationId, accessTokenId: askedWith } = JSON.parse(first.metadata) as JournalAccess;
+  return { conversationId, expired: false, askedWith };
 }

@@ -3,7 +3,7 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
 import { type Message, MessageDigest, noMessage, withFrame } from './message.policy.js';
-import { MessageAccess, type ReadableMessage } from './message-access.js';
+import { MessageAccess, type OpenedMessage, type ReadableMessage } from './message-access.js';
 import { type Frame, isTerminal, messageStream } from './message.events.js';
 import { onlookerOf } from '../../resources/identity/caller.js';
 import type { Identity } from '../../resources/identity/identity.js';
@@ -46,17 +46,27 @@ export class MessagesController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     if (!this.options.isServed) throw new Rejection('not-found', 'Not found');
-    const message = await this.access.readable(messageId, identity);
-    const after = cursorOf(header ?? query);
-    if (message.expired) throw expired();
-    if (this.streams.size >= this.options.streamsMax) throw new Rejection('too-many-requests', 'Too many concurrent streams');
-    const sse = this.streams.start(reply);
-    await sse.comment('connected');
-    const turn = { conversationId: message.conversationId, turnId: messageId };
-    const reader = onlookerOf(await identity.callerOrReader());
-    const sent = await pump(this.frames.tail(turn, after, sse.signal, reader), sse);
-    if (sent === 0) await sse.comment('up-to-date');
-    sse.end();
+    const cursor = header ?? query;
+    const fromStart = cursor === undefined;
+    const message: OpenedMessage = await (fromStart
+      ? this.access.opened(messageId, identity)
+      : this.access.readable(messageId, identity));
+    try {
+      const after = cursorOf(cursor);
+      if (message.expired) throw expired();
+      if (this.streams.size >= this.options.streamsMax) {
+        throw new Rejection('too-many-requests', 'Too many concurrent streams');
+      }
+      const sse = this.streams.start(reply);
+      await sse.comment('connected');
+      const turn = { conversationId: message.conversationId, turnId: messageId };
+      const reader = onlookerOf(await identity.callerOrReader());
+      const sent = await pump(this.frames.tail(turn, after, sse.signal, reader, message.begun), sse);
+      if (sent === 0) await sse.comment('up-to-date');
+      sse.end();
+    } finally {
+      await message.begun?.journal.letGo();
+    }
   }
 
   /** What the message adds up to so far, for clients that poll after a reload. */

@@ -1,0 +1,108 @@
+import { beforeEach, expect, it } from '@jest/globals';
+import type { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
+import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import { askedTurn, cause } from '../../../test/support/turns.js';
+import type { Commands } from '../../kernel/commands.js';
+import { LastWrites } from '../../kernel/event-sourcing/last-writes.js';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { newId } from '../../kernel/ids.js';
+import { InProcessSignals } from '../../platform/messaging/signals/in-process-signals.js';
+import { systemTiming } from '../../platform/system-timing.js';
+import type { Identity } from '../../resources/identity/identity.js';
+import { type WatchConversation, WatchConversationHandler } from '../conversation/conversation.commands.js';
+import { conclude, conversation, seal, startTurn } from '../conversation/conversation.decider.js';
+import { conversationStream } from '../conversation/conversation.events.js';
+import { AnswerReaders } from './answer-readers.js';
+import { FrameTail } from './frame-tail.js';
+import { MessageAccess } from './message-access.js';
+import { FRAME_EVENT, messageStream } from './message.events.js';
+import { MessageFeed } from './message-feed.js';
+import { TurnActivity } from './turn-activity.js';
+
+const alice = { kind: 'user', userId: 'alice', roles: ['user'], credential: 'session-token', cause } as const;
+const identity = { callerOrReader: () => Promise.resolve(alice) } as unknown as Identity;
+const never = new AbortController().signal;
+const END = '{"type":"end"}';
+const [conversationId, turnId] = [newId(), newId()];
+const stream = conversationStream(conversationId);
+const parts = { answer: 'So.', thought: '', sources: [], toolCalls: [], structured: false, modelId: 'm', usage: null };
+
+let store: InMemoryEventStore;
+let streams: Streams;
+let signals: InProcessSignals;
+let access: MessageAccess;
+let tail: FrameTail;
+let reads: string[];
+
+beforeEach(() => {
+  store = new InMemoryEventStore();
+  streams = new Streams(store, systemTiming);
+  signals = new InProcessSignals();
+  access = new MessageAccess(store, streams, {} as ConversationQueries);
+  const handler = new WatchConversationHandler(streams);
+  const commands = { execute: (command: WatchConversation) => handler.execute(command) } as unknown as Commands;
+  const feed = new MessageFeed(store, signals, systemTiming);
+  tail = new FrameTail(feed, new TurnActivity(streams), new AnswerReaders(commands, store, new LastWrites()));
+  reads = [];
+  const read = store.read.bind(store);
+  store.read = (name, reading) => {
+    reads.push(name);
+    return read(name, reading);
+  };
+});
+
+const written = (...data: string[]) => {
+  const metadata = JSON.stringify({ conversationId, ownerId: 'alice', agentKeyId: null, agentId: null });
+  return data.map((text) => ({ id: newId(), type: FRAME_EVENT, data: text, metadata }));
+};
+
+async function answered(): Promise<void> {
+  await askedTurn(store, conversationId, turnId);
+  const about = { conversationId, turnId };
+  for (const decide of [
+    startTurn(turnId, 'p'),
+    conclude({ type: 'TurnAnswered', data: { ...about, ...parts } }, 'p'),
+    seal({ ...about, lastId: 1, frames: 2, sha256: 'ab' }),
+  ]) {
+    await streams.transact(stream, conversation, decide, cause);
+  }
+}
+
+async function replayed(): Promise<string> {
+  const { begun } = await access.opened(turnId, identity);
+  let text = '';
+  for await (const batch of tail.tail({ conversationId, turnId }, -1, never, alice, begun)) text += batch.text;
+  return text;
+}
+
+it('replays an answer that is over and was seen with two reads, and no subscription', async () => {
+  await store.append(messageStream(turnId), 'none', written('{"type":"answer","answer":"So."}', END));
+  await answered();
+  await replayed();
+  reads = [];
+  expect(await replayed()).toBe(`id: 0\ndata: {"type":"answer","answer":"So."}\n\nid: 1\ndata: ${END}\n\n`);
+  expect(reads).toEqual([messageStream(turnId), stream]);
+  expect(signals.subjects).toBe(0);
+});
+
+it('misses nothing that comes between the first page and the subscription', async () => {
+  await store.append(messageStream(turnId), 'none', written('"a"'));
+  await askedTurn(store, conversationId, turnId);
+  const { begun } = await access.opened(turnId, identity);
+  await store.append(messageStream(turnId), 0, written(END));
+  await answered();
+  const ids: number[] = [];
+  for await (const { first, last } of tail.tail({ conversationId, turnId }, -1, never, alice, begun)) ids.push(first, last);
+  expect(ids).toEqual([0, 0, 1, 1]);
+});
+
+it('asks the conversation anew about an end that was not on the page before it', async () => {
+  await store.append(messageStream(turnId), 'none', written('"a"', END));
+  await askedTurn(store, conversationId, turnId);
+  const { begun } = await access.opened(turnId, identity);
+  expect(begun!.conversation.state.turns.get(turnId)!.status).toBe('asked');
+  const reading = tail.tail({ conversationId, turnId }, -1, never, alice, begun)[Symbol.asyncIterator]();
+  expect(await reading.next()).toMatchObject({ value: { last: 1 } });
+  await answered();
+  expect((await reading.next()).done).toBe(true);
+});
