@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { conversationCodec } from '../../src/dialogue/conversation/conversation.codec.js';
 import { type ConversationStarted, conversationStream } from '../../src/dialogue/conversation/conversation.events.js';
 import { FRAME_EVENT, type JournalAccess, messageStream } from '../../src/dialogue/journal/message.events.js';
-import { renderFrame } from '../../src/dialogue/journal/message.policy.js';
+import { renderFrames } from '../../src/dialogue/journal/message.policy.js';
 import { newId } from '../../src/kernel/ids.js';
 import { Streams } from '../../src/kernel/event-sourcing/streams.js';
 import { systemTiming } from '../../src/platform/system-timing.js';
@@ -66,7 +66,7 @@ async function longMessage(): Promise<{ messageId: string; journal: string }> {
     }));
     await backing.store.append(messageStream(messageId), first === 0 ? 'none' : first - 1, events);
   }
-  return { messageId, journal: frames.map((data, index) => renderFrame(index, data)).join('') };
+  return { messageId, journal: renderFrames(0, frames) };
 }
 
 /** A reader that asks for everything and then takes nothing. */

@@ -6,7 +6,7 @@ import {
   type TurnSealed,
 } from '../../src/dialogue/conversation/conversation.events.js';
 import { messageStream } from '../../src/dialogue/journal/message.events.js';
-import { renderFrame } from '../../src/dialogue/journal/message.policy.js';
+import { renderFrames } from '../../src/dialogue/journal/message.policy.js';
 import { decode } from '../../src/kernel/event-sourcing/codec.js';
 import { type EventStore, LOG_START } from '../../src/kernel/event-sourcing/event-store.js';
 
@@ -45,7 +45,7 @@ export class TurnLog {
   async journalOf(messageId: string): Promise<string> {
     let text = '';
     for await (const page of this.store.read(messageStream(messageId))) {
-      for (const { revision, data } of page) text += renderFrame(revision, data);
+      for (const { revision, data } of page) text += renderFrames(revision, [data]);
     }
     return text;
   }

@@ -3,6 +3,7 @@ import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { systemTiming } from '../../platform/system-timing.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { eventsOf } from '../../../test/support/turns.js';
+import { BatchClock } from './batch-clock.js';
 import { messageStream } from './message.events.js';
 import { MessageDigest } from './message.policy.js';
 import { type ExpectedRevision, type NewEvent, StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
@@ -36,7 +37,7 @@ function journalOver(store: ObservedStore, writer = 'w1', firstWriter = writer) 
     metadata: '{}',
     firstMetadata: '{"first":true}',
   };
-  return { journal: new Journal(new Streams(store, systemTiming), publisher, systemTiming, options), published };
+  return { journal: new Journal(new Streams(store, systemTiming), publisher, new BatchClock(systemTiming), options), published };
 }
 
 const text = (answer: string) => ({ type: 'answer', answer }) as const;
@@ -83,7 +84,7 @@ it('holds no frame back that comes in the very step in which the ones before it 
     let followed: Promise<void> | undefined;
     const publisher = { publish: () => void (followed ??= later()) };
     const options = { messageId: 'm1', digest: new MessageDigest(), writer: 'w1', metadata: '{}', firstMetadata: '{}' };
-    const journal = new Journal(new Streams(store, systemTiming), publisher, systemTiming, options);
+    const journal = new Journal(new Streams(store, systemTiming), publisher, new BatchClock(systemTiming), options);
     journal.write(text('a'));
     while (!followed) await new Promise((resolve) => setImmediate(resolve));
     await followed;

@@ -1,7 +1,7 @@
 import type { Streams } from '../../kernel/event-sourcing/streams.js';
 import { APPEND_BYTES_MAX, type NewEvent, type StoredEvent, WrongRevision } from '../../kernel/event-sourcing/event-store.js';
 import { deterministicId } from '../../kernel/ids.js';
-import type { Timing } from '../../kernel/timing.js';
+import type { BatchClock } from './batch-clock.js';
 import { FRAME_EVENT, type Frame, messageStream } from './message.events.js';
 import type { MessageDigest } from './message.policy.js';
 import type { FramePublisher } from './frame-publisher.port.js';
@@ -63,7 +63,7 @@ export class Journal {
   constructor(
     private readonly streams: Streams,
     private readonly publisher: FramePublisher,
-    private readonly timing: Timing,
+    private readonly clock: BatchClock,
     private readonly options: JournalOptions,
   ) {}
 
@@ -122,16 +122,16 @@ export class Journal {
   }
 
   private async untilDue(): Promise<void> {
-    const waitMs = this.lastWriteAt + BATCH_DELAY_MS - this.timing.elapsedMs();
+    const waitMs = this.lastWriteAt + BATCH_DELAY_MS - this.clock.elapsedMs();
     if (!this.urgent && waitMs > 0) {
       await new Promise<void>((resolve) => {
-        const cancel = this.timing.after(waitMs, resolve);
+        const cancel = this.clock.within(waitMs, resolve);
         this.wakeTimer = () => (cancel(), resolve());
       });
       this.wakeTimer = undefined;
     }
     this.urgent = false;
-    this.lastWriteAt = this.timing.elapsedMs();
+    this.lastWriteAt = this.clock.elapsedMs();
   }
 
   private async appendBatch(): Promise<void> {

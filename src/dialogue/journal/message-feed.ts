@@ -10,7 +10,7 @@ import { SIGNAL_BYTES_MAX, Signals } from '../../kernel/signals.js';
 import { Timing } from '../../kernel/timing.js';
 import type { FramePublisher } from './frame-publisher.port.js';
 import { isTerminal, messageStream } from './message.events.js';
-import { renderFrame } from './message.policy.js';
+import { renderFrames } from './message.policy.js';
 import { type Delivery, Seen, seenByAll, STORE_RETRY_MS, Topics } from '../../kernel/topics.js';
 
 /** What a reader keeps of frames that came while it was busy; past it the reader goes back to the log. */
@@ -24,7 +24,7 @@ export type FrameBatch = Readonly<{ first: number; last: number; text: string; t
 const batchOf = (first: number, data: readonly string[]): FrameBatch => ({
   first,
   last: first + data.length - 1,
-  text: data.map((each, index) => renderFrame(first + index, each)).join(''),
+  text: renderFrames(first, data),
   terminal: isTerminal(data.at(-1)!),
   data,
 });

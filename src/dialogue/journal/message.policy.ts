@@ -85,7 +85,14 @@ const inOrderOf = (listed: AnswerParts['toolCalls'], known: AnswerParts['toolCal
   withToolCalls(withToolCalls(listed, known), listed);
 
 /** A frame as it goes over the wire: its sequence number, its stored text, an empty line. */
-export const renderFrame = (revision: number, data: string): string => `id: ${revision}\ndata: ${data}\n\n`;
+const renderFrame = (revision: number, data: string): string => `id: ${revision}\ndata: ${data}\n\n`;
+
+/** Consecutive frames. */
+export function renderFrames(first: number, data: readonly string[]): string {
+  let text = '';
+  for (let index = 0; index < data.length; index++) text += renderFrame(first + index, data[index]!);
+  return text;
+}
 
 /** SHA-256 over the `id:` and `data:` lines of a message, each with its line feed, in order; the empty lines do not count. */
 export class MessageDigest {

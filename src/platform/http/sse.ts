@@ -88,6 +88,9 @@ export class SseStreams {
     this.open.add(stream);
     streamOn.set(raw, stream);
     this.ticker ??= setInterval(() => this.tick(), tickMs(this.limits)).unref();
+    // What is written in the same step leaves together with the head.
+    raw.cork();
+    process.nextTick(() => raw.uncork());
     raw.writeHead(status, head);
     raw.flushHeaders();
     if (this.closing) stream.end();

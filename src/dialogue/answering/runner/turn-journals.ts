@@ -5,17 +5,22 @@ import type { Ids } from '../../../kernel/ids.js';
 import type { Streams } from '../../../kernel/event-sourcing/streams.js';
 import type { Timing } from '../../../kernel/timing.js';
 import type { FramePublisher } from '../../journal/frame-publisher.port.js';
+import { BatchClock } from '../../journal/batch-clock.js';
 import { Journal } from '../../journal/journal.js';
 import type { Transcript } from '../loop/transcript.js';
 
 /** The journals of turns, to write on from where their digests end. */
 export class TurnJournals {
+  private readonly clock: BatchClock;
+
   constructor(
     private readonly streams: Streams,
     private readonly publisher: FramePublisher,
-    private readonly timing: Timing,
+    timing: Timing,
     private readonly ids: Ids,
-  ) {}
+  ) {
+    this.clock = new BatchClock(timing);
+  }
 
   /** All who name the same first writer write the same first frame; what follows is each one's own. */
   open({ asked, ownerId, cause }: Transcript, digest: MessageDigest, firstWriter?: string, writer = this.ids.next()): Journal {
@@ -30,6 +35,6 @@ export class TurnJournals {
     const metadata = encodeMetadata(cause);
     const firstMetadata = JSON.stringify({ ...(JSON.parse(metadata) as object), ...access });
     const options = { messageId: asked.turnId, digest, writer, firstWriter: firstWriter ?? writer, metadata, firstMetadata };
-    return new Journal(this.streams, this.publisher, this.timing, options);
+    return new Journal(this.streams, this.publisher, this.clock, options);
   }
 }

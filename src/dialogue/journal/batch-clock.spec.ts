@@ -1,0 +1,36 @@
+import { expect, it } from '@jest/globals';
+import type { Timing } from '../../kernel/timing.js';
+import { BatchClock } from './batch-clock.js';
+
+/** Timers that fire when the test says so. */
+function byHand() {
+  const timers: { ms: number; work: () => void }[] = [];
+  const timing = { elapsedMs: () => 0, after: (ms: number, work: () => void) => timers.push({ ms, work }) };
+  return { timers, clock: new BatchClock(timing as unknown as Timing) };
+}
+
+it('calls all who wait at once, by one timer', () => {
+  const { timers, clock } = byHand();
+  const called: string[] = [];
+  clock.within(5, () => called.push('a'));
+  clock.within(5, () => called.push('b'));
+  const cancel = clock.within(5, () => called.push('c'));
+  cancel();
+  expect(timers.map(({ ms }) => ms)).toEqual([5]);
+  timers[0]!.work();
+  expect(called).toEqual(['a', 'b']);
+});
+
+it('starts another timer for who comes after, also from within a call', () => {
+  const { timers, clock } = byHand();
+  const called: string[] = [];
+  clock.within(3, () => {
+    called.push('a');
+    clock.within(4, () => called.push('b'));
+  });
+  timers[0]!.work();
+  expect(called).toEqual(['a']);
+  expect(timers.map(({ ms }) => ms)).toEqual([3, 4]);
+  timers[1]!.work();
+  expect(called).toEqual(['a', 'b']);
+});
