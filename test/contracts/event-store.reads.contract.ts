@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 
-import { type EventStore, STREAM_START } from '../../src/kernel/event-sourcing/event-store.js';
+import { type EventStore, type StoredTexts, STREAM_START } from '../../src/kernel/event-sourcing/event-store.js';
 import {
   eventsOf,
   ids,
@@ -41,6 +41,42 @@ export function readsContract(subject: () => Subject): void {
     expect(await store().lastRevision(stream)).toBe(2);
     await store().append(stream, 2, newEvents(1));
     expect(await store().lastRevision(stream)).toBe(3);
+  });
+
+  it('reads the texts of a stream, in pages, with the metadata of the event that was asked for', async () => {
+    const stream = newStream();
+    const events = range(0, 1_499).map((index) =>
+      newEvent({ data: `{"text":"${index} é\\u001f\\n"}\n`, metadata: `{"at":${index}}` }),
+    );
+    await store().append(stream, 'none', events.slice(0, 700));
+    await store().append(stream, 699, events.slice(700));
+    for (const from of [0, 3, 1_499]) {
+      const pages: StoredTexts[] = [];
+      for await (const page of store().readTexts(stream, from)) pages.push(page);
+      expect(pages.flatMap(({ texts }) => texts)).toEqual(events.slice(from).map(({ data }) => data));
+      expect(pages.map(({ first }) => first)).toEqual(pages.map((_, index) => from + pages.slice(0, index).flatMap(({ texts }) => texts).length)); // prettier-ignore
+      expect(pages.map(({ metadata }) => metadata)).toEqual(
+        pages.map((_, index) => (index === 0 ? `{"at":${from}}` : undefined)),
+      );
+      expect(Math.max(...pages.map(({ texts }) => texts.length))).toBeLessThanOrEqual(PAGE_EVENTS_BOUND);
+    }
+  });
+
+  it('reads no texts past the end, where there is no stream, and before what is kept', async () => {
+    const stream = newStream();
+    const all = async (name: string, from?: number) => {
+      const pages: StoredTexts[] = [];
+      for await (const page of store().readTexts(name, from)) pages.push(page);
+      return pages;
+    };
+    expect(await all(stream)).toEqual([]);
+    await store().append(stream, 'none', newEvents(3));
+    expect(await all(stream, 3)).toEqual([]);
+    await store().setRetention(stream, { truncateBefore: 2 });
+    const [page, ...others] = await all(stream);
+    expect([page!.first, page!.texts.length, page!.metadata, others]).toEqual([2, 1, undefined, []]);
+    await store().setRetention(stream, { truncateBefore: 3 });
+    expect(await all(stream)).toEqual([]);
   });
 
   it('knows which of many streams have grown past what is known of each', async () => {

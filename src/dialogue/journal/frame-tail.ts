@@ -38,7 +38,7 @@ export class FrameTail {
 function knowing({ journal, conversation }: BegunReading, turnId: string, asked: GoesOn): GoesOn {
   let isFresh = true;
   return (terminalId) => {
-    const isKnown = isFresh && terminalId <= journal.first.at(-1)!.revision;
+    const isKnown = isFresh && terminalId <= journal.lastRevision;
     isFresh = false;
     return isKnown ? Promise.resolve(goesOn(conversation.state, turnId, terminalId)) : asked(terminalId);
   };

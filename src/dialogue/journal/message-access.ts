@@ -7,7 +7,7 @@ import { type JournalAccess, messageStream } from './message.events.js';
 import { OpenedJournal } from './opened-journal.js';
 import { requireAccess } from '../../resources/identity/access.policy.js';
 import { type Identity, unauthenticated } from '../../resources/identity/identity.js';
-import { EventStore, firstEvent, type StoredEvent } from '../../kernel/event-sourcing/event-store.js';
+import { EventStore, firstEvent } from '../../kernel/event-sourcing/event-store.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { type Folded, Streams } from '../../kernel/event-sourcing/streams.js';
@@ -39,9 +39,10 @@ export class MessageAccess {
 
   /** @throws Rejection unauthenticated, unknown-agent-key, message-not-found */
   async readable(messageId: string, identity: Identity): Promise<ReadableMessage> {
-    const { expired, conversationId } = await this.reached(messageId, identity, (id) =>
-      firstEvent(this.store, messageStream(id)),
-    );
+    const { expired, conversationId } = await this.reached(messageId, identity, async (id) => {
+      const first = await firstEvent(this.store, messageStream(id));
+      return first?.revision === 0 ? first.metadata : undefined;
+    });
     return { messageId, conversationId, expired };
   }
 
@@ -51,7 +52,7 @@ export class MessageAccess {
     try {
       const { expired, conversationId, folded } = await this.reached(messageId, identity, async (id) => {
         journal = await OpenedJournal.open(this.store, id);
-        return journal?.first[0];
+        return journal?.first.metadata;
       });
       return { messageId, conversationId, expired, ...(journal && !expired && { begun: { journal, conversation: folded } }) };
     } catch (error) {
@@ -60,11 +61,11 @@ export class MessageAccess {
     }
   }
 
-  private async reached(messageId: string, identity: Identity, firstFrame: (id: string) => Promise<StoredEvent | undefined>) {
+  private async reached(messageId: string, identity: Identity, metadataOf: (id: string) => Promise<string | undefined>) {
     const caller = await identity.callerOrReader();
     if (!caller) throw unauthenticated();
     if (!isId(messageId)) throw notFound();
-    const found = foundIn(await firstFrame(messageId)) ?? (await this.fromReadModel(messageId));
+    const found = foundIn(await metadataOf(messageId)) ?? (await this.fromReadModel(messageId));
     if (!found) throw notFound();
     // After the frame was read: what the conversation says is never older than what is shown.
     const folded = await this.streams.fold(conversationStream(found.conversationId), conversation);
@@ -80,8 +81,9 @@ export class MessageAccess {
   }
 }
 
-function foundIn(first: StoredEvent | undefined): Found | undefined {
-  if (first?.revision !== 0) return undefined;
-  const { conversationId, accessTokenId: askedWith } = JSON.parse(first.metadata) as JournalAccess;
+/** By the metadata of the first frame, where that is kept. */
+function foundIn(metadata: string | undefined): Found | undefined {
+  if (metadata === undefined) return undefined;
+  const { conversationId, accessTokenId: askedWith } = JSON.parse(metadata) as JournalAccess;
   return { conversationId, expired: false, askedWith };
 }

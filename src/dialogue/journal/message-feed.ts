@@ -3,6 +3,7 @@ import {
   EventStore,
   lastEvent,
   type StoredEvent,
+  type StoredTexts,
   StoreUnavailable,
   STREAM_START,
 } from '../../kernel/event-sourcing/event-store.js';
@@ -161,7 +162,7 @@ export class MessageFeed implements FramePublisher {
     after: number,
     goesOn: GoesOn,
     signal: AbortSignal,
-    opened?: AsyncIterable<readonly StoredEvent[]>,
+    opened?: AsyncIterable<StoredTexts>,
   ): AsyncGenerator<FrameBatch> {
     const reader = new Reader(after + 1, signal);
     // Most who read an answer from its start come after its end, and need no signals.
@@ -171,7 +172,7 @@ export class MessageFeed implements FramePublisher {
     try {
       while (!signal.aborted) {
         reader.clear();
-        const pages = this.store.read(messageStream(messageId), { from: reader.next });
+        const pages = this.store.readTexts(messageStream(messageId), reader.next);
         if (yield* this.fromLog(messageId, reader, pages, goesOn)) return;
         for (let batch; (batch = await reader.take());) {
           reader.next = batch.last + 1;
@@ -190,17 +191,17 @@ export class MessageFeed implements FramePublisher {
   private async *fromLog(
     messageId: string,
     reader: Reader,
-    pages: AsyncIterable<readonly StoredEvent[]>,
+    pages: AsyncIterable<StoredTexts>,
     goesOn: GoesOn,
   ): AsyncGenerator<FrameBatch, boolean> {
     reader.waitsPastEnd = false;
     try {
       let last: FrameBatch | undefined;
-      for await (const page of pages) {
+      for await (const { first, texts } of pages) {
         // The next frames are no longer kept: a reader gets that answer when it returns, and never a stream with a gap.
-        if (page[0]!.revision > reader.next) return true;
-        reader.seen.upTo(page.at(-1)!.revision);
-        for (last of batchesOf(page[0]!.revision, page.map(dataOf))) {
+        if (first > reader.next) return true;
+        reader.seen.upTo(first + texts.length - 1);
+        for (last of batchesOf(first, texts)) {
           reader.next = last.last + 1;
           yield last;
           if (reader.isGone) return true;
@@ -232,4 +233,3 @@ export class MessageFeed implements FramePublisher {
 }
 
 const terminalIdOf = ({ terminal, last }: FrameBatch): number | undefined => (terminal ? last : undefined);
-const dataOf = (event: StoredEvent): string => event.data;

@@ -33,6 +33,9 @@ export type Retention = Readonly<{
   truncateBefore?: number;
 }>;
 
+/** Events of a stream that follow one another, by their texts alone. `metadata` is that of the event that was asked for, where it is among them. */
+export type StoredTexts = Readonly<{ first: number; texts: readonly string[]; metadata?: string }>;
+
 /** Before the first event of the log, and of a stream. */
 export const LOG_START = -1n;
 export const STREAM_START = -1;
@@ -105,6 +108,11 @@ export abstract class EventStore {
   /** Pages of a stream; nothing when there is no such stream. */
   abstract read(stream: string, reading?: StreamReading): AsyncIterable<readonly StoredEvent[]>;
 
+  /** The data of the events from a revision on, which is all that replaying them takes. A store that can reads less than for `read`. */
+  async *readTexts(stream: string, from = 0): AsyncIterable<StoredTexts> {
+    for await (const page of this.read(stream, { from })) yield* textsOf(page, from);
+  }
+
   /**
    * The revision of the stream's newest event as far as reads show it, also of one that its bounds hide by now; `none` where reads
    * show no stream. The answer to a lost append may have named a later one: `appendWithRetry` waits until reads show that.
@@ -144,6 +152,15 @@ export abstract class EventStore {
 
   /** The position of the newest event, LOG_START when there is none. */
   abstract head(): Promise<bigint>;
+}
+
+/** A page of events as their texts. Events in between may have left the bounds of their stream, where clocks were set back. */
+export function* textsOf(page: readonly StoredEvent[], from: number): Generator<StoredTexts> {
+  for (let begin = 0, end = 1; begin < page.length; begin = end++) {
+    while (end < page.length && page[end]!.revision === page[end - 1]!.revision + 1) end++;
+    const { revision: first, metadata } = page[begin]!;
+    yield { first, texts: page.slice(begin, end).map(({ data }) => data), ...(first === from && { metadata }) };
+  }
 }
 
 /** The oldest event that a stream still has. */

@@ -8,6 +8,7 @@ import {
   type NewEvent,
   type Retention,
   type StoredEvent,
+  type StoredTexts,
   StoreUnavailable,
   type StreamReading,
 } from '../../kernel/event-sourcing/event-store.js';
@@ -30,6 +31,10 @@ export class GatedEventStore extends EventStore {
 
   async *read(stream: string, reading?: StreamReading): AsyncIterable<readonly StoredEvent[]> {
     yield* this.opened().read(stream, reading);
+  }
+
+  override async *readTexts(stream: string, from?: number): AsyncIterable<StoredTexts> {
+    yield* this.opened().readTexts(stream, from);
   }
 
   async lastRevision(stream: string): Promise<ExpectedRevision> {

@@ -16,7 +16,7 @@ import { eventually } from '../../../../test/support/eventually.js';
 import { type TestDatabase, testDatabase } from '../../../../test/support/postgres-for-tests.js';
 import { categoryOf, LOG_START, type NewEvent } from '../../../kernel/event-sourcing/event-store.js';
 import { SchemaFromTheFuture } from '../../postgres/migrate.js';
-import { PAGE_BYTES_MAX } from './event-rows.js';
+import { PAGE_BYTES_MAX, PAGE_EVENTS_MAX } from './event-rows.js';
 import { PostgresEventStore } from './postgres-event-store.js';
 import { SCAVENGE_EVENTS_MAX } from './scavenge.js';
 import { STREAM_NAME_BYTES_MAX } from './storable.js';
@@ -408,4 +408,24 @@ it('ends its followers and finishes its appends when it is closed', async () => 
   expect(await Promise.all(appends)).toHaveLength(20);
   await expect(closing.append(stream, 'none', newEvents(1))).rejects.toThrow('closed');
   await Promise.all([ofStream.stop(), ofLog.stop()]);
+});
+
+it('reads the texts around events that left the bounds of their stream early, because a clock was set back', async () => {
+  const stream = newStream();
+  const events = newEvents(PAGE_EVENTS_MAX + 10);
+  await store.append(stream, 'none', events);
+  await store.setRetention(stream, { maxAgeSeconds: 3_600 });
+  await database.sql.begin(async (sql) => {
+    // Without the trigger that keeps events from being changed.
+    await sql`set local session_replication_role = replica`;
+    await sql`
+      update event_store.event e set at = now() - interval '2 hours' from event_store.stream s
+      where s.number = e.stream and s.name = ${stream} and e.revision in (3, 4, ${PAGE_EVENTS_MAX + 5})`;
+  });
+  const kept = range(0, PAGE_EVENTS_MAX + 9).filter((revision) => ![3, 4, PAGE_EVENTS_MAX + 5].includes(revision));
+  const read: [number, string][] = [];
+  for await (const { first, texts } of store.readTexts(stream)) {
+    read.push(...texts.map((text, index): [number, string] => [first + index, text]));
+  }
+  expect(read).toEqual(kept.map((revision) => [revision, events[revision]!.data]));
 });

@@ -11,6 +11,7 @@ import {
   type NewEvent,
   type Retention,
   type StoredEvent,
+  type StoredTexts,
   StoreUnavailable,
   type StreamReading,
 } from '../../../kernel/event-sourcing/event-store.js';
@@ -24,7 +25,7 @@ import { Notifications } from './notifications.js';
 import { RecentEvents } from './recent-events.js';
 import { scavenge, type Scavenged, Scavenger } from './scavenge.js';
 import { assertStreamName } from './storable.js';
-import { STREAM_END, streamEnd, streamPage, streamsGrownPast } from './stream-pages.js';
+import { STREAM_END, streamEnd, streamPage, streamsGrownPast, textsPage } from './stream-pages.js';
 import { WakeUps } from './wake-ups.js';
 
 export type PostgresEventStoreOptions = Readonly<{
@@ -107,6 +108,16 @@ export class PostgresEventStore extends EventStore {
       if (!more) return;
       left -= events.length;
       next = events.at(-1)!.revision + (direction === 'forwards' ? 1 : -1);
+    }
+  }
+
+  override async *readTexts(stream: string, from = 0): AsyncGenerator<StoredTexts> {
+    for (let next = from, more = true; more;) {
+      const read = await this.query((sql) => textsPage(sql, stream, next));
+      if (!read) return;
+      for (const { metadata, ...page } of read.pages)
+        yield next === from && metadata !== undefined ? { ...page, metadata } : page;
+      ({ next, more } = read);
     }
   }
 
