@@ -4,12 +4,7 @@ import { ConversationGuard } from '../conversation/conversation-guard.js';
 import { conversationCodec } from '../conversation/conversation.codec.js';
 import { conversation } from '../conversation/conversation.decider.js';
 import { EntitleConversation } from '../conversation/conversation.commands.js';
-import {
-  type ConversationEvent,
-  type ConversationStarted,
-  conversationStream,
-  type TurnAsked,
-} from '../conversation/conversation.events.js';
+import { type ConversationEvent, conversationStream, type TurnAsked } from '../conversation/conversation.events.js';
 import { type Codec, decode } from '../../kernel/event-sourcing/codec.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { causedBy, type Recorded } from '../../kernel/event-sourcing/events.js';
@@ -27,8 +22,6 @@ const EXCERPT_CHARACTERS = 2_000;
 const BUILT_IN_PROVIDER = 'verbatim';
 const INSTRUCTION =
   'Give the conversation below a title of at most three words, in its own language. Answer with the title alone, without quotes or a full stop.';
-
-type Begun = { start: ConversationStarted['data'] | undefined; first: TurnAsked['data'] | undefined };
 
 /**
  * Names a listed conversation after its first answer. (1) Reads whether it still wants a name; (2) asks a model; (3) states
@@ -60,9 +53,10 @@ export class TitleConversation implements Reaction<ConversationEvent> {
     signal: AbortSignal,
   ): Promise<void> {
     const { conversationId, turnId, answer, modelId } = event.data;
-    const { start, first } = await this.begunWith(conversationId);
-    if (start?.visibility !== 'listed' || first?.turnId !== turnId) return;
-    if ((await this.streams.fold(conversationStream(conversationId), conversation)).state.namedBy !== 'nobody') return;
+    const { state } = await this.streams.foldSince(conversationStream(conversationId), conversation, event.revision);
+    if (state.visibility !== 'listed' || state.namedBy !== 'nobody') return;
+    const first = await this.firstQuestion(conversationId);
+    if (first?.turnId !== turnId) return;
     const titleModelId = this.options.settings.titleModelId ?? modelId;
     const ownerId = first.settings.configurationOwnerId;
     const model = await this.models.describe(titleModelId, ownerId);
@@ -74,17 +68,15 @@ export class TitleConversation implements Reaction<ConversationEvent> {
     await this.commands.execute(new EntitleConversation(conversationId, title, causedBy(event, `system:${this.name}`)));
   }
 
-  /** What the conversation began with: its first two events were appended together. */
-  private async begunWith(conversationId: string): Promise<Begun> {
-    const begun: Begun = { start: undefined, first: undefined };
+  /** The question that began the conversation: its first two events were appended together. */
+  private async firstQuestion(conversationId: string): Promise<TurnAsked['data'] | undefined> {
     for await (const page of this.streams.store.read(conversationStream(conversationId), { limit: BEGINNING_EVENTS_MAX })) {
       for (const stored of page) {
         const event = decode<ConversationEvent>(conversationCodec, stored);
-        if (event?.type === 'ConversationStarted') begun.start = event.data;
-        else if (event?.type === 'TurnAsked') begun.first = event.data;
+        if (event?.type === 'TurnAsked') return event.data;
       }
     }
-    return begun;
+    return undefined;
   }
 
   private async ask(
