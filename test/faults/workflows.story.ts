@@ -13,6 +13,8 @@ import { endOf, taskOf, webhookPath } from '../support/webhooks.js';
 import { chain, node } from '../support/workflow-graphs.js';
 
 const seed = Number(process.env['TEST_SEED'] ?? Date.now() % 1_000_000);
+/** Of each of the three ways to run a workflow. */
+const KILLS_EACH = Math.ceil(KILLS / 2);
 /** About as long as an answer takes. */
 const KILLED_WITHIN_MS = 350;
 const AGENTS = ['first', 'send', 'last'];
@@ -138,12 +140,12 @@ export function workflowsFaultStory(makeBacking: MakeBacking): void {
     ['nodes that speak', true],
     ['silent nodes', false],
   ])(
-    `a streamed run of %s ends once and tells the truth, killed at ${KILLS} random moments (seed ${seed})`,
+    `a streamed run of %s ends once and tells the truth, killed at ${KILLS_EACH} random moments (seed ${seed})`,
     async (_, streams) => {
       const random = new Seeded(seed);
       const agentId = await agentThat(streams);
       const outcomes = { completed: 0, failed: 0 };
-      for (let kill = 0; kill < KILLS; kill++) {
+      for (let kill = 0; kill < KILLS_EACH; kill++) {
         post.requests.length = 0;
         running.model.requests.length = 0;
         let shown = '';
@@ -186,10 +188,10 @@ export function workflowsFaultStory(makeBacking: MakeBacking): void {
     1_200_000,
   );
 
-  it(`a headless run goes on at the next attempt and completes, killed at ${KILLS} random moments (seed ${seed})`, async () => {
+  it(`a headless run goes on at the next attempt and completes, killed at ${KILLS_EACH} random moments (seed ${seed})`, async () => {
     const random = new Seeded(seed);
     const hook = await webhookPath(running.client, await agentThat(true));
-    for (let kill = 0; kill < KILLS; kill++) {
+    for (let kill = 0; kill < KILLS_EACH; kill++) {
       post.requests.length = 0;
       running.model.requests.length = 0;
       const taskId = await taskOf(running.client.post(hook, { go: kill }));
