@@ -1,9 +1,13 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import OpenAI, { APIError } from 'openai';
 import { newId } from '../../src/kernel/ids.js';
 import type { MakeBacking } from '../support/backing.js';
 import { Client } from '../support/client.js';
 import { answerJson, LocalServer } from '../support/local-server.js';
+import { pngFile } from '../support/picture-files.js';
 import { call, cut, say, type Step, think, until } from '../support/scripted-model-server.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
 
@@ -25,6 +29,7 @@ const HELLO: Message = { role: 'user', content: 'When is tea?' };
 export function openAiChatStory(makeBacking: MakeBacking): void {
   let world: World;
   let post: LocalServer;
+  let folder: string;
   let agent: Readonly<{ id: string; key: string }>;
   let client: OpenAI;
 
@@ -32,7 +37,10 @@ export function openAiChatStory(makeBacking: MakeBacking): void {
 
   beforeAll(async () => {
     post = await LocalServer.started((_request, response) => answerJson(response, { posted: post.requests.length }));
-    world = await openWorld({ ALLOWED_PRIVATE_HOSTS: '127.0.0.1' }, makeBacking);
+    folder = await mkdtemp(join(tmpdir(), 'models-'));
+    await writeFile(join(folder, 'models.yaml'), 'models: { sees: { supported_attachment_types: [image/png] } }');
+    const models = { MODEL_IDS: 'plain,sees', MODELS_FILE: join(folder, 'models.yaml') };
+    world = await openWorld({ ALLOWED_PRIVATE_HOSTS: '127.0.0.1', ...models }, makeBacking);
     const look = { name: 'look', method: 'GET', url: `${post.url}/look`, description: 'Looks', active: true };
     const config = { actions: { look: { ...look, require_approval: true } } };
     const tool = { name: 'api_tool', displayName: 'Shop', description: 'Looks', config, status: true };
@@ -43,6 +51,7 @@ export function openAiChatStory(makeBacking: MakeBacking): void {
   afterAll(async () => {
     await world.close();
     await post.close();
+    await rm(folder, { recursive: true });
   });
   beforeEach(() => {
     world.model.reset();
@@ -194,13 +203,10 @@ export function openAiChatStory(makeBacking: MakeBacking): void {
     const calls = choices[0]!.message.tool_calls!;
     expect(calls).toHaveLength(1);
     const approval = calls[0]!.id.replace(/_c1$/, '_c2');
-    const messages: Message[] = [
-      HELLO,
-      choices[0]!.message,
-      { role: 'tool', tool_call_id: calls[0]!.id, content: 'green' },
-      { role: 'tool', tool_call_id: approval, content: 'approved' },
-    ];
-    const { choices: after, docsgpt } = await complete({ messages, tools: [PICK] });
+    const told: Message[] = [HELLO, choices[0]!.message, { role: 'tool', tool_call_id: calls[0]!.id, content: 'green' }];
+    const approved: Message[] = [...told, { role: 'tool', tool_call_id: approval, content: 'approved' }];
+    expect(await refusalOf({ messages: approved, tools: [PICK] })).toMatchObject({ status: 409, code: 'tool_call_not_pending' });
+    const { choices: after, docsgpt } = await complete({ messages: told, tools: [PICK] });
     expect(after[0]!.message.content).toBe('Green, not seen.');
     expect(docsgpt.tool_calls).toMatchObject([{ status: 'completed' }, { status: 'denied' }]);
     expect(post.requests).toEqual([]);
@@ -260,29 +266,80 @@ export function openAiChatStory(makeBacking: MakeBacking): void {
     expect([status, body]).toMatchObject([401, { error: { type: 'authentication_error' } }]);
   });
 
-  it('takes instructions and sampling options, ignores them, and says so', async () => {
-    const { key } = await world.agent();
-    world.model.next(say('Hello.'));
-    const messages = [{ role: 'system', content: 'Talk like a pirate.' }, HELLO];
-    const sent = { messages, temperature: 0.2, max_tokens: 5, user: 'ann' };
-    const client = new Client(world.service.url, { authorization: `Bearer ${key}` });
-    const { status, headers } = await replyOf(client.post('/v1/chat/completions', sent));
-    expect([status, headers.get('x-ignored-parameters')]).toEqual([200, 'temperature, max_tokens, messages[0]']);
-    expect(JSON.stringify(world.model.completions)).not.toContain('pirate');
+  it.each([false, true])(
+    'takes instructions where the agent allows it, and says so where it does not (allowed: %s)',
+    async (allowed) => {
+      const { key } = await world.agent({ allow_system_prompt_override: allowed });
+      world.model.next(say('Hello.'));
+      const messages = [{ role: 'system', content: 'Talk like a pirate.' }, HELLO];
+      const sent = { messages, reasoning_effort: 'low', user: 'ann' };
+      const client = new Client(world.service.url, { authorization: `Bearer ${key}` });
+      const { status, headers } = await replyOf(client.post('/v1/chat/completions', sent));
+      const ignored = ['reasoning_effort', ...(allowed ? [] : ['messages[0]'])];
+      expect([status, headers.get('x-ignored-parameters')]).toEqual([200, ignored.join(', ')]);
+      const [system] = lastPrompt();
+      expect(system).toMatchObject(
+        allowed ? { role: 'system', content: 'Talk like a pirate.' } : { content: expect.not.stringContaining('pirate') },
+      );
+    },
+  );
+
+  it('has the model sampled as it is told, and says where its tokens were used up', async () => {
+    world.model.always([...say('At f'), { do: 'finish', reason: 'length' }]);
+    const sampling = { temperature: 0.2, top_p: 0.5, seed: 7, stop: ['x'], frequency_penalty: 1, presence_penalty: -1 };
+    const { choices } = await complete({ messages: [HELLO], ...sampling, max_completion_tokens: 5 });
+    expect(choices).toMatchObject([{ message: { content: 'At f' }, finish_reason: 'length' }]);
+    expect(world.model.completions.at(-1)!.body).toMatchObject({ ...sampling, max_tokens: 5 });
+    expect(endOf(await chunksOf({ messages: [HELLO], max_tokens: 5 }))).toEqual(['length']);
+  });
+
+  it.each([false, true])('answers with JSON that fits the schema that is sent (streamed: %s)', async (stream) => {
+    const schema = { type: 'object', properties: { hour: { type: 'number' } }, required: ['hour'], additionalProperties: false };
+    const asked: Asked = {
+      messages: [HELLO],
+      response_format: { type: 'json_schema', json_schema: { name: 'tea', schema, strict: true } },
+    };
+    world.model.next(say('{"hour":', '16}'));
+    const said = stream ? textOf(await chunksOf(asked)) : (await complete(asked)).choices[0]!.message.content;
+    expect(said).toBe('{"hour":16}');
+    expect(world.model.completions.at(-1)!.body).toMatchObject({ response_format: { json_schema: { schema } } });
+    world.model.next(say('{"any":1}'));
+    const any = await complete({ messages: [HELLO], response_format: { type: 'json_object' } });
+    expect(any.choices[0]!.message.content).toBe('{"any":1}');
+  });
+
+  it('shows the model pictures that come along, and takes the repetition of such a question for one', async () => {
+    world.model.next(say('A dot.'));
+    const url = `data:image/png;base64,${Buffer.from(pngFile('dot.png').bytes).toString('base64')}`;
+    const picture: OpenAI.ChatCompletionContentPart = { type: 'image_url', image_url: { url } };
+    const messages: Message[] = [{ role: 'user', content: [{ type: 'text', text: 'What is this?' }, picture] }];
+    const idempotent = { 'Idempotency-Key': newId() };
+    const seeing = { model: 'sees', messages };
+    const first = await complete(seeing, client, idempotent);
+    expect(first.choices[0]!.message.content).toBe('A dot.');
+    expect(JSON.stringify(lastPrompt())).toContain('data:image/png;base64,');
+    expect(await complete(seeing, client, idempotent)).toEqual(first);
+    expect(world.model.completions).toHaveLength(1);
   });
 
   it.each<[string, object]>([
     ['messages', { messages: [] }],
     ['messages[0].role', { messages: [{ role: 'critic', content: 'Be brief.' }, HELLO] }],
     [
-      'messages[0].content[0].type',
-      { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:,' } }] }] },
+      'messages[0].content[0].image_url.url',
+      { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://example.org/a.png' } }] }] },
     ],
+    ['messages[0].content[0].type', { messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: {} }] }] }],
     ['messages[1].tool_call_id', { messages: [HELLO, { role: 'tool', tool_call_id: 'call_1', content: 'green' }] }],
     ['model', { messages: [HELLO], model: 'nobody' }],
     ['top_logprobs', { messages: [HELLO], top_logprobs: 2 }],
     ['n', { messages: [HELLO], n: 2 }],
-    ['response_format', { messages: [HELLO], response_format: { type: 'json_object' } }],
+    ['response_format.type', { messages: [HELLO], response_format: { type: 'grammar' } }],
+    [
+      'response_format',
+      { messages: [HELLO], response_format: { type: 'json_schema', json_schema: { schema: { type: 'tea' } } } },
+    ],
+    ['temperature', { messages: [HELLO], temperature: 3 }],
     ['tool_choice', { messages: [HELLO], tool_choice: 'required' }],
     ['tools[0]', { messages: [HELLO], tools: [{ type: 'custom', custom: { name: 'x' } }] }],
   ])('names what it cannot take: %s', async (param, asked) => {

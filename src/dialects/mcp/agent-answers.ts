@@ -28,7 +28,7 @@ export class AgentAnswers {
     signal: AbortSignal,
     report: (frameId: number) => void,
   ): Promise<AgentAnswer> {
-    const begun = await this.answers.begin(asked, caller, 'answer');
+    const begun = await this.answers.begin(asked, caller, { route: 'answer' });
     let [message, lastId] = [noMessage, begun.after];
     do {
       if (message.pending.length > 0) await this.deny(message, begun.conversationId, caller);
@@ -45,7 +45,7 @@ export class AgentAnswers {
 
   private async deny({ pending }: Message, conversationId: string, caller: AgentKeyCaller): Promise<void> {
     const denials = pending.map(({ call_id }) => ({ call_id, decision: 'denied', comment: NOBODY_APPROVES }));
-    const resumed = this.answers.begin({ conversation_id: conversationId, tool_actions: denials }, caller, 'answer');
+    const resumed = this.answers.begin({ conversation_id: conversationId, tool_actions: denials }, caller, { route: 'answer' });
     await resumed.catch((error: unknown) => {
       if (!(error instanceof Rejection && DECIDED.has(error.code))) throw error;
     });

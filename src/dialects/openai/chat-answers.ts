@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { Usage } from '../../dialogue/conversation/conversation.events.js';
+import type { Dialect, Usage } from '../../dialogue/conversation/conversation.events.js';
 import { Answers, type BegunAnswer } from '../../dialogue/answering/intake/answers.port.js';
 import { Rejection } from '../../kernel/rejection.js';
 import type { AgentKeyCaller } from '../../resources/identity/caller.js';
-import { type CallResult, refused } from './messages.policy.js';
+import { AskedQuestions, denialOf } from './asked-questions.js';
+import { refused } from './refusals.policy.js';
 import type { ChatRequest } from './chat-request.policy.js';
 import { type Completion, type Head, noCompletion, withNextFrame } from './completion.policy.js';
 
@@ -16,37 +17,37 @@ export type ChatStep = Readonly<{
 
 /** Decisions on calls have been taken meanwhile, or will be: somebody else resumed the turn. */
 const DECIDED: ReadonlySet<string> = new Set(['tool-call-not-pending', 'resume-in-progress']);
-const NOBODY_APPROVES = 'Nobody can approve calls over this interface.';
+const DIALECT: Dialect = { name: 'openai-chat', translator: 1 };
 
 /** Asks an agent what a client of OpenAI's API asks, and reads its answer. */
 @Injectable()
 export class ChatAnswers {
-  constructor(private readonly answers: Answers) {}
+  constructor(
+    private readonly answers: Answers,
+    private readonly asked: AskedQuestions,
+  ) {}
 
-  /** @throws Rejection for whatever is wrong with the request; then nothing was written */
-  async begin(request: ChatRequest, caller: AgentKeyCaller, named: string | undefined, key?: string): Promise<BegunAnswer> {
-    const { said, tools, modelId, stream } = request;
-    const route = stream ? 'stream' : 'answer';
+  /** @throws Rejection for whatever is wrong with the request; then nothing was asked */
+  async begin(
+    request: ChatRequest,
+    caller: AgentKeyCaller,
+    named: string | undefined,
+    key: string | undefined,
+  ): Promise<BegunAnswer> {
+    const { said, stream, body } = request;
+    const way = { route: stream ? 'stream' : 'answer', key, dialect: DIALECT, body } as const;
     if (said.kind === 'results') {
       if (named !== undefined && named !== said.conversationId)
         throw refused('messages', 'have results for calls of another conversation than the one that is named.');
-      const actions = await this.actionsFor(said.results, said.conversationId, caller);
-      const resumed = { conversation_id: said.conversationId, tool_actions: actions };
-      return this.answers.begin(resumed, caller, route, key);
+      return this.asked.resume(said, caller, way);
     }
-    const conversationId = named ?? said.conversationId;
-    const asked = {
-      question: said.question,
-      ...(conversationId === undefined ? { history: said.history } : { conversation_id: conversationId }),
-      ...(modelId && { model_id: modelId }),
-      ...(tools.length > 0 && { client_tools: tools }),
-    };
-    return this.answers.begin(asked, caller, route, key);
+    return this.asked.ask({ ...request, said }, caller, named ?? said.conversationId, way);
   }
 
   /** What is the same in all that is said of this answer. */
-  async headOf({ conversationId, turnId, after, ...rest }: BegunAnswer, { agentId }: AgentKeyCaller): Promise<Head> {
-    const at = await this.answers.journaledAt({ conversationId, turnId, after, ...rest }, after);
+  async headOf(begun: BegunAnswer, { agentId }: AgentKeyCaller): Promise<Head> {
+    const { conversationId, turnId, after } = begun;
+    const at = await this.answers.journaledAt(begun, after);
     const id = `chatcmpl-${turnId}${after < 0 ? '' : `-${after + 1}`}`;
     return { conversationId, id, created: Math.floor(at.getTime() / 1_000), model: agentId };
   }
@@ -73,19 +74,9 @@ export class ChatAnswers {
 
   private async deny(callIds: readonly string[], { conversationId }: BegunAnswer, caller: AgentKeyCaller): Promise<void> {
     const denials = callIds.map(denialOf);
-    const resumed = this.answers.begin({ conversation_id: conversationId, tool_actions: denials }, caller, 'stream');
+    const resumed = this.answers.begin({ conversation_id: conversationId, tool_actions: denials }, caller, { route: 'stream' });
     await resumed.catch((error: unknown) => {
       if (!(error instanceof Rejection && DECIDED.has(error.code))) throw error;
     });
   }
-
-  /** What a message says of a call that waits for an approval is no decision: the call is denied. */
-  private async actionsFor(results: readonly CallResult[], conversationId: string, caller: AgentKeyCaller): Promise<unknown[]> {
-    const waited = await this.answers.waited(conversationId, caller);
-    return results.map(({ callId, text }) =>
-      waited.get(callId) === 'awaiting_approval' ? denialOf(callId) : { call_id: callId, result: text },
-    );
-  }
 }
-
-const denialOf = (callId: string) => ({ call_id: callId, decision: 'denied', comment: NOBODY_APPROVES });

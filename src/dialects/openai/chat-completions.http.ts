@@ -1,6 +1,7 @@
 import { Body, Controller, Headers, HttpCode, Post, Res, UseGuards } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { AgentQueries } from '../../../projections/agents/agents.queries.js';
 import type { BegunAnswer } from '../../dialogue/answering/intake/answers.port.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { Access } from '../../platform/http/access.js';
@@ -14,7 +15,9 @@ import { CHAT_BODY, CHAT_EXAMPLE } from './chat-body.js';
 import { ChatAnswers, type ChatStep } from './chat-answers.js';
 import { type ChatRequest, chatRequestOf } from './chat-request.policy.js';
 import { chunkOf, completionOf, type Ending, type Head, usageChunkOf } from './completion.policy.js';
+import { ignoredBy } from './ignored.policy.js';
 import { OpenAiOptions } from './openai-options.js';
+import { inTheirWords, type TheirNames } from './their-words.policy.js';
 
 const CONVERSATION_HEADER = 'X-DocsGPT-Conversation-ID';
 
@@ -28,6 +31,7 @@ export class ChatCompletionsController {
     private readonly chat: ChatAnswers,
     private readonly streams: SseStreams,
     private readonly options: OpenAiOptions,
+    private readonly agents: AgentQueries,
   ) {}
 
   @ApiOperation({ summary: 'Ask the agent of a key as OpenAI’s clients do. The key is the bearer, or in X-API-Key.' })
@@ -46,11 +50,12 @@ export class ChatCompletionsController {
   ): Promise<void> {
     const caller = await identity.agentKey();
     if (!caller) throw unauthenticated();
-    const request = chatRequestOf(body, caller.agentId);
+    const read = chatRequestOf(body, caller.agentId);
+    const request = { ...read, ignored: ignoredBy(await this.agents.byId(caller.agentId), read) };
     const named = conversationInHeader || request.conversationId;
     const begin = async (): Promise<Started> => ({
       request,
-      begun: await this.chat.begin(request, caller, named, key).catch(inTheirWords),
+      begun: await this.chat.begin(request, caller, named, key).catch(inTheirWords(THEIR_NAMES)),
       caller,
     });
     await (request.stream ? this.stream(begin, reply) : this.answer(await begin(), reply));
@@ -117,18 +122,10 @@ const headersOf = ({ position, replayed }: BegunAnswer, { ignored }: ChatRequest
 });
 
 /** The field of a request that another name stands for within. */
-const THEIR_NAMES: Readonly<Record<string, string>> = {
+const THEIR_NAMES: TheirNames = {
+  json_schema: 'response_format',
   model_id: 'model',
   client_tools: 'tools',
   tool_actions: 'messages',
   history: 'messages',
 };
-
-/** A refusal in the words of the dialect. @throws Rejection */
-function inTheirWords(error: unknown): never {
-  if (!(error instanceof Rejection)) throw error;
-  if (error.code === 'conversation-not-found') throw new Rejection('openai-conversation-not-found', error.message);
-  const [, ours, why] = /^(\w+)\b(.*)$/s.exec(error.message) ?? [];
-  const param = ours === undefined ? undefined : THEIR_NAMES[ours];
-  throw param === undefined ? error : new Rejection(error.code, `${param}${why}`, { param });
-}

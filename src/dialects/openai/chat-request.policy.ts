@@ -1,61 +1,73 @@
 import { Rejection } from '../../kernel/rejection.js';
-import { isAbsent, isObject, refused, type Said, saidIn } from './messages.policy.js';
+import { formatIn } from './answer-format.policy.js';
+import { type CallersFunction, functionOf } from './functions.policy.js';
+import { saidIn, type Told } from './messages.policy.js';
+import { isAbsent, isObject, type OnlyValues, refused, refuseUnread } from './refusals.policy.js';
 
 /** A request for a completion, as far as it is ours to answer. */
-export type ChatRequest = Readonly<{
-  said: Said;
-  conversationId: string | undefined;
-  /** Undefined: the agent's own. */
-  modelId: string | undefined;
-  tools: unknown[];
-  stream: boolean;
-  includesUsage: boolean;
-  /** What was sent and has no effect, by its place in the request. */
-  ignored: readonly string[];
-}>;
+export type ChatRequest = Told &
+  Readonly<{
+    conversationId: string | undefined;
+    /** Undefined: the agent's own. */
+    modelId: string | undefined;
+    tools: readonly Readonly<Record<string, unknown>>[];
+    /** What the answer has to fit. */
+    schema: Readonly<Record<string, unknown>> | undefined;
+    sampling: Readonly<Record<string, unknown>>;
+    stream: boolean;
+    includesUsage: boolean;
+    /** As it was sent. */
+    body: object;
+  }>;
 
-const READ = ['messages', 'model', 'tools', 'stream', 'stream_options', 'conversation_id', 'docsgpt'];
+const SAMPLING = ['temperature', 'top_p', 'frequency_penalty', 'presence_penalty', 'seed', 'stop', 'max_tokens'];
+/** Most clients send some of these with every request, so they are taken and ignored. */
+const IGNORED = ['reasoning_effort', 'verbosity'];
+const READ = [
+  ...['messages', 'model', 'tools', 'stream', 'stream_options', 'conversation_id', 'docsgpt', 'response_format'],
+  ...[...SAMPLING, 'max_completion_tokens', ...IGNORED],
+];
 
-/** Options with the one value, which is also the default, that changes nothing. `user` is a name for the caller's own books. */
-const ONLY: Readonly<Record<string, (value: unknown) => boolean>> = {
+/** `user` is a name for the caller's own books. */
+const ONLY: OnlyValues = {
   n: (value) => value === 1,
   logprobs: (value) => value === false,
   parallel_tool_calls: (value) => value === true,
   tool_choice: (value) => value === 'auto',
-  response_format: (value) => isObject(value) && value['type'] === 'text',
   user: (value) => typeof value === 'string',
 };
-
-/** How a model is to be sampled is up to the agent. Most clients send some of these with every request, so they are taken and ignored. */
-const IGNORED = [
-  ...['temperature', 'top_p', 'frequency_penalty', 'presence_penalty', 'seed', 'stop'],
-  ...['max_tokens', 'max_completion_tokens', 'reasoning_effort', 'verbosity'],
-];
 
 /** `agentId`: whose key was sent; as a model it is the agent's own. @throws Rejection invalid-request, which names the field */
 export function chatRequestOf(body: unknown, agentId: string): ChatRequest {
   if (!isObject(body)) throw new Rejection('invalid-request', 'The request body must be a JSON object.');
-  refuseUnsupported(body);
-  const { model, tools, stream, stream_options: options } = body;
+  refuseUnread(body, READ, ONLY);
+  const { model, tools, stream, stream_options: options, response_format: format } = body;
   if (!isAbsent(model) && typeof model !== 'string') throw refused('model', 'must be a string.');
   if (!isAbsent(stream) && typeof stream !== 'boolean') throw refused('stream', 'must be a boolean.');
-  const { said, ignored } = saidIn(body['messages']);
+  const told = saidIn(body['messages']);
+  const functions = isAbsent(tools) ? [] : functionsOf(tools);
   return {
-    said,
-    ignored: [...IGNORED.filter((field) => !isAbsent(body[field])), ...ignored],
+    ...told,
+    ignored: [
+      ...IGNORED.filter((field) => !isAbsent(body[field])),
+      ...functions.flatMap(({ ignored }) => ignored),
+      ...told.ignored,
+    ],
     conversationId: conversationIn(body),
     modelId: !model || model === agentId ? undefined : model,
-    tools: isAbsent(tools) ? [] : functionsOf(tools),
+    tools: functions.map(({ declared }) => declared),
+    schema: isAbsent(format) ? undefined : formatIn(format, 'response_format', 'json_schema'),
+    sampling: samplingIn(body),
     stream: stream ?? false,
     includesUsage: includesUsage(options),
+    body,
   };
 }
 
-function refuseUnsupported(body: Readonly<Record<string, unknown>>): void {
-  for (const [field, value] of Object.entries(body)) {
-    if (READ.includes(field) || IGNORED.includes(field) || isAbsent(value)) continue;
-    if (!(Object.hasOwn(ONLY, field) && ONLY[field]!(value))) throw refused(field, 'is not supported, or not with this value.');
-  }
+function samplingIn(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { max_completion_tokens: newer } = body;
+  const named = SAMPLING.filter((field) => !isAbsent(body[field])).map((field) => [field, body[field]] as const);
+  return { ...Object.fromEntries(named), ...(!isAbsent(newer) && { max_tokens: newer }) };
 }
 
 function conversationIn({ conversation_id: own, docsgpt }: Readonly<Record<string, unknown>>): string | undefined {
@@ -65,19 +77,13 @@ function conversationIn({ conversation_id: own, docsgpt }: Readonly<Record<strin
   return id || undefined;
 }
 
-function functionsOf(tools: unknown): unknown[] {
+function functionsOf(tools: unknown): readonly CallersFunction[] {
   if (!Array.isArray(tools)) throw refused('tools', 'must be an array.');
   return tools.map((tool: unknown, index) => {
     const place = `tools[${index}]`;
     const declared = isObject(tool) && tool['type'] === 'function' ? tool['function'] : undefined;
     if (!isObject(declared)) throw refused(place, 'must be of the type function.');
-    const { name, description, parameters, strict } = declared;
-    if (typeof name !== 'string' || name === '') throw refused(`${place}.function.name`, 'must be a string.');
-    if (!isAbsent(description) && typeof description !== 'string')
-      throw refused(`${place}.function.description`, 'must be a string.');
-    if (!isAbsent(parameters) && !isObject(parameters)) throw refused(`${place}.function.parameters`, 'must be an object.');
-    if (!isAbsent(strict) && strict !== false) throw refused(`${place}.function.strict`, 'is not supported.');
-    return { name, ...(description && { description }), ...(parameters && { parameters }) };
+    return functionOf(declared, `${place}.function`);
   });
 }
 

@@ -1,12 +1,12 @@
 import type { StoppedByGuardrail, Usage } from '../../dialogue/conversation/conversation.events.js';
-import { type Frame, GUARDRAIL, type PendingToolCall, STOPPED } from '../../dialogue/journal/message.events.js';
+import { CUT_OFF_NOTICE, type Frame, GUARDRAIL, type PendingToolCall, STOPPED } from '../../dialogue/journal/message.events.js';
 import { type Message, noMessage, withFrame } from '../../dialogue/journal/message.policy.js';
 import { toolCallId } from './call-id.policy.js';
 
 /** What all parts of a completion have in common. */
 export type Head = Readonly<{ conversationId: string; id: string; created: number; model: string }>;
 
-export type FinishReason = 'stop' | 'tool_calls' | 'content_filter';
+export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 
 /**
  * How a run of a turn has come to its end for a client of this dialect. `denied`: it waits for approvals alone, which nobody can give
@@ -76,12 +76,12 @@ function additionsOf(frame: Frame, conversationId: string): readonly Addition[] 
   }
 }
 
-function endingOf(frame: Frame, { error, pending }: Message): Ending | null {
+function endingOf(frame: Frame, { error, pending, notices }: Message): Ending | null {
   if (frame.type === 'error' && frame.code === STOPPED) return { kind: 'failed', text: frame.error, code: STOPPED };
   if (frame.type !== 'end') return null;
   if (error?.code === GUARDRAIL) return { kind: 'finished', reason: 'content_filter' };
   if (error) return { kind: 'failed', ...error };
-  if (pending.length === 0) return { kind: 'finished', reason: 'stop' };
+  if (pending.length === 0) return { kind: 'finished', reason: notices.includes(CUT_OFF_NOTICE) ? 'length' : 'stop' };
   if (ofCaller(pending).length > 0) return { kind: 'finished', reason: 'tool_calls' };
   return { kind: 'denied', callIds: pending.map((call) => call.call_id) };
 }
@@ -127,7 +127,7 @@ export function completionOf(head: Head, { message }: Completion, reason: Finish
   const calls = ofCaller(pending).map((call) => toolCallOf(call, conversationId));
   const said = {
     role: 'assistant',
-    content: parts.answer === '' && reason !== 'stop' ? null : parts.answer,
+    content: parts.answer === '' && reason !== 'stop' && reason !== 'length' ? null : parts.answer,
     refusal: reason === 'content_filter' ? error!.text : null,
     ...(parts.thought && { reasoning_content: parts.thought }),
     ...(calls.length > 0 && { tool_calls: calls }),

@@ -14,6 +14,7 @@ it('the last questions are the question, what was before is history', () => {
   expect(said).toEqual({
     kind: 'question',
     question: 'E\n\nF',
+    attached: [],
     history: [{ prompt: 'A\n\nB', response: 'C\n\nD' }],
     conversationId: undefined,
   });
@@ -46,6 +47,7 @@ it.each<[string, object]>([
   ['messages[0].content', { messages: [user(' ')] }],
   ['messages[1]', { messages: [user('A'), assistant('B')] }],
   ['messages', { messages: [{ role: 'developer', content: 'A' }] }],
+  ['response_format.json_schema.schema', { response_format: { type: 'json_schema', json_schema: {} } }],
   ['messages[0].role', { messages: [{ role: 'critic', content: 'A' }] }],
   ['stream', { stream: 'yes' }],
   ['stream_options.include_obfuscation', { stream_options: { include_obfuscation: true } }],

@@ -2,6 +2,7 @@ import type { BlobRef } from '../../kernel/blobs.js';
 import type { Event } from '../../kernel/event-sourcing/events.js';
 import type { GuardrailDecision } from '../../resources/guardrails/guardrail-decisions.policy.js';
 import type { GuardrailPolicy } from '../../resources/guardrails/guardrail.policy.js';
+import type { Sampling } from '../../resources/models/model/language-model.port.js';
 import type { LinkTerms } from '../../resources/identity/links/asking-links.port.js';
 import type { PinnedWorkflow } from '../../resources/workflows/workflow.events.js';
 
@@ -47,7 +48,19 @@ export type TurnSettings = Readonly<{
   workflow?: PinnedWorkflow;
   /** What is checked; missing where nothing is. */
   guardrails?: GuardrailPolicy;
+  /** What the caller put in the place of the agent's prompt, where the agent allows it. */
+  systemPrompt?: string;
+  /** How the caller has the model sampled. */
+  sampling?: Sampling;
+  /** Missing where the question came in our own dialect. */
+  dialect?: Dialect;
 }>;
+
+/**
+ * The dialect in which a question came, with the version of the translator that its answer is read with: a later program numbers what
+ * it has begun to tell as it began. Nobody can approve calls in another dialect than our own.
+ */
+export type Dialect = Readonly<{ name: 'openai-chat' | 'openai-responses'; translator: number }>;
 
 /**
  * What guardrails found in what was asked, and what that used. Of a text that is blocked nothing is kept: the turn ends with the

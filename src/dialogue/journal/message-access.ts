@@ -6,6 +6,7 @@ import type { Conversation } from '../conversation/turn.policy.js';
 import { type JournalAccess, messageStream } from './message.events.js';
 import { OpenedJournal } from './opened-journal.js';
 import { requireAccess } from '../../resources/identity/access.policy.js';
+import type { Caller } from '../../resources/identity/caller.js';
 import { type Identity, unauthenticated } from '../../resources/identity/identity.js';
 import { EventStore, firstEvent } from '../../kernel/event-sourcing/event-store.js';
 import { isId } from '../../kernel/ids.js';
@@ -44,6 +45,13 @@ export class MessageAccess {
       return first?.revision === 0 ? first.metadata : undefined;
     });
     return { messageId, conversationId, expired };
+  }
+
+  /** Of what was asked in a conversation, with this token where it was a token. @throws Rejection message-not-found */
+  async requireReadable(conversationId: string, askedWith: string | undefined, caller: Caller): Promise<void> {
+    const { state } = await this.streams.fold(conversationStream(conversationId), conversation);
+    requireAccess(caller, { does: 'replay', conversation: state, askedWith }, notFound);
+    if (state.status === 'deleted') throw notFound();
   }
 
   /** As `readable`, for those who read the message from its first frame on. */

@@ -80,6 +80,9 @@ export function isTerminal(data: string): boolean {
   return (JSON.parse(data) as { code?: string }).code === STOPPED;
 }
 
+/** What is said of an answer that the model did not bring to its end: it had no tokens left. */
+export const CUT_OFF_NOTICE = 'The model reached its limit of tokens, so the answer is cut off.';
+
 /**
  * What a journal says of itself beside its first frame. Who may read it is decided on the conversation that it names; the rest
  * is for older programs, which decide on the journal alone.

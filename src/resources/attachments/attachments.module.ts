@@ -36,7 +36,7 @@ const REACTIONS = [QueueParsing];
       useFactory: (...parts: ConstructorParameters<typeof ParseAttachment>) => new ParseAttachment(...parts),
     },
   ],
-  exports: [...REACTIONS, AttachmentShelf],
+  exports: [...REACTIONS, AttachmentIntake, AttachmentShelf],
 })
 export class AttachmentsModule implements OnModuleInit {
   static readonly reactions = REACTIONS;

@@ -1,4 +1,5 @@
-import type { PauseType, Usage } from '../../conversation/conversation.events.js';
+import type { Dialect, Exchange, PauseType, Usage } from '../../conversation/conversation.events.js';
+import type { TurnToRun } from '../../journal/frame-tail.js';
 import type { Frame } from '../../journal/message.events.js';
 import type { Caller } from '../../../resources/identity/caller.js';
 
@@ -10,6 +11,18 @@ export type AskedElsewhere = Readonly<{
   model_id?: string;
   client_tools?: unknown[];
   tool_actions?: unknown[];
+  attachments?: string[];
+  system_prompt_override?: string;
+  json_schema?: Record<string, unknown>;
+  llm_params?: Record<string, unknown>;
+}>;
+
+/** How it came. `repeatedAs`: the request as its caller repeats it with the same idempotency key. */
+export type WayElsewhere = Readonly<{
+  route: 'stream' | 'answer' | 'responses';
+  idempotencyKey?: string | undefined;
+  dialect?: Dialect;
+  repeatedAs?: object;
 }>;
 
 /** A turn that was asked or resumed. What is answered begins with the frame after `after`. */
@@ -27,18 +40,20 @@ export type NumberedFrame = Readonly<{ id: number; frame: Frame }>;
 /** Questions that come in other dialects than our own: they take the same way in, and are answered from the same journal. */
 export abstract class Answers {
   /** @throws Rejection for whatever is wrong with it; then nothing was written */
-  abstract begin(
-    asked: AskedElsewhere,
-    caller: Caller,
-    route: 'stream' | 'answer',
-    idempotencyKey?: string,
-  ): Promise<BegunAnswer>;
+  abstract begin(asked: AskedElsewhere, caller: Caller, way: WayElsewhere): Promise<BegunAnswer>;
   /** The frames after one, past and live, until a run of the turn ends, or the signal aborts. */
   abstract frames(begun: BegunAnswer, after: number, caller: Caller, signal: AbortSignal): AsyncIterable<NumberedFrame>;
+  /** The frames after one that there are by now, without waiting for more. @throws Rejection journal-expired */
+  abstract written(turn: TurnToRun, after: number): AsyncIterable<NumberedFrame>;
   /** When the first frame after one was journaled, which is there. */
-  abstract journaledAt(begun: BegunAnswer, after: number): Promise<Date>;
+  abstract journaledAt(turn: TurnToRun, after: number): Promise<Date>;
   /** What the models used between two frames of a turn, which are ends of its runs or the beginning (-1); undefined where it is unknown. */
-  abstract usage(begun: BegunAnswer, after: number, last: number): Promise<Usage | undefined>;
+  abstract usage(turn: TurnToRun, after: number, last: number): Promise<Usage | undefined>;
   /** How the calls of a conversation that a caller may have been told of waited, by their ids; empty where it is not the caller's. */
   abstract waited(conversationId: string, caller: Caller): Promise<ReadonlyMap<string, PauseType>>;
+  /**
+   * How a question goes on from a turn: not at all while the turn waits for results, in its conversation while no other turn came after
+   * it, else in a new one that knows what was said until then.
+   */
+  abstract goingOnFrom(turn: TurnToRun): Promise<'waits' | 'there' | readonly Exchange[]>;
 }

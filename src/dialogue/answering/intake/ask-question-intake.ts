@@ -3,7 +3,7 @@ import { Commands } from '../../../kernel/commands.js';
 import type { AgentRecord } from '../../../../projections/agents/agents.queries.js';
 import { belongsTo } from '../../conversation/conversation-access.policy.js';
 import { conversation } from '../../conversation/conversation.decider.js';
-import { conversationStream } from '../../conversation/conversation.events.js';
+import { conversationStream, type Dialect } from '../../conversation/conversation.events.js';
 import { type CallAnswer, resume } from '../../conversation/pause.decider.js';
 import { type EarlierTurn, EarlierTurns } from '../../conversation/earlier-turns.port.js';
 import type { Conversation } from '../../conversation/turn.policy.js';
@@ -22,7 +22,7 @@ import { readTranscript } from '../loop/transcript.js';
 import type { TurnToRun } from '../../journal/frame-tail.js';
 import { AskQuestion, decisionOf, ResumeTurn } from './question.commands.js';
 import type { QuestionRequest } from './question.dto.js';
-import { QuestionResolver } from './resolve-question.js';
+import { QuestionResolver, type ResolvedQuestion } from './resolve-question.js';
 import { asksForPlace, repetitionOf } from './retried-question.policy.js';
 import { answersOf } from './tool-actions.policy.js';
 import { TurnTaker } from './turn-taker.js';
@@ -35,7 +35,14 @@ type Started = TurnToRun & Readonly<{ after?: number }>;
 export type AcceptedQuestion = TurnToRun & Readonly<{ after: number; replayed: boolean; position: bigint | undefined }>;
 
 /** How a question came in. */
-export type WayIn = Readonly<{ route: 'stream' | 'answer'; idempotencyKey: string | undefined }>;
+export type WayIn = Readonly<{
+  route: 'stream' | 'answer' | 'responses';
+  idempotencyKey: string | undefined;
+  /** Missing: our own. */
+  dialect?: Dialect;
+  /** The request as its caller repeats it with the same idempotency key, where what it became is another thing each time. */
+  repeatedAs?: object;
+}>;
 
 /** The way from a request to a turn in the log: settle it, honour its idempotency key, ask, and nudge a runner. */
 @Injectable()
@@ -58,7 +65,7 @@ export class AskQuestionIntake {
   /** @throws Rejection for whatever is wrong with the request; then nothing was written */
   async accept(request: QuestionRequest, caller: Caller, way: WayIn): Promise<AcceptedQuestion> {
     if (request.tool_actions?.length) return this.resume(request, caller, way);
-    const question = await this.resolver.resolve(request, caller);
+    const question = inDialect(await this.resolver.resolve(request, caller), way.dialect);
     const asking = ({ conversationId, turnId }: TurnToRun, isRepeated: boolean, asked = question, producer?: string) =>
       new AskQuestion(turnId, conversationId, asked, caller.cause, isRepeated, producer);
     const fresh: Started = { conversationId: question.conversationId ?? this.ids.next(), turnId: this.ids.next() };
@@ -150,7 +157,7 @@ export class AskQuestionIntake {
   private async idsFor(
     request: QuestionRequest,
     caller: Caller,
-    { route, idempotencyKey: key }: WayIn,
+    { route, idempotencyKey: key, repeatedAs }: WayIn,
     fresh: Started,
     refuse: () => Promise<void>,
     admit: () => Promise<void>,
@@ -160,7 +167,8 @@ export class AskQuestionIntake {
       return { replayed: false, ids: fresh };
     }
     const callerId = credentialIdOf(caller);
-    const fingerprint = (asked: QuestionRequest) => this.keys.fingerprintOf(route, { ...asked, api_key: undefined });
+    const fingerprint = (asked: QuestionRequest) =>
+      this.keys.fingerprintOf(route, repeatedAs ?? { ...asked, api_key: undefined });
     const ttlMs = this.options.settings.idempotencyTtlMs;
     const idempotency = { scope: 'answer', callerId, key, fingerprint: fingerprint(request), ttlMs };
     const refuseOrAdmit = async () => {
@@ -196,6 +204,9 @@ export class AskQuestionIntake {
     this.queue.enqueue(TURNS_QUEUE, run, payload).catch(() => undefined);
   }
 }
+
+const inDialect = (question: ResolvedQuestion, dialect: Dialect | undefined): ResolvedQuestion =>
+  dialect ? { ...question, settings: { ...question.settings, dialect } } : question;
 
 /** An agent as its limits know it. */
 export const limitedAgent = ({ id, configuration: { tokenLimit, requestLimit } }: AgentRecord): LimitedAgent => ({

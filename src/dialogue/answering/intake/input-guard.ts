@@ -53,17 +53,19 @@ export class InputGuard extends InputChecks {
       question,
       history.map(({ prompt, response }) => [prompt, response]),
       settings.passthrough,
+      settings.systemPrompt ?? null,
     ] as const);
     if (given.isBlocked) {
-      const nothing = { question: WITHHELD, history: [], settings: { ...settings, passthrough: {} } };
+      const { systemPrompt: _, ...rest } = settings;
+      const nothing = { question: WITHHELD, history: [], settings: { ...rest, passthrough: {} } };
       return { ...resolved, ...nothing, checked: given.checked };
     }
-    const [masked, exchanges, passthrough] = given.value;
+    const [masked, exchanges, passthrough, systemPrompt] = given.value;
     return {
       ...resolved,
       question: masked,
       history: exchanges.map(([prompt, response]) => ({ prompt: prompt!, response: response! })),
-      settings: { ...settings, passthrough },
+      settings: { ...settings, passthrough, ...(systemPrompt !== null && { systemPrompt }) },
       ...(given.checked && { checked: given.checked }),
     };
   }

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { ConversationQueries } from '../../../../projections/conversations/conversations.queries.js';
 import { EventStore } from '../../../kernel/event-sourcing/event-store.js';
 import { LastWrites } from '../../../kernel/event-sourcing/last-writes.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { isId } from '../../../kernel/ids.js';
+import { Rejection } from '../../../kernel/rejection.js';
 import { type Caller, onlookerOf, ownerOf } from '../../../resources/identity/caller.js';
 import { UsageLimits } from '../../../work/limits/usage-limits.port.js';
 import { belongsTo } from '../../conversation/conversation-access.policy.js';
@@ -10,13 +12,15 @@ import { conversation } from '../../conversation/conversation.decider.js';
 import {
   type ConversationEvent,
   conversationStream,
+  type Exchange,
   type PauseType,
   type Usage,
 } from '../../conversation/conversation.events.js';
-import { FrameTail } from '../../journal/frame-tail.js';
+import { countingTurnAt } from '../../conversation/turn.policy.js';
+import { FrameTail, type TurnToRun } from '../../journal/frame-tail.js';
 import { type Frame, messageStream } from '../../journal/message.events.js';
-import { newestFirst } from '../loop/past-exchanges.js';
-import { Answers, type AskedElsewhere, type BegunAnswer, type NumberedFrame } from './answers.port.js';
+import { newestFirst, PastExchanges } from '../loop/past-exchanges.js';
+import { Answers, type AskedElsewhere, type BegunAnswer, type NumberedFrame, type WayElsewhere } from './answers.port.js';
 import { AskQuestionIntake } from './ask-question-intake.js';
 
 /** Answers as `POST /stream` gives them: the question goes through the intake, the frames come from the journal. */
@@ -29,12 +33,13 @@ export class JournaledAnswers extends Answers {
     private readonly streams: Streams,
     private readonly lastWrites: LastWrites,
     private readonly limits: UsageLimits,
+    private readonly conversations: ConversationQueries,
   ) {
     super();
   }
 
-  async begin(asked: AskedElsewhere, caller: Caller, route: 'stream' | 'answer', idempotencyKey?: string): Promise<BegunAnswer> {
-    const begun = await this.intake.accept(asked, caller, { route, idempotencyKey });
+  async begin(asked: AskedElsewhere, caller: Caller, way: WayElsewhere): Promise<BegunAnswer> {
+    const begun = await this.intake.accept(asked, caller, { idempotencyKey: undefined, ...way });
     this.lastWrites.note(ownerOf(caller), begun.position);
     return begun;
   }
@@ -49,12 +54,25 @@ export class JournaledAnswers extends Answers {
     }
   }
 
-  async journaledAt({ turnId }: BegunAnswer, after: number): Promise<Date> {
+  async *written({ turnId }: TurnToRun, after: number): AsyncGenerator<NumberedFrame> {
+    let next = after + 1;
+    for await (const page of this.store.read(messageStream(turnId), { from: next })) {
+      for (const { revision: id, data } of page) {
+        if (id > next) throw expired();
+        yield { id, frame: JSON.parse(data) as Frame };
+        next++;
+      }
+    }
+    // Of an answer that is over there was a journal.
+    if (next === after + 1 && (await this.conversations.conversationOf(turnId))?.expired) throw expired();
+  }
+
+  async journaledAt({ turnId }: TurnToRun, after: number): Promise<Date> {
     for await (const [frame] of this.store.read(messageStream(turnId), { from: after + 1, limit: 1 })) if (frame) return frame.at;
     throw new Error(`The journal of ${turnId} has no frame after ${after}.`);
   }
 
-  async usage({ conversationId, turnId }: BegunAnswer, after: number, last: number): Promise<Usage | undefined> {
+  async usage({ conversationId, turnId }: TurnToRun, after: number, last: number): Promise<Usage | undefined> {
     let before: Usage | null | undefined = after < 0 ? NOTHING : null;
     let until: Usage | null | undefined;
     for await (const event of newestFirst(this.store, conversationStream(conversationId), undefined)) {
@@ -75,7 +93,27 @@ export class JournaledAnswers extends Answers {
     const calls = [...state.turns.values()].flatMap(({ pause }) => pause?.calls ?? []);
     return new Map(calls.map(({ callId, pauseType }) => [callId, pauseType]));
   }
+
+  async goingOnFrom({ conversationId, turnId }: TurnToRun): Promise<'waits' | 'there' | readonly Exchange[]> {
+    const stream = conversationStream(conversationId);
+    const { state } = await this.streams.fold(stream, conversation);
+    if (state.turns.get(turnId)?.status === 'paused') return 'waits';
+    if (countingTurnAt(state, state.nextIndex - 1)?.[0] === turnId) return 'there';
+    const past = new PastExchanges(this.store, stream);
+    for await (const event of newestFirst(this.store, stream, undefined)) {
+      const exchange = past.add(event);
+      if (event.type !== 'TurnAsked' || event.data.turnId !== turnId) continue;
+      const before = await past.before(event.revision, CARRIED_CHARACTERS_MAX);
+      return exchange ? [...before, exchange] : before;
+    }
+    return [];
+  }
 }
+
+/** Of what was said before so much goes into a conversation that branches off: it is stored with its beginning. */
+const CARRIED_CHARACTERS_MAX = 256 * 1024;
+
+const expired = () => new Rejection('journal-expired', 'The events of this answer are no longer kept.');
 
 const NOTHING: Usage = { promptTokens: 0, completionTokens: 0 };
 

@@ -20,6 +20,9 @@ const QUESTION_CHARACTERS_MAX = 128 * 1024;
 const numeric = ({ value }: { value: unknown }): unknown =>
   typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value)) ? Number(value) : value;
 
+/** A prompt of the caller is stored with each question that it comes with. */
+export const SYSTEM_PROMPT_CHARACTERS_MAX = 64 * 1024;
+
 /** A question to an agent, or (with `tool_actions` and no `question`) the answer to what a paused turn waits for. */
 export class QuestionRequest {
   /** What is asked, in at most 131,072 characters. */
@@ -134,6 +137,28 @@ export class QuestionRequest {
   @IsOptional()
   @IsArray()
   client_tools?: unknown[] | null;
+
+  /**
+   * The system prompt for this question, in the place of the agent's, in at most 65,536 characters. Ignored where no agent answers, and
+   * where the agent does not say `allow_system_prompt_override`.
+   */
+  @IsOptional()
+  @IsString()
+  @MaxLength(SYSTEM_PROMPT_CHARACTERS_MAX)
+  system_prompt_override?: string | null;
+
+  /** The JSON Schema that the answer to this question has to fit, in the place of the agent's. */
+  @IsOptional()
+  @IsObject()
+  json_schema?: Record<string, unknown> | null;
+
+  /**
+   * How the model is sampled: `temperature`, `top_p`, `max_tokens`, `frequency_penalty`, `presence_penalty`, `seed`, `stop`. Agents that
+   * do research or run a workflow sample as they are made.
+   */
+  @IsOptional()
+  @IsObject()
+  llm_params?: Record<string, unknown> | null;
 
   /** What was decided about the pending tool calls of a paused turn. */
   @IsOptional()

@@ -26,11 +26,13 @@ import { Rejection } from '../../../kernel/rejection.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { Guardrails } from '../../../resources/guardrails/guardrails.port.js';
 import { LanguageModels } from '../../../resources/models/model/language-model.port.js';
+import { normalSchema } from '../../../resources/models/model/response-schema.policy.js';
 import { presetOf } from '../../../resources/prompts/presets.policy.js';
 import { CHUNKS_DEFAULT, chunksWithinBounds } from '../../../resources/sources/source/retrieval.policy.js';
 import { isForOwnersOnly } from '../../../resources/tools/defaults/default-tools.policy.js';
 import { Toolbox, type ToolPin } from '../../../resources/tools/toolbox/toolbox.port.js';
 import { ATTACHMENTS_MAX } from '../loop/attached.policy.js';
+import { samplingOf } from './llm-params.policy.js';
 import type { QuestionRequest } from './question.dto.js';
 import { askedByReader, parseHistory } from './question.policy.js';
 import { clientToolsOf } from './tool-actions.policy.js';
@@ -172,6 +174,8 @@ export class QuestionResolver {
     // The nodes of a workflow bring their own tools.
     const pins = await this.pinned(ownerId, model, workflow || isReader ? [] : configuration?.tools);
     const guardrails = this.guardrails.policyFor(configuration?.config.guardrails);
+    const systemPrompt = configuration?.allowSystemPromptOverride ? request.system_prompt_override?.trim() : undefined;
+    const sampling = samplingOf(request.llm_params);
     const own = configuration ? [configuration.source, ...configuration.additionalSources].filter(Boolean) : [];
     const sources = own.length > 0 ? own : sourceIds(request.active_docs);
     return {
@@ -186,7 +190,7 @@ export class QuestionResolver {
       chunks: chunksWithinBounds((configuration ? configuration.chunks : request.chunks) ?? CHUNKS_DEFAULT),
       retriever: configuration?.retriever || request.retriever || 'classic',
       passthrough: request.passthrough ?? {},
-      responseSchema: configuration?.jsonSchema ?? null,
+      responseSchema: request.json_schema ? normalSchema(request.json_schema) : (configuration?.jsonSchema ?? null),
       tools: writeAllowlist === null ? pins : pins.filter(({ toolId }) => !isForOwnersOnly(toolId)),
       clientTools: clientToolsOf(request.client_tools ?? []),
       agentType: workflow ? 'workflow' : (configuration?.agentType ?? 'classic'),
@@ -194,6 +198,8 @@ export class QuestionResolver {
       writeAllowlist,
       attachments: await this.attached(request.attachments ?? [], caller),
       ...(guardrails && { guardrails }),
+      ...(systemPrompt && { systemPrompt }),
+      ...(sampling && { sampling }),
     };
   }
 

@@ -44,12 +44,15 @@ export class AgentAnswers {
   async *deltas(transcript: Transcript, run: Run): AsyncGenerator<AnswerDelta> {
     const { settings, question } = transcript.asked;
     const { modelId, configurationOwnerId: ownerId } = settings;
+    const { maxTokens, ...sampling } = settings.sampling ?? {};
     const model = await this.models.describe(modelId, ownerId);
     const request = {
       modelId,
       ownerId,
       question,
       ...(settings.responseSchema ? { responseSchema: settings.responseSchema } : {}),
+      ...(settings.sampling && { sampling }),
+      ...(maxTokens !== undefined && { maxTokens }),
     };
     if (transcript.resumption) {
       const [tools, state] = await Promise.all([
@@ -102,7 +105,8 @@ export class AgentAnswers {
   ): Promise<readonly ChatMessage[]> {
     const { settings, requestId } = asked;
     const question = asked.origin?.kind === 'follow-up' ? automaticQuestion(asked.question) : asked.question;
-    const stored = () =>
+    const { systemPrompt: ofCaller } = settings;
+    const ofAgent = () =>
       this.prompts.render({
         promptId: settings.promptId,
         ownerId: settings.configurationOwnerId,
@@ -114,7 +118,11 @@ export class AgentAnswers {
           attachments: settings.attachments ?? [],
         },
       });
-    const { text: systemPrompt, holdsDocuments } = await (ofNode ? ofNode(documents ?? []) : stored());
+    const { text: systemPrompt, holdsDocuments } = await (ofNode
+      ? ofNode(documents ?? [])
+      : ofCaller === undefined
+        ? ofAgent()
+        : { text: ofCaller, holdsDocuments: false });
     const newest = await exchanges(contextWindow * CHARACTERS_PER_TOKEN);
     return messagesFor({ systemPrompt, holdsDocuments, documents, exchanges: newest, question, attached, contextWindow });
   }

@@ -7,7 +7,7 @@ import {
   outcomeUnknown,
   type ToolCallRecord,
 } from '../../conversation/tool-call.policy.js';
-import type { Frame } from '../../journal/message.events.js';
+import { CUT_OFF_NOTICE, type Frame } from '../../journal/message.events.js';
 import { Ids } from '../../../kernel/ids.js';
 import {
   type ChatMessage,
@@ -130,6 +130,7 @@ export class AgentLoop {
         if (chunk.type === 'text') text += chunk.text;
         if (chunk.type === 'tool-call') calls.push(run.guard ? checkedCall(chunk, run.guard) : chunk);
         else if (chunk.type !== 'finish') yield chunk;
+        else if (chunk.reason === 'length') yield { type: 'notice', text: CUT_OFF_NOTICE };
       }
       if (run.signal.aborted) return;
       if (calls.length === 0 || !mayCall) {

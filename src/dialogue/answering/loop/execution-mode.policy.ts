@@ -1,4 +1,5 @@
 import type { CalledTool, PauseType } from '../../conversation/conversation.events.js';
+import { deniedRecord, denialFor } from '../../conversation/tool-call.policy.js';
 import { type BackgroundCalls, WAITING } from './background-calls.port.js';
 import { type CallEnd, deniedHeadless } from './call-ends.policy.js';
 
@@ -25,6 +26,17 @@ export const interactive = (calls: BackgroundCalls): ExecutionMode => ({
   isApproved: () => false,
   refusalOf: () => undefined,
   calls,
+});
+
+const NOBODY_APPROVES = 'Nobody can approve calls over this interface.';
+
+/** Somebody is there who may run code of their own, and can approve nothing. */
+export const withoutApprovals = (calls: BackgroundCalls): ExecutionMode => ({
+  ...interactive(calls),
+  refusalOf: (call, needed) =>
+    needed === 'awaiting_approval'
+      ? { record: deniedRecord(call, null, NOBODY_APPROVES), text: denialFor(NOBODY_APPROVES, null) }
+      : undefined,
 });
 
 /**

@@ -15,6 +15,7 @@ export class AgentPrompt {
 
   async of({ asked, ownerId }: Transcript): Promise<string> {
     const { settings, requestId } = asked;
+    if (settings.systemPrompt !== undefined) return settings.systemPrompt;
     const { text } = await this.prompts.render({
       promptId: settings.promptId,
       ownerId: settings.configurationOwnerId,

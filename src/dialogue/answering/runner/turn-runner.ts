@@ -17,7 +17,7 @@ import type { Run } from '../loop/agent-loop.js';
 import { AnswerFailed } from '../loop/answer-failed.js';
 import { AnswerComposer } from './answer-composer.js';
 import { GuardrailBlock } from '../loop/guardrail-block.js';
-import { interactive } from '../loop/execution-mode.policy.js';
+import { interactive, withoutApprovals } from '../loop/execution-mode.policy.js';
 import { AnswerWriter, type Progress, type UserError, userError, userErrorOf } from './answer-writer.js';
 import { FramePublisher } from '../../journal/frame-publisher.port.js';
 import { type Journal, JournalLost, RUN_PATIENCE_MS, unlessLost } from '../../journal/journal.js';
@@ -243,7 +243,8 @@ export class TurnRunner {
     const ledger = new TurnLedger(this.streams, this.commands, ids, cause, claimed);
     const writer = new AnswerWriter(journal, settings.responseSchema, start);
     const records = () => writer.progress.parts.toolCalls;
-    const run: Run = { signal: controller.signal, ledger, executionMode: interactive(this.calls), records, shown };
+    const executionMode = settings.dialect ? withoutApprovals(this.calls) : interactive(this.calls);
+    const run: Run = { signal: controller.signal, ledger, executionMode, records, shown };
     const error = await writer
       .write(this.composer.compose(transcript, run), controller.signal)
       .catch((thrown: unknown) => this.told(thrown, turnId, controller));

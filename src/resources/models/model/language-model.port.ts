@@ -21,6 +21,19 @@ export type ModelDocument = Readonly<{ title: string; text: string; source: stri
 /** A tool the model may ask for. `parameters` is the JSON Schema of its arguments. */
 export type ModelTool = Readonly<{ name: string; description: string; parameters: object }>;
 
+/** How a caller has a model sampled; what is missing is up to the model. */
+export type Sampling = Readonly<
+  Partial<{
+    temperature: number;
+    topP: number;
+    frequencyPenalty: number;
+    presencePenalty: number;
+    seed: number;
+    stop: string | readonly string[];
+    maxTokens: number;
+  }>
+>;
+
 export type ModelRequest = Readonly<{
   modelId: string;
   /** Whose own models may answer; without it those of the service alone. */
@@ -32,6 +45,7 @@ export type ModelRequest = Readonly<{
   /** The answer has to be one JSON value that is valid against this schema. */
   responseSchema?: object;
   maxTokens?: number;
+  sampling?: Omit<Sampling, 'maxTokens'>;
   tools?: readonly ModelTool[];
 }>;
 

@@ -11,7 +11,7 @@ export type Dislike = 'usage' | 'response-schema' | 'max-tokens';
 
 /** The request as the endpoint takes it. */
 export function paramsOf(request: ProviderRequest, dislikes: ReadonlySet<Dislike>): CompletionParams {
-  const { modelId, messages, responseSchema, maxTokens, tools, reasoningEffort, schemaInWords: inWords } = request;
+  const { modelId, messages, responseSchema, maxTokens, sampling, tools, reasoningEffort, schemaInWords: inWords } = request;
   const spelledOut = responseSchema && (inWords || dislikes.has('response-schema'));
   return {
     model: modelId,
@@ -20,6 +20,7 @@ export function paramsOf(request: ProviderRequest, dislikes: ReadonlySet<Dislike
     ...(!dislikes.has('usage') && { stream_options: { include_usage: true } }),
     ...(maxTokens !== undefined &&
       (dislikes.has('max-tokens') ? { max_completion_tokens: maxTokens } : { max_tokens: maxTokens })),
+    ...(sampling && samplingParams(sampling)),
     ...(reasoningEffort && { reasoning_effort: reasoningEffort as NonNullable<CompletionParams['reasoning_effort']> }),
     ...(tools?.length && {
       tools: tools.map(({ name, description, parameters }) => ({
@@ -30,6 +31,22 @@ export function paramsOf(request: ProviderRequest, dislikes: ReadonlySet<Dislike
     ...(responseSchema && !spelledOut && { response_format: schemaFormat(withObjectRoot(responseSchema)) }),
   };
 }
+
+const samplingParams = ({
+  temperature,
+  topP,
+  frequencyPenalty,
+  presencePenalty,
+  seed,
+  stop,
+}: NonNullable<ProviderRequest['sampling']>): Partial<CompletionParams> => ({
+  ...(temperature !== undefined && { temperature }),
+  ...(topP !== undefined && { top_p: topP }),
+  ...(frequencyPenalty !== undefined && { frequency_penalty: frequencyPenalty }),
+  ...(presencePenalty !== undefined && { presence_penalty: presencePenalty }),
+  ...(seed !== undefined && { seed }),
+  ...(stop !== undefined && { stop: typeof stop === 'string' ? stop : [...stop] }),
+});
 
 function messageOf(message: ChatMessage): CompletionParams['messages'][number] {
   switch (message.role) {

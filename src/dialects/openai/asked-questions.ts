@@ -1,0 +1,75 @@
+import { Injectable } from '@nestjs/common';
+import type { Dialect, Exchange } from '../../dialogue/conversation/conversation.events.js';
+import { Answers, type BegunAnswer, type WayElsewhere } from '../../dialogue/answering/intake/answers.port.js';
+import type { AgentKeyCaller } from '../../resources/identity/caller.js';
+import { AttachedUploads } from './attached-uploads.js';
+import type { Said } from './messages.policy.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A question with what goes with it. */
+export type Question = Readonly<{
+  said: Extract<Said, { kind: 'question' }>;
+  instructions: string;
+  modelId: string | undefined;
+  tools: readonly Fields[];
+  schema: Fields | undefined;
+  sampling: Fields;
+}>;
+
+/** `body`: what was sent, which is the same when it is repeated. */
+type Way = Readonly<{ route: WayElsewhere['route']; key: string | undefined; dialect: Dialect; body: object }>;
+
+const NOBODY_APPROVES = 'Nobody can approve calls over this interface.';
+
+export const denialOf = (callId: string) => ({ call_id: callId, decision: 'denied', comment: NOBODY_APPROVES });
+
+/** The way of questions and results from this dialect into the log. */
+@Injectable()
+export class AskedQuestions {
+  constructor(
+    private readonly answers: Answers,
+    private readonly uploads: AttachedUploads,
+  ) {}
+
+  /** `from`: the conversation that goes on, or what was said before in one that begins. @throws Rejection */
+  async ask(
+    { said, instructions, modelId, tools, schema, sampling }: Question,
+    caller: AgentKeyCaller,
+    from: string | readonly Exchange[] | undefined,
+    way: Way,
+  ): Promise<BegunAnswer & Readonly<{ attachmentIds: readonly string[] }>> {
+    const attachmentIds = await this.uploads.idsOf(said.attached, caller);
+    const asked = {
+      question: said.question,
+      ...(typeof from === 'string' ? { conversation_id: from } : { history: from ?? said.history }),
+      ...(modelId && { model_id: modelId }),
+      ...(tools.length > 0 && { client_tools: [...tools] }),
+      ...(attachmentIds.length > 0 && { attachments: [...attachmentIds] }),
+      ...(instructions !== '' && { system_prompt_override: instructions }),
+      ...(schema && { json_schema: schema }),
+      ...(Object.keys(sampling).length > 0 && { llm_params: sampling }),
+    };
+    return { ...(await this.answers.begin(asked, caller, wayOf(way))), attachmentIds };
+  }
+
+  /** What a message says of a call that waits for an approval is no decision: the call is denied. @throws Rejection */
+  async resume(
+    { conversationId, results }: Extract<Said, { kind: 'results' }>,
+    caller: AgentKeyCaller,
+    way: Way,
+  ): Promise<BegunAnswer> {
+    const waited = await this.answers.waited(conversationId, caller);
+    const actions = results.map(({ callId, text }) =>
+      waited.get(callId) === 'awaiting_approval' ? denialOf(callId) : { call_id: callId, result: text },
+    );
+    return this.answers.begin({ conversation_id: conversationId, tool_actions: actions }, caller, wayOf(way));
+  }
+}
+
+const wayOf = ({ route, key: idempotencyKey, dialect, body: repeatedAs }: Way): WayElsewhere => ({
+  route,
+  idempotencyKey,
+  dialect,
+  repeatedAs,
+});

@@ -1,0 +1,61 @@
+import { Readable } from 'node:stream';
+import { Injectable } from '@nestjs/common';
+import { Rejection } from '../../kernel/rejection.js';
+import { Timing } from '../../kernel/timing.js';
+import { type FormPart, UploadStaging } from '../../platform/blobs/upload-staging.port.js';
+import { AttachmentIntake } from '../../resources/attachments/attachment-intake.js';
+import { AttachmentShelf } from '../../resources/attachments/attachment-shelf.port.js';
+import { type Caller, ownerOf } from '../../resources/identity/caller.js';
+import type { AttachedPart } from './parts.policy.js';
+import { refused } from './refusals.policy.js';
+
+/** So long a question waits for its files to be read. */
+export const READING_MS_MAX = 60_000;
+const LOOK_MS = 50;
+
+/** Makes attachments of what comes along in a question, and waits until they are read. */
+@Injectable()
+export class AttachedUploads {
+  constructor(
+    private readonly staging: UploadStaging,
+    private readonly intake: AttachmentIntake,
+    private readonly shelf: AttachmentShelf,
+    private readonly timing: Timing,
+  ) {}
+
+  /** The ids of the attachments, in order. @throws Rejection which names the part that could not be taken; attachment-… */
+  async idsOf(parts: readonly AttachedPart[], caller: Caller): Promise<readonly string[]> {
+    if (parts.length === 0) return [];
+    const ids: string[] = [];
+    for (const part of parts) ids.push('attachmentId' in part ? part.attachmentId : await this.store(part, caller));
+    await this.untilRead(ids, caller);
+    return ids;
+  }
+
+  /** Each on its own, so that one that is refused is named. */
+  private async store(part: Extract<AttachedPart, { bytes: Buffer }>, caller: Caller): Promise<string> {
+    const form = Readable.from([
+      { type: 'file', fieldname: 'file', filename: part.filename, file: Readable.from([part.bytes]) } satisfies FormPart,
+    ]) as AsyncIterable<FormPart>;
+    try {
+      const { accepted } = await this.staging.receive(form, (upload) => this.intake.accept(upload, caller), 'one-by-one');
+      return accepted[0]!.attachmentId;
+    } catch (error) {
+      throw error instanceof Rejection ? refused(part.place, `cannot be taken: ${error.message}`) : error;
+    }
+  }
+
+  private async untilRead(ids: readonly string[], caller: Caller): Promise<void> {
+    const deadline = this.timing.elapsedMs() + READING_MS_MAX;
+    for (;;) {
+      try {
+        await this.shelf.pick(ids, [ownerOf(caller)]);
+        return;
+      } catch (error) {
+        const isBeingRead = error instanceof Rejection && error.code === 'attachment-not-ready';
+        if (!isBeingRead || this.timing.elapsedMs() > deadline) throw error;
+      }
+      await this.timing.pause(LOOK_MS);
+    }
+  }
+}

@@ -1,0 +1,18 @@
+import { isAbsent, isObject, refused } from './refusals.policy.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A function of the caller. That its arguments are strictly what it says is up to the model: `strict` has no effect. */
+export type CallersFunction = Readonly<{ declared: Fields; ignored: readonly string[] }>;
+
+/** As it is declared at a place. @throws Rejection invalid-request, which names what is wrong with it */
+export function functionOf({ name, description, parameters, strict }: Fields, place: string): CallersFunction {
+  if (typeof name !== 'string' || name === '') throw refused(`${place}.name`, 'must be a string.');
+  if (!isAbsent(description) && typeof description !== 'string') throw refused(`${place}.description`, 'must be a string.');
+  if (!isAbsent(parameters) && !isObject(parameters)) throw refused(`${place}.parameters`, 'must be an object.');
+  if (!isAbsent(strict) && typeof strict !== 'boolean') throw refused(`${place}.strict`, 'must be a boolean.');
+  return {
+    declared: { name, ...(description && { description }), ...(parameters && { parameters }) },
+    ignored: strict === true ? [`${place}.strict`] : [],
+  };
+}

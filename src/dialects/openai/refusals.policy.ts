@@ -1,0 +1,20 @@
+import { Rejection } from '../../kernel/rejection.js';
+
+/** What a request refuses, and which of its fields is to blame. */
+export const refused = (param: string, why: string): Rejection => new Rejection('invalid-request', `${param} ${why}`, { param });
+
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null;
+
+/** Options with the one value, which is also the default, that changes nothing. */
+export type OnlyValues = Readonly<Record<string, (value: unknown) => boolean>>;
+
+/** @throws Rejection for the first field that is neither read nor has the one value that changes nothing */
+export function refuseUnread(body: Readonly<Record<string, unknown>>, read: readonly string[], only: OnlyValues): void {
+  for (const [field, value] of Object.entries(body)) {
+    if (read.includes(field) || isAbsent(value)) continue;
+    if (!(Object.hasOwn(only, field) && only[field]!(value))) throw refused(field, 'is not supported, or not with this value.');
+  }
+}

@@ -1,0 +1,24 @@
+import { Rejection } from '../../kernel/rejection.js';
+
+/** What a field of a request is called that another name stands for within. */
+export type TheirNames = Readonly<Record<string, string>>;
+
+/** A refusal in the words of the dialect. @throws Rejection */
+export const inTheirWords =
+  (names: TheirNames) =>
+  (error: unknown): never => {
+    if (!(error instanceof Rejection)) throw error;
+    if (error.code === 'conversation-not-found') throw new Rejection('openai-conversation-not-found', error.message);
+    if (error.code === 'invalid-json-schema')
+      throw withParam(error, names['json_schema']!, `${names['json_schema']}: ${error.message}`);
+    const [, sampled, whySampled] = /^llm_params\.(\w+)\b(.*)$/s.exec(error.message) ?? [];
+    if (sampled !== undefined) {
+      const param = names[sampled] ?? sampled;
+      throw withParam(error, param, `${param}${whySampled}`);
+    }
+    const [, ours, why] = /^(\w+)\b(.*)$/s.exec(error.message) ?? [];
+    const param = ours !== undefined && Object.hasOwn(names, ours) ? names[ours]! : undefined;
+    throw param === undefined ? error : withParam(error, param, `${param}${why}`);
+  };
+
+const withParam = ({ code }: Rejection, param: string, message: string): Rejection => new Rejection(code, message, { param });
