@@ -17,6 +17,8 @@ import { deliveryCodec } from '../../src/triggers/webhooks/delivery.codec.js';
 import type { DeliveryEvent } from '../../src/triggers/webhooks/delivery.events.js';
 import { researchCodec } from '../../src/dialogue/answering/research/research.codec.js';
 import type { ResearchEvent } from '../../src/dialogue/answering/research/research.events.js';
+import { responseCodec } from '../../src/dialects/openai/responses/response.codec.js';
+import type { ResponseEvent } from '../../src/dialects/openai/responses/response.events.js';
 import { changeIn, defineProjection, inSet, insertInto, removeFrom, type SetStatement } from '../projection.js';
 
 type Noted =
@@ -26,6 +28,7 @@ type Noted =
   | JournalsEvent
   | OAuthEvent
   | ResearchEvent
+  | ResponseEvent
   | RunEvent
   | ScheduleEvent
   | ScheduledRunEvent;
@@ -33,7 +36,18 @@ type Noted =
 /** What is kept for a time only, and since when that time runs. */
 export const expiring = defineProjection<Noted>({
   name: 'expiring',
-  categories: ['continuation', 'conversation', 'delivery', 'journals', 'oauth', 'research', 'run', 'schedule', 'scheduleRun'],
+  categories: [
+    'continuation',
+    'conversation',
+    'delivery',
+    'journals',
+    'oauth',
+    'research',
+    'response',
+    'run',
+    'schedule',
+    'scheduleRun',
+  ],
   codec: {
     ...continuationCodec,
     ...conversationCodec,
@@ -41,6 +55,7 @@ export const expiring = defineProjection<Noted>({
     ...journalsCodec,
     ...oauthCodec,
     ...researchCodec,
+    ...responseCodec,
     ...runCodec,
     ...scheduleCodec,
     ...scheduleRunCodec,
@@ -70,6 +85,10 @@ export const expiring = defineProjection<Noted>({
     ResearchClarificationAsked: ({ data, at }) => insertInto('research', { turn_id: data.turnId, since: at }),
     ResearchPlanned: ({ data, at }) => insertInto('research', { turn_id: data.turnId, since: at }),
     ResearchPurged: ({ data }) => removeFrom('research', { turn_id: data.turnId }),
+
+    ResponseCreated: ({ data, at }) => insertInto('response', { response_id: data.responseId, since: at }),
+    ResponseDeleted: ({ data }) => removeFrom('response', { response_id: data.responseId }),
+    ResponseExpired: ({ data }) => removeFrom('response', { response_id: data.responseId }),
 
     TurnSealed: ({ data, at }) => [
       changeIn('research', { turn_id: data.turnId }, { since: at }),

@@ -57,6 +57,14 @@ export class ExpiringQueries {
       where since < ${before} and (since, turn_id) > (${since}, ${id}) order by since, turn_id limit ${limit}`;
   }
 
+  /** Responses that were created before a time, by their ids. */
+  async responses(before: Date, limit: number, after?: OldOutput): Promise<readonly OldOutput[]> {
+    const { since, id } = after ?? FIRST;
+    return this.readModels.sql<OldOutput[]>`
+      select response_id as id, since from expiring.response
+      where since < ${before} and (since, response_id) > (${since}, ${id}) order by since, response_id limit ${limit}`;
+  }
+
   /** Sign-ins at tool servers that were to be over before a time and are not. */
   async signIns(before: Date, limit: number, after?: OldOutput): Promise<readonly OldOutput[]> {
     const { since, id } = after ?? FIRST;

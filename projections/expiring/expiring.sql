@@ -35,6 +35,13 @@ create table research (
 );
 create index research_over on research (since, turn_id);
 
+-- What responses are made from beside their journals, since they were created.
+create table response (
+  response_id text primary key,
+  since       timestamptz not null
+);
+create index response_created on response (since, response_id);
+
 -- What paused turns go on from, where it is kept beside the log and is the turn's own.
 create table continuation (
   sha256  text primary key,

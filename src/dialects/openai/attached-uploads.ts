@@ -1,9 +1,7 @@
-import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { Rejection } from '../../kernel/rejection.js';
 import { Timing } from '../../kernel/timing.js';
-import { type FormPart, UploadStaging } from '../../platform/blobs/upload-staging.port.js';
-import { AttachmentIntake } from '../../resources/attachments/attachment-intake.js';
+import { AttachmentUploads } from '../../resources/attachments/attachment-uploads.port.js';
 import { AttachmentShelf } from '../../resources/attachments/attachment-shelf.port.js';
 import { type Caller, ownerOf } from '../../resources/identity/caller.js';
 import type { AttachedPart } from './parts.policy.js';
@@ -17,8 +15,7 @@ const LOOK_MS = 50;
 @Injectable()
 export class AttachedUploads {
   constructor(
-    private readonly staging: UploadStaging,
-    private readonly intake: AttachmentIntake,
+    private readonly uploads: AttachmentUploads,
     private readonly shelf: AttachmentShelf,
     private readonly timing: Timing,
   ) {}
@@ -34,12 +31,8 @@ export class AttachedUploads {
 
   /** Each on its own, so that one that is refused is named. */
   private async store(part: Extract<AttachedPart, { bytes: Buffer }>, caller: Caller): Promise<string> {
-    const form = Readable.from([
-      { type: 'file', fieldname: 'file', filename: part.filename, file: Readable.from([part.bytes]) } satisfies FormPart,
-    ]) as AsyncIterable<FormPart>;
     try {
-      const { accepted } = await this.staging.receive(form, (upload) => this.intake.accept(upload, caller), 'one-by-one');
-      return accepted[0]!.attachmentId;
+      return await this.uploads.store(part.filename, part.bytes, caller);
     } catch (error) {
       throw error instanceof Rejection ? refused(part.place, `cannot be taken: ${error.message}`) : error;
     }

@@ -51,7 +51,7 @@ export class ChatCompletionsController {
     const caller = await identity.agentKey();
     if (!caller) throw unauthenticated();
     const read = chatRequestOf(body, caller.agentId);
-    const request = { ...read, ignored: ignoredBy(await this.agents.byId(caller.agentId), read) };
+    const request = { ...read, ignored: ignoredBy((await this.agents.byId(caller.agentId))?.configuration, read) };
     const named = conversationInHeader || request.conversationId;
     const begin = async (): Promise<Started> => ({
       request,

@@ -1,4 +1,5 @@
-import type { AgentRecord } from '../../../projections/agents/agents.queries.js';
+/** An agent, as far as it lets callers say how it answers. */
+type Configuration = Readonly<{ agentType: string; allowSystemPromptOverride: boolean }>;
 
 type Sent = Readonly<{
   ignored: readonly string[];
@@ -10,8 +11,11 @@ type Sent = Readonly<{
 const SAMPLING_THEMSELVES: ReadonlySet<string> = new Set(['research', 'workflow']);
 
 /** What was sent and has no effect on such an agent, by its place in the request. */
-export function ignoredBy(agent: AgentRecord | undefined, { ignored, instructionsAt, sampling }: Sent): readonly string[] {
-  const { agentType = '', allowSystemPromptOverride = false } = agent?.configuration ?? {};
+export function ignoredBy(
+  configuration: Configuration | undefined,
+  { ignored, instructionsAt, sampling }: Sent,
+): readonly string[] {
+  const { agentType = '', allowSystemPromptOverride = false } = configuration ?? {};
   const isInstructed = allowSystemPromptOverride && agentType !== 'workflow';
   return [
     ...(SAMPLING_THEMSELVES.has(agentType) ? Object.keys(sampling) : []),

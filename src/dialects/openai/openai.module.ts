@@ -3,20 +3,35 @@ import { AgentQueries } from '../../../projections/agents/agents.queries.js';
 import { AnsweringModule } from '../../dialogue/answering/answering.module.js';
 import { Config } from '../../platform/config/config.js';
 import { AttachmentsModule } from '../../resources/attachments/attachments.module.js';
-import { SourcesModule } from '../../resources/sources/sources.module.js';
 import { AskedQuestions } from './asked-questions.js';
 import { AttachedUploads } from './attached-uploads.js';
 import { ChatAnswers } from './chat-answers.js';
 import { ChatCompletionsController } from './chat-completions.http.js';
+import { ExpiringQueries } from '../../../projections/expiring/expiring.queries.js';
+import { DeletedResponses } from './responses/deleted-responses.js';
+import { PurgeResponses } from './responses/purge-responses.js';
+import { responseHandlers } from './responses/response.commands.js';
+import { responsePurges } from './responses/response.purges.js';
+import { ResponseEndings } from './responses/response-endings.js';
+import { Responses } from './responses/responses.js';
+import { ResponsesController } from './responses/responses.http.js';
 import { ModelsController } from './models.http.js';
 import { OpenAiOptions } from './openai-options.js';
 import { openAiRejections } from './openai.rejections.js';
 
+const RETENTION = [PurgeResponses];
+
 /** What clients of OpenAI's API send, and read. */
 @Module({
-  imports: [AnsweringModule, AttachmentsModule, SourcesModule],
-  controllers: [ModelsController, ChatCompletionsController],
+  imports: [AnsweringModule, AttachmentsModule],
+  controllers: [ModelsController, ChatCompletionsController, ResponsesController],
   providers: [
+    ...RETENTION,
+    ...responseHandlers,
+    DeletedResponses,
+    ExpiringQueries,
+    ResponseEndings,
+    Responses,
     AgentQueries,
     AskedQuestions,
     AttachedUploads,
@@ -24,10 +39,14 @@ import { openAiRejections } from './openai.rejections.js';
     {
       provide: OpenAiOptions,
       inject: [Config],
-      useFactory: ({ sseConnectionsMax }: Config) => new OpenAiOptions(sseConnectionsMax),
+      useFactory: ({ sseConnectionsMax, messageEventsRetentionSeconds }: Config) =>
+        new OpenAiOptions(sseConnectionsMax, messageEventsRetentionSeconds),
     },
   ],
+  exports: [...RETENTION],
 })
 export class OpenAiModule {
+  static readonly retention = RETENTION;
+  static readonly purges = responsePurges;
   static readonly rejections = openAiRejections;
 }

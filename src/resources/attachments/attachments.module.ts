@@ -11,6 +11,8 @@ import { AttachmentShelf } from './attachment-shelf.port.js';
 import { AttachmentsController } from './attachments.http.js';
 import { ParseAttachment } from './parse-attachment.js';
 import { QueueParsing } from './queue-parsing.reaction.js';
+import { AttachmentUploads } from './attachment-uploads.port.js';
+import { StagedAttachmentUploads } from './staged-attachment-uploads.js';
 import { AttachmentIntake } from './attachment-intake.js';
 import { FailAttachmentHandler, RecordParsedAttachmentHandler, StoreAttachmentHandler } from './attachment.commands.js';
 import { StoredAttachments } from './stored-attachments.js';
@@ -29,6 +31,7 @@ const REACTIONS = [QueueParsing];
     StoreAttachmentHandler,
     RecordParsedAttachmentHandler,
     FailAttachmentHandler,
+    { provide: AttachmentUploads, useClass: StagedAttachmentUploads },
     { provide: AttachmentShelf, useClass: StoredAttachments },
     {
       provide: ParseAttachment,
@@ -36,7 +39,7 @@ const REACTIONS = [QueueParsing];
       useFactory: (...parts: ConstructorParameters<typeof ParseAttachment>) => new ParseAttachment(...parts),
     },
   ],
-  exports: [...REACTIONS, AttachmentIntake, AttachmentShelf],
+  exports: [...REACTIONS, AttachmentShelf, AttachmentUploads],
 })
 export class AttachmentsModule implements OnModuleInit {
   static readonly reactions = REACTIONS;

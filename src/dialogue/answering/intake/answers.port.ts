@@ -1,5 +1,4 @@
 import type { Dialect, Exchange, PauseType, Usage } from '../../conversation/conversation.events.js';
-import type { TurnToRun } from '../../journal/frame-tail.js';
 import type { Frame } from '../../journal/message.events.js';
 import type { Caller } from '../../../resources/identity/caller.js';
 
@@ -25,15 +24,17 @@ export type WayElsewhere = Readonly<{
   repeatedAs?: object;
 }>;
 
+/** A turn by its ids. */
+export type TurnIds = Readonly<{ conversationId: string; turnId: string }>;
+
 /** A turn that was asked or resumed. What is answered begins with the frame after `after`. */
-export type BegunAnswer = Readonly<{
-  conversationId: string;
-  turnId: string;
-  after: number;
-  /** The idempotency key had begun it before. */
-  replayed: boolean;
-  position: bigint | undefined;
-}>;
+export type BegunAnswer = TurnIds &
+  Readonly<{
+    after: number;
+    /** The idempotency key had begun it before. */
+    replayed: boolean;
+    position: bigint | undefined;
+  }>;
 
 export type NumberedFrame = Readonly<{ id: number; frame: Frame }>;
 
@@ -43,17 +44,19 @@ export abstract class Answers {
   abstract begin(asked: AskedElsewhere, caller: Caller, way: WayElsewhere): Promise<BegunAnswer>;
   /** The frames after one, past and live, until a run of the turn ends, or the signal aborts. */
   abstract frames(begun: BegunAnswer, after: number, caller: Caller, signal: AbortSignal): AsyncIterable<NumberedFrame>;
+  /** What was asked in a conversation with an agent's key. @throws Rejection message-not-found where it is not the caller's to read */
+  abstract requireReadable(conversationId: string, caller: Caller): Promise<void>;
   /** The frames after one that there are by now, without waiting for more. @throws Rejection journal-expired */
-  abstract written(turn: TurnToRun, after: number): AsyncIterable<NumberedFrame>;
+  abstract written(turn: TurnIds, after: number): AsyncIterable<NumberedFrame>;
   /** When the first frame after one was journaled, which is there. */
-  abstract journaledAt(turn: TurnToRun, after: number): Promise<Date>;
+  abstract journaledAt(turn: TurnIds, after: number): Promise<Date>;
   /** What the models used between two frames of a turn, which are ends of its runs or the beginning (-1); undefined where it is unknown. */
-  abstract usage(turn: TurnToRun, after: number, last: number): Promise<Usage | undefined>;
+  abstract usage(turn: TurnIds, after: number, last: number): Promise<Usage | undefined>;
   /** How the calls of a conversation that a caller may have been told of waited, by their ids; empty where it is not the caller's. */
   abstract waited(conversationId: string, caller: Caller): Promise<ReadonlyMap<string, PauseType>>;
   /**
    * How a question goes on from a turn: not at all while the turn waits for results, in its conversation while no other turn came after
    * it, else in a new one that knows what was said until then.
    */
-  abstract goingOnFrom(turn: TurnToRun): Promise<'waits' | 'there' | readonly Exchange[]>;
+  abstract goingOnFrom(turn: TurnIds): Promise<'waits' | 'there' | readonly Exchange[]>;
 }

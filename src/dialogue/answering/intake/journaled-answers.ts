@@ -17,10 +17,18 @@ import {
   type Usage,
 } from '../../conversation/conversation.events.js';
 import { countingTurnAt } from '../../conversation/turn.policy.js';
-import { FrameTail, type TurnToRun } from '../../journal/frame-tail.js';
+import { FrameTail } from '../../journal/frame-tail.js';
+import { MessageAccess } from '../../journal/message-access.js';
 import { type Frame, messageStream } from '../../journal/message.events.js';
 import { newestFirst, PastExchanges } from '../loop/past-exchanges.js';
-import { Answers, type AskedElsewhere, type BegunAnswer, type NumberedFrame, type WayElsewhere } from './answers.port.js';
+import {
+  Answers,
+  type AskedElsewhere,
+  type BegunAnswer,
+  type NumberedFrame,
+  type TurnIds,
+  type WayElsewhere,
+} from './answers.port.js';
 import { AskQuestionIntake } from './ask-question-intake.js';
 
 /** Answers as `POST /stream` gives them: the question goes through the intake, the frames come from the journal. */
@@ -34,6 +42,7 @@ export class JournaledAnswers extends Answers {
     private readonly lastWrites: LastWrites,
     private readonly limits: UsageLimits,
     private readonly conversations: ConversationQueries,
+    private readonly access: MessageAccess,
   ) {
     super();
   }
@@ -54,7 +63,11 @@ export class JournaledAnswers extends Answers {
     }
   }
 
-  async *written({ turnId }: TurnToRun, after: number): AsyncGenerator<NumberedFrame> {
+  requireReadable(conversationId: string, caller: Caller): Promise<void> {
+    return this.access.requireReadable(conversationId, undefined, caller);
+  }
+
+  async *written({ turnId }: TurnIds, after: number): AsyncGenerator<NumberedFrame> {
     let next = after + 1;
     for await (const page of this.store.read(messageStream(turnId), { from: next })) {
       for (const { revision: id, data } of page) {
@@ -67,12 +80,12 @@ export class JournaledAnswers extends Answers {
     if (next === after + 1 && (await this.conversations.conversationOf(turnId))?.expired) throw expired();
   }
 
-  async journaledAt({ turnId }: TurnToRun, after: number): Promise<Date> {
+  async journaledAt({ turnId }: TurnIds, after: number): Promise<Date> {
     for await (const [frame] of this.store.read(messageStream(turnId), { from: after + 1, limit: 1 })) if (frame) return frame.at;
     throw new Error(`The journal of ${turnId} has no frame after ${after}.`);
   }
 
-  async usage({ conversationId, turnId }: TurnToRun, after: number, last: number): Promise<Usage | undefined> {
+  async usage({ conversationId, turnId }: TurnIds, after: number, last: number): Promise<Usage | undefined> {
     let before: Usage | null | undefined = after < 0 ? NOTHING : null;
     let until: Usage | null | undefined;
     for await (const event of newestFirst(this.store, conversationStream(conversationId), undefined)) {
@@ -94,7 +107,7 @@ export class JournaledAnswers extends Answers {
     return new Map(calls.map(({ callId, pauseType }) => [callId, pauseType]));
   }
 
-  async goingOnFrom({ conversationId, turnId }: TurnToRun): Promise<'waits' | 'there' | readonly Exchange[]> {
+  async goingOnFrom({ conversationId, turnId }: TurnIds): Promise<'waits' | 'there' | readonly Exchange[]> {
     const stream = conversationStream(conversationId);
     const { state } = await this.streams.fold(stream, conversation);
     if (state.turns.get(turnId)?.status === 'paused') return 'waits';

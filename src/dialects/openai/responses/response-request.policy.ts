@@ -1,0 +1,169 @@
+import { Rejection } from '../../../kernel/rejection.js';
+import { formatIn } from '../answer-format.policy.js';
+import { functionOf } from '../functions.policy.js';
+import { isAbsent, isObject, type OnlyValues, refused, refuseUnread } from '../refusals.policy.js';
+import { type Input, inputOf } from './input.policy.js';
+import type { ResponseEcho } from './response.events.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A request for a response, as far as it is ours to answer. */
+export type ResponseRequest = Input &
+  Readonly<{
+    echo: ResponseEcho;
+    /** Undefined: the agent's own. */
+    modelId: string | undefined;
+    tools: readonly Fields[];
+    /** What the answer has to fit. */
+    schema: Fields | undefined;
+    sampling: Fields;
+    stream: boolean;
+    store: boolean;
+    /** As it was sent. */
+    body: object;
+  }>;
+
+export const METADATA_PAIRS_MAX = 16;
+export const METADATA_KEY_CHARACTERS_MAX = 64;
+export const METADATA_VALUE_CHARACTERS_MAX = 512;
+/** What is kept of a request beside its journal, as JSON. */
+export const KEPT_BYTES_MAX = 512 * 1024;
+
+const READ = [
+  ...['background', 'include', 'input', 'instructions', 'max_output_tokens', 'metadata', 'model', 'previous_response_id'],
+  ...['reasoning', 'store', 'stream', 'stream_options', 'temperature', 'text', 'tools', 'top_p'],
+];
+
+/** Names for the caller's own books, and hints for caches, change no answer. */
+const isName = (value: unknown): boolean => typeof value === 'string';
+const ONLY: OnlyValues = {
+  parallel_tool_calls: (value) => value === true,
+  prompt_cache_key: isName,
+  safety_identifier: isName,
+  service_tier: (value) => value === 'auto' || value === 'default',
+  tool_choice: (value) => value === 'auto',
+  top_logprobs: (value) => value === 0,
+  truncation: (value) => value === 'auto',
+  user: isName,
+};
+
+/** `agentId`: whose key was sent; as a model it is the agent's own. @throws Rejection invalid-request, which names the field */
+export function responseRequestOf(body: unknown, agentId: string): ResponseRequest {
+  if (!isObject(body)) throw new Rejection('invalid-request', 'The request body must be a JSON object.');
+  refuseUnread(body, READ, ONLY);
+  const flag = (field: string, missing: boolean) => optional(body, field, isBoolean, 'must be a boolean.') ?? missing;
+  const text = (field: string) => optional(body, field, isString, 'must be a string.');
+  const number = (field: string) => optional(body, field, isNumber, 'must be a number.');
+  const [model, instructions] = [text('model'), text('instructions')];
+  const [temperature, topP, maxTokens] = [number('temperature'), number('top_p'), number('max_output_tokens')];
+  const [stream, store, background] = [flag('stream', false), flag('store', true), flag('background', false)];
+  if (background && !store) throw refused('background', 'needs a response that is stored: store must not be false.');
+  refuseStreamOptions(body['stream_options']);
+  const input = inputOf(body['input'], instructions);
+  const { format, schema } = textIn(body['text']);
+  const functions = functionsOf(body['tools']);
+  const request: ResponseRequest = {
+    ...input,
+    ignored: [...ignoredOf(body), ...functions.flatMap(({ ignored }) => ignored), ...input.ignored],
+    echo: {
+      background,
+      instructions,
+      max_output_tokens: maxTokens,
+      metadata: metadataOf(body['metadata']),
+      model: model || agentId,
+      previous_response_id: text('previous_response_id'),
+      temperature,
+      text: { format },
+      tools: functions.map(({ shown }) => shown),
+      top_p: topP,
+    },
+    modelId: !model || model === agentId ? undefined : model,
+    tools: functions.map(({ declared }) => declared),
+    schema,
+    sampling: {
+      ...(temperature !== null && { temperature }),
+      ...(topP !== null && { top_p: topP }),
+      ...(maxTokens !== null && { max_tokens: maxTokens }),
+    },
+    stream,
+    store,
+    body,
+  };
+  if (store && Buffer.byteLength(JSON.stringify([request.echo, request.items])) > KEPT_BYTES_MAX)
+    throw new Rejection('too-large', `A response is kept with at most ${KEPT_BYTES_MAX} bytes of what was asked.`);
+  return request;
+}
+
+const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
+const isString = (value: unknown): value is string => typeof value === 'string';
+const isNumber = (value: unknown): value is number => typeof value === 'number';
+
+function optional<T>(body: Fields, field: string, is: (value: unknown) => value is T, why: string): T | null {
+  const value = body[field];
+  if (isAbsent(value)) return null;
+  if (!is(value)) throw refused(field, why);
+  return value;
+}
+
+/** What many clients send with every request: how hard a model thinks is up to the agent, and there are no encrypted thoughts. */
+function ignoredOf({ reasoning, include, text }: Fields): readonly string[] {
+  if (!isAbsent(reasoning) && !isObject(reasoning)) throw refused('reasoning', 'must be an object.');
+  if (!isAbsent(include) && !Array.isArray(include)) throw refused('include', 'must be an array.');
+  const named = (include ?? []) as readonly unknown[];
+  const other = named.findIndex((value) => value !== 'reasoning.encrypted_content');
+  if (other >= 0) throw refused(`include[${other}]`, `${String(named[other])} is not supported.`);
+  const isVerbose = isObject(text) && !isAbsent(text['verbosity']);
+  return [
+    ...(isAbsent(reasoning) ? [] : ['reasoning']),
+    ...(named.length > 0 ? ['include'] : []),
+    ...(isVerbose ? ['text.verbosity'] : []),
+  ];
+}
+
+/** Nothing is obfuscated. */
+function refuseStreamOptions(options: unknown): void {
+  if (isAbsent(options)) return;
+  if (!isObject(options)) throw refused('stream_options', 'must be an object.');
+  for (const [option, value] of Object.entries(options)) {
+    if (!isAbsent(value) && !(option === 'include_obfuscation' && value === false))
+      throw refused(`stream_options.${option}`, 'is not supported, or not with this value.');
+  }
+}
+
+function textIn(text: unknown): Readonly<{ format: Fields; schema: Fields | undefined }> {
+  if (isAbsent(text)) return { format: { type: 'text' }, schema: undefined };
+  if (!isObject(text)) throw refused('text', 'must be an object.');
+  for (const [field, value] of Object.entries(text))
+    if (field !== 'format' && field !== 'verbosity' && !isAbsent(value)) throw refused(`text.${field}`, 'is not supported.');
+  const { format } = text;
+  if (isAbsent(format)) return { format: { type: 'text' }, schema: undefined };
+  return { schema: formatIn(format, 'text.format'), format: format as Fields };
+}
+
+function metadataOf(metadata: unknown): Readonly<Record<string, string>> {
+  if (isAbsent(metadata)) return {};
+  if (!isObject(metadata)) throw refused('metadata', 'must be an object.');
+  const pairs = Object.entries(metadata);
+  if (pairs.length > METADATA_PAIRS_MAX) throw refused('metadata', `may have at most ${METADATA_PAIRS_MAX} pairs.`);
+  for (const [key, value] of pairs) {
+    if (key.length > METADATA_KEY_CHARACTERS_MAX)
+      throw refused('metadata', `may have keys of at most ${METADATA_KEY_CHARACTERS_MAX} characters.`);
+    if (typeof value !== 'string' || value.length > METADATA_VALUE_CHARACTERS_MAX)
+      throw refused(`metadata.${key}`, `must be a string of at most ${METADATA_VALUE_CHARACTERS_MAX} characters.`);
+  }
+  return metadata as Readonly<Record<string, string>>;
+}
+
+function functionsOf(tools: unknown) {
+  if (isAbsent(tools)) return [];
+  if (!Array.isArray(tools)) throw refused('tools', 'must be an array.');
+  return tools.map((tool: unknown, index) => {
+    const place = `tools[${index}]`;
+    if (!isObject(tool)) throw refused(place, 'must be an object.');
+    if (tool['type'] !== 'function')
+      throw refused(`${place}.type`, `${String(tool['type'])} is not supported: tools are functions of the caller.`);
+    const { declared, ignored } = functionOf(tool, place);
+    const shown = { type: 'function', description: null, parameters: null, ...declared, strict: false };
+    return { declared, ignored, shown };
+  });
+}

@@ -1,0 +1,209 @@
+import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Post, Query, Res, UseGuards } from '@nestjs/common';
+import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { AgentQueries } from '../../../../projections/agents/agents.queries.js';
+import { Rejection } from '../../../kernel/rejection.js';
+import { Access } from '../../../platform/http/access.js';
+import { JsonBodyOnly } from '../../../platform/http/bodies/json-body-only.js';
+import { DocumentedBody, OptionalHeader, OptionalQuery } from '../../../platform/http/documented.js';
+import { type SseStream, SseStreams } from '../../../platform/http/sse.js';
+import type { AgentKeyCaller } from '../../../resources/identity/caller.js';
+import { type Identity, unauthenticated } from '../../../resources/identity/identity.js';
+import { KeyIdentity } from '../../../resources/identity/identity.http.js';
+import { ignoredBy } from '../ignored.policy.js';
+import { OpenAiOptions } from '../openai-options.js';
+import { isAbsent, refused } from '../refusals.policy.js';
+import { inTheirWords, type TheirNames } from '../their-words.policy.js';
+import { DeletedResponses } from './deleted-responses.js';
+import { inputItemsOf } from './input-items.policy.js';
+import { DELETED, INPUT_ITEMS, RESPONSE_BODY, RESPONSE_EXAMPLE, responseOrEvents, RESPONSE } from './response-body.js';
+import { ResponseEndings } from './response-endings.js';
+import { publicIdOf } from './response-ids.policy.js';
+import type { ResponseHead } from './response-object.policy.js';
+import { type ResponseRequest, responseRequestOf } from './response-request.policy.js';
+import type { TranslatedEvent } from './response-translator.js';
+import { type BegunResponse, headOf, Responses } from './responses.js';
+
+/** The field of a request that another name stands for within. */
+const THEIR_NAMES: TheirNames = {
+  json_schema: 'text.format',
+  max_tokens: 'max_output_tokens',
+  model_id: 'model',
+  client_tools: 'tools',
+  tool_actions: 'input',
+  history: 'input',
+  question: 'input',
+};
+
+/** Responses of OpenAI's API: what the agent whose key is the bearer answers, as events that can be read again. */
+@ApiTags('OpenAI')
+@Controller('v1/responses')
+export class ResponsesController {
+  constructor(
+    private readonly responses: Responses,
+    private readonly endings: ResponseEndings,
+    private readonly deleted: DeletedResponses,
+    private readonly streams: SseStreams,
+    private readonly options: OpenAiOptions,
+    private readonly agents: AgentQueries,
+  ) {}
+
+  @ApiOperation({ summary: 'Ask the agent of a key for a response: whole, as events, or in the background' })
+  @OptionalHeader('Idempotency-Key')
+  @DocumentedBody({ schema: RESPONSE_BODY }, RESPONSE_EXAMPLE)
+  @ApiResponse(responseOrEvents('The response: at its end, begun where `background` is true, or its events where `stream` is.'))
+  @Access({ for: 'key', action: 'ask', of: 'responses' })
+  @Post()
+  @HttpCode(200)
+  @UseGuards(JsonBodyOnly)
+  async create(
+    @Body() body: unknown,
+    @KeyIdentity() identity: Identity,
+    @Res() reply: FastifyReply,
+    @Headers('Idempotency-Key') key?: string,
+  ): Promise<void> {
+    const caller = await callerOf(identity);
+    const read = responseRequestOf(body, caller.agentId);
+    const request = { ...read, ignored: ignoredBy((await this.agents.byId(caller.agentId))?.configuration, read) };
+    const begin = () => this.responses.create(request, caller, key).catch(inTheirWords(THEIR_NAMES));
+    if (request.stream) return this.stream(begin, caller, reply);
+    const begun = await begin();
+    const response = await this.whole(begun, caller, reply);
+    void reply.headers(headersOf(begun)).send(response);
+  }
+
+  @ApiOperation({ summary: 'A response as far as it has come, or its events after one, past and live' })
+  @OptionalQuery('stream', 'starting_after', 'include_obfuscation')
+  @ApiResponse(responseOrEvents('The response, or its events where `stream` is true.'))
+  @Access({ for: 'key', action: 'read', of: 'responses' })
+  @Get(':responseId')
+  async retrieve(
+    @Param('responseId') id: string,
+    @KeyIdentity() identity: Identity,
+    @Res() reply: FastifyReply,
+    @Query() query: Readonly<Record<string, unknown>>,
+  ): Promise<void> {
+    const caller = await callerOf(identity);
+    const after = startingAfter(query);
+    const created = await this.responses.found(id, caller);
+    if (after === undefined) return void reply.send(await this.responses.asOf(created));
+    // Of a journal that is no longer kept there are no events.
+    await this.responses.isOver(created);
+    if (this.streams.size >= this.options.streamsMax) throw new Rejection('too-many-requests', 'Too many concurrent streams');
+    const sse = this.streams.start(reply);
+    await this.write(headOf(created), caller, sse, after);
+  }
+
+  @ApiOperation({ summary: 'Stop a response that is being written; what it wrote is kept' })
+  @ApiResponse({ status: 200, description: 'The response after that.', content: { 'application/json': { schema: RESPONSE } } })
+  @Access({ for: 'key', action: 'change', of: 'responses' })
+  @Post(':responseId/cancel')
+  @HttpCode(200)
+  async cancel(@Param('responseId') id: string, @KeyIdentity() identity: Identity): Promise<object> {
+    const caller = await callerOf(identity);
+    return this.endings.cancel(await this.responses.found(id, caller), caller);
+  }
+
+  @ApiOperation({
+    summary: 'Delete a response: nobody finds it any more, and its streams end. Its conversation keeps the answer',
+  })
+  @ApiResponse({ status: 200, description: 'It is deleted.', content: { 'application/json': { schema: DELETED } } })
+  @Access({ for: 'key', action: 'delete', of: 'responses' })
+  @Delete(':responseId')
+  async delete(@Param('responseId') id: string, @KeyIdentity() identity: Identity): Promise<object> {
+    const caller = await callerOf(identity);
+    const created = await this.responses.found(id, caller);
+    await this.endings.delete(created, caller);
+    return { id: publicIdOf(created.responseId), object: 'response', deleted: true };
+  }
+
+  @ApiOperation({ summary: 'What was asked for a response, item by item' })
+  @OptionalQuery('after', 'limit', 'order')
+  @ApiResponse({ status: 200, description: 'A page of them.', content: { 'application/json': { schema: INPUT_ITEMS } } })
+  @Access({ for: 'key', action: 'read', of: 'responses' })
+  @Get(':responseId/input_items')
+  async inputItems(
+    @Param('responseId') id: string,
+    @KeyIdentity() identity: Identity,
+    @Query('after') after?: string,
+    @Query('limit') limit?: string,
+    @Query('order') order?: string,
+  ): Promise<object> {
+    return inputItemsOf(await this.responses.found(id, await callerOf(identity)), { after, limit, order });
+  }
+
+  /** At its end, or as it is begun where it goes on in the background. @throws Rejection answer-failed where the service ends before */
+  private async whole(begun: BegunResponse, caller: AgentKeyCaller, reply: FastifyReply): Promise<object> {
+    const { head: stored, request } = begun;
+    if (stored && request.echo.background)
+      return this.responses.asOf(await this.responses.found(publicIdOf(stored.responseId), caller));
+    const gone = new AbortController();
+    reply.raw.once('close', () => gone.abort());
+    const head = stored ?? (await this.responses.headOnceBegun(begun, caller, gone.signal));
+    const response = head && (await this.responses.atEnd(head, caller, gone.signal));
+    if (!response) throw new Rejection('answer-failed', 'The answer broke off.');
+    return response;
+  }
+
+  /** A place is kept for the stream before the question is accepted: one that is refused for want of a place leaves nothing. */
+  private async stream(begin: () => Promise<BegunResponse>, caller: AgentKeyCaller, reply: FastifyReply): Promise<void> {
+    const giveBack = this.streams.reserve(this.options.streamsMax);
+    if (!giveBack) throw new Rejection('too-many-requests', 'Too many concurrent streams');
+    try {
+      const begun = await begin();
+      giveBack();
+      const sse = this.streams.start(reply, { headers: headersOf(begun) });
+      const head = begun.head ?? (await this.responses.headOnceBegun(begun, caller, sse.signal));
+      if (head) await this.write(head, caller, sse, -1);
+      else sse.end();
+    } finally {
+      giveBack();
+    }
+  }
+
+  /** Cut off, as when its key is no more, it has no last event. */
+  private async write(head: ResponseHead, caller: AgentKeyCaller, sse: SseStream, after: number): Promise<void> {
+    const stopWatching = head.isStored ? this.deleted.watch(head.responseId, () => sse.end()) : () => undefined;
+    try {
+      for await (const event of this.responses.events(head, caller, sse.signal)) {
+        if (event.sequence_number > after && !(await sse.write(rendered(event)))) return;
+      }
+    } finally {
+      stopWatching();
+      sse.end();
+    }
+  }
+}
+
+const rendered = (event: TranslatedEvent): string => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+
+async function callerOf(identity: Identity): Promise<AgentKeyCaller> {
+  const caller = await identity.agentKey();
+  if (!caller) throw unauthenticated();
+  return caller;
+}
+
+/** The number of the last event that the reader has, -1 for none; undefined where no stream is asked for. @throws Rejection invalid-request */
+function startingAfter(query: Readonly<Record<string, unknown>>): number | undefined {
+  const { stream, starting_after: after, include_obfuscation: obfuscates, ...rest } = query;
+  const unknown = Object.keys(rest).find((name) => name !== 'api_key');
+  if (unknown !== undefined) throw refused(unknown, 'is not supported.');
+  if (!isAbsent(stream) && stream !== 'true' && stream !== 'false') throw refused('stream', 'must be true or false.');
+  if (!isAbsent(obfuscates) && obfuscates !== 'false')
+    throw refused('include_obfuscation', 'is not supported, or not with this value.');
+  if (stream !== 'true' && !isAbsent(after)) throw refused('starting_after', 'needs stream=true.');
+  if (stream !== 'true') return undefined;
+  if (isAbsent(after)) return -1;
+  if (typeof after !== 'string' || !/^\d{1,9}$/.test(after))
+    throw refused('starting_after', 'must be a whole number, 0 or more.');
+  return Number(after);
+}
+
+const headersOf = ({
+  begun: { position, replayed },
+  request: { ignored },
+}: Readonly<{ begun: BegunResponse['begun']; request: ResponseRequest }>) => ({
+  ...(ignored.length === 0 ? {} : { 'X-Ignored-Parameters': ignored.join(', ') }),
+  ...(position === undefined ? {} : { 'X-Position': String(position) }),
+  ...(replayed ? { 'Idempotent-Replayed': 'true' } : {}),
+});

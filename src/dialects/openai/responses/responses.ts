@@ -1,0 +1,196 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../kernel/clock.js';
+import { Commands } from '../../../kernel/commands.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { Rejection, Unavailable } from '../../../kernel/rejection.js';
+import type { Dialect, Exchange } from '../../../dialogue/conversation/conversation.events.js';
+import { Answers, type BegunAnswer } from '../../../dialogue/answering/intake/answers.port.js';
+import type { AgentKeyCaller } from '../../../resources/identity/caller.js';
+import { AskedQuestions } from '../asked-questions.js';
+import { refused } from '../refusals.policy.js';
+import { withAttachments } from './input.policy.js';
+import { CreateResponse } from './response.commands.js';
+import { responseNotFound, storedResponse } from './response.decider.js';
+import { type ResponseCreated, responseStream } from './response.events.js';
+import { responseIdIn, responseIdOf } from './response-ids.policy.js';
+import type { ResponseHead } from './response-object.policy.js';
+import type { ResponseRequest } from './response-request.policy.js';
+import { type KnownEnd, ResponseTranslator, type TranslatedEvent } from './response-translator.js';
+
+/** The translators by their versions: what was begun with one is told with it to its end, and ever after. */
+const TRANSLATORS: Readonly<Record<number, new (head: ResponseHead) => ResponseTranslator>> = { 1: ResponseTranslator };
+const NEWEST = 1;
+const DIALECT: Dialect = { name: 'openai-responses', translator: NEWEST };
+
+/** A response that was asked for. One that is not stored has no head before its first frame. */
+export type BegunResponse = Readonly<{ begun: BegunAnswer; head: ResponseHead | undefined; request: ResponseRequest }>;
+
+/** Responses of OpenAI's API: runs of turns, told from their journals. */
+@Injectable()
+export class Responses {
+  constructor(
+    private readonly answers: Answers,
+    private readonly asked: AskedQuestions,
+    private readonly commands: Commands,
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * First the question is in the log, then what its response is made from. A crash between leaves an answer without a response, of which
+   * nobody was told; a repetition by the idempotency key creates it. @throws Rejection
+   */
+  async create(request: ResponseRequest, caller: AgentKeyCaller, key: string | undefined): Promise<BegunResponse> {
+    const { begun, ids } = await this.begin(request, caller, key);
+    if (!request.store) return { begun, head: undefined, request };
+    const { conversationId, turnId, after } = begun;
+    const place = { conversationId, turnId, after };
+    const created: ResponseCreated['data'] = {
+      responseId: responseIdOf(place),
+      ...place,
+      createdAt: this.clock.now().toISOString(),
+      translator: NEWEST,
+      echo: request.echo,
+      input: withAttachments(request.items, ids),
+    };
+    const state = await this.commands.execute(new CreateResponse(created, caller.cause));
+    if (state.status !== 'there') throw responseNotFound();
+    return { begun, head: headOf(state.created), request };
+  }
+
+  private async begin(request: ResponseRequest, caller: AgentKeyCaller, key: string | undefined) {
+    const { said, body } = request;
+    const way = { route: 'responses', key, dialect: DIALECT, body } as const;
+    const previousId = request.echo.previous_response_id;
+    const previous = previousId === null ? undefined : await this.previous(previousId, caller);
+    if (said.kind === 'results') {
+      if (previous && previous.conversationId !== said.conversationId)
+        throw refused('input', 'has results for calls of another response than previous_response_id.');
+      return { begun: await this.asked.resume(said, caller, way), ids: new Map<string, string>() };
+    }
+    if (previous && said.history.length > 0)
+      throw refused('input', 'says what was said before, which previous_response_id says as well.');
+    const from = previous ? await this.goingOnFrom(previous) : said.conversationId;
+    const { attachmentIds, ...begun } = await this.asked.ask({ ...request, said }, caller, from, way);
+    return { begun, ids: new Map(said.attached.map(({ place }, index) => [place, attachmentIds[index]!])) };
+  }
+
+  private async previous(publicId: string, caller: AgentKeyCaller): Promise<ResponseCreated['data']> {
+    try {
+      return await this.found(publicId, caller);
+    } catch (error) {
+      if (!(error instanceof Rejection)) throw error;
+      throw new Rejection('previous-response-not-found', error.message, { param: 'previous_response_id' });
+    }
+  }
+
+  private async goingOnFrom(previous: ResponseCreated['data']): Promise<string | readonly Exchange[]> {
+    const { ending, calls } = (await this.read(previous)).translator;
+    if (!ending) throw refused('previous_response_id', 'names a response that has not come to its end.');
+    const from = await this.answers.goingOnFrom(previous);
+    if (from === 'waits') throw refused('input', `has no output for the function call ${calls[0]?.call_id}.`);
+    return from === 'there' ? previous.conversationId : from;
+  }
+
+  /** A response that was created, where it is the caller's to read, stop and delete. @throws Rejection response-not-found */
+  async found(publicId: string, caller: AgentKeyCaller): Promise<ResponseCreated['data']> {
+    const responseId = responseIdIn(publicId);
+    if (responseId === undefined) throw responseNotFound();
+    const { state } = await this.streams.fold(responseStream(responseId), storedResponse);
+    if (state.status !== 'there') throw responseNotFound();
+    const { conversationId } = state.created;
+    await this.answers.requireReadable(conversationId, caller).catch((error: unknown) => {
+      throw error instanceof Rejection && error.code === 'message-not-found' ? responseNotFound() : error;
+    });
+    return state.created;
+  }
+
+  /** The response as far as it has come. @throws Rejection journal-expired */
+  async asOf(created: ResponseCreated['data']): Promise<object> {
+    const { translator, end } = await this.read(created);
+    return translator.asOf(end);
+  }
+
+  /** Whether no event comes any more. */
+  async isOver(created: ResponseCreated['data']): Promise<boolean> {
+    return (await this.read(created)).end !== undefined;
+  }
+
+  private async read(created: ResponseCreated['data']) {
+    const translator = translatorFor(headOf(created));
+    for await (const { id, frame } of this.answers.written(created, created.after)) {
+      translator.add(id, frame);
+      if (translator.ending) return { translator, end: await this.endOf(created, id) };
+    }
+    return { translator, end: undefined };
+  }
+
+  /** All events, past and live, up to the one that ends the response, or until the signal aborts. */
+  async *events(head: ResponseHead, caller: AgentKeyCaller, signal: AbortSignal): AsyncGenerator<TranslatedEvent> {
+    const translator = translatorFor(head);
+    yield* translator.opening();
+    for await (const { id, frame } of this.answers.frames(
+      { ...head, replayed: false, position: undefined },
+      head.after,
+      caller,
+      signal,
+    )) {
+      yield* translator.add(id, frame);
+      if (translator.ending) return yield* translator.closing(await this.endOf(head, id));
+    }
+  }
+
+  /** The response at its end; undefined where the signal aborts before. */
+  async atEnd(head: ResponseHead, caller: AgentKeyCaller, signal: AbortSignal): Promise<object | undefined> {
+    let response: object | undefined;
+    for await (const event of this.events(head, caller, signal)) if (isLast(event)) response = event['response'] as object;
+    return response;
+  }
+
+  /** The head of a response that is not stored, once its first frame is there; undefined where the signal aborts before. */
+  async headOnceBegun(
+    { begun, request }: BegunResponse,
+    caller: AgentKeyCaller,
+    signal: AbortSignal,
+  ): Promise<ResponseHead | undefined> {
+    const { conversationId, turnId, after } = begun;
+    for await (const _ of this.answers.frames(begun, after, caller, signal)) {
+      const createdAt = seconds(await this.answers.journaledAt(begun, after));
+      const place = { conversationId, turnId, after };
+      return { responseId: responseIdOf(place), ...place, createdAt, translator: NEWEST, echo: request.echo, isStored: false };
+    }
+    return undefined;
+  }
+
+  private async endOf(
+    place: Readonly<{ conversationId: string; turnId: string; after: number }>,
+    lastId: number,
+  ): Promise<KnownEnd> {
+    const usage = await this.answers.usage(place, place.after, lastId);
+    return { usage, completedAt: seconds(await this.answers.journaledAt(place, lastId - 1)) };
+  }
+}
+
+export function headOf({
+  responseId,
+  conversationId,
+  turnId,
+  after,
+  createdAt,
+  translator,
+  echo,
+}: ResponseCreated['data']): ResponseHead {
+  return { responseId, conversationId, turnId, after, createdAt: seconds(new Date(createdAt)), translator, echo, isStored: true };
+}
+
+const seconds = (at: Date): number => Math.floor(at.getTime() / 1_000);
+
+const LAST: ReadonlySet<string> = new Set(['response.completed', 'response.failed', 'response.incomplete']);
+
+const isLast = ({ type }: TranslatedEvent): boolean => LAST.has(type);
+
+function translatorFor(head: ResponseHead): ResponseTranslator {
+  const Translator = TRANSLATORS[head.translator];
+  if (!Translator) throw new Unavailable('A newer version of the service has begun this response.');
+  return new Translator(head);
+}
