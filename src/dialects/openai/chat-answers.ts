@@ -3,8 +3,8 @@ import type { Dialect, Usage } from '../../dialogue/conversation/conversation.ev
 import { Answers, type BegunAnswer } from '../../dialogue/answering/intake/answers.port.js';
 import { Rejection } from '../../kernel/rejection.js';
 import type { AgentKeyCaller } from '../../resources/identity/caller.js';
-import { AskedQuestions, denialOf } from './asked-questions.js';
-import { refused } from './refusals.policy.js';
+import { AskedQuestions, denialOf } from './asking/asked-questions.js';
+import { refused } from './asking/refusals.policy.js';
 import type { ChatRequest } from './chat-request.policy.js';
 import { type Completion, type Head, noCompletion, withNextFrame } from './completion.policy.js';
 

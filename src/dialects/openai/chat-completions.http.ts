@@ -15,9 +15,9 @@ import { CHAT_BODY, CHAT_EXAMPLE } from './chat-body.js';
 import { ChatAnswers, type ChatStep } from './chat-answers.js';
 import { type ChatRequest, chatRequestOf } from './chat-request.policy.js';
 import { chunkOf, completionOf, type Ending, type Head, usageChunkOf } from './completion.policy.js';
-import { ignoredBy } from './ignored.policy.js';
-import { OpenAiOptions } from './openai-options.js';
-import { inTheirWords, type TheirNames } from './their-words.policy.js';
+import { ignoredBy } from './asking/ignored.policy.js';
+import { OpenAiOptions } from './asking/openai-options.js';
+import { inTheirWords, type TheirNames } from './asking/their-words.policy.js';
 
 const CONVERSATION_HEADER = 'X-DocsGPT-Conversation-ID';
 

@@ -1,8 +1,8 @@
 import { Rejection } from '../../kernel/rejection.js';
-import { formatIn } from './answer-format.policy.js';
-import { type CallersFunction, functionOf } from './functions.policy.js';
-import { saidIn, type Told } from './messages.policy.js';
-import { isAbsent, isObject, type OnlyValues, refused, refuseUnread } from './refusals.policy.js';
+import { formatIn } from './asking/answer-format.policy.js';
+import { type CallersFunction, functionOf } from './asking/functions.policy.js';
+import { saidIn, type Told } from './asking/messages.policy.js';
+import { isAbsent, isObject, type OnlyValues, refused, refuseUnread } from './asking/refusals.policy.js';
 
 /** A request for a completion, as far as it is ours to answer. */
 export type ChatRequest = Told &

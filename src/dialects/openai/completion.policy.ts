@@ -1,7 +1,7 @@
 import type { StoppedByGuardrail, Usage } from '../../dialogue/conversation/conversation.events.js';
 import { CUT_OFF_NOTICE, type Frame, GUARDRAIL, type PendingToolCall, STOPPED } from '../../dialogue/journal/message.events.js';
 import { type Message, noMessage, withFrame } from '../../dialogue/journal/message.policy.js';
-import { toolCallId } from './call-id.policy.js';
+import { toolCallId } from './asking/call-id.policy.js';
 
 /** What all parts of a completion have in common. */
 export type Head = Readonly<{ conversationId: string; id: string; created: number; model: string }>;

@@ -1,8 +1,8 @@
-import { isAbsent, refused } from '../refusals.policy.js';
+import { isAbsent, refused } from '../asking/refusals.policy.js';
 import type { InputItem, ResponseCreated } from './response.events.js';
 
 const LIMIT_DEFAULT = 20;
-export const ITEMS_LIMIT_MAX = 100;
+const ITEMS_LIMIT_MAX = 100;
 
 /** Which of the items are asked for, by the names of the query. */
 export type ItemsQuery = Readonly<{ after?: string | undefined; limit?: string | undefined; order?: string | undefined }>;

@@ -1,7 +1,7 @@
 import { Rejection } from '../../../kernel/rejection.js';
-import { callOf, type Message, saidBy, type Told } from '../messages.policy.js';
-import { type AttachedPart, contentOf, INPUT_PARTS, OUTPUT_PARTS, RESULT_PARTS } from '../parts.policy.js';
-import { isAbsent, isObject, refused } from '../refusals.policy.js';
+import { callOf, type Message, saidBy, type Told } from '../asking/messages.policy.js';
+import { type AttachedPart, contentOf, INPUT_PARTS, OUTPUT_PARTS, RESULT_PARTS } from '../asking/parts.policy.js';
+import { isAbsent, isObject, refused } from '../asking/refusals.policy.js';
 import type { InputItem } from './response.events.js';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@ import { Commands } from '../../../kernel/commands.js';
 import { eachOf } from '../../../kernel/each-of.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import type { RetentionRule } from '../../../work/retention/retention-rule.port.js';
-import { OpenAiOptions } from '../openai-options.js';
+import { OpenAiOptions } from '../asking/openai-options.js';
 import { ExpireResponse } from './response.commands.js';
 
 /** What responses are made from is kept as long as the journals of answers. */

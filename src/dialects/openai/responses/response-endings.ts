@@ -9,7 +9,7 @@ import type { ResponseCreated } from './response.events.js';
 import { headOf, Responses } from './responses.js';
 
 /** So long a cancellation waits for the answer to stop; a tool that takes longer is waited for by nobody. */
-export const STOPPING_MS_MAX = 5_000;
+const STOPPING_MS_MAX = 5_000;
 
 /** Cancels and deletes responses. */
 @Injectable()

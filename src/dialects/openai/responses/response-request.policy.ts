@@ -1,7 +1,7 @@
 import { Rejection } from '../../../kernel/rejection.js';
-import { formatIn } from '../answer-format.policy.js';
-import { functionOf } from '../functions.policy.js';
-import { isAbsent, isObject, type OnlyValues, refused, refuseUnread } from '../refusals.policy.js';
+import { formatIn } from '../asking/answer-format.policy.js';
+import { functionOf } from '../asking/functions.policy.js';
+import { isAbsent, isObject, type OnlyValues, refused, refuseUnread } from '../asking/refusals.policy.js';
 import { type Input, inputOf } from './input.policy.js';
 import type { ResponseEcho } from './response.events.js';
 
@@ -23,11 +23,11 @@ export type ResponseRequest = Input &
     body: object;
   }>;
 
-export const METADATA_PAIRS_MAX = 16;
-export const METADATA_KEY_CHARACTERS_MAX = 64;
-export const METADATA_VALUE_CHARACTERS_MAX = 512;
+const METADATA_PAIRS_MAX = 16;
+const METADATA_KEY_CHARACTERS_MAX = 64;
+const METADATA_VALUE_CHARACTERS_MAX = 512;
 /** What is kept of a request beside its journal, as JSON. */
-export const KEPT_BYTES_MAX = 512 * 1024;
+const KEPT_BYTES_MAX = 512 * 1024;
 
 const READ = [
   ...['background', 'include', 'input', 'instructions', 'max_output_tokens', 'metadata', 'model', 'previous_response_id'],

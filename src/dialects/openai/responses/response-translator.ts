@@ -7,7 +7,7 @@ import {
   STOPPED,
 } from '../../../dialogue/journal/message.events.js';
 import { type Message, noMessage, withFrame } from '../../../dialogue/journal/message.policy.js';
-import { toolCallId } from '../call-id.policy.js';
+import { toolCallId } from '../asking/call-id.policy.js';
 import {
   type ItemStatus,
   type OutputItem,

@@ -20,7 +20,7 @@ export class CreateResponse extends Command<StoredResponse> {
 }
 
 @CommandHandler(CreateResponse)
-export class CreateResponseHandler implements Handler<CreateResponse> {
+class CreateResponseHandler implements Handler<CreateResponse> {
   constructor(private readonly streams: Streams) {}
 
   /** @throws Rejection response-not-found */
@@ -40,7 +40,7 @@ export class DeleteResponse extends Command {
 }
 
 @CommandHandler(DeleteResponse)
-export class DeleteResponseHandler implements Handler<DeleteResponse> {
+class DeleteResponseHandler implements Handler<DeleteResponse> {
   constructor(
     private readonly streams: Streams,
     private readonly signals: Signals,
@@ -64,7 +64,7 @@ export class ExpireResponse extends Command {
 }
 
 @CommandHandler(ExpireResponse)
-export class ExpireResponseHandler implements Handler<ExpireResponse> {
+class ExpireResponseHandler implements Handler<ExpireResponse> {
   constructor(private readonly streams: Streams) {}
 
   async execute({ responseId, cause }: ExpireResponse): Promise<void> {

@@ -21,7 +21,7 @@ const numeric = ({ value }: { value: unknown }): unknown =>
   typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value)) ? Number(value) : value;
 
 /** A prompt of the caller is stored with each question that it comes with. */
-export const SYSTEM_PROMPT_CHARACTERS_MAX = 64 * 1024;
+const SYSTEM_PROMPT_CHARACTERS_MAX = 64 * 1024;
 
 /** A question to an agent, or (with `tool_actions` and no `question`) the answer to what a paused turn waits for. */
 export class QuestionRequest {

@@ -1,4 +1,4 @@
-import { isId } from '../../kernel/ids.js';
+import { isId } from '../../../kernel/ids.js';
 
 /** A call of the caller's code. */
 export type NamedCall = Readonly<{ conversationId: string; callId: string }>;

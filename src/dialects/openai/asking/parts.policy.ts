@@ -1,4 +1,4 @@
-import { isId } from '../../kernel/ids.js';
+import { isId } from '../../../kernel/ids.js';
 import { isAbsent, isObject, refused } from './refusals.policy.js';
 
 /** A picture or file that goes with a message: its bytes, or the id under which they were uploaded before. */

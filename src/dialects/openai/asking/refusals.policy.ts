@@ -1,4 +1,4 @@
-import { Rejection } from '../../kernel/rejection.js';
+import { Rejection } from '../../../kernel/rejection.js';
 
 /** What a request refuses, and which of its fields is to blame. */
 export const refused = (param: string, why: string): Rejection => new Rejection('invalid-request', `${param} ${why}`, { param });

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { Rejection } from '../../kernel/rejection.js';
-import { Timing } from '../../kernel/timing.js';
-import { AttachmentUploads } from '../../resources/attachments/attachment-uploads.port.js';
-import { AttachmentShelf } from '../../resources/attachments/attachment-shelf.port.js';
-import { type Caller, ownerOf } from '../../resources/identity/caller.js';
+import { Rejection } from '../../../kernel/rejection.js';
+import { Timing } from '../../../kernel/timing.js';
+import { AttachmentUploads } from '../../../resources/attachments/attachment-uploads.port.js';
+import { AttachmentShelf } from '../../../resources/attachments/attachment-shelf.port.js';
+import { type Caller, ownerOf } from '../../../resources/identity/caller.js';
 import type { AttachedPart } from './parts.policy.js';
 import { refused } from './refusals.policy.js';
 
 /** So long a question waits for its files to be read. */
-export const READING_MS_MAX = 60_000;
+const READING_MS_MAX = 60_000;
 const LOOK_MS = 50;
 
 /** Makes attachments of what comes along in a question, and waits until they are read. */

@@ -1,4 +1,4 @@
-import { Rejection } from '../../kernel/rejection.js';
+import { Rejection } from '../../../kernel/rejection.js';
 
 /** What a field of a request is called that another name stands for within. */
 export type TheirNames = Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { Dialect, Exchange } from '../../dialogue/conversation/conversation.events.js';
-import { Answers, type BegunAnswer, type WayElsewhere } from '../../dialogue/answering/intake/answers.port.js';
-import type { AgentKeyCaller } from '../../resources/identity/caller.js';
+import type { Dialect, Exchange } from '../../../dialogue/conversation/conversation.events.js';
+import { Answers, type BegunAnswer, type WayElsewhere } from '../../../dialogue/answering/intake/answers.port.js';
+import type { AgentKeyCaller } from '../../../resources/identity/caller.js';
 import { AttachedUploads } from './attached-uploads.js';
 import type { Said } from './messages.policy.js';
 

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
-import { type Rejection } from '../../kernel/rejection.js';
+import { type Rejection } from '../../../kernel/rejection.js';
 import { toolCallId } from './call-id.policy.js';
-import { chatRequestOf } from './chat-request.policy.js';
+import { chatRequestOf } from '../chat-request.policy.js';
 import { saidIn } from './messages.policy.js';
 
 const CONVERSATION = '6f9619ff-8b86-4011-b42d-00c04fc964ff';

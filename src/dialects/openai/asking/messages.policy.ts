@@ -1,4 +1,4 @@
-import { Rejection } from '../../kernel/rejection.js';
+import { Rejection } from '../../../kernel/rejection.js';
 import { callNamedBy, type NamedCall } from './call-id.policy.js';
 import { type AttachedPart, CHAT_ANSWER_PARTS, CHAT_PARTS, type Content, contentOf, RESULT_PARTS } from './parts.policy.js';
 import { isAbsent, isObject, refused } from './refusals.policy.js';
@@ -6,7 +6,7 @@ import { isAbsent, isObject, refused } from './refusals.policy.js';
 type Exchange = Readonly<{ prompt: string; response: string }>;
 
 /** What the caller's code said, as text. */
-export type CallResult = Readonly<{ callId: string; text: string }>;
+type CallResult = Readonly<{ callId: string; text: string }>;
 
 /** What the messages of a request come to: a question after what was said before, or the results that a turn waits for. */
 export type Said = Readonly<
