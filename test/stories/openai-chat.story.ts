@@ -324,6 +324,8 @@ export function openAiChatStory(makeBacking: MakeBacking): void {
 
   it.each<[string, object]>([
     ['messages', { messages: [] }],
+    ['messages', { messages: [{ role: 'user', content: 'x'.repeat(131_073) }] }],
+    ['messages', { messages: [{ role: 'developer', content: 'x'.repeat(65_537) }, HELLO] }],
     ['messages[0].role', { messages: [{ role: 'critic', content: 'Be brief.' }, HELLO] }],
     [
       'messages[0].content[0].image_url.url',

@@ -426,6 +426,8 @@ export function openAiResponsesStory(makeBacking: MakeBacking): void {
   it.each<[string, object]>([
     ['input', {}],
     ['input', { input: [] }],
+    ['input', { input: 'x'.repeat(131_073) }],
+    ['instructions', { input: QUESTION, instructions: 'x'.repeat(65_537) }],
     ['input[0].type', { input: [{ type: 'item_reference', id: 'msg_1' }] }],
     ['input[0].role', { input: [{ role: 'critic', content: 'Be brief.' }] }],
     ['input[0].content[0].type', { input: [{ role: 'user', content: [{ type: 'input_audio' }] }] }],

@@ -1,9 +1,8 @@
-import { parseHistory } from '../../dialogue/answering/intake/question.policy.js';
+import { parseHistory, QUESTION_CHARACTERS_MAX } from '../../dialogue/answering/intake/question.policy.js';
 import type { Exchange } from '../../dialogue/conversation/conversation.events.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 
-const QUESTION_CHARACTERS_MAX = 128 * 1024;
 const SOURCES_MAX = 100;
 
 /** Sources of older clients that stand for none. */

@@ -128,4 +128,6 @@ const THEIR_NAMES: TheirNames = {
   client_tools: 'tools',
   tool_actions: 'messages',
   history: 'messages',
+  question: 'messages',
+  system_prompt_override: 'messages',
 };

@@ -33,6 +33,7 @@ const THEIR_NAMES: TheirNames = {
   tool_actions: 'input',
   history: 'input',
   question: 'input',
+  system_prompt_override: 'instructions',
 };
 
 /** Responses of OpenAI's API: what the agent whose key is the bearer answers, as events that can be read again. */

@@ -12,16 +12,11 @@ import {
   Min,
   ValidateIf,
 } from 'class-validator';
-
-/** A question with everything around it has to fit one append; this leaves room for the rest. */
-const QUESTION_CHARACTERS_MAX = 128 * 1024;
+import { QUESTION_CHARACTERS_MAX, SYSTEM_PROMPT_CHARACTERS_MAX } from './question.policy.js';
 
 /** Web clients send numbers from text fields; anything that is not a number stays what it is and is refused. */
 const numeric = ({ value }: { value: unknown }): unknown =>
   typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value)) ? Number(value) : value;
-
-/** A prompt of the caller is stored with each question that it comes with. */
-const SYSTEM_PROMPT_CHARACTERS_MAX = 64 * 1024;
 
 /** A question to an agent, or (with `tool_actions` and no `question`) the answer to what a paused turn waits for. */
 export class QuestionRequest {

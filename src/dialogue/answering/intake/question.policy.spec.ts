@@ -1,6 +1,33 @@
 import { describe, expect, it } from '@jest/globals';
 import { JSON_ENTRIES_MAX } from '../../../kernel/bounded-json.js';
-import { askedByReader, HISTORY_CHARACTERS_MAX, HISTORY_EXCHANGES_MAX, parseHistory } from './question.policy.js';
+import {
+  askedByReader,
+  HISTORY_CHARACTERS_MAX,
+  HISTORY_EXCHANGES_MAX,
+  parseHistory,
+  QUESTION_CHARACTERS_MAX,
+  requireLengths,
+  SYSTEM_PROMPT_CHARACTERS_MAX,
+} from './question.policy.js';
+
+describe('the texts of a question', () => {
+  it.each([
+    ['question', QUESTION_CHARACTERS_MAX],
+    ['system_prompt_override', SYSTEM_PROMPT_CHARACTERS_MAX],
+  ])('%s has at most %i characters, however many code units these are', (field, max) => {
+    for (const character of ['x', '\u{1f642}']) {
+      requireLengths({ [field]: character.repeat(max) });
+      for (const text of [character.repeat(max + 1), character.repeat(max) + 'x', character.repeat(2 * max + 1)])
+        expect(() => requireLengths({ [field]: text })).toThrow(
+          expect.objectContaining({
+            code: 'invalid-request',
+            message: `${field} must be shorter than or equal to ${max} characters`,
+          }),
+        );
+    }
+    requireLengths({ [field]: null });
+  });
+});
 
 describe('a history', () => {
   const exchange = { prompt: 'Why?', response: 'Because.' };

@@ -3,12 +3,30 @@ import { parseBoundedJson } from '../../../kernel/bounded-json.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import type { LinkTerms } from '../../../resources/identity/links/asking-links.port.js';
 
+/** A question with everything around it has to fit one append; this leaves room for the rest. */
+export const QUESTION_CHARACTERS_MAX = 128 * 1024;
+/** A prompt of the caller is stored with each question that it comes with. */
+export const SYSTEM_PROMPT_CHARACTERS_MAX = 64 * 1024;
 export const HISTORY_EXCHANGES_MAX = 1_000;
 /** What is kept of it has to fit one append of 1 MiB; the rest is room for what entries say beside that. */
 export const HISTORY_CHARACTERS_MAX = 4 * 1024 * 1024;
 const CONVERSATION_NAME_CHARACTERS = 50;
 
 const invalidHistory = (why: string) => new Rejection('invalid-request', `history ${why}`);
+
+type Texts = Readonly<{ question?: string | null; system_prompt_override?: string | null }>;
+
+/** Whichever dialect a question comes in, it is at most so long. @throws Rejection invalid-request */
+export function requireLengths({ question, system_prompt_override: systemPrompt }: Texts): void {
+  requireLength('question', question, QUESTION_CHARACTERS_MAX);
+  requireLength('system_prompt_override', systemPrompt, SYSTEM_PROMPT_CHARACTERS_MAX);
+}
+
+function requireLength(field: string, text: string | null | undefined, max: number): void {
+  // A surrogate pair is one character.
+  if (text && text.length > max && (text.length > 2 * max || [...text].length > max))
+    throw new Rejection('invalid-request', `${field} must be shorter than or equal to ${max} characters`);
+}
 
 /**
  * The exchanges a caller brings along: the JSON text of an array of `{prompt, response}`, or that array; an empty text is

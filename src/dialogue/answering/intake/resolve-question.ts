@@ -34,7 +34,7 @@ import { Toolbox, type ToolPin } from '../../../resources/tools/toolbox/toolbox.
 import { ATTACHMENTS_MAX } from '../loop/attached.policy.js';
 import { samplingOf } from './llm-params.policy.js';
 import type { QuestionRequest } from './question.dto.js';
-import { askedByReader, parseHistory } from './question.policy.js';
+import { askedByReader, parseHistory, requireLengths } from './question.policy.js';
 import { clientToolsOf } from './tool-actions.policy.js';
 import { WorkflowPins } from './workflow-pins.js';
 
@@ -77,6 +77,7 @@ export class QuestionResolver {
     const request: QuestionRequest = caller.kind === 'link' ? askedByReader(received, caller.terms) : received;
     const question = request.question ?? '';
     if (question.trim() === '') throw new Rejection('invalid-request', 'Missing required fields: question');
+    requireLengths(request);
     const history = parseHistory(request.history);
     const ownerId = ownerOf(caller);
     const conversationId = request.conversation_id || undefined;
