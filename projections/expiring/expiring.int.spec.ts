@@ -4,6 +4,7 @@ import { type ResearchEvent, researchStream } from '../../src/dialogue/answering
 import { conversationStream } from '../../src/dialogue/conversation/conversation.events.js';
 import { journalsStream } from '../../src/dialogue/journal/journals.events.js';
 import { type RunEvent, runStream } from '../../src/background/runs/run.events.js';
+import { type ResponseCreated, type ResponseEvent, responseStream } from '../../src/dialects/openai/responses/response.events.js';
 import { scheduleStream } from '../../src/triggers/schedules/schedule/schedule.events.js';
 import { type ScheduledRunEvent, scheduledRunStream } from '../../src/triggers/schedules/runs/scheduled-run.events.js';
 import { type OAuthEvent, oauthStream } from '../../src/resources/tools/mcp/sign-in/oauth.events.js';
@@ -125,6 +126,27 @@ describe('journals', () => {
     expect(ids(await queries.journals(day(9), 9))).toEqual(['two']);
     await model.again();
     await model.expectSameAfterRebuild();
+  });
+});
+
+describe('responses', () => {
+  it('are due from their beginning on, page by page, until they are deleted or have expired', async () => {
+    const told = (event: ResponseEvent, at: Date) => model.given(responseStream(event.data.responseId), [event], { at });
+    for (const [number, responseId] of ['one', 'two', 'three', 'four'].entries()) {
+      const data = { responseId, turnId: responseId } as ResponseCreated['data'];
+      await told({ type: 'ResponseCreated', data }, day(number + 1));
+    }
+    const [one] = await queries.responses(day(4), 1);
+    expect(one).toEqual({ id: 'one', since: day(1) });
+    expect(ids(await queries.responses(day(4), 9, one))).toEqual(['two', 'three']);
+    await told({ type: 'ResponseExpired', data: { responseId: 'one' } }, day(5));
+    await told({ type: 'ResponseDeleted', data: { responseId: 'two' } }, day(5));
+    expect(ids(await queries.responses(day(9), 9))).toEqual(['three', 'four']);
+    await model.again();
+    await model.expectSameAfterRebuild();
+    await model.expectSameAfterRebuild(
+      ({ stream, type }) => ![responseStream('one'), responseStream('two')].includes(stream) || type !== 'ResponseCreated',
+    );
   });
 });
 

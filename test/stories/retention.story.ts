@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { MakeBacking } from '../support/backing.js';
-import { answerIn, conversationIdIn, messageIdIn } from '../support/client.js';
+import { answerIn, Client, conversationIdIn, messageIdIn } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
 
@@ -52,6 +52,26 @@ export function retentionStory(makeBacking: MakeBacking): void {
         `/api/get_single_conversation?id=${conversationIdIn(stream)}`,
       );
       expect(queries[0]!.response).toBe(answerIn(stream));
+    });
+
+    it('is 404 to clients of OpenAI’s API, on every route, and never 410', async () => {
+      const { key } = await world.agent();
+      const by = new Client(world.service.url, { authorization: `Bearer ${key}` });
+      const { body } = await replyOf(by.post('/v1/responses', { input: 'Why?' }));
+      const path = `/v1/responses/${(body as Readonly<{ id: string }>).id}`;
+      let status = 200;
+      await eventually(async () => (status = (await by.get(path)).status) !== 200);
+      expect(status).toBe(404);
+      for (const gone of [
+        by.get(path),
+        by.get(`${path}?stream=true`),
+        by.get(`${path}/input_items`),
+        by.post(`${path}/cancel`, {}),
+        by.delete(path),
+      ])
+        expect(await replyOf(gone)).toMatchObject({ status: 404, body: { error: { type: 'not_found_error' } } });
+      const goingOn = by.post('/v1/responses', { input: 'And?', previous_response_id: path.split('/').at(-1) });
+      expect(await replyOf(goingOn)).toMatchObject({ status: 400, body: { error: { code: 'previous_response_not_found' } } });
     });
 
     it('is gone when its conversation is', async () => {

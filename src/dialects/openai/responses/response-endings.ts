@@ -9,7 +9,7 @@ import type { ResponseCreated } from './response.events.js';
 import { headOf, Responses } from './responses.js';
 
 /** So long a cancellation waits for the answer to stop; a tool that takes longer is waited for by nobody. */
-const STOPPING_MS_MAX = 5_000;
+export const STOPPING_MS_MAX = 5_000;
 
 /** Cancels and deletes responses. */
 @Injectable()
@@ -20,7 +20,7 @@ export class ResponseEndings {
     private readonly timing: Timing,
   ) {}
 
-  /** The response after that: one that is over stays what it is. @throws Rejection */
+  /** The response after that: one that is over stays what it is. @throws Rejection response-not-found where its journal is no longer kept */
   async cancel(created: ResponseCreated['data'], caller: AgentKeyCaller): Promise<object> {
     await this.stop(created, caller);
     const stopped = await this.responses.atEnd(headOf(created), caller, this.timing.deadline(STOPPING_MS_MAX));
@@ -30,16 +30,15 @@ export class ResponseEndings {
   /** Nobody finds it any more, and if it is still being written it stops. @throws Rejection response-not-found */
   async delete(created: ResponseCreated['data'], caller: AgentKeyCaller): Promise<void> {
     await this.commands.execute(new DeleteResponse(created.responseId, caller.cause));
-    await this.stop(created, caller);
+    await this.stop(created, caller).catch((error: unknown) => {
+      // Of what is no longer kept nothing is written any more.
+      if (!(error instanceof Rejection && error.code === 'response-not-found')) throw error;
+    });
   }
 
   /** A later run of the turn is another response. */
   private async stop(created: ResponseCreated['data'], caller: AgentKeyCaller): Promise<void> {
-    const isOver = await this.responses.isOver(created).catch((error: unknown) => {
-      if (error instanceof Rejection && error.code === 'journal-expired') return true;
-      throw error;
-    });
-    if (isOver) return;
+    if (await this.responses.isOver(created)) return;
     try {
       await this.commands.execute(new StopAnswer(created.conversationId, created.turnId, caller.cause));
     } catch (error) {

@@ -88,7 +88,7 @@ export class ResponsesController {
     const after = startingAfter(query);
     const created = await this.responses.found(id, caller);
     if (after === undefined) return void reply.send(await this.responses.asOf(created));
-    // Of a journal that is no longer kept there are no events.
+    // Of a journal that is no longer kept there are no events: that is told before the stream begins.
     await this.responses.isOver(created);
     if (this.streams.size >= this.options.streamsMax) throw new Rejection('too-many-requests', 'Too many concurrent streams');
     const sse = this.streams.start(reply);

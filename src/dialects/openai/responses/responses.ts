@@ -7,6 +7,7 @@ import type { Dialect, Exchange } from '../../../dialogue/conversation/conversat
 import { Answers, type BegunAnswer } from '../../../dialogue/answering/intake/answers.port.js';
 import type { AgentKeyCaller } from '../../../resources/identity/caller.js';
 import { AskedQuestions } from '../asking/asked-questions.js';
+import { OpenAiOptions } from '../asking/openai-options.js';
 import { refused } from '../asking/refusals.policy.js';
 import { withAttachments } from './input.policy.js';
 import { CreateResponse } from './response.commands.js';
@@ -34,6 +35,7 @@ export class Responses {
     private readonly commands: Commands,
     private readonly streams: Streams,
     private readonly clock: Clock,
+    private readonly options: OpenAiOptions,
   ) {}
 
   /**
@@ -62,7 +64,7 @@ export class Responses {
     const { said, body } = request;
     const way = { route: 'responses', key, dialect: DIALECT, body } as const;
     const previousId = request.echo.previous_response_id;
-    const previous = previousId === null ? undefined : await this.previous(previousId, caller);
+    const previous = previousId === null ? undefined : await asPrevious(this.found(previousId, caller));
     if (said.kind === 'results') {
       if (previous && previous.conversationId !== said.conversationId)
         throw refused('input', 'has results for calls of another response than previous_response_id.');
@@ -75,17 +77,8 @@ export class Responses {
     return { begun, ids: new Map(said.attached.map(({ place }, index) => [place, attachmentIds[index]!])) };
   }
 
-  private async previous(publicId: string, caller: AgentKeyCaller): Promise<ResponseCreated['data']> {
-    try {
-      return await this.found(publicId, caller);
-    } catch (error) {
-      if (!(error instanceof Rejection)) throw error;
-      throw new Rejection('previous-response-not-found', error.message, { param: 'previous_response_id' });
-    }
-  }
-
   private async goingOnFrom(previous: ResponseCreated['data']): Promise<string | readonly Exchange[]> {
-    const { ending, calls } = (await this.read(previous)).translator;
+    const { ending, calls } = (await asPrevious(this.read(previous))).translator;
     if (!ending) throw refused('previous_response_id', 'names a response that has not come to its end.');
     const from = await this.answers.goingOnFrom(previous);
     if (from === 'waits') throw refused('input', `has no output for the function call ${calls[0]?.call_id}.`);
@@ -97,26 +90,33 @@ export class Responses {
     const responseId = responseIdIn(publicId);
     if (responseId === undefined) throw responseNotFound();
     const { state } = await this.streams.fold(responseStream(responseId), storedResponse);
-    if (state.status !== 'there') throw responseNotFound();
+    if (state.status !== 'there' || this.isExpired(state.created)) throw responseNotFound();
     const { conversationId } = state.created;
-    await this.answers.requireReadable(conversationId, caller).catch((error: unknown) => {
-      throw error instanceof Rejection && error.code === 'message-not-found' ? responseNotFound() : error;
-    });
+    await this.answers.requireReadable(conversationId, caller).catch(notFoundFor('message-not-found'));
     return state.created;
   }
 
-  /** The response as far as it has come. @throws Rejection journal-expired */
+  /** Its journal may be gone by then, and it is not found from then on, also before it is purged. */
+  private isExpired({ createdAt }: ResponseCreated['data']): boolean {
+    return new Date(createdAt) < new Date(this.clock.now().getTime() - 1_000 * this.options.retentionSeconds);
+  }
+
+  /** The response as far as it has come. @throws Rejection response-not-found where its journal is no longer kept */
   async asOf(created: ResponseCreated['data']): Promise<object> {
     const { translator, end } = await this.read(created);
     return translator.asOf(end);
   }
 
-  /** Whether no event comes any more. */
+  /** Whether no event comes any more. @throws Rejection response-not-found where its journal is no longer kept */
   async isOver(created: ResponseCreated['data']): Promise<boolean> {
     return (await this.read(created)).end !== undefined;
   }
 
-  private async read(created: ResponseCreated['data']) {
+  private read(created: ResponseCreated['data']) {
+    return this.translated(created).catch(notFoundFor('journal-expired'));
+  }
+
+  private async translated(created: ResponseCreated['data']) {
     const translator = translatorFor(headOf(created));
     for await (const { id, frame } of this.answers.written(created, created.after)) {
       translator.add(id, frame);
@@ -182,6 +182,19 @@ export function headOf({
 }: ResponseCreated['data']): ResponseHead {
   return { responseId, conversationId, turnId, after, createdAt: seconds(new Date(createdAt)), translator, echo, isStored: true };
 }
+
+const notFoundFor =
+  (code: string) =>
+  (error: unknown): never => {
+    throw error instanceof Rejection && error.code === code ? responseNotFound() : error;
+  };
+
+/** What concerns the response that a request goes on from, said of its field. */
+const asPrevious = <T>(found: Promise<T>): Promise<T> =>
+  found.catch((error: unknown) => {
+    if (!(error instanceof Rejection)) throw error;
+    throw new Rejection('previous-response-not-found', error.message, { param: 'previous_response_id' });
+  });
 
 const seconds = (at: Date): number => Math.floor(at.getTime() / 1_000);
 

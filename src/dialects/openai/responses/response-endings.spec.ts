@@ -1,0 +1,73 @@
+import { beforeEach, expect, it } from '@jest/globals';
+import { cause } from '../../../../test/support/turns.js';
+import { VirtualTiming } from '../../../../test/support/virtual-timing.js';
+import type { Command, Commands } from '../../../kernel/commands.js';
+import { Rejection } from '../../../kernel/rejection.js';
+import { StopAnswer } from '../../../dialogue/answering/runner/stop-answer.commands.js';
+import type { AgentKeyCaller } from '../../../resources/identity/caller.js';
+import { DeleteResponse } from './response.commands.js';
+import { ResponseEndings, STOPPING_MS_MAX } from './response-endings.js';
+import type { ResponseCreated } from './response.events.js';
+import type { Responses } from './responses.js';
+
+const created = { responseId: 'r', conversationId: 'c', turnId: 't', createdAt: '2026-01-01' } as ResponseCreated['data'];
+const caller = { kind: 'agent-key', ownerId: 'ann', cause } as AgentKeyCaller;
+
+let timing: VirtualTiming;
+let sent: unknown[];
+let isOver: () => Promise<boolean>;
+/** The response at its end, where it comes to one in time. */
+let atEnd: object | undefined;
+let endings: ResponseEndings;
+beforeEach(() => {
+  timing = new VirtualTiming();
+  sent = [];
+  isOver = async () => false;
+  atEnd = undefined;
+  const responses = {
+    isOver: () => isOver(),
+    asOf: async () => ({ status: 'in_progress' }),
+    atEnd: (_head: unknown, _caller: unknown, signal: AbortSignal) =>
+      atEnd
+        ? Promise.resolve(atEnd)
+        : new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined), { once: true })),
+  };
+  const commands = { execute: async (command: Command) => void sent.push(command) };
+  endings = new ResponseEndings(responses as unknown as Responses, commands as unknown as Commands, timing);
+});
+
+it('a cancellation answers with the response at its end', async () => {
+  atEnd = { status: 'cancelled' };
+  expect(await endings.cancel(created, caller)).toBe(atEnd);
+  expect(sent).toEqual([new StopAnswer('c', 't', cause)]);
+  expect(timing.elapsedMs()).toBe(0);
+});
+
+it('a cancellation waits no longer than so long, and answers with the response as it is then', async () => {
+  let answered: object | undefined;
+  const cancelling = endings.cancel(created, caller).then((response) => (answered = response));
+  await timing.pause(STOPPING_MS_MAX - 1);
+  expect(answered).toBeUndefined();
+  await timing.pause(1);
+  expect(await cancelling).toEqual({ status: 'in_progress' });
+});
+
+it('what is over is not stopped', async () => {
+  isOver = async () => true;
+  atEnd = { status: 'completed' };
+  expect(await endings.cancel(created, caller)).toBe(atEnd);
+  expect(sent).toEqual([]);
+});
+
+it('a response is deleted before it is stopped', async () => {
+  await endings.delete(created, caller);
+  expect(sent).toEqual([new DeleteResponse('r', cause), new StopAnswer('c', 't', cause)]);
+});
+
+it('a response whose journal is no longer kept is deleted, and not found by a cancellation', async () => {
+  isOver = () => Promise.reject(new Rejection('response-not-found', 'There is no such response.'));
+  await expect(endings.cancel(created, caller)).rejects.toMatchObject({ code: 'response-not-found' });
+  expect(sent).toEqual([]);
+  await endings.delete(created, caller);
+  expect(sent).toEqual([new DeleteResponse('r', cause)]);
+});
