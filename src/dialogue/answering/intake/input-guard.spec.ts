@@ -66,6 +66,27 @@ describe('a question', () => {
     expect(await inputs.question(harmless)).toEqual(harmless);
   });
 
+  it('is checked with the system prompt that its caller brings', async () => {
+    const { inputs } = guardOver();
+    const prompted = (policy: GuardrailPolicy, systemPrompt: string): ResolvedQuestion => ({
+      ...asked(policy),
+      question: 'Why?',
+      history: [],
+      settings: turnSettings({ guardrails: policy, systemPrompt }),
+    });
+    expect(await inputs.question(prompted(codePolicy({ input: 'redact' }), 'You know CODE-1234.'))).toMatchObject({
+      question: 'Why?',
+      settings: { systemPrompt: 'You know [CODE].' },
+      checked: { decisions: [{ stage: 'input', action: 'redact', matchCount: 1 }] },
+    });
+    const blocked = await inputs.question(prompted(codePolicy({ input: 'block' }), 'You know CODE-1234.'));
+    expect(blocked).toMatchObject({ question: WITHHELD, checked: { blockMessage: 'I cannot say that.' } });
+    expect(blocked.settings).not.toHaveProperty('systemPrompt');
+    const harmless = prompted(codePolicy({ input: 'block' }), 'You are a pirate.');
+    expect(await inputs.question(harmless)).toEqual(harmless);
+    expect((await inputs.question(asked(codePolicy({ input: 'redact' })))).settings).not.toHaveProperty('systemPrompt');
+  });
+
   it('is only noted where it is monitored', async () => {
     const policy = codePolicy({ input: 'block' }, { mode: 'monitor_only' });
     expect(await guardOver().inputs.question(asked(policy))).toMatchObject({
