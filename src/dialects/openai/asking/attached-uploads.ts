@@ -8,8 +8,8 @@ import type { AttachedPart } from './parts.policy.js';
 import { refused } from './refusals.policy.js';
 
 /** So long a question waits for its files to be read. */
-const READING_MS_MAX = 60_000;
-const LOOK_MS = 50;
+export const READING_MS_MAX = 60_000;
+const READING_LOOKED_EVERY_MS = 50;
 
 /** Makes attachments of what comes along in a question, and waits until they are read. */
 @Injectable()
@@ -48,7 +48,7 @@ export class AttachedUploads {
         const isBeingRead = error instanceof Rejection && error.code === 'attachment-not-ready';
         if (!isBeingRead || this.timing.elapsedMs() > deadline) throw error;
       }
-      await this.timing.pause(LOOK_MS);
+      await this.timing.pause(READING_LOOKED_EVERY_MS);
     }
   }
 }

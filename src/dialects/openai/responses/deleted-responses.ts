@@ -7,7 +7,7 @@ import { storedResponse } from './response.decider.js';
 import { responseStream } from './response.events.js';
 
 /** A signal may be lost: so often the reader of a response looks whether it is still there. */
-const LOOKED_EVERY_MS = 750;
+export const LOOKED_EVERY_MS = 750;
 
 /** Tells those who read a response that it was deleted. */
 @Injectable()

@@ -1,8 +1,8 @@
 import { isAbsent, refused } from '../asking/refusals.policy.js';
 import type { InputItem, ResponseCreated } from './response.events.js';
 
-const LIMIT_DEFAULT = 20;
-const ITEMS_LIMIT_MAX = 100;
+const ITEMS_LIMIT_DEFAULT = 20;
+export const ITEMS_LIMIT_MAX = 100;
 
 /** Which of the items are asked for, by the names of the query. */
 export type ItemsQuery = Readonly<{ after?: string | undefined; limit?: string | undefined; order?: string | undefined }>;
@@ -24,7 +24,7 @@ const withId = (item: InputItem, responseId: string, index: number): InputItem &
 /** A page of what was asked; the newest first unless it is asked for otherwise. @throws Rejection invalid-request */
 export function inputItemsOf({ responseId, input }: ResponseCreated['data'], { after, limit, order }: ItemsQuery): object {
   if (!isAbsent(order) && order !== 'asc' && order !== 'desc') throw refused('order', 'must be asc or desc.');
-  const most = isAbsent(limit) ? LIMIT_DEFAULT : Number(limit);
+  const most = isAbsent(limit) ? ITEMS_LIMIT_DEFAULT : Number(limit);
   if (!Number.isInteger(most) || most < 1 || most > ITEMS_LIMIT_MAX)
     throw refused('limit', `must be a whole number from 1 to ${ITEMS_LIMIT_MAX}.`);
   const all = input.map((item, index) => withId(item, responseId, index));

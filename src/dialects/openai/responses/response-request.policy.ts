@@ -23,11 +23,11 @@ export type ResponseRequest = Input &
     body: object;
   }>;
 
-const METADATA_PAIRS_MAX = 16;
-const METADATA_KEY_CHARACTERS_MAX = 64;
-const METADATA_VALUE_CHARACTERS_MAX = 512;
+export const METADATA_PAIRS_MAX = 16;
+export const METADATA_KEY_CHARACTERS_MAX = 64;
+export const METADATA_VALUE_CHARACTERS_MAX = 512;
 /** What is kept of a request beside its journal, as JSON. */
-const KEPT_BYTES_MAX = 512 * 1024;
+export const KEPT_BYTES_MAX = 512 * 1024;
 
 const READ = [
   ...['background', 'include', 'input', 'instructions', 'max_output_tokens', 'metadata', 'model', 'previous_response_id'],

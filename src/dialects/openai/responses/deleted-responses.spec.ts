@@ -1,0 +1,74 @@
+import { beforeEach, expect, it } from '@jest/globals';
+import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
+import { cause } from '../../../../test/support/turns.js';
+import { VirtualTiming } from '../../../../test/support/virtual-timing.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
+import { DeletedResponses, LOOKED_EVERY_MS } from './deleted-responses.js';
+import { responseDeletedSubject } from './response.commands.js';
+import { create, remove, storedResponse } from './response.decider.js';
+import { type ResponseCreated, responseStream } from './response.events.js';
+
+const ID = '0b9d3f6e-21c4-4f0b-8a55-3c1f6f0d9e01';
+
+let store: InMemoryEventStore;
+let timing: VirtualTiming;
+let streams: Streams;
+let signals: InProcessSignals;
+let told: number;
+let stop: () => void;
+beforeEach(async () => {
+  store = new InMemoryEventStore();
+  timing = new VirtualTiming();
+  streams = new Streams(store, timing);
+  signals = new InProcessSignals();
+  const created = { responseId: ID, turnId: ID } as ResponseCreated['data'];
+  await streams.transact(responseStream(ID), storedResponse, create(created), cause);
+  told = 0;
+  stop = new DeletedResponses(streams, signals, timing).watch(ID, () => told++);
+});
+
+const removed = () => streams.transact(responseStream(ID), storedResponse, remove(ID), cause);
+/** So long, and what is looked for then is found. */
+const after = async (ms: number) => {
+  await timing.pause(ms);
+  await timing.pause(0);
+};
+
+it('is noticed where the signal is lost, at the next look', async () => {
+  await removed();
+  await after(LOOKED_EVERY_MS - 1);
+  expect(told).toBe(0);
+  await after(1);
+  expect(told).toBe(1);
+});
+
+it('is noticed at once by its signal, which says nothing by itself', async () => {
+  signals.publish(responseDeletedSubject(ID), '');
+  await after(0);
+  expect(told).toBe(0);
+  await removed();
+  signals.publish(responseDeletedSubject(ID), '');
+  await after(0);
+  expect(told).toBe(1);
+  expect(timing.elapsedMs()).toBe(0);
+});
+
+it('is looked for again after a look that failed', async () => {
+  await removed();
+  const fold = streams.fold.bind(streams);
+  streams.fold = () => Promise.reject(new Error('The store is away.'));
+  await after(LOOKED_EVERY_MS);
+  streams.fold = fold;
+  expect(told).toBe(0);
+  await after(LOOKED_EVERY_MS);
+  expect(told).toBe(1);
+});
+
+it('is looked for no more once nobody reads', async () => {
+  await removed();
+  stop();
+  signals.publish(responseDeletedSubject(ID), '');
+  await after(2 * LOOKED_EVERY_MS);
+  expect(told).toBe(0);
+});
