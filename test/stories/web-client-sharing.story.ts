@@ -231,7 +231,11 @@ export function webClientSharingStory(makeBacking: MakeBacking): void {
     const agent = await world.agent({ tools: [toolId] });
     world.model.next([call('c1', 'run_command', { command: 'ls', timeout_ms: 1 })], say('Done.'));
     await world.alice.stream({ question: 'Run it', agent_id: agent.id });
-    const { entries } = (await bodyOf(world.alice.get(`${path}/audit`))) as { entries: Json[] };
+    let entries: Json[] = [];
+    await eventually(async () => {
+      entries = ((await bodyOf(world.alice.get(`${path}/audit`))) as { entries: Json[] }).entries;
+      return entries[0]?.['decision'] !== 'requested';
+    });
     expect(entries).toMatchObject([
       { id: expect.anything(), device_id: device.id, command: 'ls', decision: 'expired', exit_code: null, duration_ms: null },
     ]);

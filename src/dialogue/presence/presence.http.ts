@@ -2,6 +2,8 @@ import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiConsumes, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
 import { parseBoundedJson } from '../../kernel/bounded-json.js';
+import { Freshness } from '../../kernel/event-sourcing/freshness.js';
+import { LastWrites } from '../../kernel/event-sourcing/last-writes.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { Access } from '../../platform/http/access.js';
@@ -39,6 +41,8 @@ export class PresenceController {
   constructor(
     private readonly watched: WatchedConversations,
     private readonly conversations: ConversationQueries,
+    private readonly freshness: Freshness,
+    private readonly lastWrites: LastWrites,
   ) {}
 
   @Access({ for: 'user', action: 'change', of: 'presence' })
@@ -53,6 +57,8 @@ export class PresenceController {
   @ApiOkResponse(REPORTED)
   async report(@CurrentUser() user: SignedInUser, @Body() body: unknown) {
     const { tabId, conversationId, isWatching } = reportIn(body);
+    // A tab shows a conversation as soon as it has begun.
+    if (conversationId !== null) await this.freshness.reached(['conversations'], this.lastWrites.of(user.userId));
     const shown = conversationId === null ? undefined : await this.conversations.beginningOf(conversationId);
     if (conversationId === null || !shown || !may(user, { does: 'join', conversation: shown }))
       return { success: true, stored: false };
