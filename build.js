@@ -1,7 +1,6 @@
 /**
  * Compiles what changed since the last build into `dist`, and takes away what has no source any more; `npm start` runs it.
- * Nest's plugin describes the HTTP API by the types of `.http.ts` and `.dto.ts` files, so these go through TypeScript; SWC
- * compiles all others, file by file. Types are checked by `npm run typecheck` and by `npm run build`. What Node starts is bundled
+ * SWC compiles file by file. Types are checked by `npm run typecheck` and by `npm run build`. What Node starts is bundled
  * from these with the packages it uses: to read three thousand modules in one by one takes two seconds of every start.
  *
  * `node build.js --bundle <folder>` does only this last step, of what was compiled into that folder.
@@ -16,17 +15,16 @@ const BUNDLES = join(OUT, 'program');
 const FOLDERS = ['src', 'projections'];
 /** The pages of this folder, without those of the folders in it, are documents of the demo. */
 const PAGES = 'docs';
+/** What the service says of its interface. */
+const DOCUMENTS = ['docs/openapi.json', 'docs/swagger.json'];
 /** Packages that stand in the bundles are patched by these. */
 const PATCHES = filesUnder('patches');
 /** A build with another of these is another build. */
 const RECIPE = ['build.js', '.swcrc', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', 'package-lock.json', ...PATCHES];
-/** The sources that TypeScript read to describe the API, as the last build noted them. */
-const NOTE = join(OUT, '.described-from.json');
 
 const isProgram = (file) => /(?<!\.d|\.spec)\.ts$/.test(file);
 /** A program that Node starts under its permission model is plain JavaScript already. */
-const isCopied = (file) => /\.(sql|md|mjs)$/.test(file);
-const isDescribed = (file) => /\.(http|dto)\.ts$/.test(file);
+const isCopied = (file) => /\.(sql|md|mjs)$/.test(file) || DOCUMENTS.includes(file);
 /** Programs, and the two modules that `main.ts` begins with. */
 const isStarted = (file) => /^src\/app\/(main|rebuild|token|service|platform)\.ts$/.test(file);
 /** Binaries find their libraries beside themselves; what Nest can also do without is not here at all. */
@@ -53,11 +51,8 @@ const PATCHED = join('node_modules', '.patched');
 const began = new Date();
 const files = ['README.md', ...pages(), ...FOLDERS.flatMap(filesUnder)];
 const recipe = Math.max(...RECIPE.map(changedAt));
-const described = files.filter(isDescribed);
 const copied = staleOf(files.filter(isCopied));
-const compiled = staleOf(files.filter((file) => isProgram(file) && !isDescribed(file)));
-const isDescribedAnew = described.length > 0 && descriptionIsStale();
-const count = compiled.length + (isDescribedAnew ? described.length : 0);
+const compiled = staleOf(files.filter(isProgram));
 
 if (process.argv[2] === '--bundle') {
   await bundle();
@@ -65,10 +60,10 @@ if (process.argv[2] === '--bundle') {
   if (PATCHES.length > 0 && !(changedAt(PATCHED) > Math.max(...[INSTALLED, ...PATCHES].map(changedAt)))) patchPackages();
   sweep();
   for (const file of copied) put(file, readFileSync(file));
-  if (compiled.length > 0 || isDescribedAnew) await compile();
+  for (const [path, text] of await compile(compiled)) putAt(path, text);
   if (files.some(isStarted) && bundlesAreStale()) await bundle();
   const seconds = (Date.now() - began.getTime()) / 1000;
-  if (count > 0) process.stderr.write(`Compiled ${count} files in ${seconds.toFixed(1)} s.\n`);
+  if (compiled.length > 0) process.stderr.write(`Compiled ${compiled.length} files in ${seconds.toFixed(1)} s.\n`);
 }
 
 /** Again where npm has done so already: with `--ignore-scripts` it has not. */
@@ -77,15 +72,6 @@ function patchPackages() {
   const { status } = spawnSync(process.execPath, command, { stdio: ['ignore', 'ignore', 'inherit'] });
   if (status !== 0) process.exit(1);
   writeFileSync(PATCHED, '');
-}
-
-async function compile() {
-  // SWC works in threads of its own while TypeScript keeps this one busy.
-  const compiling = compiled.length > 0 ? compiledBySwc(compiled) : Promise.resolve([]);
-  // Its failure is told when it is waited for.
-  compiling.catch(() => undefined);
-  const outputs = isDescribedAnew ? await compiledByTypeScript(described) : [];
-  for (const [path, text] of [...(await compiling).flat(), ...outputs]) putAt(path, text);
 }
 
 async function bundle() {
@@ -100,7 +86,7 @@ async function bundle() {
     target: 'node20',
     sourcemap: true,
     sourcesContent: false,
-    // The API reference names schemas by their classes.
+    // Nest tells classes by their names.
     keepNames: true,
     external: NOT_BUNDLED,
     banner: { js: BANNER },
@@ -135,9 +121,10 @@ function bundlesAreStale() {
   return files.filter(isProgram).some((file) => changedAt(outputOf(file)) > oldest);
 }
 
-async function compiledBySwc(sources) {
+async function compile(sources) {
+  if (sources.length === 0) return [];
   const { transformFile } = await import('@swc/core');
-  return Promise.all(
+  const outputs = await Promise.all(
     sources.map(async (file) => {
       const target = outputOf(file);
       const { code, map } = await transformFile(file, {
@@ -152,47 +139,7 @@ async function compiledBySwc(sources) {
       ];
     }),
   );
-}
-
-async function compiledByTypeScript(sources) {
-  const [{ default: ts }, { before }] = await Promise.all([import('typescript'), import('@nestjs/swagger/plugin')]);
-  const fail = (diagnostics) => {
-    if (diagnostics.length === 0) return;
-    const host = { getCanonicalFileName: (name) => name, getCurrentDirectory: () => process.cwd(), getNewLine: () => '\n' };
-    process.stderr.write(ts.formatDiagnosticsWithColorAndContext(diagnostics, host));
-    process.exit(1);
-  };
-  const host = { ...ts.sys, onUnRecoverableConfigFileDiagnostic: (diagnostic) => fail([diagnostic]) };
-  const overrides = { noCheck: true, incremental: false, tsBuildInfoFile: undefined };
-  const { options, errors } = ts.getParsedCommandLineOfConfigFile('tsconfig.build.json', overrides, host);
-  fail(errors);
-  const program = ts.createProgram({ rootNames: sources.map((file) => resolve(file)), options });
-  const { plugins } = JSON.parse(readFileSync('nest-cli.json', 'utf8')).compilerOptions;
-  const transformers = { before: plugins.map((plugin) => before(plugin.options, program)) };
-  const outputs = [];
-  const keep = (path, text) => outputs.push([relative('.', path), text]);
-  for (const file of sources) {
-    const source = program.getSourceFile(resolve(file));
-    fail(program.getSyntacticDiagnostics(source));
-    program.emit(source, keep, undefined, false, transformers);
-  }
-  const read = program.getSourceFiles().map(({ fileName }) => relative('.', fileName));
-  const own = read.filter((file) => FOLDERS.some((folder) => file.startsWith(`${folder}/`)));
-  return [...outputs, [NOTE, JSON.stringify(own)]];
-}
-
-/** What a described file becomes depends on the types it uses, wherever these are. */
-function descriptionIsStale() {
-  const latest = Math.max(recipe, ...described.map(changedAt), ...(noted() ?? files.filter(isProgram)).map(changedAt));
-  return described.some((file) => !(changedAt(outputOf(file)) > latest));
-}
-
-function noted() {
-  try {
-    return JSON.parse(readFileSync(NOTE, 'utf8'));
-  } catch {
-    return undefined;
-  }
+  return outputs.flat();
 }
 
 function staleOf(sources) {

@@ -7,7 +7,6 @@ import { createHttpApp } from '../platform/http/http-server.js';
 import { NestLog } from '../platform/telemetry/log.js';
 import { observeRequests } from '../platform/telemetry/observe-requests.js';
 import { PrometheusMeasurements } from '../platform/telemetry/prometheus-measurements.js';
-import { VERSION } from '../kernel/version.js';
 import type { Platform } from './platform.js';
 import { REJECTIONS } from './rejections.js';
 import { GuardrailsModule } from '../resources/guardrails/guardrails.module.js';
@@ -25,7 +24,7 @@ export async function startService(platform: Platform, log: Logger): Promise<Ser
   const app = await createHttpApp(AppModule.over(platform, log), options, { logger: new NestLog(log) });
   void platform.warnings.then((warnings) => warnings.forEach((warning) => log.warn(warning)));
   observeRequests(app.getHttpAdapter().getInstance(), app.get(PrometheusMeasurements));
-  serveApiReference(app, VERSION);
+  serveApiReference(app);
   await app.listen(config.port, config.host);
   const close = async () => {
     try {

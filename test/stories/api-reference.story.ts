@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { MakeBacking } from '../support/backing.js';
 import type { Client } from '../support/client.js';
+import { holdAnswers } from '../support/held-to-reference.js';
 import { ReferenceDevice } from '../support/reference-device.js';
 import { openWorld, type World } from '../support/world.js';
 
@@ -43,6 +44,7 @@ export function apiReferenceStory(makeBacking: MakeBacking): void {
   let world: World;
   let operations: readonly Documented[];
   beforeAll(async () => {
+    holdAnswers();
     world = await openWorld({}, makeBacking);
     const { paths } = await world.nobody.json<{ paths: Record<string, Record<string, Operation>> }>('/api/openapi.json');
     operations = Object.entries(paths).flatMap(([path, item]) =>

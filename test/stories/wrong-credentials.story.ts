@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { UNAUTHENTICATED_UPLOAD_BYTES_MAX } from '../../src/platform/http/bodies/upload-gate.js';
+import { BRINGS_OWN_CREDENTIAL } from '../../src/resources/identity/identify-request.js';
 import { tokenFor } from '../support/access-tokens.js';
 import { formOf } from '../support/attachments.js';
 import type { MakeBacking } from '../support/backing.js';
@@ -10,6 +11,8 @@ import { openWorld, type Reply, replyOf, type World } from '../support/world.js'
 
 /** One comes back after half a minute: no test takes so long. */
 const MAX = 2;
+/** What is wrong with a call is the result of the call. */
+const TELLS_IN_RESULTS = '/mcp';
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const question = 'Why?';
 const REFUSED = { success: false, message: 'Too many wrong credentials', error: 'too_many_wrong_credentials' };
@@ -126,12 +129,24 @@ export function wrongCredentialsStory(makeBacking: MakeBacking): void {
   });
 
   it('are described where the API is described', async () => {
-    type Operations = Record<string, Readonly<{ description?: string; responses: object }>>;
-    const { paths } = await world.nobody.json<{ paths: Record<string, Operations> }>('/api/openapi.json');
-    const tooMany = { 429: { headers: { 'Retry-After': {} } } };
-    for (const operation of Object.values(paths).flatMap((path) => Object.values(path)))
-      expect(operation.responses).toMatchObject({ ...tooMany, 401: {} });
-    expect(paths['/api/webhooks/agents/{token}']!['post']!.responses).toMatchObject({ ...tooMany, 404: {} });
+    type Responses = Record<string, Readonly<{ $ref?: string }>>;
+    type Operations = Record<string, Readonly<{ description?: string; responses: Responses }>>;
+    type Document = Readonly<{ paths: Record<string, Operations>; components: Readonly<{ responses: Responses }> }>;
+    const { paths, components } = await world.nobody.json<Document>('/api/openapi.json');
+    const answer = ({ responses }: Operations[string], status: number) => {
+      const name = responses[status]?.$ref?.split('/').at(-1);
+      return name === undefined ? responses[status] : components.responses[name];
+    };
+    const tooMany = { headers: { 'Retry-After': {} } };
+    const readBearers = Object.entries(paths).filter(([path]) => path !== TELLS_IN_RESULTS && !BRINGS_OWN_CREDENTIAL.test(path));
+    expect(readBearers.length).toBeGreaterThan(80);
+    for (const operation of readBearers.flatMap(([, path]) => Object.values(path))) {
+      expect(answer(operation, 401)).toBeDefined();
+      expect(answer(operation, 429)).toMatchObject(tooMany);
+    }
+    const webhook = paths['/api/webhooks/agents/{token}']!['post']!;
+    expect(answer(webhook, 404)).toBeDefined();
+    expect(answer(webhook, 429)).toMatchObject(tooMany);
     expect(paths['/api/generate_token']!['get']!.description).toContain('GENERATED_TOKENS_MAX_PER_HOUR');
     expect(JSON.stringify(paths['/api/store_attachment'])).toContain(`more than ${UNAUTHENTICATED_UPLOAD_BYTES_MAX} bytes`);
   });

@@ -1,3 +1,5 @@
+import { heldToReference, holdFrame } from './held-to-reference.js';
+
 /** What one `POST /stream` or reconnect gave: the status, the bytes, the frames in them. */
 export type Streamed = Readonly<{ status: number; headers: Headers; text: string; frames: readonly StreamedFrame[] }>;
 export type StreamedFrame = Readonly<{ id: number; data: Record<string, unknown> & { type: string }; raw: string }>;
@@ -34,10 +36,12 @@ export async function streamed(response: Response, until?: (text: string) => boo
   } finally {
     await reader.cancel().catch(() => undefined);
   }
-  return { status: response.status, headers: response.headers, text, frames: framesIn(text) };
+  const frames = framesIn(text);
+  for (const { data } of frames) holdFrame(response, data);
+  return { status: response.status, headers: response.headers, text, frames };
 }
 
-/** A caller of the service, by bearer token or without. */
+/** A caller of the service, by bearer token or without. What it is answered may be held to the reference. */
 export class Client {
   constructor(
     readonly url: string,
@@ -45,16 +49,17 @@ export class Client {
   ) {}
 
   post(path: string, body: unknown, headers: Readonly<Record<string, string>> = {}, signal?: AbortSignal): Promise<Response> {
-    return fetch(this.url + path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...this.headers, ...headers },
-      body: typeof body === 'string' ? body : JSON.stringify(body),
-      ...(signal && { signal }),
-    });
+    const content = typeof body === 'string' ? body : JSON.stringify(body);
+    const type = { 'content-type': 'application/json' };
+    return this.fetch(
+      path,
+      { method: 'POST', body: content, ...(signal && { signal }) },
+      { ...type, ...this.headers, ...headers },
+    );
   }
 
   delete(path: string): Promise<Response> {
-    return fetch(this.url + path, { method: 'DELETE', headers: this.headers });
+    return this.fetch(path, { method: 'DELETE' });
   }
 
   put(path: string, body: unknown): Promise<Response> {
@@ -66,22 +71,25 @@ export class Client {
   }
 
   private change(method: 'PUT' | 'PATCH', path: string, body: unknown): Promise<Response> {
-    const headers = { 'content-type': 'application/json', ...this.headers };
-    return fetch(this.url + path, { method, headers, body: JSON.stringify(body) });
+    return this.fetch(path, { method, body: JSON.stringify(body) }, { 'content-type': 'application/json', ...this.headers });
   }
 
   /** Sends any request, as this caller. */
   request(path: string, { headers, ...init }: RequestInit & { headers?: Readonly<Record<string, string>> }): Promise<Response> {
-    return fetch(this.url + path, { ...init, headers: { ...this.headers, ...headers } });
+    return this.fetch(path, init, { ...this.headers, ...headers });
   }
 
   /** Sends a form, which says itself of what type it is. */
   send(path: string, form: FormData, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
-    return fetch(this.url + path, { method: 'POST', headers: { ...this.headers, ...headers }, body: form });
+    return this.fetch(path, { method: 'POST', body: form }, { ...this.headers, ...headers });
   }
 
   get(path: string, headers: Readonly<Record<string, string>> = {}, signal?: AbortSignal): Promise<Response> {
-    return fetch(this.url + path, { headers: { ...this.headers, ...headers }, ...(signal && { signal }) });
+    return this.fetch(path, { ...(signal && { signal }) }, { ...this.headers, ...headers });
+  }
+
+  private fetch(path: string, init: RequestInit, headers: Readonly<Record<string, string>> = this.headers): Promise<Response> {
+    return heldToReference(init.method ?? 'GET', fetch(this.url + path, { ...init, headers }));
   }
 
   async json<T = Record<string, unknown>>(path: string): Promise<T> {

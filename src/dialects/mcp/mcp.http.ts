@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Ids } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { Access } from '../../platform/http/access.js';
-import { DocumentedBody, OptionalHeader } from '../../platform/http/documented.js';
+import { DocumentedBody, OptionalHeader, type Sent, type Streamed } from '../../platform/http/documented.js';
 import type { Identity } from '../../resources/identity/identity.js';
 import { KeyIdentity } from '../../resources/identity/identity.http.js';
 import { AgentTools } from './agent-tools.http.js';
@@ -67,7 +67,7 @@ export class McpController implements OnModuleDestroy {
     @KeyIdentity() identity: Identity,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
-  ): Promise<void> {
+  ): Promise<Sent<object, Streamed<object>>> {
     if (!this.options.isServed) throw new Rejection('not-found', 'Not found');
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());

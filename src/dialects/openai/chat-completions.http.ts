@@ -6,7 +6,7 @@ import type { BegunAnswer } from '../../dialogue/answering/intake/answers.port.j
 import { Rejection } from '../../kernel/rejection.js';
 import { Access } from '../../platform/http/access.js';
 import { JsonBodyOnly } from '../../platform/http/bodies/json-body-only.js';
-import { DocumentedBody, OptionalHeader } from '../../platform/http/documented.js';
+import { DocumentedBody, OptionalHeader, type Sent, type Streamed } from '../../platform/http/documented.js';
 import { type SseStream, SseStreams } from '../../platform/http/sse.js';
 import type { AgentKeyCaller } from '../../resources/identity/caller.js';
 import { type Identity, unauthenticated } from '../../resources/identity/identity.js';
@@ -14,7 +14,15 @@ import { KeyIdentity } from '../../resources/identity/identity.http.js';
 import { CHAT_BODY, CHAT_EXAMPLE } from './chat-body.js';
 import { ChatAnswers, type ChatStep } from './chat-answers.js';
 import { type ChatRequest, chatRequestOf } from './chat-request.policy.js';
-import { chunkOf, completionOf, type Ending, type Head, usageChunkOf } from './completion.policy.js';
+import {
+  type ChatCompletion,
+  type ChatCompletionChunk,
+  chunkOf,
+  completionOf,
+  type Ending,
+  type Head,
+  usageChunkOf,
+} from './completion.policy.js';
 import { ignoredBy } from './asking/ignored.policy.js';
 import { OpenAiOptions } from './asking/openai-options.js';
 import { inTheirWords, type TheirNames } from './asking/their-words.policy.js';
@@ -47,7 +55,7 @@ export class ChatCompletionsController {
     @Res() reply: FastifyReply,
     @Headers('Idempotency-Key') key?: string,
     @Headers(CONVERSATION_HEADER) conversationInHeader?: string,
-  ): Promise<void> {
+  ): Promise<Sent<ChatCompletion, Streamed<ChatCompletionChunk>>> {
     const caller = await identity.agentKey();
     if (!caller) throw unauthenticated();
     const read = chatRequestOf(body, caller.agentId);

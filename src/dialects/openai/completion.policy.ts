@@ -148,3 +148,10 @@ export function completionOf(head: Head, { message }: Completion, reason: Finish
     },
   };
 }
+
+export type ChatCompletion = ReturnType<typeof completionOf>;
+
+/** What one part of a stream is; the last may tell why there is no more. */
+export type ChatCompletionChunk =
+  | (ReturnType<typeof chunkOf> & Readonly<{ usage?: ReturnType<typeof usageOf> | null }>)
+  | Readonly<{ error: Readonly<{ message: string; code: string | null; type: 'server_error'; param: null }> }>;

@@ -15,7 +15,7 @@ import { FrameTail } from './frame-tail.js';
 import { pump } from './pump.js';
 import { JournalOptions } from './journal-options.js';
 import { TurnActivity } from './turn-activity.js';
-import { OptionalHeader, OptionalQuery } from '../../platform/http/documented.js';
+import { OptionalHeader, OptionalQuery, type Streamed } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
 
 /** Answers as they are being written, and again afterwards: the same bytes each time. */
@@ -44,7 +44,7 @@ export class MessagesController {
     @Headers('last-event-id') header: string | undefined,
     @Query('last_event_id') query: string | undefined,
     @Res() reply: FastifyReply,
-  ): Promise<void> {
+  ): Promise<Streamed<Frame>> {
     if (!this.options.isServed) throw new Rejection('not-found', 'Not found');
     const cursor = header ?? query;
     const fromStart = cursor === undefined;

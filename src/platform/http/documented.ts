@@ -1,6 +1,15 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, type ApiBodyOptions, ApiHeader, ApiQuery } from '@nestjs/swagger';
 
+/** Returned by handlers that send a body of this type by themselves, or something else where they are asked for that. */
+export type Sent<Body, Else = void> = Body extends unknown ? Else : never;
+
+/** Returned by handlers that send Server-Sent Events. Each `data` of theirs is the JSON of one of this type. */
+export type Streamed<Data> = Data extends unknown ? void : never;
+
+/** Returned by handlers that send the JSON of one of this type a line. */
+export type Lines<Line> = Line extends unknown ? void : never;
+
 /** Query parameters that a request may leave out, as the reference shows them. */
 export const OptionalQuery = (...names: readonly string[]): MethodDecorator =>
   applyDecorators(...names.map((name) => ApiQuery({ name, required: false, type: String })));

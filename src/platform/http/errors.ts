@@ -14,7 +14,7 @@ const LOST_RACES = 'Too much is changed here at once. Please try again.';
 const DEPENDENCY_DOWN = 'A part of the service does not answer right now. Please try again.';
 
 /** Nothing is lost by it: what was refused was not done, and is done when it is asked for again once there is space. */
-export const DISK_FULL: Failure = {
+const DISK_FULL: Failure = {
   ...COMMON['disk-full'],
   message: 'The service has no space left to store anything. Please try again later.',
   unexpected: true,

@@ -57,7 +57,8 @@ const REQUEST_ID_HEADER = 'X-Request-Id';
 const REQUEST_ARRIVES_MS_MAX = 600_000;
 /** Of a request that comes in nothing may be missing for longer. */
 const BODY_STALL_MS_MAX = 60_000;
-const PARAMETER_CHARACTERS_MAX = 512;
+/** Of a part of a path that names something. */
+export const PARAMETER_CHARACTERS_MAX = 512;
 const FORM_FIELD_BYTES_MAX = 1024 * 1024;
 const IDLE_SWEEP_MS = 50;
 

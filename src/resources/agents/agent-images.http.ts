@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { Controller, Get, Param, Res, StreamableFile } from '@nestjs/common';
+import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { fileTypeFromBuffer } from 'file-type';
 import { AgentQueries } from '../../../projections/agents/agents.queries.js';
@@ -40,6 +41,7 @@ export class AgentImagesController {
     private readonly blobs: Blobs,
   ) {}
 
+  @ApiOperation({ summary: 'The picture of an agent, at the address that its record names' })
   @Access({ for: 'capability', action: 'describe', of: 'agents', scopes: 'any-token' })
   @Get(':agentId/:capability')
   async image(

@@ -78,6 +78,7 @@ export class AgentsController {
     private readonly fingerprints: Fingerprints,
   ) {}
 
+  @ApiOperation({ summary: 'The user’s agents, and those of others that teams and links let the user use' })
   @Access({ for: 'user', action: 'list', of: 'agents', scopes: ['agents:read'] })
   @Get('get_agents')
   async list(@CurrentUser() user: SignedInUser) {
@@ -93,6 +94,7 @@ export class AgentsController {
     );
   }
 
+  @ApiOperation({ summary: 'An agent in full' })
   @Access({
     for: 'user',
     action: 'read',
@@ -113,6 +115,7 @@ export class AgentsController {
     return agentRecordInFull({ ...this.shown(user, agent, tools), grant, pinned }, referred);
   }
 
+  @ApiOperation({ summary: 'The agents that the user has pinned' })
   @Access({ for: 'user', action: 'list', of: 'agents', scopes: ['agents:read'] })
   @Get('pinned_agents')
   async pinned(@CurrentUser() user: SignedInUser) {
@@ -191,6 +194,7 @@ export class AgentsController {
     return { success: true, id, message: 'Agent updated successfully', ...shown };
   }
 
+  @ApiOperation({ summary: 'Gives an agent another key; the old one ends at once' })
   @Access({ for: 'user', action: 'change', of: 'agents', scopes: ['agents:keys'], at: { in: 'path', name: 'id' } })
   @Post('regenerate_agent_key/:id')
   @HttpCode(200)
@@ -205,6 +209,7 @@ export class AgentsController {
     return { success: true, key };
   }
 
+  @ApiOperation({ summary: 'Deletes an agent' })
   @Access({
     for: 'user',
     action: 'delete',
@@ -220,6 +225,7 @@ export class AgentsController {
     return { id: agent.id };
   }
 
+  @ApiOperation({ summary: 'Pins an agent, or takes the pin away' })
   @Access({
     for: 'user',
     action: 'change',

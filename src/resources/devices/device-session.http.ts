@@ -1,10 +1,10 @@
 import { Body, Controller, Get, Headers, HttpCode, Param, Post, Res, UseGuards } from '@nestjs/common';
-import { ApiConsumes, ApiOperation, ApiProduces, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiConsumes, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { Access } from '../../platform/http/access.js';
-import { DocumentedBody, OptionalHeader } from '../../platform/http/documented.js';
+import { DocumentedBody, OptionalHeader, type Streamed } from '../../platform/http/documented.js';
 import { SseStreams } from '../../platform/http/sse.js';
 import type { DeviceCaller } from '../identity/caller.js';
 import { CurrentDevice } from '../identity/identity.http.js';
@@ -12,7 +12,7 @@ import { DeviceSignature } from './device-signature.http.js';
 import { bytesIn, fieldsOf, machineFieldIn } from './device-fields.http.js';
 import { DeviceOutputs } from './invocations/device-outputs.js';
 import { deviceRecord } from './device-record.http.js';
-import { DeviceSessions, TICKET_SECONDS } from './invocations/device-sessions.js';
+import { DeviceSessions, type SessionEvent, TICKET_SECONDS } from './invocations/device-sessions.js';
 import { AcknowledgeInvocation } from './invocations/device-invocation.commands.js';
 import { invocationNotFound } from './invocations/device-invocation.decider.js';
 import { type AckDecision, isInvocationId } from './invocations/device-invocation.events.js';
@@ -57,7 +57,6 @@ export class DeviceSessionController {
   }
 
   @ApiOperation({ summary: 'The commands of a session (Server-Sent Events), each once' })
-  @ApiProduces('text/event-stream')
   @ApiResponse({
     status: 410,
     description: 'The ticket was used, has expired or is another device’s (`session_ticket_invalid`).',
@@ -68,7 +67,7 @@ export class DeviceSessionController {
     @CurrentDevice() device: DeviceCaller,
     @Param('ticket') ticket: string,
     @Res() reply: FastifyReply,
-  ): Promise<void> {
+  ): Promise<Streamed<SessionEvent>> {
     await this.sessions.enter(device.deviceId, ticket);
     await this.sessions.serve(device, this.streams.start(reply));
   }

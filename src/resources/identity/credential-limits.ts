@@ -6,33 +6,46 @@ import type { ClientConnection, WrongCredentials } from './wrong-credentials.por
 
 /** What a client may do, within a rate. */
 abstract class LimitedByClient {
-  protected abstract readonly refusal: readonly [code: string, message: string];
-
   constructor(private readonly limit: RateLimit) {}
 
   /** Counts one. @throws Rejection, as `refusal` says, once the client has no more of them left */
-  async count(client: ClientConnection): Promise<void> {
+  protected async countOne(client: ClientConnection, refusal: (waitSeconds: number) => Rejection): Promise<void> {
     const waitSeconds = await this.limit.take(clientOf(client));
-    if (waitSeconds !== undefined) throw new Rejection(...this.refusal, undefined, waitSeconds);
+    if (waitSeconds !== undefined) throw refusal(waitSeconds);
   }
 }
 
 /** The wrong credentials of a client, within a rate. */
 export class LimitedWrongCredentials extends LimitedByClient implements WrongCredentials {
-  protected readonly refusal = ['too-many-wrong-credentials', 'Too many wrong credentials'] as const;
+  /** @throws Rejection too-many-wrong-credentials */
+  count(client: ClientConnection): Promise<void> {
+    return this.countOne(
+      client,
+      (seconds) => new Rejection('too-many-wrong-credentials', 'Too many wrong credentials', undefined, seconds),
+    );
+  }
 }
 
 /** The session tokens that are generated for a client, within a rate. */
 export class GeneratedTokens extends LimitedByClient {
-  protected readonly refusal = ['too-many-requests', 'Too many new tokens'] as const;
+  /** @throws Rejection too-many-requests */
+  count(client: ClientConnection): Promise<void> {
+    return this.countOne(client, (seconds) => new Rejection('too-many-requests', 'Too many new tokens', undefined, seconds));
+  }
 }
 
 /** The codes of pairings that a client tries to redeem, within a rate. */
 export class LimitedRedeemedCodes extends LimitedByClient implements RedeemedCodes {
-  protected readonly refusal = ['too-many-requests', 'Too many codes'] as const;
+  /** @throws Rejection too-many-requests */
+  count(client: ClientConnection): Promise<void> {
+    return this.countOne(client, (seconds) => new Rejection('too-many-requests', 'Too many codes', undefined, seconds));
+  }
 }
 
 /** The sign-ins that a client begins, within a rate: each is remembered until it is finished or too old. */
 export class BegunSignIns extends LimitedByClient {
-  protected readonly refusal = ['too-many-requests', 'Too many sign-ins'] as const;
+  /** @throws Rejection too-many-requests */
+  count(client: ClientConnection): Promise<void> {
+    return this.countOne(client, (seconds) => new Rejection('too-many-requests', 'Too many sign-ins', undefined, seconds));
+  }
 }

@@ -1,5 +1,5 @@
 import { Controller, Get } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { LanguageModels, type ModelDescription, ModelFailed } from './model/language-model.port.js';
 import type { SignedInUser } from '../identity/caller.js';
 import { UserIfSignedIn } from '../identity/identity.http.js';
@@ -11,6 +11,7 @@ import { Access } from '../../platform/http/access.js';
 export class ModelsController {
   constructor(private readonly models: LanguageModels) {}
 
+  @ApiOperation({ summary: 'The models that agents may use, the user’s own among them' })
   @Access({ for: 'anyone', action: 'describe', of: 'models', scopes: ['models:read', 'chat:run'] })
   @Get()
   async list(@UserIfSignedIn() user: SignedInUser | undefined) {

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, HttpCode, Post, Query, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { IsISO8601, IsNotEmpty, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
 import type { FastifyReply } from 'fastify';
 import type { ResourceAction } from '../../kernel/access.js';
@@ -48,6 +48,7 @@ export class PromptsController {
     private readonly reaching: Reaching,
   ) {}
 
+  @ApiOperation({ summary: 'The prompts that everybody has, the user’s own, and those of teams' })
   @Access({ for: 'user', action: 'list', of: 'prompts', scopes: ['prompts:read'] })
   @Get('get_prompts')
   async list(@CurrentUser() user: SignedInUser) {
@@ -62,6 +63,7 @@ export class PromptsController {
     ];
   }
 
+  @ApiOperation({ summary: 'The text of a prompt' })
   @Access({
     for: 'user',
     action: 'read',
@@ -79,6 +81,7 @@ export class PromptsController {
     return { content: prompt.content, name: prompt.name, updated_at: prompt.updatedAt.toISOString() };
   }
 
+  @ApiOperation({ summary: 'Adds a prompt' })
   @DocumentedBody({ type: PromptText }, { name: 'Pirate', content: 'Answer like a pirate.' })
   @Access({ for: 'user', action: 'create', of: 'prompts', scopes: ['prompts:write'] })
   @Post('create_prompt')
@@ -89,6 +92,7 @@ export class PromptsController {
     return { id: promptId };
   }
 
+  @ApiOperation({ summary: 'Changes a prompt; refused where it was changed since `expected_updated_at`' })
   @DocumentedBody({ type: PromptEdit }, { id: '00000000-0000-4000-8000-000000000000', name: 'Pirate', content: 'Ahoy.' })
   @Access({
     for: 'user',
@@ -108,6 +112,7 @@ export class PromptsController {
     return { success: true };
   }
 
+  @ApiOperation({ summary: 'Deletes a prompt' })
   @DocumentedBody({ type: PromptId }, { id: '00000000-0000-4000-8000-000000000000' })
   @Access({ for: 'user', action: 'delete', of: 'prompts', scopes: ['prompts:write'], at: { in: 'body', name: 'id' } })
   @Post('delete_prompt')

@@ -31,6 +31,7 @@ const ROWS_MAX = 100;
 const ORDERS: readonly string[] = ['date', 'name', 'tokens'] satisfies SourceOrder['by'][];
 
 type Asked = string | undefined;
+type ListedSource = ReturnType<typeof defaultSource> | ReturnType<typeof sourceRecord>;
 
 /** A user's sources. */
 @ApiTags('Sources')
@@ -48,7 +49,7 @@ export class SourcesController {
   @Access({ for: 'user', action: 'list', of: 'sources', scopes: ['sources:read'] })
   @Get('sources')
   @ApiOperation({ summary: 'All sources, newest first, after one that stands for none' })
-  async all(@CurrentUser() user: SignedInUser) {
+  async all(@CurrentUser() user: SignedInUser): Promise<readonly ListedSource[]> {
     const { embeddingsModel } = this.listing;
     const [own, held] = await Promise.all([this.sources.ownedBy(user.userId), this.reaching.held(user.userId, 'sources')]);
     const sources = visible(user, 'sources', [...own, ...(await this.sources.among([...held.keys()]))]);
@@ -66,6 +67,7 @@ export class SourcesController {
     return [undefined, ...own].map((source) => combinedRecord(source, this.listing.embeddingsModel));
   }
 
+  @ApiOperation({ summary: 'The user’s sources, page by page' })
   @OptionalQuery('sort', 'order', 'page', 'rows', 'search')
   @Access({ for: 'user', action: 'search', of: 'sources', scopes: ['sources:read'] })
   @Get('sources/paginated')
@@ -114,6 +116,7 @@ export class SourcesController {
     return { success: true, status: 'ok' };
   }
 
+  @ApiOperation({ summary: 'The files of a source as a tree' })
   @RequiredQuery('id')
   @Access({
     for: 'user',
@@ -135,6 +138,7 @@ export class SourcesController {
     };
   }
 
+  @ApiOperation({ summary: 'The chunks of a source, page by page' })
   @RequiredQuery('id')
   @OptionalQuery('page', 'per_page', 'path', 'search')
   @Access({

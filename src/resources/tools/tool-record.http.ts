@@ -1,7 +1,7 @@
 import type { ToolRecord } from '../../../projections/tools/tools.queries.js';
 import { accessOf, ownerCredentialWrites } from './toolbox/access.policy.js';
 import { defaultToolId } from './defaults/default-tools.policy.js';
-import type { ActionDefinition, ToolDefinition } from './toolbox/tool.events.js';
+import type { Access, ActionDefinition, ToolDefinition } from './toolbox/tool.events.js';
 import type { ConfigField, ToolKind } from './toolbox/tool-kind.port.js';
 
 /** A kind of tool as it is offered to be set up. */
@@ -45,15 +45,22 @@ export const defaultToolRecord = (
 
 const OWN = { ownership: 'user', team_access: null, connection_id: null } as const;
 
+const shownConfig = ({ config, credentialsId }: ToolDefinition): Readonly<Record<string, unknown>> =>
+  credentialsId === null ? config : { ...config, has_encrypted_credentials: true };
+
 const shown = (definition: ToolDefinition) => ({
   name: definition.name,
   displayName: definition.displayName,
   customName: definition.customName,
   description: definition.description,
-  config: { ...definition.config, ...(definition.credentialsId !== null && { has_encrypted_credentials: true }) },
+  config: shownConfig(definition),
   actions: definition.actions.map((action) => withAccess(definition.name, action)),
   status: definition.status,
   owner_credential_writes: ownerCredentialWrites(definition),
 });
 
-const withAccess = (kind: string, action: ActionDefinition) => ({ ...action, access: accessOf(kind, action) });
+/** An action has fields of its kind as well, such as the `method` of a request. */
+const withAccess = (kind: string, action: ActionDefinition): ActionDefinition & Readonly<{ access: Access }> => ({
+  ...action,
+  access: accessOf(kind, action),
+});

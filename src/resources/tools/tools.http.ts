@@ -1,5 +1,5 @@
 import { Body, Controller, Get, HttpCode, Post, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
 import { ToolQueries } from '../../../projections/tools/tools.queries.js';
@@ -44,6 +44,7 @@ export class ToolsController {
     private readonly reaching: Reaching,
   ) {}
 
+  @ApiOperation({ summary: 'The kinds of tools that can be set up' })
   @Access({ for: 'user', action: 'describe', of: 'tools', scopes: ['tools:read'] })
   @Get('available_tools')
   available(@CurrentUser() _: SignedInUser) {
@@ -51,6 +52,7 @@ export class ToolsController {
     return { success: true, data: offered.map(offeredKind) };
   }
 
+  @ApiOperation({ summary: 'The user’s tools, and those of teams' })
   @Access({ for: 'user', action: 'list', of: 'tools', scopes: ['tools:read'] })
   @Get('get_tools')
   async list(@CurrentUser() user: SignedInUser) {
@@ -69,6 +71,7 @@ export class ToolsController {
     return { success: true, tools: [...rows, ...defaults.map((kind) => defaultToolRecord(userId, kind, !off.has(kind.name)))] };
   }
 
+  @ApiOperation({ summary: 'Sets a tool up' })
   @DocumentedBody({ type: NewTool }, NEW_TOOL)
   @Access({ for: 'user', action: 'create', of: 'tools', scopes: ['tools:write'] })
   @Post('create_tool')
@@ -83,6 +86,7 @@ export class ToolsController {
     return { id: toolId };
   }
 
+  @ApiOperation({ summary: 'Changes a tool; what is left out stays' })
   @DocumentedBody({ type: ToolEdit }, { id: '00000000-0000-4000-8000-000000000000', customName: 'Notes' })
   @Access({
     for: 'user',
@@ -98,6 +102,7 @@ export class ToolsController {
     return this.change(user, reply, id, wish);
   }
 
+  @ApiOperation({ summary: 'Changes the configuration of a tool' })
   @DocumentedBody({ type: ToolConfigEdit }, { id: '00000000-0000-4000-8000-000000000000', config: {} })
   @Access({
     for: 'user',
@@ -117,6 +122,7 @@ export class ToolsController {
     return this.change(user, reply, id, { config });
   }
 
+  @ApiOperation({ summary: 'Changes the actions of a tool' })
   @DocumentedBody({ type: ToolActionsEdit }, { id: '00000000-0000-4000-8000-000000000000', actions: [] })
   @Access({
     for: 'user',
@@ -136,6 +142,7 @@ export class ToolsController {
     return this.change(user, reply, id, { actions });
   }
 
+  @ApiOperation({ summary: 'Switches a tool on or off' })
   @DocumentedBody({ type: ToolStatusEdit }, { id: '00000000-0000-4000-8000-000000000000', status: false })
   @Access({
     for: 'user',
@@ -158,6 +165,7 @@ export class ToolsController {
     return { success: true };
   }
 
+  @ApiOperation({ summary: 'Deletes a tool' })
   @DocumentedBody({ type: ToolIdOnly }, { id: '00000000-0000-4000-8000-000000000000' })
   @Access({ for: 'user', action: 'delete', of: 'tools', scopes: ['tools:write'], at: { in: 'body', name: 'id' } })
   @Post('delete_tool')

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { Controller, Get, Headers, Param, Query, Res } from '@nestjs/common';
-import { ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { type AuditEvent, type AuditFilter, AuditLogQueries } from '../../../projections/audit-log/audit-log.queries.js';
 import { may } from '../../resources/identity/access.policy.js';
@@ -9,7 +9,7 @@ import { CurrentUser } from '../../resources/identity/identity.http.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { AuditEventsQuery, PAGE_DEFAULT, PAGE_MAX } from './audit.dto.js';
 import { isOwnTrace, type TraceNode, traceOf } from './trace.policy.js';
-import { OptionalQuery } from '../../platform/http/documented.js';
+import { type Lines, OptionalQuery, type Sent } from '../../platform/http/documented.js';
 import { momentIn } from '../../platform/http/moments.js';
 import { Access } from '../../platform/http/access.js';
 
@@ -28,7 +28,6 @@ export class AuditController {
   constructor(private readonly auditLog: AuditLogQueries) {}
 
   @ApiOperation({ summary: 'Events in the order of the log; with Accept: application/x-ndjson one a line, to the end' })
-  @ApiProduces('application/json', LINES)
   @OptionalQuery('stream', 'type', 'actor', 'correlation', 'from', 'to', 'after', 'limit')
   @Access({ for: 'user', action: 'read', of: 'audit' })
   @Get('events')
@@ -37,7 +36,7 @@ export class AuditController {
     @Query() query: AuditEventsQuery,
     @Headers('accept') accept: string | undefined,
     @Res() reply: FastifyReply,
-  ): Promise<void> {
+  ): Promise<Sent<AuditPage, Lines<AuditLine>>> {
     const filter = {
       ...filterOf(query),
       ...(!may(user, { does: 'see-all' }) && { visibleActors: await this.auditLog.actorsOf(user.cause.actor) }),
@@ -109,16 +108,22 @@ function positionOf(after: string | undefined): bigint {
   return position < POSITION_MAX ? position : POSITION_MAX;
 }
 
+const headOf = ({ data: _, position, at, correlationId, causationId, ...rest }: AuditEvent) => ({
+  position: String(position),
+  ...rest,
+  at: at.toISOString(),
+  correlation_id: correlationId,
+  causation_id: causationId,
+});
+
+type AuditLine = ReturnType<typeof headOf> & Readonly<{ data: unknown }>;
+/** `next` is for `after`, where there is more. */
+type AuditPage = Readonly<{ success: true; events: readonly AuditLine[]; next: string | null }>;
+
 /** The data stands as it was stored, byte for byte; where it is no JSON, as a text. */
 function eventJson(event: AuditEvent): string {
-  const { data, position, at, correlationId, causationId, ...rest } = event;
-  const head = {
-    position: String(position),
-    ...rest,
-    at: at.toISOString(),
-    correlation_id: correlationId,
-    causation_id: causationId,
-  };
+  const { data } = event;
+  const head = headOf(event);
   return `${JSON.stringify(head).slice(0, -1)},"data":${isJson(data) ? data : JSON.stringify(data)}}`;
 }
 
@@ -133,7 +138,18 @@ function isJson(text: string): boolean {
   }
 }
 
-type NodeBody = { position: string; id: string; stream: string; caused: NodeBody[] };
+type NodeBody = {
+  position: string;
+  id: string;
+  stream: string;
+  revision: number;
+  type: string;
+  at: string;
+  actor: string | null;
+  /** The frames of an answer, where the event seals one. */
+  journal?: Readonly<{ stream: string; frames: number; last_id: number; sha256: string }>;
+  caused: readonly NodeBody[];
+};
 
 function nodeBody({ event, journal, caused }: TraceNode): NodeBody {
   const { position, id, stream, revision, type, at, actor } = event;

@@ -14,9 +14,9 @@ import { ReplayBudget } from './replay-budget.js';
 import { UserBacklog } from './user-backlog.js';
 import { idIn, type UserEventId } from './user-event.policy.js';
 import { UserEventStream } from './user-event-stream.js';
-import { userKey, userStream } from './user.events.js';
+import { type UserEvent, userKey, userStream } from './user.events.js';
 import { UserEventsOptions } from './user-events-options.js';
-import { OptionalHeader, OptionalQuery } from '../../platform/http/documented.js';
+import { OptionalHeader, OptionalQuery, type Streamed } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
 
 /** What happens to a user's things, told to every tab they have open. */
@@ -49,7 +49,7 @@ export class UserEventsController {
     @Headers('last-event-id') header: string | undefined,
     @Query('last_event_id') query: unknown,
     @Res() reply: FastifyReply,
-  ): Promise<void> {
+  ): Promise<Streamed<UserEvent>> {
     const { realtimeRoutes, pushEnabled, streamsMax } = this.options.settings;
     if (!realtimeRoutes) throw new Rejection('not-found', 'Not found');
     if (!user) throw unauthenticated();

@@ -7,7 +7,9 @@ import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { QuotaUse } from '../../work/limits/quota-use.port.js';
 import { Access } from '../../platform/http/access.js';
 
-const unlimited = { limit: null, source: null, source_id: null };
+type Limit = Readonly<{ limit: number | null; source: 'instance' | null; source_id: null }>;
+
+const unlimited: Limit = { limit: null, source: null, source_id: null };
 
 /** What users have used of what they may use. */
 @ApiTags('Usage')
@@ -26,8 +28,8 @@ export class QuotaController {
     await this.freshness.reached(['usage'], this.lastWrites.of(userId));
     const { direct, agent, period } = await this.quota.used(userId);
     const { tokensPerUser } = this.quota;
-    const limit = tokensPerUser === undefined ? unlimited : { ...unlimited, limit: tokensPerUser, source: 'instance' };
-    const bucket = (name: string, used: number, tokens: object) => ({
+    const limit: Limit = tokensPerUser === undefined ? unlimited : { ...unlimited, limit: tokensPerUser, source: 'instance' };
+    const bucket = (name: string, used: number, tokens: Limit) => ({
       bucket: name,
       tokens: { ...tokens, used },
       // Models have no prices here.

@@ -1,4 +1,5 @@
 import { Controller, Get } from '@nestjs/common';
+import { ApiOperation } from '@nestjs/swagger';
 import type { SignedInUser } from '../../resources/identity/caller.js';
 import { CurrentUser } from '../../resources/identity/identity.http.js';
 import { Access } from '../../platform/http/access.js';
@@ -9,6 +10,7 @@ import { Access } from '../../platform/http/access.js';
  */
 @Controller('api')
 export class EmptyListsController {
+  @ApiOperation({ summary: 'Templates of agents: there are none' })
   @Access({ for: 'user', action: 'describe', of: 'agents', scopes: ['agents:read'] })
   @Get('template_agents')
   templateAgents(@CurrentUser() _: SignedInUser) {

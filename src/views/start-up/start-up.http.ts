@@ -1,4 +1,5 @@
 import { Controller, Get, Redirect } from '@nestjs/common';
+import { ApiOperation } from '@nestjs/swagger';
 import type { AuthType } from '../../resources/identity/caller.js';
 import { Access } from '../../platform/http/access.js';
 
@@ -18,11 +19,13 @@ export class StartUpController {
   constructor(private readonly options: StartUpOptions) {}
 
   /** There is no web page of ours: the interactive reference is the nearest thing. */
+  @ApiOperation({ summary: 'Leads to this reference' })
   @Access({ for: 'anyone', action: 'describe', of: 'service', scopes: 'any-token' })
   @Get()
   @Redirect('/api/docs', 302)
   home() {}
 
+  @ApiOperation({ summary: 'How users sign in, and what can be searched' })
   @Access({ for: 'anyone', action: 'describe', of: 'service', scopes: 'any-token' })
   @Get('api/config')
   config() {

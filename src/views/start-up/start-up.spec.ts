@@ -17,7 +17,7 @@ async function start(
   @Module({ imports: [identityGround(config), IdentityModule, StartUpModule] })
   class RootModule {}
   const app = await createHttpApp(RootModule, { ...config, readModels: [] }, { logger: false });
-  serveApiReference(app, '1');
+  serveApiReference(app);
   await app.listen(0, '127.0.0.1');
   const { port } = app.getHttpServer().address() as AddressInfo;
   try {

@@ -17,7 +17,7 @@ import { type AcceptedQuestion, AskQuestionIntake, type WayIn } from './ask-ques
 import { AnsweringOptions } from '../loop/answering-options.js';
 import { QuestionRequest } from './question.dto.js';
 import { FrameTail } from '../../journal/frame-tail.js';
-import { DocumentedBody, OptionalHeader } from '../../../platform/http/documented.js';
+import { DocumentedBody, OptionalHeader, type Sent, type Streamed } from '../../../platform/http/documented.js';
 import { Access } from '../../../platform/http/access.js';
 
 const EXAMPLE = { question: 'When is tea?', visibility: 'listed' };
@@ -47,7 +47,7 @@ export class AnsweringController {
     @RequestIdentity() identity: Identity,
     @Headers() headers: IncomingHttpHeaders,
     @Res() reply: FastifyReply,
-  ): Promise<void> {
+  ): Promise<Streamed<Frame>> {
     if (typeof request.index === 'number' && request.conversation_id === undefined) {
       throw new Rejection('invalid-request', 'Missing required fields: conversation_id');
     }
@@ -68,7 +68,7 @@ export class AnsweringController {
     @RequestIdentity() identity: Identity,
     @Headers() headers: IncomingHttpHeaders,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ) {
+  ): Promise<Sent<Answer | AnswerOfOlderForm | AnswerForOlderClients, Answer>> {
     const whole = { ...request, index: null, attachments: null };
     const accepted = await this.accept(whole, identity, 'answer', headers);
     const gone = new AbortController();
@@ -134,3 +134,8 @@ const answerOf = ({ conversationId }: AcceptedQuestion, { parts, schema, pending
   ...(parts.structured ? { structured: true, schema } : {}),
   ...(notices.length > 0 ? { warnings: notices } : {}),
 });
+
+type Answer = ReturnType<typeof answerOf>;
+/** What older clients read: to a question that comes with the key of a provider of models this is all. */
+type AnswerOfOlderForm = Readonly<{ answer: string; query: string; result: string }>;
+type AnswerForOlderClients = Answer & AnswerOfOlderForm;

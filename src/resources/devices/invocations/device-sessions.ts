@@ -146,7 +146,7 @@ const envelopeOf = ({
   approvalMode,
   issuedAt,
   deadline,
-}: InvocationRequested['data']): object => ({
+}: InvocationRequested['data']) => ({
   invocation_id: invocationId,
   action,
   params: { command, working_directory: workingDirectory, timeout_ms: timeoutMs },
@@ -156,7 +156,10 @@ const envelopeOf = ({
   command_sha256: commandSha256,
 });
 
-const eventText = (name: string, data: object, id: number): string =>
+/** What a session sends: a command, or why it ends. */
+export type SessionEvent = ReturnType<typeof envelopeOf> | Readonly<{ reason: 'inactivity_timeout' }>;
+
+const eventText = (name: string, data: SessionEvent, id: number): string =>
   `event: ${name}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
 
 /** A ticket is a secret: the store holds a hash of it. */

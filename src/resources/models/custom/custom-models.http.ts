@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { type CustomModelRecord, CustomModelQueries } from '../../../../projections/custom-models/custom-models.queries.js';
 import { Commands } from '../../../kernel/commands.js';
@@ -48,12 +48,14 @@ export class CustomModelsController {
     private readonly freshness: Freshness,
   ) {}
 
+  @ApiOperation({ summary: 'The user’s own models' })
   @Access({ for: 'user', action: 'list', of: 'models', scopes: ['models:read'] })
   @Get()
   async list(@CurrentUser() user: SignedInUser) {
     return { models: (await this.models.ownedBy(user.userId)).map(customModelRecord) };
   }
 
+  @ApiOperation({ summary: 'Adds a model at an OpenAI-compatible endpoint' })
   @DocumentedBody({ type: NewCustomModel }, NEW_MODEL)
   @Access({ for: 'user', action: 'create', of: 'models', scopes: ['models:write'] })
   @Post()
@@ -72,6 +74,7 @@ export class CustomModelsController {
     return this.shown(id, user);
   }
 
+  @ApiOperation({ summary: 'Tries a model out that is not saved' })
   @DocumentedBody({ type: CustomModelTest }, { upstream_model_id, base_url, api_key })
   @Access({ for: 'user', action: 'read', of: 'models', scopes: ['models:write'] })
   @Post('test')
@@ -87,15 +90,19 @@ export class CustomModelsController {
       apiKey: checkedKey(body.api_key),
       upstreamModelId: body.upstream_model_id,
     };
-    return answerOf(reply, await this.tests.test(tested));
+    const outcome = await this.tests.test(tested);
+    if (isUnsafe(outcome)) reply.code(400);
+    return answerOf(outcome);
   }
 
+  @ApiOperation({ summary: 'One of the user’s own models' })
   @Access({ for: 'user', action: 'read', of: 'models', scopes: ['models:read'], at: { in: 'path', name: 'id' } })
   @Get(':id')
   one(@CurrentUser() user: SignedInUser, @Param('id') id: string) {
     return this.shown(id, user);
   }
 
+  @ApiOperation({ summary: 'Changes a model; what is left out stays' })
   @DocumentedBody({ type: CustomModelEdit }, { display_name: NEW_MODEL.display_name, enabled: false })
   @Access({ for: 'user', action: 'change', of: 'models', scopes: ['models:write'], at: { in: 'path', name: 'id' } })
   @Patch(':id')
@@ -112,6 +119,7 @@ export class CustomModelsController {
     return this.shown(id, user);
   }
 
+  @ApiOperation({ summary: 'Deletes a model' })
   @Access({ for: 'user', action: 'delete', of: 'models', scopes: ['models:write'], at: { in: 'path', name: 'id' } })
   @Delete(':id')
   async delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Param('id') id: string) {
@@ -120,6 +128,7 @@ export class CustomModelsController {
     return { success: true };
   }
 
+  @ApiOperation({ summary: 'Tries a saved model out, with what is sent in place of what is saved' })
   @DocumentedBody({ type: SavedCustomModelTest }, { upstream_model_id })
   @Access({ for: 'user', action: 'read', of: 'models', scopes: ['models:write'], at: { in: 'path', name: 'id' } })
   @Post(':id/test')
@@ -143,7 +152,9 @@ export class CustomModelsController {
       apiKey,
       upstreamModelId: body.upstream_model_id?.trim() || definition.upstreamModelId,
     };
-    return answerOf(reply, await this.tests.test(tested));
+    const outcome = await this.tests.test(tested);
+    if (isUnsafe(outcome)) reply.code(400);
+    return answerOf(outcome);
   }
 
   private async own(id: string, user: SignedInUser): Promise<CustomModelRecord> {
@@ -164,11 +175,9 @@ export class CustomModelsController {
 type TestAnswer = Readonly<{ ok: boolean; error?: string }>;
 
 /** An endpoint that refuses is what the test found; an address that may not be asked is the caller's mistake. */
-function answerOf(reply: FastifyReply, outcome: TestOutcome): TestAnswer {
-  if (outcome.ok) return { ok: true };
-  if (outcome.unsafe) reply.code(400);
-  return { ok: false, error: outcome.error };
-}
+const isUnsafe = (outcome: TestOutcome): boolean => !outcome.ok && outcome.unsafe === true;
+
+const answerOf = (outcome: TestOutcome): TestAnswer => (outcome.ok ? { ok: true } : { ok: false, error: outcome.error });
 
 /** An empty key is none: the form of the web client sends it so. */
 function changesIn(body: CustomModelEdit): Partial<UncheckedModel> {

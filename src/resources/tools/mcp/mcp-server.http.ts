@@ -1,5 +1,5 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Commands } from '../../../kernel/commands.js';
 import { type ToolRecord, ToolQueries } from '../../../../projections/tools/tools.queries.js';
@@ -24,7 +24,7 @@ import { McpTool } from './mcp-tool.js';
 import { isOverdue } from './sign-in/oauth.decider.js';
 import { OAuthGrants } from './oauth-grants.js';
 import { OAuthHandshakes } from './oauth-handshakes.js';
-import { DocumentedBody, OptionalQuery } from '../../../platform/http/documented.js';
+import { DocumentedBody, OptionalQuery, type Sent } from '../../../platform/http/documented.js';
 import { Access } from '../../../platform/http/access.js';
 
 const SERVER = { server_url: 'https://tools.example/mcp', auth_type: 'none' };
@@ -45,6 +45,7 @@ export class McpServerController {
     private readonly wrongCredentials: WrongCredentials,
   ) {}
 
+  @ApiOperation({ summary: 'Asks a tool server for its tools; one that wants a sign-in answers where to' })
   @DocumentedBody({ type: McpServerTrial }, { config: SERVER })
   @Access({
     for: 'user',
@@ -69,6 +70,7 @@ export class McpServerController {
     }
   }
 
+  @ApiOperation({ summary: 'Sets a tool server up, or changes it' })
   @DocumentedBody({ type: McpServerWish }, { displayName: 'Issues', config: SERVER })
   @Access({ for: 'user', action: 'change', of: 'tools', scopes: ['tools:write'], at: { in: 'body', name: 'id' } })
   @Post('save')
@@ -93,10 +95,12 @@ export class McpServerController {
   }
 
   /** Where browsers come back to. Who they belong to is known by the state, which works once. */
+  @ApiOperation({ summary: 'The page that browsers come back to from the sign-in at a tool server' })
+  @ApiProduces('text/html')
   @OptionalQuery('state', 'code', 'iss', 'error')
   @Access({ for: 'capability', action: 'change', of: 'tools' })
   @Get('callback')
-  async callback(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Query() query: SignInReply) {
+  async callback(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Query() query: SignInReply): Promise<Sent<string>> {
     const cause = {
       actor: 'system:mcp-oauth-callback',
       credential: 'none',
@@ -118,6 +122,7 @@ export class McpServerController {
       .send(callbackPage(granted));
   }
 
+  @ApiOperation({ summary: 'How far a sign-in at a tool server has come' })
   @Access({ for: 'user', action: 'read', of: 'tools' })
   @Get('oauth_status/:taskId')
   async oauthStatus(@CurrentUser() { userId }: SignedInUser, @Param('taskId') taskId: string) {
@@ -126,6 +131,7 @@ export class McpServerController {
   }
 
   /** Which tool servers wait for a sign-in. No server is asked. */
+  @ApiOperation({ summary: 'Which tool servers have to be signed in at' })
   @Access({ for: 'user', action: 'list', of: 'tools' })
   @Get('auth_status')
   async authStatus(@CurrentUser() { userId }: SignedInUser) {

@@ -1,5 +1,5 @@
 import { Controller, Get, Param } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { SignedInUser } from '../../identity/caller.js';
 import { may } from '../../identity/access.policy.js';
 import { CurrentUser } from '../../identity/identity.http.js';
@@ -19,6 +19,7 @@ import { Access } from '../../../platform/http/access.js';
 export class ArtifactsController {
   constructor(private readonly notebooks: Notebooks) {}
 
+  @ApiOperation({ summary: 'A note or a to-do list of a tool' })
   @Access({ for: 'user', action: 'read', of: 'artifacts' })
   @Get('artifact/:id')
   async one(@CurrentUser() user: SignedInUser, @Param('id') id: string) {
