@@ -85,8 +85,12 @@ export class AskQuestionIntake {
     const seat = replayed ? undefined : this.taker.seat();
     try {
       const { position, taken } = await this.commands.execute(asking(seat?.producer));
-      if (seat && taken) seat.run(taken);
-      else this.nudge(ids);
+      if (seat && taken) {
+        seat.run(taken);
+        return position;
+      }
+      seat?.leave();
+      this.nudge(ids);
       return position;
     } catch (error) {
       // Unless it was refused it may have been asked after all: then it is this process's, and the sweep brings it to its end.
