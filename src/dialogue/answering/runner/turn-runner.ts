@@ -5,10 +5,9 @@ import { Signals } from '../../../kernel/signals.js';
 import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
 import { Timing } from '../../../kernel/timing.js';
 import { Commands } from '../../../kernel/commands.js';
-import { conversation } from '../../conversation/conversation.decider.js';
 import { type Claim, ClaimTurn } from '../../conversation/turn.commands.js';
-import { type Conversation, stopSubject, type Turn } from '../../conversation/turn.policy.js';
-import { conversationStream, type TurnOutcome } from '../../conversation/conversation.events.js';
+import type { Conversation, Turn } from '../../conversation/turn.policy.js';
+import type { TurnOutcome } from '../../conversation/conversation.events.js';
 import { inCallOrder, withToolCalls } from '../../conversation/tool-call.policy.js';
 import { type Message, MessageDigest, withFrame } from '../../journal/message.policy.js';
 import { BackgroundCalls } from '../loop/background-calls.port.js';
@@ -25,14 +24,13 @@ import { allowsMore, type CanContinue, firstFrame, isUnresumed, missingOfPause, 
 import { blockedWith, failedWith, guardrailFrame, stoppedWith, TurnCloser } from './turn-closer.js';
 import { SharedUse } from './shared-use.js';
 import { StopAnswer } from './stop-answer.commands.js';
+import { StopWatch } from './stop-watch.js';
 import { TurnJournals } from './turn-journals.js';
 import { TurnLedger } from './turn-ledger.js';
 import { TurnRecovery } from './turn-recovery.js';
 import { readTranscript, type Transcript, TURN_RUNNER } from '../loop/transcript.js';
 import type { TakenTurn } from '../intake/turn-taker.js';
 
-/** A stop is sent as a signal, which may be lost: so often a running turn also looks for a stop in the log. */
-const STOP_LOOK_MS = 2_000;
 /** How often a resumed run looks where its journal ends, while the run before may still be writing that. */
 const OPENINGS_MAX = 3;
 /** How often a run that finds its turn changed begins anew; after that the sweep takes the turn. */
@@ -62,13 +60,14 @@ export class TurnRunner {
   private readonly logger = new Logger(TurnRunner.name);
   private readonly journals: TurnJournals;
   private readonly recovery: TurnRecovery;
+  private readonly stops: StopWatch;
   private readonly canContinue: CanContinue;
   private closing = false;
 
   constructor(
     private readonly streams: Streams,
     private readonly commands: Commands,
-    private readonly signals: Signals,
+    signals: Signals,
     publisher: FramePublisher,
     private readonly composer: AnswerComposer,
     private readonly closer: TurnCloser,
@@ -79,6 +78,7 @@ export class TurnRunner {
   ) {
     this.producer = ids.next();
     this.journals = new TurnJournals(streams, publisher, timing, ids);
+    this.stops = new StopWatch(streams, signals, timing);
     this.canContinue = (transcript, shown) => composer.canContinue(transcript, shown);
     this.recovery = new TurnRecovery(streams, commands, closer, this.journals, this.canContinue, this.producer);
   }
@@ -165,7 +165,7 @@ export class TurnRunner {
       controller.abort('stopped' satisfies StopReason);
     }
     if (claimed.state.turns.get(turnId)?.stopRequested) controller.abort('stopped' satisfies StopReason);
-    const stopWatching = this.watchForStop(claimed, turnId, controller);
+    const stopWatching = this.stops.watch(claimed, turnId, () => controller.abort('stopped' satisfies StopReason));
     try {
       await unlessLost(this.answer(begun, controller));
     } finally {
@@ -280,23 +280,6 @@ export class TurnRunner {
     if (error instanceof Rejection) return userError(error.message, error.code);
     this.logger.error(`Turn ${turnId} failed unexpectedly.`, error);
     return { text: UNEXPECTED_TEXT, code: null };
-  }
-
-  private watchForStop(claimed: Folded<Conversation>, turnId: string, controller: AbortController): () => void {
-    let folded = claimed;
-    const look = async (): Promise<void> => {
-      folded = await this.streams.fold(conversationStream(claimed.state.id), conversation, folded);
-      const { state } = folded;
-      if (state.status === 'deleted' || state.turns.get(turnId)?.stopRequested) controller.abort('stopped' satisfies StopReason);
-    };
-    // A look that fails is made again; the outcome is decided on the log in any case.
-    const lookQuietly = () => void look().catch(() => undefined);
-    const unsubscribe = this.signals.subscribe(stopSubject(turnId), lookQuietly);
-    const stopLooking = this.timing.every(STOP_LOOK_MS, lookQuietly);
-    return () => {
-      stopLooking();
-      unsubscribe();
-    };
   }
 }
 
