@@ -149,8 +149,10 @@ export function monitorsStory(makeBacking: MakeBacking): void {
       const { conversationId, monitor } = await shop.create();
       shop.server.answer = (_request, response) => answerJson(response, {}, 404);
       shop.world.model.next(say('It is gone.'));
-      expect(await shop.look(monitor.monitor_id)).toMatchObject({
-        status: 'paused',
+      await shop.look(monitor.monitor_id);
+      // The check is recorded first, and then what it comes to.
+      await eventually(async () => (await shop.viewOf(monitor.monitor_id)).status === 'paused');
+      expect(await shop.viewOf(monitor.monitor_id)).toMatchObject({
         paused_reason: expect.stringMatching(/404/),
         last_error: expect.stringMatching(/404/),
         next_check_at: null,
