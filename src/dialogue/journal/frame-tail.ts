@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { SignedInUser } from '../../resources/identity/caller.js';
 import { AnswerReaders } from './answer-readers.js';
 import type { BegunReading } from './message-access.js';
-import { type FrameBatch, type GoesOn, MessageFeed } from './message-feed.js';
-import { goesOn, TurnActivity } from './turn-activity.js';
+import { type FrameBatch, type Follows, MessageFeed } from './message-feed.js';
+import { following, TurnActivity } from './turn-activity.js';
 
 /** A turn by its ids. */
 export type TurnToRun = Readonly<{ conversationId: string; turnId: string }>;
@@ -28,18 +28,18 @@ export class FrameTail {
     reader?: SignedInUser,
     begun?: BegunReading,
   ): AsyncIterable<FrameBatch> {
-    const asked = (terminalId: number) => this.activity.goesOn(conversationId, turnId, terminalId);
+    const asked = (terminalId: number) => this.activity.follows(conversationId, turnId, terminalId);
     const frames = this.feed.tail(turnId, after, begun ? knowing(begun, turnId, asked) : asked, signal, begun?.journal);
     return reader ? this.readers.noting(conversationId, reader, frames, begun?.conversation) : frames;
   }
 }
 
 /** Decides on the conversation as it was read after the first page, once, of a frame on that page; asks about every other. */
-function knowing({ journal, conversation }: BegunReading, turnId: string, asked: GoesOn): GoesOn {
+function knowing({ journal, conversation }: BegunReading, turnId: string, asked: Follows): Follows {
   let isFresh = true;
   return (terminalId) => {
     const isKnown = isFresh && terminalId <= journal.lastRevision;
     isFresh = false;
-    return isKnown ? Promise.resolve(goesOn(conversation.state, turnId, terminalId)) : asked(terminalId);
+    return isKnown ? Promise.resolve(following(conversation.state, turnId, terminalId)) : asked(terminalId);
   };
 }

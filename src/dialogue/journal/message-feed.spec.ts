@@ -10,11 +10,13 @@ import { Signals } from '../../kernel/signals.js';
 import { InProcessSignals } from '../../platform/messaging/signals/in-process-signals.js';
 import { systemTiming } from '../../platform/system-timing.js';
 import { type FrameBatch, MessageFeed, READER_BUFFER_BYTES_MAX } from './message-feed.js';
+import type { Following } from './turn-activity.js';
 import { LOOK_UNHEALTHY_MS } from '../../kernel/topics.js';
 
 const END = '{"type":"end"}';
 const answer = (text: string) => JSON.stringify({ type: 'answer', answer: text });
-const over = () => Promise.resolve(false);
+const following = (what: Following) => () => Promise.resolve(what);
+const over = following('nothing');
 const never = new AbortController().signal;
 
 async function write(store: EventStore, feed: MessageFeed | undefined, first: number, ...frames: string[]): Promise<void> {
@@ -102,7 +104,7 @@ it('takes a reader through the end of a pause into what comes after it', async (
   const store = new InMemoryEventStore();
   const feed = new MessageFeed(store, new InProcessSignals(), systemTiming);
   await write(store, feed, 0, answer('a'), END);
-  const live = textOf(feed.tail('m1', -1, () => Promise.resolve(true), never));
+  const live = textOf(feed.tail('m1', -1, following('more'), never));
   await pause(5);
   await write(store, feed, 2, answer('b'), END);
   expect(await live).toBe(rendered(0, answer('a'), END, answer('b'), END));
@@ -115,16 +117,35 @@ it.each([
   const store = new InMemoryEventStore();
   const feed = new MessageFeed(store, new InProcessSignals(), systemTiming);
   const asked: number[] = [];
-  const goesOn = async (terminalId: number) => asked.push(terminalId) > 0 && terminalId === 1;
+  const follows = async (terminalId: number) => (asked.push(terminalId), terminalId === 1 ? 'more' : 'nothing') as Following;
   await write(store, feed, 0, answer('a'), END);
-  const live = textOf(feed.tail('m1', cursor, goesOn, never));
+  const live = textOf(feed.tail('m1', cursor, follows, never));
   await pause(5);
   await write(store, feed, 2, answer('b'));
   await write(store, feed, 3, END);
   const all = [answer('a'), END, answer('b'), END];
   expect(await live).toBe(rendered(from, ...all.slice(from)));
-  expect(await textOf(feed.tail('m1', cursor, goesOn, never))).toBe(rendered(from, ...all.slice(from)));
+  expect(await textOf(feed.tail('m1', cursor, follows, never))).toBe(rendered(from, ...all.slice(from)));
   expect(asked).toEqual([1, 3]);
+});
+
+it('gives a reader who comes back at the end of a pause what a run wrote to its end while that was decided', async () => {
+  const store = new InMemoryEventStore();
+  const feed = new MessageFeed(store, new AwaySignals(), systemTiming);
+  await write(store, feed, 0, answer('a'), END);
+  const follows = async (terminalId: number): Promise<Following> => {
+    if (terminalId > 1) return 'nothing';
+    await write(store, undefined, 2, answer('b'), END);
+    return 'what-is-written';
+  };
+  expect(await textOf(feed.tail('m1', 1, follows, never))).toBe(rendered(2, answer('b'), END));
+});
+
+it('gives the end to a reader who comes back at the end of a pause after which nothing was written', async () => {
+  const store = new InMemoryEventStore();
+  const feed = new MessageFeed(store, new AwaySignals(), systemTiming);
+  await write(store, feed, 0, answer('a'), END);
+  expect(await textOf(feed.tail('m1', 1, following('what-is-written'), never))).toBe('');
 });
 
 it('finds in the log what a lost signal did not tell, as soon as the next one comes', async () => {
@@ -243,9 +264,9 @@ it('lets a reader go who waits behind a pause, when nothing more is to come of i
   const store = new InMemoryEventStore();
   const feed = new MessageFeed(store, new AwaySignals(), systemTiming);
   await write(store, undefined, 0, answer('a'), END);
-  let goesOn = true;
-  const live = textOf(feed.tail('m1', -1, () => Promise.resolve(goesOn), never));
+  let follows: Following = 'more';
+  const live = textOf(feed.tail('m1', -1, () => Promise.resolve(follows), never));
   await pause(5);
-  goesOn = false;
+  follows = 'nothing';
   expect(await live).toBe(rendered(0, answer('a'), END));
 });

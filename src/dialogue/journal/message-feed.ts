@@ -11,6 +11,7 @@ import { SIGNAL_BYTES_MAX, Signals } from '../../kernel/signals.js';
 import { Timing } from '../../kernel/timing.js';
 import type { FramePublisher } from './frame-publisher.port.js';
 import { isTerminal, messageStream } from './message.events.js';
+import type { Following } from './turn-activity.js';
 import { renderFrames } from './message.policy.js';
 import { type Delivery, Seen, seenByAll, STORE_RETRY_MS, Topics } from '../../kernel/topics.js';
 
@@ -116,8 +117,8 @@ function offerSignalled(readers: ReadonlySet<Reader>, payload: string): void {
   }
 }
 
-/** Whether a message whose journal ends with a terminal frame, that of this id, goes on: its turn was resumed, or is about to run. */
-export type GoesOn = (terminalId: number) => Promise<boolean>;
+/** What comes for a message whose journal ends with a terminal frame, that of this id. */
+export type Follows = (terminalId: number) => Promise<Following>;
 
 /**
  * The frames of messages, past and live, as one thing: `POST /stream` reads a message from the start, a reconnect from its
@@ -160,20 +161,20 @@ export class MessageFeed implements FramePublisher {
   async *tail(
     messageId: string,
     after: number,
-    goesOn: GoesOn,
+    follows: Follows,
     signal: AbortSignal,
     opened?: AsyncIterable<StoredTexts>,
   ): AsyncGenerator<FrameBatch> {
     const reader = new Reader(after + 1, signal);
     // Most who read an answer from its start come after its end, and need no signals.
-    if (opened && (yield* this.fromLog(messageId, reader, opened, goesOn))) return;
+    if (opened && (yield* this.fromLog(messageId, reader, opened, follows))) return;
     const leave = this.topics.join(messageId, reader);
     signal.addEventListener('abort', reader.stir);
     try {
       while (!signal.aborted) {
         reader.clear();
         const pages = this.store.readTexts(messageStream(messageId), reader.next);
-        if (yield* this.fromLog(messageId, reader, pages, goesOn)) return;
+        if (yield* this.fromLog(messageId, reader, pages, follows)) return;
         for (let batch; (batch = await reader.take());) {
           reader.next = batch.last + 1;
           reader.waitsPastEnd = false;
@@ -192,7 +193,7 @@ export class MessageFeed implements FramePublisher {
     messageId: string,
     reader: Reader,
     pages: AsyncIterable<StoredTexts>,
-    goesOn: GoesOn,
+    follows: Follows,
   ): AsyncGenerator<FrameBatch, boolean> {
     reader.waitsPastEnd = false;
     try {
@@ -209,7 +210,7 @@ export class MessageFeed implements FramePublisher {
       }
       const terminalId = last ? terminalIdOf(last) : await this.terminalIdUpTo(messageId, reader);
       reader.waitsPastEnd = terminalId !== undefined;
-      return terminalId !== undefined && !(await goesOn(terminalId));
+      return terminalId !== undefined && (await this.endsAt(terminalId, messageId, reader, follows));
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       await new Promise<void>((resolve) => this.timing.after(STORE_RETRY_MS, resolve, { unref: true }));
@@ -225,6 +226,16 @@ export class MessageFeed implements FramePublisher {
     if (last === undefined || last.revision >= next) return undefined;
     seen.upTo(last.revision);
     return isTerminal(last.data) ? last.revision : undefined;
+  }
+
+  private async endsAt(terminalId: number, messageId: string, reader: Reader, follows: Follows): Promise<boolean> {
+    const coming = await follows(terminalId);
+    if (coming !== 'what-is-written') return coming === 'nothing';
+    const last = await this.lastFrame(messageId);
+    if (last === undefined || last.revision < reader.next) return true;
+    // It is read like what comes: nothing of it may have been signalled to this reader.
+    reader.look();
+    return false;
   }
 
   lastFrame(messageId: string): Promise<StoredEvent | undefined> {

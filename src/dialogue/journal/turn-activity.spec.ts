@@ -5,7 +5,7 @@ import { turnSettings } from '../../../test/support/turn-settings.js';
 import { record } from '../../../test/support/user-reactions.js';
 import { type ConversationEvent, conversationStream } from '../conversation/conversation.events.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
-import { TurnActivity } from './turn-activity.js';
+import { type Following, TurnActivity } from './turn-activity.js';
 import { systemTiming } from '../../platform/system-timing.js';
 
 const turn = { conversationId: 'c1', turnId: 't1' };
@@ -25,6 +25,7 @@ const begun: ConversationEvent[] = [
   { type: 'TurnAsked', data: { ...turn, index: 0, question: 'Why?', requestId: 'r', settings: turnSettings() } },
 ];
 const paused = turnPaused(turn, [waitingCall('k1')]);
+const pausedAgain: ConversationEvent = { ...paused, data: { ...paused.data, lastId: paused.data.lastId + 7 } };
 const END_OF_PAUSE = paused.data.lastId;
 const resumed = turnResumed(turn, 'k1');
 const unresumed = turnUnresumed(turn, 'expired', 'k1');
@@ -39,31 +40,45 @@ async function activityAfter(...events: ConversationEvent[]): Promise<TurnActivi
 }
 
 describe('after a terminal frame', () => {
-  it.each<[string, ConversationEvent[], number, boolean, boolean]>([
-    ['of a turn that ended, nothing comes', answered, 5, false, true],
-    ['of a turn that waits, nothing comes until somebody decides', [paused], END_OF_PAUSE, false, false],
-    ['of a pause, the resumed run comes', [paused, ...resumed], END_OF_PAUSE, true, false],
+  it.each<[string, ConversationEvent[], number, Following, boolean]>([
+    ['of a turn that ended, nothing comes', answered, 5, 'nothing', true],
+    ['of a turn that waits, nothing comes until somebody decides', [paused], END_OF_PAUSE, 'nothing', false],
+    ['of a pause, the resumed run comes', [paused, ...resumed], END_OF_PAUSE, 'more', false],
     [
       'of a pause, the end of the resumed run comes, though its outcome is stated',
       [paused, ...resumed, ...answered],
       END_OF_PAUSE,
-      true,
+      'more',
       false,
     ],
-    ['of a pause that nobody resumed, the end comes', [paused, ...unresumed], END_OF_PAUSE, true, false],
-    ['of a run after a pause, nothing comes', [paused, ...resumed, ...answered], END_OF_PAUSE + 9, false, true],
-    ['of a pause, nobody is kept waiting when the conversation is deleted', [paused, deleted], END_OF_PAUSE, false, false],
+    [
+      'of a pause, the whole resumed run is written once it is sealed',
+      [paused, ...resumed, ...answered, sealed],
+      END_OF_PAUSE,
+      'what-is-written',
+      false,
+    ],
+    ['of an earlier pause, the next one comes', [paused, ...resumed, pausedAgain], END_OF_PAUSE, 'more', false],
+    ['of a pause that nobody resumed, the end comes', [paused, ...unresumed], END_OF_PAUSE, 'more', false],
+    ['of a run after a pause, nothing comes', [paused, ...resumed, ...answered], END_OF_PAUSE + 9, 'nothing', true],
+    [
+      'of a pause, nobody is kept waiting when the conversation is deleted',
+      [paused, deleted],
+      END_OF_PAUSE,
+      'what-is-written',
+      false,
+    ],
     [
       'of a pause whose conversation was deleted, nothing comes once that is stated',
       [paused, deleted, sealed],
       END_OF_PAUSE,
+      'what-is-written',
       false,
-      true,
     ],
-  ])('%s', async (_, events, terminalId, goesOn, endsWith) => {
+  ])('%s', async (_, events, terminalId, follows, endsWith) => {
     const activity = await activityAfter(...events);
-    expect([await activity.goesOn('c1', 't1', terminalId), await activity.endsWith('c1', 't1', terminalId)]).toEqual([
-      goesOn,
+    expect([await activity.follows('c1', 't1', terminalId), await activity.endsWith('c1', 't1', terminalId)]).toEqual([
+      follows,
       endsWith,
     ]);
   });

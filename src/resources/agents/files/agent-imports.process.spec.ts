@@ -34,11 +34,13 @@ describe('an import whose agent says already that it was imported', () => {
     await streams.transact(agentImportStream('i1'), agentImport, accept(accepted, 0, parts), cause);
     const data = { agentId: 'a1', ownerId: 'ann', createdAt: AT, configuration, importId: 'i1' };
     const made: AgentEvent = { type: 'AgentCreated', data };
-    await streams.transact(agentStream('a1'), agent, () => [made, ...since], cause);
+    const { position } = await streams.transact(agentStream('a1'), agent, () => [made, ...since], cause);
     const executed: Command<unknown>[] = [];
     const commands = { execute: (command: Command<unknown>) => Promise.resolve(executed.push(command)) } as unknown as Commands;
     const outcome = await new AgentImports(streams, commands, {} as never).complete('i1', cause);
-    expect(outcome).toMatchObject({ agentId: 'a1', slug: 'flow', status: 'draft', action: 'created' });
+    // Whoever finds it finished by another waits for its agent like the one who finished it.
+    expect(outcome).toMatchObject({ agentId: 'a1', slug: 'flow', status: 'draft', action: 'created', position });
+    expect(position).toBeDefined();
     expect(executed).toEqual([
       expect.objectContaining({ agentId: 'a1', kept: 'flow' }),
       expect.objectContaining({ importId: 'i1', agentId: 'a1' }),

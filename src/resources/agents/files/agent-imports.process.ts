@@ -68,10 +68,10 @@ export class AgentImports {
   /** The agent that says already that it was imported; what else has become of it and of the parts since is its owner's matter. */
   private async said({ importId, agentId: meant }: Accepted): Promise<AppliedImport | undefined> {
     for (const agentId of [meant, insteadOf(importId)]) {
-      const { state } = await this.streams.fold(agentStream(agentId), agent);
+      const { state, position } = await this.streams.fold(agentStream(agentId), agent);
       if (!state.imports.has(importId)) continue;
       const status = state.status === 'published' ? 'published' : 'draft';
-      return { agentId, status, slug: state.configuration!.slug, position: undefined };
+      return { agentId, status, slug: state.configuration!.slug, position };
     }
     return undefined;
   }
