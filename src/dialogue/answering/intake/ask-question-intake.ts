@@ -82,7 +82,7 @@ export class AskQuestionIntake {
 
   /** Where this process has room, the turn is taken in the append that asks it; else some runner is told that it waits. */
   private async ask(asking: (producer?: string) => AskQuestion, ids: Started, replayed: boolean): Promise<bigint | undefined> {
-    const seat = replayed ? undefined : this.taker.seat();
+    const seat = replayed ? undefined : this.taker.seat(ids.turnId);
     try {
       const { position, taken } = await this.commands.execute(asking(seat?.producer));
       if (seat && taken) {

@@ -14,6 +14,9 @@ export type Seat = Readonly<{
 
 /** Whether this process runs turns that it accepts itself. What it has no room for waits in the queue for a worker. */
 export abstract class TurnTaker {
-  /** Room for one turn, kept from now on; undefined where there is none. */
-  abstract seat(): Seat | undefined;
+  /**
+   * Room for a turn that is about to be asked, kept from now on; undefined where there is none. Whether it was asked may be unknown
+   * for long: meanwhile this process neither runs the turn nor takes it for abandoned.
+   */
+  abstract seat(turnId: string): Seat | undefined;
 }

@@ -40,6 +40,9 @@ const UNEXPECTED_TEXT = 'The answer failed unexpectedly. Please try again.';
 /** Every producer begins a turn's journal with the same first frame under this one name; later frames have names of their own. */
 export const ANY_RUNNER = 'any-runner';
 
+/** A turn that this process may have taken: `settle` says whether it has, `done` that nothing more is done about it. */
+export type ExpectedTurn = Readonly<{ settle: (taken: TakenTurn | undefined) => void; done: Promise<void> }>;
+
 type StopReason = 'stopped' | 'interrupted' | 'lost';
 type RunInHand = {
   readonly done: Promise<void>;
@@ -98,15 +101,25 @@ export class TurnRunner {
     return this.inHand(turnId, (controller) => this.take(conversationId, turnId, controller));
   }
 
-  /** Runs a turn that this process took in the append that asked it. */
-  async runTaken({ transcript, claimed }: TakenTurn): Promise<void> {
-    return this.inHand(transcript.asked.turnId, (controller) => {
-      // It has come too late to be finished: its readers get an end, and no successor has to write it.
-      if (this.closing) controller.abort('interrupted' satisfies StopReason);
-      const journal = this.opening(transcript, controller);
-      journal.write(firstFrame(transcript));
-      return this.conduct(beginning(transcript, journal, claimed), controller);
+  /** Runs a turn that this process takes in the append that asks it, once it is known to be taken. It is in hand from now on. */
+  expect(turnId: string): ExpectedTurn {
+    let settle!: ExpectedTurn['settle'];
+    const settled = new Promise<TakenTurn | undefined>((resolve) => (settle = resolve));
+    const done = this.inHand(turnId, async (controller) => {
+      // At the end of this process nothing is waited for: the next one finds the turn in the log.
+      controller.signal.addEventListener('abort', () => settle(undefined), { once: true });
+      const taken = await settled;
+      if (taken) await this.runTaken(taken, controller);
     });
+    return { settle, done };
+  }
+
+  private runTaken({ transcript, claimed }: TakenTurn, controller: AbortController): Promise<void> {
+    // It has come too late to be finished: its readers get an end, and no successor has to write it.
+    if (this.closing) controller.abort('interrupted' satisfies StopReason);
+    const journal = this.opening(transcript, controller);
+    journal.write(firstFrame(transcript));
+    return this.conduct(beginning(transcript, journal, claimed), controller);
   }
 
   private inHand(turnId: string, work: (controller: AbortController) => Promise<void>): Promise<void> {

@@ -44,3 +44,46 @@ it('a worker that shuts down finishes what it has in hand, as its holder; what c
   expect(await framesOf(store, 't2')).toEqual([]);
   expect(await isPresent()).toBe(false);
 });
+
+it('does not run a turn, and does not take it for abandoned, whose asking has no answer yet', async () => {
+  const store = new InMemoryEventStore();
+  const { runner } = workerOver(
+    store,
+    new InProcessSignals(),
+    scripted(async function* () {
+      yield { type: 'text', text: 'So.' };
+    }),
+  );
+  const worker = new TurnsWorker(
+    new InProcessWorkQueue(),
+    new InProcessKeyValue(),
+    runner,
+    systemTiming,
+    systemIds,
+    answeringOptions,
+  );
+  worker.onApplicationBootstrap();
+  const seat = worker.seat('t1')!;
+  await askedTurn(store, 'c1', 't1');
+  const run = runner.run('c1', 't1');
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect([runner.running, await framesOf(store, 't1')]).toEqual([['t1'], []]);
+  seat.leave();
+  await run;
+  expect((await framesOf(store, 't1')).at(-1)).toEqual({ type: 'end' });
+  await worker.beforeApplicationShutdown();
+});
+
+it('does not wait at its end for an asking that has no answer', async () => {
+  const { runner } = workerOver(
+    new InMemoryEventStore(),
+    new InProcessSignals(),
+    scripted(async function* () {}),
+  );
+  const options = { settings: { ...answeringOptions.settings, shutdownMs: 0 } };
+  const worker = new TurnsWorker(new InProcessWorkQueue(), new InProcessKeyValue(), runner, systemTiming, systemIds, options);
+  worker.onApplicationBootstrap();
+  worker.seat('t1');
+  await worker.beforeApplicationShutdown();
+  expect(runner.running).toEqual([]);
+});

@@ -4,7 +4,7 @@ import { KeyValue } from '../../../kernel/key-value.js';
 import { holdLease } from '../../../kernel/lease.js';
 import { Timing } from '../../../kernel/timing.js';
 import { WorkQueue } from '../../../kernel/work-queue.js';
-import { type Seat, type TakenTurn, TurnTaker } from '../intake/turn-taker.js';
+import { type Seat, TurnTaker } from '../intake/turn-taker.js';
 import { TURNS_QUEUE } from '../intake/turns-queue.js';
 import { AnsweringOptions, producerLeaseMs } from '../loop/answering-options.js';
 import type { TurnToRun } from '../../journal/frame-tail.js';
@@ -57,17 +57,15 @@ export class TurnsWorker extends TurnTaker implements OnApplicationBootstrap, Be
     });
   }
 
-  seat(): Seat | undefined {
+  seat(turnId: string): Seat | undefined {
     const leave = this.isWorking && !this.stopping.signal.aborted ? this.seats.tryTake() : undefined;
     if (!leave) return undefined;
-    const run = (taken: TakenTurn): void => {
-      this.runner
-        .runTaken(taken)
-        // The sweep ends what failed here.
-        .catch((error: unknown) => this.logger.error(`Turn ${taken.transcript.asked.turnId} could not be run.`, error))
-        .finally(leave);
-    };
-    return { producer: this.runner.producer, run, leave };
+    const expected = this.runner.expect(turnId);
+    expected.done
+      // The sweep ends what failed here.
+      .catch((error: unknown) => this.logger.error(`Turn ${turnId} could not be run.`, error))
+      .finally(leave);
+    return { producer: this.runner.producer, run: expected.settle, leave: () => expected.settle(undefined) };
   }
 
   /** In this order: take no more turns, finish or interrupt those in hand, give the lease up. */
