@@ -15,6 +15,10 @@ import {
 
 export function retentionContract(subject: () => Subject): void {
   const store = (): EventStore => subject().store;
+  const appendedTo = async (stream: string, count: number) => {
+    await store().append(stream, 'none', newEvents(count));
+    return stream;
+  };
 
   it('keeps only the newest of a stream that is bounded in number', async () => {
     const stream = newStream();
@@ -44,6 +48,24 @@ export function retentionContract(subject: () => Subject): void {
     expect(ids(await eventsOf(store().read(stream)))).toEqual(ids(late));
     const following = await Following.stream(store(), stream).count(1);
     expect(revisions((await following.stop()).events)).toEqual([3]);
+  });
+
+  it('bounds a stream with an append, of whose events it lets go when their time is up', async () => {
+    const [begun, grown] = [newStream(), newStream()];
+    await store().append(grown, 'none', newEvents(2));
+    expect(await store().appendWithin({ maxAgeSeconds: 1 }, begun, 'none', newEvents(3))).toMatchObject({ revision: 2 });
+    const last = newEvents(1);
+    // Others go with it, and have no bounds.
+    const [{ revision }, free] = await Promise.all([
+      store().appendWithin({ maxAgeSeconds: 1 }, grown, 1, last),
+      appendedTo(newStream(), 3),
+    ]);
+    expect(revision).toBe(2);
+    expect(await store().appendWithin({ maxAgeSeconds: 1 }, grown, 1, last)).toMatchObject({ revision: 2 });
+    for (const stream of [begun, grown])
+      await eventually(async () => (await eventsOf(store().read(stream))).length === 0, 'the events to age');
+    expect(revisions(await eventsOf(store().read(free)))).toEqual([0, 1, 2]);
+    await expect(store().appendWithin({ maxAgeSeconds: 1 }, grown, 1, newEvents(1))).rejects.toMatchObject({ actual: 2 });
   });
 
   it('keeps of a stream that is cut off nothing before the cut, and goes on with it', async () => {

@@ -1,5 +1,11 @@
 import type { Streams } from '../../kernel/event-sourcing/streams.js';
-import { APPEND_BYTES_MAX, type NewEvent, type StoredEvent, WrongRevision } from '../../kernel/event-sourcing/event-store.js';
+import {
+  APPEND_BYTES_MAX,
+  type NewEvent,
+  type Retention,
+  type StoredEvent,
+  WrongRevision,
+} from '../../kernel/event-sourcing/event-store.js';
 import { deterministicId } from '../../kernel/ids.js';
 import type { BatchClock } from './batch-clock.js';
 import { FRAME_EVENT, type Frame, messageStream } from './message.events.js';
@@ -59,6 +65,8 @@ export class Journal {
   private readonly lostController = new AbortController();
   private roomWaiters: (() => void)[] = [];
   private wakeTimer: (() => void) | undefined;
+  /** What the stream is still to be bounded by. */
+  private bounds: Retention | undefined;
 
   constructor(
     private readonly streams: Streams,
@@ -98,6 +106,15 @@ export class Journal {
     this.hurry();
     while (this.writing) await this.writing;
     if (this.failure) throw this.failure;
+  }
+
+  /** As `flush`, and the journal is bounded from then on, together with its last frames where any are to be written yet. */
+  async end(bounds: Retention): Promise<void> {
+    this.bounds = bounds;
+    await this.flush();
+    if (!this.bounds) return;
+    const stream = messageStream(this.options.messageId);
+    await this.streams.retryWhileUnavailable(RUN_PATIENCE_MS, () => this.streams.store.setRetention(stream, bounds));
   }
 
   private hurry(): void {
@@ -141,7 +158,9 @@ export class Journal {
     const stream = messageStream(messageId);
     const events = frames.map((data, index) => this.event(first + index, data));
     try {
-      await this.streams.appendEvents(stream, first === 0 ? 'none' : first - 1, events, RUN_PATIENCE_MS);
+      const bounds = this.queue.length === 0 ? this.bounds : undefined;
+      await this.streams.appendEvents(stream, first === 0 ? 'none' : first - 1, events, RUN_PATIENCE_MS, bounds);
+      if (bounds) this.bounds = undefined;
     } catch (error) {
       if (!(error instanceof WrongRevision)) throw error;
       const known = await this.adopt(events);

@@ -105,6 +105,18 @@ export abstract class EventStore {
   /** @throws WrongRevision, StreamGone, AppendTooLarge, StoreUnavailable */
   abstract append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended>;
 
+  /** As `append`, and the stream has these bounds from then on. A store that can does both at once. */
+  async appendWithin(
+    bounds: Retention,
+    stream: string,
+    expected: ExpectedRevision,
+    events: readonly NewEvent[],
+  ): Promise<Appended> {
+    const appended = await this.append(stream, expected, events);
+    await this.setRetention(stream, bounds);
+    return appended;
+  }
+
   /** Pages of a stream; nothing when there is no such stream. */
   abstract read(stream: string, reading?: StreamReading): AsyncIterable<readonly StoredEvent[]>;
 

@@ -89,9 +89,8 @@ export class IdempotencyKeys {
         data: JSON.stringify({ fingerprint: key.fingerprint, value } satisfies KeyUsed<T>),
         metadata: encodeMetadata(cause),
       };
-      await streams.appendEvents(stream, expected, [event]);
-      // Not awaited: the age is checked anyway, the bound only lets the store delete the event.
-      store.setRetention(stream, { maxAgeSeconds: Math.ceil(key.ttlMs / 1000) }).catch(() => undefined);
+      // The age is checked anyway: the bound only lets the store delete the event.
+      await streams.appendEvents(stream, expected, [event], undefined, { maxAgeSeconds: Math.ceil(key.ttlMs / 1000) });
       return { used: 'first', value };
     });
   }

@@ -2,7 +2,7 @@ import { APPEND_PATIENCE_MS, appendWithRetry, whileUnavailable } from './append-
 import { AppendRaces, type Overtaken, RACE_PATIENCE_MS } from './append-races.js';
 import { type Codec, currentVersion, decode, encodeMetadata, Undecodable } from './codec.js';
 import type { Decider, Decision } from './decider.js';
-import type { Appended, EventStore, ExpectedRevision, NewEvent, StoredEvent } from './event-store.js';
+import type { Appended, EventStore, ExpectedRevision, NewEvent, Retention, StoredEvent } from './event-store.js';
 import type { Cause, Event } from './events.js';
 import { eventsSinceSnapshot, type SnapshotRule } from './snapshots.js';
 import { RecentFolds } from './recent-folds.js';
@@ -176,14 +176,23 @@ export class Streams {
     return { ...(await this.appendEvents(stream, expected, written)), ids: written.map(({ id }) => id) };
   }
 
-  /** One append of events that are written already, repeated while its outcome is unknown. @throws as `appendWithRetry` does */
+  /**
+   * One append of events that are written already, repeated while its outcome is unknown; with `bounds` the stream has these from
+   * then on. @throws as `appendWithRetry` does
+   */
   appendEvents(
     stream: string,
     expected: ExpectedRevision,
     events: readonly NewEvent[],
     patienceMs = this.appendPatienceMs,
+    bounds?: Retention,
   ): Promise<Appended> {
-    return appendWithRetry(this.store, this.timing, patienceMs, stream, expected, events);
+    const { store } = this;
+    const append: EventStore['append'] = bounds
+      ? (...what) => store.appendWithin(bounds, ...what)
+      : (...what) => store.append(...what);
+    const appending = { append, lastRevision: (name: string) => store.lastRevision(name) };
+    return appendWithRetry(appending, this.timing, patienceMs, stream, expected, events);
   }
 
   /** Does what is harmless to repeat, until it is done or the store was away for as long as `patienceMs`. @throws as `whileUnavailable` does */

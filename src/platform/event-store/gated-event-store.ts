@@ -29,6 +29,15 @@ export class GatedEventStore extends EventStore {
     return this.opened().append(stream, expected, events);
   }
 
+  override async appendWithin(
+    bounds: Retention,
+    stream: string,
+    expected: ExpectedRevision,
+    events: readonly NewEvent[],
+  ): Promise<Appended> {
+    return this.opened().appendWithin(bounds, stream, expected, events);
+  }
+
   async *read(stream: string, reading?: StreamReading): AsyncIterable<readonly StoredEvent[]> {
     yield* this.opened().read(stream, reading);
   }

@@ -51,7 +51,7 @@ export class TurnCloser {
 
   /**
    * In this order: (1) everything shown so far is durable; (2) the outcome is appended to the conversation; (3) the frames that
-   * close the stream are journaled; (4) the journal gets its retention and is sealed. So a reader that sees `end` finds the answer
+   * close the stream are journaled, with which the journal gets its retention; (4) the turn is sealed. So a reader that sees `end` finds the answer
    * in the conversation. A crash after any step leaves the turn unsealed, and `recover` goes on from there.
    */
   async close(journal: Journal, outcome: TurnOutcome, cause: Cause, ledger: TurnLedger): Promise<void> {
@@ -156,14 +156,10 @@ export class TurnCloser {
     cause: Cause,
     known: Folded<Conversation>,
   ): Promise<void> {
-    await journal.flush();
+    await journal.end({ maxAgeSeconds: this.options.settings.messageEventsRetentionSeconds });
     const { digest } = journal;
     const sealed = { conversationId, turnId, lastId: digest.lastId, frames: digest.frames, sha256: digest.hex() };
-    await this.streams.retryWhileUnavailable(RUN_PATIENCE_MS, async () => {
-      const maxAgeSeconds = this.options.settings.messageEventsRetentionSeconds;
-      await this.store.setRetention(messageStream(turnId), { maxAgeSeconds });
-      await this.commands.execute(new SealTurn(sealed, cause, known));
-    });
+    await this.streams.retryWhileUnavailable(RUN_PATIENCE_MS, () => this.commands.execute(new SealTurn(sealed, cause, known)));
   }
 }
 

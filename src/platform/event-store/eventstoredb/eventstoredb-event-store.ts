@@ -48,6 +48,17 @@ export class EventStoreDbEventStore extends EventStore {
     return this.appends.append(stream, expected, events);
   }
 
+  /** Both are under way at once: bounds that come before their events hide none of them. */
+  override async appendWithin(
+    bounds: Retention,
+    stream: string,
+    expected: ExpectedRevision,
+    events: readonly NewEvent[],
+  ): Promise<Appended> {
+    const [appended] = await Promise.all([this.append(stream, expected, events), this.setRetention(stream, bounds)]);
+    return appended;
+  }
+
   async *read(
     stream: string,
     { from, direction = 'forwards', limit = Infinity }: StreamReading = {},

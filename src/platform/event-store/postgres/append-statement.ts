@@ -2,8 +2,16 @@ import type { Sql } from 'postgres';
 import type { NewEvent } from '../../../kernel/event-sourcing/event-store.js';
 import { SEPARATOR } from './storable.js';
 
-/** What travels with others in one statement. `after` is the revision it was decided on, -1 for no stream. */
-export type Append = Readonly<{ stream: string; after: number; events: readonly NewEvent[] }>;
+/**
+ * What travels with others in one statement. `after` is the revision it was decided on, -1 for no stream; with `maxAgeSeconds` its
+ * stream is bounded so from then on.
+ */
+export type Append = Readonly<{
+  stream: string;
+  after: number;
+  events: readonly NewEvent[];
+  maxAgeSeconds?: number | undefined;
+}>;
 
 /**
  * What became of the append at a place. Without a position it was not written, and the revision says where its stream is;
@@ -22,9 +30,11 @@ export type AppendResult = Readonly<{
 const text = (n: number): string => `string_to_array($${n}, e'\\x1f')`;
 const integers = (n: number): string => `$${n}::text::integer[]`;
 
-const STATEMENT = `select * from event_store.append(
+const ARGUMENTS = `
   ${text(1)}, ${integers(2)}, ${integers(3)},
-  ${integers(4)}, ${integers(5)}, $6::text::uuid[], ${text(7)}, ${text(8)}, ${text(9)})`;
+  ${integers(4)}, ${integers(5)}, $6::text::uuid[], ${text(7)}, ${text(8)}, ${text(9)}`;
+const APPEND = `select * from event_store.append(${ARGUMENTS})`;
+const APPEND_BOUNDED = `select * from event_store.append_bounded(${ARGUMENTS}, ${integers(10)})`;
 
 const joined = (texts: readonly string[]): string => texts.join(SEPARATOR);
 const listed = (plain: readonly (number | string)[]): string => `{${plain.join(',')}}`;
@@ -34,9 +44,10 @@ type Row = [append: number, revision: number, position: string | null, at: Date,
 /** All appends in one round trip and one transaction. Results come in the order of positions, those now written first. */
 export async function appendAll(sql: Sql, appends: readonly Append[]): Promise<AppendResult[]> {
   const events = appends.flatMap((append) => append.events);
+  const isBounded = appends.some(({ maxAgeSeconds }) => maxAgeSeconds !== undefined);
   const rows = await sql
     .unsafe<Row[]>(
-      STATEMENT,
+      isBounded ? APPEND_BOUNDED : APPEND,
       [
         joined(appends.map(({ stream }) => stream)),
         listed(appends.map(({ after }) => after)),
@@ -47,6 +58,7 @@ export async function appendAll(sql: Sql, appends: readonly Append[]): Promise<A
         joined(events.map(({ type }) => type)),
         joined(events.map(({ data }) => data)),
         joined(events.map(({ metadata }) => metadata)),
+        ...(isBounded ? [listed(appends.map(({ maxAgeSeconds }) => maxAgeSeconds ?? 'null'))] : []),
       ],
       { prepare: true },
     )

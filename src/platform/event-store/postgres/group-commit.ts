@@ -63,14 +63,14 @@ export class GroupCommit {
     this.expiry = setInterval(() => this.expire(), EXPIRY_CHECK_MS).unref();
   }
 
-  append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
+  append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[], maxAgeSeconds?: number): Promise<Appended> {
     assertStorable(stream, expected, events);
     const bytes = appendBytes(events);
     if (bytes > APPEND_BYTES_MAX) throw new AppendTooLarge(stream, bytes);
     if (this.closed) throw new StoreUnavailable('The event store is closed.');
     return new Promise((resolve, reject) => {
       const after = expected === 'none' ? -1 : expected;
-      const waiting = { stream, expected, after, events, bytes, since: performance.now(), resolve, reject };
+      const waiting = { stream, expected, after, events, maxAgeSeconds, bytes, since: performance.now(), resolve, reject };
       this.open.add(waiting);
       this.queue.push(waiting);
       this.schedule();

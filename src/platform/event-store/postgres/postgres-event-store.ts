@@ -45,7 +45,9 @@ const RETRY_MS_MIN = 20;
 const RETRY_MS_MAX = 500;
 
 const SCHEMA = 'event_store';
-const STEPS = ['./event-store.sql', './truncated-streams.sql'].map((step) => new URL(step, import.meta.url));
+const STEPS = ['./event-store.sql', './truncated-streams.sql', './bounded-appends.sql'].map(
+  (step) => new URL(step, import.meta.url),
+);
 
 /** The log in tables of Postgres, shared by any number of processes. */
 export class PostgresEventStore extends EventStore {
@@ -95,6 +97,19 @@ export class PostgresEventStore extends EventStore {
 
   async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
     return this.commits.append(stream, expected, events);
+  }
+
+  /** Bounds by age go with the append; others are rare. */
+  override async appendWithin(
+    bounds: Retention,
+    stream: string,
+    expected: ExpectedRevision,
+    events: readonly NewEvent[],
+  ): Promise<Appended> {
+    const { maxAgeSeconds, ...others } = bounds;
+    if (maxAgeSeconds === undefined || Object.keys(others).length > 0)
+      return super.appendWithin(bounds, stream, expected, events);
+    return this.commits.append(stream, expected, events, maxAgeSeconds);
   }
 
   async *read(
