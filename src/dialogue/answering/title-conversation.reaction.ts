@@ -6,7 +6,7 @@ import { conversation } from '../conversation/conversation.decider.js';
 import { EntitleConversation } from '../conversation/conversation.commands.js';
 import { type ConversationEvent, conversationStream, type TurnAsked } from '../conversation/conversation.events.js';
 import { type Codec, decode } from '../../kernel/event-sourcing/codec.js';
-import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { isAtLeast, Streams } from '../../kernel/event-sourcing/streams.js';
 import { causedBy, type Recorded } from '../../kernel/event-sourcing/events.js';
 import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
 import { Commands } from '../../kernel/commands.js';
@@ -53,7 +53,12 @@ export class TitleConversation implements Reaction<ConversationEvent> {
     signal: AbortSignal,
   ): Promise<void> {
     const { conversationId, turnId, answer, modelId } = event.data;
-    const { state } = await this.streams.foldSince(conversationStream(conversationId), conversation, event.revision);
+    // Whether a conversation is listed is said at its beginning.
+    const { state } = await this.streams.foldSuch(
+      conversationStream(conversationId),
+      conversation,
+      (known) => known.state.visibility !== 'listed' || isAtLeast(known.revision, event.revision),
+    );
     if (state.visibility !== 'listed' || state.namedBy !== 'nobody') return;
     const first = await this.firstQuestion(conversationId);
     if (first?.turnId !== turnId) return;

@@ -7,9 +7,9 @@ import type { Caller } from '../../resources/identity/caller.js';
 import { ConversationGuard } from './conversation-guard.js';
 import { belongsTo } from './conversation-access.policy.js';
 import { as, asOwner, conversation, entitle, open, rate, remove, rename, watch } from './conversation.decider.js';
-import { conversationStream } from './conversation.events.js';
+import { conversationStream, type TurnId } from './conversation.events.js';
 import { EarlierTurns } from './earlier-turns.port.js';
-import { stopSubject } from './turn.policy.js';
+import { type Conversation, isUnfinished, stopSubject } from './turn.policy.js';
 
 /** The owner looks at the conversation, which clears the marks that looking clears. */
 export class OpenConversation extends Command<{ position: bigint | undefined; cleared: boolean }> {
@@ -37,6 +37,8 @@ export class OpenConversationHandler implements Handler<OpenConversation> {
 export class WatchConversation extends Command<bigint | undefined> {
   constructor(
     readonly conversationId: string,
+    /** The turn whose end was read. */
+    readonly turnId: TurnId,
     readonly ownerId: string,
     readonly cause: Cause,
   ) {
@@ -48,9 +50,12 @@ export class WatchConversation extends Command<bigint | undefined> {
 export class WatchConversationHandler implements Handler<WatchConversation> {
   constructor(private readonly streams: Streams) {}
 
-  async execute({ conversationId, ownerId, cause }: WatchConversation): Promise<bigint | undefined> {
-    const decide = asOwner(ownerId, watch);
-    return (await this.streams.transact(conversationStream(conversationId), conversation, decide, cause)).position;
+  async execute({ conversationId, turnId, ownerId, cause }: WatchConversation): Promise<bigint | undefined> {
+    const stream = conversationStream(conversationId);
+    const hasStopped = ({ turns }: Conversation) => turns.has(turnId) && !isUnfinished(turns.get(turnId)!);
+    // What came after the end that was read is not watched by this reader.
+    const known = await this.streams.foldSuch(stream, conversation, ({ state }) => hasStopped(state));
+    return (await this.streams.transact(stream, conversation, asOwner(ownerId, watch), cause, known)).position;
   }
 }
 

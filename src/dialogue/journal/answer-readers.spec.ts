@@ -39,7 +39,7 @@ async function* frames(): AsyncGenerator<FrameBatch> {
 it('an answer counts as read, and what its reader asks next is not behind it, before its last frame is there', async () => {
   const { store, lastWrites, readers, types } = await answered();
   const seen: unknown[] = [];
-  for await (const { text } of readers.noting('c1', alice, frames())) {
+  for await (const { text } of readers.noting({ conversationId: 'c1', turnId: 't1' }, alice, frames())) {
     seen.push([text, (await types()).at(-1), lastWrites.of('alice')]);
   }
   const opened = (await eventsOf(store, stream)).at(-1)!.position;
@@ -47,13 +47,13 @@ it('an answer counts as read, and what its reader asks next is not behind it, be
     ['a', 'TurnAnswered', undefined],
     ['b', 'ConversationOpened', opened],
   ]);
-  for await (const _ of readers.noting('c1', alice, frames()));
+  for await (const _ of readers.noting({ conversationId: 'c1', turnId: 't1' }, alice, frames()));
   expect((await types()).filter((type) => type === 'ConversationOpened')).toHaveLength(1);
 });
 
 it('an answer whose reader leaves before its end does not count as read', async () => {
   const { readers, types } = await answered();
-  for await (const _ of readers.noting('c1', alice, frames())) break;
+  for await (const _ of readers.noting({ conversationId: 'c1', turnId: 't1' }, alice, frames())) break;
   expect(await types()).not.toContain('ConversationOpened');
 });
 
@@ -62,7 +62,7 @@ it('an answer is whole for its reader also where that cannot be noted, or it is 
   for (const reader of [{ ...alice, userId: 'bob' }, alice]) {
     const read: string[] = [];
     const conversationId = reader === alice ? 'no-such-conversation' : 'c1';
-    for await (const { text } of readers.noting(conversationId, reader, frames())) read.push(text);
+    for await (const { text } of readers.noting({ conversationId, turnId: 't1' }, reader, frames())) read.push(text);
     expect(read).toEqual(['a', 'b']);
   }
   expect(await types()).not.toContain('ConversationOpened');

@@ -8,6 +8,7 @@ import { WatchConversation } from '../conversation/conversation.commands.js';
 import { watch } from '../conversation/conversation.decider.js';
 import { conversationStream } from '../conversation/conversation.events.js';
 import type { Conversation } from '../conversation/turn.policy.js';
+import type { TurnToRun } from './message.events.js';
 import type { FrameBatch } from './message-feed.js';
 
 /**
@@ -26,20 +27,20 @@ export class AnswerReaders {
 
   /** The same frames. `known`: the conversation as it was when they were there already. */
   async *noting(
-    conversationId: string,
+    turn: TurnToRun,
     reader: SignedInUser,
     frames: AsyncIterable<FrameBatch>,
     known?: Folded<Conversation>,
   ): AsyncGenerator<FrameBatch> {
     for await (const batch of frames) {
-      if (batch.terminal) await this.noteEnd(conversationId, reader, known);
+      if (batch.terminal) await this.noteEnd(turn, reader, known);
       yield batch;
     }
   }
 
   /** A mark that stays is no reason to keep an answer back. */
   private async noteEnd(
-    conversationId: string,
+    { conversationId, turnId }: TurnToRun,
     { userId, cause }: SignedInUser,
     known: Folded<Conversation> | undefined,
   ): Promise<void> {
@@ -48,7 +49,7 @@ export class AnswerReaders {
       return;
     }
     try {
-      const watched = await this.commands.execute(new WatchConversation(conversationId, userId, cause));
+      const watched = await this.commands.execute(new WatchConversation(conversationId, turnId, userId, cause));
       this.lastWrites.note(userId, watched ?? (await lastEvent(this.store, conversationStream(conversationId)))?.position);
     } catch (error) {
       this.logger.debug(`The reader of an answer in conversation ${conversationId} was not noted: ${String(error)}`);

@@ -2,11 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { SignedInUser } from '../../resources/identity/caller.js';
 import { AnswerReaders } from './answer-readers.js';
 import type { BegunReading } from './message-access.js';
+import type { TurnToRun } from './message.events.js';
 import { type FrameBatch, type Follows, MessageFeed } from './message-feed.js';
 import { following, TurnActivity } from './turn-activity.js';
-
-/** A turn by its ids. */
-export type TurnToRun = Readonly<{ conversationId: string; turnId: string }>;
 
 /**
  * Reads the frames of a turn after a revision (-1: from the first on), past and live, until its run ends or the reader is gone.
@@ -22,15 +20,16 @@ export class FrameTail {
 
   /** `reader`: the signed-in user who reads them, if any. `begun`: what of them has been read before. */
   tail(
-    { conversationId, turnId }: TurnToRun,
+    turn: TurnToRun,
     after: number,
     signal: AbortSignal,
     reader?: SignedInUser,
     begun?: BegunReading,
   ): AsyncIterable<FrameBatch> {
+    const { conversationId, turnId } = turn;
     const asked = (terminalId: number) => this.activity.follows(conversationId, turnId, terminalId);
     const frames = this.feed.tail(turnId, after, begun ? knowing(begun, turnId, asked) : asked, signal, begun?.journal);
-    return reader ? this.readers.noting(conversationId, reader, frames, begun?.conversation) : frames;
+    return reader ? this.readers.noting(turn, reader, frames, begun?.conversation) : frames;
   }
 }
 

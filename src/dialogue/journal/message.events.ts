@@ -65,6 +65,9 @@ export type Frame =
 /** The type under which every frame is stored: the journal holds nothing else. */
 export const FRAME_EVENT = 'FrameJournaled';
 
+/** A turn by its ids. */
+export type TurnToRun = Readonly<{ conversationId: string; turnId: TurnId }>;
+
 export const messageStream = (id: TurnId): string => `message-${id}`;
 
 /** The code of the last frame of a turn that its user stopped, and of one whose producer died. */

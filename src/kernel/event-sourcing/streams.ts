@@ -68,14 +68,14 @@ export class Streams {
     return known.state;
   }
 
-  /** The stream as it was at a revision, or later: from memory where this process knows it, which costs no read. */
-  async foldSince<State, E extends Event>(
+  /** The stream as this process remembers it, where that suffices, which costs no read; else as the store has it. */
+  async foldSuch<State, E extends Event>(
     stream: string,
     aggregate: Aggregate<State, E>,
-    revision: number,
+    suffices: (remembered: Folded<State>) => boolean,
   ): Promise<Folded<State>> {
     const recent = this.recent.of<Folded<State>>(stream, aggregate);
-    return recent && isAtLeast(recent.revision, revision) ? recent : this.fold(stream, aggregate);
+    return recent && suffices(recent) ? recent : this.fold(stream, aggregate);
   }
 
   /**
@@ -201,7 +201,7 @@ export class Streams {
   }
 }
 
-const isAtLeast = (revision: ExpectedRevision, least: number): boolean => revision !== 'none' && revision >= least;
+export const isAtLeast = (revision: ExpectedRevision, least: number): boolean => revision !== 'none' && revision >= least;
 
 /** Nothing where the decision refuses: what it refuses by may be over. */
 function unlessRefused<State, E extends Event>(decide: Decision<State, E>, state: State): readonly E[] {

@@ -19,7 +19,7 @@ import { type Admission, type LimitedAgent, UsageLimits } from '../../../work/li
 import { InputGuard } from './input-guard.js';
 import { AnsweringOptions } from '../loop/answering-options.js';
 import { readTranscript } from '../loop/transcript.js';
-import type { TurnToRun } from '../../journal/frame-tail.js';
+import type { TurnToRun } from '../../journal/message.events.js';
 import { AskQuestion, decisionOf, ResumeTurn } from './question.commands.js';
 import type { QuestionRequest } from './question.dto.js';
 import { QuestionResolver, type ResolvedQuestion } from './resolve-question.js';

@@ -19,7 +19,7 @@ import { InputGuard } from './input-guard.js';
 import type { WorkflowGraph } from '../../../resources/workflows/workflow-graph.policy.js';
 import { limitedAgent } from './ask-question-intake.js';
 import { TURNS_QUEUE } from './turns-queue.js';
-import type { TurnToRun } from '../../journal/frame-tail.js';
+import type { TurnToRun } from '../../journal/message.events.js';
 import type { QuestionRequest } from './question.dto.js';
 import { QuestionResolver } from './resolve-question.js';
 import { type AutomaticTurnResult, type AutomaticTurn, AutomaticTurns } from './automatic-turns.port.js';

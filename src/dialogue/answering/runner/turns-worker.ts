@@ -7,7 +7,7 @@ import { WorkQueue } from '../../../kernel/work-queue.js';
 import { type Seat, TurnTaker } from '../intake/turn-taker.js';
 import { TURNS_QUEUE } from '../intake/turns-queue.js';
 import { AnsweringOptions, producerLeaseMs } from '../loop/answering-options.js';
-import type { TurnToRun } from '../../journal/frame-tail.js';
+import type { TurnToRun } from '../../journal/message.events.js';
 import { producerKey } from './sweep-turns.ticker.js';
 import { TurnRunner } from './turn-runner.js';
 import { TurnSeats } from './turn-seats.js';
