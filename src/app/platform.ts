@@ -30,7 +30,7 @@ import { InProcessKeyValue } from '../platform/messaging/key-value/in-process-ke
 import { NatsKeyValue } from '../platform/messaging/key-value/nats-key-value.js';
 import { NatsConnection } from '../platform/messaging/nats/nats-connection.js';
 import { GuardedHttp } from '../platform/outgoing/guarded-http.js';
-import { openDatabase } from '../platform/postgres/database.js';
+import { type DatabaseOptions, openDatabase } from '../platform/postgres/database.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../platform/postgres/embedded-postgres.js';
 import { migrate } from '../platform/postgres/migrate.js';
 import { claimDatabaseAlone } from '../platform/postgres/sole-owner.js';
@@ -85,7 +85,8 @@ export async function openPlatform(
   try {
     const embedded = config.databaseUrl ? undefined : await openEmbedded(config, opened, onOutage);
     const url = config.databaseUrl ?? embedded!.url;
-    const connected = (name: string, connections: number) => () => openDatabase({ url, name, connections });
+    const at = { url, socket: embedded?.socket };
+    const connected = (name: string, connections: number) => () => openDatabase({ ...at, name, connections });
     const watched = new WatchedDatabase({
       open: connected('read models', config.databasePoolMax),
       probe: connected('read models, watched', 1),
@@ -95,7 +96,7 @@ export async function openPlatform(
       const claimed = throughOutages(systemTiming, () => claimDatabaseAlone(url, onLost), onOutage);
       await opened(claimed, (claim) => claim.release());
     }
-    const log = await openEventStore(config, url, opened, onOutage);
+    const log = await openEventStore(config, at, opened, onOutage);
     const closing = await opened(new AbortController(), async (controller) => controller.abort());
     const store = await readableLog(log, logUseOf(config), { onLost, onOutage, signal: closing.signal });
     const seals = new SealingKey(config.encryptionSecretKey);
@@ -155,14 +156,15 @@ async function answers(sql: Sql, embedded: EmbeddedPostgres | undefined): Promis
 }
 
 type Opened = Closers['opened'];
+type DatabaseAddress = Pick<DatabaseOptions, 'url' | 'socket'>;
 
-async function openEventStore(config: Config, url: string, opened: Opened, onOutage: OnOutage): Promise<EventStore> {
+async function openEventStore(config: Config, at: DatabaseAddress, opened: Opened, onOutage: OnOutage): Promise<EventStore> {
   const { eventStore, eventStoreDeadlineMs: deadlineMs } = config;
   if (eventStore !== 'postgres') {
     const options = { connectionString: eventStore, appendDeadlineMs: deadlineMs, answerDeadlineMs: deadlineMs };
     return opened(new EventStoreDbEventStore(options), (store) => store.close());
   }
-  const store = await opened(new PostgresEventStore({ url, deadlineMs }), (each) => each.close());
+  const store = await opened(new PostgresEventStore({ ...at, deadlineMs }), (each) => each.close());
   await throughOutages(systemTiming, () => store.start(), onOutage);
   return store;
 }

@@ -13,7 +13,7 @@ export const DATABASE = 'verbatim';
 const CREATION_TIMEOUT_MS = 120_000;
 
 /** Only with the password, and only from this machine. */
-const HOST_BASED_AUTHENTICATION = 'host all all 127.0.0.1/32 scram-sha-256\n';
+const HOST_BASED_AUTHENTICATION = ['host all all 127.0.0.1/32 scram-sha-256', 'local all all scram-sha-256', ''].join('\n');
 
 export type Cluster = Readonly<{ directory: string; argument: string; password: string }>;
 

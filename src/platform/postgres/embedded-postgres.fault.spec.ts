@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import postgres from 'postgres';
 import { DirectoryInUse } from './directory-lock.js';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.js';
+import { type EmbeddedPostgres, SOCKET_PATH_BYTES_MAX, startEmbeddedPostgres } from './embedded-postgres.js';
 import { processesWith } from './process-table.js';
 import { binariesFor } from './postgres-binaries.js';
 
@@ -52,8 +52,8 @@ async function startInOtherProcess(sources: string = import.meta.dirname): Promi
   return owner;
 }
 
-async function query<T>(url: string, statement: string): Promise<T[]> {
-  const sql = postgres(url, { max: 1, onnotice: () => undefined });
+async function query<T>(url: string, statement: string, socket?: string): Promise<T[]> {
+  const sql = postgres(url, { max: 1, onnotice: () => undefined, ...(socket !== undefined && { path: socket }) });
   try {
     return (await sql.unsafe(statement)) as unknown as T[];
   } finally {
@@ -112,6 +112,19 @@ it('is in UTF-8, is durable, and takes no one without the password', async () =>
   const wrong = new URL(url);
   wrong.password = 'guessed';
   await expect(query(wrong.href, 'select 1')).rejects.toThrow(/password authentication failed/);
+});
+
+it('listens on a socket too, with the password alone, where its path is not too long', async () => {
+  const { url, socket } = await start();
+  expect(await query(url, 'select inet_client_addr() is null as local', socket)).toEqual([{ local: true }]);
+  const wrong = new URL(url);
+  wrong.password = 'guessed';
+  await expect(query(wrong.href, 'select 1', socket)).rejects.toThrow(/password authentication failed/);
+  await started.pop()!.stop();
+  dataDir = join(home, 'd'.repeat(SOCKET_PATH_BYTES_MAX));
+  const far = await start();
+  expect(far.socket).toBeUndefined();
+  expect(await query(far.url, 'select 1 as one')).toEqual([{ one: 1 }]);
 });
 
 it.each([

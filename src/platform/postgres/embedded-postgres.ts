@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,8 +14,14 @@ import { processesWith } from './process-table.js';
 import { type ServerOutage, SupervisedServer } from './supervised-server.js';
 import { serverUser } from './unix-user.js';
 
-/** `outage` says why the server does not run at the moment; undefined while it runs. */
-export type EmbeddedPostgres = Readonly<{ url: string; outage(): EmbeddedOutage | undefined; stop(): Promise<void> }>;
+export type EmbeddedPostgres = Readonly<{
+  url: string;
+  /** Where it also listens, without the way through the network; undefined where its path is too long for a socket. */
+  socket: string | undefined;
+  /** Why the server does not run at the moment; undefined while it runs. */
+  outage(): EmbeddedOutage | undefined;
+  stop(): Promise<void>;
+}>;
 
 type EmbeddedOutage = Readonly<{ text: string; isDiskFull: boolean }>;
 
@@ -23,10 +29,13 @@ const LOG_BYTES_MAX = 10 * 1024 * 1024;
 /** A free port may be taken by another before the server has it. */
 const PORTS_TRIED_MAX = 5;
 const POLL_MS = 50;
+/** What the server calls its socket, and the lock beside it. */
+const SOCKET = '.s.PGSQL';
+/** The system's limit for the path of a socket: 104 bytes, on Linux 108, with the byte that ends it. */
+export const SOCKET_PATH_BYTES_MAX = 103;
 
 const SETTINGS = [
   'listen_addresses=127.0.0.1',
-  'unix_socket_directories=',
   'password_encryption=scram-sha-256',
   'max_connections=100',
   'shared_buffers=128MB',
@@ -74,6 +83,7 @@ export async function startEmbeddedPostgres(options: { dataDir: string; forTests
     };
     const server = new SupervisedServer(postmaster, again, systemTiming);
     return {
+      socket: fits(socketIn(root, port)) ? socketIn(root, port) : undefined,
       url: `postgres://${DATABASE}:${cluster.password}@127.0.0.1:${port}/${DATABASE}`,
       outage: () => server.outage && outageOf(server.outage, root),
       stop: async () => {
@@ -91,15 +101,27 @@ export async function startEmbeddedPostgres(options: { dataDir: string; forTests
 const clusterName = (root: string): string =>
   `verbatim-${createHash('sha256').update(realpathSync(root)).digest('hex').slice(0, 16)}`;
 
+/** In the folder of the data, which is the server's current one and which nobody else may enter. */
+const socketIn = (root: string, port: number): string => join(root, 'cluster', `${SOCKET}.${port}`);
+const fits = (socket: string): boolean => Buffer.byteLength(socket) <= SOCKET_PATH_BYTES_MAX;
+
 function serverArguments(cluster: Cluster, name: string, port: number, forTests: boolean): string[] {
-  const settings = [...SETTINGS, ...(forTests ? FOR_TESTS : DURABLE), `cluster_name=${name}`, `port=${port}`];
+  const settings = [
+    ...SETTINGS,
+    ...(forTests ? FOR_TESTS : DURABLE),
+    `cluster_name=${name}`,
+    `port=${port}`,
+    'unix_socket_directories=.',
+  ];
   return ['-D', cluster.argument, ...settings.flatMap((setting) => ['-c', setting])];
 }
 
-/** Ends what an earlier server has left. No process of it remains: the pid in its file is by now unused, or a stranger's. */
+/** Ends what an earlier server has left. No process of it remains: the pids in its files are by now unused, or a stranger's. */
 async function clearAway(root: string, name: string): Promise<void> {
   await endLeftBehind(name);
-  rmSync(join(root, 'cluster', 'postmaster.pid'), { force: true });
+  const cluster = join(root, 'cluster');
+  const files = existsSync(cluster) ? readdirSync(cluster) : [];
+  for (const file of files.filter((each) => each === 'postmaster.pid' || each.startsWith(SOCKET))) rmSync(join(cluster, file));
 }
 
 /** This process holds the lock, so a server of these files has lost its owner. */

@@ -30,6 +30,8 @@ import { WakeUps } from './wake-ups.js';
 
 export type PostgresEventStoreOptions = Readonly<{
   url: string;
+  /** As `DatabaseOptions.socket`. */
+  socket?: string | undefined;
   readConnections?: number;
   /** How long a read or an append may take, through repetitions: then the store counts as unavailable, an append's outcome as unknown. */
   deadlineMs?: number;
@@ -62,11 +64,11 @@ export class PostgresEventStore extends EventStore {
   private readonly followers = new Followers((run) => this.query(run), this.recent, this.wakeUps);
   private closed = false;
 
-  constructor({ url, readConnections, deadlineMs, lookMs, scavengeMs }: PostgresEventStoreOptions) {
+  constructor({ url, socket, readConnections, deadlineMs, lookMs, scavengeMs }: PostgresEventStoreOptions) {
     super();
     this.deadlineMs = deadlineMs ?? DEADLINE_MS;
     const open = (name: string, connections: number) => (): Sql =>
-      openDatabase({ url, name: `event store, ${name}`, connections, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
+      openDatabase({ url, socket, name: `event store, ${name}`, connections, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
     this.reading = new Pool(open('reading', readConnections ?? READ_CONNECTIONS_DEFAULT));
     this.writing = new Pool(open('appending', 1));
     this.commits = new GroupCommit(this.writing, this.deadlineMs, (committed) => this.spread(committed));
