@@ -19,7 +19,9 @@ let running: ScriptedProcess | undefined;
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'verbatim-descriptors-'));
   // With the embedded database, whose folder the process has to keep by touching a file now and then.
-  running = await startScriptedProcess({ DATABASE_URL: '', DATA_DIR: dataDir }, { descriptorsMax: DESCRIPTORS });
+  // It ends in its own time, however busy the machine is.
+  const settings = { DATABASE_URL: '', DATA_DIR: dataDir, SHUTDOWN_SECONDS: '60' };
+  running = await startScriptedProcess(settings, { descriptorsMax: DESCRIPTORS });
 });
 afterAll(async () => {
   await running?.close();
