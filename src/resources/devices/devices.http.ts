@@ -3,6 +3,8 @@ import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { DeviceQueries } from '../../../projections/devices/devices.queries.js';
 import { Commands } from '../../kernel/commands.js';
+import { Freshness } from '../../kernel/event-sourcing/freshness.js';
+import { LastWrites } from '../../kernel/event-sourcing/last-writes.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { Access } from '../../platform/http/access.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
@@ -30,6 +32,8 @@ export class DevicesController {
     private readonly commands: Commands,
     private readonly devices: StoredDevices,
     private readonly queries: DeviceQueries,
+    private readonly freshness: Freshness,
+    private readonly lastWrites: LastWrites,
   ) {}
 
   @ApiOperation({ summary: 'The devices of the user, also those that were revoked' })
@@ -142,6 +146,7 @@ export class DevicesController {
   @Get(':id/audit')
   async audit(@UserIfSignedIn() user: SignedInUser | undefined, @Param('id') id: string) {
     const { ownerId, id: deviceId } = await this.reached(user, id);
+    await this.freshness.reached(['devices'], this.lastWrites.of(signedIn(user).userId));
     const entries = await this.queries.auditOf(deviceId, AUDIT_ENTRIES_MAX);
     return { entries: entries.map((each) => auditEntry(ownerId, each)) };
   }

@@ -3,6 +3,8 @@ import { Controller, Get, Headers, Param, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { type AuditEvent, type AuditFilter, AuditLogQueries } from '../../../projections/audit-log/audit-log.queries.js';
+import { Freshness } from '../../kernel/event-sourcing/freshness.js';
+import { LastWrites } from '../../kernel/event-sourcing/last-writes.js';
 import { may } from '../../resources/identity/access.policy.js';
 import type { SignedInUser } from '../../resources/identity/caller.js';
 import { CurrentUser } from '../../resources/identity/identity.http.js';
@@ -25,7 +27,11 @@ const LINES = 'application/x-ndjson';
 @ApiTags('Audit')
 @Controller('api/audit')
 export class AuditController {
-  constructor(private readonly auditLog: AuditLogQueries) {}
+  constructor(
+    private readonly auditLog: AuditLogQueries,
+    private readonly freshness: Freshness,
+    private readonly lastWrites: LastWrites,
+  ) {}
 
   @ApiOperation({ summary: 'Events in the order of the log; with Accept: application/x-ndjson one a line, to the end' })
   @OptionalQuery('stream', 'type', 'actor', 'correlation', 'from', 'to', 'after', 'limit')
@@ -37,6 +43,7 @@ export class AuditController {
     @Headers('accept') accept: string | undefined,
     @Res() reply: FastifyReply,
   ): Promise<Sent<AuditPage, Lines<AuditLine>>> {
+    await this.ownWritesOf(user);
     const filter = {
       ...filterOf(query),
       ...(!may(user, { does: 'see-all' }) && { visibleActors: await this.auditLog.actorsOf(user.cause.actor) }),
@@ -61,6 +68,7 @@ export class AuditController {
   @Access({ for: 'user', action: 'read', of: 'audit' })
   @Get('trace/:id')
   async trace(@CurrentUser() user: SignedInUser, @Param('id') id: string) {
+    await this.ownWritesOf(user);
     const correlationId = await this.auditLog.correlationOf(id);
     if (correlationId === undefined) throw notFound();
     const events = await this.auditLog.page({ correlationId }, BEFORE_ALL, TRACE_EVENTS_MAX + 1);
@@ -75,6 +83,11 @@ export class AuditController {
       truncated: events.length > shown.length,
       caused: traceOf(shown).map(nodeBody),
     };
+  }
+
+  /** Resolves once they can be read. */
+  private async ownWritesOf({ userId }: SignedInUser): Promise<void> {
+    await this.freshness.reached(['audit-log'], this.lastWrites.of(userId));
   }
 
   private async *lines(filter: AuditFilter, after: bigint, limit: number): AsyncGenerator<string> {

@@ -1,0 +1,57 @@
+import { text } from 'node:stream/consumers';
+import { describe, expect, it } from '@jest/globals';
+import type { FastifyReply } from 'fastify';
+import type { AuditEvent, AuditLogQueries } from '../../../projections/audit-log/audit-log.queries.js';
+import { LateReadModel } from '../../../test/support/late-read-model.js';
+import { LastWrites } from '../../kernel/event-sourcing/last-writes.js';
+import type { SignedInUser } from '../../resources/identity/caller.js';
+import { AuditController } from './audit.http.js';
+
+const cause = { actor: 'user:ann', credential: 'session-token', correlationId: 'c', causationId: 'c' } as const;
+const ann: SignedInUser = { kind: 'user', userId: 'ann', roles: ['user'], credential: 'session-token', cause };
+
+const WRITTEN: AuditEvent = {
+  ...{ position: 7n, id: 'e', stream: 'conversation-1', revision: 0, type: 'TurnAsked', at: new Date(0), data: '{}' },
+  ...{ actor: 'user:ann', credential: 'session-token', correlationId: 'c', causationId: 'c' },
+};
+
+/** What is sent by hand. */
+class Reply {
+  sent: unknown;
+  header(): this {
+    return this;
+  }
+  send(body: unknown): Promise<void> {
+    this.sent = body;
+    return Promise.resolve();
+  }
+}
+
+describe('the audit shows users what they have just done', () => {
+  function audit(): AuditController {
+    const readModel = new LateReadModel('audit-log');
+    const lastWrites = new LastWrites();
+    lastWrites.note('ann', WRITTEN.position);
+    const known = () => (readModel.shows(WRITTEN.position) ? [WRITTEN] : []);
+    const queries = {
+      page: () => Promise.resolve(known()),
+      actorsOf: () => Promise.resolve(['user:ann']),
+      correlationOf: () => Promise.resolve(known()[0]?.correlationId),
+    };
+    return new AuditController(queries as unknown as AuditLogQueries, readModel, lastWrites);
+  }
+
+  it.each([
+    ['as a page', undefined],
+    ['by lines', 'application/x-ndjson'],
+  ])('%s', async (_, accept) => {
+    const reply = new Reply();
+    await audit().events(ann, {}, accept, reply as unknown as FastifyReply);
+    const sent = accept ? await text(reply.sent as NodeJS.ReadableStream) : (reply.sent as string);
+    expect(sent).toContain('"TurnAsked"');
+  });
+
+  it('as a trace', async () => {
+    expect(await audit().trace(ann, 'c')).toMatchObject({ correlation_id: 'c', events: 1 });
+  });
+});
