@@ -17,6 +17,10 @@ it('reads a form, in which everything is text, as it reads JSON', async () => {
   expect(await readAgentFields({ ...fields, more: 1 })).toEqual(fields);
 });
 
+it.each(['id', '"id"'])('reads the id of a workflow as it is and as JSON: %s', async (workflow) => {
+  expect(await readAgentFields({ workflow })).toEqual({ workflow: 'id' });
+});
+
 it.each([
   ['is no JSON', '{', 'invalid-request', 'Invalid JSON format for field: config'],
   [

@@ -63,6 +63,7 @@ export async function readAgentFields(body: unknown): Promise<AgentFields> {
   for (const field of JSON_FIELDS) fields[field] = parsed(field, fields[field]);
   for (const field of NUMBERS) fields[field] = asNumber(fields[field]);
   for (const field of BOOLEANS) fields[field] = asBoolean(fields[field]);
+  fields['workflow'] = unquoted(fields['workflow']);
   const given = Object.fromEntries(
     Object.entries(fields).filter(([field, value]) => value !== undefined && (value !== null || NULLABLE.has(field))),
   );
@@ -86,6 +87,9 @@ const asBoolean = (value: unknown) => {
   if (typeof value !== 'string') return value;
   return { true: true, '1': true, false: false, '0': false, '': false }[value.trim().toLowerCase()] ?? value;
 };
+
+/** The form of the incumbent's web client has this id as JSON. */
+const unquoted = (value: unknown) => (typeof value === 'string' ? (/^"(.*)"$/.exec(value.trim())?.[1] ?? value) : value);
 
 const NOT_EMPTY: ReadonlySet<string> = new Set(['name', 'description', 'workflow']);
 
