@@ -1,6 +1,6 @@
 import { createMcpHandler, type McpHttpHandler, type McpServerFactory } from '@modelcontextprotocol/server';
-import { Body, Controller, Logger, type OnModuleDestroy, Post, Req, Res } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, HttpCode, Logger, type OnModuleDestroy, Post, Req, Res } from '@nestjs/common';
+import { ApiAcceptedResponse, ApiNotAcceptableResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Ids } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
@@ -22,7 +22,19 @@ const BODY = {
   },
   required: ['jsonrpc', 'method'],
 };
+/** A response to a request, or on the way to it a notification. */
+type McpMessage = Readonly<{
+  jsonrpc: '2.0';
+  id?: string | number;
+  result?: object;
+  error?: Readonly<{ code: number; message: string; data?: unknown }>;
+  method?: string;
+  params?: object;
+}>;
+
 const EXAMPLE = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
+
+const REFUSED = { $ref: '#/components/schemas/McpRefusal' };
 
 const SESSION_HEADER = 'mcp-session-id';
 
@@ -60,14 +72,17 @@ export class McpController implements OnModuleDestroy {
   })
   @OptionalHeader('Accept', 'Mcp-Protocol-Version')
   @DocumentedBody({ schema: BODY }, EXAMPLE)
+  @ApiAcceptedResponse({ description: 'A notification, to which nothing is answered.' })
+  @ApiNotAcceptableResponse({ description: '`Accept` leaves out JSON or event streams.', schema: REFUSED })
   @Access({ for: 'anyone', action: 'ask', of: 'answers' })
   @Post()
+  @HttpCode(200)
   async serve(
     @Body() body: unknown,
     @KeyIdentity() identity: Identity,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
-  ): Promise<Sent<object, Streamed<object>>> {
+  ): Promise<Sent<McpMessage | readonly McpMessage[], Streamed<McpMessage>>> {
     if (!this.options.isServed) throw new Rejection('not-found', 'Not found');
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());

@@ -57,7 +57,11 @@ export class MonitorsController {
   @Access({ for: 'user', action: 'read', of: 'monitors' })
   @Get(':id/secret')
   @ApiOperation({ summary: 'The secret of the link that a monitor was given. None is given one here.' })
-  async secret(@CurrentUser() user: SignedInUser, @Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply) {
+  async secret(
+    @CurrentUser() user: SignedInUser,
+    @Param('id') id: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<never> {
     reply.header('cache-control', 'no-store');
     await this.own(id, user);
     throw new Rejection('monitor-not-found', 'No signing secret for this monitor');
@@ -66,7 +70,7 @@ export class MonitorsController {
   @Access({ for: 'user', action: 'change', of: 'monitors' })
   @Put(':id/secret')
   @ApiOperation({ summary: 'Changes the secret of the link that a monitor was given. None is given one here.' })
-  async changeSecret(@CurrentUser() user: SignedInUser, @Param('id') id: string) {
+  async changeSecret(@CurrentUser() user: SignedInUser, @Param('id') id: string): Promise<never> {
     await this.own(id, user);
     throw new Rejection('monitor-not-found', 'No signed link for this monitor');
   }

@@ -45,7 +45,7 @@ export class WebhooksController {
   @UseGuards(AnyJsonBodyOnly)
   @ApiOperation({ summary: 'The body becomes the agent’s input as it stands; the answer names the task to ask about.' })
   @ApiConsumes('application/json', 'application/*+json')
-  @DocumentedBody({ schema: {}, description: 'Any JSON but null.' }, { order: 42, state: 'paid' })
+  @DocumentedBody({ schema: { description: 'Any JSON but null.' } }, { order: 42, state: 'paid' })
   @ApiHeader(KEY)
   async post(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<AcceptedBody> {
     const input = jsonTextOf(request);

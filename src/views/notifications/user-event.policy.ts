@@ -38,8 +38,15 @@ export function userEventText({ type, scope, payload }: Notification, userId: st
 }
 
 /** Tells a client that events it has not seen are gone: it fetches its state anew and goes on from this id. */
+export type BacklogTruncated = Omit<UserEvent, 'type' | 'scope' | 'payload'> &
+  Readonly<{
+    type: 'backlog.truncated';
+    scope: Readonly<Record<string, never>>;
+    payload: Readonly<{ oldest_retained_id: string }>;
+  }>;
+
 export function truncatedText(userId: string, resumeAt: UserEventId, oldest: UserEventId | undefined, now: Date): string {
-  return JSON.stringify({
+  const event: BacklogTruncated = {
     type: 'backlog.truncated',
     ts: now.toISOString(),
     user_id: userId,
@@ -47,7 +54,8 @@ export function truncatedText(userId: string, resumeAt: UserEventId, oldest: Use
     scope: {},
     payload: { oldest_retained_id: oldest ? idText(oldest) : '' },
     id: idText(resumeAt),
-  });
+  };
+  return JSON.stringify(event);
 }
 
 /** A user event as it goes over the wire. */

@@ -12,7 +12,7 @@ import { Timing } from '../../kernel/timing.js';
 import { SseStreams } from '../../platform/http/sse.js';
 import { ReplayBudget } from './replay-budget.js';
 import { UserBacklog } from './user-backlog.js';
-import { idIn, type UserEventId } from './user-event.policy.js';
+import { type BacklogTruncated, idIn, type UserEventId } from './user-event.policy.js';
 import { UserEventStream } from './user-event-stream.js';
 import { type UserEvent, userKey, userStream } from './user.events.js';
 import { UserEventsOptions } from './user-events-options.js';
@@ -49,7 +49,7 @@ export class UserEventsController {
     @Headers('last-event-id') header: string | undefined,
     @Query('last_event_id') query: unknown,
     @Res() reply: FastifyReply,
-  ): Promise<Streamed<UserEvent>> {
+  ): Promise<Streamed<UserEvent | BacklogTruncated>> {
     const { realtimeRoutes, pushEnabled, streamsMax } = this.options.settings;
     if (!realtimeRoutes) throw new Rejection('not-found', 'Not found');
     if (!user) throw unauthenticated();

@@ -3,6 +3,7 @@ import { DocumentBuilder, type OpenAPIObject } from '@nestjs/swagger';
 import type ts from 'typescript';
 import { JSON_DEPTH_MAX, JSON_ESCAPES_MAX, JSON_KEY_BYTES_MAX } from '../../../src/kernel/bounded-json.js';
 import { VERSION } from '../../../src/kernel/version.js';
+import { BODIES } from '../../../src/platform/http/documented.js';
 import { PARAMETER_CHARACTERS_MAX } from '../../../src/platform/http/http-server.js';
 import { NOT_BUILT, NOT_BUILT_FOR_ANYBODY } from '../../../src/views/start-up/not-built.http.js';
 import { documentOf, type Route, routeOf } from './controllers.js';
@@ -72,6 +73,8 @@ export function apiDocument(program: ts.Program): OpenAPIObject {
       const refused = withHand(refusalResponses(path, relevantTo(path, route, refusals), schemas), told);
       operation.responses = { ...refused, ...answersOf(handler, route, told, refused, schemas) } as never;
       operation.operationId = `${verb}${path.replaceAll(/\W+/g, '_')}`.replace(/_$/, '');
+      operation.parameters = operation.parameters?.map(asText) ?? [];
+      tellBodies(operation);
       operation.security = [...new Set((operation.security ?? []).flatMap(Object.keys))].map((scheme) => ({ [scheme]: [] }));
       operation.summary ??= '';
     }
@@ -118,9 +121,26 @@ function withHand(found: Readonly<Record<string, Response>>, told: Readonly<Reco
   return result;
 }
 
+type Operation = NonNullable<OpenAPIObject['paths'][string]['get']> & { [BODIES]?: Record<string, object> };
+type Parameter = NonNullable<Operation['parameters']>[number];
+
+/** What a controller looks at itself comes as a text. */
+const asText = (parameter: Parameter): Parameter =>
+  'schema' in parameter && Object.keys(parameter.schema).length === 0 ? { ...parameter, schema: { type: 'string' } } : parameter;
+
+/** Each type of a body by what the controller says of it, where it does. */
+function tellBodies(operation: Operation): void {
+  const { [BODIES]: content } = operation;
+  if (!content) return;
+  operation.requestBody = { required: true, content };
+  delete operation[BODIES];
+}
+
 function answersOf(handler: Handler, route: Route, told: Responses, refusals: Responses, schemas: TypeSchemas): Responses {
   const content = contentOf(handler.sent(), route, schemas);
-  const named = handler.statuses();
+  if (handler.isRefused()) return {};
+  const byHand = Object.entries(told).filter(([status, { description }]) => Number(status) < 400 && description !== '');
+  const named = [...handler.statuses(), ...byHand.map(([status]) => Number(status))];
   const isAnswered = named.every((status) => !REDIRECTS.includes(status));
   const statuses = [...new Set([...(isAnswered ? [route.status] : []), ...named])].sort((one, other) => one - other);
   const answers: Record<string, Response> = {};

@@ -26,6 +26,11 @@ export class Handler {
     return [{ as: 'body', type: this.checker.getAwaitedType(this.checker.getReturnTypeOfSignature(signature))! }];
   }
 
+  /** Whatever comes is refused. */
+  isRefused(): boolean {
+    return this.sent().every(({ type }) => (type.flags & ts.TypeFlags.Never) !== 0);
+  }
+
   /** The statuses that it names itself, with whatever answer. */
   statuses(): readonly number[] {
     const text = this.declaration.getText();

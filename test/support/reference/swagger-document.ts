@@ -64,8 +64,8 @@ function bodyOf(body: Operation['requestBody']): readonly object[] {
   const form = body.content['multipart/form-data']?.schema as
     Readonly<{ properties?: Record<string, Fields>; required?: string[] }> | undefined;
   if (!form?.properties || 'application/json' in body.content) {
-    const [first] = Object.values(body.content);
-    return [{ name: 'body', in: 'body', required: body.required ?? false, schema: schemaOf(first?.schema ?? {}) }];
+    const shown = body.content['application/json'] ?? Object.values(body.content)[0];
+    return [{ name: 'body', in: 'body', required: body.required ?? false, schema: schemaOf(shown?.schema ?? {}) }];
   }
   return Object.entries(form.properties).map(([name, { format, items, description }]) => ({
     name,

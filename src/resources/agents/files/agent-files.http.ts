@@ -1,12 +1,12 @@
 import { Body, Controller, Get, Headers, HttpCode, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiConsumes, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AgentQueries } from '../../../../projections/agents/agents.queries.js';
 import { Freshness } from '../../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Access } from '../../../platform/http/access.js';
-import { DocumentedBody, OptionalHeader, RequiredQuery } from '../../../platform/http/documented.js';
+import { DocumentedBodies, OptionalHeader, RequiredQuery } from '../../../platform/http/documented.js';
 import { answerPosition } from '../../../platform/http/positions.js';
 import { requireAccess } from '../../identity/access.policy.js';
 import type { SignedInUser } from '../../identity/caller.js';
@@ -26,18 +26,22 @@ spec:
   description: Answers from the handbook.
 `;
 
-const IMPORT_BODY = {
+const RESOLUTION = {
   type: 'object',
-  properties: {
-    yaml: { type: 'string', description: 'The file.' },
-    resolution: {
-      type: 'object',
-      description: 'What is decided about the plan: `sources` by their names, `tools` by their keys, `models` by their names.',
-    },
-  },
+  description: 'What is decided about the plan: `sources` by their names, `tools` by their keys, `models` by their names.',
 };
 
-const IMPORT_TYPES = ['application/json', 'multipart/form-data', 'application/yaml'] as const;
+const IMPORT_BODIES = {
+  'application/json': {
+    schema: { type: 'object', properties: { yaml: { type: 'string', description: 'The file.' }, resolution: RESOLUTION } },
+    example: { yaml: EXAMPLE },
+  },
+  'multipart/form-data': {
+    schema: { type: 'object', required: ['file'], properties: { file: { type: 'string', format: 'binary' } } },
+    example: { file: EXAMPLE },
+  },
+  'application/yaml': { schema: { type: 'string' }, example: EXAMPLE },
+};
 
 /** Agents as files. */
 @ApiTags('Agents')
@@ -75,8 +79,7 @@ export class AgentFilesController {
   }
 
   @ApiOperation({ summary: 'What the import of a file would do; nothing is stored' })
-  @ApiConsumes(...IMPORT_TYPES)
-  @DocumentedBody({ schema: IMPORT_BODY }, { yaml: EXAMPLE })
+  @DocumentedBodies(IMPORT_BODIES)
   @Access({ for: 'user', action: 'import', of: 'agents', scopes: ['agents:write'] })
   @Post('import_agent/plan')
   @HttpCode(200)
@@ -88,8 +91,7 @@ export class AgentFilesController {
   }
 
   @ApiOperation({ summary: 'Makes an agent of a file, or changes the one that the file names; the file is authoritative' })
-  @ApiConsumes(...IMPORT_TYPES)
-  @DocumentedBody({ schema: IMPORT_BODY }, { yaml: EXAMPLE })
+  @DocumentedBodies(IMPORT_BODIES)
   @OptionalHeader('Idempotency-Key')
   @Access({ for: 'user', action: 'import', of: 'agents', scopes: ['agents:write'] })
   @Post('import_agent')

@@ -1,11 +1,11 @@
 import { Body, Controller, HttpCode, Post, Req } from '@nestjs/common';
-import { ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import type { SignedInUser } from '../../identity/caller.js';
 import { CurrentUser } from '../../identity/identity.http.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { parseSpec } from './spec-actions.js';
-import { DocumentedBody } from '../../../platform/http/documented.js';
+import { DocumentedBodies } from '../../../platform/http/documented.js';
 import { Access } from '../../../platform/http/access.js';
 
 /** How large a description may be. */
@@ -19,17 +19,23 @@ type UploadRequest = FastifyRequest & {
   file(options: { limits: { fileSize: number } }): Promise<UploadedFile | undefined>;
 };
 
-const FORM = {
-  type: 'object',
-  properties: { file: { type: 'string', format: 'binary' }, spec_content: { type: 'string' } },
-};
-
 const SPEC = JSON.stringify({
   openapi: '3.1.0',
   info: { title: 'Weather', version: '1' },
   servers: [{ url: 'https://weather.example' }],
   paths: { '/today': { get: { operationId: 'today', responses: { 200: { description: 'The weather of today.' } } } } },
 });
+
+const BODIES = {
+  'multipart/form-data': {
+    schema: { type: 'object', required: ['file'], properties: { file: { type: 'string', format: 'binary' } } },
+    example: { file: SPEC },
+  },
+  'application/json': {
+    schema: { type: 'object', required: ['spec_content'], properties: { spec_content: { type: 'string' } } },
+    example: { spec_content: SPEC },
+  },
+};
 
 @ApiTags('Tools')
 @Controller('api')
@@ -40,8 +46,7 @@ export class ParseSpecController {
   @Post('parse_spec')
   @HttpCode(200)
   @ApiOperation({ summary: 'Makes actions of the description of an API: OpenAPI 3.0 and 3.1, Swagger 2.0; nothing is stored' })
-  @ApiConsumes('multipart/form-data', 'application/json')
-  @DocumentedBody({ schema: FORM }, { spec_content: SPEC })
+  @DocumentedBodies(BODIES)
   async parse(@CurrentUser() _user: SignedInUser, @Req() request: UploadRequest, @Body() body: unknown) {
     const text = request.isMultipart() ? await this.uploaded(request) : this.inBody(body);
     return { success: true, ...parseSpec(text) };
