@@ -18,6 +18,11 @@ export class FrameTail {
     private readonly readers: AnswerReaders,
   ) {}
 
+  /** As `MessageFeed.expect`. */
+  expect(turnId: string): () => void {
+    return this.feed.expect(turnId);
+  }
+
   /** `reader`: the signed-in user who reads them, if any. `begun`: what of them has been read before. */
   tail(
     turn: TurnToRun,

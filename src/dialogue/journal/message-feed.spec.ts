@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { setTimeout as pause } from 'node:timers/promises';
 import { eventually } from '../../../test/support/eventually.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
@@ -7,9 +7,11 @@ import type { EventStore } from '../../kernel/event-sourcing/event-store.js';
 import { StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
 import { newId } from '../../kernel/ids.js';
 import { Signals } from '../../kernel/signals.js';
+import type { Timing } from '../../kernel/timing.js';
 import { InProcessSignals } from '../../platform/messaging/signals/in-process-signals.js';
 import { systemTiming } from '../../platform/system-timing.js';
-import { type FrameBatch, MessageFeed, READER_BUFFER_BYTES_MAX } from './message-feed.js';
+import { VirtualTiming } from '../../../test/support/virtual-timing.js';
+import { EXPECTED_READER_MS, type FrameBatch, MessageFeed, READER_BUFFER_BYTES_MAX } from './message-feed.js';
 import type { Following } from './turn-activity.js';
 import { LOOK_UNHEALTHY_MS } from '../../kernel/topics.js';
 
@@ -269,4 +271,59 @@ it('lets a reader go who waits behind a pause, when nothing more is to come of i
   await pause(5);
   follows = 'nothing';
   expect(await live).toBe(rendered(0, answer('a'), END));
+});
+
+describe('a reader that was expected before the first frame', () => {
+  /** Counts how often frames are read. */
+  function feedOver(signals: Signals, timing: Timing = systemTiming) {
+    const store = new InMemoryEventStore();
+    const texts = store.readTexts.bind(store);
+    const reads: number[] = [];
+    store.readTexts = (stream, from) => (reads.push(from ?? 0), texts(stream, from));
+    return { store, reads, feed: new MessageFeed(store, signals, timing) };
+  }
+
+  it('gets all frames, those of before it came too, without a look at the log', async () => {
+    const signals = new InProcessSignals();
+    const { store, reads, feed } = feedOver(signals);
+    feed.expect('m1');
+    await write(store, feed, 0, answer('a'));
+    const live = textOf(feed.tail('m1', -1, over, never));
+    await write(store, feed, 1, answer('b'), END);
+    expect(await live).toBe(rendered(0, answer('a'), answer('b'), END));
+    expect([reads, signals.subjects]).toEqual([[], 0]);
+    expect(await textOf(feed.tail('m1', -1, over, never))).toBe(rendered(0, answer('a'), answer('b'), END));
+    expect(reads).toEqual([0]);
+  });
+
+  it('looks at the log where a signal was lost, or where more came than it keeps', async () => {
+    const signals = new LossySignals();
+    const { store, reads, feed } = feedOver(signals);
+    feed.expect('m1');
+    signals.lost = true;
+    await write(store, feed, 0, answer('a'));
+    signals.lost = false;
+    const live = textOf(feed.tail('m1', -1, over, never));
+    await write(store, feed, 1, answer('b'), END);
+    expect([await live, reads]).toEqual([rendered(0, answer('a'), answer('b'), END), [0]]);
+    const large = answer('x'.repeat(READER_BUFFER_BYTES_MAX));
+    feed.expect('m2');
+    await store.append(messageStream('m2'), 'none', [{ id: newId(), type: FRAME_EVENT, data: large, metadata: '{}' }]);
+    feed.publish('m2', 0, [large]);
+    const late = textOf(feed.tail('m2', -1, over, never));
+    await store.append(messageStream('m2'), 0, [{ id: newId(), type: FRAME_EVENT, data: END, metadata: '{}' }]);
+    feed.publish('m2', 1, [END]);
+    expect([await late, reads]).toEqual([rendered(0, large, END), [0, 0]]);
+  });
+
+  it('is not waited for when it is forgotten, or has not come in time', async () => {
+    const signals = new InProcessSignals();
+    const timing = new VirtualTiming();
+    const { feed } = feedOver(signals, timing);
+    feed.expect('m1')();
+    expect(signals.subjects).toBe(0);
+    feed.expect('m2');
+    await timing.pause(EXPECTED_READER_MS);
+    expect(signals.subjects).toBe(0);
+  });
 });

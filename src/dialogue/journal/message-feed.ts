@@ -46,6 +46,9 @@ function* batchesOf(first: number, data: readonly string[]): Generator<FrameBatc
 
 const subjectOf = (messageId: string): string => `message.${messageId}`;
 
+/** A reader that was expected does not come for longer than its caller takes to begin reading. */
+export const EXPECTED_READER_MS = 10_000;
+
 /** What one reader has been offered and has not taken yet. */
 class Reader {
   private offered: FrameBatch[] = [];
@@ -55,12 +58,11 @@ class Reader {
   readonly seen = new Seen();
   /** Set while it waits for what comes after the end of a run, which may be called off without a word. */
   waitsPastEnd = false;
+  /** Aborts when it goes. */
+  signal: AbortSignal | undefined;
 
-  constructor(
-    /** The frame it wants. */
-    public next: number,
-    private readonly signal: AbortSignal,
-  ) {}
+  /** `next`: the frame it wants. */
+  constructor(public next: number) {}
 
   offer(batch: FrameBatch): void {
     if (this.mustLook) return;
@@ -84,13 +86,13 @@ class Reader {
   }
 
   get isGone(): boolean {
-    return this.signal.aborted;
+    return this.signal?.aborted === true;
   }
 
   /** The offered batch that begins with the frame it wants, or undefined when only the log can tell. */
   async take(): Promise<FrameBatch | undefined> {
     for (;;) {
-      if (this.signal.aborted || this.mustLook) return undefined;
+      if (this.isGone || this.mustLook) return undefined;
       const batch = this.offered.shift();
       if (!batch) {
         await new Promise<void>((resolve) => (this.wake = resolve));
@@ -106,6 +108,8 @@ class Reader {
   /** Lets it see that its signal has aborted. One listener serves all its waits: one for each would cost as much as a frame. */
   readonly stir = (): void => this.wake?.();
 }
+
+type ExpectedReader = Readonly<{ reader: Reader; leave: () => void; cancel: () => void }>;
 
 /** What a signal carries is rendered once for all; one that only says that there is something sends them to the log. */
 function offerSignalled(readers: ReadonlySet<Reader>, payload: string): void {
@@ -127,6 +131,7 @@ export type Follows = (terminalId: number) => Promise<Following>;
 @Injectable()
 export class MessageFeed implements FramePublisher {
   private readonly topics: Topics<Reader>;
+  private readonly expected = new Map<string, ExpectedReader>();
 
   constructor(
     private readonly store: EventStore,
@@ -155,6 +160,21 @@ export class MessageFeed implements FramePublisher {
   }
 
   /**
+   * Whoever reads this message from its start first was there before its first frame, and needs no look at the log. For one whose
+   * frames are about to be written by this process; until it is read, or the returned function is called.
+   */
+  expect(messageId: string): () => void {
+    const reader = new Reader(0);
+    const leave = this.topics.join(messageId, reader);
+    const forget = () => {
+      if (this.taken(messageId, reader)) leave();
+    };
+    const cancel = this.timing.after(EXPECTED_READER_MS, forget, { unref: true });
+    this.expected.set(messageId, { reader, leave, cancel });
+    return forget;
+  }
+
+  /**
    * The frames after a revision, then those to come, up to the frame that ends the run; ends quietly when aborted. `opened`: the
    * pages of the journal, which may have been read before.
    */
@@ -165,16 +185,20 @@ export class MessageFeed implements FramePublisher {
     signal: AbortSignal,
     opened?: AsyncIterable<StoredTexts>,
   ): AsyncGenerator<FrameBatch> {
-    const reader = new Reader(after + 1, signal);
+    const awaited = after < 0 ? this.taken(messageId) : undefined;
+    const reader = awaited?.reader ?? new Reader(after + 1);
+    reader.signal = signal;
     // Most who read an answer from its start come after its end, and need no signals.
     if (opened && (yield* this.fromLog(messageId, reader, opened, follows))) return;
-    const leave = this.topics.join(messageId, reader);
+    const leave = awaited?.leave ?? this.topics.join(messageId, reader);
     signal.addEventListener('abort', reader.stir);
     try {
-      while (!signal.aborted) {
-        reader.clear();
-        const pages = this.store.readTexts(messageStream(messageId), reader.next);
-        if (yield* this.fromLog(messageId, reader, pages, follows)) return;
+      for (let mustRead = awaited === undefined; !signal.aborted; mustRead = true) {
+        if (mustRead) {
+          reader.clear();
+          const pages = this.store.readTexts(messageStream(messageId), reader.next);
+          if (yield* this.fromLog(messageId, reader, pages, follows)) return;
+        }
         for (let batch; (batch = await reader.take());) {
           reader.next = batch.last + 1;
           reader.waitsPastEnd = false;
@@ -186,6 +210,15 @@ export class MessageFeed implements FramePublisher {
       signal.removeEventListener('abort', reader.stir);
       leave();
     }
+  }
+
+  /** The reader that is expected of a message, once; `reader`: unless it is another by now. */
+  private taken(messageId: string, reader?: Reader): ExpectedReader | undefined {
+    const expected = this.expected.get(messageId);
+    if (!expected || (reader && expected.reader !== reader)) return undefined;
+    this.expected.delete(messageId);
+    expected.cancel();
+    return expected;
   }
 
   /** The frames that are there. Answers whether nothing more comes for the reader. */

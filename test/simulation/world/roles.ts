@@ -248,6 +248,7 @@ export function rolesOver(ports: Ports) {
     timing,
     log,
   );
+  const tail = new FrameTail(feed, activity, new AnswerReaders(commands, store, new LastWrites()));
   return {
     intake: new AskQuestionIntake(
       resolver,
@@ -262,13 +263,14 @@ export function rolesOver(ports: Ports) {
       earlierTurns,
       noInputGuard(streams, commands),
       turnsWorker,
+      tail,
     ),
     ids,
     commands,
     handlers: commands.handlers,
     followUps: followUps?.followUps,
     automatic: followUps?.automatic,
-    tail: new FrameTail(feed, activity, new AnswerReaders(commands, store, new LastWrites())),
+    tail,
     reactions: [new RunDeliveries(runs) as Reaction, ...background.flatMap((room) => room.reactions)],
     start: () => {
       turnsWorker.onApplicationBootstrap();

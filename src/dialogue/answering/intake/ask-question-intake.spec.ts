@@ -17,6 +17,7 @@ import { type Admission, UsageLimits } from '../../../work/limits/usage-limits.p
 import { InProcessWorkQueue } from '../../../platform/messaging/work-queue/in-process-work-queue.js';
 import { readTranscript, TURN_RUNNER } from '../loop/transcript.js';
 import { AskQuestionIntake } from './ask-question-intake.js';
+import type { FrameTail } from '../../journal/frame-tail.js';
 import type { TakenTurn, TurnTaker } from './turn-taker.js';
 import { type AskQuestion, AskQuestionHandler } from './question.commands.js';
 import type { QuestionRequest } from './question.dto.js';
@@ -68,6 +69,7 @@ function intake(
     earlierTurns,
     noInputGuard(streams, commands),
     taker,
+    { expect: () => () => undefined } as unknown as FrameTail,
   );
   const accept = (request: QuestionRequest, idempotencyKey?: string) =>
     accepting.accept(request, caller(), { route: 'stream', idempotencyKey });

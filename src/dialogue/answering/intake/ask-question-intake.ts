@@ -20,6 +20,7 @@ import { InputGuard } from './input-guard.js';
 import { AnsweringOptions } from '../loop/answering-options.js';
 import { readTranscript } from '../loop/transcript.js';
 import type { TurnToRun } from '../../journal/message.events.js';
+import { FrameTail } from '../../journal/frame-tail.js';
 import { AskQuestion, decisionOf, ResumeTurn } from './question.commands.js';
 import type { QuestionRequest } from './question.dto.js';
 import { QuestionResolver, type ResolvedQuestion } from './resolve-question.js';
@@ -60,6 +61,7 @@ export class AskQuestionIntake {
     private readonly earlierTurns: EarlierTurns,
     private readonly inputs: InputGuard,
     private readonly taker: TurnTaker,
+    private readonly frames: FrameTail,
   ) {}
 
   /** @throws Rejection for whatever is wrong with the request; then nothing was written */
@@ -83,6 +85,7 @@ export class AskQuestionIntake {
   /** Where this process has room, the turn is taken in the append that asks it; else some runner is told that it waits. */
   private async ask(asking: (producer?: string) => AskQuestion, ids: Started, replayed: boolean): Promise<bigint | undefined> {
     const seat = replayed ? undefined : this.taker.seat(ids.turnId);
+    const forgetReader = seat && this.frames.expect(ids.turnId);
     try {
       const { position, taken } = await this.commands.execute(asking(seat?.producer));
       if (seat && taken) {
@@ -90,11 +93,13 @@ export class AskQuestionIntake {
         return position;
       }
       seat?.leave();
+      forgetReader?.();
       this.nudge(ids);
       return position;
     } catch (error) {
       // Unless it was refused it may have been asked after all: then it is this process's, and the sweep brings it to its end.
       seat?.leave();
+      forgetReader?.();
       throw error;
     }
   }
