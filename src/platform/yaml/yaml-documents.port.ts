@@ -3,7 +3,7 @@ export class YamlRefused extends Error {
   override readonly name = 'YamlRefused';
 }
 
-/** More texts wait to be read than are kept waiting. */
+/** More texts wait to be read than are kept waiting, or the machine had no time for this one. It says nothing of the text. */
 export class YamlBusy extends Error {
   override readonly name = 'YamlBusy';
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { YamlBusy } from './yaml-documents.port.js';
 import { ANCHORS_REFUSED, DOCUMENTS_REFUSED, TAGS_REFUSED, YamlThreads } from './yaml-threads.js';
 
 const yaml = new YamlThreads();
@@ -30,12 +31,28 @@ describe('YAML of users', () => {
     expect(yaml.read(text)).rejects.toMatchObject({ name: 'YamlRefused', message: expect.stringMatching(why) }),
   );
 
+  const LONG = `{${Array.from({ length: 60_000 }, (_, n) => `k${n}: [1]`).join(', ')}}`;
+
   it('ends a text that takes too long, and reads the next', async () => {
-    const hasty = new YamlThreads(1);
-    await expect(
-      hasty.read(`{${'"k": {}, '.repeat(1)}${Array.from({ length: 60_000 }, (_, n) => `k${n}: [1]`).join(', ')}}`),
-    ).rejects.toThrow(/longer than 1 ms/);
+    const hasty = new YamlThreads({ textMs: 1, busyMs: 60_000 });
+    await expect(hasty.read(LONG)).rejects.toThrow(/longer than 1 ms/);
     expect(await yaml.read('a: 1')).toEqual({ a: 1 });
+  });
+
+  it('gives a text its processor time, however long that takes', async () => {
+    // The thread has had none yet whenever it is asked for.
+    const starved = new YamlThreads({ textMs: 1, busyMs: 60_000 }, () => 0);
+    expect(Object.keys((await starved.read(LONG)) as object)).toHaveLength(60_000);
+  });
+
+  it('is busy, and refuses nothing, where a text does not get its processor time', async () => {
+    const starved = new YamlThreads({ textMs: 1, busyMs: 1 }, () => 0);
+    await expect(starved.read(LONG)).rejects.toBeInstanceOf(YamlBusy);
+  });
+
+  it('counts by the clock where the system tells no processor time', async () => {
+    const untold = new YamlThreads({ textMs: 1, busyMs: 60_000 }, () => undefined);
+    await expect(untold.read(LONG)).rejects.toThrow(/longer than 1 ms/);
   });
 });
 

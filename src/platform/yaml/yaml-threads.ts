@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
+import { OWN_THREAD, threadTimeMs } from '../thread-time.js';
 import { YamlBusy, YamlDocuments, YamlRefused } from './yaml-documents.port.js';
 
 /** Threads at once; other texts wait. */
@@ -7,7 +8,10 @@ const THREADS_MAX = 2;
 const WAITING_MAX = 50;
 /** A thread is there by then, also on a machine that is busy; a text's own time begins after. */
 const START_MS_MAX = 30_000;
+/** Processor time: what else the machine does is not the text's fault. */
 const TEXT_MS_MAX = 5_000;
+/** By the clock. A text that has not had its processor time by then is not refused, but has to wait for a machine that is less busy. */
+const BUSY_MS_MAX = 60_000;
 const MEMORY_MEGABYTES_MAX = 128;
 const NESTING_MAX = 50;
 const PROBLEM_CHARACTERS_MAX = 300;
@@ -23,7 +27,7 @@ export const DOCUMENTS_REFUSED = 'The text must hold one YAML document';
 const PROGRAM = `
 const { parentPort, workerData: { text, texts, nestingMax, yaml } } = require('node:worker_threads');
 const { parseEvents, constructFromEvents, CORE_SCHEMA, EVENT_ID } = require(yaml);
-parentPort.postMessage('ready');
+parentPort.postMessage({ thread: ${OWN_THREAD} });
 function refusal(events) {
   let documents = 0;
   for (const event of events) {
@@ -48,13 +52,20 @@ try {
 `;
 
 type Reply = Readonly<{ value: unknown } | { refused: string }>;
+type Ready = Readonly<{ thread: string }>;
+
+/** How long a text may take: in processor time, and by the clock. */
+export type YamlDeadlines = Readonly<{ textMs: number; busyMs: number }>;
 
 /** Reads YAML in threads of their own, which are stopped at their deadline: no text holds up other work. */
 export class YamlThreads extends YamlDocuments {
   private readonly waiting: (() => void)[] = [];
   private running = 0;
 
-  constructor(private readonly deadlineMs = TEXT_MS_MAX) {
+  constructor(
+    private readonly deadlines: YamlDeadlines = { textMs: TEXT_MS_MAX, busyMs: BUSY_MS_MAX },
+    private readonly timeOf: (thread: string) => number | undefined = threadTimeMs,
+  ) {
     super();
   }
 
@@ -85,23 +96,52 @@ export class YamlThreads extends YamlDocuments {
       workerData,
       resourceLimits,
     });
-    let deadline: NodeJS.Timeout | undefined;
+    const deadline = new Deadline();
     try {
-      return await new Promise<Reply>((resolve) => {
-        const giveUpAfter = (ms: number) => {
-          clearTimeout(deadline);
-          deadline = setTimeout(() => resolve({ refused: `Invalid YAML: reading it takes longer than ${ms} ms` }), ms);
-        };
-        giveUpAfter(START_MS_MAX);
-        worker.on('message', (said: Reply | 'ready') => (said === 'ready' ? giveUpAfter(this.deadlineMs) : resolve(said)));
+      return await new Promise<Reply>((resolve, reject) => {
+        const busy = () => reject(new YamlBusy('The machine is too busy to read this text now. Please try again.'));
+        deadline.after(START_MS_MAX, busy);
+        worker.on('message', (said: Reply | Ready) => {
+          if ('thread' in said) this.watch(said, deadline, resolve, busy);
+          else resolve(said);
+        });
         const tooMuch: Reply = { refused: 'Invalid YAML: reading it takes too much memory' };
         // A thread says so when it runs out of memory.
         worker.on('error', () => resolve(tooMuch));
         worker.on('exit', () => resolve(tooMuch));
       });
     } finally {
-      clearTimeout(deadline);
+      deadline.cancel();
       await worker.terminate();
     }
+  }
+
+  /** Where the system does not tell processor time, the clock counts. */
+  private watch({ thread }: Ready, deadline: Deadline, resolve: (reply: Reply) => void, busy: () => void): void {
+    const { textMs, busyMs } = this.deadlines;
+    const [before, begun] = [this.timeOf(thread), performance.now()];
+    const look = () => {
+      const waited = performance.now() - begun;
+      const now = this.timeOf(thread);
+      const used = before === undefined || now === undefined ? waited : now - before;
+      if (used >= textMs) resolve({ refused: `Invalid YAML: reading it takes longer than ${textMs} ms` });
+      else if (waited >= busyMs) busy();
+      else deadline.after(Math.min(textMs - used, busyMs - waited), look);
+    };
+    deadline.after(textMs, look);
+  }
+}
+
+/** One timer at a time. */
+class Deadline {
+  private timer: NodeJS.Timeout | undefined;
+
+  after(ms: number, act: () => void): void {
+    this.cancel();
+    this.timer = setTimeout(act, Math.ceil(ms));
+  }
+
+  cancel(): void {
+    clearTimeout(this.timer);
   }
 }
