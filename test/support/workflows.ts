@@ -98,6 +98,7 @@ export function workflowsOver(
   tools: OpenTools,
   blobs: Blobs,
   guards?: AnswerGuards,
+  research = NO_RESEARCH,
 ): AnswerComposer {
   const streams = new Streams(store, systemTiming);
   const clock = { now: () => new Date() };
@@ -113,12 +114,12 @@ export function workflowsOver(
     new RunValues(blobs),
     new Continuations(blobs),
     new WorkflowNodes(
-      new AgentNode(agents, templates, new NodeFiles({} as AttachmentShelf, {} as ArtifactContents)),
+      new AgentNode(agents, research, templates, new NodeFiles({} as AttachmentShelf, {} as ArtifactContents)),
       new PlainNodes(expressions, templates),
       NO_CODE,
     ),
   );
-  return new AnswerComposer(agents, NO_RESEARCH, workflows, guards ?? noGuards(commands));
+  return new AnswerComposer(agents, research, workflows, guards ?? noGuards(commands));
 }
 
 /** The run of a turn, as the log has it. */

@@ -48,6 +48,8 @@ export type Transcript = Readonly<{
   history: Readonly<{ conversationId: string; revision: number }> | null;
   /** The system prompt of a workflow's node, which is no stored prompt. */
   systemPrompt?: (documents: readonly PromptDocument[]) => Promise<RenderedPrompt>;
+  /** Under which id a workflow's node records its research; missing: under that of the turn. */
+  researchId?: string;
 }>;
 
 /**

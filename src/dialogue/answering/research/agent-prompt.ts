@@ -4,7 +4,7 @@ import { PromptRenderer } from '../../../resources/prompts/prompt.port.js';
 import { AnsweringOptions } from '../loop/answering-options.js';
 import type { Transcript } from '../loop/transcript.js';
 
-/** The prompt of a turn's agent, which steps and answer of a research begin with. Documents come with each step. */
+/** The prompt of a turn's agent, or of a workflow's node, which steps and answer of a research begin with. Documents come with each step. */
 @Injectable()
 export class AgentPrompt {
   constructor(
@@ -13,8 +13,9 @@ export class AgentPrompt {
     private readonly options: AnsweringOptions,
   ) {}
 
-  async of({ asked, ownerId }: Transcript): Promise<string> {
+  async of({ asked, ownerId, systemPrompt: ofNode }: Transcript): Promise<string> {
     const { settings, requestId } = asked;
+    if (ofNode) return (await ofNode([])).text;
     if (settings.systemPrompt !== undefined) return settings.systemPrompt;
     const { text } = await this.prompts.render({
       promptId: settings.promptId,

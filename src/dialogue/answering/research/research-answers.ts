@@ -81,10 +81,11 @@ export class ResearchAnswers {
     return Promise.resolve(shown.every(({ type }) => SILENT.has(type)));
   }
 
+  /** A workflow's node asks nothing back: its run goes on without anybody. */
   async *deltas(transcript: Transcript, run: Run): AsyncGenerator<AnswerDelta> {
     const { resumption, asked } = transcript;
     const inHand = resumption && (await this.continuations.recall<StepInHand>(resumption.paused.continuation));
-    let { state: facts } = await this.streams.fold(researchStream(asked.turnId), research);
+    let { state: facts } = await this.streams.fold(researchStream(idOf(transcript)), research);
     const setting = await this.open(transcript, run, facts, inHand);
     yield* usedBefore(run, facts, inHand);
     const notices = [...retrieverNotices(asked.settings.retriever), ...setting.tools.notices, ...setting.attached.notices];
@@ -127,7 +128,8 @@ export class ResearchAnswers {
   private async *clarify(setting: Setting): AsyncGenerator<AnswerDelta, string | null> {
     const { transcript, run, model, said } = setting;
     const { settings, origin, turnId } = transcript.asked;
-    const isAsked = !run.executionMode.isHeadless && origin?.kind !== 'follow-up' && settings.responseSchema === null;
+    const hasAsker = !run.executionMode.isHeadless && origin?.kind !== 'follow-up' && transcript.researchId === undefined;
+    const isAsked = hasAsker && settings.responseSchema === null;
     if (!isAsked || said.isPlanning || model?.provider === BUILT_IN_PROVIDER || (await this.wasClarified(transcript)))
       return null;
     const asked = clarificationIn(yield* this.ask(setting, CLARIFY, CLARIFICATION_SCHEMA));
@@ -151,14 +153,13 @@ export class ResearchAnswers {
 
   private async *plan(setting: Setting): AsyncGenerator<AnswerDelta, Research> {
     const { transcript, run, question, model, budget } = setting;
-    const { turnId } = transcript.asked;
     const isPlanner = model?.provider !== BUILT_IN_PROVIDER;
     const written = isPlanner ? yield* this.ask(setting, PLAN, PLAN_SCHEMA) : undefined;
     const made = written === undefined ? directPlan(question) : planIn(written, question);
     // It is recorded as it may be shown.
     const plan = run.guard ? run.guard.valueNow('output', made, false) : made;
     if (run.signal.aborted) return research.initial;
-    const planned = { turnId, ...plan, used: budget.used };
+    const planned = { turnId: idOf(transcript), ...plan, used: budget.used };
     return (await this.commands.execute(new RecordResearchPlan(planned, transcript.cause))).state;
   }
 
@@ -192,7 +193,7 @@ export class ResearchAnswers {
 
   /** The findings that stand: another producer may have reported the same step first. */
   private async record(transcript: Transcript, step: number, done: Findings, budget: ResearchBudget): Promise<Findings> {
-    const { turnId } = transcript.asked;
+    const turnId = idOf(transcript);
     const findings = await this.findings.keep(turnId, step, done);
     const reported = { turnId, step, findings, used: budget.used };
     const { state } = await this.commands.execute(new RecordResearchReport(reported, transcript.cause));
@@ -254,6 +255,9 @@ export class ResearchAnswers {
     return { modelId, ownerId, question };
   }
 }
+
+/** What its facts are recorded under. */
+const idOf = ({ researchId, asked }: Transcript): string => researchId ?? asked.turnId;
 
 const progress = ({ said }: Setting, data: ResearchProgress) =>
   said.unsaid({ type: 'progress', frame: { type: 'research_progress', data } });

@@ -62,7 +62,7 @@ export const recordReport =
 export const purge =
   (turnId: string): Decide =>
   (state) => {
-    if (state.isPurged) return [];
+    if (state.isPurged || !isBegun(state)) return [];
     const blobs = state.reports.flatMap(({ findings }) => ('blob' in findings ? [findings.blob.sha256] : []));
     return [{ type: 'ResearchPurged', data: { turnId, blobs } }];
   };

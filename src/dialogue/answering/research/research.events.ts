@@ -27,5 +27,5 @@ export type ResearchPurged = Event<'ResearchPurged', { turnId: TurnId; blobs: re
 
 export type ResearchEvent = ResearchClarificationAsked | ResearchPlanned | ResearchStepReported | ResearchPurged;
 
-/** Of a turn, or of a run without a reader. */
+/** Of a turn, of a run without a reader, or of a step of a workflow's run. */
 export const researchStream = (turnId: TurnId): string => `research-${turnId}`;

@@ -1,5 +1,5 @@
 import type { Source, Usage } from '../../conversation/conversation.events.js';
-import type { ToolCallRecord } from '../../conversation/tool-call.policy.js';
+import { type ToolCallRecord, withToolCalls } from '../../conversation/tool-call.policy.js';
 import type { AnswerDelta } from '../loop/answer-delta.js';
 import type { StepToolCall } from './run/workflow-run.events.js';
 
@@ -46,6 +46,9 @@ export class StepMade {
         return this.show({});
       case 'tool-call':
         return this.show({ toolCalls: [...toolCalls.filter(({ call_id: id }) => id !== delta.record.call_id), delta.record] });
+      case 'calls':
+        this.made = { ...this.made, toolCalls: withToolCalls(toolCalls, delta.records) as Made['toolCalls'] };
+        return;
       case 'found':
         this.made = { ...this.made, sources: [...sources, ...delta.sources] };
         return;

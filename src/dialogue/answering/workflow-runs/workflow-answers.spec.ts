@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { InMemoryBlobs } from '../../../../test/support/in-memory-blobs.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
+import { researcher, researchOver, taskOf } from '../../../../test/support/researches.js';
 import { offeredAction, roundOf, ScriptedModels, text, toolCall, ToolsForTests } from '../../../../test/support/tool-turns.js';
 import { askedTurn, eventsOf, framesOf, workerOver } from '../../../../test/support/turns.js';
 import { graphOf, inARow, node, RUNS_WORKFLOW, workflowRunOf, workflowsOver } from '../../../../test/support/workflows.js';
@@ -9,9 +10,11 @@ import type { TurnSettings } from '../../conversation/conversation.events.js';
 import { conversationStream } from '../../conversation/conversation.events.js';
 import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
 import { type ModelChunk, ModelFailed, type ModelRequest } from '../../../resources/models/model/language-model.port.js';
+import type { Search } from '../../../resources/sources/chunks/search.port.js';
 import { RUN_STEPS_MAX, type WorkflowGraph } from '../../../resources/workflows/workflow-graph.policy.js';
+import { researchStream } from '../research/research.events.js';
 import { INPUT_DOCUMENTS_MAX } from './nodes/run-state.js';
-import { workflowRunIdOf, workflowRunStream } from './run/workflow-run.events.js';
+import { researchIdOf, workflowRunIdOf, workflowRunStream } from './run/workflow-run.events.js';
 
 Logger.overrideLogger(false);
 
@@ -26,7 +29,9 @@ async function ran(graph: WorkflowGraph, { says, tools = new ToolsForTests([]), 
   const log = new InMemoryEventStore();
   const blobs = new InMemoryBlobs();
   const models = new ScriptedModels(says ?? (({ question }) => [text(`${question}!`)]));
-  const composer = workflowsOver(log, graph, models, tools, blobs);
+  const search = { search: async () => ({ chunks: [], failedSources: [] }) } as unknown as Search;
+  const research = researchOver({ store: log, models, tools, blobs, search });
+  const composer = workflowsOver(log, graph, models, tools, blobs, undefined, research);
   await askedTurn(log, 'c1', 't1', { ...RUNS_WORKFLOW, ...settings });
   await workerOver(log, new InProcessSignals(), composer, blobs).runner.run('c1', 't1');
   const frames = await framesOf(log, 't1');
@@ -194,16 +199,40 @@ describe('an agent', () => {
     expect(does.answer).toBe('');
   });
 
-  it('that is to do research, or to be given files in a way, says as what it acts', async () => {
+  it('that is to be given files in a way says as what it acts', async () => {
     const settings = { attachments: [{ id: 'f1', filename: 'a.pdf', mimeType: 'application/pdf' }] };
-    const asked = { agent_type: 'research', file_passing: 'native', input_documents: ['*'] };
+    const asked = { file_passing: 'native', input_documents: ['*'] };
     const { frames } = await ran(inARow([node('ask', 'agent', asked)]), { settings });
     expect(frames.flatMap(({ type, notice }) => (type === 'notice' ? [notice] : []))).toEqual([
-      expect.stringContaining('agent_type "research" acts as "agentic"'),
       expect.stringContaining('file_passing "native" acts as "auto"'),
     ]);
     const plain = await ran(inARow([node('ask', 'agent', { input_documents: ['*'] })]), { settings });
     expect(plain.frames.filter(({ type }) => type === 'notice')).toEqual([]);
+  });
+
+  it('that does research plans and investigates under its own prompt, asks nothing back, and records it for its step', async () => {
+    const asked = { agent_type: 'research', system_prompt: 'Dig deep.', output_variable: 'found' };
+    const { frames, models, log, steps, run } = await ran(inARow([node('dig', 'agent', asked)]), { says: researcher(['q1']) });
+    expect(brief(frames).slice(4, -6)).toEqual([
+      ...['dig running', 'research_progress', 'research_plan', 'research_progress', 'research_progress'],
+      ...['research_progress', 'answer', 'dig completed'],
+    ]);
+    expect(models.requests.map(taskOf)).toEqual(['plan', 'step', 'answer']);
+    expect(models.requests.slice(1).every(({ messages }) => JSON.stringify(messages[0]).includes('Dig deep.'))).toBe(true);
+    expect(steps.find(({ node_id: id, status }) => id === 'dig' && status === 'completed')).toMatchObject({
+      state_delta: { found: 'The answer.' },
+    });
+    const recorded = async (id: string) => (await eventsOf(log, researchStream(id))).map(({ type }) => type);
+    expect(await recorded(researchIdOf(workflowRunIdOf('t1'), 2))).toEqual(['ResearchPlanned', 'ResearchStepReported']);
+    expect(await recorded('t1')).toEqual([]);
+    expect(run.status).toBe('completed');
+  });
+
+  it('that does research and says nothing shows nothing of it', async () => {
+    const asked = { agent_type: 'research', stream_to_user: false };
+    const { frames, run } = await ran(inARow([node('dig', 'agent', asked)], 'Done.'), { says: researcher(['q1']) });
+    expect(frames.filter(({ type }) => String(type).startsWith('research'))).toEqual([]);
+    expect([run.status, run.values['node_dig_output']]).toEqual(['completed', { value: 'The answer.' }]);
   });
 
   it('whose template cannot be rendered uses it as it is written, and says so', async () => {

@@ -2,6 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { AgentNodeConfig } from '../../../../resources/workflows/node-config.policy.js';
 import { isForOwnersOnly } from '../../../../resources/tools/defaults/default-tools.policy.js';
 import type { TurnSettings } from '../../../conversation/conversation.events.js';
+import type { Frame } from '../../../journal/message.events.js';
+import { ResearchAnswers } from '../../research/research-answers.js';
 import { AgentAnswers } from '../../loop/agent-answers.js';
 import type { Run } from '../../loop/agent-loop.js';
 import type { AnswerDelta } from '../../loop/answer-delta.js';
@@ -9,6 +11,8 @@ import { AnswerFailed } from '../../loop/answer-failed.js';
 import { structuredAnswer } from '../../loop/structured-answer.policy.js';
 import { textOf } from '../../loop/tool-result.policy.js';
 import type { Transcript } from '../../loop/transcript.js';
+import type { RunStep } from '../run/workflow-run.decider.js';
+import { researchIdOf } from '../run/workflow-run.events.js';
 import { type NodeContext, setOutput } from './node-context.js';
 import { NodeFiles } from './node-files.js';
 import { NodeTemplates } from './node-templates.js';
@@ -23,6 +27,7 @@ const DEFAULT_PROMPT = 'You are a helpful assistant.';
 export class AgentNode {
   constructor(
     private readonly agents: AgentAnswers,
+    private readonly research: ResearchAnswers,
     private readonly templates: NodeTemplates,
     private readonly files: NodeFiles,
   ) {}
@@ -32,12 +37,15 @@ export class AgentNode {
     const { run, step, transcript, resumedAfter } = context;
     const { question, notices } = await this.task(config, context);
     if (resumedAfter === undefined) for (const text of notices) yield { type: 'notice', text };
-    const ofNode: Run = { ...run, ledger: stepLedger(run.ledger, step.step, transcript), shown: [] };
+    const doesResearch = config.agentType === 'research';
+    const shown = doesResearch ? shownOfStep(step, run.shown) : [];
+    const ofNode: Run = { ...run, ledger: stepLedger(run.ledger, step.step, transcript), shown };
+    const answers = doesResearch ? this.research : this.agents;
     const speaks = config.streamToUser;
     const isHeld = config.jsonSchema !== null;
     let text = resumedAfter ?? '';
     let bytes = Buffer.byteLength(text);
-    for await (const delta of this.agents.deltas(question, ofNode)) {
+    for await (const delta of answers.deltas(question, ofNode)) {
       switch (delta.type) {
         case 'text':
           text += delta.text;
@@ -51,6 +59,9 @@ export class AgentNode {
         case 'sources':
         case 'found':
           if (speaks) yield { type: 'found', sources: delta.sources };
+          break;
+        case 'progress':
+          if (speaks) yield delta;
           break;
         case 'round-over':
           // Of a structured answer only the value counts that the model gave at last.
@@ -73,15 +84,14 @@ export class AgentNode {
 
   /** The question of the node, as a turn of its own kind. */
   private async task(config: AgentNodeConfig, context: NodeContext) {
-    const { transcript, state, tools, resumedAfter } = context;
+    const { transcript, state, tools, resumedAfter, workflowRunId, step } = context;
     const { origin: _, ...asked } = transcript.asked;
     const documents = state.documents(config.inputDocuments);
     const files = await this.files.forAgent(documents, transcript.ownerId);
     const { workflow: __, ...inherited } = asked.settings;
     const settings: TurnSettings = {
       ...inherited,
-      // A node has no steps of its own: one that does research searches as it goes.
-      agentType: config.agentType === 'research' ? 'agentic' : config.agentType,
+      agentType: config.agentType,
       modelId: config.modelId || inherited.modelId,
       promptId: '',
       sources: config.sources.map((id) => ({ id })),
@@ -97,6 +107,7 @@ export class AgentNode {
       ...transcript,
       asked: { ...asked, question: `${written?.text ?? textOf(state.get('query'))}${files.text}`, settings },
       resumption: resumedAfter === undefined ? null : transcript.resumption,
+      ...(config.agentType === 'research' && { researchId: researchIdOf(workflowRunId, step.step) }),
       systemPrompt: (found) => this.templates.render(config.systemPrompt || DEFAULT_PROMPT, context, found),
     };
     return { question, notices: [...actsOtherwise(config, documents.length > 0), ...files.notices] };
@@ -107,16 +118,18 @@ export class AgentNode {
   }
 }
 
-/** Settings that act as others here, and say so. */
-function actsOtherwise({ agentType, filePassing }: AgentNodeConfig, hasDocuments: boolean): readonly string[] {
-  return [
-    ...(agentType === 'research'
-      ? ['A node does not do research of its own: agent_type "research" acts as "agentic" here.']
-      : []),
-    ...(hasDocuments && filePassing !== 'auto'
-      ? [`The model decides how it is given files: file_passing "${filePassing}" acts as "auto".`]
-      : []),
-  ];
+/** A setting that acts as another here, and says so. */
+const actsOtherwise = ({ filePassing }: AgentNodeConfig, hasDocuments: boolean): readonly string[] =>
+  hasDocuments && filePassing !== 'auto'
+    ? [`The model decides how it is given files: file_passing "${filePassing}" acts as "auto".`]
+    : [];
+
+/** What a producer that is gone has shown of a step that is begun anew. */
+function shownOfStep({ attempt, nodeId }: RunStep, shown: readonly Frame[]): readonly Frame[] {
+  const began = shown.findLastIndex(({ type }) => type === 'workflow_step');
+  const frame = shown[began];
+  const isOwn = frame?.type !== 'workflow_step' || (frame.status === 'running' && frame.node_id === nodeId);
+  return attempt > 1 && isOwn ? shown.slice(began + 1) : [];
 }
 
 /** @throws AnswerFailed */

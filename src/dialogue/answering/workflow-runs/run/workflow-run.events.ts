@@ -131,3 +131,7 @@ export const workflowRunStream = (runId: WorkflowRunId): string => `workflowRun-
 
 /** The run of a turn, or of a headless run: started again, it is the same one. */
 export const workflowRunIdOf = (turnId: string): WorkflowRunId => deterministicId('workflow-run', turnId);
+
+/** Under which id a step of a run records its research: whoever makes the step goes on with it. */
+export const researchIdOf = (workflowRunId: WorkflowRunId, step: StepNumber): string =>
+  deterministicId('workflow-research', workflowRunId, step);
