@@ -3,6 +3,8 @@ import type { StoredEvent } from '../../src/kernel/event-sourcing/event-store.js
 import type { Cause } from '../../src/kernel/event-sourcing/events.js';
 import { isPurge } from '../../src/kernel/event-sourcing/purge-events.js';
 import type { FollowUpsExpired } from '../../src/background/follow-ups/expired-follow-ups.events.js';
+import type { ResponseDeleted, ResponseExpired } from '../../src/dialects/openai/responses/response.events.js';
+import type { ArtifactDeleted } from '../../src/resources/artifacts/artifact.events.js';
 import type { AgentCreated, AgentKeyIssued } from '../../src/resources/agents/agent.events.js';
 import type { AccessTokenCreated } from '../../src/resources/identity/tokens/access-tokens.events.js';
 import type { DevicePaired } from '../../src/resources/devices/device/device.events.js';
@@ -16,6 +18,7 @@ import { asText } from '../text.js';
  */
 export const auditLog = defineProjection({
   name: 'audit-log',
+  version: 1,
   exceptCategories: ['idempotency', 'message', 'user'],
   codec: {},
   ddl: new URL('./audit-log.sql', import.meta.url),
@@ -63,6 +66,13 @@ function keyHolders({ type, stream, data }: StoredEvent) {
   return [];
 }
 
+/** Ends of streams of which nothing else is kept, although they are not called purges. */
+const ENDS: ReadonlySet<string> = new Set([
+  'ArtifactDeleted' satisfies ArtifactDeleted['type'],
+  'ResponseDeleted' satisfies ResponseDeleted['type'],
+  'ResponseExpired' satisfies ResponseExpired['type'],
+]);
+
 type Place = Readonly<{ stream: string; revision: number }>;
 
 /** Which events are no longer kept once this one is there. */
@@ -74,9 +84,9 @@ function purged({ type, stream, revision, data }: StoredEvent): readonly Place[]
       revision: from + offset,
     }));
   }
-  if (!isPurge(type)) return [];
-  const { delivery } = JSON.parse(data) as { delivery?: Place | null };
-  const before = Array.from({ length: revision }, (_, earlier) => ({ stream, revision: earlier }));
+  if (!isPurge(type) && !ENDS.has(type)) return [];
+  const { delivery, keptFrom = revision } = JSON.parse(data) as { delivery?: Place | null; keptFrom?: number };
+  const before = Array.from({ length: keptFrom }, (_, earlier) => ({ stream, revision: earlier }));
   return delivery ? [{ stream: delivery.stream, revision: delivery.revision }, ...before] : before;
 }
 
