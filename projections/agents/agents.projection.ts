@@ -6,15 +6,17 @@ import type { AgentFoldersEvent } from '../../src/resources/agents/folders/agent
 import { keptAgentsCodec } from '../../src/resources/agents/links/kept-agents.codec.js';
 import type { KeptAgentsEvent } from '../../src/resources/agents/links/kept-agents.events.js';
 import { conversationCodec } from '../../src/dialogue/conversation/conversation.codec.js';
-import type { TurnAsked } from '../../src/dialogue/conversation/conversation.events.js';
+import type { TurnAsked, TurnsPurged } from '../../src/dialogue/conversation/conversation.events.js';
 import { changeIn, defineProjection, inSet, insertInto, removeFrom, type SetStatement, type Statement } from '../projection.js';
 import { asJsonb, asText } from '../text.js';
 
+const { TurnAsked, TurnsPurged } = conversationCodec;
+
 /** Every living agent with its configuration, its key and its webhook's token (as hashes), who has pinned it, when it was last asked, and the folders there are. */
-export const agents = defineProjection<AgentEvent | AgentFoldersEvent | KeptAgentsEvent | TurnAsked>({
+export const agents = defineProjection<AgentEvent | AgentFoldersEvent | KeptAgentsEvent | TurnAsked | TurnsPurged>({
   name: 'agents',
   categories: ['agent', 'agentFolders', 'keptAgents', 'conversation'],
-  codec: { ...agentCodec, ...agentFoldersCodec, ...keptAgentsCodec, TurnAsked: conversationCodec.TurnAsked },
+  codec: { ...agentCodec, ...agentFoldersCodec, ...keptAgentsCodec, TurnAsked, TurnsPurged },
   ddl: new URL('./agents.sql', import.meta.url),
 
   on: {
@@ -92,10 +94,13 @@ export const agents = defineProjection<AgentEvent | AgentFoldersEvent | KeptAgen
       removeFrom('agent_folder', { folder_id: folderId }),
     ],
 
-    TurnAsked: ({ data: { settings }, at }) =>
-      settings.agentId === null ? [] : inSet(ASKED_AGENTS, { agent_id: settings.agentId, at }),
+    TurnAsked: ({ data: { settings }, at }) => askedAt(settings.agentId, at),
+    TurnsPurged: ({ data }) =>
+      data.turns.flatMap(({ question }) => (question ? askedAt(question.agentId, new Date(question.at)) : [])),
   },
 });
+
+const askedAt = (agentId: string | null, at: Date) => (agentId === null ? [] : inSet(ASKED_AGENTS, { agent_id: agentId, at }));
 
 const ASKED_AGENTS: SetStatement = {
   columns: { agent_id: 'text', at: 'timestamptz' },

@@ -1,7 +1,14 @@
+import type { TransactionSql } from 'postgres';
 import { runCodec } from '../../src/background/runs/run.codec.js';
 import type { RunEvent } from '../../src/background/runs/run.events.js';
 import { conversationCodec } from '../../src/dialogue/conversation/conversation.codec.js';
-import type { ConversationEvent, TurnOutcome, Usage } from '../../src/dialogue/conversation/conversation.events.js';
+import type {
+  ConversationEvent,
+  PurgedQuestion,
+  PurgedTurn,
+  TurnOutcome,
+  Usage,
+} from '../../src/dialogue/conversation/conversation.events.js';
 import type { Recorded } from '../../src/kernel/event-sourcing/events.js';
 import { monitorCodec } from '../../src/triggers/monitors/monitor/monitor.codec.js';
 import type { MonitorEvent } from '../../src/triggers/monitors/monitor/monitor.events.js';
@@ -32,10 +39,17 @@ export const analytics = defineProjection<ConversationEvent | RunEvent | Monitor
     ConversationDeleted: ({ data: { conversationId } }, sql) =>
       sql`delete from tool_use where conversation_id = ${conversationId}`,
 
+    // What the turns said themselves may be gone from the log.
+    TurnsPurged: ({ data: { ownerId, turns } }, sql) => turns.flatMap((turn) => stillSpent(ownerId, turn, sql)),
+    ConversationPurged: ({ data: { conversationId } }, sql) => [
+      sql`delete from tool_use where conversation_id = ${conversationId}`,
+      removeFrom('conversation', { conversation_id: conversationId }),
+    ],
+
     TurnAsked: ({ data: { conversationId, turnId, settings, origin }, at }) =>
       inSet(ASKED_TURNS, {
         ...{ spender_id: turnId, conversation_id: conversationId, agent_id: settings.agentId, model_id: settings.modelId, at },
-        source: origin?.kind ?? (settings.agentKeyId === null ? 'chat' : 'api'),
+        source: sourceOf(origin?.kind ?? null, settings.agentKeyId),
       }),
 
     TurnPaused: ({ data, at }) => spentByTurn(data.turnId, data.usage, at),
@@ -73,6 +87,23 @@ export const analytics = defineProjection<ConversationEvent | RunEvent | Monitor
     MonitorChecked: (event) => spentByWorker(event, event.data.monitorId, { modelId: null, usage: event.data.usage }),
   },
 });
+
+const sourceOf = (origin: PurgedQuestion['origin'], agentKeyId: string | null): string =>
+  origin ?? (agentKeyId === null ? 'chat' : 'api');
+
+/** As the turn itself had it said, the newest usage last. */
+function stillSpent(ownerId: string, { turnId, question, told }: PurgedTurn, sql: TransactionSql): readonly Statement[] {
+  if (!question) return [];
+  const { agentId, agentKeyId, modelId, origin } = question;
+  const { at, promptTokens, completionTokens } = told.at(-1) ?? { at: question.at, promptTokens: 0, completionTokens: 0 };
+  return [
+    sql`
+    insert into spent (spender_id, part, owner_id, agent_id, model_id, source, at, prompt_tokens, completion_tokens)
+    values (${turnId}, 0, ${ownerId}, ${agentId}, ${modelId}, ${sourceOf(origin, agentKeyId)}, ${at}, ${promptTokens}, ${completionTokens})
+    on conflict (spender_id, part) do update set model_id = excluded.model_id, at = excluded.at,
+      prompt_tokens = excluded.prompt_tokens, completion_tokens = excluded.completion_tokens`,
+  ];
+}
 
 const SPENT = { spender_id: 'text', at: 'timestamptz', prompt_tokens: 'bigint', completion_tokens: 'bigint' };
 

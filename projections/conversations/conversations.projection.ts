@@ -1,7 +1,10 @@
+import type { TransactionSql } from 'postgres';
 import { conversationCodec } from '../../src/dialogue/conversation/conversation.codec.js';
 import type {
   AnswerParts,
+  ConversationDeleted,
   ConversationEvent,
+  ConversationPurged,
   TurnFailed,
   TurnOutcome,
   TurnSettings,
@@ -46,12 +49,9 @@ export const conversations = defineProjection<ConversationEvent>({
     ConversationOpened: ({ data, revision }) =>
       marked(data.conversationId, changeIn('conversation', { conversation_id: data.conversationId }, { opened: revision })),
 
-    ConversationDeleted: ({ data }, sql) => [
-      sql`delete from turn where conversation_id = ${data.conversationId}`,
-      sql`delete from work where conversation_id = ${data.conversationId}`,
-      sql`delete from share where conversation_id = ${data.conversationId}`,
-      removeFrom('conversation', { conversation_id: data.conversationId }),
-    ],
+    ConversationDeleted: gone,
+    // Of what was cut off a rebuild may have read a part.
+    ConversationPurged: gone,
 
     ConversationShared: ({ data }, sql) => [
       sql`
@@ -164,6 +164,15 @@ export const conversations = defineProjection<ConversationEvent>({
         : changeIn('turn', { turn_id: turnId }, { feedback: asText(feedback), feedback_at: at }),
   },
 });
+
+function gone({ data }: Recorded<ConversationDeleted | ConversationPurged>, sql: TransactionSql): readonly Change[] {
+  return [
+    sql`delete from turn where conversation_id = ${data.conversationId}`,
+    sql`delete from work where conversation_id = ${data.conversationId}`,
+    sql`delete from share where conversation_id = ${data.conversationId}`,
+    removeFrom('conversation', { conversation_id: data.conversationId }),
+  ];
+}
 
 /** What the sidebar says of the conversation may be another thing then. */
 const marked = (conversationId: string, change: RowChange | Statement): readonly Change[] => [

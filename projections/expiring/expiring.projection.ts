@@ -95,6 +95,10 @@ export const expiring = defineProjection<Noted>({
       insertInto('journal', { turn_id: data.turnId, since: at }),
       inSet(SEALED_TURNS, { turn_id: data.turnId, at }),
     ],
+    ConversationDeleted: ({ data, at }) =>
+      insertInto('deleted_conversation', { conversation_id: data.conversationId, since: at }),
+    TurnsPurged: ({ data }) => data.turns.map(({ turnId }) => removeFrom('journal', { turn_id: turnId })),
+    ConversationPurged: ({ data }) => removeFrom('deleted_conversation', { conversation_id: data.conversationId }),
     ContinuationDropped: ({ data }) => removeFrom('continuation', { sha256: data.sha256 }),
     TurnAppended: ({ data, at }) => insertInto('journal', { turn_id: data.turnId, since: at }),
     JournalsExpired: ({ data }) => data.turnIds.map((turnId) => removeFrom('journal', { turn_id: turnId })),

@@ -65,6 +65,21 @@ export class ExpiringQueries {
       where since < ${before} and (since, response_id) > (${since}, ${id}) order by since, response_id limit ${limit}`;
   }
 
+  /** The responses that are made from the journals of turns, by their ids. */
+  async responsesOf(turnIds: readonly string[]): Promise<readonly string[]> {
+    const rows = await this.readModels.sql<{ id: string }[]>`
+      select response_id as id from expiring.response where left(response_id, 36) = any(${[...turnIds]}) order by id`;
+    return rows.map(({ id }) => id);
+  }
+
+  /** Conversations that were deleted and whose texts are still there, by their ids. */
+  async deletedConversations(limit: number, after?: OldOutput): Promise<readonly OldOutput[]> {
+    const { since, id } = after ?? FIRST;
+    return this.readModels.sql<OldOutput[]>`
+      select conversation_id as id, since from expiring.deleted_conversation
+      where (since, conversation_id) > (${since}, ${id}) order by since, conversation_id limit ${limit}`;
+  }
+
   /** Sign-ins at tool servers that were to be over before a time and are not. */
   async signIns(before: Date, limit: number, after?: OldOutput): Promise<readonly OldOutput[]> {
     const { since, id } = after ?? FIRST;

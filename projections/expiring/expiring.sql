@@ -41,6 +41,7 @@ create table response (
   since       timestamptz not null
 );
 create index response_created on response (since, response_id);
+create index response_of_turn on response (left(response_id, 36));
 
 -- What paused turns go on from, where it is kept beside the log and is the turn's own.
 create table continuation (
@@ -58,3 +59,10 @@ create table sign_in (
   since        timestamptz not null
 );
 create index sign_in_overdue on sign_in (since, handshake_id);
+
+-- Conversations that were deleted, whose texts are still there.
+create table deleted_conversation (
+  conversation_id text primary key,
+  since           timestamptz not null
+);
+create index deleted_conversation_since on deleted_conversation (since, conversation_id);

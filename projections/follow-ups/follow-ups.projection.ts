@@ -1,11 +1,25 @@
+import type { TransactionSql } from 'postgres';
 import { conversationCodec } from '../../src/dialogue/conversation/conversation.codec.js';
-import type { ConversationEvent, TurnOutcome } from '../../src/dialogue/conversation/conversation.events.js';
+import type {
+  ConversationDeleted,
+  ConversationEvent,
+  ConversationPurged,
+  TurnOutcome,
+} from '../../src/dialogue/conversation/conversation.events.js';
 import type { Recorded } from '../../src/kernel/event-sourcing/events.js';
 import { expiredFollowUpsCodec } from '../../src/background/follow-ups/expired-follow-ups.codec.js';
 import type { ExpiredFollowUpsEvent } from '../../src/background/follow-ups/expired-follow-ups.events.js';
 import { followUpsCodec } from '../../src/background/follow-ups/follow-ups.codec.js';
 import type { FollowUpId, FollowUpsEvent } from '../../src/background/follow-ups/follow-ups.events.js';
-import { changeIn, type ChangedRow, defineProjection, insertInto, removeFrom, type RemovedRow } from '../projection.js';
+import {
+  changeIn,
+  type ChangedRow,
+  defineProjection,
+  insertInto,
+  removeFrom,
+  type RemovedRow,
+  type Statement,
+} from '../projection.js';
 import { asText } from '../text.js';
 
 /** How many characters of a follow-up's text are shown. */
@@ -47,7 +61,8 @@ export const followUps = defineProjection<FollowUpsEvent | ExpiredFollowUpsEvent
     TurnAnswered: over,
     TurnFailed: over,
     TurnStopped: over,
-    ConversationDeleted: ({ data }, sql) => sql`delete from turn_under_way where conversation_id = ${data.conversationId}`,
+    ConversationDeleted: notUnderWay,
+    ConversationPurged: notUnderWay,
   },
 });
 
@@ -60,4 +75,8 @@ const settled = (
 
 function over({ data }: Recorded<TurnOutcome>): RemovedRow {
   return removeFrom('turn_under_way', { turn_id: data.turnId });
+}
+
+function notUnderWay({ data }: Recorded<ConversationDeleted | ConversationPurged>, sql: TransactionSql): Statement {
+  return sql`delete from turn_under_way where conversation_id = ${data.conversationId}`;
 }

@@ -7,6 +7,7 @@ import { conversationCodec } from '../../src/dialogue/conversation/conversation.
 import type {
   CalledTool,
   ConversationDeleted,
+  ConversationPurged,
   ConversationStarted,
   ToolCallFinished,
   ToolCallStarted,
@@ -16,12 +17,14 @@ import type {
   TurnWithdrawn,
   Usage,
 } from '../../src/dialogue/conversation/conversation.events.js';
-import { changeIn, type Columns, defineProjection, insertInto, removeFrom, type Statement } from '../projection.js';
+import type { Recorded } from '../../src/kernel/event-sourcing/events.js';
+import { type Change, changeIn, type Columns, defineProjection, insertInto, removeFrom, type Statement } from '../projection.js';
 import { asText } from '../text.js';
 
 type Traced =
   | ConversationStarted
   | ConversationDeleted
+  | ConversationPurged
   | TurnAsked
   | TurnWithdrawn
   | TurnOutcome
@@ -32,7 +35,7 @@ type Traced =
 
 const { ConversationStarted, ConversationDeleted, TurnAsked, TurnWithdrawn, TurnAnswered, TurnFailed, TurnStopped } =
   conversationCodec;
-const { ToolCallStarted, ToolCallFinished } = conversationCodec;
+const { ToolCallStarted, ToolCallFinished, ConversationPurged } = conversationCodec;
 
 /** What was done for each answer and each headless run, and how long it took; no text of it. */
 export const traces = defineProjection<Traced>({
@@ -43,6 +46,7 @@ export const traces = defineProjection<Traced>({
     ...workflowRunCodec,
     ConversationStarted,
     ConversationDeleted,
+    ConversationPurged,
     TurnAsked,
     TurnWithdrawn,
     TurnAnswered,
@@ -57,13 +61,8 @@ export const traces = defineProjection<Traced>({
     ConversationStarted: ({ data }) =>
       insertInto('conversation', { conversation_id: data.conversationId, owner_id: data.ownerId }),
 
-    // Steps of workflows stay with their own streams; without a trace nobody is told of them.
-    ConversationDeleted: ({ data: { conversationId } }, sql) => [
-      sql`delete from span using trace
-        where trace.conversation_id = ${conversationId} and trace.message_id = trace.trace_id and span.scope_id = trace.trace_id`,
-      sql`delete from trace where conversation_id = ${conversationId} and message_id = trace_id`,
-      removeFrom('conversation', { conversation_id: conversationId }),
-    ],
+    ConversationDeleted: gone,
+    ConversationPurged: gone,
 
     TurnAsked: ({ data: { conversationId, turnId, requestId, settings, origin }, at }) =>
       insertInto('trace', {
@@ -140,6 +139,19 @@ export const traces = defineProjection<Traced>({
     WorkflowRunPurged: ({ data }, sql) => sql`delete from span where scope_id = ${data.workflowRunId}`,
   },
 });
+
+/** Steps of workflows stay with their own streams; without a trace nobody is told of them. */
+function gone(
+  { data: { conversationId } }: Recorded<ConversationDeleted | ConversationPurged>,
+  sql: TransactionSql,
+): readonly Change[] {
+  return [
+    sql`delete from span using trace
+      where trace.conversation_id = ${conversationId} and trace.message_id = trace.trace_id and span.scope_id = trace.trace_id`,
+    sql`delete from trace where conversation_id = ${conversationId} and message_id = trace_id`,
+    removeFrom('conversation', { conversation_id: conversationId }),
+  ];
+}
 
 const agentIn = ({ agentId, configurationOwnerId, modelId, agentType = 'classic' }: TurnSettings): Columns => ({
   name: agentType,

@@ -39,6 +39,7 @@ export const unsealedTurns = defineProjection<ConversationEvent>({
       where conversation_id = ${data.conversationId} and expires_at is not null`,
 
     TurnSealed: ({ data }) => removeFrom('unsealed_turn', { turn_id: data.turnId }),
+    TurnsPurged: ({ data }) => data.turns.map(({ turnId }) => removeFrom('unsealed_turn', { turn_id: turnId })),
   },
 });
 

@@ -5,20 +5,19 @@ import type { Recorded } from '../../src/kernel/event-sourcing/events.js';
 import { monitorCodec } from '../../src/triggers/monitors/monitor/monitor.codec.js';
 import type { MonitorEvent } from '../../src/triggers/monitors/monitor/monitor.events.js';
 import { runCodec } from '../../src/background/runs/run.codec.js';
-import type { RunEvent, RunUse } from '../../src/background/runs/run.events.js';
+import type { RunEvent } from '../../src/background/runs/run.events.js';
 import {
   type Change,
   type Columns,
   defineProjection,
   inSet,
   insertInto,
+  removeFrom,
   type SetMeans,
   type SetStatement,
   type Statement,
 } from '../projection.js';
-
-const HOUR_MS = 3_600_000;
-const hourOf = (at: Date): Date => new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS);
+import { addedUp, carriedOver, knownTurn, usesOf } from './carried-over.js';
 
 /** What owners, agents and the bearers of their keys have used: requests and tokens, when, and by hour. It outlives the conversations. */
 export const usage = defineProjection<ConversationEvent | RunEvent | MonitorEvent>({
@@ -43,6 +42,18 @@ export const usage = defineProjection<ConversationEvent | RunEvent | MonitorEven
     TurnFailed: turnUsed,
     TurnStopped: turnUsed,
 
+    // What the turns said of this may be gone from the log; what is known already is not counted again.
+    TurnsPurged: ({ data: { ownerId, turns }, stream }, sql) =>
+      turns.flatMap(({ turnId, question, told }) => {
+        if (!question) return [];
+        const owned = { ownerId, agentId: question.agentId, agentKeyId: question.agentKeyId };
+        return [
+          knownTurn(turnId, owned, told, sql),
+          ...usesOf(question, told).map((use) => carriedOver(stream, use, owned, sql)),
+        ];
+      }),
+    ConversationPurged: ({ data }) => removeFrom('conversation', { conversation_id: data.conversationId }),
+
     RunQueued: ({ data }) => insertInto('run', { run_id: data.runId, owner_id: data.ownerId, agent_id: data.agentId ?? '' }),
 
     // One request, however many attempts there are.
@@ -61,7 +72,7 @@ export const usage = defineProjection<ConversationEvent | RunEvent | MonitorEven
     RunPurged: ({ data: { runId, ownerId, agentId, used }, stream }, sql) => [
       sql`insert into run (run_id, owner_id, agent_id, started)
         values (${runId}, ${ownerId}, ${agentId ?? ''}, ${used.some(({ requests }) => requests > 0)}) on conflict do nothing`,
-      ...used.map((use) => carriedOver(stream, use, { ownerId, agentId }, sql)),
+      ...used.map((use) => carriedOver(stream, use, { ownerId, agentId, agentKeyId: null }, sql)),
     ],
   },
 });
@@ -189,26 +200,5 @@ function allUsed(set: SetStatement, event: UsageTold<ConversationEvent | RunEven
   return inSet(set, { ...momentOf(event), ...by, prompt_tokens: promptTokens, completion_tokens: completionTokens });
 }
 
-function carriedOver(stream: string, use: RunUse, { ownerId, agentId }: Owned, sql: TransactionSql): Statement {
-  const { revision, at, requests, promptTokens, completionTokens } = use;
-  return sql`
-    with entered as (
-      insert into entry (stream, revision, at, owner_id, agent_id, agent_key_id, requests, prompt_tokens, completion_tokens)
-      values (${stream}, ${revision}, ${at}, ${ownerId}, ${agentId ?? ''}, '', ${requests}, ${promptTokens}, ${completionTokens})
-      on conflict do nothing
-      returning owner_id, agent_id, requests, prompt_tokens, completion_tokens
-    )
-    insert into hour (hour, owner_id, agent_id, agent_key_id, requests, prompt_tokens, completion_tokens)
-    select ${hourOf(new Date(at))}, owner_id, agent_id, '', requests, prompt_tokens, completion_tokens from entered
-    ${addedUp(sql)}`;
-}
-
-type Owned = Readonly<{ ownerId: string; agentId: string | null }>;
 type UsageTold<E extends ConversationEvent | RunEvent | MonitorEvent> = Recorded<Extract<E, { data: { usage?: Usage | null } }>>;
 type Fragment = ReturnType<TransactionSql>;
-
-const addedUp = (sql: TransactionSql): Fragment => sql`
-  on conflict (owner_id, hour, agent_id, agent_key_id) do update set
-    requests = hour.requests + excluded.requests,
-    prompt_tokens = hour.prompt_tokens + excluded.prompt_tokens,
-    completion_tokens = hour.completion_tokens + excluded.completion_tokens`;

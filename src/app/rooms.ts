@@ -13,6 +13,7 @@ import { RunsModule } from '../background/runs/runs.module.js';
 import { AnsweringModule } from '../dialogue/answering/answering.module.js';
 import { ConversationModule } from '../dialogue/conversation/conversation.module.js';
 import { ConversationLinksModule } from '../dialogue/conversation/links/conversation-links.module.js';
+import { ConversationPurgeModule } from '../dialogue/conversation/purge/conversation-purge.module.js';
 import { JournalModule } from '../dialogue/journal/journal.module.js';
 import { PresenceModule } from '../dialogue/presence/presence.module.js';
 import { AgentsModule } from '../resources/agents/agents.module.js';
@@ -109,6 +110,7 @@ export const ROOMS: readonly Room[] = [
   DevicesModule,
   ConversationModule,
   ConversationLinksModule,
+  ConversationPurgeModule,
   JournalModule,
   PresenceModule,
   AnsweringModule,

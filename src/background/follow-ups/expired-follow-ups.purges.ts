@@ -8,6 +8,6 @@ export const followUpPurges = [
     category: 'expiredFollowUps',
     codec: expiredFollowUpsCodec,
     type: 'FollowUpsExpired',
-    truncated: ({ data }) => ({ stream: followUpsStream(data.conversationId), before: data.before }),
+    truncated: ({ data }) => [{ stream: followUpsStream(data.conversationId), before: data.before }],
   }),
 ];

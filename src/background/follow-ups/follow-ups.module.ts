@@ -7,11 +7,13 @@ import { Config } from '../../platform/config/config.js';
 import { DeliverFollowUps } from './deliver-follow-ups.ticker.js';
 import { ExpireFollowUpsHandler } from './expired-follow-ups.commands.js';
 import { followUpPurges } from './expired-follow-ups.purges.js';
+import { PurgeFollowUpsOfConversation } from './purge-follow-ups-of-conversation.reaction.js';
 import { PurgeFollowUps } from './purge-follow-ups.js';
 import { RequestedFollowUps } from './requested-follow-ups.js';
 import { GatherFollowUpsHandler, RequestFollowUpHandler, CompleteFollowUpsHandler } from './follow-ups.commands.js';
 import { FollowUps } from './follow-ups.port.js';
 
+const REACTIONS = [PurgeFollowUpsOfConversation];
 const TICKERS = [DeliverFollowUps];
 const RETENTION = [PurgeFollowUps];
 const HANDLERS = [RequestFollowUpHandler, GatherFollowUpsHandler, CompleteFollowUpsHandler, ExpireFollowUpsHandler];
@@ -22,6 +24,7 @@ type Parts = [FollowUpQueries, Commands, Clock];
 @Module({
   imports: [AnsweringModule],
   providers: [
+    ...REACTIONS,
     ...TICKERS,
     ...HANDLERS,
     FollowUpQueries,
@@ -33,9 +36,10 @@ type Parts = [FollowUpQueries, Commands, Clock];
         new PurgeFollowUps(...parts, 1000 * backgroundResultRetentionSeconds),
     },
   ],
-  exports: [...TICKERS, ...RETENTION, FollowUps],
+  exports: [...REACTIONS, ...TICKERS, ...RETENTION, FollowUps],
 })
 export class FollowUpsModule {
+  static readonly reactions = REACTIONS;
   static readonly tickers = TICKERS;
   static readonly retention = RETENTION;
   static readonly purges = followUpPurges;

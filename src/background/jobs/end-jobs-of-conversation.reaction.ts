@@ -3,7 +3,7 @@ import { Commands } from '../../kernel/commands.js';
 import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
 import { JobQueries } from '../../../projections/jobs/jobs.queries.js';
 import { conversationCodec } from '../../dialogue/conversation/conversation.codec.js';
-import type { ConversationDeleted } from '../../dialogue/conversation/conversation.events.js';
+import type { ConversationDeleted, ConversationPurged } from '../../dialogue/conversation/conversation.events.js';
 import type { Codec } from '../../kernel/event-sourcing/codec.js';
 import { type Cause, causedBy, type Recorded } from '../../kernel/event-sourcing/events.js';
 import { Freshness, requireReached } from '../../kernel/event-sourcing/freshness.js';
@@ -13,7 +13,7 @@ import { CancelJob, PurgeJob } from './job.commands.js';
 import { jobCodec } from './job.codec.js';
 import type { JobEnd, JobStarted } from './job.events.js';
 
-type Followed = ConversationDeleted | JobStarted | JobEnd;
+type Followed = ConversationDeleted | ConversationPurged | JobStarted | JobEnd;
 type OfJob = Recorded<JobStarted> | Recorded<JobEnd>;
 
 /** Whenever it ended. */
@@ -31,6 +31,7 @@ export class EndJobsOfConversation implements Reaction<Followed> {
   readonly codec: Codec<Followed> = { ...conversationCodec, ...jobCodec };
   readonly on = {
     ConversationDeleted: (event: Recorded<ConversationDeleted>) => this.endAll(event),
+    ConversationPurged: (event: Recorded<ConversationPurged>) => this.endAll(event),
     JobStarted: (event: Recorded<JobStarted>) => this.endIfAlone(event),
     JobCompleted: (event: OfJob) => this.endIfAlone(event),
     JobFailed: (event: OfJob) => this.endIfAlone(event),
@@ -45,7 +46,7 @@ export class EndJobsOfConversation implements Reaction<Followed> {
     private readonly freshness: Freshness,
   ) {}
 
-  private async endAll(event: Recorded<ConversationDeleted>): Promise<void> {
+  private async endAll(event: Recorded<ConversationDeleted | ConversationPurged>): Promise<void> {
     await requireReached(this.freshness, ['jobs'], event.position);
     const cause = causedBy(event, `system:${this.name}`);
     for (const job of await this.jobs.inConversation(event.data.conversationId)) await this.end(job, cause);

@@ -9,6 +9,7 @@ import { ChatAnswers } from './chat-answers.js';
 import { ChatCompletionsController } from './chat-completions.http.js';
 import { ExpiringQueries } from '../../../projections/expiring/expiring.queries.js';
 import { DeletedResponses } from './responses/deleted-responses.js';
+import { ExpireResponsesOfConversation } from './responses/expire-responses-of-conversation.reaction.js';
 import { PurgeResponses } from './responses/purge-responses.js';
 import { responseHandlers } from './responses/response.commands.js';
 import { responsePurges } from './responses/response.purges.js';
@@ -19,6 +20,7 @@ import { ModelsController } from './models.http.js';
 import { OpenAiOptions } from './asking/openai-options.js';
 import { openAiRejections } from './openai.rejections.js';
 
+const REACTIONS = [ExpireResponsesOfConversation];
 const RETENTION = [PurgeResponses];
 
 /** What clients of OpenAI's API send, and read. */
@@ -26,6 +28,7 @@ const RETENTION = [PurgeResponses];
   imports: [AnsweringModule, AttachmentsModule],
   controllers: [ModelsController, ChatCompletionsController, ResponsesController],
   providers: [
+    ...REACTIONS,
     ...RETENTION,
     ...responseHandlers,
     DeletedResponses,
@@ -43,9 +46,10 @@ const RETENTION = [PurgeResponses];
         new OpenAiOptions(sseConnectionsMax, messageEventsRetentionSeconds),
     },
   ],
-  exports: [...RETENTION],
+  exports: [...REACTIONS, ...RETENTION],
 })
 export class OpenAiModule {
+  static readonly reactions = REACTIONS;
   static readonly retention = RETENTION;
   static readonly purges = responsePurges;
   static readonly rejections = openAiRejections;

@@ -30,6 +30,7 @@ import { StopAnswerHandler } from './runner/stop-answer.commands.js';
 import { StopAnswerController } from './runner/stop-answer.http.js';
 import { SweepTurns } from './runner/sweep-turns.ticker.js';
 import { DeleteArtifactsOfConversation } from './delete-artifacts-of-conversation.reaction.js';
+import { PurgeDeletedConversations } from './purge-deleted-conversations.js';
 import { TitleConversation } from './title-conversation.reaction.js';
 import { WorkflowPins } from './intake/workflow-pins.js';
 import { TurnCloser } from './runner/turn-closer.js';
@@ -91,7 +92,7 @@ const REACTIONS = [
   PurgeRunsOfWorkflow,
 ];
 const TICKERS = [SweepTurns, ExpirePauses, EndUnclaimedTurns];
-const RETENTION = [DropContinuations, PurgeWorkflowRuns, PurgeResearches];
+const RETENTION = [DropContinuations, PurgeWorkflowRuns, PurgeResearches, PurgeDeletedConversations];
 const WORKFLOW_RUNS = [
   CodeNode,
   NodeFiles,

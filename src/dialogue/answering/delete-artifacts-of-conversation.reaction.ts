@@ -10,9 +10,9 @@ import { artifactCodec } from '../../resources/artifacts/artifact.codec.js';
 import { DeleteArtifact } from '../../resources/artifacts/artifact.commands.js';
 import type { ArtifactCreated } from '../../resources/artifacts/artifact.events.js';
 import { conversationCodec } from '../conversation/conversation.codec.js';
-import type { ConversationDeleted } from '../conversation/conversation.events.js';
+import type { ConversationDeleted, ConversationPurged } from '../conversation/conversation.events.js';
 
-type Followed = ConversationDeleted | ArtifactCreated;
+type Followed = ConversationDeleted | ConversationPurged | ArtifactCreated;
 
 /**
  * The artifacts of a conversation go with it. Steps, of a conversation that is deleted: wait until the artifacts of before are listed;
@@ -26,6 +26,7 @@ export class DeleteArtifactsOfConversation implements Reaction<Followed> {
   readonly codec: Codec<Followed> = { ...conversationCodec, ...artifactCodec };
   readonly on = {
     ConversationDeleted: (event: Recorded<ConversationDeleted>) => this.deleteAll(event),
+    ConversationPurged: (event: Recorded<ConversationPurged>) => this.deleteAll(event),
     ArtifactCreated: (event: Recorded<ArtifactCreated>) => this.deleteIfAlone(event),
   };
 
@@ -36,7 +37,7 @@ export class DeleteArtifactsOfConversation implements Reaction<Followed> {
     private readonly freshness: Freshness,
   ) {}
 
-  private async deleteAll(event: Recorded<ConversationDeleted>): Promise<void> {
+  private async deleteAll(event: Recorded<ConversationDeleted | ConversationPurged>): Promise<void> {
     await requireReached(this.freshness, ['artifacts'], event.position);
     const cause = causedBy(event, `system:${this.name}`);
     for (const { id, ownerId } of await this.artifacts.ofConversation(event.data.conversationId))

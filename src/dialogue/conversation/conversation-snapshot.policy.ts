@@ -65,6 +65,7 @@ export function fromSnapshot(taken: ConversationSnapshotTaken['data']): Conversa
     works: new Map(works.map(({ id: workId, ...work }) => [workId, work])),
     eventsSinceSnapshot: 0,
     isPartial: true,
+    turnsPurged: 0,
   };
 }
 

@@ -29,4 +29,6 @@ export const conversationCodec: Codec<ConversationEvent> = {
   TurnRequeued: [],
   BackgroundWorkNoted: [],
   ConversationSnapshotTaken: [],
+  TurnsPurged: [],
+  ConversationPurged: [],
 };

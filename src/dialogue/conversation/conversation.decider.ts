@@ -49,6 +49,7 @@ const initial: Conversation = {
   callIds: [],
   eventsSinceSnapshot: 0,
   isPartial: false,
+  turnsPurged: 0,
 };
 
 /** Snapshots are further apart where a turn has many tool calls, or where they would be too large. */
@@ -78,6 +79,15 @@ function evolved(state: Conversation, event: Exclude<ConversationEvent, Conversa
       return { ...state, unopened: false, turns: allSeen(state.turns), works: allSeen(state.works) };
     case 'ConversationDeleted':
       return { ...state, status: 'deleted' };
+    case 'TurnsPurged': {
+      const { conversationId: id, ownerId, from, turns } = event.data;
+      return { ...state, id, ownerId, status: 'deleted', turnsPurged: from + turns.length };
+    }
+    case 'ConversationPurged': {
+      // As it is when this is the first that is left of its stream.
+      const { conversationId: id, ownerId, agentId } = event.data;
+      return { ...initial, id, ownerId, agentId, status: 'deleted', isPartial: true, turnsPurged: 'all' };
+    }
     case 'ConversationShared':
     case 'ConversationShareEnded':
       // What a link shows is the read model's business.
@@ -287,7 +297,7 @@ export const open: Decide = (state) =>
 /** The owner has read an answer to its end. A conversation that is not listed has no mark that this would clear. */
 export const watch: Decide = (state) => (opened(state).visibility === 'listed' ? open(state) : []);
 
-/** Ends access at once and requests that running turns stop. The log keeps the conversation's events. */
+/** Ends access at once and requests that running turns stop. What was said is purged once they have. */
 export const remove: Decide = (state) => {
   if (state.status === 'deleted') return [];
   const running = [...opened(state).turns].filter(([, turn]) => isUnfinished(turn) && !turn.stopRequested);

@@ -1,5 +1,5 @@
 import type { BlobRef } from '../../kernel/blobs.js';
-import type { Event } from '../../kernel/event-sourcing/events.js';
+import type { Cause, Event } from '../../kernel/event-sourcing/events.js';
 import type { GuardrailDecision } from '../../resources/guardrails/guardrail-decisions.policy.js';
 import type { GuardrailPolicy } from '../../resources/guardrails/guardrail.policy.js';
 import type { Sampling } from '../../resources/models/model/language-model.port.js';
@@ -311,6 +311,54 @@ export type ConversationShared = Event<
 export type ConversationShareEnded = Event<'ConversationShareEnded', About<{ shareId: string; endedAt: string }>>;
 export type TurnRated = Event<'TurnRated', AboutTurn<{ feedback: string | null }>>;
 
+/** Who did something, and when. */
+type Deed = Pick<Cause, 'actor' | 'credential'> & Readonly<{ at: string }>;
+/** What outlives a question of a conversation that was deleted. */
+export type PurgedQuestion = Deed &
+  Readonly<{
+    /** Where in its stream it was. */
+    revision: number;
+    agentId: string | null;
+    agentKeyId: string | null;
+    /** Null: it was asked. */
+    origin: TurnOrigin['kind'] | null;
+    /** The model that answered, as far as it is known. */
+    modelId: string;
+  }>;
+/** What a turn had used by then, all of its runs together. */
+export type ToldUsage = Usage & Readonly<{ revision: number; at: string }>;
+/** What outlives a turn of a conversation that was deleted: no text of anybody. */
+export type PurgedTurn = Readonly<{
+  turnId: TurnId;
+  /** The last frame of its journal. */
+  lastId: number;
+  /** Null: the turn came about elsewhere, and what it used was counted there. */
+  question: PurgedQuestion | null;
+  told: readonly ToldUsage[];
+}>;
+/**
+ * What these turns of a deleted conversation said is purged, with their journals. Of the turns of a conversation they are those from a
+ * place on; from `keptFrom` on the stream is kept.
+ */
+export type TurnsPurged = Event<
+  'TurnsPurged',
+  About<{ ownerId: string; keptFrom: number; from: number; turns: readonly PurgedTurn[] }>
+>;
+/** All that was said in a deleted conversation is purged: of its events those from `keptFrom` on are kept, and the facts are these. */
+export type ConversationPurged = Event<
+  'ConversationPurged',
+  About<{
+    ownerId: string;
+    agentId: string | null;
+    keptFrom: number;
+    /** How many turns it had, those that no longer counted among them. */
+    turns: number;
+    started: Deed;
+    deleted: Deed;
+    purgedAt: string;
+  }>
+>;
+
 export type TurnOutcome = TurnAnswered | TurnFailed | TurnStopped;
 
 export type ConversationEvent =
@@ -338,6 +386,8 @@ export type ConversationEvent =
   | TurnResumed
   | TurnRequeued
   | BackgroundWorkNoted
-  | ConversationSnapshotTaken;
+  | ConversationSnapshotTaken
+  | TurnsPurged
+  | ConversationPurged;
 
 export const conversationStream = (id: ConversationId): string => `conversation-${id}`;

@@ -106,7 +106,11 @@ export class ConversationsController {
     return this.settle(reply, await this.commands.execute(new RenameConversation(checked(id), user.userId, name, user.cause)));
   }
 
-  @ApiOperation({ summary: 'Delete a conversation' })
+  @ApiOperation({
+    summary: 'Delete a conversation',
+    description:
+      'Ends access at once. What was said goes from the log with the next pass of retention (RETENTION_EVERY_SECONDS); what it used is kept.',
+  })
   @RequiredQuery('id')
   @Access({ for: 'user', action: 'delete', of: 'conversations', scopes: ['conversations:write'], closedToRestricted: FAMILIES })
   @Post('delete_conversation')

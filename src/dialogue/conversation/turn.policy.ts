@@ -7,6 +7,7 @@ import type {
   TurnAppended,
   TurnAsked,
   TurnId,
+  TurnSettings,
   TurnState,
   TurnStatus,
 } from './conversation.events.js';
@@ -33,6 +34,8 @@ const newTurn: Turn = {
 /** Types of agents that record what they have done, so that another producer goes on where one was cut off. */
 const GOING_ON: ReadonlySet<string> = new Set(['research', 'workflow']);
 
+export const recordsItsSteps = ({ agentType = '' }: Pick<TurnSettings, 'agentType'>): boolean => GOING_ON.has(agentType);
+
 export const askedTurn = ({ index, settings, origin }: TurnAsked['data']): Turn => ({
   ...newTurn,
   index,
@@ -40,7 +43,7 @@ export const askedTurn = ({ index, settings, origin }: TurnAsked['data']): Turn 
   agentKeyId: settings.agentKeyId,
   ...(settings.accessTokenId && { accessTokenId: settings.accessTokenId }),
   ...(settings.guardrails && { isGuarded: true }),
-  ...(GOING_ON.has(settings.agentType ?? '') && { goesOn: true }),
+  ...(recordsItsSteps(settings) && { goesOn: true }),
 });
 
 export const appendedTurn = ({ index, origin }: TurnAppended['data']): Turn => ({
@@ -77,8 +80,10 @@ export type Conversation = Readonly<{
   callIds: readonly string[];
   /** How many events came since the last snapshot, or since the beginning. */
   eventsSinceSnapshot: number;
-  /** A snapshot was taken: turns of before may be missing. */
+  /** A snapshot was taken, or all was purged: turns of before may be missing. */
   isPartial: boolean;
+  /** Of how many turns it is stated that what they said is purged. */
+  turnsPurged: number | 'all';
 }>;
 
 /** What happens in a conversation, given what has. */

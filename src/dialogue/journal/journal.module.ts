@@ -19,6 +19,7 @@ import { ConversationModule } from '../conversation/conversation.module.js';
 import { EarlierTurns } from '../conversation/earlier-turns.port.js';
 import { StoredTurnAdditions } from './stored-turn-additions.js';
 import { TurnActivity } from './turn-activity.js';
+import { journalPurges } from './journal.purges.js';
 import { journalRejections } from './journal.rejections.js';
 
 const RETENTION = [ExpireJournals];
@@ -57,5 +58,6 @@ type AdditionParts = [EventStore, Streams, Commands, EarlierTurns, JournalOption
 })
 export class JournalModule {
   static readonly retention = RETENTION;
+  static readonly purges = journalPurges;
   static readonly rejections = journalRejections;
 }

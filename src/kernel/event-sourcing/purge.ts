@@ -5,7 +5,7 @@ import type { Event, Recorded } from './events.js';
 type Truncation = Readonly<{ stream: string; before: number }>;
 
 /**
- * What is deleted after a purge event: first the blobs, then the earlier events of a stream. Each step can be repeated: the blobs
+ * What is deleted after a purge event: first the blobs, then the earlier events of streams. Each step can be repeated: the blobs
  * have no other user, and a truncation is never taken back.
  */
 export type Purge<E extends Event = Event> = Readonly<{
@@ -14,8 +14,8 @@ export type Purge<E extends Event = Event> = Readonly<{
   type: E['type'];
   /** The SHA-256 of each; none by default. */
   blobsOf?: { of(event: Recorded<E>): readonly string[] }['of'];
-  /** Which stream is truncated, and before what; by default the event's own stream, before the event. */
-  truncated?: { by(event: Recorded<E>): Truncation }['by'];
+  /** Which streams are truncated, and before what; by default the event's own stream, before the event. */
+  truncated?: { by(event: Recorded<E>): readonly Truncation[] }['by'];
 }>;
 
 /** What an event of one type has go. */

@@ -3,7 +3,7 @@ import { Commands } from '../../kernel/commands.js';
 import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
 import { MonitorQueries } from '../../../projections/monitors/monitors.queries.js';
 import { conversationCodec } from '../../dialogue/conversation/conversation.codec.js';
-import type { ConversationDeleted } from '../../dialogue/conversation/conversation.events.js';
+import type { ConversationDeleted, ConversationPurged } from '../../dialogue/conversation/conversation.events.js';
 import type { Codec } from '../../kernel/event-sourcing/codec.js';
 import { causedBy, type Recorded } from '../../kernel/event-sourcing/events.js';
 import { Freshness, requireReached } from '../../kernel/event-sourcing/freshness.js';
@@ -12,7 +12,7 @@ import { CancelMonitorWithConversation } from './monitor/monitor.commands.js';
 import { monitorCodec } from './monitor/monitor.codec.js';
 import type { MonitorCreated } from './monitor/monitor.events.js';
 
-type Followed = ConversationDeleted | MonitorCreated;
+type Followed = ConversationDeleted | ConversationPurged | MonitorCreated;
 
 /**
  * A conversation's monitors go with it. Steps, of a conversation that is deleted: wait until the monitors of before are listed;
@@ -26,6 +26,7 @@ export class CancelMonitorsOfConversation implements Reaction<Followed> {
   readonly codec: Codec<Followed> = { ...conversationCodec, ...monitorCodec };
   readonly on = {
     ConversationDeleted: (event: Recorded<ConversationDeleted>) => this.cancelAll(event),
+    ConversationPurged: (event: Recorded<ConversationPurged>) => this.cancelAll(event),
     MonitorCreated: (event: Recorded<MonitorCreated>) => this.cancelIfAlone(event),
   };
 
@@ -36,7 +37,7 @@ export class CancelMonitorsOfConversation implements Reaction<Followed> {
     private readonly freshness: Freshness,
   ) {}
 
-  private async cancelAll(event: Recorded<ConversationDeleted>): Promise<void> {
+  private async cancelAll(event: Recorded<ConversationDeleted | ConversationPurged>): Promise<void> {
     await requireReached(this.freshness, ['monitors'], event.position);
     for (const monitorId of await this.monitors.liveOfConversation(event.data.conversationId))
       await this.cancel(monitorId, event);

@@ -33,11 +33,15 @@ function reaction() {
   return { on: whole.on, cancelled, awaited };
 }
 
-it('the monitors of a conversation go with it', async () => {
-  const { on, cancelled, awaited } = reaction();
-  await on.ConversationDeleted(told<ConversationDeleted>({ conversationId: 'c1' }));
-  expect([cancelled, awaited]).toEqual([['m1', 'm2'], ['monitors 7']]);
-});
+it.each(['ConversationDeleted', 'ConversationPurged'] as const)(
+  'the monitors of a conversation go with it at %s',
+  async (type) => {
+    const { on, cancelled, awaited } = reaction();
+    const deletion = told<ConversationDeleted>({ conversationId: 'c1' }) as never;
+    await on[type](deletion);
+    expect([cancelled, awaited]).toEqual([['m1', 'm2'], ['monitors 7']]);
+  },
+);
 
 it('one that is made in a conversation that is gone by then goes at once, others stay', async () => {
   const { on, cancelled, awaited } = reaction();

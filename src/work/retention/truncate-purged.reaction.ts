@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Blobs } from '../../kernel/blobs.js';
+import { eachOf } from '../../kernel/each-of.js';
 import type { Codec } from '../../kernel/event-sourcing/codec.js';
 import { EventStore } from '../../kernel/event-sourcing/event-store.js';
 import type { Recorded } from '../../kernel/event-sourcing/events.js';
@@ -27,7 +28,7 @@ export class TruncatePurged implements Reaction {
 
   private async purge({ blobsOf, truncated }: Purge, event: Recorded): Promise<void> {
     for (const sha256 of blobsOf?.(event) ?? []) await this.blobs.delete(sha256);
-    const { stream, before } = truncated?.(event) ?? { stream: event.stream, before: event.revision };
-    await this.store.setRetention(stream, { truncateBefore: before });
+    const truncations = truncated?.(event) ?? [{ stream: event.stream, before: event.revision }];
+    await eachOf(truncations, ({ stream, before }) => this.store.setRetention(stream, { truncateBefore: before }));
   }
 }

@@ -1,0 +1,43 @@
+import { CommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../../../kernel/clock.js';
+import { Command, type Handler } from '../../../kernel/commands.js';
+import type { Cause } from '../../../kernel/event-sourcing/events.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
+import { conversation } from '../conversation.decider.js';
+import { conversationStream } from '../conversation.events.js';
+import { inGroups, purgeConversation, purgeTurns } from './purge.decider.js';
+import type { PurgeableConversation } from './purgeable-conversation.policy.js';
+
+/** What one event says of purged turns. */
+export const PURGED_TURNS_BYTES_MAX = 256 * 1024;
+
+/** All that was said in a deleted conversation is purged. Repeated, it states what is left to state. */
+export class PurgeConversation extends Command {
+  constructor(
+    readonly purgeable: PurgeableConversation,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(PurgeConversation)
+export class PurgeConversationHandler implements Handler<PurgeConversation> {
+  constructor(
+    private readonly streams: Streams,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ purgeable: { kept, turns }, cause }: PurgeConversation): Promise<void> {
+    const { conversationId, ownerId, keptFrom } = kept;
+    const stream = conversationStream(conversationId);
+    let from = 0;
+    for (const group of inGroups(turns, PURGED_TURNS_BYTES_MAX)) {
+      const stated = purgeTurns({ conversationId, ownerId, keptFrom, from, turns: group });
+      await this.streams.transact(stream, conversation, stated, cause);
+      from += group.length;
+    }
+    const all = purgeConversation({ ...kept, purgedAt: this.clock.now().toISOString() });
+    await this.streams.transact(stream, conversation, all, cause);
+  }
+}
