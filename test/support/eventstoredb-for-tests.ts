@@ -16,14 +16,16 @@ export type EventStoreDbForTest = Readonly<{
   connectionString: string;
   /** As `kill -9` of the server that takes the appends. Resolves once appends are taken again and all servers are in sync. */
   loseLeader(): Promise<void>;
+  /** Deletes what the bounds of streams hide; the newest event of each stream stays. Resolves once it is done. */
+  scavenge(): Promise<void>;
   close(): Promise<void>;
 }>;
 
 /**
  * The double, or a real server of its own where TEST_EVENTSTOREDB_COMMAND names a program that runs one: called with
  * `start <port> <folder>` it prints the connection string in its last line once the server takes appends, with
- * `lose-leader <port> <folder>` it does what `loseLeader` says, and with `wipe <port> <folder>` it ends the server and
- * removes what it has stored. A cluster may use the ports after the one given.
+ * `lose-leader <port> <folder>` it does what `loseLeader` says, with `scavenge <port> <folder>` what `scavenge` says, and with
+ * `wipe <port> <folder>` it ends the server and removes what it has stored. A cluster may use the ports after the one given.
  */
 export async function eventStoreDbForTest(options: DoubleOptions = {}): Promise<EventStoreDbForTest> {
   const command = process.env['TEST_EVENTSTOREDB_COMMAND'];
@@ -39,6 +41,7 @@ async function theDouble(options: DoubleOptions): Promise<EventStoreDbForTest> {
       await pause(LEADERLESS_MS);
       await double.listen();
     },
+    scavenge: async () => double.log.scavenge(),
     close: () => double.close(),
   };
 }
@@ -50,6 +53,7 @@ async function realServer(command: string): Promise<EventStoreDbForTest> {
   return {
     connectionString: stdout.trim().split('\n').at(-1)!,
     loseLeader: async () => void (await call('lose-leader')),
+    scavenge: async () => void (await call('scavenge')),
     close: async () => {
       await call('wipe');
       await rm(folder, { recursive: true, force: true });
