@@ -10,12 +10,12 @@ import type { SignedInUser } from '../../resources/identity/caller.js';
 import { CurrentUser } from '../../resources/identity/identity.http.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { AuditEventsQuery, PAGE_DEFAULT, PAGE_MAX } from './audit.dto.js';
-import { isOwnTrace, type TraceNode, traceOf } from './trace.policy.js';
+import { isCutOff, isOwnTrace, type TraceNode, traceOf } from './trace.policy.js';
 import { type Lines, OptionalQuery, type Sent } from '../../platform/http/documented.js';
 import { momentIn } from '../../platform/http/moments.js';
 import { Access } from '../../platform/http/access.js';
 
-/** A chain longer than this is cut, which the answer says. */
+/** A chain longer than this is cut, which the answer says; so it does where events of it were purged. */
 const TRACE_EVENTS_MAX = 5_000;
 
 const BEFORE_ALL = -1n;
@@ -80,7 +80,7 @@ export class AuditController {
       correlation_id: correlationId,
       request: { actor: first!.actor, credential: first!.credential, at: first!.at.toISOString() },
       events: shown.length,
-      truncated: events.length > shown.length,
+      truncated: events.length > shown.length || isCutOff(shown, correlationId),
       caused: traceOf(shown).map(nodeBody),
     };
   }

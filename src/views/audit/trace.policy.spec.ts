@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isOwnTrace, TRACE_DEPTH_MAX, type TracedEvent, type TraceNode, traceOf } from './trace.policy.js';
+import { isCutOff, isOwnTrace, TRACE_DEPTH_MAX, type TracedEvent, type TraceNode, traceOf } from './trace.policy.js';
 
 let next = 0n;
 const event = (id: string, causationId: string | null, more: Partial<TracedEvent> = {}): TracedEvent => ({
@@ -35,6 +35,13 @@ describe('A trace', () => {
       ['c', []],
       ['d', [['e', []]]],
     ]);
+  });
+
+  it('is cut off where the cause of an event is not kept any more', () => {
+    const whole = [event('asked', 'request'), event('started', 'asked'), event('alone', null)];
+    expect(isCutOff(whole, 'request')).toBe(false);
+    expect(isCutOff(whole.slice(1), 'request')).toBe(true);
+    expect(isCutOff([], 'request')).toBe(false);
   });
 
   it('ends with the frames of the answer', () => {

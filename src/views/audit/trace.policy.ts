@@ -51,6 +51,12 @@ function journalOf({ type, data }: TracedEvent): Journal | undefined {
   return { stream: `message-${turnId}`, frames, lastId, sha256 };
 }
 
+/** Whether some of a chain is not kept any more: an event was caused by another that is not there. What a request caused bears its id. */
+export function isCutOff(events: readonly Pick<TracedEvent, 'id' | 'causationId'>[], correlationId: string): boolean {
+  const kept = new Set<string | null>([correlationId, null, ...events.map(({ id }) => id)]);
+  return events.some(({ causationId }) => !kept.has(causationId));
+}
+
 /** Whether a user may see how a chain of events went: the user answers for all that people did in it. */
 export function isOwnTrace(events: readonly Pick<TracedEvent, 'actor'>[], actors: readonly string[]): boolean {
   const people = events.filter((event) => !event.actor?.startsWith('system:'));
