@@ -23,14 +23,18 @@ export class AgentQueries {
   constructor(private readonly readModels: ReadModels) {}
 
   async byId(agentId: string): Promise<AgentRecord | undefined> {
-    const rows = await this.sql`${this.agents} where agent.agent_id = ${agentId}`;
-    return rows.map(asRecord)[0];
+    return this.readModels.remembered('agents', `id ${agentId}`, async () => {
+      const rows = await this.sql`${this.agents} where agent.agent_id = ${agentId}`;
+      return rows.map(asRecord)[0];
+    });
   }
 
   /** The agent that the key with this hash stands for. */
   async byKeyHash(keyHash: string): Promise<AgentRecord | undefined> {
-    const rows = await this.sql`${this.agents} where agent_key.key_hash = ${keyHash}`;
-    return rows.map(asRecord)[0];
+    return this.readModels.remembered('agents', `key ${keyHash}`, async () => {
+      const rows = await this.sql`${this.agents} where agent_key.key_hash = ${keyHash}`;
+      return rows.map(asRecord)[0];
+    });
   }
 
   /** The agent whose webhook has the token with this hash. */

@@ -16,8 +16,10 @@ export class PromptQueries {
   constructor(private readonly readModels: ReadModels) {}
 
   async byId(promptId: string): Promise<PromptRecord | undefined> {
-    const rows = await this.readModels.sql`select * from prompts.prompt where prompt_id = ${promptId}`;
-    return rows.map(asRecord)[0];
+    return this.readModels.remembered('prompts', `id ${promptId}`, async () => {
+      const rows = await this.readModels.sql`select * from prompts.prompt where prompt_id = ${promptId}`;
+      return rows.map(asRecord)[0];
+    });
   }
 
   /** Those of these prompts that there are, oldest first. */

@@ -56,12 +56,14 @@ export class ToolQueries {
     granted: readonly string[] = [],
   ): Promise<readonly Readonly<{ id: string; revision: number }>[]> {
     if (toolIds?.length === 0) return [];
-    const among = toolIds ? this.sql`and tool_id = any (${toolIds as string[]}::text[])` : this.sql`and import_id is null`;
-    const rows = await this.sql`
-      select tool_id, revision from tools.tool
-      where (owner_id = ${ownerId} or tool_id = any (${granted as string[]}::text[])) and status ${among}
-      order by created_at, tool_id`;
-    return rows.map((row) => ({ id: row['tool_id'] as string, revision: row['revision'] as number }));
+    return this.readModels.remembered('tools', `on ${JSON.stringify([ownerId, toolIds, granted])}`, async () => {
+      const among = toolIds ? this.sql`and tool_id = any (${toolIds as string[]}::text[])` : this.sql`and import_id is null`;
+      const rows = await this.sql`
+        select tool_id, revision from tools.tool
+        where (owner_id = ${ownerId} or tool_id = any (${granted as string[]}::text[])) and status ${among}
+        order by created_at, tool_id`;
+      return rows.map((row) => ({ id: row['tool_id'] as string, revision: row['revision'] as number }));
+    });
   }
 
   async countOf(ownerId: string): Promise<number> {
@@ -71,8 +73,10 @@ export class ToolQueries {
 
   /** The default tools that a user chats without, by the names of their kinds. */
   async switchedOffDefaults(userId: string): Promise<ReadonlySet<string>> {
-    const rows = await this.sql`select name from tools.default_tool_off where user_id = ${userId}`;
-    return new Set(rows.map((row) => row['name'] as string));
+    return this.readModels.remembered('tools', `off ${userId}`, async () => {
+      const rows = await this.sql`select name from tools.default_tool_off where user_id = ${userId}`;
+      return new Set(rows.map((row) => row['name'] as string));
+    });
   }
 
   private get sql() {

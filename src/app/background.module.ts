@@ -46,11 +46,6 @@ type ProjectorParts = [Platform, Progress, Timing, Logger, ProjectionFaults];
   imports: [...ROOMS],
   providers: [
     {
-      provide: Progress,
-      inject: [Timing],
-      useFactory: (timing: Timing) => new Progress(timing),
-    },
-    {
       provide: Freshness,
       inject: [PLATFORM, Progress, Timing],
       useFactory: ({ sql, store, config }: Platform, progress: Progress, timing: Timing) =>

@@ -11,6 +11,8 @@ import { Ids } from '../kernel/ids.js';
 import { KeyValue } from '../kernel/key-value.js';
 import { LastWrites } from '../kernel/event-sourcing/last-writes.js';
 import { Signals } from '../kernel/signals.js';
+import { Progress } from '../platform/projections/progress.js';
+import { RememberedQueries } from '../platform/projections/remembered-queries.js';
 import { Streams } from '../kernel/event-sourcing/streams.js';
 import { Timing } from '../kernel/timing.js';
 import { WorkQueue } from '../kernel/work-queue.js';
@@ -40,6 +42,8 @@ export const LOG = Symbol('Log');
 export class PlatformModule {
   static over(platform: Platform, log: Logger): DynamicModule {
     const streams = new Streams(platform.store, systemTiming, platform.config.eventStorePatienceMs);
+    const progress = new Progress(systemTiming);
+    const queries = new RememberedQueries(progress, systemTiming);
     const fingerprints = new Fingerprints(platform.config.encryptionSecretKey);
     const values = [
       { provide: PLATFORM, useValue: platform },
@@ -60,7 +64,8 @@ export class PlatformModule {
       { provide: UserAccounts, useValue: platform.accounts },
       { provide: Sessions, useValue: platform.sessions },
       { provide: OutgoingHttp, useValue: platform.outgoing },
-      { provide: ReadModels, useValue: new ReadModels(platform.sql) },
+      { provide: Progress, useValue: progress },
+      { provide: ReadModels, useValue: new ReadModels(platform.sql, (...asked) => queries.answer(...asked)) },
       { provide: Clock, useValue: systemClock },
       { provide: Timing, useValue: systemTiming },
       { provide: Ids, useValue: systemIds },

@@ -134,7 +134,11 @@ export class LiveGroup {
       if (!this.members.has(member) && parts.some((part) => part.member === member)) continue;
       const { writer } = member;
       writer.pass(position);
-      progress.wrote(writer.name, position);
+      progress.wrote(
+        writer.name,
+        position,
+        parts.some(({ member: each, own }) => each === member && own.length > 0),
+      );
     }
   }
 }

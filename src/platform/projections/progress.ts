@@ -4,6 +4,8 @@ import type { Timing } from '../../kernel/timing.js';
 export class Progress {
   private readonly positions = new Map<string, bigint>();
   private readonly ours = new Set<string>();
+  /** How often each of ours may have changed. */
+  private readonly changes = new Map<string, number>();
   private readonly watchers = new Set<() => void>();
   private readonly wanted = new Map<string, number>();
   private readonly lulls = new Map<string, () => void>();
@@ -15,10 +17,16 @@ export class Progress {
     if (position > (this.positions.get(name) ?? -2n)) this.report(name, position);
   }
 
-  /** What this process has written, or knows to hold nothing for the read model. */
-  wrote(name: string, position: bigint): void {
+  /** What this process has written, or, unless it `changed`, knows to hold nothing for the read model. */
+  wrote(name: string, position: bigint, changed = true): void {
+    if (changed || !this.ours.has(name)) this.changes.set(name, (this.changes.get(name) ?? 0) + 1);
     this.ours.add(name);
     this.report(name, position);
+  }
+
+  /** Another number after every change to a read model that this process writes; undefined of those of others. */
+  changesOf(name: string): number | undefined {
+    return this.ours.has(name) ? this.changes.get(name) : undefined;
   }
 
   /** Undefined while it is not known. */

@@ -102,7 +102,7 @@ export class ProjectionRunner {
         else writer.pass(page.position);
         ({ caughtUp } = page);
         this.getsOn();
-        progress.wrote(this.name, writer.considered);
+        progress.wrote(this.name, writer.considered, page.events.length > 0);
       }
       // Also says whether this is still the writer: the others must not find out by failing.
       if (writer.position < writer.considered) await writer.write({ events: [], position: writer.considered });

@@ -1,0 +1,62 @@
+import { expect, it } from '@jest/globals';
+import { VirtualTiming } from '../../../test/support/virtual-timing.js';
+import { Progress } from './progress.js';
+import { REMEMBERED_MS, RememberedQueries } from './remembered-queries.js';
+
+/** A read model whose row somebody changes, and how often it was asked for it. */
+async function readModel() {
+  const timing = new VirtualTiming();
+  // Of a moment 0 the cache does not know the age.
+  await timing.pause(1);
+  const progress = new Progress(timing);
+  const queries = new RememberedQueries(progress, timing);
+  const rows = { value: 'old' as string | undefined, asked: 0 };
+  const ask = (key = 'one', until?: Promise<void>) =>
+    queries.answer('tools', key, async () => {
+      rows.asked++;
+      const { value } = rows;
+      await until;
+      return value;
+    });
+  return { timing, progress, rows, ask };
+}
+
+it('asks a read model that this process writes once, until it has changed it', async () => {
+  const { progress, rows, ask } = await readModel();
+  progress.wrote('tools', 1n);
+  expect([await ask(), await ask(), rows.asked]).toEqual(['old', 'old', 1]);
+  progress.wrote('tools', 2n, false);
+  expect([await ask(), await ask('two'), rows.asked]).toEqual(['old', 'old', 2]);
+  rows.value = undefined;
+  progress.wrote('tools', 3n);
+  expect([await ask(), await ask(), rows.asked]).toEqual([undefined, undefined, 3]);
+});
+
+it('asks anew after a change that came while it asked', async () => {
+  const { progress, rows, ask } = await readModel();
+  progress.wrote('tools', 1n);
+  let tell = (): void => undefined;
+  const asking = ask('one', new Promise<void>((resolve) => (tell = resolve)));
+  rows.value = 'new';
+  progress.wrote('tools', 2n);
+  tell();
+  expect([await asking, await ask()]).toEqual(['old', 'new']);
+});
+
+it('asks every time for what another process may write, and does not trust for long that it is the only one', async () => {
+  const { timing, progress, rows, ask } = await readModel();
+  await ask();
+  await ask();
+  expect(rows.asked).toBe(2);
+  progress.wrote('tools', 1n);
+  await ask();
+  await timing.pause(REMEMBERED_MS + 1);
+  await ask();
+  expect(rows.asked).toBe(4);
+  progress.handedOver('tools');
+  await ask();
+  expect(rows.asked).toBe(5);
+  rows.value = 'written by another';
+  progress.wrote('tools', 1n, false);
+  expect([await ask(), rows.asked]).toEqual(['written by another', 6]);
+});
