@@ -14,7 +14,7 @@ const STEPS_AT_ONCE_MAX = 1_000;
 export const EPOCH_MS = Date.UTC(2026, 0, 1, 0, 10, 57);
 
 /** A run that has taken so many steps does not end by itself. */
-const STEPS_MAX = 60_000;
+const STEPS_MAX = 300_000;
 
 /**
  * Time and order. Whatever takes time is an entry of the agenda; the next one happens when nothing is left to do without time
