@@ -261,6 +261,7 @@ describe('a file is taken', () => {
       }),
     ],
     ['a byte order mark', `\uFEFF${agentFile({})}`],
+    ['the line ends of another system', 'apiVersion: docsgpt.v1\r\nkind: Agent\r\nspec:\r\n  name: Guide\r\n  chunks: 2\r\n'],
   ])('with %s', async (_, file) => {
     const { status, body } = await service.import(await service.newUser('carol'), file);
     expect([status, body['warnings']]).toEqual([200, []]);
