@@ -47,6 +47,7 @@ export const scripted = (script: (signal: AbortSignal) => AsyncIterable<AnswerDe
   ({
     compose: (_: unknown, { signal }: Run) => script(signal),
     canContinue: () => Promise.resolve(false),
+    onlyAsksModels: () => true,
   }) as unknown as AnswerComposer;
 
 export const deltas = (...texts: string[]) =>

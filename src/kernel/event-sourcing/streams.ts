@@ -81,7 +81,8 @@ export class Streams {
   /**
    * Folds, decides, appends the events; after a lost race it folds and decides again. A caller that has just folded the stream
    * passes that and saves a read: if the stream has gone on since, the race is lost. What this process remembers of the stream
-   * saves the read too; a refusal, or nothing to do, is decided again on what the store says.
+   * saves the read too; a refusal, or nothing to do, is decided again on what the store says. `foresee` hears what an append comes to
+   * before it is sent, without its position; after a lost race it hears what the next one comes to.
    * @throws Rejection, StoreUnavailable, WrongRevision when races were lost for as long as `patienceMs`
    */
   async transact<State, E extends Event>(
@@ -91,6 +92,7 @@ export class Streams {
     cause: Cause,
     known?: Folded<State>,
     patienceMs = RACE_PATIENCE_MS,
+    foresee?: (outcome: Outcome<State, E>) => void,
   ): Promise<Outcome<State, E>> {
     const recent = known ? undefined : this.recent.of<Folded<State>>(stream, aggregate);
     let basis: Basis<State> = recent
@@ -107,8 +109,10 @@ export class Streams {
         }
         const { folded } = basis;
         if (events.length === 0) return { ...folded, events, ids: [] };
-        const appended = await this.append(stream, folded.revision, aggregate.codec, events, cause);
-        const outcome = { ...appended, state: events.reduce(aggregate.evolve, folded.state), events };
+        const written = writtenEvents(stream, folded.revision, aggregate.codec, events, cause);
+        const decided = { state: events.reduce(aggregate.evolve, folded.state), events, ids: written.map(({ id }) => id) };
+        foresee?.({ ...decided, revision: firstAfter(folded.revision) + events.length - 1, position: undefined });
+        const outcome = { ...decided, ...(await this.appendEvents(stream, folded.revision, written)) };
         this.recent.remember(stream, aggregate, { state: outcome.state, revision: outcome.revision, position: outcome.position });
         return outcome;
       },
@@ -163,16 +167,7 @@ export class Streams {
    * counts, so that two workers who claim the same thing for the same cause never pass as one append.
    */
   async append<E extends Event>(stream: string, expected: ExpectedRevision, codec: Codec<E>, events: readonly E[], cause: Cause) {
-    const first = expected === 'none' ? 0 : expected + 1;
-    const written = events.map(({ type, data }, index): NewEvent => {
-      const text = JSON.stringify(data);
-      return {
-        id: deterministicId(stream, first + index, type, text, cause.correlationId, cause.causationId),
-        type,
-        data: text,
-        metadata: encodeMetadata(cause, currentVersion(codec, type)),
-      };
-    });
+    const written = writtenEvents(stream, expected, codec, events, cause);
     return { ...(await this.appendEvents(stream, expected, written)), ids: written.map(({ id }) => id) };
   }
 
@@ -199,6 +194,28 @@ export class Streams {
   retryWhileUnavailable<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
     return whileUnavailable(this.timing, this.timing.elapsedMs() + patienceMs, work);
   }
+}
+
+const firstAfter = (expected: ExpectedRevision): number => (expected === 'none' ? 0 : expected + 1);
+
+/** Events as they are stored behind a revision. */
+function writtenEvents<E extends Event>(
+  stream: string,
+  expected: ExpectedRevision,
+  codec: Codec<E>,
+  events: readonly E[],
+  cause: Cause,
+): readonly NewEvent[] {
+  const first = firstAfter(expected);
+  return events.map(({ type, data }, index) => {
+    const text = JSON.stringify(data);
+    return {
+      id: deterministicId(stream, first + index, type, text, cause.correlationId, cause.causationId),
+      type,
+      data: text,
+      metadata: encodeMetadata(cause, currentVersion(codec, type)),
+    };
+  });
 }
 
 export const isAtLeast = (revision: ExpectedRevision, least: number): boolean => revision !== 'none' && revision >= least;

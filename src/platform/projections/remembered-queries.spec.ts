@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { VirtualTiming } from '../../../test/support/virtual-timing.js';
 import { Progress } from './progress.js';
-import { REMEMBERED_MS, RememberedQueries } from './remembered-queries.js';
+import { REMEMBERED_MS, REMEMBERED_QUERIES_MAX, RememberedQueries } from './remembered-queries.js';
 
 /** A read model whose row somebody changes, and how often it was asked for it. */
 async function readModel() {
@@ -59,4 +59,14 @@ it('asks every time for what another process may write, and does not trust for l
   rows.value = 'written by another';
   progress.wrote('tools', 1n, false);
   expect([await ask(), rows.asked]).toEqual(['written by another', 6]);
+});
+
+it('forgets what was asked longest ago once there is more than it keeps', async () => {
+  const { progress, rows, ask } = await readModel();
+  progress.wrote('tools', 1n);
+  for (let key = 0; key <= REMEMBERED_QUERIES_MAX; key++) await ask(String(key));
+  await ask(String(REMEMBERED_QUERIES_MAX));
+  expect(rows.asked).toBe(REMEMBERED_QUERIES_MAX + 1);
+  await ask('0');
+  expect(rows.asked).toBe(REMEMBERED_QUERIES_MAX + 2);
 });

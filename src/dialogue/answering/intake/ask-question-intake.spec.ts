@@ -6,7 +6,7 @@ import { idempotencyKeys } from '../../../../test/support/idempotency-keys.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { NoLimits } from '../../../../test/support/no-limits.js';
 import { answeringOptions, cause, eventsOf, settings } from '../../../../test/support/turns.js';
-import { conclude, conversation, remove } from '../../conversation/conversation.decider.js';
+import { conclude, conversation, remove, requestStop } from '../../conversation/conversation.decider.js';
 import { conversationStream } from '../../conversation/conversation.events.js';
 import type { SignedInUser } from '../../../resources/identity/caller.js';
 import { LOG_START } from '../../../kernel/event-sourcing/event-store.js';
@@ -15,7 +15,7 @@ import { Rejection } from '../../../kernel/rejection.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { type Admission, UsageLimits } from '../../../work/limits/usage-limits.port.js';
 import { InProcessWorkQueue } from '../../../platform/messaging/work-queue/in-process-work-queue.js';
-import { readTranscript, TURN_RUNNER } from '../loop/transcript.js';
+import { readTranscript, type Transcript, TURN_RUNNER } from '../loop/transcript.js';
 import { AskQuestionIntake } from './ask-question-intake.js';
 import type { FrameTail } from '../../journal/frame-tail.js';
 import type { TakenTurn, TurnTaker } from './turn-taker.js';
@@ -117,11 +117,17 @@ it('a key opens no conversation that was deleted since', async () => {
 /** Has room for so many turns, and remembers which it was given. */
 class Seats implements TurnTaker {
   readonly run: TakenTurn[] = [];
+  readonly foreseen: Transcript[] = [];
   left = 0;
   constructor(private free: number) {}
   seat() {
     if (this.free-- <= 0) return undefined;
-    return { producer: 'here', run: (taken: TakenTurn) => void this.run.push(taken), leave: () => void this.left++ };
+    return {
+      producer: 'here',
+      foresee: (transcript: Transcript) => void this.foreseen.push(transcript),
+      run: (taken: TakenTurn) => void this.run.push(taken),
+      leave: () => void this.left++,
+    };
   }
 }
 
@@ -139,6 +145,27 @@ describe('a process with room', () => {
     const { exchanges, waited, ...read } = (await readTranscript(streams, conversationId, turnId, TURN_RUNNER))!;
     expect(transcript).toMatchObject({ ...read, folded: { ...read.folded } });
     expect([await transcript.exchanges(1_000), [...transcript.waited]]).toEqual([await exchanges(1_000), [...waited]]);
+  });
+
+  it('foresees a turn while its append is under way, and another one where that lost its race', async () => {
+    const seats = new Seats(2);
+    const { accept, streams } = intake(new NoLimits(), seats);
+    const { conversationId } = await accept({ question: 'Why?' });
+    const [taken] = seats.run as [TakenTurn];
+    const foreseen = seats.foreseen.map(({ folded, ...told }) => ({ ...told, exchanges: undefined, revision: folded!.revision }));
+    const { folded, ...told } = taken.transcript;
+    expect(foreseen).toEqual([{ ...told, exchanges: undefined, revision: folded!.revision }]);
+    expect(seats.foreseen[0]!.folded!.position).toBeUndefined();
+    // Another process has gone on with the conversation, which this one does not know.
+    const about = { conversationId, turnId: taken.transcript.asked.turnId };
+    const elsewhere = new Streams(streams.store, systemTiming);
+    await elsewhere.transact(conversationStream(conversationId), conversation, requestStop(about.turnId), cause);
+    await accept({ question: 'And then?', conversation_id: conversationId });
+    const [, late, settled] = seats.foreseen;
+    expect([late!.cause.causationId === settled!.cause.causationId, settled!.cause]).toEqual([
+      false,
+      seats.run[1]!.transcript.cause,
+    ]);
   });
 
   it('knows the earlier exchanges of a conversation that goes on', async () => {

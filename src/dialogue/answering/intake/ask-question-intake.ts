@@ -26,7 +26,7 @@ import type { QuestionRequest } from './question.dto.js';
 import { QuestionResolver, type ResolvedQuestion } from './resolve-question.js';
 import { asksForPlace, repetitionOf } from './retried-question.policy.js';
 import { answersOf } from './tool-actions.policy.js';
-import { TurnTaker } from './turn-taker.js';
+import { type Seat, TurnTaker } from './turn-taker.js';
 import { TURNS_QUEUE } from './turns-queue.js';
 
 /** What a request started, as its idempotency key keeps it; `after` is the last frame of before, where there is one. */
@@ -68,8 +68,8 @@ export class AskQuestionIntake {
   async accept(request: QuestionRequest, caller: Caller, way: WayIn): Promise<AcceptedQuestion> {
     if (request.tool_actions?.length) return this.resume(request, caller, way);
     const question = inDialect(await this.resolver.resolve(request, caller), way.dialect);
-    const asking = ({ conversationId, turnId }: TurnToRun, isRepeated: boolean, asked = question, producer?: string) =>
-      new AskQuestion(turnId, conversationId, asked, caller.cause, isRepeated, producer);
+    const asking = ({ conversationId, turnId }: TurnToRun, isRepeated: boolean, asked = question, by?: Seat) =>
+      new AskQuestion(turnId, conversationId, asked, caller.cause, isRepeated, by);
     const fresh: Started = { conversationId: question.conversationId ?? this.ids.next(), turnId: this.ids.next() };
     const { agent } = question;
     const limited = { agent: agent && limitedAgent(agent), linkId: caller.kind === 'link' ? caller.linkId : undefined };
@@ -77,17 +77,17 @@ export class AskQuestionIntake {
     return this.withinLimits(admission, async (admit) => {
       const { replayed, ids } = await this.idsFor(request, caller, way, fresh, () => this.refuse(asking(fresh, false)), admit);
       const checked = await this.inputs.question(question);
-      const position = await this.ask((producer) => asking(ids, replayed, checked, producer), ids, replayed);
+      const position = await this.ask((seat) => asking(ids, replayed, checked, seat), ids, replayed);
       return { ...ids, after: -1, replayed, position };
     });
   }
 
   /** Where this process has room, the turn is taken in the append that asks it; else some runner is told that it waits. */
-  private async ask(asking: (producer?: string) => AskQuestion, ids: Started, replayed: boolean): Promise<bigint | undefined> {
+  private async ask(asking: (seat?: Seat) => AskQuestion, ids: Started, replayed: boolean): Promise<bigint | undefined> {
     const seat = replayed ? undefined : this.taker.seat(ids.turnId);
     const forgetReader = seat && this.frames.expect(ids.turnId);
     try {
-      const { position, taken } = await this.commands.execute(asking(seat?.producer));
+      const { position, taken } = await this.commands.execute(asking(seat));
       if (seat && taken) {
         seat.run(taken);
         return position;

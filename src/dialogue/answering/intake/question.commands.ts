@@ -2,18 +2,18 @@ import { CommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
 import { Command, type Handler } from '../../../kernel/commands.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
-import { nothingYet, Streams } from '../../../kernel/event-sourcing/streams.js';
+import { nothingYet, type Outcome, Streams } from '../../../kernel/event-sourcing/streams.js';
 import { linkIdIn } from '../../../resources/identity/caller.js';
 import type { Party } from '../../conversation/conversation-access.policy.js';
 import { as, ask, conversation, startTurn } from '../../conversation/conversation.decider.js';
 import { EarlierTurns } from '../../conversation/earlier-turns.port.js';
-import { conversationStream } from '../../conversation/conversation.events.js';
+import { type ConversationEvent, conversationStream } from '../../conversation/conversation.events.js';
 import { type CallAnswer, resume } from '../../conversation/pause.decider.js';
-import type { Decide } from '../../conversation/turn.policy.js';
+import type { Conversation, Decide } from '../../conversation/turn.policy.js';
 import { askedTranscript, TURN_RUNNER } from '../loop/transcript.js';
 import { nameFor } from './question.policy.js';
 import type { ResolvedQuestion } from './resolve-question.js';
-import type { TakenTurn } from './turn-taker.js';
+import type { Seat, TakenTurn } from './turn-taker.js';
 
 /** How far to read to see the question, and the turn, where its producer took it with the question. */
 export type Asked = Readonly<{ position: bigint | undefined; taken?: TakenTurn }>;
@@ -28,7 +28,7 @@ export class AskQuestion extends Command<Asked> {
     /** The turn may have been asked before, and have been over for long. */
     readonly isRepeated: boolean,
     /** Takes the turn in the same append, if it is given. */
-    readonly producer?: string,
+    readonly by?: Pick<Seat, 'producer' | 'foresee'>,
   ) {
     super();
   }
@@ -63,6 +63,8 @@ const takenBy =
     return [...asked, ...startTurn(turnId, producer)(asked.reduce(conversation.evolve, state))];
   };
 
+type AskedOutcome = Outcome<Conversation, ConversationEvent>;
+
 @CommandHandler(AskQuestion)
 export class AskQuestionHandler implements Handler<AskQuestion> {
   constructor(
@@ -72,7 +74,7 @@ export class AskQuestionHandler implements Handler<AskQuestion> {
 
   /** @throws Rejection conversation-not-found, index-out-of-range; ReadModelsBehind */
   async execute(command: AskQuestion): Promise<Asked> {
-    const { conversationId, turnId, cause, producer } = command;
+    const { conversationId, turnId, cause, by } = command;
     const stream = conversationStream(conversationId);
     const isNew = command.question.conversationId === undefined;
     let known = isNew ? nothingYet(conversation) : undefined;
@@ -81,11 +83,17 @@ export class AskQuestionHandler implements Handler<AskQuestion> {
       decisionOf(command)(known.state);
       if (await this.earlierTurns.byId(known, turnId)) return { position: known.position };
     }
-    const decide = producer === undefined ? decisionOf(command) : takenBy(turnId, producer, decisionOf(command));
-    const outcome = await this.streams.transact(stream, conversation, decide, cause, known);
+    const { streams } = this;
+    if (!by) {
+      const { position } = await streams.transact(stream, conversation, decisionOf(command), cause, known);
+      return { position };
+    }
+    const decide = takenBy(turnId, by.producer, decisionOf(command));
+    const transcriptOf = (asked: AskedOutcome) => askedTranscript(streams, asked, cause, TURN_RUNNER);
+    const foresee = (asked: AskedOutcome) => by.foresee(transcriptOf(asked));
+    const outcome = await streams.transact(stream, conversation, decide, cause, known, undefined, foresee);
     const { position, events } = outcome;
-    if (producer === undefined || events.length === 0) return { position };
-    return { position, taken: { transcript: askedTranscript(this.streams, outcome, cause, TURN_RUNNER), claimed: outcome } };
+    return events.length === 0 ? { position } : { position, taken: { transcript: transcriptOf(outcome), claimed: outcome } };
   }
 }
 

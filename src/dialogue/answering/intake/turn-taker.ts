@@ -8,6 +8,8 @@ export type TakenTurn = Readonly<{ transcript: Transcript; claimed: FoldedConver
 export type Seat = Readonly<{
   /** Who runs the turn. */
   producer: string;
+  /** What the turn is going to be, as soon as its append succeeds; another once that lost a race and was decided on anew. */
+  foresee: (transcript: Transcript) => void;
   run: (taken: TakenTurn) => void;
   leave: () => void;
 }>;

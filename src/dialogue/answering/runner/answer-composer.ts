@@ -28,6 +28,16 @@ export class AnswerComposer {
   }
 
   /**
+   * Whether the answer to a question is composed by asking a model, until it calls tools: it records nothing of what it does, and
+   * nothing is checked on the way.
+   */
+  onlyAsksModels(transcript: Transcript): boolean {
+    const { asked, resumption } = transcript;
+    const { guardrails } = asked.settings;
+    return !guardrails && !asked.checked && resumption === null && this.programOf(transcript) === this.agents;
+  }
+
+  /**
    * Whether a run that was cut off after these frames can be gone on with. It can where the program has recorded what it has done,
    * and what was shown is no text of a step that it would do again.
    */

@@ -22,6 +22,8 @@ export const userErrorOf = ({ message, stopped }: GuardrailBlock): UserError => 
   guardrail: stopped,
 });
 
+const TOO_LONG: UserError = { text: 'The answer became too long and was cut off.', code: 'answer_too_long' };
+
 /** A failure whose text is meant for users, with its code as frames spell codes. */
 export const userError = (text: string, code: string): UserError => ({ text, code: code.replaceAll('-', '_') });
 
@@ -53,12 +55,20 @@ export class AnswerWriter {
     return { parts: this.parts, usage: this.usage };
   }
 
-  /** Journals the deltas as they come; resolves to what went wrong, if anything did. @throws what the composer and the journal throw */
-  async write(deltas: AsyncIterable<AnswerDelta>, signal: AbortSignal): Promise<UserError | undefined> {
+  /**
+   * Journals the deltas, those that are `ready` at once and the others as they come; resolves to what went wrong, if anything did.
+   * @throws what the composer and the journal throw
+   */
+  async write(
+    deltas: AsyncIterable<AnswerDelta>,
+    signal: AbortSignal,
+    ready: readonly AnswerDelta[] = [],
+  ): Promise<UserError | undefined> {
+    if (!signal.aborted && !ready.every((delta) => this.add(delta))) return TOO_LONG;
     for await (const delta of deltas) {
       // The end of a call that was under way is shown also for an answer that is stopped.
       if (signal.aborted && delta.type !== 'tool-call' && delta.type !== 'pause') break;
-      if (!this.add(delta)) return { text: 'The answer became too long and was cut off.', code: 'answer_too_long' };
+      if (!this.add(delta)) return TOO_LONG;
       await (delta.type === 'checkpoint' ? this.journal.flush() : this.journal.room());
     }
     if (this.pause) return undefined;

@@ -9,6 +9,7 @@ import { type Claim, ClaimTurn } from '../../conversation/turn.commands.js';
 import type { Conversation, Turn } from '../../conversation/turn.policy.js';
 import type { TurnOutcome } from '../../conversation/conversation.events.js';
 import { inCallOrder, withToolCalls } from '../../conversation/tool-call.policy.js';
+import type { Frame } from '../../journal/message.events.js';
 import { type Message, MessageDigest, withFrame } from '../../journal/message.policy.js';
 import { BackgroundCalls } from '../loop/background-calls.port.js';
 import { ModelFailed } from '../../../resources/models/model/language-model.port.js';
@@ -16,7 +17,8 @@ import type { Run } from '../loop/agent-loop.js';
 import { AnswerFailed } from '../loop/answer-failed.js';
 import { AnswerComposer } from './answer-composer.js';
 import { GuardrailBlock } from '../loop/guardrail-block.js';
-import { interactive, withoutApprovals } from '../loop/execution-mode.policy.js';
+import { type ExecutionMode, interactive, withoutApprovals } from '../loop/execution-mode.policy.js';
+import { ForeseenAnswer } from './foreseen-answer.js';
 import { AnswerWriter, type Progress, type UserError, userError, userErrorOf } from './answer-writer.js';
 import { FramePublisher } from '../../journal/frame-publisher.port.js';
 import { type Journal, JournalLost, RUN_PATIENCE_MS, unlessLost } from '../../journal/journal.js';
@@ -40,8 +42,15 @@ const UNEXPECTED_TEXT = 'The answer failed unexpectedly. Please try again.';
 /** Every producer begins a turn's journal with the same first frame under this one name; later frames have names of their own. */
 export const ANY_RUNNER = 'any-runner';
 
-/** A turn that this process may have taken: `settle` says whether it has, `done` that nothing more is done about it. */
-export type ExpectedTurn = Readonly<{ settle: (taken: TakenTurn | undefined) => void; done: Promise<void> }>;
+/**
+ * A turn that this process may have taken: `foresee` says what it would be, `settle` whether it has, `done` that nothing more is done
+ * about it.
+ */
+export type ExpectedTurn = Readonly<{
+  foresee: (transcript: Transcript) => void;
+  settle: (taken: TakenTurn | undefined) => void;
+  done: Promise<void>;
+}>;
 
 type StopReason = 'stopped' | 'interrupted' | 'lost';
 type RunInHand = {
@@ -104,22 +113,33 @@ export class TurnRunner {
   /** Runs a turn that this process takes in the append that asks it, once it is known to be taken. It is in hand from now on. */
   expect(turnId: string): ExpectedTurn {
     let settle!: ExpectedTurn['settle'];
+    let foresee!: ExpectedTurn['foresee'];
     const settled = new Promise<TakenTurn | undefined>((resolve) => (settle = resolve));
     const done = this.inHand(turnId, async (controller) => {
+      const { signal } = controller;
+      let foreseen: ForeseenAnswer | undefined;
+      foresee = (transcript) => {
+        foreseen?.giveUp();
+        const mode = this.executionMode(transcript);
+        foreseen = ForeseenAnswer.begin(this.composer, transcript, signal, mode, foreseen);
+      };
       // At the end of this process nothing is waited for: the next one finds the turn in the log.
-      controller.signal.addEventListener('abort', () => settle(undefined), { once: true });
+      signal.addEventListener('abort', () => settle(undefined), { once: true });
       const taken = await settled;
-      if (taken) await this.runTaken(taken, controller);
+      try {
+        if (taken) await this.runTaken(taken, controller, foreseen);
+      } finally {
+        foreseen?.giveUp();
+      }
     });
-    return { settle, done };
+    return { foresee, settle, done };
   }
 
-  private runTaken({ transcript, claimed }: TakenTurn, controller: AbortController): Promise<void> {
+  private runTaken({ transcript, claimed }: TakenTurn, controller: AbortController, foreseen?: ForeseenAnswer): Promise<void> {
     // It has come too late to be finished: its readers get an end, and no successor has to write it.
     if (this.closing) controller.abort('interrupted' satisfies StopReason);
-    const journal = this.opening(transcript, controller);
-    journal.write(firstFrame(transcript));
-    return this.conduct(beginning(transcript, journal, claimed), controller);
+    const begun = beginning(transcript, this.opening(transcript, controller), claimed);
+    return this.conduct({ ...begun, opening: firstFrame(transcript), foreseen }, controller);
   }
 
   private inHand(turnId: string, work: (controller: AbortController) => Promise<void>): Promise<void> {
@@ -249,18 +269,25 @@ export class TurnRunner {
     return this.streams.retryWhileUnavailable(RUN_PATIENCE_MS, () => this.commands.execute(claim));
   }
 
-  private async answer({ transcript, journal, claimed, start, shown }: Begun, controller: AbortController): Promise<void> {
+  private executionMode({ asked }: Transcript): ExecutionMode {
+    return asked.settings.dialect ? withoutApprovals(this.calls) : interactive(this.calls);
+  }
+
+  private async answer(begun: Begun, controller: AbortController): Promise<void> {
+    const { transcript, journal, claimed, start, shown, opening, foreseen } = begun;
     const { asked, cause } = transcript;
     const { conversationId, turnId, settings } = asked;
     const ids = { conversationId, turnId, producer: this.producer };
     const ledger = new TurnLedger(this.streams, this.commands, ids, cause, claimed);
     const writer = new AnswerWriter(journal, settings.responseSchema, start);
     const records = () => writer.progress.parts.toolCalls;
-    const executionMode = settings.dialect ? withoutApprovals(this.calls) : interactive(this.calls);
-    const run: Run = { signal: controller.signal, ledger, executionMode, records, shown };
-    const error = await writer
-      .write(this.composer.compose(transcript, run), controller.signal)
-      .catch((thrown: unknown) => this.told(thrown, turnId, controller));
+    const { signal } = controller;
+    const executionMode = this.executionMode(transcript);
+    const compose = () => this.composer.compose(transcript, { signal, ledger, executionMode, records, shown });
+    const { ready, rest } = foreseen?.taken(ledger, records) ?? { ready: [], rest: compose() };
+    // In one step, so that all of it goes to disk together.
+    if (opening) journal.write(opening);
+    const error = await writer.write(rest, signal, ready).catch((thrown: unknown) => this.told(thrown, turnId, controller));
     const isStopped = controller.signal.aborted && controller.signal.reason === 'stopped';
     const isPaused = writer.pause && !error && !isStopped;
     if (!isPaused) writer.interruptCalls({ begun: ledger.unfinished, finished: new Map() });
@@ -305,6 +332,10 @@ type Begun = Readonly<{
   claimed: Folded<Conversation>;
   start: Progress;
   shown: Run['shown'];
+  /** The first frame, where that is not written yet. */
+  opening?: Frame;
+  /** What was composed before the turn was taken. */
+  foreseen?: ForeseenAnswer | undefined;
 }>;
 type Opened = Readonly<{ journal: Journal; message: Message; shown: Run['shown'] }>;
 

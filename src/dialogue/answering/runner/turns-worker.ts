@@ -65,7 +65,8 @@ export class TurnsWorker extends TurnTaker implements OnApplicationBootstrap, Be
       // The sweep ends what failed here.
       .catch((error: unknown) => this.logger.error(`Turn ${turnId} could not be run.`, error))
       .finally(leave);
-    return { producer: this.runner.producer, run: expected.settle, leave: () => expected.settle(undefined) };
+    const { foresee, settle } = expected;
+    return { producer: this.runner.producer, foresee, run: settle, leave: () => settle(undefined) };
   }
 
   /** In this order: take no more turns, finish or interrupt those in hand, give the lease up. */
