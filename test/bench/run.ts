@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { leaveAnswersUnheld } from '../support/held-to-reference.js';
 import { type Bench, publish, publishRun } from './report.js';
 
 /** A bench that takes longer is ended; what it started ends with it. */
@@ -56,6 +57,7 @@ function isOption(argument: string): boolean {
 }
 
 async function runHere(name: string): Promise<void> {
+  leaveAnswersUnheld();
   const since = new Date();
   const tooLong = setTimeout(() => {
     console.error(`${name} took longer than ${BENCH_MS_MAX} ms.`);

@@ -41,7 +41,7 @@ export async function streamed(response: Response, until?: (text: string) => boo
   return { status: response.status, headers: response.headers, text, frames };
 }
 
-/** A caller of the service, by bearer token or without. What it is answered may be held to the reference. */
+/** A caller of the service, by bearer token or without. What it is answered is held to the reference. */
 export class Client {
   constructor(
     readonly url: string,

@@ -18,11 +18,23 @@ type Document = Readonly<{
 }>;
 type Found = Readonly<{ title: string; at: string; answer: Answer }>;
 
-/**
- * Answers that no operation is about: to what is nowhere or not built, to a method that is not allowed, and to a path that is too long.
- * Those of `/mcp` are the kit's.
- */
-const OF_NO_OPERATION = [405, 414, 501];
+/** An answer as whoever asked got it, over whichever client. */
+export type Answered = Readonly<{
+  method: string;
+  url: string;
+  status: number;
+  type: string | undefined;
+  /** Undefined where it broke off, which is for the story to notice. */
+  text(): Promise<string | undefined>;
+}>;
+
+/** An answer is not what the reference says. Who takes broken connections for granted does not take this for one. */
+export class UnlikeReference extends Error {
+  override readonly name = 'UnlikeReference';
+}
+
+/** A path that is too long is refused before it is known whose it is. */
+const PATH_TOO_LONG = 414;
 
 /** Answers are held to what the reference says of them; a field that it does not name is one too many. */
 class Reference {
@@ -41,31 +53,25 @@ class Reference {
       .map((path) => ({ path, pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`) }));
   }
 
-  /** @throws Error where the answer is not as the reference says */
-  async hold(method: string, response: Response): Promise<void> {
-    const { status } = response;
-    const { pathname } = new URL(response.url);
+  /** @throws UnlikeReference */
+  async hold({ method, url, status, type, text }: Answered): Promise<void> {
+    const { pathname } = new URL(url);
     const operation = this.operationAt(method, pathname);
-    if (!operation || pathname.startsWith('/mcp') || response.redirected || OF_NO_OPERATION.includes(status)) return;
+    if (!operation || status === PATH_TOO_LONG) return;
     const found = this.answerOf(operation, status);
-    const type = response.headers.get('content-type')?.split(';', 1)[0];
     if (type !== 'application/json' || status === 204) return;
-    // It may break off, which is for the story to notice.
-    const text = await response
-      .clone()
-      .text()
-      .catch(() => undefined);
-    if (text === undefined) return;
-    const body: unknown = JSON.parse(text);
+    const sent = await text();
+    if (sent === undefined) return;
+    const body: unknown = JSON.parse(sent);
     this.holdTo(found, type, body);
     if (status >= 400) holdCode(found, body);
   }
 
-  /** Each `data` of a stream. @throws Error as `hold` does */
-  holdFrame(response: Response, data: unknown): void {
-    const { pathname } = new URL(response.url);
+  /** Each `data` of a stream. @throws UnlikeReference */
+  holdFrame({ url, status }: Pick<Response, 'url' | 'status'>, data: unknown): void {
+    const { pathname } = new URL(url);
     const operation = this.operationAt('GET', pathname) ?? this.operationAt('POST', pathname);
-    if (operation) this.holdTo(this.answerOf(operation, response.status), 'text/event-stream', data);
+    if (operation) this.holdTo(this.answerOf(operation, status), 'text/event-stream', data);
   }
 
   private operationAt(
@@ -83,7 +89,7 @@ class Reference {
 
   private answerOf({ title, at, operation }: NonNullable<ReturnType<Reference['operationAt']>>, status: number): Found {
     const answer = operation.responses[status];
-    if (!answer) throw new Error(`The reference says of ${title} no ${status}.`);
+    if (!answer) throw new UnlikeReference(`The reference says of ${title} no ${status}.`);
     const name = answer.$ref?.split('/').at(-1);
     if (name === undefined) return { title: `${title} ${status}`, at: `${at}/${status}`, answer };
     return {
@@ -94,14 +100,14 @@ class Reference {
   }
 
   private holdTo({ title, at, answer }: Found, type: string, value: unknown): void {
-    if (!answer.content || !(type in answer.content)) throw new Error(`The reference says of ${title} no ${type}.`);
+    if (!answer.content || !(type in answer.content)) throw new UnlikeReference(`The reference says of ${title} no ${type}.`);
     const place = `${at}/content/${type.replaceAll('/', '~1')}/schema`;
     const validate = this.compiled.get(place) ?? this.ajv.compile({ $ref: place });
     this.compiled.set(place, validate);
     if (validate(value)) return;
     const [error] = validate.errors!;
     const what = `${error!.instancePath} ${error!.message} ${JSON.stringify(error!.params)}`;
-    throw new Error(`${title} is not as the reference says: ${what} in ${JSON.stringify(value).slice(0, 2_000)}`);
+    throw new UnlikeReference(`${title} is not as the reference says: ${what} in ${JSON.stringify(value).slice(0, 2_000)}`);
   }
 }
 
@@ -113,7 +119,7 @@ function holdCode({ title, answer }: Found, body: unknown): void {
   const { success, error, code } = body as Fields;
   const told = success === false ? error : typeof error === 'object' ? (error as Fields)['code'] : code;
   if (answer['x-codes-are-open'] || typeof told !== 'string' || !IS_CODE.test(told) || answer['x-codes']?.includes(told)) return;
-  throw new Error(`The reference does not name the code ${told} of ${title}.`);
+  throw new UnlikeReference(`The reference does not name the code ${told} of ${title}.`);
 }
 
 /** What is several things at once is no one of them alone. */
@@ -128,24 +134,36 @@ function closed(node: unknown): unknown {
   return isOpen ? { ...inner, additionalProperties: false } : inner;
 }
 
+/** One of a process: it compiles what the reference says of an answer when the first such answer comes, for all suites. */
 let reference: Reference | undefined;
-/** Stories that call `holdAnswers` are held; with TEST_HOLD_ANSWERS all are. */
-let isHeld = process.env['TEST_HOLD_ANSWERS'] === '1';
+let isHeld = true;
 const known = (): Reference => (reference ??= new Reference());
 
-/** From here on answers that this suite gets are held to the reference. */
-export function holdAnswers(): void {
-  isHeld = true;
+/** For measurements: answers are left as they are from here on, and cost nothing more than they do. */
+export function leaveAnswersUnheld(): void {
+  isHeld = false;
 }
 
 /** An answer, once it has been held to the reference. */
 export async function heldToReference(method: string, responding: Promise<Response>): Promise<Response> {
   const response = await responding;
-  if (isHeld) await known().hold(method, response);
+  const { url, status, redirected, headers } = response;
+  const type = headers.get('content-type')?.split(';', 1)[0];
+  const text = () =>
+    response
+      .clone()
+      .text()
+      .catch(() => undefined);
+  if (!redirected) await holdAnswer({ method, url, status, type, text });
   return response;
 }
 
-/** A frame of a stream, held to the reference. */
-export function holdFrame(response: Response, data: unknown): void {
+/** @throws UnlikeReference */
+export async function holdAnswer(answered: Answered): Promise<void> {
+  if (isHeld) await known().hold(answered);
+}
+
+/** A frame of a stream. @throws UnlikeReference */
+export function holdFrame(response: Pick<Response, 'url' | 'status'>, data: unknown): void {
   if (isHeld) known().holdFrame(response, data);
 }

@@ -1,4 +1,5 @@
 import type { Client } from './client.js';
+import { holdFrame } from './held-to-reference.js';
 
 /** A user event as a tab gets it. */
 export type TabEvent = Readonly<{
@@ -70,8 +71,11 @@ export class TabForTests {
     return [...this.text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data!) as TabEvent);
   }
 
+  /** @throws UnlikeReference where it was told something that the reference does not describe */
   async close(): Promise<void> {
     this.leaving.abort();
     await this.closed;
+    const whole = this.text.slice(0, this.text.lastIndexOf('\n\n') + 1);
+    for (const [, data] of whole.matchAll(/^data: (.*)$/gm)) holdFrame(this.response, JSON.parse(data!));
   }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, framesIn, type StreamedFrame } from './client.js';
+import { holdFrame, UnlikeReference } from './held-to-reference.js';
 
 const RETRY_MS_MIN = 20;
 const RETRY_MS_MAX = 320;
@@ -80,7 +81,7 @@ export class Viewer {
           await this.read(response);
         } else await this.expectAway(response);
       } catch (error) {
-        if (error instanceof Inconsistent) throw error;
+        if (error instanceof Inconsistent || error instanceof UnlikeReference) throw error;
         // The connection broke, which is what happens to connections.
       }
       if (!this.isOver && !this.mayGoOn) return false;
@@ -129,25 +130,26 @@ export class Viewer {
         throw new Inconsistent(`Shown again, but differently: ${text} for ${known.slice(0, text.length)}`);
       }
       known = known.slice(repeated);
-      this.take(text.slice(repeated));
+      this.take(text.slice(repeated), response);
     }
     if (!this.isOver && !this.options.mayEndEarly)
       throw new Inconsistent(`The stream ended by itself after frame ${this.lastId}.`);
   }
 
-  private take(text: string): void {
+  private take(text: string, of: Response): void {
     const parts = (this.piece + text).split('\n\n');
     this.piece = parts.pop()!;
-    for (const part of parts) if (!isComment(part)) this.add(`${part}\n\n`);
+    for (const part of parts) if (!isComment(part)) this.add(`${part}\n\n`, of);
     if (isComment(this.piece)) return;
     this.expectAsBegun(this.piece);
     this.options.onFrames?.(this);
     if (this.lastId + 1 >= (this.options.stopsAfterFrames ?? Infinity)) this.stop();
   }
 
-  private add(record: string): void {
-    const id = /^id: (\d+)\ndata: \{[^\n]*\}\n\n$/.exec(record)?.[1];
+  private add(record: string, of: Response): void {
+    const [, id, data] = /^id: (\d+)\ndata: (\{[^\n]*\})\n\n$/.exec(record) ?? [];
     if (id === undefined) throw new Inconsistent(`No record: ${record}`);
+    holdFrame(of, JSON.parse(data!));
     if (this.isOver) throw new Inconsistent(`After the last frame: ${record}`);
     if (Number(id) !== this.lastId + 1) throw new Inconsistent(`Frame ${id} after frame ${this.lastId}.`);
     this.expectAsBegun(record);
