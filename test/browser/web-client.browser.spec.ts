@@ -44,7 +44,7 @@ beforeEach(async () => {
   shop.requests.length = 0;
   await web.begin();
 });
-afterEach(() => expect(web.problems).toEqual([]));
+afterEach(async () => expect(await web.allProblems()).toEqual([]));
 
 const conversationId = () => /#\/c\/(.+)$/.exec(web.page.url())?.[1];
 const stored = async () => (await user.json<Stored>(`/api/get_single_conversation?id=${conversationId()}`)).queries;

@@ -1,3 +1,5 @@
+import type { FormPart, PageCall, PageReply } from '../../support/page-call.js';
+
 /** Requests as the incumbent's web client makes them: a bearer where there is one, and JSON announced also where none is sent. */
 export class Api {
   constructor(
@@ -15,6 +17,17 @@ export class Api {
 
   patch(path: string, body: unknown): Promise<Response> {
     return fetch(this.base + path, { method: 'PATCH', headers: this.headers(), body: JSON.stringify(body) });
+  }
+
+  async call({ method, path, body, form }: PageCall): Promise<PageReply> {
+    const sent = form ? formOf(form) : body === undefined ? null : JSON.stringify(body);
+    const headers = form ? this.bearer : this.headers();
+    const response = await fetch(this.base + path, { method, headers, body: sent });
+    return {
+      status: response.status,
+      disposition: response.headers.get('content-disposition'),
+      text: await response.text(),
+    };
   }
 
   async json<T>(path: string): Promise<T> {
@@ -56,3 +69,15 @@ export class Api {
     return { ...this.bearer, ...more, 'Content-Type': 'application/json' };
   }
 }
+
+function formOf(parts: Readonly<Record<string, FormPart>>): FormData {
+  const form = new FormData();
+  for (const [name, part] of Object.entries(parts)) {
+    if (typeof part === 'string') form.append(name, part);
+    else form.append(name, new File([bytesOf(part.base64)], part.filename, { type: part.type }));
+  }
+  return form;
+}
+
+const bytesOf = (base64: string): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));

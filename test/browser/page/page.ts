@@ -8,6 +8,8 @@ type Named = Readonly<{ id?: string; name: string }>;
 
 const TOKEN = 'authToken';
 const api = new Api(new URLSearchParams(location.search).get('api') ?? location.origin, localStorage.getItem(TOKEN));
+// What its other pages ask, tests say.
+Object.assign(globalThis, { api });
 const chat = new Chat(api, render, () => void listConversations());
 const uploads = new Uploads(api, render, () => void listSources());
 /** Conversations in which something waits for a decision, as user events tell. */
