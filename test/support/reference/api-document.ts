@@ -40,6 +40,8 @@ type Fields = Record<string, unknown>;
 const VERBS = ['get', 'put', 'post', 'patch', 'delete'] as const;
 const MEDIA = { Streamed: 'text/event-stream', Lines: 'application/x-ndjson' } as const;
 const REDIRECTS = [302, 303, 307];
+/** Where it is not the usual answer of an operation, it says that there is nothing to tell. */
+const ACCEPTED = 202;
 
 /**
  * The reference of the interface, as the code has it: requests by what controllers and bodies declare, answers by the types that
@@ -146,7 +148,8 @@ function answersOf(handler: Handler, route: Route, told: Responses, refusals: Re
   const answers: Record<string, Response> = {};
   for (const status of statuses) {
     const [given, refused] = [told[status], refusals[status]];
-    const own = given?.content ?? content;
+    const isBodiless = status === ACCEPTED && status !== route.status;
+    const own = given?.content ?? (isBodiless ? undefined : content);
     const shown = REDIRECTS.includes(status) ? undefined : bothOf(own, refused?.content);
     answers[status] = {
       ...refused,

@@ -4,9 +4,9 @@ import type { MonitorCheck } from './monitor.events.js';
 import { targetText, watchingText } from './monitor-words.policy.js';
 
 /** A monitor as clients and models see it. */
-export type MonitorView = Readonly<Record<string, unknown>>;
+export type MonitorView = ReturnType<typeof monitorView>;
 
-export function monitorView({ definition, ...monitor }: MonitorRecord): MonitorView {
+export function monitorView({ definition, ...monitor }: MonitorRecord) {
   const { source, intervalSeconds, followUpsMax } = definition;
   return {
     monitor_id: monitor.id,
