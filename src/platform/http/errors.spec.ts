@@ -36,6 +36,9 @@ describe('a full disk', () => {
     const full = () => true;
     expect(failureOf(new StoreUnavailable('away'), 'r1', {}, full)).toMatchObject(DISK_FULL);
     expect(failureOf(Object.assign(new Error('x'), { code: 'ECONNREFUSED' }), 'r1', {}, full)).toMatchObject(DISK_FULL);
+    const gone = (syscall: string) => Object.assign(new Error('x'), { code: 'ENOENT', syscall });
+    expect(failureOf(gone('connect'), 'r1', {}, full)).toMatchObject(DISK_FULL);
+    expect(failureOf(gone('open'), 'r1', {}, full)).toMatchObject({ status: 500 });
     expect(failureOf(new TypeError('a bug'), 'r1', {}, full)).toMatchObject({ status: 500 });
     expect(failureOf(new StoreUnavailable('away'), 'r1', {}, () => false)).toMatchObject({ status: 503, code: 'unavailable' });
   });

@@ -4,7 +4,7 @@ import { isConnectionError, isPassing } from './database.js';
 import { NoAnswer } from './pool.js';
 
 const ofServer = (code: string) => new postgres.PostgresError({ code, message: code } as unknown as string);
-const ofClient = (code: string) => Object.assign(new Error(code), { code });
+const ofClient = (code: string, syscall?: string) => Object.assign(new Error(code), { code, ...(syscall && { syscall }) });
 
 it.each([
   ['an administrator ends the connection', ofServer('57P01')],
@@ -16,6 +16,8 @@ it.each([
   ['the server has become a replica', ofServer('25006')],
   ['the connection breaks', ofServer('08006')],
   ['nobody listens', ofClient('ECONNREFUSED')],
+  ['there is no socket to connect to', ofClient('ENOENT', 'connect')],
+  ['too many wait to be connected', ofClient('EAGAIN', 'connect')],
   ['the line is cut', ofClient('ECONNRESET')],
   ['the server closes the connection', ofClient('CONNECTION_CLOSED')],
   ['this process has too many files open', ofClient('EMFILE')],
@@ -35,6 +37,7 @@ it.each([
   ['a constraint', ofServer('23505')],
   ['a mistake in the statement', ofServer('42601')],
   ['an error that only looks like the server', ofClient('57P01')],
+  ['a file that is not there', ofClient('ENOENT', 'open')],
   ['something else', new Error('no code')],
   ['nothing', undefined],
 ])('is final after %s', (_, error) => {
