@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { Controller, Get, Module, Res } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { describe, expect, it } from '@jest/globals';
@@ -92,6 +93,28 @@ describe('an application that closes', () => {
     app.get(Gate).open();
     release.pop()!();
     expect(await answer).toMatchObject({ status: 200, body: '{"done":true}' });
+    await closed;
+  });
+
+  it('refuses in the same words what still comes over a connection once it takes no new ones', async () => {
+    const app = await serve();
+    const server = app.getHttpServer();
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    const answers = text(socket);
+    const ask = (path: string) => socket.write(`GET ${path} HTTP/1.1\r\nHost: here\r\n\r\n`);
+    const reached = new Promise<void>((resolve) => arrived.push(resolve));
+    ask('/api/slow');
+    await reached;
+    const next = once(server, 'request');
+    app.get(Gate).open();
+    const closed = app.close();
+    while (server.listening) await new Promise((resolve) => setImmediate(resolve));
+    ask('/api/quick');
+    await next;
+    release.pop()!();
+    const [, answered, refused] = (await answers).split('HTTP/1.1 ');
+    expect(answered).toContain('{"done":true}');
+    expect(refused).toMatch(/^503 .*"error":"shutting_down"/s);
     await closed;
   });
 

@@ -109,6 +109,8 @@ class HttpAdapter extends FastifyAdapter {
       genReqId: newId,
       ...(options.trustedProxies.length > 0 && { trustProxy: [...options.trustedProxies] }),
       requestIdHeader: false,
+      // It would be said in words of Fastify's own.
+      return503OnClosing: false,
       routerOptions: { ignoreTrailingSlash: true, maxParamLength: PARAMETER_CHARACTERS_MAX },
       skipMiddie: true,
       frameworkErrors: refuseUnroutable,
