@@ -27,8 +27,12 @@ export class OpenConversationHandler implements Handler<OpenConversation> {
   constructor(private readonly streams: Streams) {}
 
   async execute({ conversationId, ownerId, cause }: OpenConversation) {
+    const stream = conversationStream(conversationId);
     const decide = asOwner(ownerId, open);
-    const { events, position } = await this.streams.transact(conversationStream(conversationId), conversation, decide, cause);
+    const read = await this.streams.fold(stream, conversation);
+    // Mostly there is nothing to clear: who only looks does not queue up with those who append.
+    if (decide(read.state).length === 0) return { position: read.position, cleared: false };
+    const { events, position } = await this.streams.transact(stream, conversation, decide, cause, read);
     return { position, cleared: events.length > 0 };
   }
 }

@@ -1,0 +1,47 @@
+import { expect, it } from '@jest/globals';
+import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import { cause } from '../../../test/support/turns.js';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
+import type { Timing } from '../../kernel/timing.js';
+import { systemTiming } from '../../platform/system-timing.js';
+import { OpenConversation, OpenConversationHandler } from './conversation.commands.js';
+import { asOwner, conversation, rename } from './conversation.decider.js';
+import { conversationCodec } from './conversation.codec.js';
+import { type ConversationEvent, conversationStream } from './conversation.events.js';
+
+const stream = conversationStream('c1');
+const started: ConversationEvent = {
+  type: 'ConversationStarted',
+  data: {
+    conversationId: 'c1',
+    ownerId: 'ann',
+    agentId: null,
+    name: 'Why?',
+    visibility: 'listed',
+    sharedUsage: false,
+    history: [],
+  },
+};
+
+it('opening a conversation with nothing to clear does not wait for those who append to it', async () => {
+  let commit = Promise.resolve();
+  const store = new InMemoryEventStore(undefined, () => commit);
+  // Who queues up would go on by itself after a while.
+  const endless = Object.assign(Object.create(systemTiming) as Timing, { pause: () => new Promise(() => {}) });
+  const streams = new Streams(store, endless);
+  const { position } = await streams.append(stream, 'none', conversationCodec, [started], cause);
+  let goOn = () => {};
+  commit = new Promise((resolve) => (goOn = resolve));
+  const renaming = streams.transact(stream, conversation, asOwner('ann', rename('Why not?')), cause);
+  const opening = new OpenConversationHandler(streams).execute(new OpenConversation('c1', 'ann', cause));
+  expect(await opening).toEqual({ position, cleared: false });
+  goOn();
+  expect((await renaming).state.name).toBe('Why not?');
+});
+
+it('opening somebody else’s conversation finds none', async () => {
+  const streams = new Streams(new InMemoryEventStore(), systemTiming);
+  await streams.append(stream, 'none', conversationCodec, [started], cause);
+  const opening = new OpenConversationHandler(streams).execute(new OpenConversation('c1', 'bob', cause));
+  await expect(opening).rejects.toMatchObject({ code: 'conversation-not-found' });
+});
