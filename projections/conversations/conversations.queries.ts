@@ -53,6 +53,8 @@ type TurnRow = Readonly<{
   changed_at: Date;
 }>;
 
+type WholeRow = Readonly<{ name: string; agent_id: string | null; shared_usage: boolean; share_id: string | null }>;
+
 @Injectable()
 export class ConversationQueries {
   constructor(private readonly readModels: ReadModels) {}
@@ -106,15 +108,15 @@ export class ConversationQueries {
 
   /** A whole conversation of this user, undefined when it is somebody else's or not there. */
   async whole(ownerId: string, conversationId: string) {
-    const { sql } = this.readModels;
-    const [[conversation], turns] = await Promise.all([
-      sql<{ name: string; agent_id: string | null; shared_usage: boolean; share_id: string | null }[]>`
-        select name, agent_id, shared_usage, share_id from conversations.conversation
-        where conversation_id = ${conversationId} and owner_id = ${ownerId}`,
-      sql<TurnRow[]>`
-        select * from conversations.turn where conversation_id = ${conversationId} and not superseded order by index, asked_at`,
-    ]);
+    const rows = await this.readModels.sql<(WholeRow & (TurnRow | { turn_id: null }))[]>`
+      select name, agent_id, shared_usage, share_id, turn.*
+      from conversations.conversation left join conversations.turn
+        on turn.conversation_id = conversation.conversation_id and not superseded
+      where conversation.conversation_id = ${conversationId} and owner_id = ${ownerId}
+      order by index, asked_at`;
+    const [conversation] = rows;
     if (!conversation) return undefined;
+    const turns = rows.filter((row) => row.turn_id !== null);
     return {
       queries: turns.map(queryRecord),
       name: conversation.name,
