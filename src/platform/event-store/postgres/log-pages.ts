@@ -6,7 +6,7 @@ import { EVENT_BYTES, EVENT_COLUMNS, eventOf, type EventRow, PAGE_BYTES_MAX, PAG
 const WINDOW_POSITIONS = 50_000;
 
 /** Nearly all of the log, and kept out of the index that the others are read by. */
-const FRAMES = 'message';
+export const FRAMES = 'message';
 
 /**
  * Head, page and window come from one snapshot. Positions become visible in their order, so that nothing can appear later

@@ -35,6 +35,9 @@ function commit(
   return events;
 }
 
+/** All but frames, as those who follow the log want it. */
+const ALL = { exceptCategories: ['message'] };
+
 const positions = (page: { events: readonly StoredEvent[] } | undefined) => page?.events.map(({ position }) => Number(position));
 const revisions = (page: { events: readonly StoredEvent[] } | undefined) => page?.events.map(({ revision }) => revision);
 
@@ -75,23 +78,34 @@ describe('of the log', () => {
   it('knows what follows a position, as the filter wants it, and how far that is', () => {
     commit('a-1', 0, 10, { count: 2 });
     commit('b-1', 0, 12);
-    expect(positions(recent.ofLog(9n, {}))).toEqual([10, 11, 12]);
+    expect(positions(recent.ofLog(9n, ALL))).toEqual([10, 11, 12]);
     expect(recent.ofLog(10n, { categories: ['c'] })).toEqual({ events: [], position: 12n, caughtUp: true });
-    expect(positions(recent.ofLog(9n, { exceptCategories: ['a'] }))).toEqual([12]);
+    expect(positions(recent.ofLog(9n, { exceptCategories: ['a', 'message'] }))).toEqual([12]);
+  });
+
+  it('holds no frames: it passes over them, and leaves whoever wants them to the database', () => {
+    commit('message-1', 0, 10, { count: 2 });
+    expect(recent.ofLog(9n, ALL)).toEqual({ events: [], position: 11n, caughtUp: true });
+    commit('a-1', 0, 12);
+    commit('message-1', 2, 13);
+    expect(recent.ofLog(9n, ALL)).toMatchObject({ events: [{ stream: 'a-1' }], position: 13n, caughtUp: true });
+    expect(recent.ofLog(12n, ALL)).toEqual({ events: [], position: 13n, caughtUp: true });
+    expect(recent.ofLog(9n, {})).toBeUndefined();
+    expect(recent.ofStream('message-1', -1)).toBeUndefined();
   });
 
   it('does not know what came before or what comes next', () => {
     commit('a-1', 0, 10);
-    expect(recent.ofLog(8n, {})).toBeUndefined();
-    expect(recent.ofLog(10n, {})).toBeUndefined();
+    expect(recent.ofLog(8n, ALL)).toBeUndefined();
+    expect(recent.ofLog(10n, ALL)).toBeUndefined();
   });
 
   it('starts anew behind what another process has written in between', () => {
     commit('a-1', 0, 10);
     commit('a-1', 5, 15);
-    expect(recent.ofLog(9n, {})).toBeUndefined();
-    expect(recent.ofLog(10n, {})).toBeUndefined();
-    expect(positions(recent.ofLog(14n, {}))).toEqual([15]);
+    expect(recent.ofLog(9n, ALL)).toBeUndefined();
+    expect(recent.ofLog(10n, ALL)).toBeUndefined();
+    expect(positions(recent.ofLog(14n, ALL))).toEqual([15]);
     expect(recent.ofStream('a-1', 0)).toBeUndefined();
     expect(revisions(recent.ofStream('a-1', 4))).toEqual([5]);
   });
@@ -99,13 +113,13 @@ describe('of the log', () => {
   it('passes over what it holds already', () => {
     commit('a-1', 0, 10, { count: 3 });
     commit('a-1', 0, 10, { count: 3 });
-    expect(positions(recent.ofLog(9n, {}))).toEqual([10, 11, 12]);
+    expect(positions(recent.ofLog(9n, ALL))).toEqual([10, 11, 12]);
     expect(revisions(recent.ofStream('a-1', -1))).toEqual([0, 1, 2]);
   });
 
   it('gives pages of bounded size', () => {
     commit('a-1', 0, 0, { count: PAGE_EVENTS_MAX + 1 });
-    expect(recent.ofLog(-1n, {})).toMatchObject({ position: BigInt(PAGE_EVENTS_MAX - 1), caughtUp: false });
+    expect(recent.ofLog(-1n, ALL)).toMatchObject({ position: BigInt(PAGE_EVENTS_MAX - 1), caughtUp: false });
   });
 });
 
@@ -114,14 +128,14 @@ it('holds nothing for longer than the shortest age that bounds a stream', () => 
   now += RECENT_MS + 1;
   expect(recent.ofStream('a-1', -1)).toBeUndefined();
   commit('b-1', 0, 11);
-  expect(recent.ofLog(9n, {})).toBeUndefined();
-  expect(positions(recent.ofLog(10n, {}))).toEqual([11]);
+  expect(recent.ofLog(9n, ALL)).toBeUndefined();
+  expect(positions(recent.ofLog(10n, ALL))).toEqual([11]);
 });
 
 it('holds no more than a bounded number of bytes', () => {
   const data = 'x'.repeat(RECENT_BYTES_MAX / 16);
   for (let position = 0; position < 20; position++) commit('a-1', position, position, { data });
-  const held = [...Array(20).keys()].filter((position) => recent.ofLog(BigInt(position) - 1n, {}));
+  const held = [...Array(20).keys()].filter((position) => recent.ofLog(BigInt(position) - 1n, ALL));
   expect(held.length).toBeGreaterThan(0);
   expect(held.length).toBeLessThan(8);
   expect(held.at(-1)).toBe(19);

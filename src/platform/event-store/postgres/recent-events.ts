@@ -1,7 +1,7 @@
 import { categoryOf, type LogFilter, type LogPage, type StoredEvent } from '../../../kernel/event-sourcing/event-store.js';
 import { PAGE_EVENTS_MAX } from './event-rows.js';
 import type { Committed } from './group-commit.js';
-import { matches } from './log-pages.js';
+import { FRAMES, matches } from './log-pages.js';
 import type { StreamPage } from './stream-pages.js';
 
 export const RECENT_BYTES_MAX = 8 * 1024 * 1024;
@@ -10,10 +10,14 @@ export const RECENT_MS = 900;
 
 /**
  * What this process committed a moment ago, so that those who follow it need not ask the database for what we have just
- * sent there. It holds an unbroken piece of the log; when another process writes in between, it starts anew behind that.
+ * sent there. It holds an unbroken piece of the log but for frames, which are most of it and which nobody follows; when another
+ * process writes in between, it starts anew behind that.
  */
 export class RecentEvents {
   private log: StoredEvent[] = [];
+  /** The piece goes from behind the one position up to the other. */
+  private after: bigint | undefined;
+  private last: bigint | undefined;
   private readonly streams = new Map<string, StoredEvent[]>();
   /** Streams that keep only their newest events: what has left their bounds is for the database to say. */
   private readonly counted = new Set<string>();
@@ -23,12 +27,14 @@ export class RecentEvents {
 
   add(committed: readonly Committed[]): void {
     for (const { events, counted } of committed) {
-      const last = this.log.at(-1)?.position;
-      const first = events[0]!.position;
-      if (last !== undefined && first <= last) continue;
-      if (last !== undefined && first !== last + 1n) this.clear();
+      const { position: first, stream } = events[0]!;
+      if (this.last !== undefined && first <= this.last) continue;
+      if (this.last !== undefined && first !== this.last + 1n) this.clear();
+      this.after ??= first - 1n;
+      this.last = events.at(-1)!.position;
+      if (categoryOf(stream) === FRAMES) continue;
       for (const event of events) this.push(event);
-      if (counted) this.counted.add(events[0]!.stream);
+      if (counted) this.counted.add(stream);
     }
     this.trim();
   }
@@ -45,14 +51,15 @@ export class RecentEvents {
 
   /** What follows a position, when that is known here. */
   ofLog(after: bigint, filter: LogFilter): LogPage | undefined {
-    const first = this.log[0];
-    if (!first || after < first.position - 1n || after >= this.log.at(-1)!.position) return undefined;
-    const skip = Number(after + 1n - first.position);
+    if (this.last === undefined || after < this.after! || after >= this.last || matches(filter, FRAMES)) return undefined;
+    // From the end: that is where those who follow the log are.
+    const skip = this.log.findLastIndex(({ position }) => position <= after) + 1;
     const considered = this.log.slice(skip, skip + PAGE_EVENTS_MAX);
+    const caughtUp = skip + considered.length === this.log.length;
     return {
       events: considered.filter(({ stream }) => matches(filter, categoryOf(stream))),
-      position: considered.at(-1)!.position,
-      caughtUp: skip + considered.length === this.log.length,
+      position: caughtUp ? this.last : considered.at(-1)!.position,
+      caughtUp,
     };
   }
 
@@ -73,6 +80,7 @@ export class RecentEvents {
     let dropped = 0;
     while (dropped < this.log.length && (this.bytes > RECENT_BYTES_MAX || this.isOld(this.log[dropped]!))) {
       const event = this.log[dropped++]!;
+      this.after = event.position;
       this.bytes -= sizeOf(event);
       this.dropFromStream(event);
     }
@@ -91,6 +99,7 @@ export class RecentEvents {
 
   private clear(): void {
     this.log = [];
+    this.after = this.last = undefined;
     this.streams.clear();
     this.counted.clear();
     this.bytes = 0;
