@@ -1,7 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import postgres from 'postgres';
 import { fillWithConversations } from '../support/conversation-log.js';
+import { eventually } from '../support/eventually.js';
 import { type Bench, type Figure, interleaved, median } from './report.js';
+import { fillReadModel } from './listed-conversations.js';
 import { startService } from './measured-service.js';
 import { startProgram } from './program.js';
 import { postStream, read } from './token-reader.js';
@@ -13,7 +14,6 @@ const SECONDS = 2;
 const WARM_UP_SECONDS = 2;
 const ALONE = 300;
 const QUESTION = 'paced 20 tokens 0 ms';
-const POLL_MS = 250;
 
 /** So many read the same, over and over. Answers how often it was read per second. */
 async function perSecond(url: string, seconds: number): Promise<number> {
@@ -34,12 +34,6 @@ async function millisecondsOf(url: string): Promise<number> {
   return performance.now() - since;
 }
 
-async function listed<Listed>(url: string): Promise<Listed> {
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
-  return (await response.json()) as Listed;
-}
-
 /** An answer, and the id of its message. */
 async function shortAnswer(url: string): Promise<string> {
   let text = '';
@@ -55,18 +49,22 @@ export const bench: Bench = {
     const model = await startProgram('paced-model');
     const service = await startService(context, { OPENAI_BASE_URL: `${model.url}/v1` });
     const sql = postgres(service.databaseUrl, { max: 1, onnotice: () => undefined });
-    await fillWithConversations(sql, CONVERSATIONS);
+    await fillReadModel(sql, 'local', CONVERSATIONS - 1, 1);
+    await sql.unsafe('analyze conversations.conversation; analyze conversations.turn');
+    await fillWithConversations(sql, 1);
     const messageId = await shortAnswer(service.url);
-    const isThere = async () =>
-      (await sql`select count(*)::integer as count from conversations.conversation`)[0]!['count'] >= CONVERSATIONS;
-    while (!(await isThere())) await pause(POLL_MS);
+    const ofLog = async () =>
+      (
+        await sql<{ id: string }[]>`select conversation_id as id from conversations.conversation where started_at < '2026-02-01'`
+      )[0]?.id;
+    await eventually(async () => (await ofLog()) !== undefined);
+    const conversationId = await ofLog();
     await sql.end();
-    const conversations = await listed<readonly { id: string }[]>(`${service.url}/api/get_conversations`);
     const urls = {
       health: `${service.url}/api/health`,
       replay: `${service.url}/api/messages/${messageId}/events`,
       list: `${service.url}/api/get_conversations`,
-      conversation: `${service.url}/api/get_single_conversation?id=${conversations.at(-1)!.id}`,
+      conversation: `${service.url}/api/get_single_conversation?id=${conversationId}`,
     };
     const together = (seconds: number) => ({
       health: () => perSecond(urls.health, seconds),
@@ -113,7 +111,7 @@ export const bench: Bench = {
         ...figuresOf('get_single_conversation', 'conversation', 0.5),
       ],
       notes: [
-        `Medians of ${ROUNDS} rounds of ${SECONDS} s, in turns, and of ${ALONE} reads each. ${conversations.length} conversations are listed; one has two turns.`,
+        `Medians of ${ROUNDS} rounds of ${SECONDS} s, in turns, and of ${ALONE} reads each. 30 of ${CONVERSATIONS} conversations are listed; the one that is read has two turns.`,
       ],
     };
   },

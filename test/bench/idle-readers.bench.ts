@@ -1,10 +1,10 @@
-import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Bench, median, ratioOf } from './report.js';
 import { type MeasuredService, startService } from './measured-service.js';
 import { type Program, startProgram } from './program.js';
-import { postStream, read } from './token-reader.js';
+import type { Call } from './token-reader.js';
 import { usageOf } from './usage.js';
+import { silentAnswer, waitingReaders } from './waiting-readers.js';
 
 const READERS = 1_000;
 const WARM_UP_READERS = 300;
@@ -14,43 +14,13 @@ const PROCESSES = 3;
 /** Time in which the garbage of connecting may go. */
 const SETTLE_MS = 3_000;
 
-/** Readers who have been greeted and now wait. */
-async function waiting(count: number, url: (index: number) => string): Promise<AbortController> {
-  const leaving = new AbortController();
-  setMaxListeners(0, leaving.signal);
-  for (let index = 0; index < count; index++) {
-    await new Promise<void>((greeted) => {
-      const onText = (): undefined => greeted() as undefined;
-      read(url(index), { signal: leaving.signal }, { onText }).catch(() => undefined);
-    });
-  }
-  return leaving;
-}
-
-/** An answer whose model says one word and then nothing more. */
-async function silentAnswer(service: MeasuredService): Promise<string> {
-  const leaving = new AbortController();
-  const [url, call] = postStream(service.url, 'One word, then silence.');
-  const id = await new Promise<string>((found) => {
-    let text = '';
-    const onText = (piece: string): undefined => {
-      text += piece;
-      const id = /"message_id":"([^"]+)"/.exec(text)?.[1];
-      if (id && text.includes('"answer"')) found(id);
-      return undefined;
-    };
-    read(url, { ...call, signal: leaving.signal }, { onText }).catch(() => undefined);
-  });
-  leaving.abort();
-  return id;
-}
-
 /** What a thousand readers add to a process that has had some before, in KiB for each. */
 async function perReader(url: (index: number) => string, rss: () => Promise<number>): Promise<number> {
-  (await waiting(WARM_UP_READERS, url)).abort();
+  const at = (index: number): [string, Call] => [url(index), {}];
+  (await waitingReaders(WARM_UP_READERS, at)).abort();
   await pause(SETTLE_MS);
   const before = await rss();
-  const readers = await waiting(READERS, url);
+  const readers = await waitingReaders(READERS, at);
   await pause(SETTLE_MS);
   const added = (await rss()) - before;
   readers.abort();
@@ -59,7 +29,7 @@ async function perReader(url: (index: number) => string, rss: () => Promise<numb
 
 async function ofService(service: MeasuredService): Promise<number> {
   const answers: string[] = [];
-  while (answers.length < ANSWERS) answers.push(await silentAnswer(service));
+  while (answers.length < ANSWERS) answers.push(await silentAnswer(service.url));
   const url = (index: number): string => `${service.url}/api/messages/${answers[index % ANSWERS]}/events`;
   return perReader(url, async () => (await service.usage()).service.rssBytes);
 }

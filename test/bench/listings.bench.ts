@@ -2,6 +2,7 @@ import postgres, { type Sql } from 'postgres';
 import { SignJWT } from 'jose';
 import { type Bench, type Figure, interleaved, median } from './report.js';
 import { type MeasuredService, startService } from './measured-service.js';
+import { fillReadModel } from './listed-conversations.js';
 import { startProgram } from './program.js';
 import { read } from './token-reader.js';
 
@@ -36,23 +37,6 @@ async function userCalled(name: string, { url }: MeasuredService, sql: Sql): Pro
   return { id: row!.id, headers };
 }
 
-/** Rows as the projection would have them: where they come from is nothing to those who read them. */
-async function fill(sql: Sql, ownerId: string, conversations: number, turns: number): Promise<void> {
-  await sql`
-    insert into conversations.conversation (conversation_id, owner_id, name, visibility, shared_usage, started_at, unread, mark, needs_owner)
-    select ${ownerId} || '-' || n, ${ownerId}, 'Conversation number ' || n, 'listed', false, now() - n * interval '1 minute',
-      n % 3 = 0, case when n % 1000 = 0 then 'failed' when n % 3 = 0 then 'unread' end, n % 1000 = 0
-    from generate_series(1, ${conversations}::integer) n`;
-  await sql`
-    insert into conversations.turn (turn_id, conversation_id, index, status, question, request_id, model_id, response, sealed,
-      asked_at, changed_at, ended)
-    select ${ownerId} || '-' || n || '-' || t, ${ownerId} || '-' || n, t, 'answered', 'Why is the sky blue? ' || md5(n || ' ' || t), 'bench', 'paced',
-      'The sky is blue because air scatters short waves more than long ones. ' || repeat(md5(t || ' ' || n) || ' ', 8)
-        || 'This is answer ' || t || ' of conversation ' || n || '.',
-      true, now(), now(), 4 * t + 3
-    from generate_series(1, ${conversations}::integer) n, generate_series(0, ${turns - 1}::integer) t`;
-}
-
 /** What is listed and searched costs what is shown of it, however much there is. */
 export const bench: Bench = {
   name: 'listings',
@@ -73,9 +57,9 @@ export const bench: Bench = {
     const [index] = await sql<{ indexdef: string }[]>`
       select indexdef from pg_indexes where schemaname = 'conversations' and indexname = 'turn_text'`;
     await sql.unsafe(`set synchronous_commit = off; set maintenance_work_mem = '256MB'; drop index conversations.turn_text`);
-    await fill(sql, few.id, FEW, 1);
-    await fill(sql, many.id, MANY, 1);
-    await fill(sql, searching.id, SEARCHED, TURNS);
+    await fillReadModel(sql, few.id, FEW, 1);
+    await fillReadModel(sql, many.id, MANY, 1);
+    await fillReadModel(sql, searching.id, SEARCHED, TURNS);
     context.say('the rows are there');
     await sql.unsafe(index!.indexdef);
     await sql.unsafe('analyze conversations.conversation; analyze conversations.turn');

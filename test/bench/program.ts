@@ -17,7 +17,7 @@ const STOP_MS = 15_000;
 export async function startProgram(name: string, ...args: readonly string[]): Promise<Program> {
   const file = fileURLToPath(new URL(`programs/${name}.ts`, import.meta.url));
   const child = spawn(process.execPath, [...process.execArgv, file, ...args], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
-  return { url: await firstLineOf(child, /^(http:\S+)$/), pid: child.pid!, stop: () => stop(child, 'SIGKILL') };
+  return { url: await firstLineOf(child, /^((?:http|esdb):\S+)$/), pid: child.pid!, stop: () => stop(child, 'SIGKILL') };
 }
 
 /** What a program says on its own side: it serves, and goes when the bench has gone. */

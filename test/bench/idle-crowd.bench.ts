@@ -1,0 +1,80 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { SessionTokens } from '../../src/resources/identity/session-tokens.js';
+import { type Bench, type Figure } from './report.js';
+import { type MeasuredService, startService } from './measured-service.js';
+import { startProgram } from './program.js';
+import type { Call } from './token-reader.js';
+import { processorMsSince } from './usage.js';
+import { silentAnswer, waitingReaders } from './waiting-readers.js';
+
+const READERS = 10_000;
+/** Readers share answers as a team shares a conversation, and a user has several tabs open. */
+const ANSWERS = 100;
+const USERS = 1_000;
+const CONNECTING_AT_ONCE = 16;
+/** Time in which what connecting has left to do is done. */
+const SETTLE_MS = 5_000;
+/** In it each reader gets one keepalive, and the log is looked at three times. */
+const SECONDS = 15;
+const SECRET = 'a secret for benches that is long enough';
+
+/** What service and database take of one core, in per cent, while nobody asks anything. */
+async function shareOfCore(service: MeasuredService): Promise<number> {
+  await pause(SETTLE_MS);
+  const before = await service.usage();
+  const begunAt = performance.now();
+  await pause(SECONDS * 1000);
+  return (100 * processorMsSince(before, await service.usage())) / (performance.now() - begunAt);
+}
+
+async function shareWith(service: MeasuredService, at: (index: number) => [string, Call]): Promise<number> {
+  const readers = await waitingReaders(READERS, at, CONNECTING_AT_ONCE);
+  const share = await shareOfCore(service);
+  readers.abort();
+  return share;
+}
+
+async function headersOf(subject: string): Promise<{ authorization: string }> {
+  return { authorization: `Bearer ${await new SessionTokens(SECRET).issue({ subject, roles: [] })}` };
+}
+
+/** What those who wait cost the processor: keepalives, and looks at the log for what a lost signal did not tell. */
+export const bench: Bench = {
+  name: 'idle-crowd',
+  title: `${READERS} readers who wait, of ${ANSWERS} answers that say nothing, and of the events of ${USERS} users`,
+  async run(context) {
+    const model = await startProgram('paced-model');
+    const service = await startService(context, {
+      OPENAI_BASE_URL: `${model.url}/v1`,
+      AUTH_TYPE: 'session_jwt',
+      JWT_SECRET_KEY: SECRET,
+      CONNECTIONS_MAX: String(READERS + ANSWERS),
+      ASYNC_REDIS_MAX_CONNECTIONS: String(READERS + ANSWERS),
+      SSE_MAX_CONCURRENT_PER_USER: String(READERS / USERS),
+    });
+    const headers = await headersOf('asking');
+    const answers: string[] = [];
+    while (answers.length < ANSWERS) answers.push(await silentAnswer(service.url, headers));
+    const users = await Promise.all(Array.from({ length: USERS }, (_, user) => headersOf(`user-${user}`)));
+
+    const nobody = await shareOfCore(service);
+    const ofAnswers = await shareWith(service, (index) => [
+      `${service.url}/api/messages/${answers[index % ANSWERS]}/events`,
+      { headers },
+    ]);
+    const ofEvents = await shareWith(service, (index) => [`${service.url}/api/events`, { headers: users[index % USERS]! }]);
+    await Promise.all([service.stop(), model.stop()]);
+    const more = (name: string, share: number): Figure => ({
+      name: `CPU more than with nobody, ${name}`,
+      value: share - nobody,
+      unit: '% of a core',
+      target: { atMost: 1 },
+    });
+    return {
+      figures: [more('readers of answers', ofAnswers), more('open tabs', ofEvents)],
+      notes: [
+        `Service and Postgres together, each over ${SECONDS} s: ${nobody.toFixed(1)} % with nobody (and ${ANSWERS} answers under way), ${ofAnswers.toFixed(1)} % and ${ofEvents.toFixed(1)} % with readers.`,
+      ],
+    };
+  },
+};
