@@ -168,6 +168,11 @@ const look = (more: object = {}) => ({
 });
 const apiTool = (actions: object, more: object = {}) => ({ type: 'api_tool', name: 'Weather', config: { actions }, ...more });
 
+const customModel = (upstream: string, more: object = {}) => ({
+  ...{ type: 'custom', display_name: 'M', upstream_model_id: upstream, base_url: 'https://models.example/v1' },
+  ...more,
+});
+
 /** What is 200, with what is told about it. */
 const TAKEN_WITH_WARNINGS: readonly (readonly [string, string, readonly (string | RegExp)[]])[] = [
   [
@@ -236,6 +241,47 @@ const TAKEN_WITH_WARNINGS: readonly (readonly [string, string, readonly (string 
     agentFile({ tools: many(2, apiTool({})) }),
     ["Multiple tools share the name 'Weather'", /without any actions/],
   ],
+  [
+    'custom models of one name',
+    agentFile({ model: { available: [customModel('a'), customModel('b')] } }),
+    [
+      "Multiple custom models share the display name 'M'; a key by that name applies to all of them",
+      "Custom model 'M' needs an API key; skipped",
+      "Custom model 'M' needs an API key; skipped",
+    ],
+  ],
+  [
+    'choices about actions that a tool does not have',
+    agentFile({
+      tools: [
+        {
+          type: 'ntfy',
+          name: 'Phone',
+          actions: [{ name: 'gone' }, { name: 'ntfy_send_message', parameters: { colour: {}, title: { filled_by_llm: false } } }],
+        },
+      ],
+    }),
+    [
+      "Tool 'Phone' action 'gone' no longer exists; customization skipped",
+      "Tool 'Phone' action 'ntfy_send_message' has no parameter 'colour'; customization skipped",
+      "Tool 'Phone' fixed value(s) of 'ntfy_send_message.title' don't travel in the file; set them again",
+    ],
+  ],
+  [
+    'nodes that refer to what is not there',
+    graph(
+      [node('a', 'start'), node('b', 'agent', { tools: ['tool-7'], sources: ['Gone'], model_id: 'gone' }), node('c', 'end')],
+      [
+        { id: 'ab', source: 'a', target: 'b' },
+        { id: 'bc', source: 'b', target: 'c' },
+      ],
+    ),
+    [
+      "Workflow node tool 'tool-7' not resolved; removed",
+      "Workflow node source 'Gone' not resolved; removed",
+      "Workflow node model 'gone' not resolved; removed",
+    ],
+  ],
 ];
 
 describe('a file is taken', () => {
@@ -243,6 +289,13 @@ describe('a file is taken', () => {
     const { status, body } = await service.import(await service.newUser('carol'), file);
     expect([status, body['success']]).toEqual([200, true]);
     expect(body['warnings']).toEqual(warnings.map((each) => (typeof each === 'string' ? each : expect.stringMatching(each))));
+  });
+
+  it('without a custom model whose address is inside the network, also with its key', async () => {
+    const unsafe = customModel('a', { base_url: 'http://10.0.0.1/v1' });
+    const file = agentFile({ model: { available: [unsafe] } });
+    const { status, body } = await service.import(await service.newUser('carol'), file, { models: { M: { api_key: 'k' } } });
+    expect([status, body['warnings']]).toEqual([200, ["Custom model 'M' has an unsafe base URL; skipped"]]);
   });
 
   it.each([
