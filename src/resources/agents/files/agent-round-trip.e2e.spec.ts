@@ -62,6 +62,14 @@ async function furnished(
     customName: 'Kitchen',
     config: { server_url: `${server.url}?token=${canary('server-url')}`, auth_type: 'bearer', bearer_token: canary('bearer') },
   });
+  const signedIn = (customName: string, config: object) =>
+    tool({ name: 'mcp_tool', customName, config: { server_url: server.url, ...config } });
+  const pantry = await signedIn('Pantry', { auth_type: 'api_key', api_key: canary('mcp-api-key') });
+  const cellar = await signedIn('Cellar', {
+    auth_type: 'basic',
+    username: canary('mcp-user'),
+    password: canary('mcp-password'),
+  });
   const tools = (await service.send(user, 'GET', '/api/get_tools')).body['tools'] as Json[];
   const { actions } = tools.find(({ id }) => id === kitchen) as {
     actions: { name: string; parameters: { properties: object } }[];
@@ -112,7 +120,7 @@ async function furnished(
     chunks: 9,
     retriever: 'classic',
     prompt_id: prompt,
-    tools: [weather, defaultToolId('memory'), kitchen, phone, search, bot, books],
+    tools: [weather, defaultToolId('memory'), kitchen, pantry, cellar, phone, search, bot, books],
     source: handbook,
     sources: [news],
     models: ['offline', modelId],
