@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { askOver } from '../support/asked.js';
 import type { MakeBacking } from '../support/backing.js';
-import { recordsIn } from '../support/client.js';
+import { messageIdIn, recordsIn } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
 import { answerJson, LocalServer } from '../support/local-server.js';
+import { researchScript } from '../support/researches.js';
 import { call, type CompletionRequest, hang, refuse, say, type Step } from '../support/scripted-model-server.js';
 import { endOf, taskOf, webhookPath } from '../support/webhooks.js';
 import { chain, edge, type GraphBody, node } from '../support/workflow-graphs.js';
@@ -269,6 +270,18 @@ export function workflowsStory(makeBacking: MakeBacking): void {
       ...['message_id', 'workflow_run', 'start running', 'start completed', 'first running', 'first completed', 'end running'],
       ...['notice', 'answer', 'end completed', 'source', 'tool_calls', 'id', 'end'],
     ]);
+  });
+
+  it('a node that does research shows its plan and its steps, and a replay shows the same', async () => {
+    world.model.always(researchScript(['q1']));
+    const agent = await agentWith(chain(node('start'), agentNode('dig', { agent_type: 'research' }), end('Done.')));
+    const answer = await world.alice.stream({ question: 'Why?', agent_id: agent.id });
+    const types = answer.frames.map(({ data }) => data.type);
+    expect(types.filter((type) => type.startsWith('research'))).toEqual([
+      ...['research_progress', 'research_plan', 'research_progress', 'research_progress', 'research_progress'],
+    ]);
+    expect(answerIn(answer.frames.map(({ data }) => data))).toBe('The answer.\n\nDone.');
+    expect(recordsIn((await world.alice.resume(messageIdIn(answer))).text)).toBe(recordsIn(answer.text));
   });
 
   it('nodes know the chat history, and templates read it', async () => {
