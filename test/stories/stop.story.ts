@@ -88,10 +88,10 @@ export function stopStory(makeBacking: MakeBacking): void {
       `or finished: of ${RACES} races each has one end, and a stop that was accepted is the end`,
       async () => {
         const random = new Seeded(7);
-        model.always([...say('The ', 'sky '), wait(10), ...say('is ', 'blue.')]);
+        model.always([...say('The ', 'sky '), wait(50), ...say('is ', 'blue.')]);
         const promised = new Map<string, boolean>();
         // Whoever stops comes later after each stop that was in time, and sooner after each that was not: about when it ends.
-        let aboutMs = 20;
+        let aboutMs = 50;
         const race = async () => {
           const { id, rest } = await asked();
           await pause(2 * random.next() * aboutMs);

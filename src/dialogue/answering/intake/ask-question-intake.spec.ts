@@ -118,13 +118,17 @@ it('a key opens no conversation that was deleted since', async () => {
 class Seats implements TurnTaker {
   readonly run: TakenTurn[] = [];
   readonly foreseen: Transcript[] = [];
+  onForeseen: (transcript: Transcript) => void = () => undefined;
   left = 0;
   constructor(private free: number) {}
   seat() {
     if (this.free-- <= 0) return undefined;
     return {
       producer: 'here',
-      foresee: (transcript: Transcript) => void this.foreseen.push(transcript),
+      foresee: (transcript: Transcript) => {
+        this.foreseen.push(transcript);
+        this.onForeseen(transcript);
+      },
       run: (taken: TakenTurn) => void this.run.push(taken),
       leave: () => void this.left++,
     };
@@ -166,6 +170,20 @@ describe('a process with room', () => {
       false,
       seats.run[1]!.transcript.cause,
     ]);
+  });
+
+  it('foresees what is asked in the place of an earlier question without what that takes away', async () => {
+    const seats = new Seats(2);
+    const { accept, streams } = intake(new NoLimits(), seats);
+    const { conversationId, turnId } = await accept({ question: 'Why?' });
+    const answered = { conversationId, turnId, answer: 'Because.', thought: '', sources: [], toolCalls: [], structured: false };
+    const outcome = { type: 'TurnAnswered', data: { ...answered, modelId: 'm', usage: null } } as const;
+    await streams.transact(conversationStream(conversationId), conversation, conclude(outcome, 'here'), cause);
+    let exchanges: Promise<unknown> | undefined;
+    seats.onForeseen = (transcript) => (exchanges = transcript.exchanges(1_000));
+    await accept({ question: 'What?', conversation_id: conversationId, index: 0 });
+    expect(await exchanges).toEqual([]);
+    expect(await seats.run[1]!.transcript.exchanges(1_000)).toEqual([]);
   });
 
   it('knows the earlier exchanges of a conversation that goes on', async () => {

@@ -88,7 +88,10 @@ export async function readTranscript(
   return undefined;
 }
 
-/** The transcript of a turn whose question was appended a moment ago, last but for what the same append says. Nothing is read for it. */
+/**
+ * The transcript of a turn whose question is appended, or is about to be, last but for what the same append says. Nothing is read for
+ * it, and of that append nothing ever.
+ */
 export function askedTranscript(
   streams: Streams,
   outcome: Outcome<Conversation, ConversationEvent>,
@@ -101,19 +104,17 @@ export function askedTranscript(
   const asked = events[place] as TurnAsked;
   const beginning = events.slice(0, place);
   const beginsConversation = first === 0;
-  const past = new PastExchanges(
-    streams.store,
-    conversationStream(state.id),
-    beginsConversation ? beginning.toReversed() : undefined,
-  );
+  const sameAppend = beginning.toReversed();
+  const past = new PastExchanges(streams.store, conversationStream(state.id), beginsConversation ? sameAppend : undefined);
   past.add(asked);
+  if (!beginsConversation) for (const event of sameAppend) past.add(event);
   return {
     ownerId: state.ownerId,
     asked: asked.data,
     cause: causedBy({ id: ids[place]!, cause }, actor),
     beginsConversation,
     folded: outcome,
-    exchanges: (charactersMax) => past.before(first + place, charactersMax),
+    exchanges: (charactersMax) => past.before(beginsConversation ? place : first, charactersMax),
     waited: state.callIds,
     history: first + place > 0 ? { conversationId: state.id, revision: first + place - 1 } : null,
     resumption: null,
