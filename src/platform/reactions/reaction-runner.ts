@@ -173,7 +173,8 @@ export class ReactionRunner {
   /** Tries the streams set aside once more when somebody has asked for it, each in its turn among what comes of it. */
   private async keepRetrying(lanes: KeyedQueue, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      for (const stream of await this.table.asked()) {
+      // Nobody else sets anything of this reaction aside while it runs here.
+      for (const stream of this.aside.size > 0 ? await this.table.asked() : []) {
         await lanes.room();
         if (signal.aborted) return;
         await new Promise<void>((resolve) => lanes.add(stream, () => this.retryStream(stream, signal).finally(resolve)));
