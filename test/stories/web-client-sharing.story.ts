@@ -234,7 +234,7 @@ export function webClientSharingStory(makeBacking: MakeBacking): void {
     let entries: Json[] = [];
     await eventually(async () => {
       entries = ((await bodyOf(world.alice.get(`${path}/audit`))) as { entries: Json[] }).entries;
-      return entries[0]?.['decision'] !== 'requested';
+      return entries[0]?.['decision'] === 'expired';
     });
     expect(entries).toMatchObject([
       { id: expect.anything(), device_id: device.id, command: 'ls', decision: 'expired', exit_code: null, duration_ms: null },

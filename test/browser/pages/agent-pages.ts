@@ -78,7 +78,7 @@ export function agentPages(ground: () => Ground): void {
     it('schedule one: it is planned, paused, resumed, run and taken back', async () => {
       const page = ground();
       const id = await made();
-      const plan = { name: 'Daily', instruction: 'Report.', trigger_type: 'recurring', cron: '0 8 * * *', timezone: 'UTC' };
+      const plan = { name: 'Yearly', instruction: 'Report.', trigger_type: 'recurring', cron: '0 8 1 1 *', timezone: 'UTC' };
       const { schedule } = await page.post<{ schedule: Json }>(`/api/agents/${id}/schedules`, plan);
       expect(schedule).toMatchObject({ ...plan, agent_id: id, status: 'active', created_via: 'ui' });
       expect(await page.get(`/api/agents/${id}/schedules`)).toMatchObject({ schedules: [{ id: schedule['id'] }] });

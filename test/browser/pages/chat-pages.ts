@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { framesIn } from '../../support/client.js';
 import { eventually } from '../../support/eventually.js';
+import { call, say } from '../../support/scripted-model-server.js';
 import { file, type Ground, type Json } from './ground.js';
 
 /** The chat, its list, and what tells a user of it elsewhere. */
@@ -58,6 +59,22 @@ export function chatPages(ground: () => Ground): void {
       const { conversation } = await asked({ attachments: [stored['attachment_id']] });
       const { queries } = await page.get<{ queries: Json[] }>(`/api/get_single_conversation?id=${conversation}`);
       expect(queries).toMatchObject([{ attachments: [{ id: stored['attachment_id'], fileName: 'hours.md' }] }]);
+    });
+
+    it('opens what a tool has kept', async () => {
+      const page = ground();
+      const notes = { name: 'notes', displayName: 'Notes', description: 'Keeps notes', config: {}, status: true };
+      const { id } = await page.post('/api/create_tool', notes);
+      const agent = await page.world.agent({ name: 'Noter', tools: [id] }, page.user);
+      page.world.model.next([call('c1', 'note_overwrite', { text: 'Tea at four.' })], say('Noted.'));
+      const body = { question: 'Note it.', agent_id: agent.id, conversation_id: null, visibility: 'listed' };
+      const frames = framesIn(await page.text({ method: 'POST', path: '/stream', body }));
+      const ended = frames.findLast(({ data }) => data.type === 'tool_call')!.data['data'] as Json;
+      expect(ended).toMatchObject({ call_id: 'c1', action_name: 'note_overwrite', status: 'completed' });
+      const shown = await page.get(`/api/artifact/${String(ended['artifact_id'])}`);
+      expect(shown).toMatchObject({ success: true, artifact: { artifact_type: 'note', data: { content: 'Tea at four.' } } });
+      expect(await page.delete(`/api/delete_agent?id=${agent.id}`)).toEqual({ id: agent.id });
+      expect(await page.post('/api/delete_tool', { id })).toEqual({ success: true });
     });
 
     it('says what it shows, and takes marks away', async () => {

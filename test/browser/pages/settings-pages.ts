@@ -156,8 +156,38 @@ export function settingsPages(ground: () => Ground): void {
     expect(await page.get('/api/user/me')).toMatchObject({ success: true, user_id: expect.any(String), roles: ['user'] });
     expect(await page.get('/api/user/quota')).toMatchObject({ success: true, buckets: expect.any(Array) });
     expect(await page.get('/api/user/sessions')).toMatchObject({ success: true, sessions: expect.any(Array) });
-    expect(await page.get('/api/user/tokens')).toMatchObject({ success: true, tokens: [], scopes: expect.any(Array) });
-    expect(await page.get('/api/get_api_keys')).toEqual(expect.any(Array));
+  });
+
+  it('the pages of keys and tokens make them, show them once, renew and delete them', async () => {
+    const page = ground();
+    const made = await page.post('/api/create_api_key', { name: 'Shop', source: '', prompt_id: 'default', chunks: '2' });
+    expect(made).toMatchObject({ id: expect.any(String), key: expect.any(String) });
+    const keys = await page.get<Json[]>('/api/get_api_keys');
+    expect(keys.find(({ id }) => id === made['id'])).toMatchObject({
+      name: 'Shop',
+      key: expect.not.stringMatching(`^${String(made['key'])}$`),
+    });
+    expect(await page.post('/api/delete_api_key', { id: made['id'] })).toMatchObject({ status: 'ok' });
+    const wanted = { name: 'Import', scopes: ['sources:write'], expires_in_days: 30 };
+    const { token, personal_access_token: record } = await page.post<{ token: string; personal_access_token: Json }>(
+      '/api/user/tokens',
+      wanted,
+    );
+    expect([token, record]).toEqual([
+      expect.stringMatching(/^dgpt_pat_/),
+      expect.objectContaining({ name: 'Import', status: 'active' }),
+    ]);
+    const at = `/api/user/tokens/${String(record['id'])}`;
+    expect(await page.post(`${at}/regenerate`, { expires_in_days: 60 })).toMatchObject({
+      success: true,
+      token: expect.not.stringMatching(token),
+    });
+    expect(await page.get('/api/user/tokens')).toMatchObject({
+      success: true,
+      tokens: [{ id: record['id'] }],
+      scopes: expect.any(Array),
+    });
+    expect(await page.delete(at)).toEqual({ success: true });
   });
 }
 
