@@ -1,34 +1,26 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Ids } from '../../../kernel/ids.js';
-import { Rejection } from '../../../kernel/rejection.js';
 import { Signals } from '../../../kernel/signals.js';
 import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
 import { Timing } from '../../../kernel/timing.js';
 import { Commands } from '../../../kernel/commands.js';
 import { type Claim, ClaimTurn } from '../../conversation/turn.commands.js';
 import type { Conversation, Turn } from '../../conversation/turn.policy.js';
-import type { TurnOutcome } from '../../conversation/conversation.events.js';
 import { inCallOrder, withToolCalls } from '../../conversation/tool-call.policy.js';
-import type { Frame } from '../../journal/message.events.js';
 import { type Message, MessageDigest, withFrame } from '../../journal/message.policy.js';
 import { BackgroundCalls } from '../loop/background-calls.port.js';
-import { ModelFailed } from '../../../resources/models/model/language-model.port.js';
 import type { Run } from '../loop/agent-loop.js';
-import { AnswerFailed } from '../loop/answer-failed.js';
 import { AnswerComposer } from './answer-composer.js';
-import { GuardrailBlock } from '../loop/guardrail-block.js';
-import { type ExecutionMode, interactive, withoutApprovals } from '../loop/execution-mode.policy.js';
-import { ForeseenAnswer } from './foreseen-answer.js';
-import { AnswerWriter, type Progress, type UserError, userError, userErrorOf } from './answer-writer.js';
+import { type Begun, ClaimedTurns, type StopReason } from './claimed-turns.js';
+import type { ForeseenAnswer } from './foreseen-answer.js';
+import type { Progress } from './answer-writer.js';
 import { FramePublisher } from '../../journal/frame-publisher.port.js';
 import { type Journal, JournalLost, RUN_PATIENCE_MS, unlessLost } from '../../journal/journal.js';
 import { allowsMore, type CanContinue, firstFrame, isUnresumed, missingOfPause, shownOf } from './resumed-run.js';
-import { blockedWith, failedWith, guardrailFrame, stoppedWith, TurnCloser } from './turn-closer.js';
+import { TurnCloser } from './turn-closer.js';
 import { SharedUse } from './shared-use.js';
-import { StopAnswer } from './stop-answer.commands.js';
 import { StopWatch } from './stop-watch.js';
 import { TurnJournals } from './turn-journals.js';
-import { TurnLedger } from './turn-ledger.js';
 import { TurnRecovery } from './turn-recovery.js';
 import { readTranscript, type Transcript, TURN_RUNNER } from '../loop/transcript.js';
 import type { TakenTurn } from '../intake/turn-taker.js';
@@ -37,8 +29,6 @@ import type { TakenTurn } from '../intake/turn-taker.js';
 const OPENINGS_MAX = 3;
 /** How often a run that finds its turn changed begins anew; after that the sweep takes the turn. */
 const CHANGES_MAX = 10;
-const UNEXPECTED_TEXT = 'The answer failed unexpectedly. Please try again.';
-
 /** Every producer begins a turn's journal with the same first frame under this one name; later frames have names of their own. */
 export const ANY_RUNNER = 'any-runner';
 
@@ -52,7 +42,6 @@ export type ExpectedTurn = Readonly<{
   done: Promise<void>;
 }>;
 
-type StopReason = 'stopped' | 'interrupted' | 'lost';
 type RunInHand = {
   readonly done: Promise<void>;
   readonly abort: (reason: StopReason) => void;
@@ -69,10 +58,9 @@ export class TurnRunner {
   /** Names this process as the producer of the turns it takes. */
   readonly producer: string;
   private readonly runs = new Map<string, RunInHand>();
-  private readonly logger = new Logger(TurnRunner.name);
   private readonly journals: TurnJournals;
   private readonly recovery: TurnRecovery;
-  private readonly stops: StopWatch;
+  private readonly claimed: ClaimedTurns;
   private readonly canContinue: CanContinue;
   private closing = false;
 
@@ -81,16 +69,17 @@ export class TurnRunner {
     private readonly commands: Commands,
     signals: Signals,
     publisher: FramePublisher,
-    private readonly composer: AnswerComposer,
+    composer: AnswerComposer,
     private readonly closer: TurnCloser,
-    private readonly calls: BackgroundCalls,
+    calls: BackgroundCalls,
     private readonly timing: Timing,
     ids: Ids,
-    private readonly sharedUse: SharedUse,
+    sharedUse: SharedUse,
   ) {
     this.producer = ids.next();
     this.journals = new TurnJournals(streams, publisher, timing, ids);
-    this.stops = new StopWatch(streams, signals, timing);
+    const stops = new StopWatch(streams, signals, timing);
+    this.claimed = new ClaimedTurns({ streams, commands, composer, closer, calls, sharedUse, stops, producer: this.producer });
     this.canContinue = (transcript, shown) => composer.canContinue(transcript, shown);
     this.recovery = new TurnRecovery(streams, commands, closer, this.journals, this.canContinue, this.producer);
   }
@@ -120,8 +109,7 @@ export class TurnRunner {
       let foreseen: ForeseenAnswer | undefined;
       foresee = (transcript) => {
         foreseen?.giveUp();
-        const mode = this.executionMode(transcript);
-        foreseen = ForeseenAnswer.begin(this.composer, transcript, signal, mode, foreseen);
+        foreseen = this.claimed.foresee(transcript, signal, foreseen);
       };
       // At the end of this process nothing is waited for: the next one finds the turn in the log.
       signal.addEventListener('abort', () => settle(undefined), { once: true });
@@ -139,7 +127,7 @@ export class TurnRunner {
     // It has come too late to be finished: its readers get an end, and no successor has to write it.
     if (this.closing) controller.abort('interrupted' satisfies StopReason);
     const begun = beginning(transcript, this.opening(transcript, controller), claimed);
-    return this.conduct({ ...begun, opening: firstFrame(transcript), foreseen }, controller);
+    return this.claimed.run({ ...begun, opening: firstFrame(transcript), foreseen }, controller);
   }
 
   private inHand(turnId: string, work: (controller: AbortController) => Promise<void>): Promise<void> {
@@ -186,24 +174,7 @@ export class TurnRunner {
     // A turn of a deleted conversation is not run any more, but the readers of its stream get an end.
     if (begun === 'deleted' || begun === 'shown') return void (await this.recover(conversationId, turnId));
     if (begun === 'changed' && changesLeft > 0) return this.take(conversationId, turnId, controller, changesLeft - 1);
-    if (typeof begun !== 'string') await this.conduct(begun, controller);
-  }
-
-  /** Answers a turn that is this process's. */
-  private async conduct(begun: Begun, controller: AbortController): Promise<void> {
-    const { transcript, claimed } = begun;
-    const { conversationId, turnId } = transcript.asked;
-    if (await this.sharedUse.hasEnded(transcript.ownerId, transcript.asked.settings)) {
-      await unlessLost(this.commands.execute(new StopAnswer(conversationId, turnId, transcript.cause, 'access-ended')));
-      controller.abort('stopped' satisfies StopReason);
-    }
-    if (claimed.state.turns.get(turnId)?.stopRequested) controller.abort('stopped' satisfies StopReason);
-    const stopWatching = this.stops.watch(claimed, turnId, () => controller.abort('stopped' satisfies StopReason));
-    try {
-      await unlessLost(this.answer(begun, controller));
-    } finally {
-      stopWatching();
-    }
+    if (typeof begun !== 'string') await this.claimed.run(begun, controller);
   }
 
   /** The run of a turn that was asked. */
@@ -268,75 +239,10 @@ export class TurnRunner {
     const claim = new ClaimTurn(conversationId, turnId, this.producer, cause, folded);
     return this.streams.retryWhileUnavailable(RUN_PATIENCE_MS, () => this.commands.execute(claim));
   }
-
-  private executionMode({ asked }: Transcript): ExecutionMode {
-    return asked.settings.dialect ? withoutApprovals(this.calls) : interactive(this.calls);
-  }
-
-  private async answer(begun: Begun, controller: AbortController): Promise<void> {
-    const { transcript, journal, claimed, start, shown, opening, foreseen } = begun;
-    const { asked, cause } = transcript;
-    const { conversationId, turnId, settings } = asked;
-    const ids = { conversationId, turnId, producer: this.producer };
-    const ledger = new TurnLedger(this.streams, this.commands, ids, cause, claimed);
-    const writer = new AnswerWriter(journal, settings.responseSchema, start);
-    const records = () => writer.progress.parts.toolCalls;
-    const { signal } = controller;
-    const executionMode = this.executionMode(transcript);
-    const compose = () => this.composer.compose(transcript, { signal, ledger, executionMode, records, shown });
-    const { ready, rest } = foreseen?.taken(ledger, records) ?? { ready: [], rest: compose() };
-    // In one step, so that all of it goes to disk together.
-    if (opening) journal.write(opening);
-    const error = await writer.write(rest, signal, ready).catch((thrown: unknown) => this.told(thrown, turnId, controller));
-    const isStopped = controller.signal.aborted && controller.signal.reason === 'stopped';
-    const isPaused = writer.pause && !error && !isStopped;
-    if (!isPaused) writer.interruptCalls({ begun: ledger.unfinished, finished: new Map() });
-    const { parts, usage } = writer.progress;
-    if (isPaused) {
-      const about = { conversationId, turnId, ...parts, modelId: settings.modelId, usage };
-      return this.closer.pause(journal, { ...about, ...writer.pause! }, cause, ledger);
-    }
-    const outcome = ((): TurnOutcome => {
-      if (isStopped) return stoppedWith(asked, parts, usage);
-      if (error?.guardrail) return blockedWith(asked, parts, error.text, error.guardrail, usage);
-      if (error) return failedWith(asked, parts, error.text, error.code, usage);
-      return { type: 'TurnAnswered', data: { conversationId, turnId, ...parts, modelId: settings.modelId, usage } };
-    })();
-    if (outcome.type === 'TurnAnswered') writer.writeResult();
-    if (outcome.type === 'TurnFailed') {
-      if (outcome.data.guardrail) journal.write(guardrailFrame(outcome.data.guardrail));
-      journal.write({ type: 'error', error: outcome.data.error, ...(outcome.data.code ? { code: outcome.data.code } : {}) });
-    }
-    await this.closer.close(journal, outcome, cause, ledger);
-  }
-
-  /** What the user reads of a failure: texts of the model and of rules that are meant for users, and no other text. */
-  private told(error: unknown, turnId: string, controller: AbortController): UserError {
-    if (error instanceof JournalLost) throw error;
-    if (error instanceof Rejection && error.code === 'turn-stopping') controller.abort('stopped' satisfies StopReason);
-    if (error instanceof GuardrailBlock) return userErrorOf(error);
-    if (error instanceof ModelFailed) return userError(error.message, error.failure);
-    if (error instanceof AnswerFailed) return userError(error.message, error.code);
-    if (error instanceof Rejection) return userError(error.message, error.code);
-    this.logger.error(`Turn ${turnId} failed unexpectedly.`, error);
-    return { text: UNEXPECTED_TEXT, code: null };
-  }
 }
 
 /** Why a turn cannot be run: its conversation is gone, somebody else has it, it is not what it was, or more was shown than can be gone on from. */
 type NotHad = 'deleted' | 'taken' | 'changed' | 'shown';
-/** What a run starts from. */
-type Begun = Readonly<{
-  transcript: Transcript;
-  journal: Journal;
-  claimed: Folded<Conversation>;
-  start: Progress;
-  shown: Run['shown'];
-  /** The first frame, where that is not written yet. */
-  opening?: Frame;
-  /** What was composed before the turn was taken. */
-  foreseen?: ForeseenAnswer | undefined;
-}>;
 type Opened = Readonly<{ journal: Journal; message: Message; shown: Run['shown'] }>;
 
 /** A run of which nothing is written yet. */

@@ -1,0 +1,135 @@
+import { Logger } from '@nestjs/common';
+import type { Commands } from '../../../kernel/commands.js';
+import type { Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
+import { Rejection } from '../../../kernel/rejection.js';
+import { ModelFailed } from '../../../resources/models/model/language-model.port.js';
+import type { TurnOutcome } from '../../conversation/conversation.events.js';
+import type { Conversation } from '../../conversation/turn.policy.js';
+import { type Journal, JournalLost, unlessLost } from '../../journal/journal.js';
+import type { Frame } from '../../journal/message.events.js';
+import type { Run } from '../loop/agent-loop.js';
+import { AnswerFailed } from '../loop/answer-failed.js';
+import type { BackgroundCalls } from '../loop/background-calls.port.js';
+import { type ExecutionMode, interactive, withoutApprovals } from '../loop/execution-mode.policy.js';
+import { GuardrailBlock } from '../loop/guardrail-block.js';
+import type { Transcript } from '../loop/transcript.js';
+import type { AnswerComposer } from './answer-composer.js';
+import { AnswerWriter, type Progress, type UserError, userError, userErrorOf } from './answer-writer.js';
+import { ForeseenAnswer } from './foreseen-answer.js';
+import type { SharedUse } from './shared-use.js';
+import { StopAnswer } from './stop-answer.commands.js';
+import type { StopWatch } from './stop-watch.js';
+import { blockedWith, failedWith, guardrailFrame, stoppedWith, type TurnCloser } from './turn-closer.js';
+import { TurnLedger } from './turn-ledger.js';
+
+const UNEXPECTED_TEXT = 'The answer failed unexpectedly. Please try again.';
+
+/** Why a run ends before its answer does. */
+export type StopReason = 'stopped' | 'interrupted' | 'lost';
+
+/** What a run of a turn that is this producer's starts from. */
+export type Begun = Readonly<{
+  transcript: Transcript;
+  journal: Journal;
+  claimed: Folded<Conversation>;
+  start: Progress;
+  shown: Run['shown'];
+  /** The first frame, where that is not written yet. */
+  opening?: Frame;
+  /** What was composed before the turn was taken. */
+  foreseen?: ForeseenAnswer | undefined;
+}>;
+
+type Parts = Readonly<{
+  streams: Streams;
+  commands: Commands;
+  composer: AnswerComposer;
+  closer: TurnCloser;
+  calls: BackgroundCalls;
+  sharedUse: SharedUse;
+  stops: StopWatch;
+  /** Who the turns belong to. */
+  producer: string;
+}>;
+
+/** Answers turns that are this process's: composes, journals, and brings each to its pause or its end. */
+export class ClaimedTurns {
+  private readonly logger = new Logger(ClaimedTurns.name);
+
+  constructor(private readonly parts: Parts) {}
+
+  /** Begins to compose what is about to be asked. `instead` of what it was to be before. */
+  foresee(transcript: Transcript, signal: AbortSignal, instead: ForeseenAnswer | undefined): ForeseenAnswer | undefined {
+    return ForeseenAnswer.begin(this.parts.composer, transcript, signal, this.executionMode(transcript), instead);
+  }
+
+  /** Resolves once the turn waits or is over, or is somebody else's. Aborting the controller says why it is to end. */
+  async run(begun: Begun, controller: AbortController): Promise<void> {
+    const { transcript, claimed } = begun;
+    const { conversationId, turnId } = transcript.asked;
+    if (await this.parts.sharedUse.hasEnded(transcript.ownerId, transcript.asked.settings)) {
+      await unlessLost(this.parts.commands.execute(new StopAnswer(conversationId, turnId, transcript.cause, 'access-ended')));
+      controller.abort('stopped' satisfies StopReason);
+    }
+    if (claimed.state.turns.get(turnId)?.stopRequested) controller.abort('stopped' satisfies StopReason);
+    const stopWatching = this.parts.stops.watch(claimed, turnId, () => controller.abort('stopped' satisfies StopReason));
+    try {
+      await unlessLost(this.answer(begun, controller));
+    } finally {
+      stopWatching();
+    }
+  }
+
+  private executionMode({ asked }: Transcript): ExecutionMode {
+    return asked.settings.dialect ? withoutApprovals(this.parts.calls) : interactive(this.parts.calls);
+  }
+
+  private async answer(begun: Begun, controller: AbortController): Promise<void> {
+    const { transcript, journal, claimed, start, shown, opening, foreseen } = begun;
+    const { asked, cause } = transcript;
+    const { conversationId, turnId, settings } = asked;
+    const ids = { conversationId, turnId, producer: this.parts.producer };
+    const ledger = new TurnLedger(this.parts.streams, this.parts.commands, ids, cause, claimed);
+    const writer = new AnswerWriter(journal, settings.responseSchema, start);
+    const records = () => writer.progress.parts.toolCalls;
+    const { signal } = controller;
+    const executionMode = this.executionMode(transcript);
+    const compose = () => this.parts.composer.compose(transcript, { signal, ledger, executionMode, records, shown });
+    const { ready, rest } = foreseen?.taken(ledger, records) ?? { ready: [], rest: compose() };
+    // In one step, so that all of it goes to disk together.
+    if (opening) journal.write(opening);
+    const error = await writer.write(rest, signal, ready).catch((thrown: unknown) => this.told(thrown, turnId, controller));
+    const isStopped = controller.signal.aborted && controller.signal.reason === 'stopped';
+    const isPaused = writer.pause && !error && !isStopped;
+    if (!isPaused) writer.interruptCalls({ begun: ledger.unfinished, finished: new Map() });
+    const { parts, usage } = writer.progress;
+    if (isPaused) {
+      const about = { conversationId, turnId, ...parts, modelId: settings.modelId, usage };
+      return this.parts.closer.pause(journal, { ...about, ...writer.pause! }, cause, ledger);
+    }
+    const outcome = ((): TurnOutcome => {
+      if (isStopped) return stoppedWith(asked, parts, usage);
+      if (error?.guardrail) return blockedWith(asked, parts, error.text, error.guardrail, usage);
+      if (error) return failedWith(asked, parts, error.text, error.code, usage);
+      return { type: 'TurnAnswered', data: { conversationId, turnId, ...parts, modelId: settings.modelId, usage } };
+    })();
+    if (outcome.type === 'TurnAnswered') writer.writeResult();
+    if (outcome.type === 'TurnFailed') {
+      if (outcome.data.guardrail) journal.write(guardrailFrame(outcome.data.guardrail));
+      journal.write({ type: 'error', error: outcome.data.error, ...(outcome.data.code ? { code: outcome.data.code } : {}) });
+    }
+    await this.parts.closer.close(journal, outcome, cause, ledger);
+  }
+
+  /** What the user reads of a failure: texts of the model and of rules that are meant for users, and no other text. */
+  private told(error: unknown, turnId: string, controller: AbortController): UserError {
+    if (error instanceof JournalLost) throw error;
+    if (error instanceof Rejection && error.code === 'turn-stopping') controller.abort('stopped' satisfies StopReason);
+    if (error instanceof GuardrailBlock) return userErrorOf(error);
+    if (error instanceof ModelFailed) return userError(error.message, error.failure);
+    if (error instanceof AnswerFailed) return userError(error.message, error.code);
+    if (error instanceof Rejection) return userError(error.message, error.code);
+    this.logger.error(`Turn ${turnId} failed unexpectedly.`, error);
+    return { text: UNEXPECTED_TEXT, code: null };
+  }
+}
