@@ -16,7 +16,7 @@ describe('what is not built', () => {
       'Wikis and graphs of sources',
       'Sources made of attachments',
     ]);
-    expect(Object.values(NOT_BUILT).flat()).toHaveLength(25);
+    expect(Object.values(NOT_BUILT).flat()).toHaveLength(28);
     expect(Object.entries(NOT_BUILT_FOR_ANYBODY)).toEqual([
       ['Triggers from outside', ['triggers/:token']],
       ['Approvals by a link', ['approvals/:token']],

@@ -14,6 +14,8 @@ export const NOT_BUILT = {
     'admin/users/:id',
     'admin/users/:id/role',
     'admin/users/:id/revoke-sessions',
+    'admin/users/:id/tokens',
+    'admin/tokens/:id',
     'admin/admins',
     'admin/usage',
     'admin/audit',
@@ -37,6 +39,7 @@ export const NOT_BUILT = {
     'sources/:id/graphrag/enable',
     'sources/:id/graph',
     'sources/:id/graph/node/:node',
+    'sources/:id/graph/nodes',
   ],
   'Sources made of attachments': ['sources/from_attachments'],
 } as const;
