@@ -20,6 +20,7 @@ import { LogEnd, LogFollow, LogRead } from './log-cursor.js';
 import { follow, type Patience, readToEnd } from './reading.js';
 import { metastreamOf, writeRetention } from './retention.js';
 import { versionWarning } from './server-version.js';
+import { SharedFollow } from './shared-follow.js';
 import { MetadataRead, StreamEnd, StreamFollow, StreamRead } from './stream-cursor.js';
 
 export type EventStoreDbOptions = Readonly<{
@@ -36,6 +37,10 @@ export class EventStoreDbEventStore extends EventStore {
   private readonly appends: Appends;
   private readonly patience: Patience;
   private readonly races = new AppendRaces(systemTiming);
+  private readonly following = new SharedFollow(
+    (after, filter, signal) => follow(this.connection, new LogFollow(after, filter, () => this.head()), this.patience, signal),
+    systemTiming,
+  );
 
   constructor({ connectionString, appendDeadlineMs, answerDeadlineMs, silenceMs }: EventStoreDbOptions) {
     super();
@@ -83,7 +88,7 @@ export class EventStoreDbEventStore extends EventStore {
   }
 
   followAll(after: bigint, filter: LogFilter, signal: AbortSignal): AsyncIterable<LogPage> {
-    return follow(this.connection, new LogFollow(after, filter, () => this.head()), this.patience, signal);
+    return this.following.follow(after, filter, signal);
   }
 
   setRetention(stream: string, retention: Retention): Promise<void> {

@@ -2,10 +2,11 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from 'postgres';
 import { type LogFilter, type LogPage, type StoredEvent, StoreUnavailable } from '../../../kernel/event-sourcing/event-store.js';
+import type { WakeFlag } from '../wake-flag.js';
 import { logPage } from './log-pages.js';
 import type { RecentEvents } from './recent-events.js';
 import { streamPage } from './stream-pages.js';
-import type { WakeFlag, WakeUps } from './wake-ups.js';
+import type { WakeUps } from './wake-ups.js';
 
 /** How often a follower of the log that gets nothing is told how far the log was considered. */
 const SILENCE_MS_MAX = 200;

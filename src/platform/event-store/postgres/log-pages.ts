@@ -1,12 +1,10 @@
 import type { Sql } from 'postgres';
 import type { LogFilter, LogPage } from '../../../kernel/event-sourcing/event-store.js';
+import { FRAMES, isWanted } from '../wanted.js';
 import { EVENT_BYTES, EVENT_COLUMNS, eventOf, type EventRow, PAGE_BYTES_MAX, PAGE_EVENTS_MAX } from './event-rows.js';
 
 /** How many positions one statement looks at: a filter that wants next to nothing must not read the whole log at once. */
 const WINDOW_POSITIONS = 50_000;
-
-/** Nearly all of the log, and kept out of the index that the others are read by. */
-export const FRAMES = 'message';
 
 /**
  * Head, page and window come from one snapshot. Positions become visible in their order, so that nothing can appear later
@@ -57,17 +55,14 @@ export async function logHead(sql: Sql): Promise<bigint> {
   return BigInt((row as [string])[0]);
 }
 
-/** The same choice in memory. */
-export const matches = ({ categories, exceptCategories }: LogFilter, category: string): boolean =>
-  (!categories || categories.includes(category)) && !exceptCategories?.includes(category);
-
 function conditionOf(filter: LogFilter): { condition: string; parameters: string[][] } {
   const { categories, exceptCategories } = filter;
   const parameters: string[][] = [];
   let condition = '';
   if (categories) condition += ` and e.category = any($${2 + parameters.push([...categories])}::text[])`;
   if (exceptCategories) condition += ` and e.category <> all($${2 + parameters.push([...exceptCategories])}::text[])`;
-  if (!matches(filter, FRAMES)) {
+  // Frames are kept out of the index that the others are read by.
+  if (!isWanted(filter, FRAMES)) {
     condition += ` and e.category <> '${FRAMES}'`;
   }
   return { condition, parameters };

@@ -1,7 +1,7 @@
 import { categoryOf, type LogFilter, type LogPage, type StoredEvent } from '../../../kernel/event-sourcing/event-store.js';
+import { FRAMES, isWanted } from '../wanted.js';
 import { PAGE_EVENTS_MAX } from './event-rows.js';
 import type { Committed } from './group-commit.js';
-import { FRAMES, matches } from './log-pages.js';
 import type { StreamPage } from './stream-pages.js';
 
 export const RECENT_BYTES_MAX = 8 * 1024 * 1024;
@@ -51,13 +51,13 @@ export class RecentEvents {
 
   /** What follows a position, when that is known here. */
   ofLog(after: bigint, filter: LogFilter): LogPage | undefined {
-    if (this.last === undefined || after < this.after! || after >= this.last || matches(filter, FRAMES)) return undefined;
+    if (this.last === undefined || after < this.after! || after >= this.last || isWanted(filter, FRAMES)) return undefined;
     // From the end: that is where those who follow the log are.
     const skip = this.log.findLastIndex(({ position }) => position <= after) + 1;
     const considered = this.log.slice(skip, skip + PAGE_EVENTS_MAX);
     const caughtUp = skip + considered.length === this.log.length;
     return {
-      events: considered.filter(({ stream }) => matches(filter, categoryOf(stream))),
+      events: considered.filter(({ stream }) => isWanted(filter, categoryOf(stream))),
       position: caughtUp ? this.last : considered.at(-1)!.position,
       caughtUp,
     };

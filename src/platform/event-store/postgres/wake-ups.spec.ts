@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
-import { WakeFlag, WakeUps } from './wake-ups.js';
+import { WakeFlag } from '../wake-flag.js';
+import { WakeUps } from './wake-ups.js';
 
 const hasRung = async (wakeFlag: WakeFlag): Promise<boolean> => {
   let rung = false;
