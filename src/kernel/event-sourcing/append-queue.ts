@@ -96,5 +96,6 @@ export class AppendQueue {
 function call(line: Line, caller: Caller, place: 'in front' | 'beside'): void {
   line.waiting.delete(caller);
   caller.stands = place;
-  caller.called?.abort();
+  // With a reason of its own, no error is made for it.
+  caller.called?.abort(place);
 }

@@ -197,7 +197,8 @@ class Stream implements SseStream {
 
   private closed() {
     if (this.signal.aborted) return;
-    this.gone.abort();
+    // With a reason of its own, no error is made for it.
+    this.gone.abort('gone');
     this.hasRoom(false);
     this.onClose();
   }

@@ -61,7 +61,8 @@ export class ForeseenAnswer {
 
   /** Nothing more is wanted of it. */
   giveUp(): void {
-    this.stop.abort();
+    // With a reason of its own, no error is made for it.
+    this.stop.abort('given-up');
     this.ahead.giveUp();
   }
 }
