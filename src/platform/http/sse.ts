@@ -117,7 +117,7 @@ export class SseStreams {
 }
 
 const TICK_MS_MIN = 5;
-const TICK_MS_MAX = 250;
+const TICK_MS_MAX = 1_000;
 
 /** Fine enough for the shorter of both times to be kept within a twentieth. */
 const tickMs = ({ keepaliveMs, stallMs }: SseLimits): number =>
