@@ -180,7 +180,9 @@ describe('a process with room', () => {
     const outcome = { type: 'TurnAnswered', data: { ...answered, modelId: 'm', usage: null } } as const;
     await streams.transact(conversationStream(conversationId), conversation, conclude(outcome, 'here'), cause);
     let exchanges: Promise<unknown> | undefined;
-    seats.onForeseen = (transcript) => (exchanges = transcript.exchanges(1_000));
+    seats.onForeseen = (transcript) => {
+      exchanges = transcript.exchanges(1_000);
+    };
     await accept({ question: 'What?', conversation_id: conversationId, index: 0 });
     expect(await exchanges).toEqual([]);
     expect(await seats.run[1]!.transcript.exchanges(1_000)).toEqual([]);
