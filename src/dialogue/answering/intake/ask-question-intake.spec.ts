@@ -136,6 +136,11 @@ class Seats implements TurnTaker {
 }
 
 describe('a process with room', () => {
+  const answer = (streams: Streams, conversationId: string, turnId: string) => {
+    const parts = { answer: 'Because.', thought: '', sources: [], toolCalls: [], structured: false, modelId: 'm', usage: null };
+    const outcome = { type: 'TurnAnswered', data: { conversationId, turnId, ...parts } } as const;
+    return streams.transact(conversationStream(conversationId), conversation, conclude(outcome, 'here'), cause);
+  };
   const eventsIn = async (streams: Streams, conversationId: string) =>
     (await eventsOf(streams.store, conversationStream(conversationId))).map(({ type }) => type);
 
@@ -176,9 +181,7 @@ describe('a process with room', () => {
     const seats = new Seats(2);
     const { accept, streams } = intake(new NoLimits(), seats);
     const { conversationId, turnId } = await accept({ question: 'Why?' });
-    const answered = { conversationId, turnId, answer: 'Because.', thought: '', sources: [], toolCalls: [], structured: false };
-    const outcome = { type: 'TurnAnswered', data: { ...answered, modelId: 'm', usage: null } } as const;
-    await streams.transact(conversationStream(conversationId), conversation, conclude(outcome, 'here'), cause);
+    await answer(streams, conversationId, turnId);
     let exchanges: Promise<unknown> | undefined;
     seats.onForeseen = (transcript) => {
       exchanges = transcript.exchanges(1_000);
@@ -192,9 +195,7 @@ describe('a process with room', () => {
     const seats = new Seats(1);
     const { accept, streams } = intake(new NoLimits(), seats);
     const { conversationId, turnId } = await accept({ question: 'Why?' });
-    const answered = { conversationId, turnId, answer: 'Because.', thought: '', sources: [], toolCalls: [], structured: false };
-    const outcome = { type: 'TurnAnswered', data: { ...answered, modelId: 'm', usage: null } } as const;
-    await streams.transact(conversationStream(conversationId), conversation, conclude(outcome, 'here'), cause);
+    await answer(streams, conversationId, turnId);
     const again = new Seats(1);
     const next = intake(new NoLimits(), again, streams);
     await next.accept({ question: 'And then?', conversation_id: conversationId });
