@@ -262,7 +262,8 @@ export function rolesOver(ports: Ports) {
       new NoLimits(),
       earlierTurns,
       noInputGuard(streams, commands),
-      turnsWorker,
+      // Where workers are not seen, whoever takes questions has room for none.
+      rooms.unseenWorkersMs === undefined ? turnsWorker : { seat: () => undefined },
       tail,
     ),
     ids,
