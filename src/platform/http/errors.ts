@@ -4,6 +4,7 @@ import { BlobsUnavailable } from '../../kernel/blobs.js';
 import { isDiskFull } from '../../kernel/full-disk.js';
 import { KeyValueUnavailable } from '../../kernel/key-value.js';
 import { Rejection, Unavailable } from '../../kernel/rejection.js';
+import { isSocketAway } from '../../kernel/unix-socket.js';
 import { WorkQueueUnavailable } from '../../kernel/work-queue.js';
 import { COMMON_REJECTIONS as COMMON, type Rejections, type Rendering } from './rejections.js';
 
@@ -59,16 +60,12 @@ const UNAVAILABLE = [StoreUnavailable, KeyValueUnavailable, WorkQueueUnavailable
 const CONNECTION_LOST =
   /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|E[MN]FILE|CONNECT(ION_(CLOSED|ENDED|DESTROYED)|_TIMEOUT)|08\w{3}|53\w{3}|57P0[1-3])$/;
 
-/** As the system says of a Unix socket that it cannot connect to; of a file these say something else. */
-const SOCKET_GONE = /^(ENOENT|EAGAIN)$/;
-
 const CAUSES_MAX = 5;
 
 function isDependencyDown(thrown: unknown): boolean {
   for (let error = thrown, depth = 0; error instanceof Error && depth < CAUSES_MAX; error = error.cause, depth++) {
     if (UNAVAILABLE.some((type) => error instanceof type)) return true;
-    const { code, syscall } = error as Readonly<{ code?: unknown; syscall?: unknown }>;
-    if (CONNECTION_LOST.test(String(code)) || (syscall === 'connect' && SOCKET_GONE.test(String(code)))) return true;
+    if (CONNECTION_LOST.test(String((error as { code?: unknown }).code)) || isSocketAway(error)) return true;
   }
   return false;
 }

@@ -1,5 +1,6 @@
 import postgres, { type Sql } from 'postgres';
 import { asTimestamp, fromTimestamp } from '../../../projections/timestamps.js';
+import { isSocketAway } from '../../kernel/unix-socket.js';
 
 export type DatabaseOptions = Readonly<{
   url: string;
@@ -83,9 +84,6 @@ const CLIENT_CODES = new Set([
   'ENFILE',
 ]);
 
-/** Of a Unix socket: it is not there while the server is not, and takes only so many that wait. Of a file they say something else. */
-const SOCKET_CODES = new Set(['ENOENT', 'EAGAIN']);
-
 /**
  * SQLSTATE classes and codes that say something about the server and nothing about the statement: connection (08), resources
  * (53), operator intervention such as shutdown, crash and time-out (57), its files (58); and a failed-over server that is read-only.
@@ -97,10 +95,10 @@ const CONFLICT_STATES = /^(40001|40P01|55P03)$/;
 
 /** Whether the server could not be reached, went away or could not work, so that the outcome of a statement is unknown. */
 export function isConnectionError(error: unknown): boolean {
-  const { code, syscall } = (error ?? {}) as Readonly<{ code?: unknown; syscall?: unknown }>;
+  const code = (error as { code?: unknown } | undefined)?.code;
   if (typeof code !== 'string') return false;
   if (error instanceof postgres.PostgresError) return SERVER_STATES.test(code);
-  return CLIENT_CODES.has(code) || (syscall === 'connect' && SOCKET_CODES.has(code));
+  return CLIENT_CODES.has(code) || isSocketAway(error);
 }
 
 /** Whether running the statement again can end otherwise. */

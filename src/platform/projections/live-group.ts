@@ -130,15 +130,12 @@ export class LiveGroup {
       // Nothing has changed. What went wrong is found by each of them alone.
       for (const { member } of parts) member.leave();
     }
+    const changed = new Set(parts.filter(({ own }) => own.length > 0).map(({ member }) => member));
     for (const member of members) {
       if (!this.members.has(member) && parts.some((part) => part.member === member)) continue;
       const { writer } = member;
       writer.pass(position);
-      progress.wrote(
-        writer.name,
-        position,
-        parts.some(({ member: each, own }) => each === member && own.length > 0),
-      );
+      progress.wrote(writer.name, position, changed.has(member));
     }
   }
 }

@@ -4,6 +4,7 @@ import { StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
 import { ReadModelsBehind } from '../../kernel/event-sourcing/freshness.js';
 import { isDiskFull } from '../../kernel/full-disk.js';
 import { KeyValueUnavailable } from '../../kernel/key-value.js';
+import { isSocketAway } from '../../kernel/unix-socket.js';
 import { WorkQueueUnavailable } from '../../kernel/work-queue.js';
 
 const UNAVAILABLE = [StoreUnavailable, KeyValueUnavailable, WorkQueueUnavailable, BlobsUnavailable, ReadModelsBehind];
@@ -24,7 +25,7 @@ export function isOutage(error: unknown): boolean {
     if (UNAVAILABLE.some((kind) => cause instanceof kind)) return true;
     const code = (cause as { code?: unknown }).code;
     if (typeof code !== 'string') continue;
-    if (CONNECTION_CODES.test(code)) return true;
+    if (CONNECTION_CODES.test(code) || isSocketAway(cause)) return true;
     if (/^[0-9A-Z]{5}$/.test(code) && (SERVER_CLASSES.has(code.slice(0, 2)) || SERVER_STATES.has(code))) return true;
   }
   return false;
