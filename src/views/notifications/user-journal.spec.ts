@@ -138,6 +138,20 @@ describe('an notification', () => {
     expect(await told(store)).toEqual(Array.from({ length: 10 }, (_, index) => `n${index}`));
   });
 
+  it('is made however far the log, and the backlog with it, has gone on since what it is about', async () => {
+    const store = new InMemoryEventStore();
+    const options = userEventsOptions({ eventsMax: 10 });
+    const journal = () => new UserJournal(store, new Streams(store, systemTiming), new InProcessSignals(), options);
+    const names = Array.from({ length: 35 }, (_, index) => `n${index}`);
+    const events = await Promise.all(names.map(async (name) => [await happened(store, name), name] as const));
+    const [one, next] = [journal(), journal()];
+    for (const [event, name] of events.slice(0, 20)) await tell(one, event, name);
+    // What the process before had told, and what it had not.
+    for (const [event, name] of events.slice(5)) await tell(next, event, name);
+    expect(await told(store)).toEqual(names.slice(-10));
+    expect((await eventsOf(store, stream)).at(-1)!.revision).toBe(names.length - 1);
+  });
+
   it('is recognised past what a process remembers', async () => {
     const store = new InMemoryEventStore();
     const journal = journalOver(store);

@@ -19,14 +19,17 @@ export const EVENTS_REMEMBERED_MAX = 300;
 /** What is to be told; undefined: nothing (more). */
 type Compose = () => Promise<Notification | undefined>;
 
-/** The end of a user's stream: where it is, and the events after a position of the log. */
-type Tail = { revision: number; millis: number; from: bigint; readonly positions: Map<string, bigint> };
+/** The end of a user's stream: where it is, and each event about what stands behind a position of the log, with what it is about. */
+type Tail = { revision: number; millis: number; after: bigint; readonly sources: Map<string, bigint> };
+
+/** Metadata of a user event also say where in the log stands what it is about. */
+type SourceMetadata = Readonly<{ about?: string }>;
 
 /**
  * Writes what users are told, each notification once. Its id comes from the event it is about and its name among what is
  * told of that event, and its place in the log lies after that event's: so whether it is there already is seen in the part
- * of the user's stream that was written since. When that part has been trimmed, the backlog has gone past it, and nothing
- * is written either.
+ * of the user's stream that was written since. Of what has left that part, the oldest that is kept says how far it went: what is
+ * about that or about something before was told, or the backlog has gone past it, and nothing is written either.
  */
 @Injectable()
 export class UserJournal {
@@ -60,7 +63,7 @@ export class UserJournal {
 
   private async attempt(stream: string, userId: string, id: string, about: Recorded, compose: Compose) {
     const tail = await this.tailSince(stream, about.position);
-    if (tail.from > about.position || tail.positions.has(id)) return;
+    if (about.position <= tail.after || tail.sources.has(id)) return;
     const notification = await compose();
     if (!notification) return;
     const isFirst = tail.revision < 0;
@@ -71,10 +74,10 @@ export class UserJournal {
       id,
       type: USER_EVENT,
       data: userEventText(notification, userId, place),
-      metadata: encodeMetadata(causedBy(about, 'system:publish-user-events')),
+      metadata: metadataOf(about),
     };
-    const { position } = await this.streams.appendEvents(stream, isFirst ? 'none' : tail.revision, [event]);
-    remember(tail, id, position);
+    await this.streams.appendEvents(stream, isFirst ? 'none' : tail.revision, [event]);
+    remember(tail, id, about.position);
     tail.revision = place.revision;
     tail.millis = place.millis;
     this.signals.publish(userSubject(stream), String(place.revision));
@@ -82,7 +85,7 @@ export class UserJournal {
 
   private async tailSince(stream: string, position: bigint): Promise<Tail> {
     const known = this.tails.get(stream);
-    const tail = known && known.from <= position ? known : await this.read(stream, position);
+    const tail = known && known.after < position ? known : await this.read(stream, position);
     this.tails.set(stream, tail);
     return tail;
   }
@@ -101,17 +104,28 @@ export class UserJournal {
     return {
       revision: last?.revision ?? -1,
       millis: last ? idOf(last).millis : 0,
-      from: isTrimmed ? oldest.position - 1n : since,
-      positions: new Map(newest.reverse().map(({ id, position }) => [id, position])),
+      after: isTrimmed ? sourceOf(oldest) : since - 1n,
+      sources: new Map(newest.reverse().map((event) => [event.id, sourceOf(event)])),
     };
   }
 }
 
-function remember(tail: Tail, id: string, position: bigint): void {
-  tail.positions.set(id, position);
-  for (const [oldest, at] of tail.positions) {
-    if (tail.positions.size <= EVENTS_REMEMBERED_MAX) return;
-    tail.positions.delete(oldest);
-    if (at > tail.from) tail.from = at;
+const metadataOf = (about: Recorded): string => {
+  const cause = JSON.parse(encodeMetadata(causedBy(about, 'system:publish-user-events'))) as object;
+  return JSON.stringify({ ...cause, about: String(about.position) } satisfies SourceMetadata);
+};
+
+/** Where what a user event is about stands; at the latest before the event itself. */
+function sourceOf({ metadata, position }: StoredEvent): bigint {
+  const { about } = JSON.parse(metadata) as SourceMetadata;
+  return about === undefined ? position - 1n : BigInt(about);
+}
+
+function remember(tail: Tail, id: string, source: bigint): void {
+  tail.sources.set(id, source);
+  for (const [oldest, of] of tail.sources) {
+    if (tail.sources.size <= EVENTS_REMEMBERED_MAX) return;
+    tail.sources.delete(oldest);
+    if (of > tail.after) tail.after = of;
   }
 }
