@@ -18,6 +18,8 @@ import { AnsweringOptions } from './loop/answering-options.js';
 const TITLE_CHARACTERS_MAX = 80;
 const TITLE_TOKENS_MAX = 40;
 const TITLE_TIMEOUT_MS = 30_000;
+/** Mostly they wait for their models. */
+const TITLES_AT_ONCE_MAX = 16;
 const EXCERPT_CHARACTERS = 2_000;
 const BUILT_IN_PROVIDER = 'verbatim';
 const INSTRUCTION =
@@ -34,7 +36,7 @@ export class TitleConversation implements Reaction<ConversationEvent> {
   readonly categories = ['conversation'];
   readonly codec: Codec<ConversationEvent> = conversationCodec;
   readonly begins = 'now';
-  readonly concurrency = 4;
+  readonly concurrency = TITLES_AT_ONCE_MAX;
   readonly on: Reaction<ConversationEvent>['on'] = {
     TurnAnswered: (event, signal) => this.entitle(event, signal),
   };

@@ -7,7 +7,7 @@ import type { Reaction, ReactionHandlers } from '../../kernel/event-sourcing/rea
 import { NotificationRules } from './notification-rules.js';
 import { folded, NotifiedStreams } from './notified-streams.js';
 import { UserEventsOptions } from './user-events-options.js';
-import { UserJournal } from './user-journal.js';
+import { TOGETHER_MAX, UserJournal } from './user-journal.js';
 
 /**
  * Tells users' open tabs what has changed of theirs, by the rules of all rooms. Steps: fold the event's stream as far as the
@@ -18,6 +18,8 @@ import { UserJournal } from './user-journal.js';
 @Injectable()
 export class PublishUserEvents implements Reaction {
   readonly name = 'publish-user-events';
+  // What is told one user side by side is written together.
+  readonly concurrency = TOGETHER_MAX;
   readonly categories: readonly string[];
   readonly codec: Codec;
   readonly on: ReactionHandlers<Event>;

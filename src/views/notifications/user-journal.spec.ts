@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { eventsOf } from '../../../test/support/turns.js';
 import type { Recorded } from '../../kernel/event-sourcing/events.js';
@@ -9,7 +9,7 @@ import { InProcessSignals } from '../../platform/messaging/signals/in-process-si
 import { systemTiming } from '../../platform/system-timing.js';
 import { userStream } from './user.events.js';
 import { userEventsOptions } from '../../../test/support/user-events.js';
-import { EVENTS_REMEMBERED_MAX, UserJournal } from './user-journal.js';
+import { EVENTS_REMEMBERED_MAX, TOGETHER_MAX, UserJournal } from './user-journal.js';
 
 const stream = userStream('ann');
 const journalOver = (store: InMemoryEventStore) =>
@@ -83,6 +83,27 @@ describe('an notification', () => {
     const events = await Promise.all(['a', 'b', 'c'].map(async (name) => [await happened(store, name), name] as const));
     for (let time = 0; time < 3; time++) await Promise.all(events.map(([event, name]) => tell(journal, event, name)));
     expect((await told(store)).sort()).toEqual(['a', 'b', 'c']);
+  });
+
+  it('is written with the others that wait, and one that cannot be composed holds up no other', async () => {
+    const store = new InMemoryEventStore();
+    const journal = journalOver(store);
+    const names = Array.from({ length: 2 * TOGETHER_MAX }, (_, index) => `n${index}`);
+    const events = await Promise.all(names.map(async (name) => [await happened(store, name), name] as const));
+    const appends = jest.spyOn(store, 'append');
+    const outcomes = await Promise.allSettled(
+      events.map(([event, name]) =>
+        journal.notify('ann', event, () =>
+          name === 'n5' ? Promise.reject(new Error('Not to be said.')) : Promise.resolve(marked(name)),
+        ),
+      ),
+    );
+    expect(outcomes.flatMap(({ status }, at) => (status === 'rejected' ? [names[at]] : []))).toEqual(['n5']);
+    expect(await told(store)).toEqual(names.filter((name) => name !== 'n5'));
+    // The first alone, as nothing waited with it.
+    expect(appends).toHaveBeenCalledTimes(3);
+    await tell(journal, events[5]![0], 'n5');
+    expect((await told(store)).at(-1)).toBe('n5');
   });
 
   it('is made once by two processes of which each believes that it is the one', async () => {

@@ -15,9 +15,21 @@ import { userSubject } from './user-feed.js';
 /** Users whose newest events are remembered, and how many of each. */
 const USERS_REMEMBERED_MAX = 1_000;
 export const EVENTS_REMEMBERED_MAX = 300;
+/** What one user is told in one append. */
+export const TOGETHER_MAX = 32;
 
 /** What is to be told; undefined: nothing (more). */
 type Compose = () => Promise<Notification | undefined>;
+
+/** A notification that is to be written, or to be found written. */
+type Waiting = Readonly<{
+  id: string;
+  userId: string;
+  about: Recorded;
+  compose: Compose;
+  resolve: () => void;
+  reject: (error: unknown) => void;
+}>;
 
 /** The end of a user's stream: where it is, and each event about what stands behind a position of the log, with what it is about. */
 type Tail = { revision: number; millis: number; after: bigint; readonly sources: Map<string, bigint> };
@@ -34,6 +46,7 @@ type SourceMetadata = Readonly<{ about?: string }>;
 @Injectable()
 export class UserJournal {
   private readonly tails = new LRUCache<string, Tail>({ max: USERS_REMEMBERED_MAX });
+  private readonly waiting = new Map<string, Waiting[]>();
 
   constructor(
     private readonly store: EventStore,
@@ -51,36 +64,56 @@ export class UserJournal {
   notify(userId: string, about: Recorded, compose: Compose, name?: string): Promise<void> {
     const stream = userStream(userId);
     const id = deterministicId('user-event', about.id, ...(name === undefined ? [] : [name]));
-    return this.streams.race(stream, async () => {
-      try {
-        return await this.attempt(stream, userId, id, about, compose);
-      } catch (error) {
-        this.tails.delete(stream);
-        throw error;
-      }
+    return new Promise((resolve, reject) => {
+      const notice = { id, userId, about, compose, resolve, reject };
+      const others = this.waiting.get(stream);
+      if (others) return void others.push(notice);
+      this.waiting.set(stream, [notice]);
+      void this.writeAll(stream);
     });
   }
 
-  private async attempt(stream: string, userId: string, id: string, about: Recorded, compose: Compose) {
-    const tail = await this.tailSince(stream, about.position);
-    if (about.position <= tail.after || tail.sources.has(id)) return;
-    const notification = await compose();
-    if (!notification) return;
-    const isFirst = tail.revision < 0;
-    // Before the first event: were it after, a crash in between would leave the stream without bounds.
-    if (isFirst) await this.store.setRetention(stream, { maxCount: this.options.settings.eventsMax });
-    const place = { millis: Math.max(tail.millis, about.at.getTime()), revision: tail.revision + 1 };
-    const event: NewEvent = {
-      id,
-      type: USER_EVENT,
-      data: userEventText(notification, userId, place),
-      metadata: metadataOf(about),
-    };
-    await this.streams.appendEvents(stream, isFirst ? 'none' : tail.revision, [event]);
-    remember(tail, id, about.position);
-    tail.revision = place.revision;
-    tail.millis = place.millis;
-    this.signals.publish(userSubject(stream), String(place.revision));
+  /** What is to be told while an append is under way goes together in the next. */
+  private async writeAll(stream: string): Promise<void> {
+    const waiting = this.waiting.get(stream)!;
+    while (waiting.length > 0) {
+      const together = waiting.splice(0, TOGETHER_MAX);
+      try {
+        const failed = await this.streams.race(stream, () => this.write(stream, together));
+        for (const notice of together) {
+          if (failed.has(notice)) notice.reject(failed.get(notice));
+          else notice.resolve();
+        }
+      } catch (error) {
+        for (const { reject } of together) reject(error);
+      }
+    }
+    this.waiting.delete(stream);
+  }
+
+  /** Answers what could not be composed, and why. */
+  private async write(stream: string, together: readonly Waiting[]): Promise<ReadonlyMap<Waiting, unknown>> {
+    try {
+      const tail = await this.tailSince(stream, earliest(together));
+      const { told, failed } = await composed(together, tail);
+      if (told.length === 0) return failed;
+      const isFirst = tail.revision < 0;
+      // Before the first event: were it after, a crash in between would leave the stream without bounds.
+      if (isFirst) await this.store.setRetention(stream, { maxCount: this.options.settings.eventsMax });
+      const { revision } = await this.streams.appendEvents(
+        stream,
+        isFirst ? 'none' : tail.revision,
+        told.map(({ event }) => event),
+      );
+      for (const { event, source } of told) remember(tail, event.id, source);
+      tail.revision = revision;
+      tail.millis = told.at(-1)!.millis;
+      this.signals.publish(userSubject(stream), String(revision));
+      return failed;
+    } catch (error) {
+      this.tails.delete(stream);
+      throw error;
+    }
   }
 
   private async tailSince(stream: string, position: bigint): Promise<Tail> {
@@ -108,6 +141,30 @@ export class UserJournal {
       sources: new Map(newest.reverse().map((event) => [event.id, sourceOf(event)])),
     };
   }
+}
+
+const earliest = (notices: readonly Waiting[]): bigint =>
+  notices.map(({ about }) => about.position).reduce((one, other) => (other < one ? other : one));
+
+/** The events of what is not told yet, in the order of the stream, and what could not be composed. */
+async function composed(together: readonly Waiting[], tail: Tail) {
+  const told: { event: NewEvent; source: bigint; millis: number }[] = [];
+  const failed = new Map<Waiting, unknown>();
+  const isTold = (id: string) => tail.sources.has(id) || told.some(({ event }) => event.id === id);
+  for (const notice of together) {
+    const { id, userId, about, compose } = notice;
+    if (about.position <= tail.after || isTold(id)) continue;
+    try {
+      const notification = await compose();
+      if (!notification) continue;
+      const millis = Math.max(told.at(-1)?.millis ?? tail.millis, about.at.getTime());
+      const data = userEventText(notification, userId, { millis, revision: tail.revision + 1 + told.length });
+      told.push({ event: { id, type: USER_EVENT, data, metadata: metadataOf(about) }, source: about.position, millis });
+    } catch (error) {
+      failed.set(notice, error);
+    }
+  }
+  return { told, failed };
 }
 
 const metadataOf = (about: Recorded): string => {
