@@ -88,6 +88,20 @@ export function retentionContract(subject: () => Subject): void {
     expect(revisions(await eventsOf(store().read(stream)))).toEqual([6]);
   });
 
+  it('takes an append again as done whose events the bounds hide by now', async () => {
+    const stream = newStream();
+    const batch = newEvents(2);
+    const { position } = await store().append(stream, 'none', batch);
+    await store().append(stream, 1, newEvents(2));
+    await store().setRetention(stream, { maxCount: 2 });
+    const again = await store().append(stream, 'none', batch);
+    expect(again.revision).toBe(1);
+    // Nobody who waits for that position misses the events.
+    expect(again.position).toBeGreaterThanOrEqual(position);
+    expect(again.position).toBeLessThanOrEqual(await store().head());
+    expect(revisions(await eventsOf(store().read(stream)))).toEqual([2, 3]);
+  });
+
   it('takes the bounds of a stream that is not there yet', async () => {
     const stream = newStream();
     await store().setRetention(stream, { maxCount: 2, maxAgeSeconds: 3600 });

@@ -98,8 +98,9 @@ export class LogEndsEarlier extends Error {
 
 /**
  * The log. Appends are atomic and decided on a revision; an append repeated with the same event ids and the same
- * expected revision is the same append, and answers as the first did. Iterables pull: a consumer that does not ask
- * holds the store back, not memory. Aborting the signal ends an iterable without an error.
+ * expected revision is the same append, and answers as the first did; where bounds hide its events by now, perhaps with a
+ * later position. Iterables pull: a consumer that does not ask holds the store back, not memory. Aborting the signal ends
+ * an iterable without an error.
  */
 export abstract class EventStore {
   /** @throws WrongRevision, StreamGone, AppendTooLarge, StoreUnavailable */

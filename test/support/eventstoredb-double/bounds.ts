@@ -8,7 +8,10 @@ export const UNBOUNDED = 9_223_372_036_854_775_807n;
 
 export const NO_BOUNDS: Bounds = { before: 0n, count: Infinity, ageSeconds: Infinity };
 
+export const ONLY_NEWEST: Bounds = { ...NO_BOUNDS, count: 1 };
+
 export const metastreamOf = (stream: string): string => `$$${stream}`;
+export const isMetastream = (stream: string): boolean => stream.startsWith('$$');
 
 export function boundsIn(json: Uint8Array): Bounds {
   try {

@@ -1,4 +1,4 @@
-import { bounded, type Bounds, boundsIn, metastreamOf, NO_BOUNDS, UNBOUNDED } from './bounds.js';
+import { bounded, type Bounds, boundsIn, isMetastream, metastreamOf, NO_BOUNDS, ONLY_NEWEST, UNBOUNDED } from './bounds.js';
 
 /** An event as the server keeps it. Times are 100 ns ticks since 1970, positions are byte offsets in the log. */
 export type LogRecord = Readonly<{
@@ -19,7 +19,8 @@ export type Proposed = Pick<LogRecord, 'id' | 'type' | 'contentType' | 'data' | 
 export type Expectation = 'any' | 'no_stream' | 'stream_exists' | number;
 
 export type Outcome =
-  | Readonly<{ kind: 'done'; revision: number; position: bigint }>
+  /** `hidden` where readers see nothing of it any more. */
+  | Readonly<{ kind: 'done'; revision: number; position: bigint; hidden?: boolean }>
   /** The same append was accepted before and is not committed yet. */
   | Readonly<{ kind: 'under-way' }>
   | Readonly<{ kind: 'wrong'; current: number | undefined }>
@@ -222,8 +223,12 @@ export class Log {
     return same && last ? this.known(last) : undefined;
   }
 
-  private known({ revision, position }: LogRecord): Outcome {
-    return this.hasCommitted(position) ? { kind: 'done', revision, position } : { kind: 'under-way' };
+  private known(record: LogRecord): Outcome {
+    const { stream, revision, position } = record;
+    if (!this.hasCommitted(position)) return { kind: 'under-way' };
+    const visible = this.visible(stream);
+    const hidden = visible === undefined || visible === 'deleted' || !visible.includes(record);
+    return { kind: 'done', revision, position, hidden };
   }
 
   private write(name: string, events: readonly Proposed[]): Outcome {
@@ -256,7 +261,9 @@ export class Log {
     return (this.streams.get(metastreamOf(name))?.records.length ?? 0) > 0;
   }
 
+  /** Of a stream's metadata only the newest counts. */
   private bounds(name: string): Bounds {
+    if (isMetastream(name)) return ONLY_NEWEST;
     const newest = this.streams.get(metastreamOf(name))?.records.at(-1);
     return newest ? boundsIn(newest.data) : NO_BOUNDS;
   }

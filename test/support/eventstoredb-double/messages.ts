@@ -118,9 +118,16 @@ export function batchResponse(correlation: sharedPb.UUID | undefined, stream: st
   return new streamsPb.BatchAppendResp().setCorrelationId(correlation).setStreamIdentifier(identifierOf(stream));
 }
 
-export function batchSuccess({ revision, position }: Extract<Outcome, { kind: 'done' }>): streamsPb.BatchAppendResp.Success {
+/** Of an append that readers see nothing of any more, the server does not say where it is. */
+export function batchSuccess({
+  revision,
+  position,
+  hidden = false,
+}: Extract<Outcome, { kind: 'done' }>): streamsPb.BatchAppendResp.Success {
+  const success = new streamsPb.BatchAppendResp.Success().setCurrentRevision(revision.toString());
+  if (hidden) return success.setNoPosition(emptyIn());
   const place = new sharedPb.AllStreamPosition().setCommitPosition(position.toString()).setPreparePosition(position.toString());
-  return new streamsPb.BatchAppendResp.Success().setCurrentRevision(revision.toString()).setPosition(place);
+  return success.setPosition(place);
 }
 
 type Detail = NonNullable<ReturnType<statusPb.Status['getDetails']>>;

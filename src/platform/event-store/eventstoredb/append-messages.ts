@@ -1,5 +1,4 @@
 import {
-  type Appended,
   AppendTooLarge,
   appendBytes,
   type ExpectedRevision,
@@ -60,18 +59,20 @@ function proposed({ id, type, data, metadata }: NewEvent) {
 
 const uuid = (text: string) => new UUID().setString(text);
 
+/** An append that is done. Of one that it has taken before and hides by now, the server does not say where it is. */
+export type Taken = Readonly<{ revision: number; position: bigint | undefined }>;
+
 /** What the server answered. @throws what it answered instead */
 export function appended(
   response: BatchResponse,
   stream: string,
   expected: ExpectedRevision,
   events: readonly NewEvent[],
-): Appended {
+): Taken {
   const success = response.getSuccess();
   if (success) {
     const position = success.getPosition();
-    if (!position) throw new StoreUnavailable(`EventStoreDB did not say where it wrote to ${stream}.`);
-    return { revision: Number(success.getCurrentRevision()), position: BigInt(position.getCommitPosition()) };
+    return { revision: Number(success.getCurrentRevision()), position: position && BigInt(position.getCommitPosition()) };
   }
   throw refusal(response, stream, expected, events);
 }

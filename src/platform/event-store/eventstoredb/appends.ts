@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 
 import {
   APPEND_BYTES_MAX,
-  type Appended,
   appendBytes,
   AppendTooLarge,
   type ExpectedRevision,
@@ -11,7 +10,7 @@ import {
 } from '../../../kernel/event-sourcing/event-store.js';
 import { isId } from '../../../kernel/ids.js';
 import { AppendCall } from './append-call.js';
-import { appended, appendRequests } from './append-messages.js';
+import { appended, appendRequests, type Taken } from './append-messages.js';
 import type { Connection } from './connection.js';
 import type { BatchRequest, BatchResponse } from './stubs.js';
 import { withTimeout } from './with-timeout.js';
@@ -26,7 +25,7 @@ export class Appends {
     private readonly deadlineMs: number,
   ) {}
 
-  async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
+  async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Taken> {
     check(stream, expected, events);
     const correlation = randomUUID();
     const requests = appendRequests(correlation, stream, expected, events);

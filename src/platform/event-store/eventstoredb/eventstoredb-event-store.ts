@@ -49,8 +49,10 @@ export class EventStoreDbEventStore extends EventStore {
     this.patience = { answerMs: answerDeadlineMs ?? ANSWER_DEADLINE_MS, silenceMs: silenceMs ?? SILENCE_MS };
   }
 
-  append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
-    return this.appends.append(stream, expected, events);
+  async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
+    const { revision, position } = await this.appends.append(stream, expected, events);
+    // What is done lies before the end, wherever that is.
+    return { revision, position: position ?? (await this.head()) };
   }
 
   /** Both are under way at once: bounds that come before their events hide none of them. */
