@@ -138,6 +138,23 @@ describe('a stream', () => {
   });
 });
 
+it('loses for good what bounds hide when the log is scavenged, and knows it no more', async () => {
+  const [name, ended] = [stream(), stream()];
+  const first = numbered(0, 1);
+  await client.appendToStream(name, first, { expectedRevision: 'no_stream' });
+  await client.appendToStream(name, numbered(2, 3));
+  await client.setStreamMetadata(name, { maxCount: 1 });
+  await client.appendToStream(ended, numbered(5));
+  await client.tombstoneStream(ended);
+  double.log.scavenge();
+  await client.setStreamMetadata(name, {});
+  expect(await numbersIn(name)).toEqual([3]);
+  await expect(client.appendToStream(name, first, { expectedRevision: 'no_stream' })).rejects.toMatchObject({
+    actualVersion: 3n,
+  });
+  expect(double.log.records.filter((record) => record.stream === ended).map(({ type }) => type)).toEqual(['$streamDeleted']);
+});
+
 describe('a subscription', () => {
   it('gives a stream after a revision, then says that it caught up, then what comes', async () => {
     const name = stream();

@@ -1,4 +1,5 @@
 import { bounded, type Bounds, boundsIn, isMetastream, metastreamOf, NO_BOUNDS, ONLY_NEWEST, UNBOUNDED } from './bounds.js';
+import { since } from './visible.js';
 
 /** An event as the server keeps it. Times are 100 ns ticks since 1970, positions are byte offsets in the log. */
 export type LogRecord = Readonly<{
@@ -26,8 +27,8 @@ export type Outcome =
   | Readonly<{ kind: 'wrong'; current: number | undefined }>
   | Readonly<{ kind: 'deleted' }>;
 
-/** `records` is what appends are decided on; readers see the `committed` first of them. */
-type Stream = { records: LogRecord[]; committed: number; byId: Map<string, LogRecord>; tombstoned: boolean };
+/** `records` is what appends are decided on; readers see the `committed` first of them, without those that were `scavenged`. */
+type Stream = { records: LogRecord[]; committed: number; scavenged: number; byId: Map<string, LogRecord>; tombstoned: boolean };
 
 const RECORD_OVERHEAD_BYTES = 64n;
 const TOMBSTONE = '$streamDeleted';
@@ -82,15 +83,14 @@ export class Log {
     }
   }
 
-  /** Deletes from the log what the bounds of streams hide, as a scavenge does; the newest event of each stream stays. */
+  /** Deletes what the bounds of streams hide, as a scavenge does; the newest event of each stream stays. */
   scavenge(): void {
-    const kept = new Set<LogRecord>();
-    for (const [name, { records, committed }] of this.streams) {
-      const shown = records.slice(0, committed);
-      for (const record of bounded(shown, this.bounds(name))) kept.add(record);
-      if (shown.length > 0) kept.add(shown.at(-1)!);
+    for (const [name, stream] of this.streams) {
+      const visible = this.visible(name);
+      const first = visible === 'deleted' ? undefined : visible?.[0]?.revision;
+      stream.scavenged = Math.min(first ?? Infinity, Math.max(0, stream.committed - 1));
     }
-    this.records = this.records.filter((record) => kept.has(record));
+    this.records = this.records.filter(({ stream, revision }) => revision >= this.stream(stream).scavenged);
   }
 
   append(name: string, expected: Expectation, events: readonly Proposed[]): Outcome {
@@ -140,7 +140,7 @@ export class Log {
     if (shown.at(-1)?.type === TOMBSTONE) return 'deleted';
     const bounds = this.bounds(name);
     if (shown.length === 0 || bounds.before === UNBOUNDED) return undefined;
-    return bounded(shown, bounds);
+    return since(bounded(shown, bounds), stream!.scavenged);
   }
 
   private isYoung(record: LogRecord, ms: number): boolean {
@@ -217,7 +217,8 @@ export class Log {
   }
 
   /** Exact by place: the same ids in the same order right after the expected revision. */
-  private knownByPlace({ records }: Stream, before: number, events: readonly Proposed[]): Outcome | undefined {
+  private knownByPlace({ records, scavenged }: Stream, before: number, events: readonly Proposed[]): Outcome | undefined {
+    if (before + 1 < scavenged) return undefined;
     const same = events.every(({ id }, index) => records[before + 1 + index]?.id === id);
     const last = records[before + events.length];
     return same && last ? this.known(last) : undefined;
@@ -253,7 +254,8 @@ export class Log {
 
   private stream(name: string): Stream {
     let stream = this.streams.get(name);
-    if (!stream) this.streams.set(name, (stream = { records: [], committed: 0, byId: new Map(), tombstoned: false }));
+    if (!stream)
+      this.streams.set(name, (stream = { records: [], committed: 0, scavenged: 0, byId: new Map(), tombstoned: false }));
     return stream;
   }
 
