@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Row } from 'postgres';
+import type { Row, Sql } from 'postgres';
 import type { TaskResult } from '../../src/work/tasks/task.events.js';
 import { ReadModels } from '../read-models.js';
 
@@ -27,19 +27,37 @@ export class TaskQueries {
     return rows.map(asRecord)[0];
   }
 
-  /**
-   * Tasks that somebody should be at: queued before a time, due for a retry, or started. Owners take turns, and of each those come
-   * first that stand still longest: more than the limit of one owner's would keep all others' out.
-   */
-  async unfinished(now: Date, queuedBefore: Date, limit: number): Promise<readonly TaskRecord[]> {
+  /** Tasks that workers have started, those that stand still longest first, after the last of the page before. */
+  async started(limit: number, after?: TaskRecord): Promise<readonly TaskRecord[]> {
+    const { changedAt, taskId } = after ?? { changedAt: new Date(0), taskId: '' };
     const rows = await this.readModels.sql`
       select * from tasks.task
-      where status not in ('succeeded', 'failed')
-        and (status <> 'waiting' or due_at <= ${now}) and (status <> 'queued' or changed_at <= ${queuedBefore})
-      order by row_number() over (partition by owner_id order by changed_at), changed_at limit ${limit}`;
+      where status in ('started', 'progressed') and (changed_at, task_id) > (${changedAt}, ${taskId})
+      order by changed_at, task_id limit ${limit}`;
+    return rows.map(asRecord);
+  }
+
+  /**
+   * Tasks that wait for a worker: first those that are due for a retry, whose nudge is spent, then those queued before a time. Owners
+   * take turns, and of each those come first that wait longest: more than the limit of one owner's would keep all others' out.
+   */
+  async unstarted(now: Date, queuedBefore: Date, limit: number): Promise<readonly TaskRecord[]> {
+    const { sql } = this.readModels;
+    const rows = await sql`
+      select task.* from (
+        select 1 as part, * from ${inTurns(sql, sql`status = 'waiting' and due_at <= ${now}`, limit)}
+        union all
+        select 2 as part, * from ${inTurns(sql, sql`status = 'queued' and changed_at <= ${queuedBefore}`, limit)}
+      ) as unstarted join tasks.task using (task_id)
+      order by part, turn, unstarted.changed_at limit ${limit}`;
     return rows.map(asRecord);
   }
 }
+
+const inTurns = (sql: Sql, which: ReturnType<Sql>, limit: number) => sql`(
+  select task_id, changed_at, row_number() over (partition by owner_id order by changed_at, task_id) as turn
+  from tasks.task where ${which} order by turn, changed_at limit ${limit}
+) as in_turns`;
 
 const asRecord = (row: Row): TaskRecord => ({
   taskId: row['task_id'] as string,

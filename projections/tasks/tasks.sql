@@ -13,5 +13,8 @@ create table task (
   queued_at    timestamptz not null,
   changed_at   timestamptz not null
 );
-create index task_unfinished on task (changed_at) where status not in ('succeeded', 'failed');
+-- What waits for a worker, owner by owner, so that a long backlog is read in its order and never sorted.
+create index task_queued on task (owner_id, changed_at, task_id) where status = 'queued';
+create index task_waiting on task (due_at) where status = 'waiting';
+create index task_started on task (changed_at, task_id) where status in ('started', 'progressed');
 create index task_by_owner on task (owner_id, queued_at);

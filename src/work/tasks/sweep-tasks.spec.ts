@@ -18,13 +18,22 @@ type WorkStatus = Pick<TaskRecord, 'taskId' | 'status'>;
 function world(tasks: readonly WorkStatus[]) {
   const statuses = new Map(tasks.map((task) => [task.taskId, task]));
   const bounds: Date[] = [];
-  const unfinished = (_now: Date, queuedBefore: Date, limit: number) => {
+  const isStarted = ({ status }: WorkStatus) => status === 'started' || status === 'progressed';
+  const recordsOf = (some: readonly WorkStatus[], limit: number) => some.slice(0, limit).map((task) => ({ ...task, attempt: 1 }));
+  const started = async (limit: number, after?: WorkStatus) => {
+    const all = [...statuses.values()].filter(isStarted);
+    return recordsOf(all.slice(all.findIndex(({ taskId }) => taskId === after?.taskId) + 1), limit);
+  };
+  const unstarted = async (_now: Date, queuedBefore: Date, limit: number) => {
     bounds.push(queuedBefore);
-    return Promise.resolve([...statuses.values()].slice(0, limit).map((task) => ({ ...task, attempt: 1 })));
+    return recordsOf(
+      [...statuses.values()].filter((task) => !isStarted(task)),
+      limit,
+    );
   };
   const keyValue = new InProcessKeyValue();
   const queue = new InProcessWorkQueue();
-  const sweep = new SweepTasks({ unfinished } as unknown as TaskQueries, keyValue, queue, new TaskRunners());
+  const sweep = new SweepTasks({ started, unstarted } as unknown as TaskQueries, keyValue, queue, new TaskRunners());
   const nudged: string[] = [];
   const stopping = new AbortController();
   const consuming = queue.consume(TASK_QUEUE, { concurrency: 1, signal: stopping.signal }, async (taskId) => {
@@ -71,4 +80,12 @@ it('a started task is nudged when nobody holds it any more', async () => {
   await sweep.tick(at(3));
   await close();
   expect(nudged).toEqual(['lost', 'held']);
+});
+
+it('a task whose worker was lost is nudged however much has been waiting for longer', async () => {
+  const { sweep, nudged, close } = world([...queued(1_200), { taskId: 'lost', status: 'started' }]);
+  await sweep.tick(at(0));
+  await new Promise((resolve) => setImmediate(resolve));
+  await close();
+  expect(nudged[0]).toBe('lost');
 });

@@ -9,7 +9,10 @@ import { TaskRunners } from './task-runner.port.js';
 
 /** How often tasks without a worker are looked for; with a lease's time to live it bounds how long a lost task waits. */
 const EVERY_MS = 1_000;
+/** Tasks without a worker that one tick nudges; the others have their turn in the next. */
 const TASKS_PER_TICK_MAX = 500;
+/** Started tasks that are read at a time; a tick looks at all of them. */
+const TASKS_PER_PAGE = 500;
 
 /** A queued task was nudged when it was queued; only one that waits longer is nudged again, and not more often than this. */
 const NUDGE_AGAIN_MS = 30_000;
@@ -34,16 +37,20 @@ export class SweepTasks implements Ticker {
   ) {}
 
   async tick(now: Date): Promise<void> {
+    await this.nudgeLost(now);
     const queuedBefore = new Date(now.getTime() - (this.isCatchingUp ? 0 : NUDGE_AGAIN_MS));
-    const unfinished = await this.tasks.unfinished(now, queuedBefore, TASKS_PER_TICK_MAX);
-    for (const record of unfinished) {
-      if (!(await this.isRunning(record))) await this.nudge(record, now);
-    }
-    this.isCatchingUp &&= unfinished.length === TASKS_PER_TICK_MAX;
+    const unstarted = await this.tasks.unstarted(now, queuedBefore, TASKS_PER_TICK_MAX);
+    for (const record of unstarted) await this.nudge(record, now);
+    this.isCatchingUp &&= unstarted.length === TASKS_PER_TICK_MAX;
   }
 
-  private async isRunning({ taskId, status }: TaskRecord): Promise<boolean> {
-    return (status === 'started' || status === 'progressed') && (await isHeld(this.keyValue, taskLease(taskId)));
+  /** Of all that workers have started: no backlog of what they have not is in the way of it. */
+  private async nudgeLost(now: Date): Promise<void> {
+    let page: readonly TaskRecord[] = [];
+    do {
+      page = await this.tasks.started(TASKS_PER_PAGE, page.at(-1));
+      for (const record of page) if (!(await isHeld(this.keyValue, taskLease(record.taskId)))) await this.nudge(record, now);
+    } while (page.length === TASKS_PER_PAGE);
   }
 
   /** The queue takes each id once for a while: the time in it makes a later nudge another one. */

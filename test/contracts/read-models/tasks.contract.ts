@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { TaskQueries } from '../../../projections/tasks/tasks.queries.js';
+import type { TaskQueries, TaskRecord } from '../../../projections/tasks/tasks.queries.js';
 import { type TaskEvent, taskStream } from '../../../src/work/tasks/task.events.js';
 import type { ReadModelUnderTest } from './read-model.subject.js';
 
@@ -21,7 +21,7 @@ const failed = (taskId: string): TaskEvent => ({ type: 'TaskFailed', data: { tas
 
 const at = (minute: number) => ({ at: new Date(Date.UTC(2026, 0, 1, 0, minute)) });
 
-type Queries = Pick<TaskQueries, 'byId' | 'unfinished'>;
+type Queries = Pick<TaskQueries, 'byId' | 'started' | 'unstarted'>;
 
 /** How tasks stand, and which of them somebody should be at. */
 export function tasksContract(setUp: () => Promise<ReadModelUnderTest<Queries>>): void {
@@ -56,18 +56,24 @@ export function tasksContract(setUp: () => Promise<ReadModelUnderTest<Queries>>)
 
   it('nobody knows a task that was not queued', async () => expect(await queries.byId('other')).toBeUndefined());
 
-  it('unfinished is what should be under way: not what waits for later, not what was queued just now', async () => {
-    const now = at(10).at;
-    const found = await queries.unfinished(now, at(8).at, 10);
-    expect(found.map(({ taskId }) => taskId)).toEqual(['back', 'again', 'due', 'running', 'queued']);
-    expect(await queries.unfinished(now, at(8).at, 2)).toHaveLength(2);
+  const idsOf = (found: readonly TaskRecord[]) => found.map(({ taskId }) => taskId);
+
+  it('what workers have started comes page by page, what stands still longest first', async () => {
+    const first = await queries.started(1);
+    expect(idsOf(first)).toEqual(['again']);
+    expect(idsOf(await queries.started(2, first[0]))).toEqual(['running']);
   });
 
-  it('unfinished of many owners comes in turns', async () => {
+  it('what waits for a worker is not what waits for later, nor what was queued just now; what is due comes before any backlog', async () => {
+    const now = at(10).at;
+    expect(idsOf(await queries.unstarted(now, at(8).at, 10))).toEqual(['due', 'back', 'queued']);
+    expect(idsOf(await queries.unstarted(now, at(8).at, 1))).toEqual(['due']);
+  });
+
+  it('what waits of many owners comes in turns', async () => {
     const ofBob: TaskEvent = { type: 'TaskQueued', data: { taskId: 'of bob', kind: 'k', ownerId: 'bob', input: {} } };
     await given('of bob', 7, ofBob);
-    const found = await queries.unfinished(at(10).at, at(8).at, 3);
-    expect(found.map(({ taskId }) => taskId)).toEqual(['back', 'of bob', 'again']);
+    expect(idsOf(await queries.unstarted(at(10).at, at(8).at, 3))).toEqual(['due', 'back', 'of bob']);
     await given('of bob', 9, started('of bob'), succeeded('of bob'));
   });
 

@@ -60,8 +60,8 @@ export const MUTANTS_OF_ANSWERS: readonly Mutant[] = [
     name: 'does not try a task again whose attempt failed',
     foundAs: /is not over: .*task/,
     readModels: ({ tasks }) => {
-      const unfinished = tasks.unfinished.bind(tasks);
-      tasks.unfinished = async (...asked) => (await unfinished(...asked)).filter(({ status }) => status !== 'waiting');
+      const unstarted = tasks.unstarted.bind(tasks);
+      tasks.unstarted = async (...asked) => (await unstarted(...asked)).filter(({ status }) => status !== 'waiting');
     },
   },
 ];

@@ -7,7 +7,10 @@ import type { TaskEvent, TaskResult } from '../../../src/work/tasks/task.events.
 
 type Row = { -readonly [Key in keyof TaskRecord]: TaskRecord[Key] } & { dueAt: Date | null };
 
-const longestFirst = (one: Row, other: Row): number => one.changedAt.getTime() - other.changedAt.getTime();
+type Place = Pick<TaskRecord, 'changedAt' | 'taskId'>;
+
+const inOrder = (one: Place, other: Place): number =>
+  one.changedAt.getTime() - other.changedAt.getTime() || (one.taskId < other.taskId ? -1 : Number(one.taskId > other.taskId));
 
 /** The read model of tasks, in memory. */
 export class TasksTwin extends TaskQueries {
@@ -27,23 +30,28 @@ export class TasksTwin extends TaskQueries {
     return row && { ...row };
   }
 
-  override async unfinished(now: Date, queuedBefore: Date, limit: number): Promise<readonly TaskRecord[]> {
-    const rows = [...this.rows.values()].filter(
-      ({ status, dueAt, changedAt }) =>
-        status !== 'succeeded' &&
-        status !== 'failed' &&
-        (status !== 'waiting' || (dueAt !== null && dueAt <= now)) &&
-        (status !== 'queued' || changedAt <= queuedBefore),
-    );
-    rows.sort(longestFirst);
+  override async started(limit: number, after?: TaskRecord): Promise<readonly TaskRecord[]> {
+    const rows = [...this.rows.values()].filter(({ status }) => status === 'started' || status === 'progressed');
+    rows.sort(inOrder);
+    const rest = after ? rows.filter((row) => inOrder(row, after) > 0) : rows;
+    return rest.slice(0, limit).map((row) => ({ ...row }));
+  }
+
+  override async unstarted(now: Date, queuedBefore: Date, limit: number): Promise<readonly TaskRecord[]> {
+    const due = this.inTurns(({ status, dueAt }) => status === 'waiting' && dueAt !== null && dueAt <= now);
+    const queued = this.inTurns(({ status, changedAt }) => status === 'queued' && changedAt <= queuedBefore);
+    return [...due, ...queued].slice(0, limit).map((row) => ({ ...row }));
+  }
+
+  private inTurns(isOne: (row: Row) => boolean): readonly Row[] {
+    const rows = [...this.rows.values()].filter(isOne).sort(inOrder);
     const turnOf = new Map<Row, number>();
     const counts = new Map<string, number>();
     for (const row of rows) {
       turnOf.set(row, counts.get(row.ownerId) ?? 0);
       counts.set(row.ownerId, turnOf.get(row)! + 1);
     }
-    rows.sort((one, other) => turnOf.get(one)! - turnOf.get(other)! || longestFirst(one, other));
-    return rows.slice(0, limit).map((row) => ({ ...row }));
+    return rows.sort((one, other) => turnOf.get(one)! - turnOf.get(other)! || inOrder(one, other));
   }
 
   private note(event: TaskEvent, at: Date): void {
