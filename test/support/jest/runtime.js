@@ -5,7 +5,8 @@ import { useSuite } from './globals.js';
 
 const require = createRequire(import.meta.url);
 const asyncHooks = require('node:async_hooks');
-const { AsyncLocalStorage } = asyncHooks;
+/** A property in Node 20, a getter in later versions. */
+const ASYNC_LOCAL_STORAGE = Object.getOwnPropertyDescriptor(asyncHooks, 'AsyncLocalStorage');
 
 /**
  * Loads suites as Node loads programs: no virtual machine, modules compiled by the loader of `../typescript.js`, each loaded
@@ -33,11 +34,11 @@ export default class NodeRuntime {
   requireInternalModule(path) {
     delete require.cache[path];
     delete globalThis[Symbol.for('EVENT_HANDLERS')];
-    asyncHooks.AsyncLocalStorage = SequentialContext;
+    Object.defineProperty(asyncHooks, 'AsyncLocalStorage', { value: SequentialContext, configurable: true });
     try {
       return require(path);
     } finally {
-      asyncHooks.AsyncLocalStorage = AsyncLocalStorage;
+      Object.defineProperty(asyncHooks, 'AsyncLocalStorage', ASYNC_LOCAL_STORAGE);
     }
   }
 
