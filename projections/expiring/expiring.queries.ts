@@ -25,20 +25,26 @@ export class ExpiringQueries {
       order by since, run_id limit ${limit}`;
   }
 
-  /** Scheduled runs that said something before a time and are not among the newest of their schedule. */
+  /**
+   * Scheduled runs that said something before a time and are not among the newest of their schedule. Which is the last of these is
+   * looked up once for each schedule, and not for each of its old runs: those that are kept come up with every page.
+   */
   async scheduledOutputs(before: Date, limit: number, after?: OldOutput): Promise<readonly OldOutput[]> {
     const { since, id } = after ?? FIRST;
     return this.readModels.sql<OldOutput[]>`
-      select run_id as id, since from expiring.scheduled_output old
-      where since < ${before} and (since, run_id) > (${since}, ${id})
-        and (schedule_id is null or exists (
-          select from (
-            select queued_at, run_id from expiring.scheduled_output newer where newer.schedule_id = old.schedule_id
+      with last_kept as materialized (
+        select schedule.schedule_id, newest.queued_at, newest.run_id
+        from (select distinct schedule_id from expiring.scheduled_output where since < ${before}) schedule
+          cross join lateral (
+            select queued_at, run_id from expiring.scheduled_output newer where newer.schedule_id = schedule.schedule_id
             order by queued_at desc, run_id limit 1 offset ${NEWEST_RUNS_KEPT - 1}
-          ) last_kept
-          where old.queued_at < last_kept.queued_at or (old.queued_at = last_kept.queued_at and old.run_id > last_kept.run_id)
-        ))
-      order by since, run_id limit ${limit}`;
+          ) newest
+      )
+      select old.run_id as id, since from expiring.scheduled_output old left join last_kept using (schedule_id)
+      where since < ${before} and (since, old.run_id) > (${since}, ${id})
+        and (schedule_id is null or old.queued_at < last_kept.queued_at
+          or (old.queued_at = last_kept.queued_at and old.run_id > last_kept.run_id))
+      order by since, id limit ${limit}`;
   }
 
   /** Journals that were complete before a time, by the ids of their turns. */
