@@ -49,9 +49,7 @@ export class TraceQueries {
     limit: number,
   ): Promise<readonly TraceRecord[]> {
     const { sql } = this.readModels;
-    const named = Object.entries(references).map(
-      ([reference, id]) => sql`and trace.${sql(reference === 'id' ? 'trace_id' : reference)} = ${id}`,
-    );
+    const named = Object.entries(references).map(([reference, id]) => sql`and ${this.isNamed(reference, id)}`);
     return sql<TraceRecord[]>`
       select trace_id as id, source, name, status, request_id as "requestId", message_id as "messageId",
         conversation_id as "conversationId", activity_id as "activityId", workflow_run_id as "workflowRunId",
@@ -61,6 +59,14 @@ export class TraceQueries {
       from traces.trace left join traces.conversation using (conversation_id)
       where ${userId} in (user_id, conversation.owner_id, agent_owner_id) and started_at >= ${since} ${named}
       order by started_at, trace_id limit ${limit}`;
+  }
+
+  /** A message is a turn, which is traced under its own id: by that the one row is found, whosever the others are. */
+  private isNamed(reference: string, id: string) {
+    const { sql } = this.readModels;
+    if (reference === 'id') return sql`trace.trace_id = ${id}`;
+    if (reference === 'message_id') return sql`trace.trace_id = ${id} and trace.message_id = ${id}`;
+    return sql`trace.${sql(reference)} = ${id}`;
   }
 
   /** What was done within some traces or workflow runs, in the order of its beginning; of each no more than so much. */
