@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Codec, decode } from '../../../../kernel/event-sourcing/codec.js';
-import { EventStore } from '../../../../kernel/event-sourcing/event-store.js';
+import { EventStore, eventsBackwards, firstEvent } from '../../../../kernel/event-sourcing/event-store.js';
 import type { Recorded } from '../../../../kernel/event-sourcing/events.js';
 import type { Reaction } from '../../../../kernel/event-sourcing/reaction.js';
 import { CredentialVault } from '../../../../platform/credentials/credential-vault.port.js';
@@ -15,7 +15,7 @@ type Followed = Extract<
 
 /**
  * Of a sign-in that is over only the tokens that count are kept, whatever became of the request that ended it. Steps: read
- * the sign-in; purge each secret that is needed no longer. A crash in between repeats it, and what is purged stays so.
+ * what has come since an event like this; purge each secret that is needed no longer since. A crash in between repeats it, and what is purged stays so.
  */
 @Injectable()
 export class PurgeSignInSecrets implements Reaction<Followed> {
@@ -35,14 +35,20 @@ export class PurgeSignInSecrets implements Reaction<Followed> {
   ) {}
 
   private async purge({ stream, revision }: Recorded<Followed>): Promise<void> {
+    const first = decode<OAuthEvent>(oauthCodec, (await firstEvent(this.store, stream))!);
+    if (first?.type !== 'OAuthHandshakeStarted') return;
+    for (const credentialsId of secretsLeft(await this.sinceOneBefore(stream, revision)))
+      await this.vault.delete(first.data.ownerId, credentialsId);
+  }
+
+  /** The event, and those before it back to the one that was acted on last: a grant is renewed for years. */
+  private async sinceOneBefore(stream: string, revision: number): Promise<readonly OAuthEvent[]> {
     const events: OAuthEvent[] = [];
-    for await (const page of this.store.read(stream)) {
-      for (const stored of page) {
-        const event = stored.revision <= revision && decode<OAuthEvent>(oauthCodec, stored);
-        if (event) events.push(event);
-      }
+    for await (const stored of eventsBackwards(this.store, stream, { from: revision })) {
+      const event = decode<OAuthEvent>(oauthCodec, stored);
+      if (event) events.unshift(event);
+      if (stored.revision < revision && stored.type in this.on) break;
     }
-    const { ownerId, left } = secretsLeft(events);
-    for (const credentialsId of left) await this.vault.delete(ownerId, credentialsId);
+    return events;
   }
 }
