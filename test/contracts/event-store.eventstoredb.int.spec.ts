@@ -2,10 +2,12 @@ import { EventStoreDBClient } from '@eventstore/db-client';
 
 import { EventStoreDbEventStore } from '../../src/platform/event-store/eventstoredb/eventstoredb-event-store.js';
 import { EventStoreDbDouble } from '../support/eventstoredb-double/event-store-db-double.js';
+import { eventStoreDbForTest } from '../support/eventstoredb-for-tests.js';
 import { eventStoreContract } from './event-store.contract.js';
 import type { Subject } from './event-store.subject.js';
 
 const server = process.env['TEST_EVENTSTOREDB_URL'];
+const command = process.env['TEST_EVENTSTOREDB_COMMAND'];
 /** A machine that stands still for a while must not look like a store that is away. */
 const PATIENT = { appendDeadlineMs: 30_000, answerDeadlineMs: 30_000 };
 
@@ -38,7 +40,25 @@ async function onServer(connectionString: string): Promise<Subject> {
   return { store, close: () => store.close(), bury: (stream) => bury(connectionString, stream) };
 }
 
-if (server) {
+async function onOwnServer(): Promise<Subject> {
+  const own = await eventStoreDbForTest();
+  const subject = await onServer(own.connectionString);
+  return {
+    ...subject,
+    close: async () => {
+      await subject.close();
+      await own.close();
+    },
+    restart: async () => {
+      await own.goAway();
+      await own.comeBack();
+    },
+  };
+}
+
+if (command) {
+  eventStoreContract('EventStoreDbEventStore on a server of its own', { open: onOwnServer, can: { restart: true, bury: true } });
+} else if (server) {
   eventStoreContract('EventStoreDbEventStore on a server', { open: () => onServer(server), can: { bury: true } });
 } else {
   eventStoreContract('EventStoreDbEventStore on the double', {

@@ -1,7 +1,5 @@
 import { it } from '@jest/globals';
-import { onPostgres } from '../support/backing.js';
-import { EventStoreDbEventStore } from '../../src/platform/event-store/eventstoredb/eventstoredb-event-store.js';
-import { EventStoreDbDouble } from '../support/eventstoredb-double/event-store-db-double.js';
+import { onEventStoreDb, onPostgres } from '../support/backing.js';
 import { PostgresLine } from '../support/postgres-for-tests.line.js';
 import { type Breakable, OUTAGE_TEST_MS_MAX, outageStory } from './outage.story.js';
 
@@ -20,18 +18,8 @@ const overBreakablePostgres = async (): Promise<Breakable> => {
 };
 
 const overBreakableEventStoreDb = async (): Promise<Breakable> => {
-  const [backing, double] = await Promise.all([onPostgres(), EventStoreDbDouble.start()]);
-  const store = new EventStoreDbEventStore({ connectionString: double.connectionString });
-  const close = async () => {
-    await store.close();
-    await double.close();
-    await backing.close();
-  };
-  return {
-    backing: { ...backing, environment: { ...backing.environment, EVENT_STORE: double.connectionString }, store, close },
-    goAway: () => double.crash(),
-    comeBack: () => double.listen(),
-  };
+  const backing = await onEventStoreDb();
+  return { backing, goAway: () => backing.eventStoreDb.goAway(), comeBack: () => backing.eventStoreDb.comeBack() };
 };
 
 it('streams outlive a Postgres that is gone for ten seconds', () => outageStory(overBreakablePostgres), OUTAGE_TEST_MS_MAX);

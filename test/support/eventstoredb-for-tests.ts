@@ -14,6 +14,9 @@ const LEADERLESS_MS = 1_000;
 /** An EventStoreDB with an empty log, for one story. */
 export type EventStoreDbForTest = Readonly<{
   connectionString: string;
+  /** As `kill -9` of all servers, until they come back with all that was acknowledged. Resolve once it is so. */
+  goAway(): Promise<void>;
+  comeBack(): Promise<void>;
   /** As `kill -9` of the server that takes the appends. Resolves once appends are taken again and all servers are in sync. */
   loseLeader(): Promise<void>;
   /** Deletes what the bounds of streams hide; the newest event of each stream stays. Resolves once it is done. */
@@ -23,9 +26,10 @@ export type EventStoreDbForTest = Readonly<{
 
 /**
  * The double, or a real server of its own where TEST_EVENTSTOREDB_COMMAND names a program that runs one: called with
- * `start <port> <folder>` it prints the connection string in its last line once the server takes appends, with
- * `lose-leader <port> <folder>` it does what `loseLeader` says, with `scavenge <port> <folder>` what `scavenge` says, and with
- * `wipe <port> <folder>` it ends the server and removes what it has stored. A cluster may use the ports after the one given.
+ * `start <port> <folder>` it starts from what is stored there, if anything, and prints the connection string in its last line once
+ * the server takes appends; with `kill <port> <folder>` it does what `goAway` says, with `lose-leader <port> <folder>` what
+ * `loseLeader` says, with `scavenge <port> <folder>` what `scavenge` says, and with `wipe <port> <folder>` it ends the server and
+ * removes what it has stored. A cluster may use the ports after the one given.
  */
 export async function eventStoreDbForTest(options: DoubleOptions = {}): Promise<EventStoreDbForTest> {
   const command = process.env['TEST_EVENTSTOREDB_COMMAND'];
@@ -36,6 +40,8 @@ async function theDouble(options: DoubleOptions): Promise<EventStoreDbForTest> {
   const double = await EventStoreDbDouble.start(options);
   return {
     connectionString: double.connectionString,
+    goAway: () => double.crash(),
+    comeBack: () => double.listen(),
     loseLeader: async () => {
       await double.crash();
       await pause(LEADERLESS_MS);
@@ -52,6 +58,8 @@ async function realServer(command: string): Promise<EventStoreDbForTest> {
   const { stdout } = await call('start');
   return {
     connectionString: stdout.trim().split('\n').at(-1)!,
+    goAway: async () => void (await call('kill')),
+    comeBack: async () => void (await call('start')),
     loseLeader: async () => void (await call('lose-leader')),
     scavenge: async () => void (await call('scavenge')),
     close: async () => {
