@@ -8,6 +8,7 @@ import { turnSettings } from '../support/turn-settings.js';
 import { type Bench, type Figure, interleaved, median } from './report.js';
 import { type MeasuredService, startService } from './measured-service.js';
 import { startProgram } from './program.js';
+import { reactionsCaughtUp } from './reactions-caught-up.js';
 import { cause } from './stored-schedules.js';
 import { read } from './token-reader.js';
 
@@ -100,6 +101,8 @@ export const bench: Bench = {
     const whole = (id: string) => found(`${service.url}/api/get_single_conversation?id=${id}`);
     const hasAll = async () => ((await whole(ids.long)) as { queries: unknown[] }).queries.length >= LONG - 1;
     while (!(await hasAll().catch(() => false))) await systemTiming.pause(250);
+    context.say('waits for the reactions to what was appended');
+    await reactionsCaughtUp(service.databaseUrl);
 
     const last = { short: '', long: '' };
     const answered: Record<keyof typeof ids, number[]> = { short: [], long: [] };

@@ -77,6 +77,17 @@ describe('an event stream', () => {
     expect(await stream.write('late')).toBe(false);
   });
 
+  it('may be written and ended in the step in which it begins', async () => {
+    await listen();
+    onStream = (stream) => {
+      void stream.comment('connected');
+      void stream.write('data: 1\n\n');
+      stream.end();
+    };
+    const response = await fetch(`http://127.0.0.1:${port()}/`);
+    expect(await response.text()).toBe(': connected\n\ndata: 1\n\n');
+  });
+
   it('sends its head at once, before there is anything to say', async () => {
     await listen();
     onStream = () => undefined;

@@ -88,9 +88,10 @@ export class SseStreams {
     this.open.add(stream);
     streamOn.set(raw, stream);
     this.ticker ??= setInterval(() => this.tick(), tickMs(this.limits)).unref();
-    // What is written in the same step leaves together with the head.
-    raw.cork();
-    process.nextTick(() => raw.uncork());
+    // What is written in the same step leaves together with the head. A corked response that ends loses what it holds, from Node 22 on.
+    const { socket } = raw;
+    socket.cork();
+    process.nextTick(() => socket.uncork());
     raw.writeHead(status, head);
     raw.flushHeaders();
     if (this.closing) stream.end();
