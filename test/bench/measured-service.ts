@@ -8,7 +8,7 @@ import type { BenchContext } from './report.js';
 import { firstLineOf, stop } from './program.js';
 import { type Usage, usageOf, withDescendants } from './usage.js';
 
-/** The compiled service as users run it: a process of its own over an embedded Postgres with fsync, on fresh data. */
+/** The compiled service as users run it: a process of its own, over an embedded Postgres with fsync unless it is given one, on fresh data. */
 export type MeasuredService = Readonly<{
   url: string;
   /** The database it runs for itself, for baselines on the very same server. */
@@ -56,7 +56,8 @@ export async function startService(
   process.once('exit', endWithUs);
   const listening = () => firstLineOf(child, /(http:\/\/127\.0\.0\.1:\d+)/);
   let url = await listening();
-  let databaseUrl = await databaseUrlIn(join(dataDir, 'postgres'));
+  const ownDatabaseUrl = async () => environment['DATABASE_URL'] ?? (await databaseUrlIn(join(dataDir, 'postgres')));
+  let databaseUrl = await ownDatabaseUrl();
   const usage = async () => {
     const [own, ...descendants] = await withDescendants(child.pid!);
     return { service: await usageOf([own!]), postgres: await usageOf(descendants) };
@@ -71,7 +72,7 @@ export async function startService(
     const since = performance.now();
     child = run();
     url = await listening();
-    databaseUrl = await databaseUrlIn(join(dataDir, 'postgres'));
+    databaseUrl = await ownDatabaseUrl();
     return since;
   };
   return {
