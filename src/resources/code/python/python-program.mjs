@@ -9,6 +9,7 @@
  */
 import fs from 'node:fs';
 import module, { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
 import vm from 'node:vm';
 
 const { task, pyodideFolder, limits } = JSON.parse(process.argv[2]);
@@ -239,7 +240,7 @@ const modules = loadedModules();
 emptyModules(modules, (name) => NETWORK.test(name));
 module.syncBuiltinESMExports();
 
-const { loadPyodide } = await import(`${pyodideFolder}/pyodide.mjs`);
+const { loadPyodide } = await import(pathToFileURL(`${pyodideFolder}/pyodide.mjs`).href);
 const options = {
   indexURL: pyodideFolder,
   env: { HOME: WORK },
