@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 
@@ -232,7 +233,7 @@ it.each(kept)('%s may import %s', (file) => {
 });
 
 it('has an import that breaks it for every rule', async () => {
-  const { default: config } = (await import(rules)) as { default: { forbidden: readonly { name: string }[] } };
+  const { default: config } = (await import(pathToFileURL(rules).href)) as { default: { forbidden: readonly { name: string }[] } };
   expect(new Set(broken.map(([rule]) => rule))).toEqual(new Set(config.forbidden.map(({ name }) => name)));
 });
 

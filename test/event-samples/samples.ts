@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { type Codec, currentVersion } from '../../src/kernel/event-sourcing/codec.js';
 import { FRAME_EVENT } from '../../src/dialogue/journal/message.events.js';
 import { USER_EVENT } from '../../src/views/notifications/user.events.js';
@@ -43,7 +44,7 @@ export async function featureCodecs(root: string): Promise<Readonly<Record<strin
   const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith('.codec.ts'),
   );
-  const modules = await Promise.all(files.map((file) => import(join(root, 'src', file)) as Promise<Record<string, Codec>>));
+  const modules = await Promise.all(files.map((file) => import(pathToFileURL(join(root, 'src', file)).href) as Promise<Record<string, Codec>>));
   const named = modules.flatMap((module) => Object.entries(module));
   return Object.fromEntries(named.map(([name, codec]) => [name.replace(/Codec$/, ''), codec]));
 }

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.js';
 import type { TestProgramOptions, TestQuestion } from '../../../test/support/guarded-program.js';
@@ -166,7 +167,7 @@ describe('the end', () => {
   });
 
   const own = (...questions: TestQuestion[]) => {
-    const owner = new URL('guarded-program.owner.ts', SUPPORT).pathname;
+    const owner = fileURLToPath(new URL('guarded-program.owner.ts', SUPPORT));
     const stdio: ['ignore', 'pipe', 'inherit'] = ['ignore', 'pipe', 'inherit'];
     return spawn(process.execPath, [...TYPESCRIPT, owner, ...questions.map(String)], { stdio });
   };
