@@ -160,4 +160,39 @@ describe('Changes of rows, gathered', () => {
     });
     expect(JSON.parse((seen as string[])[1]!)).toHaveLength(25_000);
   });
+
+  it('are found by their keys in a table of thousands, few or many', async () => {
+    const ids = Array.from({ length: 15_000 }, (_, id) => id);
+    let scans = -1;
+    const seen = await after(async (tx) => {
+      const send = async (...changes: readonly Change[]) => {
+        const batch = new ChangeBatch(tx);
+        for (const each of changes) batch.add(each);
+        await batch.sent();
+      };
+      await send(insertInto('note', ...ids.map((id) => ({ id, text: 'a' }))));
+      // Plans are made anew then, as they are now and then in a service.
+      await tx`analyze note`;
+      const scanned = async () => {
+        const [row] = await tx<{ n: number }[]>`
+          select seq_scan::integer as n from pg_stat_xact_user_tables where schemaname = 'things' and relname = 'note'`;
+        return row!.n;
+      };
+      const before = await scanned();
+      await send(changeIn('note', { id: 7 }, { text: 'bb' }), derive(MEASURED, '7'), removeFrom('note', { id: 8 }));
+      await send(inSet(LENGTHENED, { id: 9, text: 'cc' }));
+      scans = (await scanned()) - before;
+      const many = ids.slice(100, 120);
+      await send(...many.flatMap((id) => [changeIn('note', { id }, { text: 'dddd' }), derive(MEASURED, `${id}`)]));
+      await send(...ids.slice(120).map((id) => removeFrom('note', { id })));
+    });
+    expect(scans).toBe(0);
+    const notes = JSON.parse((seen as string[])[1]!) as readonly { id: number; text: string; size: number | null }[];
+    expect(notes).toHaveLength(119);
+    expect(notes.filter(({ text }) => text !== 'a')).toEqual([
+      { id: 7, text: 'bb', size: 2 },
+      { id: 9, text: 'acc', size: null },
+      ...ids.slice(100, 120).map((id) => ({ id, text: 'dddd', size: 4 })),
+    ]);
+  });
 });

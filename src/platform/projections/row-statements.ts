@@ -28,7 +28,7 @@ export function* changeRows(tx: TransactionSql, table: string, patches: readonly
     }
     const assignments = columns.map((column) => tx`${tx(column)} = changed.${tx(column)}`);
     yield tx`update ${tx(table)} as old set ${separated(assignments, tx`, `)}
-      from json_populate_recordset(null::${tx(table)}, ${text}::text::json) as changed where ${sameKey(tx, group[0]!.key)}`;
+      from ${populated(tx, table, text, group.length)} as changed where ${sameKey(tx, group[0]!.key)}`;
   }
 }
 
@@ -40,15 +40,28 @@ export function* removeRows(tx: TransactionSql, table: string, keys: readonly Co
     return;
   }
   yield tx`delete from ${tx(table)} as old
-    using json_populate_recordset(null::${tx(table)}, ${text}::text::json) as changed where ${sameKey(tx, keys[0]!)}`;
+    using ${populated(tx, table, text, keys.length)} as changed where ${sameKey(tx, keys[0]!)}`;
 }
+
+/** So few rows are looked for one by one. */
+const FEW_ROWS_MAX = 10;
 
 /** Rows as something to select from. */
 export function rowsOf(tx: TransactionSql, columns: Readonly<Record<string, string>>, rows: readonly Columns[]): Fragment {
   const named = Object.entries(columns).map(([name, type]) => `${name} ${type}`);
   const text = JSON.stringify(rows, (_, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value));
-  return tx`json_to_recordset(${text}::text::json) as told (${tx.unsafe(named.join(', '))})`;
+  return tx`(
+    select * from json_to_recordset(${text}::text::json) as each (${tx.unsafe(named.join(', '))}) ${fewOrMany(tx, rows.length)}
+  ) as told`;
 }
+
+const populated = (tx: TransactionSql, table: string, text: string, count: number): Fragment => tx`(
+  select * from json_populate_recordset(null::${tx(table)}, ${text}::text::json) ${fewOrMany(tx, count)}
+)`;
+
+/** The planner takes what comes as JSON for a hundred rows: to find these, or one, it would read all of a table that is not large. */
+const fewOrMany = (tx: TransactionSql, count: number): Fragment =>
+  count <= FEW_ROWS_MAX ? tx`limit ${tx.unsafe(String(FEW_ROWS_MAX))}` : tx``;
 
 type Fragment = PendingQuery<Row[]>;
 
