@@ -34,6 +34,8 @@ import { FAMILIES } from '../../kernel/access.js';
 const READ = ['conversations'];
 const LISTING_DEFAULT = 30;
 const LISTING_MAX = 100;
+/** Conversations that one request deletes side by side: the store writes their deletions down together. */
+const DELETED_AT_ONCE_MAX = 32;
 
 const notFound = () => new Rejection('conversation-not-found', 'Conversation not found');
 
@@ -131,14 +133,18 @@ export class ConversationsController {
     return this.deleteAll(user, reply);
   }
 
-  @ApiOperation({ summary: 'Deletes all conversations that are listed, one after the other' })
+  @ApiOperation({ summary: 'Deletes all conversations that are listed' })
   @Access({ for: 'user', action: 'delete', of: 'conversations', scopes: ['conversations:write'], closedToRestricted: FAMILIES })
   @Delete('delete_all_conversations')
   async deleteAll(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply) {
     await this.freshness.reached(READ, this.lastWrites.of(user.userId));
+    const ids = await this.conversations.listedIds(user.userId);
     let newest: bigint | undefined;
-    for (const id of await this.conversations.listedIds(user.userId))
-      newest = (await this.commands.execute(new DeleteConversation(id, user.userId, user.cause))) ?? newest;
+    for (let at = 0; at < ids.length; at += DELETED_AT_ONCE_MAX) {
+      const some = ids.slice(at, at + DELETED_AT_ONCE_MAX).map((id) => new DeleteConversation(id, user.userId, user.cause));
+      for (const position of await Promise.all(some.map((command) => this.commands.execute(command))))
+        if (position !== undefined && (newest === undefined || position > newest)) newest = position;
+    }
     return this.settle(reply, newest);
   }
 
