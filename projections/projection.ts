@@ -55,7 +55,7 @@ export type SetStatement = Readonly<{
   /** The tables that it changes or looks at. */
   tables: readonly string[];
   /** Statements of lower steps are sent first. */
-  step: 1 | 2;
+  step: 1 | 2 | 3;
   /**
    * The column that names what a row is about. Two rows about the same are in one statement never, and keep their order with those of
    * other statements. Left out: the statement takes any rows together, and what is said by other sets is nothing to it.

@@ -149,6 +149,16 @@ describe('analytics', () => {
     expect(await queries.tools({ ownerId: 'ann' }, window)).toEqual([]);
   });
 
+  it('say nothing of what was done in a conversation that was deleted soon after another', async () => {
+    await asked('12T10:00:00', 'c4', 'ann', null);
+    await asked('12T10:00:00', 'c5', 'ann', null);
+    await told('12T10:00:01', 'c4', { type: 'ConversationDeleted', data: { conversationId: 'c4' } });
+    const about = { conversationId: 'c5', turnId: 'c5', ...parts, toolCalls: [call('memory', 'completed')] };
+    await told('12T10:00:02', 'c5', { type: 'TurnAnswered', data: { ...about, modelId: 'm1', usage: usage(1, 1) } });
+    await told('12T10:00:03', 'c5', { type: 'ConversationDeleted', data: { conversationId: 'c5' } });
+    expect(await queries.tools({ ownerId: 'ann' }, window)).toEqual([]);
+  });
+
   it('come out the same when they are told again and in a rebuild, also of what is left of a purged run', async () => {
     await model.again();
     await model.expectSameAfterRebuild();

@@ -36,13 +36,12 @@ export const analytics = defineProjection<ConversationEvent | RunEvent | Monitor
       insertInto('conversation', { conversation_id: data.conversationId, owner_id: data.ownerId }),
 
     // Tokens are spent all the same.
-    ConversationDeleted: ({ data: { conversationId } }, sql) =>
-      sql`delete from tool_use where conversation_id = ${conversationId}`,
+    ConversationDeleted: ({ data: { conversationId } }) => inSet(TOOLS_FORGOTTEN, { conversation_id: conversationId }),
 
     // What the turns said themselves may be gone from the log.
     TurnsPurged: ({ data: { ownerId, turns } }, sql) => turns.flatMap((turn) => stillSpent(ownerId, turn, sql)),
-    ConversationPurged: ({ data: { conversationId } }, sql) => [
-      sql`delete from tool_use where conversation_id = ${conversationId}`,
+    ConversationPurged: ({ data: { conversationId } }) => [
+      inSet(TOOLS_FORGOTTEN, { conversation_id: conversationId }),
       removeFrom('conversation', { conversation_id: conversationId }),
     ],
 
@@ -155,6 +154,15 @@ const TOOLS_OF_RUNS: SetStatement = {
   step: 2,
   statement: (means) =>
     usesOf(means, means.sql`null, owner_id, agent_id`, means.sql`${means.table('worker')} on worker_id = spender_id`),
+};
+
+/** After whatever came with it of its turns. */
+const TOOLS_FORGOTTEN: SetStatement = {
+  columns: { conversation_id: 'text' },
+  tables: ['tool_use'],
+  step: 3,
+  statement: ({ sql, rows, table }) => sql`
+    delete from ${table('tool_use')} as used using ${rows} where used.conversation_id = told.conversation_id`,
 };
 
 const usesOf = ({ sql, rows, table }: SetMeans, whose: Fragment, spender: Fragment): Statement => sql`

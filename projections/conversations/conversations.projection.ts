@@ -1,4 +1,3 @@
-import type { TransactionSql } from 'postgres';
 import { conversationCodec } from '../../src/dialogue/conversation/conversation.codec.js';
 import type {
   AnswerParts,
@@ -15,9 +14,12 @@ import {
   changeIn,
   defineProjection,
   derive,
+  inSet,
   insertInto,
   removeFrom,
   type RowChange,
+  type RowOfSet,
+  type SetStatement,
   type Statement,
 } from '../projection.js';
 import { asJsonb, asText } from '../text.js';
@@ -165,14 +167,27 @@ export const conversations = defineProjection<ConversationEvent>({
   },
 });
 
-function gone({ data }: Recorded<ConversationDeleted | ConversationPurged>, sql: TransactionSql): readonly Change[] {
-  return [
-    sql`delete from turn where conversation_id = ${data.conversationId}`,
-    sql`delete from work where conversation_id = ${data.conversationId}`,
-    sql`delete from share where conversation_id = ${data.conversationId}`,
-    removeFrom('conversation', { conversation_id: data.conversationId }),
-  ];
+function gone({ data: { conversationId } }: Recorded<ConversationDeleted | ConversationPurged>): RowOfSet {
+  return inSet(GONE, { conversation_id: conversationId });
 }
+
+/** Nothing comes of a conversation that is gone. Many go at once when their owner deletes them all. */
+const GONE: SetStatement = {
+  columns: { conversation_id: 'text' },
+  tables: ['conversation', 'turn', 'work', 'share'],
+  step: 1,
+  statement: ({ sql, rows, table }) => sql`
+    with told as (
+      select conversation_id from ${rows}
+    ), turns as (
+      delete from ${table('turn')} where conversation_id in (select conversation_id from told)
+    ), works as (
+      delete from ${table('work')} where conversation_id in (select conversation_id from told)
+    ), shares as (
+      delete from ${table('share')} where conversation_id in (select conversation_id from told)
+    )
+    delete from ${table('conversation')} where conversation_id in (select conversation_id from told)`,
+};
 
 /** What the sidebar says of the conversation may be another thing then. */
 const marked = (conversationId: string, change: RowChange | Statement): readonly Change[] => [

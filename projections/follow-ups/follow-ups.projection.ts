@@ -1,4 +1,3 @@
-import type { TransactionSql } from 'postgres';
 import { conversationCodec } from '../../src/dialogue/conversation/conversation.codec.js';
 import type {
   ConversationDeleted,
@@ -15,10 +14,12 @@ import {
   changeIn,
   type ChangedRow,
   defineProjection,
+  inSet,
   insertInto,
   removeFrom,
   type RemovedRow,
-  type Statement,
+  type RowOfSet,
+  type SetStatement,
 } from '../projection.js';
 import { asText } from '../text.js';
 
@@ -77,6 +78,14 @@ function over({ data }: Recorded<TurnOutcome>): RemovedRow {
   return removeFrom('turn_under_way', { turn_id: data.turnId });
 }
 
-function notUnderWay({ data }: Recorded<ConversationDeleted | ConversationPurged>, sql: TransactionSql): Statement {
-  return sql`delete from turn_under_way where conversation_id = ${data.conversationId}`;
+function notUnderWay({ data }: Recorded<ConversationDeleted | ConversationPurged>): RowOfSet {
+  return inSet(NOT_UNDER_WAY, { conversation_id: data.conversationId });
 }
+
+const NOT_UNDER_WAY: SetStatement = {
+  columns: { conversation_id: 'text' },
+  tables: ['turn_under_way'],
+  step: 1,
+  statement: ({ sql, rows, table }) => sql`
+    delete from ${table('turn_under_way')} as turn using ${rows} where turn.conversation_id = told.conversation_id`,
+};

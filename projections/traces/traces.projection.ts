@@ -18,7 +18,17 @@ import type {
   Usage,
 } from '../../src/dialogue/conversation/conversation.events.js';
 import type { Recorded } from '../../src/kernel/event-sourcing/events.js';
-import { type Change, changeIn, type Columns, defineProjection, insertInto, removeFrom, type Statement } from '../projection.js';
+import {
+  changeIn,
+  type Columns,
+  defineProjection,
+  inSet,
+  insertInto,
+  removeFrom,
+  type RowOfSet,
+  type SetStatement,
+  type Statement,
+} from '../projection.js';
 import { asText } from '../text.js';
 
 type Traced =
@@ -141,17 +151,25 @@ export const traces = defineProjection<Traced>({
 });
 
 /** Steps of workflows stay with their own streams; without a trace nobody is told of them. */
-function gone(
-  { data: { conversationId } }: Recorded<ConversationDeleted | ConversationPurged>,
-  sql: TransactionSql,
-): readonly Change[] {
-  return [
-    sql`delete from span using trace
-      where trace.conversation_id = ${conversationId} and trace.message_id = trace.trace_id and span.scope_id = trace.trace_id`,
-    sql`delete from trace where conversation_id = ${conversationId} and message_id = trace_id`,
-    removeFrom('conversation', { conversation_id: conversationId }),
-  ];
+function gone({ data: { conversationId } }: Recorded<ConversationDeleted | ConversationPurged>): RowOfSet {
+  return inSet(GONE, { conversation_id: conversationId });
 }
+
+const GONE: SetStatement = {
+  columns: { conversation_id: 'text' },
+  tables: ['conversation', 'trace', 'span'],
+  step: 1,
+  statement: ({ sql, rows, table }) => sql`
+    with told as (
+      select conversation_id from ${rows}
+    ), traces as (
+      delete from ${table('trace')} where conversation_id in (select conversation_id from told) and message_id = trace_id
+      returning trace_id
+    ), spans as (
+      delete from ${table('span')} where scope_id in (select trace_id from traces)
+    )
+    delete from ${table('conversation')} where conversation_id in (select conversation_id from told)`,
+};
 
 const agentIn = ({ agentId, configurationOwnerId, modelId, agentType = 'classic' }: TurnSettings): Columns => ({
   name: agentType,

@@ -1,7 +1,7 @@
 import { conversationCodec } from '../../src/dialogue/conversation/conversation.codec.js';
 import type { ConversationEvent } from '../../src/dialogue/conversation/conversation.events.js';
 import type { Recorded } from '../../src/kernel/event-sourcing/events.js';
-import { changeIn, type ChangedRow, defineProjection, insertInto, removeFrom } from '../projection.js';
+import { changeIn, type ChangedRow, defineProjection, inSet, insertInto, removeFrom, type SetStatement } from '../projection.js';
 
 /** The turns whose journal is not complete yet, who is (or was) writing it, and until when it waits for somebody. */
 export const unsealedTurns = defineProjection<ConversationEvent>({
@@ -34,14 +34,22 @@ export const unsealedTurns = defineProjection<ConversationEvent>({
     TurnFailed: waitsNoMore,
     TurnStopped: waitsNoMore,
 
-    ConversationDeleted: ({ data, at }, sql) => sql`
-      update unsealed_turn set producer = null, expires_at = null, since = ${at}
-      where conversation_id = ${data.conversationId} and expires_at is not null`,
+    ConversationDeleted: ({ data, at }) => inSet(WAITING_OF_DELETED, { conversation_id: data.conversationId, at }),
 
     TurnSealed: ({ data }) => removeFrom('unsealed_turn', { turn_id: data.turnId }),
     TurnsPurged: ({ data }) => data.turns.map(({ turnId }) => removeFrom('unsealed_turn', { turn_id: turnId })),
   },
 });
+
+/** What waits in a conversation that is deleted is anybody's: its stream wants an end. */
+const WAITING_OF_DELETED: SetStatement = {
+  columns: { conversation_id: 'text', at: 'timestamptz' },
+  tables: ['unsealed_turn'],
+  step: 1,
+  statement: ({ sql, rows, table }) => sql`
+    update ${table('unsealed_turn')} as turn set producer = null, expires_at = null, since = told.at
+    from ${rows} where turn.conversation_id = told.conversation_id and turn.expires_at is not null`,
+};
 
 type OfTurn = Recorded<Extract<ConversationEvent, { data: { turnId: string } }>>;
 
