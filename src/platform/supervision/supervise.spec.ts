@@ -50,6 +50,8 @@ it.each<[string, unknown, boolean]>([
   ['a cause of it', new Error('outer', { cause: new StoreUnavailable('away') }), true],
   ['a refused connection', Object.assign(new Error('x'), { code: 'ECONNREFUSED' }), true],
   ['a Unix socket where too many wait', Object.assign(new Error('x'), { code: 'EAGAIN', syscall: 'connect' }), true],
+  ['a Unix socket that is not there', Object.assign(new Error('x'), { code: 'ENOENT', syscall: 'connect' }), true],
+  ['a file that is not there', Object.assign(new Error('x'), { code: 'ENOENT', syscall: 'open' }), false],
   ['a file that would block', Object.assign(new Error('x'), { code: 'EAGAIN', syscall: 'read' }), false],
   ['a lost connection', Object.assign(new Error('x'), { code: 'CONNECTION_CLOSED' }), true],
   ['a server that shuts down', Object.assign(new Error('x'), { code: '57P01' }), true],
