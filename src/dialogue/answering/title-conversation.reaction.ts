@@ -26,7 +26,7 @@ const INSTRUCTION =
   'Give the conversation below a title of at most three words, in its own language. Answer with the title alone, without quotes or a full stop.';
 
 /**
- * Names a listed conversation after its first answer. (1) Reads whether it still wants a name; (2) asks a model; (3) states
+ * Names a listed conversation after its first answer. (1) Reads whether it is still there and wants a name; (2) asks a model; (3) states
  * the name. A crash after (1) or (2) repeats the question to the model; the name is stated once. The built-in model finds no
  * titles: there the conversation stays named after its first question.
  */
@@ -61,7 +61,7 @@ export class TitleConversation implements Reaction<ConversationEvent> {
       conversation,
       (known) => known.state.visibility !== 'listed' || isAtLeast(known.revision, event.revision),
     );
-    if (state.visibility !== 'listed' || state.namedBy !== 'nobody') return;
+    if (state.status !== 'open' || state.visibility !== 'listed' || state.namedBy !== 'nobody') return;
     const first = await this.firstQuestion(conversationId);
     if (first?.turnId !== turnId) return;
     const titleModelId = this.options.settings.titleModelId ?? modelId;

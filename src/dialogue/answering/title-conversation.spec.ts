@@ -5,7 +5,7 @@ import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.
 import { ScriptedModels, text } from '../../../test/support/tool-turns.js';
 import { answeringOptions, askedTurn, cause, eventsOf } from '../../../test/support/turns.js';
 import { EntitleConversationHandler } from '../conversation/conversation.commands.js';
-import { conclude, conversation, startTurn } from '../conversation/conversation.decider.js';
+import { conclude, conversation, remove, startTurn } from '../conversation/conversation.decider.js';
 import { type ConversationEvent, conversationStream } from '../conversation/conversation.events.js';
 import { ConversationGuard } from '../conversation/conversation-guard.js';
 import type { Recorded } from '../../kernel/event-sourcing/events.js';
@@ -15,7 +15,7 @@ import type { GuardrailPolicy } from '../../resources/guardrails/guardrail.polic
 import { TitleConversation } from './title-conversation.reaction.js';
 
 /** The name of a conversation whose first turn was asked with this policy, after a model has found one. */
-async function named(guardrails: GuardrailPolicy | undefined, title: string): Promise<string | undefined> {
+async function named(guardrails: GuardrailPolicy | undefined, title: string, isDeleted = false): Promise<string | undefined> {
   const store = new InMemoryEventStore();
   const streams = new Streams(store, systemTiming);
   await askedTurn(store, 'c1', 't1', guardrails && { guardrails });
@@ -24,7 +24,11 @@ async function named(guardrails: GuardrailPolicy | undefined, title: string): Pr
   const parts = { answer: 'So.', thought: '', sources: [], toolCalls: [], structured: false };
   const data = { conversationId: 'c1', turnId: 't1', ...parts, modelId: 'scripted', usage: null };
   const answered = await streams.transact(stream, conversation, conclude({ type: 'TurnAnswered', data }), cause);
-  const models = new ScriptedModels(() => [text(title)]);
+  if (isDeleted) await streams.transact(stream, conversation, remove, cause);
+  const models = new ScriptedModels(() => {
+    if (isDeleted) throw new Error("What was deleted is nobody's to read.");
+    return [text(title)];
+  });
   const guard = new ConversationGuard(streams, new CodeGuardrails());
   const commands = commandsOver(new EntitleConversationHandler(streams));
   const reaction = new TitleConversation(streams, commands, models, systemTiming, answeringOptions, guard);
@@ -42,4 +46,8 @@ it('a title that a model finds is checked like its answers', async () => {
   expect(await named(codePolicy({ output: 'redact' }), 'On CODE-1234')).toBe('On [CODE]');
   expect(await named(codePolicy({ output: 'block' }), 'On CODE-1234')).toBeUndefined();
   expect(await named(codePolicy({ output: 'block' }), 'On codes')).toBe('On codes');
+});
+
+it('no model reads a conversation that was deleted before its title was looked for', async () => {
+  expect(await named(undefined, 'On CODE-1234', true)).toBeUndefined();
 });
