@@ -22,3 +22,16 @@ it('counts the events that are dealt with, and not the stretches without any', (
   first();
   expect([window.done, window.position]).toEqual([2, 20n]);
 });
+
+it('keeps one entry for all stretches without events that go by while it waits for one', () => {
+  const window = new AckWindow(10n);
+  const first = window.add(11n, new Date(0));
+  for (let position = 12n; position < 10_000n; position++) window.considered(position);
+  expect(window.size).toBe(2);
+  const second = window.add(10_000n, new Date(1));
+  window.considered(10_001n);
+  first();
+  expect([window.done, window.position]).toEqual([1, 9_999n]);
+  second();
+  expect([window.done, window.position, window.size]).toEqual([2, 10_001n, 0]);
+});

@@ -40,7 +40,10 @@ export class AckWindow {
 
   /** Nothing before this position is still to come. */
   considered(position: bigint): void {
-    this.add(position)();
+    const last = this.open.at(-1);
+    // While one event is waited for, stretches without any go by: they are one.
+    if (last?.done && last.at === null) last.position = position;
+    else this.add(position)();
   }
 
   private advance(): void {
