@@ -25,7 +25,10 @@ export class UnsealedTurnQueries {
     return rows.map(({ producer }) => producer);
   }
 
-  /** Those that some producers have taken, except some that are known to be under way, and pauses known to be shown whole; the oldest first. */
+  /**
+   * Those that some producers have taken, except some that are known to be under way, and pauses known to be shown whole; what is
+   * waited for comes before pauses, of which there may be more than are known, the oldest first.
+   */
   async takenBy(
     producers: readonly string[],
     except: Readonly<{ running: readonly string[]; pauses: readonly string[] }>,
@@ -36,7 +39,7 @@ export class UnsealedTurnQueries {
       from unsealed_turns.unsealed_turn
       where producer = any(${[...producers]}) and turn_id <> all(${[...except.running]})
         and (expires_at is null or turn_id <> all(${[...except.pauses]}))
-      order by since, turn_id limit ${limit}`;
+      order by expires_at is not null, since, turn_id limit ${limit}`;
   }
 
   /** Of some conversations, those in which a turn is asked or run. */

@@ -123,6 +123,7 @@ export function unsealedTurnsContract(setUp: () => Promise<ReadModelUnderTest<Un
       await given(22, 'c13', { type: 'ConversationDeleted', data: { conversationId: 'c13' } });
       expect([await untaken(), await expired(at(60))]).toEqual([['p-c11', 'p-c13'], ['p-c14']]);
       expect(idsOf(await queries.takenBy(['p6'], NONE, 10))).toEqual(['p-running']);
+      expect(idsOf(await queries.takenBy(['p6', 'p8'], NONE, 10))).toEqual(['p-running', 'p-c14']);
     });
 
     it('stays its producer’s when it is answered without a pause', async () => {

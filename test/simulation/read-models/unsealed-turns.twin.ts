@@ -47,6 +47,7 @@ export class UnsealedTurnsTwin extends UnsealedTurnQueries {
         !except.running.includes(turnId) &&
         (expiresAt === null || !except.pauses.includes(turnId)),
     );
+    rows.sort((one, other) => Number(one.expiresAt !== null) - Number(other.expiresAt !== null));
     return rows.slice(0, limit).map((row) => ({ ...ids(row), isPaused: row.expiresAt !== null }));
   }
 
