@@ -40,15 +40,14 @@ const ENVIRONMENT = {
 
 export default tseslint.config(
   { ignores: ['dist', 'node_modules', 'coverage', '.data', '**/*.cjs', '**/*.mjs', '*.js', 'test/support/**/*.js'] },
-  ...tseslint.configs.recommendedTypeChecked,
+  // Rules that need types are those of `.oxlintrc.json`: a native program reads the types, and checks them at the same time.
+  ...tseslint.configs.recommended,
   {
-    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    // Nest reads the types of what is decorated as values.
+    languageOptions: { parserOptions: { emitDecoratorMetadata: true, experimentalDecorators: true } },
     rules: {
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
-      '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
-      // Ports promise asynchrony that small adapters do not need.
-      '@typescript-eslint/require-await': 'off',
       'no-restricted-syntax': ['error', ENVIRONMENT],
     },
   },

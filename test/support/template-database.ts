@@ -13,7 +13,11 @@ export async function makeTemplateDatabase(serverUrl: string): Promise<TemplateD
   const name = `test_template_${randomUUID().replaceAll('-', '')}`;
   const onServer = async (statement: string): Promise<void> => {
     const sql = postgres(serverUrl, { max: 1, onnotice: () => undefined });
-    await sql.unsafe(statement).finally(() => sql.end({ timeout: 5 }));
+    try {
+      await sql.unsafe(statement);
+    } finally {
+      await sql.end({ timeout: 5 });
+    }
   };
   await onServer(`create database ${name} template template0`);
   const url = new URL(serverUrl);
