@@ -234,7 +234,6 @@ module.exports = {
     ),
   ],
   options: {
-    tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules' },
     enhancedResolveOptions: {
