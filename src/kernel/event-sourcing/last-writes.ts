@@ -5,7 +5,8 @@ const CALLERS_MAX = 10_000;
 
 /** How far each caller's last write through this process reached, so that what it reads next can wait for it. */
 export class LastWrites {
-  private readonly positions = new LRUCache<string, bigint>({ max: CALLERS_MAX });
+  // With `max`, room for all of them would be made at once.
+  private readonly positions = new LRUCache<string, bigint>({ maxSize: CALLERS_MAX, sizeCalculation: () => 1 });
 
   note(callerId: string, position: bigint | undefined): void {
     if (position === undefined) return;

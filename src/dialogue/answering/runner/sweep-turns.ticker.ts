@@ -37,7 +37,8 @@ export class SweepTurns implements Ticker {
   private readonly logger = new Logger(SweepTurns.name);
   private missed: ReadonlySet<string> = new Set();
   /** Pauses whose stream was seen to be shown to its end: until they are resumed there is nothing more to do. */
-  private readonly wholePauses = new LRUCache<string, true>({ max: PAUSES_REMEMBERED_MAX });
+  // With `max`, room for all of them would be made at once.
+  private readonly wholePauses = new LRUCache<string, true>({ maxSize: PAUSES_REMEMBERED_MAX, sizeCalculation: () => 1 });
   private leasesReadableFrom = new Date(0);
   private leasesSeenAt = new Date(0);
   private isSilent = false;
