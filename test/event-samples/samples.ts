@@ -44,7 +44,9 @@ export async function featureCodecs(root: string): Promise<Readonly<Record<strin
   const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith('.codec.ts'),
   );
-  const modules = await Promise.all(files.map((file) => import(pathToFileURL(join(root, 'src', file)).href) as Promise<Record<string, Codec>>));
+  const modules = await Promise.all(
+    files.map((file) => import(pathToFileURL(join(root, 'src', file)).href) as Promise<Record<string, Codec>>),
+  );
   const named = modules.flatMap((module) => Object.entries(module));
   return Object.fromEntries(named.map(([name, codec]) => [name.replace(/Codec$/, ''), codec]));
 }
