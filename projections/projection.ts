@@ -47,7 +47,7 @@ export type SetMeans = Readonly<{ sql: TransactionSql; rows: PendingQuery<Row[]>
 
 /**
  * A statement for the rows of many events, where changes by key are not enough: it may look for other rows. It is sent
- * after the changes by key that came with it; new rows that come later do not matter to it.
+ * after the changes by key that came with it; new rows that come later do not matter to it, unless it `removes`.
  */
 export type SetStatement = Readonly<{
   /** The columns of its rows, with their types. */
@@ -55,7 +55,9 @@ export type SetStatement = Readonly<{
   /** The tables that it changes or looks at. */
   tables: readonly string[];
   /** Statements of lower steps are sent first. */
-  step: 1 | 2 | 3;
+  step: 1 | 2;
+  /** It takes rows away: what is said of its tables later, rows that are new among it, is sent after it. */
+  removes?: true;
   /**
    * The column that names what a row is about. Two rows about the same are in one statement never, and keep their order with those of
    * other statements. Left out: the statement takes any rows together, and what is said by other sets is nothing to it.

@@ -156,11 +156,11 @@ const TOOLS_OF_RUNS: SetStatement = {
     usesOf(means, means.sql`null, owner_id, agent_id`, means.sql`${means.table('worker')} on worker_id = spender_id`),
 };
 
-/** After whatever came with it of its turns. */
 const TOOLS_FORGOTTEN: SetStatement = {
   columns: { conversation_id: 'text' },
   tables: ['tool_use'],
-  step: 3,
+  step: 1,
+  removes: true,
   statement: ({ sql, rows, table }) => sql`
     delete from ${table('tool_use')} as used using ${rows} where used.conversation_id = told.conversation_id`,
 };

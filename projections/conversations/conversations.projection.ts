@@ -176,6 +176,7 @@ const GONE: SetStatement = {
   columns: { conversation_id: 'text' },
   tables: ['conversation', 'turn', 'work', 'share'],
   step: 1,
+  removes: true,
   statement: ({ sql, rows, table }) => sql`
     with told as (
       select conversation_id from ${rows}

@@ -86,6 +86,7 @@ const NOT_UNDER_WAY: SetStatement = {
   columns: { conversation_id: 'text' },
   tables: ['turn_under_way'],
   step: 1,
+  removes: true,
   statement: ({ sql, rows, table }) => sql`
     delete from ${table('turn_under_way')} as turn using ${rows} where turn.conversation_id = told.conversation_id`,
 };

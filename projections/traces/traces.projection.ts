@@ -159,6 +159,7 @@ const GONE: SetStatement = {
   columns: { conversation_id: 'text' },
   tables: ['conversation', 'trace', 'span'],
   step: 1,
+  removes: true,
   statement: ({ sql, rows, table }) => sql`
     with told as (
       select conversation_id from ${rows}

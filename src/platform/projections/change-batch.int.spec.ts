@@ -65,6 +65,16 @@ const LENGTHENED: SetStatement = {
   statement: ({ sql, rows, table }) => sql`
     update ${table('note')} as note set text = note.text || told.text from ${rows} where note.id = told.id`,
 };
+/** What is there of both goes, and nothing that comes later. */
+const FORGOTTEN: SetStatement = {
+  columns: { id: 'text', note: 'integer' },
+  tables: ['thing', 'note'],
+  step: 1,
+  removes: true,
+  statement: ({ sql, rows, table }) => sql`
+    with told as (select * from ${rows}), things as (delete from ${table('thing')} where id in (select id from told))
+    delete from ${table('note')} where id in (select note from told)`,
+};
 const MEASURED: Derivation = {
   key: 'id',
   statement: ({ sql, rows, table }) => sql`
@@ -95,6 +105,7 @@ describe('Changes of rows, gathered', () => {
     fc.record({ kind: fc.constant('note' as const), id: fc.nat(2), text }),
     fc.record({ kind: fc.constant('lengthen' as const), id: fc.nat(4), text }),
     fc.record({ kind: fc.constant('name' as const), id: fc.integer({ min: 3, max: 4 }), key }),
+    fc.record({ kind: fc.constant('forget' as const), id: fc.constantFrom('x', 'y'), note: fc.nat(4) }),
     fc.record({ kind: fc.constant('measure' as const), id: fc.nat(4) }),
   );
 
@@ -113,6 +124,10 @@ describe('Changes of rows, gathered', () => {
         if (there.has(`note ${step.id}`) || !there.has(`${step.key.id} ${step.key.part}`)) return [];
         there.add(`note ${step.id}`);
         return [inSet(NAMED, { id: step.id, of: step.key.id, part: step.key.part }), derive(MEASURED, `${step.id}`)];
+      }
+      if (step.kind === 'forget') {
+        for (const gone of [`${step.id} 0`, `${step.id} 1`, `note ${step.note}`]) there.delete(gone);
+        return [inSet(FORGOTTEN, { id: step.id, note: step.note })];
       }
       const id = step.kind === 'note' ? `note ${step.id}` : `${step.key.id} ${step.key.part}`;
       if (step.kind === 'remove') return there.delete(id) ? [removeFrom('thing', step.key)] : [];

@@ -46,6 +46,7 @@ export class ChangeBatch {
 
   add(change: Change): void {
     if (change instanceof NewRows) {
+      if (this.sets.removesFrom(change.table)) this.flush();
       for (const row of change.rows) this.gather(change.table, (rows) => rows.add(row));
     } else if (change instanceof ChangedRow) {
       this.afterSetsOf(change.table);
@@ -91,7 +92,7 @@ export class ChangeBatch {
   }
 
   private gatherInSet({ set, row }: RowOfSet): void {
-    if (this.size >= GATHERED_ROWS_MAX || !this.sets.add(set, row)) {
+    if (this.size >= GATHERED_ROWS_MAX || this.sets.precedes(set) || !this.sets.add(set, row)) {
       this.flush();
       this.sets.add(set, row);
     }

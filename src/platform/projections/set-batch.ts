@@ -24,6 +24,18 @@ export class SetBatch {
     return [...this.rows.keys()].some(({ tables }) => tables.includes(table));
   }
 
+  /** Whether a statement here takes rows of the table away. */
+  removesFrom(table: string): boolean {
+    return [...this.rows.keys()].some(({ removes, tables }) => removes && tables.includes(table));
+  }
+
+  /** Whether a statement here has to be sent before another, because one of them takes rows away that the other is about. */
+  precedes(set: SetStatement): boolean {
+    return [...this.rows.keys()].some(
+      (other) => other !== set && (other.removes || set.removes) && other.tables.some((table) => set.tables.includes(table)),
+    );
+  }
+
   /** In the order in which they are to be sent. */
   get inOrder(): readonly (readonly [SetStatement, readonly Columns[]])[] {
     return [...this.rows].sort(([one], [other]) => one.step - other.step);
