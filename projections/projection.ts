@@ -74,6 +74,16 @@ export class RowOfSet {
   ) {}
 }
 
+/** Takes away all rows of a table with a value in a column, those of many values at once. */
+export const allWith = (column: string, table: string): SetStatement => ({
+  columns: { [column]: 'text' },
+  tables: [table],
+  step: 1,
+  removes: true,
+  statement: ({ sql, rows, table: placed }) => sql`
+    delete from ${placed(table)} as old using ${rows} where old.${sql(column)} = told.${sql(column)}`,
+});
+
 /** What follows from all other rows, for one thing: `statement` is sent last, with each key once, however often it is asked for. */
 export type Derivation = Readonly<{ key: string; statement: (means: SetMeans) => Statement }>;
 

@@ -13,6 +13,7 @@ import type { Recorded } from '../../src/kernel/event-sourcing/events.js';
 import { monitorCodec } from '../../src/triggers/monitors/monitor/monitor.codec.js';
 import type { MonitorEvent } from '../../src/triggers/monitors/monitor/monitor.events.js';
 import {
+  allWith,
   type Change,
   defineProjection,
   inSet,
@@ -156,14 +157,7 @@ const TOOLS_OF_RUNS: SetStatement = {
     usesOf(means, means.sql`null, owner_id, agent_id`, means.sql`${means.table('worker')} on worker_id = spender_id`),
 };
 
-const TOOLS_FORGOTTEN: SetStatement = {
-  columns: { conversation_id: 'text' },
-  tables: ['tool_use'],
-  step: 1,
-  removes: true,
-  statement: ({ sql, rows, table }) => sql`
-    delete from ${table('tool_use')} as used using ${rows} where used.conversation_id = told.conversation_id`,
-};
+const TOOLS_FORGOTTEN = allWith('conversation_id', 'tool_use');
 
 const usesOf = ({ sql, rows, table }: SetMeans, whose: Fragment, spender: Fragment): Statement => sql`
   insert into ${table('tool_use')} (spender_id, tool_name, at, calls, failures, conversation_id, owner_id, agent_id)

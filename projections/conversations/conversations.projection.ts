@@ -10,6 +10,7 @@ import type {
 } from '../../src/dialogue/conversation/conversation.events.js';
 import type { Recorded } from '../../src/kernel/event-sourcing/events.js';
 import {
+  allWith,
   type Change,
   changeIn,
   defineProjection,
@@ -18,8 +19,6 @@ import {
   insertInto,
   removeFrom,
   type RowChange,
-  type RowOfSet,
-  type SetStatement,
   type Statement,
 } from '../projection.js';
 import { asJsonb, asText } from '../text.js';
@@ -167,28 +166,13 @@ export const conversations = defineProjection<ConversationEvent>({
   },
 });
 
-function gone({ data: { conversationId } }: Recorded<ConversationDeleted | ConversationPurged>): RowOfSet {
-  return inSet(GONE, { conversation_id: conversationId });
+function gone({ data: { conversationId } }: Recorded<ConversationDeleted | ConversationPurged>): readonly Change[] {
+  const key = { conversation_id: conversationId };
+  return [...GONE.map((rows) => inSet(rows, key)), removeFrom('conversation', key)];
 }
 
 /** Nothing comes of a conversation that is gone. Many go at once when their owner deletes them all. */
-const GONE: SetStatement = {
-  columns: { conversation_id: 'text' },
-  tables: ['conversation', 'turn', 'work', 'share'],
-  step: 1,
-  removes: true,
-  statement: ({ sql, rows, table }) => sql`
-    with told as (
-      select conversation_id from ${rows}
-    ), turns as (
-      delete from ${table('turn')} where conversation_id in (select conversation_id from told)
-    ), works as (
-      delete from ${table('work')} where conversation_id in (select conversation_id from told)
-    ), shares as (
-      delete from ${table('share')} where conversation_id in (select conversation_id from told)
-    )
-    delete from ${table('conversation')} where conversation_id in (select conversation_id from told)`,
-};
+const GONE = ['turn', 'work', 'share'].map((table) => allWith('conversation_id', table));
 
 /** What the sidebar says of the conversation may be another thing then. */
 const marked = (conversationId: string, change: RowChange | Statement): readonly Change[] => [

@@ -11,6 +11,7 @@ import type { ExpiredFollowUpsEvent } from '../../src/background/follow-ups/expi
 import { followUpsCodec } from '../../src/background/follow-ups/follow-ups.codec.js';
 import type { FollowUpId, FollowUpsEvent } from '../../src/background/follow-ups/follow-ups.events.js';
 import {
+  allWith,
   changeIn,
   type ChangedRow,
   defineProjection,
@@ -19,7 +20,6 @@ import {
   removeFrom,
   type RemovedRow,
   type RowOfSet,
-  type SetStatement,
 } from '../projection.js';
 import { asText } from '../text.js';
 
@@ -82,11 +82,4 @@ function notUnderWay({ data }: Recorded<ConversationDeleted | ConversationPurged
   return inSet(NOT_UNDER_WAY, { conversation_id: data.conversationId });
 }
 
-const NOT_UNDER_WAY: SetStatement = {
-  columns: { conversation_id: 'text' },
-  tables: ['turn_under_way'],
-  step: 1,
-  removes: true,
-  statement: ({ sql, rows, table }) => sql`
-    delete from ${table('turn_under_way')} as turn using ${rows} where turn.conversation_id = told.conversation_id`,
-};
+const NOT_UNDER_WAY = allWith('conversation_id', 'turn_under_way');
