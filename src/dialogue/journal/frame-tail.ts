@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Departure } from '../../kernel/departure.js';
 import type { SignedInUser } from '../../resources/identity/caller.js';
 import { AnswerReaders } from './answer-readers.js';
 import type { BegunReading } from './message-access.js';
@@ -27,7 +28,7 @@ export class FrameTail {
   tail(
     turn: TurnToRun,
     after: number,
-    signal: AbortSignal,
+    signal: Departure,
     reader?: SignedInUser,
     begun?: BegunReading,
   ): AsyncIterable<FrameBatch> {

@@ -7,6 +7,7 @@ import {
   StoreUnavailable,
   STREAM_START,
 } from '../../kernel/event-sourcing/event-store.js';
+import type { Departure } from '../../kernel/departure.js';
 import { SIGNAL_BYTES_MAX, Signals } from '../../kernel/signals.js';
 import { Timing } from '../../kernel/timing.js';
 import type { FramePublisher } from './frame-publisher.port.js';
@@ -59,7 +60,7 @@ class Reader {
   /** Set while it waits for what comes after the end of a run, which may be called off without a word. */
   waitsPastEnd = false;
   /** Aborts when it goes. */
-  signal: AbortSignal | undefined;
+  signal: Departure | undefined;
 
   /** `next`: the frame it wants. */
   constructor(public next: number) {}
@@ -182,7 +183,7 @@ export class MessageFeed implements FramePublisher {
     messageId: string,
     after: number,
     follows: Follows,
-    signal: AbortSignal,
+    signal: Departure,
     opened?: AsyncIterable<StoredTexts>,
   ): AsyncGenerator<FrameBatch> {
     const awaited = after < 0 ? this.taken(messageId) : undefined;

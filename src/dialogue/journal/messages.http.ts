@@ -5,12 +5,12 @@ import { ConversationQueries } from '../../../projections/conversations/conversa
 import { type Message, MessageDigest, noMessage, withFrame } from './message.policy.js';
 import { MessageAccess, type OpenedMessage, type ReadableMessage } from './message-access.js';
 import { type Frame, isTerminal, messageStream } from './message.events.js';
-import { onlookerOf } from '../../resources/identity/caller.js';
+import { onlookerOf, type SignedInUser } from '../../resources/identity/caller.js';
 import type { Identity } from '../../resources/identity/identity.js';
 import { RequestIdentity } from '../../resources/identity/identity.http.js';
 import { EventStore, REVISION_MAX, type StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 import { Rejection } from '../../kernel/rejection.js';
-import { SseStreams } from '../../platform/http/sse.js';
+import { type OpenedStream, SseStreams } from '../../platform/http/sse.js';
 import { FrameTail } from './frame-tail.js';
 import { pump } from './pump.js';
 import { JournalOptions } from './journal-options.js';
@@ -53,19 +53,15 @@ export class MessagesController {
       : this.access.readable(messageId, identity));
     try {
       const after = cursorOf(cursor);
+      const reader = onlookerOf(await identity.callerOrReader());
       if (message.expired) throw expired();
       if (this.streams.size >= this.options.streamsMax) {
         throw new Rejection('too-many-requests', 'Too many concurrent streams');
       }
-      const sse = this.streams.start(reply);
-      await sse.comment('connected');
-      const turn = { conversationId: message.conversationId, turnId: messageId };
-      const reader = onlookerOf(await identity.callerOrReader());
-      const sent = await pump(this.frames.tail(turn, after, sse.signal, reader, message.begun), sse);
-      if (sent === 0) await sse.comment('up-to-date');
-      sse.end();
-    } finally {
+      this.streams.serve(reply, (sse) => this.send(message, after, reader, sse));
+    } catch (error) {
       await message.begun?.journal.letGo();
+      throw error;
     }
   }
 
@@ -108,6 +104,18 @@ export class MessagesController {
       isTerminal(last.data) &&
       (await this.activity.endsWith(message.conversationId, messageId, last.revision));
     return { message_id: messageId, frames: digest.frames, last_id: digest.lastId, sha256: digest.hex(), complete };
+  }
+
+  private async send(message: OpenedMessage, after: number, reader: SignedInUser | undefined, sse: OpenedStream): Promise<void> {
+    const { messageId: turnId, conversationId, begun } = message;
+    try {
+      await sse.comment('connected');
+      const sent = await pump(this.frames.tail({ conversationId, turnId }, after, sse.departure, reader, begun), sse);
+      if (sent === 0) await sse.comment('up-to-date');
+      sse.end();
+    } finally {
+      await begun?.journal.letGo();
+    }
   }
 
   private async read({ messageId }: ReadableMessage): Promise<{ soFar: Message; lastAt: Date | null }> {

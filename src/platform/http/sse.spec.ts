@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import net from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Rejection } from '../../kernel/rejection.js';
 import { type SseLimits, type SseStream, SseStreams } from './sse.js';
 
 const LIMITS: SseLimits = { keepaliveMs: 60_000, stallMs: 60_000, bufferedBytesMax: 256 * 1024 };
@@ -94,6 +95,20 @@ describe('an event stream', () => {
     const response = await fetch(`http://127.0.0.1:${port()}`);
     expect(response.status).toBe(200);
     await response.body!.cancel();
+  });
+
+  it('is written beside its request, and breaks off where that fails', async () => {
+    streams = new SseStreams(LIMITS);
+    server.on('request', (_request, raw) =>
+      streams.serve({ raw, hijack: () => undefined, getHeaders: () => ({}) }, async (stream) => {
+        await stream.write('data: 1\n\n');
+        throw new Rejection('not-found', 'Not found');
+      }),
+    );
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const response = await fetch(`http://127.0.0.1:${port()}/`);
+    await expect(response.text()).rejects.toThrow('terminated');
+    expect(streams.size).toBe(0);
   });
 
   it('is kept alive by comments while it is silent, and only then', async () => {

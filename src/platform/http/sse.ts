@@ -1,4 +1,7 @@
 import type { ServerResponse } from 'node:http';
+import { Logger } from '@nestjs/common';
+import type { Departure } from '../../kernel/departure.js';
+import { failureOf } from './errors.js';
 
 /** What an event stream needs of a Fastify reply. */
 export type StreamableReply = Readonly<{
@@ -28,6 +31,13 @@ export type SseStream = Readonly<{
   end(): void;
 }>;
 
+/** A reader for whom nothing has been made yet that it may not need. */
+export type OpenedStream = SseStream &
+  Readonly<{
+    /** What `signal` says, and little to keep. */
+    departure: Departure;
+  }>;
+
 const SSE_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',
@@ -37,6 +47,8 @@ const SSE_HEADERS = {
 const KEEPALIVE = ': keepalive\n\n';
 const OPEN = Promise.resolve(true);
 const GONE = Promise.resolve(false);
+
+type Head = Readonly<{ status?: number; headers?: Record<string, string> }>;
 
 const streamOn = new WeakMap<ServerResponse, SseStream>();
 
@@ -49,6 +61,7 @@ export function endEventStream(response: ServerResponse): boolean {
 
 /** The event streams this process has open. One ticker serves them all, so that an idle reader costs a socket and little else. */
 export class SseStreams {
+  private readonly logger = new Logger(SseStreams.name);
   private readonly open = new Set<Stream>();
   private ticker: NodeJS.Timeout | undefined;
   private closing = false;
@@ -73,10 +86,7 @@ export class SseStreams {
   }
 
   /** Takes the reply over and sends its head: the status, what hooks have set (CORS, request id), and what makes it an event stream. */
-  start(
-    reply: StreamableReply,
-    { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
-  ): SseStream {
+  start(reply: StreamableReply, { status = 200, headers = {} }: Head = {}): OpenedStream {
     const { raw } = reply;
     const head = { ...reply.getHeaders(), ...headers, ...SSE_HEADERS };
     reply.hijack();
@@ -96,6 +106,20 @@ export class SseStreams {
     raw.flushHeaders();
     if (this.closing) stream.end();
     return stream;
+  }
+
+  /**
+   * As `start`, for a stream that stays open for long: it is written beside the request, so that its handler returns, and all that
+   * is kept while a request is handled can go. A stream that fails breaks off.
+   */
+  serve(reply: StreamableReply, write: (stream: OpenedStream) => Promise<void>, head?: Head): void {
+    const requestId = String(reply.getHeaders()['x-request-id']);
+    const { raw } = reply;
+    write(this.start(reply, head)).catch((error: unknown) => {
+      if (failureOf(error, requestId).unexpected)
+        this.logger.error(`An event stream broke off (request ${requestId})`, error instanceof Error ? error.stack : error);
+      raw.destroy();
+    });
   }
 
   /** Ends every stream, and each that is started from now on: clients go on elsewhere from their cursors. */
@@ -140,8 +164,29 @@ class Room {
   }
 }
 
-class Stream implements SseStream {
-  private readonly gone = new AbortController();
+/** The departure of one reader. */
+class Gone implements Departure {
+  aborted = false;
+  private listeners: (() => void)[] = [];
+
+  addEventListener(_: 'abort', listener: () => void): void {
+    this.listeners.push(listener);
+  }
+
+  removeEventListener(_: 'abort', listener: () => void): void {
+    this.listeners = this.listeners.filter((each) => each !== listener);
+  }
+
+  abort(): void {
+    this.aborted = true;
+    for (const listener of this.listeners) listener();
+    this.listeners = [];
+  }
+}
+
+class Stream implements OpenedStream {
+  readonly departure = new Gone();
+  private leaving: AbortController | undefined;
   private lastWriteAt = performance.now();
   /** Set while the socket has no room: all writers wait for the same drain, so there is one listener however many they are. */
   private room: Room | undefined;
@@ -158,11 +203,17 @@ class Stream implements SseStream {
   }
 
   get signal(): AbortSignal {
-    return this.gone.signal;
+    if (this.leaving) return this.leaving.signal;
+    const leaving = (this.leaving = new AbortController());
+    // With a reason of its own, no error is made for it.
+    const leave = () => leaving.abort('gone');
+    if (this.departure.aborted) leave();
+    else this.departure.addEventListener('abort', leave);
+    return leaving.signal;
   }
 
   write(bytes: string): Promise<boolean> {
-    if (this.endedAt !== undefined || this.signal.aborted) return GONE;
+    if (this.endedAt !== undefined || this.departure.aborted) return GONE;
     if (this.raw.writableLength > this.limits.bufferedBytesMax) {
       this.destroy();
       return GONE;
@@ -177,7 +228,7 @@ class Stream implements SseStream {
   }
 
   end(): void {
-    if (this.endedAt !== undefined || this.signal.aborted) return;
+    if (this.endedAt !== undefined || this.departure.aborted) return;
     this.endedAt = performance.now();
     this.raw.end();
   }
@@ -197,9 +248,8 @@ class Stream implements SseStream {
   }
 
   private closed() {
-    if (this.signal.aborted) return;
-    // With a reason of its own, no error is made for it.
-    this.gone.abort('gone');
+    if (this.departure.aborted) return;
+    this.departure.abort();
     this.hasRoom(false);
     this.onClose();
   }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../kernel/clock.js';
+import type { Departure } from '../../kernel/departure.js';
 import type { StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 import type { SseStream } from '../../platform/http/sse.js';
 import type { Beginning } from './user-backlog.js';
@@ -18,13 +19,18 @@ export class UserEventStream {
   ) {}
 
   /** Resolves when the reader is gone, or has got a full page and must come again for the rest. */
-  async send(userId: string, { after, head, truncated }: Beginning, sse: SseStream): Promise<void> {
+  async send(
+    userId: string,
+    { after, head, truncated }: Beginning,
+    sse: SseStream,
+    departure: Departure = sse.signal,
+  ): Promise<void> {
     const pageMax = this.options.settings.replayEventsPerRequestMax;
     // A page is closed although the connection could go on: a live event must not be sent over those between.
     let room = head - after > pageMax ? pageMax : Infinity;
     if (truncated && !(await this.sendTruncated(userId, truncated.resumeAt, truncated.oldest, sse))) return;
     let next = after + 1;
-    for await (const page of this.feed.tail(userStream(userId), after, sse.signal)) {
+    for await (const page of this.feed.tail(userStream(userId), after, departure)) {
       const [first] = page;
       if (first!.revision > next && !(await this.sendOvertaken(userId, first!, sse))) return;
       const sent = page.slice(0, room);

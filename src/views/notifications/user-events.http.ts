@@ -9,9 +9,9 @@ import { KeyValue } from '../../kernel/key-value.js';
 import { holdSlot, type Lease } from '../../kernel/lease.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { Timing } from '../../kernel/timing.js';
-import { SseStreams } from '../../platform/http/sse.js';
+import { type OpenedStream, SseStreams } from '../../platform/http/sse.js';
 import { ReplayBudget } from './replay-budget.js';
-import { UserBacklog } from './user-backlog.js';
+import { type Beginning, UserBacklog } from './user-backlog.js';
 import { type BacklogTruncated, idIn, type UserEventId } from './user-event.policy.js';
 import { UserEventStream } from './user-event-stream.js';
 import { type UserEvent, userKey, userStream } from './user.events.js';
@@ -61,9 +61,17 @@ export class UserEventsController {
       if (cursor) await this.spend(user.userId, reply);
       // Where it begins is settled before the client knows that it is connected: what it does next, it will be told.
       const beginning = await this.backlog.beginning(userStream(user.userId), cursor);
-      const sse = this.streams.start(reply);
+      this.streams.serve(reply, (sse) => this.send(user.userId, beginning, sse, slot));
+    } catch (error) {
+      await slot?.release();
+      throw error;
+    }
+  }
+
+  private async send(userId: string, beginning: Beginning, sse: OpenedStream, slot: Lease | undefined): Promise<void> {
+    try {
       await sse.comment('connected');
-      await this.events.send(user.userId, beginning, sse);
+      await this.events.send(userId, beginning, sse, sse.departure);
       // First the slot, then the end: a client that comes again at once finds it free.
       await slot?.release();
       sse.end();

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Departure } from '../../kernel/departure.js';
 import { EventStore, type StoredEvent, StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
 import { Signals } from '../../kernel/signals.js';
 import { Timing } from '../../kernel/timing.js';
@@ -61,7 +62,7 @@ export class UserFeed {
   }
 
   /** Pages of a stream after a revision, then what comes; ends quietly when aborted. Events that were trimmed are missing. */
-  async *tail(stream: string, after: number, signal: AbortSignal): AsyncGenerator<readonly StoredEvent[]> {
+  async *tail(stream: string, after: number, signal: Departure): AsyncGenerator<readonly StoredEvent[]> {
     const reader = new Reader(after + 1);
     const leave = this.topics.join(stream, reader);
     signal.addEventListener('abort', reader.wake);

@@ -2,6 +2,10 @@ import type { IncomingMessage, Server } from 'node:http';
 
 const SWEEPS_PER_BOUND = 4;
 
+/** Of those that have none Node says only later that they have come in. */
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
 /** Ends connections whose request is still coming in and of which nothing has come for so long. */
 export function endStalledBodies(server: Server, stallMs: number): void {
   const arriving = new Map<IncomingMessage, { bytes: number; since: number }>();
@@ -15,7 +19,8 @@ export function endStalledBodies(server: Server, stallMs: number): void {
     }
   }, stallMs / SWEEPS_PER_BOUND).unref();
   server.on('request', (request: IncomingMessage) => {
-    if (!request.complete) arriving.set(request, { bytes: request.socket.bytesRead, since: performance.now() });
+    if (!request.complete && hasBody(request))
+      arriving.set(request, { bytes: request.socket.bytesRead, since: performance.now() });
   });
   server.once('close', () => clearInterval(sweep));
 }
