@@ -104,6 +104,12 @@ it('keeps what was committed from one start to the next, and leaves no process b
   expect(await query(second.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
 });
 
+it('derives no key in thousands of steps from a password that cannot be guessed', async () => {
+  const { url } = await start();
+  const verifiers = await query(url, 'select rolpassword as verifier from pg_authid where rolpassword is not null');
+  expect(verifiers).toEqual([{ verifier: expect.stringMatching(/^SCRAM-SHA-256\$1:/) }]);
+});
+
 it('is in UTF-8, is durable, and takes no one without the password', async () => {
   const { url } = await start(false);
   const settings = `select current_setting('server_encoding') as encoding, current_setting('fsync') as fsync,
