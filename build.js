@@ -1,17 +1,34 @@
 /**
  * Compiles what changed since the last build into `dist`, and takes away what has no source any more; `npm start` runs it.
  * SWC compiles file by file. Types are checked by `npm run typecheck` and by `npm run build`. What Node starts is bundled
- * from these with the packages it uses: to read three thousand modules in one by one takes two seconds of every start.
+ * from these with the packages it uses: to read three thousand modules in one by one takes two seconds of every start. What
+ * V8 makes of the bundle is kept beside it: to compile it takes another half.
  *
  * `node build.js --bundle <folder>` does only this last step, of what was compiled into that folder.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { cachedDataVersionTag } from 'node:v8';
 
 const OUT = process.argv[2] === '--bundle' ? process.argv[3] : 'dist';
-/** The bundles: `program/main.js` for `src/app/main.ts`. */
-const BUNDLES = join(OUT, 'program');
+/** The bundle, and what starts a program of it: `program/main.js` for `src/app/main.ts`. */
+const PROGRAMS = join(OUT, 'program');
+const BUNDLE = join(PROGRAMS, 'bundle.cjs');
+/** Loads the bundle. */
+const LOADER = join(OUT, 'src', 'app', 'bundle.js');
 const FOLDERS = ['src', 'projections'];
 /** The pages of this folder, without those of the folders in it, are documents of the demo. */
 const PAGES = 'docs';
@@ -30,8 +47,9 @@ const NAMES_ALL = 'var __name = (target, value) => __defProp(target, "name", { v
 /** What has no prototype is no class. */
 const NAMES_CLASSES = NAMES_ALL.replace('=> ', '=> target.name === value || target.prototype === undefined ? target : ');
 
+const isStarted = (file) => /^src\/app\/(main|rebuild|token)\.ts$/.test(file);
 /** Programs, and the two modules that `main.ts` begins with. */
-const isStarted = (file) => /^src\/app\/(main|rebuild|token|service|platform)\.ts$/.test(file);
+const isBundled = (file) => isStarted(file) || /^src\/app\/(service|platform)\.ts$/.test(file);
 /** Binaries find their libraries beside themselves; what Nest can also do without is not here at all. */
 const NOT_BUNDLED = [
   '@napi-rs/canvas',
@@ -43,11 +61,15 @@ const NOT_BUNDLED = [
   '@nestjs/platform-express',
 ];
 
-/** What modules of CommonJS and modules that name their own place find in a bundle. */
-const BANNER = `import { createRequire as __requireFrom } from 'node:module';
-import { fileURLToPath as __pathOf } from 'node:url';
-const require = __requireFrom(import.meta.url);
-const __origin = (path) => new URL(path, import.meta.url).href;`;
+/** What modules find in the bundle, which is a function. Strict, as modules are. */
+const BANNER = `(function (exports, require, module, __filename) { 'use strict';
+const { fileURLToPath: __pathOf, pathToFileURL: __urlOf } = require('node:url');
+const __origin = (path) => new URL(path, __urlOf(__filename)).href;`;
+const FOOTER = '})';
+
+/** The first stack trace waits for the map to be read: for three times as long if it held all lines of packages, too. */
+const NO_MAP = Buffer.from('{"version":3,"sources":[""],"mappings":"AAAA"}').toString('base64');
+const UNMAPPED = `\n//# sourceMappingURL=data:application/json;base64,${NO_MAP}`;
 
 /** npm writes the first at every installation, and the build the second once it has patched what was installed. */
 const INSTALLED = join('node_modules', '.package-lock.json');
@@ -66,7 +88,8 @@ if (process.argv[2] === '--bundle') {
   sweep();
   for (const file of copied) put(file, readFileSync(file));
   for (const [path, text] of await compile(compiled)) putAt(path, text);
-  if (files.some(isStarted) && bundlesAreStale()) await bundle();
+  if (files.some(isStarted) && bundleIsStale()) await bundle();
+  else if (files.some(isStarted) && !existsSync(keptCode())) keepCode();
   const seconds = (Date.now() - began.getTime()) / 1000;
   if (compiled.length > 0) process.stderr.write(`Compiled ${compiled.length} files in ${seconds.toFixed(1)} s.\n`);
 }
@@ -79,21 +102,14 @@ function patchPackages() {
   writeFileSync(PATCHED, '');
 }
 
-/** @throws Error where esbuild names things in another way */
-function namingClasses(outputFiles) {
-  const named = outputFiles.filter(({ text }) => text.includes(NAMES_ALL));
-  if (named.length !== 1) throw new Error(`Names are kept in ${named.length} files of the bundle, not in one.`);
-  return outputFiles.map(({ path, text }) => ({ path, text: text.replace(NAMES_ALL, () => NAMES_CLASSES) }));
-}
-
 async function bundle() {
   const { build } = await import('esbuild');
+  const loads = (file) => `export const ${nameOf(file)} = () => import(${JSON.stringify(resolve(outputOf(file)))});`;
   const { outputFiles } = await build({
-    entryPoints: files.filter(isStarted).map((file) => resolve(outputOf(file))),
-    outdir: resolve(BUNDLES),
+    stdin: { contents: files.filter(isBundled).map(loads).join('\n'), resolveDir: resolve(OUT) },
+    outfile: resolve(BUNDLE),
     bundle: true,
-    splitting: true,
-    format: 'esm',
+    format: 'cjs',
     platform: 'node',
     target: 'node20',
     sourcemap: true,
@@ -102,34 +118,76 @@ async function bundle() {
     keepNames: true,
     external: NOT_BUNDLED,
     banner: { js: BANNER },
+    footer: { js: FOOTER },
     plugins: [{ name: 'origins', setup: ({ onLoad }) => onLoad({ filter: /\.[cm]?js$/ }, withItsOrigin) }],
     logLevel: 'error',
     write: false,
   });
-  const isEntry = ({ path }) => isStarted(`src/app/${basename(path).replace(/\.js$/, '.ts')}`);
-  // Programs come after what they import, and old parts go once no program imports them.
-  const written = namingClasses(outputFiles)
-    .sort((a, b) => isEntry(a) - isEntry(b))
-    .map(({ path, text }) => {
-      const target = join(BUNDLES, basename(path));
-      putAt(target, text);
-      return target;
-    });
-  for (const path of filesUnder(BUNDLES)) if (!written.includes(path)) rmSync(path);
+  for (const { path, text } of outputFiles)
+    putAt(relative('.', path), path.endsWith('.map') ? text : signed(inAscii(namingClasses(text))));
+  keepCode();
+  // Programs come after what they import.
+  const programs = files.filter(isStarted).map(programOf);
+  for (const path of programs) putAt(path, starting(basename(path, '.js')));
+  const written = [BUNDLE, `${BUNDLE}.map`, keptCode(), ...programs];
+  for (const path of filesUnder(PROGRAMS)) if (!written.includes(path)) rmSync(path);
+}
+
+function nameOf(file) {
+  return basename(file, '.ts');
+}
+
+function programOf(file) {
+  return join(PROGRAMS, `${nameOf(file)}.js`);
+}
+
+function starting(name) {
+  return `import { bundle } from '${relative(PROGRAMS, LOADER)}';\nawait bundle().${name}();\n`;
+}
+
+/** @throws Error where esbuild names things in another way */
+function namingClasses(text) {
+  if (!text.includes(NAMES_ALL)) throw new Error('Names are kept in another way in the bundle.');
+  return text.replace(NAMES_ALL, () => NAMES_CLASSES);
+}
+
+/** So that a character is a byte, of which V8 makes half of what it else does. esbuild leaves others in comments and regular expressions. */
+function inAscii(text) {
+  return text.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** By this the code that is kept of one bundle is told from that of another, of which V8 compares the length alone. */
+function signed(text) {
+  return `/*${createHash('sha256').update(text).digest('hex')}*/${text}`;
+}
+
+/** Of this version of V8, on this machine. */
+function keptCode() {
+  return `${BUNDLE}.${cachedDataVersionTag()}`;
+}
+
+/** In a process that ends with it: what is loaded may have begun something. */
+function keepCode() {
+  const program = `const { keepCode } = await import('${pathToFileURL(LOADER)}'); await keepCode(); process.exit(0);`;
+  const { status } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  if (status !== 0) process.exit(1);
 }
 
 /** Modules that look for files beside themselves look where they were before they were bundled. */
 function withItsOrigin({ path }) {
   const source = readFileSync(path, 'utf8');
-  const origin = `__origin(${JSON.stringify(relative(BUNDLES, path))})`;
+  const origin = `__origin(${JSON.stringify(relative(PROGRAMS, path))})`;
   const names = ['__filename', '__dirname'].filter((name) => new RegExp(`\\b${name}\\b`).test(source));
   const values = { __filename: `__pathOf(${origin})`, __dirname: `__pathOf(new URL('.', ${origin}))` };
   const declared = names.map((name) => `var ${name} = ${values[name]};`).join('');
-  return { contents: declared + source.replaceAll('import.meta.url', origin), loader: 'js' };
+  const map = path.includes(`${sep}node_modules${sep}`) ? UNMAPPED : '';
+  return { contents: declared + source.replaceAll('import.meta.url', origin) + map, loader: 'js' };
 }
 
-function bundlesAreStale() {
-  const oldest = Math.min(...files.filter(isStarted).map((file) => changedAt(join(BUNDLES, basename(outputOf(file))))));
+function bundleIsStale() {
+  const oldest = Math.min(...[BUNDLE, ...files.filter(isStarted).map(programOf)].map(changedAt));
   return files.filter(isProgram).some((file) => changedAt(outputOf(file)) > oldest);
 }
 

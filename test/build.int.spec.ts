@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -31,8 +32,11 @@ const SOURCES = {
   // A program reads a file that lies beside one of its modules.
   'src/beside.ts':
     "import { readFileSync } from 'node:fs';\nexport const table = readFileSync(new URL('../projections/invoices.sql', import.meta.url), 'utf8');",
+  'src/app/bundle.ts': readFileSync(join(ROOT, 'src/app/bundle.ts'), 'utf8'),
+  'src/app/service.ts': "export { greeting } from '../greeting.js';",
   'src/app/main.ts':
-    "import { greeting } from '../greeting.js';\nimport { table } from '../beside.js';\nconsole.log(greeting, table, (await import('./later.js')).Later.name);",
+    "import { greeting } from '../greeting.js';\nimport { table } from '../beside.js';\nif (process.argv[2]) throw new Error(process.argv[2]);\n" +
+    "void import('./later.js').then(({ Later }) => console.log(greeting, table, Later.name, /[^µ’]+/.exec('5µ')![0]));",
   'src/app/later.ts': 'export class Later {}',
   'projections/invoices.sql': 'create table invoices ();',
 };
@@ -102,8 +106,8 @@ it('compiles again what has changed, and nothing else', () => {
 });
 
 it('bundles what is started, which finds its files and keeps the names of its classes', () => {
-  expect(started()).toBe('good day create table invoices (); Later');
-  expect(JSON.parse(read('dist/program/main.js.map'))).toHaveProperty(
+  expect(started()).toBe('good day create table invoices (); Later 5');
+  expect(JSON.parse(read('dist/program/bundle.cjs.map'))).toHaveProperty(
     'sources',
     expect.arrayContaining(['../../src/greeting.ts']),
   );
@@ -117,11 +121,37 @@ it('bundles again when a module of it has changed, leaves no old part, and does 
   write('src/app/later.ts', 'export class Later {}\nexport const hour = 3;');
   built();
   expect(writtenBy('dist/program/main.js')).not.toBe(first);
-  expect(started()).toBe('good day create table invoices (); Later');
+  expect(started()).toBe('good day create table invoices (); Later 5');
   expect(parts()).toHaveLength(firstParts.length);
   rmSync(path('dist/program/main.js'));
   built();
-  expect(started()).toBe('good day create table invoices (); Later');
+  expect(started()).toBe('good day create table invoices (); Later 5');
+});
+
+it('keeps what V8 makes of the bundle, starts from it, and makes it again for another V8', () => {
+  const kept = () => readdirSync(path('dist/program')).find((name) => /^bundle\.cjs\.\d+$/.test(name));
+  const file = path(join('dist/program', kept()!));
+  const bundle = read('dist/program/bundle.cjs');
+  // With its length and checksum it passes for what was compiled.
+  const forged = bundle.replaceAll('good day', 'bad! day');
+  write('dist/program/bundle.cjs', forged);
+  expect(started()).toContain('good day');
+  write('dist/program/bundle.cjs', forged.replace(bundle.slice(2, 66), '0'.repeat(64)));
+  expect(started()).toContain('bad! day');
+  write('dist/program/bundle.cjs', forged);
+  renameSync(file, file.replace(/\d+$/, '1'));
+  expect(started()).toContain('bad! day');
+  const first = writtenBy('dist/program/bundle.cjs');
+  built();
+  expect(statSync(file).size).toBeGreaterThan(0);
+  expect(writtenBy('dist/program/bundle.cjs')).toBe(first);
+});
+
+it('names sources in stack traces where Node is asked to', () => {
+  const failed = (...flags: string[]) =>
+    spawnSync(process.execPath, [...flags, 'dist/program/main.js', 'Out of order'], { cwd: project, encoding: 'utf8' }).stderr;
+  expect(failed('--enable-source-maps')).toMatch(/Error: Out of order\n    at .*\/src\/app\/main\.ts:3:\d+\)?\n/);
+  expect(failed()).toMatch(/Error: Out of order\n    at .*\/dist\/program\/bundle\.cjs:\d+:\d+\)?\n/);
 });
 
 it('makes again what was deleted, and takes away what has no source any more', () => {

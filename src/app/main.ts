@@ -3,6 +3,7 @@ import { ConfigInvalid } from '../platform/config/config.js';
 import { configOrExit, EXIT_CONFIG } from '../platform/config/load-config.js';
 import { requireDescriptors } from '../platform/descriptors.js';
 import { openPlatform } from './platform.js';
+import type { Service } from './service.js';
 import { openLog } from '../platform/telemetry/log.js';
 
 const config = configOrExit();
@@ -18,29 +19,33 @@ try {
 }
 const onOutage = (error: unknown, waitMs: number) => log.warn({ err: error, waitMs }, 'What this process rests on is waited for');
 const opening = openPlatform(config, fail, onOutage).catch(fail);
-// The rest of the program is read in while Postgres starts.
-const { startService } = await import('./service.js');
-const { DemoSeeding } = await import('../views/demo/demo-seeding.js');
-const { DEMO_KEY } = await import('../views/demo/seed-demo.js');
-const service = await startService(await opening, log).catch(fail);
-log.info(`Listening on ${service.url}, the API reference is at ${service.url}/api/docs`);
+void start();
 
-process.once('SIGTERM', shutDown);
-process.once('SIGINT', shutDown);
+async function start(): Promise<void> {
+  // The rest of the program is loaded while Postgres starts.
+  const { startService } = await import('./service.js');
+  const { DemoSeeding } = await import('../views/demo/demo-seeding.js');
+  const { DEMO_KEY } = await import('../views/demo/seed-demo.js');
+  const service = await startService(await opening, log).catch(fail);
+  log.info(`Listening on ${service.url}, the API reference is at ${service.url}/api/docs`);
 
-if (await service.app.get(DemoSeeding).hasDemo) {
-  // Not through the log, which hides keys: this one is no secret.
-  process.stdout.write(`\nTry it:\n\n  ${exampleFor(service.url)}\n\n`);
+  process.once('SIGTERM', (signal) => shutDown(service, signal));
+  process.once('SIGINT', (signal) => shutDown(service, signal));
+
+  if (await service.app.get(DemoSeeding).hasDemo) {
+    // Not through the log, which hides keys: this one is no secret.
+    process.stdout.write(`\nTry it:\n\n  ${exampleFor(service.url, DEMO_KEY)}\n\n`);
+  }
 }
 
 /** A question to the demo agent, as one types it. */
-function exampleFor(url: string): string {
-  const question = JSON.stringify({ question: 'What happens to a stream when its producer dies?', api_key: DEMO_KEY });
+function exampleFor(url: string, key: string): string {
+  const question = JSON.stringify({ question: 'What happens to a stream when its producer dies?', api_key: key });
   return `curl -N ${url}/stream -H 'Content-Type: application/json' -d '${question}'`;
 }
 
 /** No new work, streams closed with a good cursor, work in hand finished or interrupted; and in any case an end. */
-function shutDown(signal: NodeJS.Signals): void {
+function shutDown(service: Service, signal: NodeJS.Signals): void {
   log.info(`${signal}: closing.`);
   setTimeout(() => fail('The shutdown took too long.'), config.shutdownMs).unref();
   service.close().then(() => process.exit(0), fail);

@@ -29,6 +29,7 @@ const OUTAGES_IN_A_ROW_MAX = 20;
 const CANCELLED_EXIT_CODE = 130;
 const REACTION = 'reaction:';
 
+type Opened = Readonly<{ sql: Sql; store: EventStore; logUse: LogUse; close: () => Promise<void> }>;
 type Options = { verify?: true; parked?: true; json?: true };
 
 const command = new Command('rebuild')
@@ -52,19 +53,23 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
-const { sql, store, logUse, close } = await open();
-try {
-  await requireReadableLog();
-  process.exitCode = await run();
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = error instanceof RebuildCancelled ? CANCELLED_EXIT_CODE : 1;
-} finally {
-  await close();
+void start();
+
+async function start(): Promise<void> {
+  const opened = await open();
+  try {
+    await requireReadableLog(opened);
+    process.exitCode = await run(opened);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = error instanceof RebuildCancelled ? CANCELLED_EXIT_CODE : 1;
+  } finally {
+    await opened.close();
+  }
 }
 
 /** As the service opens them, and beside it: an embedded Postgres that it runs is shared, one that does not run is started. */
-async function open(): Promise<{ sql: Sql; store: EventStore; logUse: LogUse; close: () => Promise<void> }> {
+async function open(): Promise<Opened> {
   const config = configOrExit();
   const embedded = config.databaseUrl === undefined ? await embeddedPostgres(config.dataDir) : undefined;
   const url = config.databaseUrl ?? embedded!.url;
@@ -95,7 +100,7 @@ async function embeddedPostgres(dataDir: string): Promise<{ url: string; stop: (
   }
 }
 
-async function requireReadableLog(): Promise<void> {
+async function requireReadableLog({ store, logUse }: Opened): Promise<void> {
   await throughOutages(
     systemTiming,
     () => requireReadable(store, logUse),
@@ -106,22 +111,24 @@ async function requireReadableLog(): Promise<void> {
   );
 }
 
-async function run(): Promise<number> {
+async function run(opened: Opened): Promise<number> {
   if (options.parked)
-    return (name.startsWith(REACTION) ? await retryReaction(name.slice(REACTION.length)) : await retryAll()) ? 1 : 0;
+    return (name.startsWith(REACTION) ? await retryReaction(opened, name.slice(REACTION.length)) : await retryAll(opened))
+      ? 1
+      : 0;
   let differences = 0;
   for (const projection of wanted) {
-    const outcome = await rebuilt(projection);
+    const outcome = await rebuilt(opened, projection);
     if (options.json) say(outcomeJson(outcome));
     else for (const line of outcomeLines(outcome)) say(line);
     if (outcome.comparison?.difference) differences++;
   }
-  if (name === 'all' && !options.verify) await takeBack();
+  if (name === 'all' && !options.verify) await takeBack(opened);
   return options.verify && differences > 0 ? 1 : 0;
 }
 
 /** Of a log that was restored from an older backup, reactions know more than it holds, too. */
-async function takeBack(): Promise<void> {
+async function takeBack({ sql, store }: Opened): Promise<void> {
   if (!(store instanceof EventStoreDbEventStore)) return;
   const taken = await takeBackReactions(sql, await store.head());
   if (taken.length > 0 && !options.json)
@@ -129,7 +136,7 @@ async function takeBack(): Promise<void> {
 }
 
 /** Goes on after an outage, as a rebuild that was killed does. */
-async function rebuilt(projection: Projection) {
+async function rebuilt({ sql, store }: Opened, projection: Projection) {
   const style = options.json ? 'silent' : process.stdout.isTTY ? 'bar' : 'lines';
   for (let outages = 1; ; outages++) {
     const display = new RebuildDisplay(style, projection.name, systemTiming);
@@ -152,7 +159,7 @@ async function rebuilt(projection: Projection) {
 }
 
 /** How many entities stay parked. */
-async function retryAll(): Promise<number> {
+async function retryAll({ sql }: Opened): Promise<number> {
   let left = 0;
   for (const projection of wanted) {
     const { freed, parked } = await retryParked(sql, await definitionOf(projection));
@@ -166,7 +173,7 @@ async function retryAll(): Promise<number> {
   return left;
 }
 
-async function retryReaction(reaction: string): Promise<number> {
+async function retryReaction({ sql }: Opened, reaction: string): Promise<number> {
   say(`${reaction}: ${await askToRetry(sql, reaction)} parked events will be tried again by the process that runs it.`);
   return 0;
 }

@@ -30,5 +30,5 @@ const {
   .parse()
   .opts<{ user: string; roles: readonly Role[]; expiresIn?: number }>();
 
-const token = await new SessionTokens(configOrExit().jwtSecretKey).issue({ subject: user, roles: granted }, expiresIn);
-process.stdout.write(`${token}\n`);
+const tokens = new SessionTokens(configOrExit().jwtSecretKey);
+void tokens.issue({ subject: user, roles: granted }, expiresIn).then((token) => process.stdout.write(`${token}\n`));

@@ -6,9 +6,10 @@
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 
-const program = pathToFileURL(`${process.argv[2]}/`);
-await import(new URL('program/service.js', program).href);
-await import(new URL('program/platform.js', program).href);
+const { bundle } = await import(new URL('src/app/bundle.js', pathToFileURL(`${process.argv[2]}/`)).href);
+const { platform, service, main } = bundle();
+await platform();
+await service();
 const lines = createInterface({ input: process.stdin });
 lines.once('close', () => process.exit(1));
 await new Promise((resolve) => {
@@ -19,7 +20,7 @@ await new Promise((resolve) => {
   });
 });
 process.stdin.unref();
-await import(new URL('program/main.js', program).href);
+await main();
 
 /** A clock that is right is left as it is: `Date` is replaced once it first shows another time than the machine's. */
 function setClock(offMs) {
