@@ -4,7 +4,7 @@ import type { SignedInUser } from '../../resources/identity/caller.js';
 import { AnswerReaders } from './answer-readers.js';
 import type { BegunReading } from './message-access.js';
 import type { TurnToRun } from './message.events.js';
-import { type FrameBatch, type Follows, MessageFeed } from './message-feed.js';
+import { type Begun, type FrameBatch, type FrameReading, type Follows, MessageFeed } from './message-feed.js';
 import { following, TurnActivity } from './turn-activity.js';
 
 /**
@@ -28,23 +28,35 @@ export class FrameTail {
   tail(
     turn: TurnToRun,
     after: number,
-    signal: Departure,
+    departure: Departure,
     reader?: SignedInUser,
     begun?: BegunReading,
   ): AsyncIterable<FrameBatch> {
-    const { conversationId, turnId } = turn;
-    const asked = (terminalId: number) => this.activity.follows(conversationId, turnId, terminalId);
-    const frames = this.feed.tail(turnId, after, begun ? knowing(begun, turnId, asked) : asked, signal, begun?.journal);
+    const frames = this.feed.tail(turn.turnId, after, ...this.following(turn, departure, begun));
     return reader ? this.readers.noting(turn, reader, frames, begun?.conversation) : frames;
+  }
+
+  /** As `tail`, for one who may wait for long. */
+  reading(turn: TurnToRun, after: number, departure: Departure, reader?: SignedInUser, begun?: BegunReading): FrameReading {
+    const reading = this.feed.reading(turn.turnId, after, ...this.following(turn, departure, begun));
+    if (!reader) return reading;
+    let known = begun?.conversation;
+    const available = () => {
+      const frames = this.readers.noting(turn, reader, reading.available(), known);
+      known = undefined;
+      return frames;
+    };
+    return { available, whenMore: (onMore) => reading.whenMore(onMore) };
+  }
+
+  private following(turn: TurnToRun, departure: Departure, begun?: BegunReading): [Follows, Departure, Begun?] {
+    const asked = (terminalId: number) => this.activity.follows(turn.conversationId, turn.turnId, terminalId);
+    return begun ? [asked, departure, { pages: begun.journal, follows: knowing(begun, turn.turnId, asked) }] : [asked, departure];
   }
 }
 
-/** Decides on the conversation as it was read after the first page, once, of a frame on that page; asks about every other. */
-function knowing({ journal, conversation }: BegunReading, turnId: string, asked: Follows): Follows {
-  let isFresh = true;
-  return (terminalId) => {
-    const isKnown = isFresh && terminalId <= journal.lastRevision;
-    isFresh = false;
-    return isKnown ? Promise.resolve(following(conversation.state, turnId, terminalId)) : asked(terminalId);
-  };
-}
+/** Decides on the conversation as it was read after the first page, of a frame on that page; asks about every other. */
+const knowing =
+  ({ journal, conversation }: BegunReading, turnId: string, asked: Follows): Follows =>
+  (terminalId) =>
+    terminalId <= journal.lastRevision ? Promise.resolve(following(conversation.state, turnId, terminalId)) : asked(terminalId);

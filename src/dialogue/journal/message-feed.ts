@@ -55,12 +55,12 @@ class Reader {
   private offered: FrameBatch[] = [];
   private offeredBytes = 0;
   private mustLook = false;
-  private wake: (() => void) | undefined;
+  private onMore: (() => void) | undefined;
   readonly seen = new Seen();
   /** Set while it waits for what comes after the end of a run, which may be called off without a word. */
   waitsPastEnd = false;
   /** Aborts when it goes. */
-  signal: Departure | undefined;
+  departure: Departure | undefined;
 
   /** `next`: the frame it wants. */
   constructor(public next: number) {}
@@ -71,13 +71,13 @@ class Reader {
     this.seen.upTo(batch.last);
     this.offeredBytes += batch.text.length;
     if (this.offeredBytes > READER_BUFFER_BYTES_MAX) this.look();
-    else this.wake?.();
+    else this.stir();
   }
 
   look(): void {
     this.clear();
     this.mustLook = true;
-    this.wake?.();
+    this.stir();
   }
 
   clear(): void {
@@ -87,27 +87,33 @@ class Reader {
   }
 
   get isGone(): boolean {
-    return this.signal?.aborted === true;
+    return this.departure?.aborted === true;
   }
 
-  /** The offered batch that begins with the frame it wants, or undefined when only the log can tell. */
-  async take(): Promise<FrameBatch | undefined> {
+  /** The offered batch that begins with the frame it wants, `log` when only the log can tell, undefined when nothing has come. */
+  take(): FrameBatch | 'log' | undefined {
     for (;;) {
-      if (this.isGone || this.mustLook) return undefined;
+      if (this.mustLook) return 'log';
       const batch = this.offered.shift();
-      if (!batch) {
-        await new Promise<void>((resolve) => (this.wake = resolve));
-        this.wake = undefined;
-        continue;
-      }
+      if (!batch) return undefined;
       this.offeredBytes -= batch.text.length;
       if (batch.last < this.next && !batch.terminal) continue;
-      return batch.first === this.next ? batch : undefined;
+      return batch.first === this.next ? batch : 'log';
     }
   }
 
-  /** Lets it see that its signal has aborted. One listener serves all its waits: one for each would cost as much as a frame. */
-  readonly stir = (): void => this.wake?.();
+  /** Calls back once, as soon as there may be something to take or it has gone. */
+  whenMore(onMore: () => void): void {
+    this.onMore = onMore;
+    if (this.mustLook || this.offered.length > 0 || this.isGone) this.stir();
+  }
+
+  /** Also called when it goes. One listener serves all its waits: one for each would cost as much as a frame. */
+  readonly stir = (): void => {
+    const { onMore } = this;
+    this.onMore = undefined;
+    onMore?.();
+  };
 }
 
 type ExpectedReader = Readonly<{ reader: Reader; leave: () => void; cancel: () => void }>;
@@ -124,6 +130,17 @@ function offerSignalled(readers: ReadonlySet<Reader>, payload: string): void {
 
 /** What comes for a message whose journal ends with a terminal frame, that of this id. */
 export type Follows = (terminalId: number) => Promise<Following>;
+
+/** What of a journal has been read before its reader begins, and what follows it as far as is known from that. */
+export type Begun = Readonly<{ pages: AsyncIterable<StoredTexts>; follows: Follows }>;
+
+/** One reader's way through a message. It goes as far as there is something; while it waits for more, nothing of it runs. */
+export type FrameReading = Readonly<{
+  /** What has come since the last time. Who does not take all of it leaves. */
+  available: () => AsyncIterable<FrameBatch>;
+  /** Calls back once there may be more; false when there will be nothing more. */
+  whenMore: (onMore: () => void) => boolean;
+}>;
 
 /**
  * The frames of messages, past and live, as one thing: `POST /stream` reads a message from the start, a reconnect from its
@@ -175,42 +192,31 @@ export class MessageFeed implements FramePublisher {
     return forget;
   }
 
-  /**
-   * The frames after a revision, then those to come, up to the frame that ends the run; ends quietly when aborted. `opened`: the
-   * pages of the journal, which may have been read before.
-   */
+  /** The frames after a revision, then those to come, up to the frame that ends the run; ends quietly when aborted. */
   async *tail(
     messageId: string,
     after: number,
     follows: Follows,
-    signal: Departure,
-    opened?: AsyncIterable<StoredTexts>,
+    departure: Departure,
+    begun?: Begun,
   ): AsyncGenerator<FrameBatch> {
+    const reading = this.reading(messageId, after, follows, departure, begun);
+    do yield* reading.available();
+    while (await new Promise<boolean>((resolve) => reading.whenMore(() => resolve(true)) || resolve(false)));
+  }
+
+  /** As `tail`, for one who may wait for long. */
+  reading(messageId: string, after: number, follows: Follows, departure: Departure, begun?: Begun): FrameReading {
     const awaited = after < 0 ? this.taken(messageId) : undefined;
     const reader = awaited?.reader ?? new Reader(after + 1);
-    reader.signal = signal;
-    // Most who read an answer from its start come after its end, and need no signals.
-    if (opened && (yield* this.fromLog(messageId, reader, opened, follows))) return;
-    const leave = awaited?.leave ?? this.topics.join(messageId, reader);
-    signal.addEventListener('abort', reader.stir);
-    try {
-      for (let mustRead = awaited === undefined; !signal.aborted; mustRead = true) {
-        if (mustRead) {
-          reader.clear();
-          const pages = this.store.readTexts(messageStream(messageId), reader.next);
-          if (yield* this.fromLog(messageId, reader, pages, follows)) return;
-        }
-        for (let batch; (batch = await reader.take());) {
-          reader.next = batch.last + 1;
-          reader.waitsPastEnd = false;
-          yield batch;
-          if (batch.terminal) return;
-        }
-      }
-    } finally {
-      signal.removeEventListener('abort', reader.stir);
-      leave();
-    }
+    reader.departure = departure;
+    departure.addEventListener('abort', reader.stir);
+    const fromLog = (pages: AsyncIterable<StoredTexts>, follows: Follows) => this.fromLog(messageId, reader, pages, follows);
+    return new Reading(reader, awaited?.leave, begun, {
+      join: () => this.topics.join(messageId, reader),
+      begun: ({ pages, follows }) => fromLog(pages, follows),
+      rest: () => fromLog(this.store.readTexts(messageStream(messageId), reader.next), follows),
+    });
   }
 
   /** The reader that is expected of a message, once; `reader`: unless it is another by now. */
@@ -274,6 +280,71 @@ export class MessageFeed implements FramePublisher {
 
   lastFrame(messageId: string): Promise<StoredEvent | undefined> {
     return lastEvent(this.store, messageStream(messageId));
+  }
+}
+
+/** Where a reader gets its frames. */
+type Frames = Readonly<{
+  join: () => () => void;
+  /** Those that are there. They answer whether nothing more comes. */
+  begun: (begun: Begun) => AsyncGenerator<FrameBatch, boolean>;
+  rest: () => AsyncGenerator<FrameBatch, boolean>;
+}>;
+
+class Reading implements FrameReading {
+  private isOver = false;
+
+  constructor(
+    private readonly reader: Reader,
+    private leave: (() => void) | undefined,
+    private begun: Begun | undefined,
+    private readonly frames: Frames,
+  ) {}
+
+  async *available(): AsyncGenerator<FrameBatch> {
+    let waits = false;
+    try {
+      waits = yield* this.upToNow();
+    } finally {
+      if (!waits) this.end();
+    }
+  }
+
+  whenMore(onMore: () => void): boolean {
+    if (!this.isOver) this.reader.whenMore(onMore);
+    return !this.isOver;
+  }
+
+  /** Answers whether there may be more. */
+  private async *upToNow(): AsyncGenerator<FrameBatch, boolean> {
+    const { reader, frames, begun } = this;
+    this.begun = undefined;
+    // Most who read an answer from its start come after its end, and need no signals.
+    if (begun && (yield* frames.begun(begun))) return false;
+    if (!this.leave) {
+      this.leave = frames.join();
+      reader.look();
+    }
+    while (!reader.isGone) {
+      const batch = reader.take();
+      if (batch === undefined) return true;
+      if (batch === 'log') {
+        reader.clear();
+        if (yield* frames.rest()) return false;
+        continue;
+      }
+      reader.next = batch.last + 1;
+      reader.waitsPastEnd = false;
+      yield batch;
+      if (batch.terminal) return false;
+    }
+    return false;
+  }
+
+  private end(): void {
+    this.isOver = true;
+    this.reader.departure?.removeEventListener('abort', this.reader.stir);
+    this.leave?.();
   }
 }
 

@@ -110,9 +110,7 @@ export class MessagesController {
     const { messageId: turnId, conversationId, begun } = message;
     try {
       await sse.comment('connected');
-      const sent = await pump(this.frames.tail({ conversationId, turnId }, after, sse.departure, reader, begun), sse);
-      if (sent === 0) await sse.comment('up-to-date');
-      sse.end();
+      await pump(this.frames.reading({ conversationId, turnId }, after, sse.departure, reader, begun), sse);
     } finally {
       await begun?.journal.letGo();
     }

@@ -1,12 +1,14 @@
-import type { SseStream } from '../../platform/http/sse.js';
-import type { FrameBatch } from './message-feed.js';
+import type { OpenedStream } from '../../platform/http/sse.js';
+import type { FrameReading } from './message-feed.js';
 
-/** Sends frames to one reader, as fast as it takes them, then closes; returns how many it sent. */
-export async function pump(frames: AsyncIterable<FrameBatch>, sse: SseStream): Promise<number> {
-  let sent = 0;
-  for await (const batch of frames) {
+/** Sends frames to one reader as they come, as fast as it takes them, then closes. Resolves when it has sent what there is. */
+export async function pump(reading: FrameReading, sse: OpenedStream, sentBefore = 0): Promise<void> {
+  let sent = sentBefore;
+  for await (const batch of reading.available()) {
     if (!(await sse.write(batch.text))) break;
     sent += batch.data.length;
   }
-  return sent;
+  if (reading.whenMore(() => sse.proceed(() => pump(reading, sse, sent)))) return;
+  if (sent === 0) await sse.comment('up-to-date');
+  sse.end();
 }

@@ -36,6 +36,8 @@ export type OpenedStream = SseStream &
   Readonly<{
     /** What `signal` says, and little to keep. */
     departure: Departure;
+    /** Writes on beside the request. A stream for which that fails breaks off. */
+    proceed(write: () => Promise<void>): void;
   }>;
 
 const SSE_HEADERS = {
@@ -50,6 +52,8 @@ const GONE = Promise.resolve(false);
 
 type Head = Readonly<{ status?: number; headers?: Record<string, string> }>;
 
+const logger = new Logger('EventStreams');
+
 const streamOn = new WeakMap<ServerResponse, SseStream>();
 
 /** Ends the event stream that a response carries, between two records; false where it carries none. */
@@ -61,7 +65,6 @@ export function endEventStream(response: ServerResponse): boolean {
 
 /** The event streams this process has open. One ticker serves them all, so that an idle reader costs a socket and little else. */
 export class SseStreams {
-  private readonly logger = new Logger(SseStreams.name);
   private readonly open = new Set<Stream>();
   private ticker: NodeJS.Timeout | undefined;
   private closing = false;
@@ -88,9 +91,10 @@ export class SseStreams {
   /** Takes the reply over and sends its head: the status, what hooks have set (CORS, request id), and what makes it an event stream. */
   start(reply: StreamableReply, { status = 200, headers = {} }: Head = {}): OpenedStream {
     const { raw } = reply;
-    const head = { ...reply.getHeaders(), ...headers, ...SSE_HEADERS };
+    const given = reply.getHeaders();
+    const head = { ...given, ...headers, ...SSE_HEADERS };
     reply.hijack();
-    const stream = new Stream(raw, this.limits, () => this.forget(stream));
+    const stream = new Stream(raw, this.limits, String(given['x-request-id']), () => this.forget(stream));
     if (raw.destroyed || raw.socket === null || raw.socket.destroyed) {
       stream.destroy();
       return stream;
@@ -110,16 +114,11 @@ export class SseStreams {
 
   /**
    * As `start`, for a stream that stays open for long: it is written beside the request, so that its handler returns, and all that
-   * is kept while a request is handled can go. A stream that fails breaks off.
+   * is kept while a request is handled can go.
    */
   serve(reply: StreamableReply, write: (stream: OpenedStream) => Promise<void>, head?: Head): void {
-    const requestId = String(reply.getHeaders()['x-request-id']);
-    const { raw } = reply;
-    write(this.start(reply, head)).catch((error: unknown) => {
-      if (failureOf(error, requestId).unexpected)
-        this.logger.error(`An event stream broke off (request ${requestId})`, error instanceof Error ? error.stack : error);
-      raw.destroy();
-    });
+    const stream = this.start(reply, head);
+    stream.proceed(() => write(stream));
   }
 
   /** Ends every stream, and each that is started from now on: clients go on elsewhere from their cursors. */
@@ -195,6 +194,7 @@ class Stream implements OpenedStream {
   constructor(
     private readonly raw: ServerResponse,
     private readonly limits: SseLimits,
+    private readonly requestId: string,
     private readonly onClose: () => void,
   ) {
     raw.on('drain', () => this.hasRoom(true));
@@ -210,6 +210,14 @@ class Stream implements OpenedStream {
     if (this.departure.aborted) leave();
     else this.departure.addEventListener('abort', leave);
     return leaving.signal;
+  }
+
+  proceed(write: () => Promise<void>): void {
+    write().catch((error: unknown) => {
+      if (failureOf(error, this.requestId).unexpected)
+        logger.error(`An event stream broke off (request ${this.requestId})`, error instanceof Error ? error.stack : error);
+      this.destroy();
+    });
   }
 
   write(bytes: string): Promise<boolean> {
