@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { Config } from '../../platform/config/config.js';
+import { ConnectionSlots } from './connection-slots.js';
 import { PushController } from './push.http.js';
 import { PublishUserEvents } from './publish-user-events.reaction.js';
 import { ReplayBudget } from './replay-budget.js';
@@ -32,6 +33,7 @@ const REACTIONS = [PublishUserEvents];
   providers: [
     ...REACTIONS,
     { provide: UserEventsOptions, inject: [Config], useFactory: userEventsOptions },
+    ConnectionSlots,
     UserBacklog,
     UserEventStream,
     UserFeed,

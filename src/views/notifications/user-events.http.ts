@@ -4,17 +4,14 @@ import type { FastifyReply } from 'fastify';
 import type { SignedInUser } from '../../resources/identity/caller.js';
 import { unauthenticated } from '../../resources/identity/identity.js';
 import { UserIfSignedIn } from '../../resources/identity/identity.http.js';
-import { Ids } from '../../kernel/ids.js';
-import { KeyValue } from '../../kernel/key-value.js';
-import { holdSlot, type Lease } from '../../kernel/lease.js';
 import { Rejection } from '../../kernel/rejection.js';
-import { Timing } from '../../kernel/timing.js';
 import { type OpenedStream, SseStreams } from '../../platform/http/sse.js';
+import { ConnectionSlots, type Release } from './connection-slots.js';
 import { ReplayBudget } from './replay-budget.js';
 import { type Beginning, UserBacklog } from './user-backlog.js';
 import { type BacklogTruncated, idIn, type UserEventId } from './user-event.policy.js';
 import { UserEventStream } from './user-event-stream.js';
-import { type UserEvent, userKey, userStream } from './user.events.js';
+import { type UserEvent, userStream } from './user.events.js';
 import { UserEventsOptions } from './user-events-options.js';
 import { OptionalHeader, OptionalQuery, type Streamed } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
@@ -23,20 +20,14 @@ import { Access } from '../../platform/http/access.js';
 @ApiTags('User events')
 @Controller('api/events')
 export class UserEventsController {
-  private readonly holder: string;
-
   constructor(
     private readonly backlog: UserBacklog,
     private readonly budget: ReplayBudget,
     private readonly events: UserEventStream,
-    private readonly keyValue: KeyValue,
+    private readonly slots: ConnectionSlots,
     private readonly streams: SseStreams,
-    private readonly timing: Timing,
-    private readonly ids: Ids,
     private readonly options: UserEventsOptions,
-  ) {
-    this.holder = ids.next();
-  }
+  ) {}
 
   /** The events after the last one the client has, then those to come; without a cursor only those. */
   @ApiOperation({ summary: 'The events of the signed-in user (Server-Sent Events)' })
@@ -56,27 +47,27 @@ export class UserEventsController {
     const cursor = cursorOf(header || query);
     if (this.streams.size >= streamsMax) throw new Rejection('too-many-requests', 'Too many concurrent streams');
     if (!pushEnabled) return this.sayDisabled(reply);
-    const slot = await this.slotOf(user.userId);
+    const release = await this.slotOf(user.userId);
     try {
       if (cursor) await this.spend(user.userId, reply);
       // Where it begins is settled before the client knows that it is connected: what it does next, it will be told.
       const beginning = await this.backlog.beginning(userStream(user.userId), cursor);
-      this.streams.serve(reply, (sse) => this.send(user.userId, beginning, sse, slot));
+      this.streams.serve(reply, (sse) => this.send(user.userId, beginning, sse, release));
     } catch (error) {
-      await slot?.release();
+      await release?.();
       throw error;
     }
   }
 
-  private async send(userId: string, beginning: Beginning, sse: OpenedStream, slot: Lease | undefined): Promise<void> {
+  private async send(userId: string, beginning: Beginning, sse: OpenedStream, release: Release | undefined): Promise<void> {
     try {
       await sse.comment('connected');
       await this.events.send(userId, beginning, sse, sse.departure);
       // First the slot, then the end: a client that comes again at once finds it free.
-      await slot?.release();
+      await release?.();
       sse.end();
     } finally {
-      await slot?.release();
+      await release?.();
     }
   }
 
@@ -87,14 +78,11 @@ export class UserEventsController {
     sse.end();
   }
 
-  private async slotOf(userId: string): Promise<Lease | undefined> {
-    const { connectionsPerUserMax, connectionLeaseMs: ttlMs } = this.options.settings;
-    if (connectionsPerUserMax === 0) return undefined;
-    const { holder, timing, ids } = this;
-    const options = { ttlMs, renewMs: ttlMs / 3, holder, timing, ids };
-    const slot = await holdSlot(this.keyValue, `event-stream.${userKey(userId)}`, connectionsPerUserMax, options);
-    if (!slot) throw new Rejection('too-many-event-streams', 'Too many concurrent SSE connections');
-    return slot;
+  private async slotOf(userId: string): Promise<Release | undefined> {
+    if (this.options.settings.connectionsPerUserMax === 0) return undefined;
+    const release = await this.slots.take(userId);
+    if (!release) throw new Rejection('too-many-event-streams', 'Too many concurrent SSE connections');
+    return release;
   }
 
   private async spend(userId: string, reply: FastifyReply): Promise<void> {

@@ -1,0 +1,125 @@
+import { Injectable } from '@nestjs/common';
+import { Ids } from '../../kernel/ids.js';
+import { KeyValue, KeyValueUnavailable } from '../../kernel/key-value.js';
+import { Timing } from '../../kernel/timing.js';
+import { userKey } from './user.events.js';
+import { UserEventsOptions } from './user-events-options.js';
+
+/** A connection that lasts longer is not counted any more. */
+const SLOT_MS = 7 * 24 * 60 * 60 * 1_000;
+const BEATS_PER_LEASE = 3;
+
+/** What a slot says of the connection that has it. */
+type Taken = Readonly<{ process: string; claim: string }>;
+
+/** Gives a slot back; without effect from the second time on. */
+export type Release = () => Promise<void>;
+
+const aliveKey = (process: string): string => `event-stream-process.${process}`;
+
+/**
+ * The connections of each user, counted over all processes. A process says as a whole that it is alive, so that a connection costs
+ * nothing while it lasts; where a user has no slot left, those of processes that have died are taken.
+ */
+@Injectable()
+export class ConnectionSlots {
+  private readonly process: string;
+  /** Slots that are held, or about to be. */
+  private held = 0;
+  private alive: Promise<void> | undefined;
+  private stop: (() => void) | undefined;
+  /** What could not be given back while the store was away. */
+  private unreleased: (() => Promise<void>)[] = [];
+
+  constructor(
+    private readonly keyValue: KeyValue,
+    private readonly timing: Timing,
+    private readonly ids: Ids,
+    private readonly options: UserEventsOptions,
+  ) {
+    this.process = ids.next();
+  }
+
+  /** Undefined while the user has as many connections as they may have. @throws KeyValueUnavailable */
+  async take(userId: string): Promise<Release | undefined> {
+    const value = JSON.stringify({ process: this.process, claim: this.ids.next() } satisfies Taken);
+    let key: string | undefined;
+    this.held++;
+    try {
+      await this.showAlive();
+      key = await this.taken(userKey(userId), value);
+    } finally {
+      if (key === undefined) this.leave();
+    }
+    return key === undefined ? undefined : this.releaseOf(key, value);
+  }
+
+  private async taken(user: string, value: string): Promise<string | undefined> {
+    const { connectionsPerUserMax } = this.options.settings;
+    const keys = Array.from({ length: connectionsPerUserMax }, (_, slot) => `event-stream.${user}.${slot}`);
+    for (const key of keys) if (await this.keyValue.create(key, value, { ttlMs: SLOT_MS })) return key;
+    for (const key of keys) if (await this.takeFromDead(key, value)) return key;
+    return undefined;
+  }
+
+  private async takeFromDead(key: string, value: string): Promise<boolean> {
+    const entry = await this.keyValue.get(key);
+    if (!entry) return this.keyValue.create(key, value, { ttlMs: SLOT_MS });
+    const { process } = JSON.parse(entry.value) as Taken;
+    if (process === this.process || (await this.keyValue.get(aliveKey(process)))) return false;
+    return this.keyValue.update(key, value, entry.revision, { ttlMs: SLOT_MS });
+  }
+
+  private releaseOf(key: string, value: string): Release {
+    let isReleased = false;
+    const release = async () => {
+      const entry = await this.keyValue.get(key);
+      if (entry?.value === value) await this.keyValue.delete(key, entry.revision);
+      this.leave();
+    };
+    return async () => {
+      if (isReleased) return;
+      isReleased = true;
+      await this.tried(release);
+    };
+  }
+
+  private async tried(release: () => Promise<void>): Promise<void> {
+    try {
+      await release();
+    } catch (error) {
+      if (!(error instanceof KeyValueUnavailable)) throw error;
+      this.unreleased.push(release);
+    }
+  }
+
+  /** Before the first slot is taken: nobody may take it for one of the dead. */
+  private async showAlive(): Promise<void> {
+    const { connectionLeaseMs } = this.options.settings;
+    this.stop ??= this.timing.every(connectionLeaseMs / BEATS_PER_LEASE, () => void this.beat());
+    try {
+      await (this.alive ??= this.sayAlive());
+    } catch (error) {
+      this.alive = undefined;
+      throw error;
+    }
+  }
+
+  private async beat(): Promise<void> {
+    // What failed is tried again at the next beat.
+    await this.sayAlive().catch(() => undefined);
+    for (const release of this.unreleased.splice(0)) await this.tried(release);
+  }
+
+  private sayAlive(): Promise<void> {
+    return this.keyValue.put(aliveKey(this.process), '', { ttlMs: this.options.settings.connectionLeaseMs });
+  }
+
+  private leave(): void {
+    this.held--;
+    if (this.held > 0) return;
+    this.stop?.();
+    this.stop = undefined;
+    this.alive = undefined;
+  }
+}
