@@ -2,6 +2,7 @@ import { expect, it } from '@jest/globals';
 
 import { type EventStore, type StoredTexts, STREAM_START } from '../../src/kernel/event-sourcing/event-store.js';
 import {
+  allOf,
   eventsOf,
   ids,
   newCategory,
@@ -34,6 +35,30 @@ export function readsContract(subject: () => Subject): void {
     expect(await eventsOf(store().read(newStream(), { direction: 'backwards', limit: 1 }))).toEqual([]);
   });
 
+  it('answers reads that come at the same time each with its own', async () => {
+    const streams = await Promise.all(
+      range(0, 39).map(async (count) => {
+        const [stream, events] = [newStream(), newEvents(count)];
+        if (count > 0) await store().append(stream, 'none', events);
+        return { stream, events };
+      }),
+    );
+    await Promise.all(
+      streams.map(async ({ stream, events }, at) => {
+        const [all, some, last, texts] = await Promise.all([
+          eventsOf(store().read(stream)),
+          eventsOf(store().read(stream, { from: at % 5, limit: at % 7 })),
+          eventsOf(store().read(stream, { direction: 'backwards', limit: 2 })),
+          allOf(store().readTexts(stream, at % 3)),
+        ]);
+        expect(ids(all)).toEqual(ids(events));
+        expect(ids(some)).toEqual(ids(events.slice(at % 5).slice(0, at % 7)));
+        expect(ids(last)).toEqual(ids(events).slice(-2).reverse());
+        expect(texts.flatMap((page) => page.texts)).toEqual(events.slice(at % 3).map(({ data }) => data));
+      }),
+    );
+  });
+
   it('knows the last revision of a stream, and where there is no stream', async () => {
     const stream = newStream();
     expect(await store().lastRevision(stream)).toBe('none');
@@ -51,8 +76,7 @@ export function readsContract(subject: () => Subject): void {
     await store().append(stream, 'none', events.slice(0, 700));
     await store().append(stream, 699, events.slice(700));
     for (const from of [0, 3, 1_499]) {
-      const pages: StoredTexts[] = [];
-      for await (const page of store().readTexts(stream, from)) pages.push(page);
+      const pages = await allOf(store().readTexts(stream, from));
       expect(pages.flatMap(({ texts }) => texts)).toEqual(events.slice(from).map(({ data }) => data));
       expect(pages.map(({ first }) => first)).toEqual(pages.map((_, index) => from + pages.slice(0, index).flatMap(({ texts }) => texts).length)); // prettier-ignore
       expect(pages.map(({ metadata }) => metadata)).toEqual(

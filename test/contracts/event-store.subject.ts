@@ -44,12 +44,15 @@ export const ids = (events: readonly Pick<NewEvent, 'id'>[]): string[] => events
 export const revisions = (events: readonly StoredEvent[]): number[] => events.map(({ revision }) => revision);
 export const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
-/** The events of all pages of a stream. */
-export async function eventsOf(pages: AsyncIterable<readonly StoredEvent[]>): Promise<StoredEvent[]> {
-  const events: StoredEvent[] = [];
-  for await (const page of pages) events.push(...page);
-  return events;
+export async function allOf<Page>(pages: AsyncIterable<Page>): Promise<Page[]> {
+  const all: Page[] = [];
+  for await (const page of pages) all.push(page);
+  return all;
 }
+
+/** The events of all pages of a stream. */
+export const eventsOf = async (pages: AsyncIterable<readonly StoredEvent[]>): Promise<StoredEvent[]> =>
+  (await allOf(pages)).flat();
 
 /** All pages of the log after a position, and their events. */
 export async function readLog(store: EventStore, after = LOG_START, filter: LogFilter = {}, limit?: number) {

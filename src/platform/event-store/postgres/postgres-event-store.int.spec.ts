@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import type { ISql } from 'postgres';
 import {
+  allOf,
   eventsOf,
   Following,
   ids,
@@ -88,6 +89,24 @@ const waitingForLock = async (): Promise<number> => {
     where datname = current_database() and wait_event_type = 'Lock' and query like '%event_store.append%' and pid <> pg_backend_pid()`;
   return row!.waiting;
 };
+
+it('tells streams with odd names apart, also when they are read at the same time', async () => {
+  const odd = ['a"b', 'a\\\\"b', 'a,b', 'a}{b', "a'b", 'a b ', 'é\u00a0', 'NULL', 'null'].map((name) => `${newStream()}${name}`);
+  const unstorable = ['a\u001fb', 'a\0b', '\ud800'].map((name) => `${newStream()}${name}`);
+  const written = newEvents(odd.length);
+  for (const [at, stream] of odd.entries()) await store.append(stream, 'none', [written[at]!]);
+  const read = [...odd, ...unstorable].map(async (stream) => [
+    await allOf(store.readTexts(stream)),
+    await eventsOf(store.read(stream)),
+  ]);
+  expect(await Promise.all(read)).toEqual([
+    ...written.map((event, at) => [
+      [{ first: 0, texts: [event.data], metadata: event.metadata }],
+      [expect.objectContaining({ id: event.id, stream: odd[at] })],
+    ]),
+    ...unstorable.map(() => [[], []]),
+  ]);
+});
 
 it('skips no event of writers in several processes, for readers in several processes', async () => {
   const category = newCategory();

@@ -25,7 +25,8 @@ import { Notifications } from './notifications.js';
 import { RecentEvents } from './recent-events.js';
 import { scavenge, type Scavenged, Scavenger } from './scavenge.js';
 import { assertStreamName } from './storable.js';
-import { STREAM_END, streamEnd, streamPage, streamsGrownPast, textsPage } from './stream-pages.js';
+import { SharedReads } from './shared-reads.js';
+import { type PageWish, STREAM_END, streamEnd, streamPages, streamsGrownPast, textsPages } from './stream-pages.js';
 import { WakeUps } from './wake-ups.js';
 
 export type PostgresEventStoreOptions = Readonly<{
@@ -59,6 +60,11 @@ export class PostgresEventStore extends EventStore {
   private readonly recent = new RecentEvents();
   private readonly wakeUps = new WakeUps();
   private readonly notifications: Notifications;
+  private readonly pages = {
+    forwards: this.shared((sql, wishes: readonly PageWish[]) => streamPages(sql, wishes, 'forwards')),
+    backwards: this.shared((sql, wishes: readonly PageWish[]) => streamPages(sql, wishes, 'backwards')),
+  };
+  private readonly texts = this.shared(textsPages);
   private readonly deadlineMs: number;
   private readonly scavenger: Scavenger;
   private readonly followers = new Followers((run) => this.query(run), this.recent, this.wakeUps);
@@ -120,7 +126,8 @@ export class PostgresEventStore extends EventStore {
   ): AsyncGenerator<readonly StoredEvent[]> {
     let next = from ?? (direction === 'forwards' ? 0 : STREAM_END);
     for (let left = limit; left > 0 && next >= 0;) {
-      const { events, more } = await this.query((sql) => streamPage(sql, stream, next, direction, left));
+      const wish = { stream, from: next, limit: left };
+      const { events, more } = await this.untilDeadline((deadline) => this.pages[direction].find(wish, deadline));
       if (events.length > 0) yield events;
       if (!more) return;
       left -= events.length;
@@ -130,7 +137,8 @@ export class PostgresEventStore extends EventStore {
 
   override async *readTexts(stream: string, from = 0): AsyncGenerator<StoredTexts> {
     for (let next = from, more = true; more;) {
-      const read = await this.query((sql) => textsPage(sql, stream, next));
+      const wish = { stream, from: next };
+      const read = await this.untilDeadline((deadline) => this.texts.find(wish, deadline));
       if (!read) return;
       for (const { metadata, ...page } of read.pages)
         yield next === from && metadata !== undefined ? { ...page, metadata } : page;
@@ -203,12 +211,21 @@ export class PostgresEventStore extends EventStore {
     this.notifications.tell(streams);
   }
 
+  private shared<Wish, Found>(read: (sql: Sql, wishes: readonly Wish[]) => Promise<readonly Found[]>): SharedReads<Wish, Found> {
+    return new SharedReads((wishes, timeoutMs) => this.reading.run((sql) => read(sql, wishes), timeoutMs));
+  }
+
   /** @throws StoreUnavailable */
-  private async query<T>(run: (sql: Sql) => PromiseLike<T>): Promise<T> {
+  private query<T>(run: (sql: Sql) => PromiseLike<T>): Promise<T> {
+    return this.untilDeadline((deadline) => this.reading.run(run, Math.max(1, deadline - performance.now())));
+  }
+
+  /** @throws StoreUnavailable */
+  private async untilDeadline<T>(attempt: (deadline: number) => Promise<T>): Promise<T> {
     const deadline = performance.now() + this.deadlineMs;
     for (let pauseMs = RETRY_MS_MIN; ; pauseMs = Math.min(pauseMs * 2, RETRY_MS_MAX)) {
       try {
-        return await this.reading.run(run, Math.max(1, deadline - performance.now()));
+        return await attempt(deadline);
       } catch (error) {
         if (!isPassing(error)) throw error;
         if (this.closed || performance.now() + pauseMs >= deadline) {

@@ -13,10 +13,26 @@ type Direction = NonNullable<StreamReading['direction']>;
 /** Some events of a stream, and whether there may be more behind them. */
 export type StreamPage = Readonly<{ events: readonly StoredEvent[]; more: boolean }>;
 
+/** What a page is asked for: its stream, where it begins, inclusive, and how many events it may hold. */
+export type PageWish = Readonly<{ stream: string; from: number; limit?: number }>;
+
 /** Past the last revision of any stream. */
 export const STREAM_END = 2 ** 31 - 1;
 
 const ORDERS = { forwards: 'asc', backwards: 'desc' } as const;
+
+const hidden = (type: string, n: number): string => `(select $${n}::text::${type}[])`;
+
+/** What is asked for, as `wishesOf` sends it. A planner that saw the arrays would plan for their lengths, each time anew. */
+const WISHES = `unnest(${hidden('text', 1)}, ${hidden('integer', 2)}, ${hidden('integer', 3)}) with ordinality as wish (stream, start, wanted, place)`;
+
+/** JSON quotes a name as an array of Postgres does; of one that holds control characters it makes another, and no stream has either. */
+const wishesOf = (wishes: readonly PageWish[]): string[] =>
+  [
+    wishes.map(({ stream }) => JSON.stringify(stream)),
+    wishes.map(({ from }) => from),
+    wishes.map(({ limit }) => Math.min(limit ?? PAGE_EVENTS_MAX, PAGE_EVENTS_MAX)),
+  ].map((values) => `{${values.join(',')}}`);
 
 /**
  * The bounds of the stream hide what has left them. The lateral part is what makes the index give the order. `edge` is the revision
@@ -28,37 +44,69 @@ const eventsOf = (columns: string, direction: Direction): string => `
   from event_store.stream s cross join lateral (
     select ${columns}
     from event_store.event e
-    where e.stream = s.number and e.revision ${direction === 'forwards' ? '>=' : '<='} $2
+    where e.stream = s.number and e.revision ${direction === 'forwards' ? '>=' : '<='} wish.start
       and e.revision > greatest(s.revision - s.max_count, s.truncate_before - 1, -1)
       and (s.max_age_seconds is null or e.at > clock_timestamp() - s.max_age_seconds * interval '1 second')
     order by e.revision ${ORDERS[direction]}
-    limit $3
+    limit wish.wanted
   ) e
-  where s.name = $1`;
+  where s.name = wish.stream`;
 
 const statement = (direction: Direction): string => `
-  select page.position, page.revision, page.id, page.type, page.data, page.metadata, page.at, page.edge
-  from (${eventsOf(`${EVENT_COLUMNS}, ${EVENT_BYTES} as bytes`, direction)}) page
+  select wish.place, page.edge, page.position, page.revision, page.id, page.type, page.data, page.metadata, page.at
+  from ${WISHES} cross join lateral (${eventsOf(`${EVENT_COLUMNS}, ${EVENT_BYTES} as bytes`, direction)}) page
   where page.before < ${PAGE_BYTES_MAX}
-  order by page.revision ${ORDERS[direction]}`;
+  order by wish.place, page.revision ${ORDERS[direction]}`;
 
 const STATEMENTS = { forwards: statement('forwards'), backwards: statement('backwards') };
+
+type PlacedRow = [place: string, edge: number, ...event: EventRow];
+
+/** A page for each wish, in one statement. */
+export async function streamPages(sql: Sql, wishes: readonly PageWish[], direction: Direction): Promise<StreamPage[]> {
+  const rows = await sql.unsafe(STATEMENTS[direction], wishesOf(wishes), { prepare: true }).values();
+  const pages = wishes.map(() => ({ events: [] as StoredEvent[], more: false }));
+  for (const [place, edge, ...row] of rows as unknown as PlacedRow[]) {
+    const at = Number(place) - 1;
+    const event = eventOf(wishes[at]!.stream, row);
+    pages[at]!.events.push(event);
+    pages[at]!.more = direction === 'forwards' ? event.revision < edge : event.revision > edge;
+  }
+  return pages;
+}
+
+/** Up to so many events from a revision on, inclusive. */
+export async function streamPage(sql: Sql, stream: string, from: number): Promise<StreamPage> {
+  const [page] = await streamPages(sql, [{ stream, from }], 'forwards');
+  return page!;
+}
 
 /** Stands in no JSON text, so it can stand between them. */
 const SEPARATOR = '\x1f';
 
 const TEXTS = `
-  select min(page.revision), max(page.revision), max(page.edge), count(*)::integer, max(page.metadata),
-    string_agg(page.data, e'${'\\x1f'}' order by page.revision)
-  from (${eventsOf('e.revision, e.data, case when e.revision = $2 then e.metadata end as metadata, octet_length(e.data) as bytes', 'forwards')}) page
-  where page.before < ${PAGE_BYTES_MAX}`;
+  select page.*
+  from ${WISHES} cross join lateral (
+    select min(texts.revision), max(texts.revision), max(texts.edge), count(*)::integer, max(texts.metadata),
+      string_agg(texts.data, e'${'\\x1f'}' order by texts.revision)
+    from (${eventsOf('e.revision, e.data, case when e.revision = wish.start then e.metadata end as metadata, octet_length(e.data) as bytes', 'forwards')}) texts
+    where texts.before < ${PAGE_BYTES_MAX}
+  ) page
+  order by wish.place`;
 
 type TextsRow = [first: number | null, last: number, edge: number, count: number, metadata: string | null, data: string];
 
-/** Up to so many texts from a revision on, as one value: neither side works on each. Undefined where there is none. */
-export async function textsPage(sql: Sql, stream: string, from: number): Promise<TextsPage | undefined> {
-  const [row] = await sql.unsafe(TEXTS, [stream, from, PAGE_EVENTS_MAX], { prepare: true }).values();
-  const [first, last, edge, count, metadata, data] = row as unknown as TextsRow;
+/** Texts, the revision after them, and whether there may be more from there on. */
+export type TextsPage = Readonly<{ pages: readonly StoredTexts[]; next: number; more: boolean }>;
+
+/** For each wish up to so many texts, as one value: neither side works on each. Undefined where there is none. */
+export async function textsPages(sql: Sql, wishes: readonly PageWish[]): Promise<(TextsPage | undefined)[]> {
+  const rows = await sql.unsafe(TEXTS, wishesOf(wishes), { prepare: true }).values();
+  return Promise.all((rows as unknown as TextsRow[]).map((row, place) => textsPage(sql, wishes[place]!, row)));
+}
+
+async function textsPage(sql: Sql, { stream, from }: PageWish, row: TextsRow): Promise<TextsPage | undefined> {
+  const [first, last, edge, count, metadata, data] = row;
   if (first === null) return undefined;
   if (count === last - first + 1) {
     const page = { first, texts: data.split(SEPARATOR), ...(metadata !== null && { metadata }) };
@@ -67,9 +115,6 @@ export async function textsPage(sql: Sql, stream: string, from: number): Promise
   const { events, more } = await streamPage(sql, stream, from);
   return events.length === 0 ? undefined : { pages: [...textsOf(events, from)], next: events.at(-1)!.revision + 1, more };
 }
-
-/** Texts, the revision after them, and whether there may be more from there on. */
-export type TextsPage = Readonly<{ pages: readonly StoredTexts[]; next: number; more: boolean }>;
 
 /** Where the stream ends, whatever of it is kept. */
 export async function streamEnd(sql: Sql, stream: string): Promise<ExpectedRevision> {
@@ -85,19 +130,4 @@ export async function streamsGrownPast(sql: Sql, known: ReadonlyMap<string, numb
     join event_store.stream s on s.name = known.name
     where s.revision > known.revision`;
   return new Map(rows.map(({ name, revision }) => [name, revision]));
-}
-
-/** Up to so many events from a revision on, inclusive. */
-export async function streamPage(
-  sql: Sql,
-  stream: string,
-  from: number,
-  direction: Direction = 'forwards',
-  limit = PAGE_EVENTS_MAX,
-): Promise<StreamPage> {
-  const wanted = Math.min(limit, PAGE_EVENTS_MAX);
-  const rows = await sql.unsafe(STATEMENTS[direction], [stream, from, wanted], { prepare: true }).values();
-  const events = (rows as unknown as EventRow[]).map((row) => eventOf(stream, row));
-  const [last, edge] = [events.at(-1)?.revision, rows[0]?.[7] as number];
-  return { events, more: last !== undefined && (direction === 'forwards' ? last < edge : last > edge) };
 }

@@ -1,0 +1,95 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { SHARED_READS_MAX, SHARED_STATEMENTS_MAX, SharedReads } from './shared-reads.js';
+
+/** Statements that are answered when the test says so. */
+class Server {
+  readonly statements: { wishes: readonly string[]; timeoutMs: number; answer: () => void; fail: (error: Error) => void }[] = [];
+  readonly reads = new SharedReads<string, string>((wishes, timeoutMs) => {
+    return new Promise((resolve, reject) => {
+      this.statements.push({ wishes, timeoutMs, answer: () => resolve(wishes.map((wish) => `found ${wish}`)), fail: reject });
+    });
+  });
+
+  get sent(): readonly (readonly string[])[] {
+    return this.statements.map(({ wishes }) => wishes);
+  }
+}
+
+const soon = () => performance.now() + 60_000;
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+const numbered = (count: number) => Array.from({ length: count }, (_, n) => `wish ${n}`);
+
+describe('reads that share statements', () => {
+  let server: Server;
+  const find = (wish: string, deadline = soon()) => server.reads.find(wish, deadline);
+  beforeEach(() => {
+    server = new Server();
+  });
+
+  it('sends those of one turn of the event loop together, and answers each with its own', async () => {
+    const found = Promise.all([find('a'), find('b')]);
+    await nextTurn();
+    expect(server.sent).toEqual([['a', 'b']]);
+    server.statements[0]!.answer();
+    expect(await found).toEqual(['found a', 'found b']);
+  });
+
+  it('puts no more than so many into a statement', async () => {
+    numbered(SHARED_READS_MAX + 1).forEach((wish) => void find(wish));
+    await nextTurn();
+    await nextTurn();
+    expect(server.sent.map(({ length }) => length)).toEqual([SHARED_READS_MAX, 1]);
+  });
+
+  it('keeps those that come while so many statements are under way for the next, all together', async () => {
+    for (const wish of numbered(SHARED_STATEMENTS_MAX)) {
+      void find(wish);
+      await nextTurn();
+    }
+    void find('late');
+    await nextTurn();
+    void find('later');
+    await nextTurn();
+    expect(server.sent).toHaveLength(SHARED_STATEMENTS_MAX);
+    server.statements[0]!.answer();
+    await nextTurn();
+    await nextTurn();
+    expect(server.sent.slice(SHARED_STATEMENTS_MAX)).toEqual([['late', 'later']]);
+  });
+
+  it('gives a statement the time that is left to the one who has waited longest', async () => {
+    void find('first', performance.now() + 1_000);
+    void find('second', performance.now() + 5_000);
+    await nextTurn();
+    expect(server.statements[0]!.timeoutMs).toBeGreaterThan(500);
+    expect(server.statements[0]!.timeoutMs).toBeLessThanOrEqual(1_000);
+  });
+
+  it('tells all of them when the server is away, and goes on', async () => {
+    const failed = Promise.allSettled([find('a'), find('b')]);
+    await nextTurn();
+    server.statements[0]!.fail(Object.assign(new Error('away'), { code: 'ECONNREFUSED' }));
+    expect((await failed).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    const found = find('c');
+    await nextTurn();
+    server.statements[1]!.answer();
+    expect(await found).toBe('found c');
+  });
+
+  it('fails only the one that the server refuses', async () => {
+    const outcomes = Promise.allSettled([find('good'), find('bad'), find('fine')]);
+    await nextTurn();
+    server.statements[0]!.fail(new Error('one of them is bad'));
+    for (let sent = 1; sent <= 3; sent++) {
+      await nextTurn();
+      const [wish] = server.statements[sent]!.wishes;
+      if (wish === 'bad') server.statements[sent]!.fail(new Error('it is bad'));
+      else server.statements[sent]!.answer();
+    }
+    expect(await outcomes).toEqual([
+      { status: 'fulfilled', value: 'found good' },
+      { status: 'rejected', reason: new Error('it is bad') },
+      { status: 'fulfilled', value: 'found fine' },
+    ]);
+  });
+});
