@@ -1,8 +1,15 @@
 import { setMaxListeners } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from 'postgres';
-import { type LogFilter, type LogPage, type StoredEvent, StoreUnavailable } from '../../../kernel/event-sourcing/event-store.js';
+import {
+  categoryOf,
+  type LogFilter,
+  type LogPage,
+  type StoredEvent,
+  StoreUnavailable,
+} from '../../../kernel/event-sourcing/event-store.js';
 import type { WakeFlag } from '../wake-flag.js';
+import { FRAMES, isWanted } from '../wanted.js';
 import { logPage } from './log-pages.js';
 import type { RecentEvents } from './recent-events.js';
 import { streamPage } from './stream-pages.js';
@@ -13,11 +20,15 @@ const SILENCE_MS_MAX = 200;
 const RETRY_MS_MIN = 50;
 const RETRY_MS_MAX = 1_000;
 
+const BUT_FRAMES: LogFilter = { exceptCategories: [FRAMES] };
+
 type Query = <T>(run: (sql: Sql) => PromiseLike<T>) => Promise<T>;
 
 /** Those who follow a stream or the log: first through the database, then mostly with what this process has just committed. */
 export class Followers {
   private readonly closing = new AbortController();
+  /** Pages that are about to be read, by the position behind which they begin. */
+  private readonly unsent = new Map<bigint, Promise<LogPage>>();
 
   constructor(
     private readonly query: Query,
@@ -36,7 +47,7 @@ export class Followers {
         wakeFlag.mute();
         const page =
           this.recent.ofStream(stream, follower.revision) ??
-          (await this.untilItWorks((sql) => streamPage(sql, stream, follower.revision + 1), signal));
+          (await this.untilItWorks(() => this.query((sql) => streamPage(sql, stream, follower.revision + 1)), signal));
         if (!page) return;
         const last = page.events.at(-1);
         if (last) {
@@ -52,17 +63,23 @@ export class Followers {
   }
 
   async *followAll(after: bigint, filter: LogFilter, signal: AbortSignal): AsyncGenerator<LogPage> {
-    const follower = this.wakeUps.joinLog(after);
+    const follower = this.wakeUps.joinLog(after, filter);
     const { wakeFlag } = follower;
     const forget = this.ringAtTheEnd(wakeFlag, signal);
     let told: { position: bigint; at: number } | undefined;
+    let isPresent = false;
     try {
       while (!this.isOver(signal)) {
         wakeFlag.mute();
         const page =
           this.recent.ofLog(follower.position, filter) ??
-          (await this.untilItWorks((sql) => logPage(sql, follower.position, filter), signal))?.page;
+          (await this.untilItWorks(
+            () =>
+              isPresent && !follower.wantsFrames ? this.newest(follower.position, filter) : this.page(follower.position, filter),
+            signal,
+          ));
         if (!page) return;
+        isPresent = page.caughtUp;
         follower.position = page.position;
         const silentMs = told ? performance.now() - told.at : Infinity;
         if (page.events.length > 0 || !page.caughtUp || silentMs >= SILENCE_MS_MAX) {
@@ -94,11 +111,27 @@ export class Followers {
     return () => signal.removeEventListener('abort', wakeFlag.ring);
   }
 
+  private async page(after: bigint, filter: LogFilter): Promise<LogPage> {
+    return (await this.query((sql) => logPage(sql, after, filter))).page;
+  }
+
+  /**
+   * As `page`, read once for all who have come as far and were woken with this one. Nobody joins a statement that was sent: what it
+   * sees may be older than what woke them.
+   */
+  private async newest(after: bigint, filter: LogFilter): Promise<LogPage> {
+    const unsent = this.unsent.get(after);
+    const read = unsent ?? nextTurn().then(() => (this.unsent.delete(after), this.page(after, BUT_FRAMES)));
+    if (!unsent) this.unsent.set(after, read);
+    const { events, ...page } = await read;
+    return { ...page, events: events.filter(({ stream }) => isWanted(filter, categoryOf(stream))) };
+  }
+
   /** The page, through whatever outage; nothing once the follower is over, which it need not wait for. */
-  private async untilItWorks<T>(read: (sql: Sql) => PromiseLike<T>, signal: AbortSignal): Promise<T | undefined> {
+  private async untilItWorks<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
     for (let pauseMs = RETRY_MS_MIN; !this.isOver(signal); pauseMs = Math.min(pauseMs * 2, RETRY_MS_MAX)) {
       try {
-        const page = await this.unlessOver(this.query(read), signal);
+        const page = await this.unlessOver(read(), signal);
         return this.isOver(signal) ? undefined : page;
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;

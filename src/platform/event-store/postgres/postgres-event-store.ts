@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from 'postgres';
 import {
   type Appended,
+  categoryOf,
   EventStore,
   type ExpectedRevision,
   type LogFilter,
@@ -18,6 +19,7 @@ import {
 import { isPassing, openDatabase } from '../../postgres/database.js';
 import { migrate } from '../../postgres/migrate.js';
 import { Pool } from '../../postgres/pool.js';
+import { FRAMES } from '../wanted.js';
 import { Followers } from './followers.js';
 import { type Committed, GroupCommit, STATEMENT_TIMEOUT_MS } from './group-commit.js';
 import { logHead, logPage } from './log-pages.js';
@@ -208,7 +210,8 @@ export class PostgresEventStore extends EventStore {
     this.recent.add(committed);
     const streams = committed.map(({ events }) => events[0]!.stream);
     this.wakeUps.ring(streams);
-    this.notifications.tell(streams);
+    // Readers of frames in other processes are told by signals, and no one else follows them.
+    this.notifications.tell(streams.filter((stream) => categoryOf(stream) !== FRAMES));
   }
 
   private shared<Wish, Found>(read: (sql: Sql, wishes: readonly Wish[]) => Promise<readonly Found[]>): SharedReads<Wish, Found> {

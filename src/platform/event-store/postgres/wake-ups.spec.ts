@@ -29,15 +29,25 @@ it('waits no longer than it is told to', async () => {
 
 it('rings for the followers of a stream and for those of the log', async () => {
   const wakeUps = new WakeUps();
-  const [wanted, other, log] = [wakeUps.joinStream('a-1', -1), wakeUps.joinStream('a-2', -1), wakeUps.joinLog(-1n)];
+  const [wanted, other, log] = [wakeUps.joinStream('a-1', -1), wakeUps.joinStream('a-2', -1), wakeUps.joinLog(-1n, {})];
   wakeUps.ring(['a-1', 'unheard-of']);
   expect(await Promise.all([wanted, other, log].map(({ wakeFlag }) => hasRung(wakeFlag)))).toEqual([true, false, true]);
+});
+
+it('rings for frames only those followers of the log who want them', async () => {
+  const wakeUps = new WakeUps();
+  const logs = [{}, { exceptCategories: ['message'] }, { categories: ['agent'] }].map((filter) => wakeUps.joinLog(-1n, filter));
+  const rung = () => Promise.all(logs.map(({ wakeFlag }) => hasRung(wakeFlag)));
+  wakeUps.ring(['message-1', 'message-2']);
+  expect(await rung()).toEqual([true, false, false]);
+  wakeUps.ring(['message-1', 'agent-1']);
+  expect(await rung()).toEqual([true, true, true]);
 });
 
 it('rings for those that the present is ahead of, and for no others', async () => {
   const wakeUps = new WakeUps();
   const streams = [wakeUps.joinStream('a-1', 3), wakeUps.joinStream('a-1', 4), wakeUps.joinStream('a-2', 0)];
-  const logs = [wakeUps.joinLog(8n), wakeUps.joinLog(9n)];
+  const logs = [wakeUps.joinLog(8n, {}), wakeUps.joinLog(9n, {})];
   wakeUps.compareStream('a-1', 4);
   wakeUps.compareLog(9n);
   expect(await Promise.all([...streams, ...logs].map(({ wakeFlag }) => hasRung(wakeFlag)))).toEqual([
@@ -52,7 +62,7 @@ it('rings for those that the present is ahead of, and for no others', async () =
 it('forgets who has left', () => {
   const wakeUps = new WakeUps();
   const followers = [wakeUps.joinStream('a-1', -1), wakeUps.joinStream('a-1', -1)];
-  const log = wakeUps.joinLog(-1n);
+  const log = wakeUps.joinLog(-1n, {});
   expect(wakeUps.followedStreams).toEqual(['a-1']);
   for (const follower of followers) wakeUps.leaveStream(follower);
   wakeUps.leaveLog(log);

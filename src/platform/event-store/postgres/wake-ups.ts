@@ -1,8 +1,10 @@
+import { categoryOf, type LogFilter } from '../../../kernel/event-sourcing/event-store.js';
 import { WakeFlag } from '../wake-flag.js';
+import { FRAMES, isWanted } from '../wanted.js';
 
 /** A follower and how far it has come. */
 export type StreamFollower = { readonly wakeFlag: WakeFlag; readonly stream: string; revision: number };
-export type LogFollower = { readonly wakeFlag: WakeFlag; position: bigint };
+export type LogFollower = { readonly wakeFlag: WakeFlag; readonly wantsFrames: boolean; position: bigint };
 
 /** Who waits for what. Ringing is cheap, may happen for nothing, and says only: look. */
 export class WakeUps {
@@ -17,8 +19,8 @@ export class WakeUps {
     return follower;
   }
 
-  joinLog(position: bigint): LogFollower {
-    const follower = { wakeFlag: new WakeFlag(), position };
+  joinLog(position: bigint, filter: LogFilter): LogFollower {
+    const follower = { wakeFlag: new WakeFlag(), wantsFrames: isWanted(filter, FRAMES), position };
     this.log.add(follower);
     return follower;
   }
@@ -33,14 +35,18 @@ export class WakeUps {
     this.log.delete(follower);
   }
 
-  /** These streams, and hence the log, have something new. */
+  /** These streams, and hence the log, have something new. Frames come all the time: who does not want them is not woken for them. */
   ring(streams: Iterable<string>): void {
-    for (const stream of streams) for (const { wakeFlag } of this.streams.get(stream) ?? []) wakeFlag.ring();
-    for (const { wakeFlag } of this.log) wakeFlag.ring();
+    let onlyFrames = true;
+    for (const stream of streams) {
+      onlyFrames &&= categoryOf(stream) === FRAMES;
+      for (const { wakeFlag } of this.streams.get(stream) ?? []) wakeFlag.ring();
+    }
+    for (const { wakeFlag, wantsFrames } of this.log) if (wantsFrames || !onlyFrames) wakeFlag.ring();
   }
 
   ringAll(): void {
-    this.ring(this.streams.keys());
+    for (const followers of [...this.streams.values(), this.log]) for (const { wakeFlag } of followers) wakeFlag.ring();
   }
 
   get followedStreams(): string[] {
