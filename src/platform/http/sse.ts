@@ -166,10 +166,11 @@ class Room {
 /** The departure of one reader. */
 class Gone implements Departure {
   aborted = false;
-  private listeners: (() => void)[] = [];
+  private listeners: readonly (() => void)[] = [];
 
   addEventListener(_: 'abort', listener: () => void): void {
-    this.listeners.push(listener);
+    // An array that is pushed to makes room for more than one ever needs.
+    this.listeners = [...this.listeners, listener];
   }
 
   removeEventListener(_: 'abort', listener: () => void): void {
