@@ -89,7 +89,7 @@ if (process.argv[2] === '--bundle') {
   for (const file of copied) put(file, readFileSync(file));
   for (const [path, text] of await compile(compiled)) putAt(path, text);
   if (files.some(isStarted) && bundleIsStale()) await bundle();
-  else if (files.some(isStarted) && !existsSync(keptCode())) keepCode();
+  else if (files.some(isStarted) && !existsSync(keptCode())) keepCode({ isNeeded: false });
   const seconds = (Date.now() - began.getTime()) / 1000;
   if (compiled.length > 0) process.stderr.write(`Compiled ${compiled.length} files in ${seconds.toFixed(1)} s.\n`);
 }
@@ -166,13 +166,13 @@ function keptCode() {
   return `${BUNDLE}.${cachedDataVersionTag()}`;
 }
 
-/** In a process that ends with it: what is loaded may have begun something. */
-function keepCode() {
+/** In a process that ends with it: what is loaded may have begun something. Where nothing can be written, programs start without. */
+function keepCode({ isNeeded = true } = {}) {
   const program = `const { keepCode } = await import('${pathToFileURL(LOADER)}'); await keepCode(); process.exit(0);`;
   const { status } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'ignore', isNeeded ? 'inherit' : 'ignore'],
   });
-  if (status !== 0) process.exit(1);
+  if (isNeeded && status !== 0) process.exit(1);
 }
 
 /** Modules that look for files beside themselves look where they were before they were bundled. */

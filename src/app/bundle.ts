@@ -64,9 +64,9 @@ function keptCode(source: Buffer): Buffer | undefined {
 /** Stack traces name sources, as Node has it where it loads the code itself. The map is read when the first trace is. */
 function nameSources(): void {
   let map: SourceMap | undefined;
-  const named = (site: NodeJS.CallSite): string => {
+  const named = (site: NodeJS.CallSite & { toString(): string }): string => {
     const [file, line, column] = [site.getFileName() ?? '', site.getLineNumber() ?? 0, site.getColumnNumber() ?? 0];
-    const text = String(site);
+    const text = site.toString();
     // Kept code names the place where it was compiled.
     if (basename(file) !== basename(FILE)) return text;
     map ??= new SourceMap(JSON.parse(readFileSync(`${FILE}.map`, 'utf8')) as SourceMapPayload);
