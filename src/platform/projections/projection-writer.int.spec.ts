@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { accounts, moved, opened } from '../../../test/support/accounts.js';
+import { eventually } from '../../../test/support/eventually.js';
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
 import { EventsForTests, projecting } from '../../../test/support/projecting.js';
 import type { StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 import { definitionOf } from './definition.js';
 import { HELD_EVENTS_MAX, TooManyHeld } from './parking.js';
 import { ProjectionWriter } from './projection-writer.js';
+import { heldStill } from './rebuild-comparison.js';
 import { FencedOut } from './shared-transaction.js';
 
 let database: TestDatabase;
@@ -41,6 +43,21 @@ describe('A projection', () => {
     ]);
     expect(await movements()).toEqual(['a 5', 'a 7']);
     await read.expectSameAfterRebuild();
+  });
+
+  it('changes no row before its checkpoint, which a rebuild holds still to put other tables in place of these', async () => {
+    await read.given('account-a', [opened('a')]);
+    let written: Promise<unknown> | undefined;
+    await heldStill(database.sql, 'accounts', async (tx) => {
+      written = read.given('account-a', [moved('a', 5)]);
+      const waiting = () => tx`select from pg_locks where not granted and relation = 'accounts.checkpoint'::regclass`;
+      await eventually(async () => (await waiting()).length > 0);
+      const locked =
+        await tx`select mode from pg_locks where relation in ('accounts.account'::regclass, 'accounts.movement'::regclass)`;
+      expect(locked.map(({ mode }) => mode as string)).toEqual([]);
+    });
+    await written;
+    expect(await balances()).toEqual([['a', 5]]);
   });
 
   it('passes by what it does not follow and does not know', async () => {

@@ -53,7 +53,10 @@ export async function writeTogether(sql: Sql, portions: readonly Portion[], lock
   for (const { committed } of portions) committed();
 }
 
-/** One statement for all of them. @throws FencedOut */
+/**
+ * One statement for all of them, sent at once: a rebuild that holds a projection still has to stop its writer before that changes a
+ * row. @throws FencedOut
+ */
 export async function moveCheckpoints(tx: TransactionSql, moves: readonly CheckpointMove[]): Promise<void> {
   const values: (string | Date | null)[] = [];
   const value = (each: string | Date | null, type: string) => `$${values.push(each)}::${type}`;
@@ -63,7 +66,8 @@ export async function moveCheckpoints(tx: TransactionSql, moves: readonly Checkp
     return `m${index} as (update "${schema}".checkpoint set ${set} where ${where} returning ${index} as moved)`;
   });
   const found = moves.map((_, index) => `select moved from m${index}`).join(' union all ');
-  const rows = await tx.unsafe<{ moved: number }[]>(`with ${updates.join(', ')} ${found}`, values, { prepare: true });
+  const statement = tx.unsafe<{ moved: number }[]>(`with ${updates.join(', ')} ${found}`, values, { prepare: true });
+  const rows = await statement.execute();
   const moved = new Set(rows.map((row) => row.moved));
   const fenced = moves.find((_, index) => !moved.has(index));
   if (fenced) throw new FencedOut(fenced.schema);
