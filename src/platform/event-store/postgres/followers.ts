@@ -67,19 +67,18 @@ export class Followers {
     const { wakeFlag } = follower;
     const forget = this.ringAtTheEnd(wakeFlag, signal);
     let told: { position: bigint; at: number } | undefined;
-    let isPresent = false;
+    let shares = false;
     try {
       while (!this.isOver(signal)) {
         wakeFlag.mute();
         const page =
           this.recent.ofLog(follower.position, filter) ??
           (await this.untilItWorks(
-            () =>
-              isPresent && !follower.wantsFrames ? this.newest(follower.position, filter) : this.page(follower.position, filter),
+            () => (shares ? this.newest(follower.position, filter) : this.page(follower.position, filter)),
             signal,
           ));
         if (!page) return;
-        isPresent = page.caughtUp;
+        shares = page.caughtUp && !follower.wantsFrames;
         follower.position = page.position;
         const silentMs = told ? performance.now() - told.at : Infinity;
         if (page.events.length > 0 || !page.caughtUp || silentMs >= SILENCE_MS_MAX) {
@@ -120,11 +119,16 @@ export class Followers {
    * sees may be older than what woke them.
    */
   private async newest(after: bigint, filter: LogFilter): Promise<LogPage> {
-    const unsent = this.unsent.get(after);
-    const read = unsent ?? nextTurn().then(() => (this.unsent.delete(after), this.page(after, BUT_FRAMES)));
-    if (!unsent) this.unsent.set(after, read);
+    const read = this.unsent.get(after) ?? this.readNextTurn(after);
+    this.unsent.set(after, read);
     const { events, ...page } = await read;
     return { ...page, events: events.filter(({ stream }) => isWanted(filter, categoryOf(stream))) };
+  }
+
+  private async readNextTurn(after: bigint): Promise<LogPage> {
+    await nextTurn();
+    this.unsent.delete(after);
+    return this.page(after, BUT_FRAMES);
   }
 
   /** The page, through whatever outage; nothing once the follower is over, which it need not wait for. */

@@ -7,6 +7,7 @@ import {
   textsOf,
 } from '../../../kernel/event-sourcing/event-store.js';
 import { EVENT_BYTES, EVENT_COLUMNS, eventOf, type EventRow, PAGE_BYTES_MAX, PAGE_EVENTS_MAX } from './event-rows.js';
+import { SEPARATOR } from './storable.js';
 
 type Direction = NonNullable<StreamReading['direction']>;
 
@@ -80,9 +81,6 @@ export async function streamPage(sql: Sql, stream: string, from: number): Promis
   const [page] = await streamPages(sql, [{ stream, from }], 'forwards');
   return page!;
 }
-
-/** Stands in no JSON text, so it can stand between them. */
-const SEPARATOR = '\x1f';
 
 const TEXTS = `
   select page.*
