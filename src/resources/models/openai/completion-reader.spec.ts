@@ -35,3 +35,15 @@ it('takes a name that every piece states once, and one in pieces whole', () => {
   expect(callOf([named, { name: 'search', arguments: '{}' }])).toMatchObject({ name: 'search' });
   expect(callOf([named, { name: '_web', arguments: '{}' }])).toMatchObject({ name: 'search_web' });
 });
+
+it.each([
+  ['counts', { prompt_tokens: 12, completion_tokens: 3 }, [12, 3]],
+  ['estimates, which are rounded', { prompt_tokens: 12.4, completion_tokens: 2.5 }, [12, 3]],
+  ['nothing', { prompt_tokens: null }, [0, 0]],
+  ['what is no count', { prompt_tokens: -5, completion_tokens: '3' }, [0, 0]],
+  ['more than a model can use', { prompt_tokens: 1e300, completion_tokens: 2 ** 53 }, [1_000_000_000, 1_000_000_000]],
+])('takes the usage of an endpoint that states %s', (_, usage, [promptTokens, completionTokens]) => {
+  const reader = new CompletionReader();
+  reader.read(JSON.stringify({ choices: [{ finish_reason: 'stop' }], usage }));
+  expect(reader.end()).toContainEqual({ type: 'usage', promptTokens, completionTokens });
+});

@@ -9,7 +9,7 @@ type Delta = Partial<OpenAI.Chat.Completions.ChatCompletionChunk.Choice.Delta> &
 };
 type Frame = {
   choices?: { delta?: Delta | null; message?: Delta | null; finish_reason?: string | null }[] | null;
-  usage?: { prompt_tokens?: number; completion_tokens?: number } | null;
+  usage?: { prompt_tokens?: unknown; completion_tokens?: unknown } | null;
   error?: unknown;
 };
 
@@ -21,6 +21,12 @@ const FINISH_REASONS: Readonly<Record<string, Extract<ModelChunk, { type: 'finis
   function_call: 'tool-calls',
   content_filter: 'content-filter',
 };
+
+/** No completion takes more: sums of them stay numbers that every read model can hold. */
+const TOKENS_MAX = 1_000_000_000;
+
+const tokensIn = (stated: unknown): number =>
+  typeof stated === 'number' && stated > 0 ? Math.min(Math.round(stated), TOKENS_MAX) : 0;
 
 /** A call as its pieces come in. Some gateways state it again whole after its pieces, or after an empty placeholder. */
 class CallPieces {
@@ -77,8 +83,8 @@ export class CompletionReader {
     if (usage) {
       this.usage = {
         type: 'usage',
-        promptTokens: usage.prompt_tokens ?? 0,
-        completionTokens: usage.completion_tokens ?? 0,
+        promptTokens: tokensIn(usage.prompt_tokens),
+        completionTokens: tokensIn(usage.completion_tokens),
       };
     }
     const choice = choices?.[0];
