@@ -126,6 +126,19 @@ describe('edits of the chunks of a source', () => {
     await of('s7', completed('s7', 'c72'));
     await edited({ type: 'SourceChunkAdded', data: { ...place(2), embeddingModel: null, chunk: chunk('late') } });
     expect(await kept('s7')).toEqual(['new']);
+    // The chunks of before are purged with their edits.
+    await model.expectSameAfterRebuild(({ stream }) => stream !== chunksStream('c71'));
+  });
+
+  it('stay, and stay counted, when the files were the same', async () => {
+    const of8 = (ordinal: number) => ({ ...place(ordinal, 'c81'), sourceId: 's8' });
+    await of('s8', created('s8'), started('s8', 'c81'));
+    await written('s8', 'c81', 'first');
+    await of('s8', completed('s8', 'c81'));
+    await edited({ type: 'SourceChunkAdded', data: { ...of8(1), embeddingModel: null, chunk: chunk('added') } });
+    await of('s8', started('s8', 'c81'), completed('s8', 'c81'));
+    expect(await shown('s8')).toEqual(['first', 'added']);
+    expect(await queries.sources('ann', ['s8'])).toMatchObject([{ chunks: 2, edits: 1 }]);
   });
 });
 

@@ -9,6 +9,7 @@ import { moreWords } from './more-words.js';
  */
 export const chunks = defineProjection<SourceEvent | SourceChunksIngested | ChunkEdit>({
   name: 'chunks',
+  version: 2,
   categories: ['source', 'chunks'],
   codec: { ...sourceCodec, ...chunksCodec },
   ddl: new URL('./chunks.sql', import.meta.url),
@@ -76,8 +77,10 @@ export const chunks = defineProjection<SourceEvent | SourceChunksIngested | Chun
       where source_id = ${sourceId} and live_id = ${chunksId}`,
 
     SourceIngestCompleted: ({ data }, sql) => [
-      sql`update source set live_id = ${data.chunksId}, live_chunks = ${data.chunks}, writing_id = null, status = 'ready'
-        where source_id = ${data.sourceId}`,
+      // Chunks that are searched already stay as they were edited.
+      sql`update source set live_id = ${data.chunksId}, live_chunks = ${data.chunks}, edits = 0
+        where source_id = ${data.sourceId} and live_id is distinct from ${data.chunksId}`,
+      sql`update source set writing_id = null, status = 'ready' where source_id = ${data.sourceId}`,
       sql`delete from chunk where source_id = ${data.sourceId} and chunks_id <> ${data.chunksId}`,
     ],
 

@@ -20,7 +20,7 @@ create table source (
   writing_id   text,
   live_id      text,
   live_chunks  integer not null default 0,
-  -- how often the owner has edited them
+  -- how often the owner has edited those that are searched
   edits        integer not null default 0,
   -- ingesting, ready or failed
   status       text not null

@@ -215,4 +215,17 @@ describe('researches', () => {
     await model.expectSameAfterRebuild();
     await model.expectSameAfterRebuild(({ stream, type }) => stream !== researchStream('two') || type === 'ResearchPurged');
   });
+
+  it('are due with their run when that is purged', async () => {
+    const [runId, about] = ['run', { ownerId: 'ann', agentId: null, trigger: 'webhook' as const }];
+    await model.given(researchStream(runId), [{ type: 'ResearchClarificationAsked', data: { turnId: runId, text: 'Which?' } }], {
+      at: day(1),
+    });
+    await model.given(runStream(runId), [{ type: 'RunFailed', data: { runId, error: 'x' } }], { at: day(5) });
+    expect(ids(await queries.researches(day(4), 9))).not.toContain(runId);
+    const purged = { runId, ...about, delivery: null, used: [], purgedAt: day(6).toISOString() };
+    await model.given(runStream(runId), [{ type: 'RunPurged', data: purged }], { at: day(6) });
+    expect(ids(await queries.researches(day(1), 9))).toEqual([runId]);
+    await model.expectSameAfterRebuild(({ stream, type }) => stream !== runStream(runId) || type === 'RunPurged');
+  });
 });

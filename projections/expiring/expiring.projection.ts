@@ -36,6 +36,7 @@ type Noted =
 /** What is kept for a time only, and since when that time runs. */
 export const expiring = defineProjection<Noted>({
   name: 'expiring',
+  version: 2,
   categories: [
     'continuation',
     'conversation',
@@ -68,7 +69,11 @@ export const expiring = defineProjection<Noted>({
     RunFinished: runOver,
     RunRefused: runOver,
     RunFailed: runOver,
-    RunPurged: ({ data }) => removeFrom('webhook_run', { run_id: data.runId }),
+    // The event that ended the run may be gone from the log. Nothing of the run is kept, so what its research found is due at once.
+    RunPurged: ({ data }) => [
+      removeFrom('webhook_run', { run_id: data.runId }),
+      changeIn('research', { turn_id: data.runId }, { since: new Date(0) }),
+    ],
 
     ScheduledRunQueued: ({ data, at }) =>
       insertInto('scheduled_output', { run_id: data.runId, schedule_id: data.scheduleId, queued_at: at }),

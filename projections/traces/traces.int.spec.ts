@@ -156,4 +156,22 @@ describe('traces', () => {
     await model.expectSameAfterRebuild();
     await model.expectSameAfterRebuild(({ stream }) => stream !== conversationStream('c2') && stream !== runStream('r1'));
   });
+
+  it('of workflow runs that are purged name them no more', async () => {
+    const purged = { workflowRunId: 'w1', workflowId: null, ownerId: 'ann', blobs: [], artifactIds: [] };
+    await given(workflowRunStream('w1'), [
+      { type: 'WorkflowRunPurged', data: { ...purged, purgedAt: '2026-02-01T00:00:00.000Z' } },
+    ]);
+    expect(await queries.find('ann', { id: 'm1' }, EVER, 20)).toMatchObject([{ id: 'm1', workflowRunId: null }]);
+    await model.expectSameAfterRebuild(({ stream, type }) => stream !== workflowRunStream('w1') || type === 'WorkflowRunPurged');
+  });
+
+  it('have as many tokens as a model may say it used', async () => {
+    const used = { promptTokens: 3_000_000_000, completionTokens: 2 ** 40 };
+    await given(conversationStream('c3'), asked('c3', 'm3'));
+    await given(conversationStream('c3'), [
+      { type: 'TurnAnswered', data: { conversationId: 'c3', turnId: 'm3', ...parts, modelId: 'm', usage: used } },
+    ]);
+    expect(await queries.find('ann', { id: 'm3' }, EVER, 20)).toMatchObject([used]);
+  });
 });

@@ -50,6 +50,7 @@ const { ToolCallStarted, ToolCallFinished, ConversationPurged } = conversationCo
 /** What was done for each answer and each headless run, and how long it took; no text of it. */
 export const traces = defineProjection<Traced>({
   name: 'traces',
+  version: 2,
   categories: ['conversation', 'run', 'workflowRun'],
   codec: {
     ...runCodec,
@@ -146,7 +147,11 @@ export const traces = defineProjection<Traced>({
       done(workflowRunId, stepId(step, attempt), 'completed', at),
     NodeFailed: ({ data: { workflowRunId, step, attempt }, at }) => done(workflowRunId, stepId(step, attempt), 'failed', at),
 
-    WorkflowRunPurged: ({ data }, sql) => sql`delete from span where scope_id = ${data.workflowRunId}`,
+    // The event that named the trace of the run may be gone from the log.
+    WorkflowRunPurged: ({ data: { workflowRunId } }, sql) => [
+      sql`delete from span where scope_id = ${workflowRunId}`,
+      sql`update trace set workflow_run_id = null where workflow_run_id = ${workflowRunId}`,
+    ],
   },
 });
 

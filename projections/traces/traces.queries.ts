@@ -54,7 +54,7 @@ export class TraceQueries {
       select trace_id as id, source, name, status, request_id as "requestId", message_id as "messageId",
         conversation_id as "conversationId", activity_id as "activityId", workflow_run_id as "workflowRunId",
         coalesce(user_id, conversation.owner_id) as "userId", agent_id as "agentId", model_id as "modelId",
-        prompt_tokens as "promptTokens", completion_tokens as "completionTokens",
+        prompt_tokens::float8 as "promptTokens", completion_tokens::float8 as "completionTokens",
         started_at as "startedAt", ended_at as "endedAt"
       from traces.trace left join traces.conversation using (conversation_id)
       where ${userId} in (user_id, conversation.owner_id, agent_owner_id) and started_at >= ${since} ${named}

@@ -20,8 +20,8 @@ create table trace (
   -- whose agent answers
   agent_owner_id    text,
   model_id          text,
-  prompt_tokens     integer,
-  completion_tokens integer,
+  prompt_tokens     bigint,
+  completion_tokens bigint,
   started_at        timestamptz not null,
   ended_at          timestamptz
 );
