@@ -47,10 +47,13 @@ export const DURATION_SECONDS_MAX = 2 ** 31 - 1;
 const HOURS_MAX = Math.floor(DURATION_SECONDS_MAX / 3_600);
 const DAYS_MAX = Math.floor(DURATION_SECONDS_MAX / 86_400);
 
-/** Read in seconds, possibly fractions of them; the value is in milliseconds. */
+/** The longest time of a timer, 24 days: one for longer goes off at once. */
+const TIMER_SECONDS_MAX = Math.floor((2 ** 31 - 1) / 1_000);
+
+/** Read in seconds, possibly fractions of them; the value is in milliseconds, and may be the time of a timer unless `max` says otherwise. */
 export const secondsAsMs = (variable: string, fallback: number, bounds: Bounds = {}): Setting<number> =>
   setting(variable, String(fallback), (value) =>
-    Math.round(1000 * within(decimal(value), { min: 0.001, max: DURATION_SECONDS_MAX, ...bounds })),
+    Math.round(1000 * within(decimal(value), { min: 0.001, max: TIMER_SECONDS_MAX, ...bounds })),
   );
 
 /** Read in hours, possibly fractions of them; the value is in milliseconds. */

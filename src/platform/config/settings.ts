@@ -6,6 +6,7 @@ import { PrivateHosts } from '../outgoing/private-hosts.js';
 import {
   checked,
   daysAsSeconds,
+  DURATION_SECONDS_MAX,
   flag,
   hoursAsMs,
   integer,
@@ -22,6 +23,8 @@ import {
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
+/** Of durations that are only compared with dates. */
+const BETWEEN_DATES = { max: DURATION_SECONDS_MAX };
 
 /** What a process can play. */
 export const ROLES = ['api', 'worker', 'projector', 'scheduler'] as const;
@@ -85,7 +88,7 @@ export const settings = {
   oidcUserIdClaim: text('OIDC_USER_ID_CLAIM', 'sub'),
   oidcFrontendUrl: optional(url('OIDC_FRONTEND_URL', 'https:', 'http:')),
   oidcRedirectUri: optional(url('OIDC_REDIRECT_URI', 'https:', 'http:')),
-  oidcSessionLifetimeMs: secondsAsMs('OIDC_SESSION_LIFETIME_SECONDS', 28_800, { min: 1 }),
+  oidcSessionLifetimeMs: secondsAsMs('OIDC_SESSION_LIFETIME_SECONDS', 28_800, { min: 1, ...BETWEEN_DATES }),
   oidcProviderName: optional(text('OIDC_PROVIDER_NAME')),
   oidcAllowedGroups: list('OIDC_ALLOWED_GROUPS'),
   oidcGroupsClaim: text('OIDC_GROUPS_CLAIM', 'groups'),
@@ -169,7 +172,7 @@ export const settings = {
   guardrailsFloor: text('GUARDRAILS_FLOOR', '{}'),
   guardrailsJudgeModelId: optional(text('GUARDRAILS_JUDGE_MODEL')),
 
-  approvalTtlMs: secondsAsMs('APPROVAL_TTL_SECONDS', 1800),
+  approvalTtlMs: secondsAsMs('APPROVAL_TTL_SECONDS', 1800, BETWEEN_DATES),
   backgroundJobsEnabled: flag('BACKGROUND_JOBS_ENABLED', true),
   backgroundYieldMs: secondsAsMs('BACKGROUND_YIELD_SECONDS', 30),
   backgroundJobMsMax: secondsAsMs('BACKGROUND_JOB_MAX_SECONDS', 1000),
@@ -178,13 +181,13 @@ export const settings = {
   backgroundJobsPerUserMax: integer('BACKGROUND_MAX_JOBS_PER_USER', 5, { min: 1, max: 1000 }),
   backgroundJobsPerProcessMax: integer('BACKGROUND_POOL_SIZE', 16, { min: 1, max: 1000 }),
   autoResumeEnabled: flag('AUTO_RESUME_ENABLED', true),
-  idempotencyTtlMs: secondsAsMs('IDEMPOTENCY_TTL_SECONDS', 86_400),
+  idempotencyTtlMs: secondsAsMs('IDEMPOTENCY_TTL_SECONDS', 86_400, BETWEEN_DATES),
   scheduleMinIntervalSeconds: integer('SCHEDULE_MIN_INTERVAL', 900),
   schedulesPerUserMax: integer('SCHEDULE_MAX_PER_USER', 50),
   scheduleRunTimeoutMs: secondsAsMs('SCHEDULE_RUN_TIMEOUT', 600),
-  scheduleMisfireGraceMs: secondsAsMs('SCHEDULE_MISFIRE_GRACE', 60),
+  scheduleMisfireGraceMs: secondsAsMs('SCHEDULE_MISFIRE_GRACE', 60, BETWEEN_DATES),
   scheduleAutopauseFailures: integer('SCHEDULE_AUTOPAUSE_FAILURES', 3),
-  scheduleOnceHorizonMs: secondsAsMs('SCHEDULE_ONCE_MAX_HORIZON', 31_536_000),
+  scheduleOnceHorizonMs: secondsAsMs('SCHEDULE_ONCE_MAX_HORIZON', 31_536_000, BETWEEN_DATES),
   monitorsEnabled: flag('MONITORS_ENABLED', true),
   monitorIntervalSeconds: integer('MONITOR_DEFAULT_INTERVAL_SECONDS', 900, { min: 60 }),
   monitorIntervalSecondsMin: integer('MONITOR_MIN_INTERVAL_SECONDS', 300, { min: 60 }),
@@ -194,12 +197,12 @@ export const settings = {
   monitorFollowUpsMax: integer('MONITOR_MAX_WAKES', 20, { min: 1 }),
   monitorFollowUpsPerHourMax: integer('MONITOR_MAX_WAKES_PER_HOUR', 5, { min: 1 }),
   monitorsPerUserMax: integer('MONITOR_MAX_ACTIVE_PER_USER', 5),
-  monitorUnreachableGraceMs: secondsAsMs('MONITOR_UNREACHABLE_GRACE_SECONDS', 3600),
+  monitorUnreachableGraceMs: secondsAsMs('MONITOR_UNREACHABLE_GRACE_SECONDS', 3600, BETWEEN_DATES),
   monitorJudgeModelId: optional(text('MONITOR_JUDGE_MODEL')),
   monitorJudgeTokensMax: integer('MONITOR_JUDGE_TOKEN_BUDGET', 100_000),
-  missedSlotDelayMs: secondsAsMs('MISSED_SLOT_DELAY_SECONDS', 600),
+  missedSlotDelayMs: secondsAsMs('MISSED_SLOT_DELAY_SECONDS', 600, BETWEEN_DATES),
   staleProducerMs: secondsAsMs('STALE_PRODUCER_SECONDS', 10),
-  noWorkerTurnMs: secondsAsMs('NO_WORKER_TURN_SECONDS', 60),
+  noWorkerTurnMs: secondsAsMs('NO_WORKER_TURN_SECONDS', 60, BETWEEN_DATES),
   freshnessWaitMs: secondsAsMs('FRESHNESS_WAIT_SECONDS', 5),
   codeNodes: flag('CODE_NODES', true),
   codeRunsMax: integer('CODE_RUNS_MAX', 2, { min: 1, max: 64 }),
