@@ -63,7 +63,7 @@ export function payloadsContract(subject: () => Subject): void {
       types.map((type) => newEvent({ type })),
     );
     expect((await eventsOf(store().read(stream))).map(({ type }) => type)).toEqual(types);
-    const odd = `${newCategory()}-ä/ö?x=1&y=%20 😀`;
+    const odd = `${newCategory()}-ä/ö?x=1&y=%20 😀 \\"\n\t`;
     await store().append(odd, 'none', [newEvent()]);
     expect((await eventsOf(store().read(odd))).map((event) => event.stream)).toEqual([odd]);
   });

@@ -83,15 +83,17 @@ it('shows a reader nothing after a position while an earlier one may still come'
   expect(events.map((event) => event.position)).toEqual([BigInt(position), (answer as { position: bigint }).position]);
 });
 
-const waitingForLock = async (): Promise<number> => {
+const waitingForLock = async (doing = 'event_store.append'): Promise<number> => {
   const [row] = await database.sql<{ waiting: number }[]>`
     select count(*)::integer as waiting from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock' and query like '%event_store.append%' and pid <> pg_backend_pid()`;
+    where datname = current_database() and wait_event_type = 'Lock' and query like ${`%${doing}%`} and pid <> pg_backend_pid()`;
   return row!.waiting;
 };
 
 it('tells streams with odd names apart, also when they are read at the same time', async () => {
-  const odd = ['a"b', 'a\\\\"b', 'a,b', 'a}{b', "a'b", 'a b ', 'é\u00a0', 'NULL', 'null'].map((name) => `${newStream()}${name}`);
+  const odd = ['a"b', 'a\\\\"b', 'a\nb', 'a\tb\u0001', '\u007f', 'a,b', 'a}{b', "a'b", 'a b ', 'é\u00a0', 'NULL', 'null'].map(
+    (name) => `${newStream()}${name}`,
+  );
   const unstorable = ['a\u001fb', 'a\0b', '\ud800'].map((name) => `${newStream()}${name}`);
   const written = newEvents(odd.length);
   for (const [at, stream] of odd.entries()) await store.append(stream, 'none', [written[at]!]);
@@ -379,6 +381,34 @@ it('deletes much in short transactions', async () => {
   expect(rest.more).toBe(false);
 });
 
+it.each<[string, number, (sql: ISql, stream: string) => Promise<unknown>]>([
+  [
+    'another process deletes a part of it at the same time',
+    SCAVENGE_EVENTS_MAX + 500,
+    (sql, stream) =>
+      sql`select event_store.scavenge(number, ${SCAVENGE_EVENTS_MAX}) from event_store.stream where name = ${stream}`,
+  ],
+  [
+    'it is cut off further at the same time',
+    9,
+    (sql, stream) => sql`
+      update event_store.stream set truncate_before = ${SCAVENGE_EVENTS_MAX + 500}, scavenge_at = now() where name = ${stream}`,
+  ],
+])('leaves nothing of a stream that was cut off where %s', async (_, cut, meanwhile) => {
+  const stream = newStream();
+  await store.append(stream, 'none', newEvents(SCAVENGE_EVENTS_MAX + 500));
+  await store.setRetention(stream, { truncateBefore: cut });
+  let scavenging: Promise<unknown> = Promise.resolve();
+  await database.sql.begin(async (sql) => {
+    await meanwhile(sql, stream);
+    scavenging = store.scavenge();
+    await eventually(async () => (await waitingForLock('event_store.scavenge')) === 1);
+  });
+  await scavenging;
+  for (let more = true; more;) ({ more } = await store.scavenge());
+  expect((await readLog(store, LOG_START, { categories: [categoryOf(stream)] })).events).toHaveLength(0);
+});
+
 it('deletes by itself, now and then', async () => {
   const stream = newStream();
   await store.append(stream, 'none', newEvents(SCAVENGE_EVENTS_MAX + 500));
@@ -414,6 +444,20 @@ it('makes its tables once, whoever comes first, and refuses those of a newer pro
   await expect(old.start()).rejects.toThrow(SchemaFromTheFuture);
   await Promise.all([...stores, old].map((each) => each.close()));
   await empty.close();
+});
+
+it('deletes what an earlier version has left of a stream that was cut off', async () => {
+  const { url, sql, close } = await testDatabase();
+  const [before, after] = range(1, 2).map(() => new PostgresEventStore({ url, scavengeMs: NEVER_MS }));
+  await before!.start();
+  const stream = newStream();
+  await before!.append(stream, 'none', newEvents(3));
+  await sql`update event_store.stream set truncate_before = 2`;
+  await sql`delete from event_store.migration where version = 4`;
+  await after!.start();
+  expect(await after!.scavenge()).toEqual({ deleted: 2, more: false });
+  await Promise.all([before!.close(), after!.close()]);
+  await close();
 });
 
 it('ends its followers and finishes its appends when it is closed', async () => {

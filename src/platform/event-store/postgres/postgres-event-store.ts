@@ -50,7 +50,7 @@ const RETRY_MS_MIN = 20;
 const RETRY_MS_MAX = 500;
 
 const SCHEMA = 'event_store';
-const STEPS = ['./event-store.sql', './truncated-streams.sql', './bounded-appends.sql'].map(
+const STEPS = ['./event-store.sql', './truncated-streams.sql', './bounded-appends.sql', './unfinished-scavenges.sql'].map(
   (step) => new URL(step, import.meta.url),
 );
 

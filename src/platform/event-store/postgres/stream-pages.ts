@@ -27,10 +27,12 @@ const hidden = (type: string, n: number): string => `(select $${n}::text::${type
 /** What is asked for, as `wishesOf` sends it. A planner that saw the arrays would plan for their lengths, each time anew. */
 const WISHES = `unnest(${hidden('text', 1)}, ${hidden('integer', 2)}, ${hidden('integer', 3)}) with ordinality as wish (stream, start, wanted, place)`;
 
-/** JSON quotes a name as an array of Postgres does; of one that holds control characters it makes another, and no stream has either. */
+/** A name in an array of Postgres; of one that cannot be stored it makes another that cannot. */
+const quoted = (stream: string): string => `"${stream.replace(/["\\]/g, '\\$&').replace(/[\0\p{Cs}]/gu, SEPARATOR)}"`;
+
 const wishesOf = (wishes: readonly PageWish[]): string[] =>
   [
-    wishes.map(({ stream }) => JSON.stringify(stream)),
+    wishes.map(({ stream }) => quoted(stream)),
     wishes.map(({ from }) => from),
     wishes.map(({ limit }) => Math.min(limit ?? PAGE_EVENTS_MAX, PAGE_EVENTS_MAX)),
   ].map((values) => `{${values.join(',')}}`);

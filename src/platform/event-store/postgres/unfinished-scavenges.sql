@@ -1,0 +1,46 @@
+-- Deletes events that the bounds of their stream hide, oldest first and not more than so many; answers how many. What is left of them,
+-- as where another process has deleted some or the bounds have changed meanwhile, stays due; else it notes when to look again.
+create or replace function event_store.scavenge(stream_number bigint, events_max integer) returns integer language plpgsql as $$
+declare
+  bounds event_store.stream;
+  deleted integer;
+begin
+  select * into bounds from event_store.stream s where s.number = stream_number;
+  perform set_config('event_store.scavenging', 'on', true);
+  delete from event_store.event e
+  where e.stream = stream_number and e.revision in (
+    select old.revision from event_store.event old
+    where old.stream = stream_number
+      and (
+        old.revision <= bounds.revision - bounds.max_count
+        or old.revision < bounds.truncate_before
+        or old.at <= now() - bounds.max_age_seconds * interval '1 second'
+      )
+    order by old.revision limit events_max
+  );
+  get diagnostics deleted = row_count;
+  perform set_config('event_store.scavenging', 'off', true);
+  if deleted < events_max then
+    -- With the row in hand, no append and no change of bounds can come between the look at what is left and the note.
+    perform from event_store.stream s where s.number = stream_number for update;
+    update event_store.stream s
+    set scavenge_at = (
+      select case
+        when e.revision < s.truncate_before or e.revision <= s.revision - s.max_count then now()
+        when s.max_count is not null then now() + interval '1 hour'
+        else e.at + s.max_age_seconds * interval '1 second'
+      end
+      from event_store.event e where e.stream = stream_number order by e.revision limit 1
+    )
+    where s.number = stream_number;
+  end if;
+  return deleted;
+end $$;
+
+-- What earlier ones have left of streams that were cut off.
+set local statement_timeout = '10min';
+update event_store.stream s set scavenge_at = now()
+where s.scavenge_at is null and exists (
+  select from event_store.event e where e.stream = s.number and e.revision < s.truncate_before
+);
+set local statement_timeout to default;
