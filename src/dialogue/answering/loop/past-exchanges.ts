@@ -67,6 +67,16 @@ export class PastExchanges {
     return newest.reverse();
   }
 
+  /** The newest turn before a revision that counts. */
+  async turnBefore(revision: number): Promise<TurnId | undefined> {
+    for await (const event of newestFirst(this.store, this.stream, revision - 1)) {
+      this.add(event);
+      if (event.type !== 'TurnAsked' && event.type !== 'TurnAppended') continue;
+      if (!this.isGone(event.data.turnId, event.data.index)) return event.data.turnId;
+    }
+    return undefined;
+  }
+
   private exchangeOf(
     { turnId, index, question }: Readonly<{ turnId: TurnId; index: number; question: string }>,
     answer: string | undefined,

@@ -25,7 +25,9 @@ import { systemTiming } from '../../../platform/system-timing.js';
 import { type ModelChunk, ModelFailed, type ModelRequest } from '../../../resources/models/model/language-model.port.js';
 import type { Search, SearchRequest } from '../../../resources/sources/chunks/search.port.js';
 import type { OfferedAction } from '../../../resources/tools/toolbox/toolbox.port.js';
-import { ask, conversation } from '../../conversation/conversation.decider.js';
+import { ask, conversation, open, rename } from '../../conversation/conversation.decider.js';
+import { SNAPSHOT_EVERY_EVENTS } from '../../conversation/conversation-snapshot.policy.js';
+import type { Decide } from '../../conversation/turn.policy.js';
 import { type AnswerParts, conversationStream, type TurnSettings, type Usage } from '../../conversation/conversation.events.js';
 import { resume } from '../../conversation/pause.decider.js';
 import type { QuestionResolver } from '../intake/resolve-question.js';
@@ -245,22 +247,33 @@ describe('a question that is unclear', () => {
     expect([tasks(), await facts()]).toEqual([['clarify'], ['ResearchClarificationAsked']]);
   });
 
-  it('is not asked about twice in a row', async () => {
-    const { log, process, tasks } = await whole({ more: UNCLEAR });
-    const next = { ...(await settingsOf(log)), question: 'Those of the shops.', turnId: 't2', index: null };
-    const start = {
-      conversationId: 'c1',
-      ownerId: 'alice',
-      agentId: null,
-      name: '',
-      visibility: 'listed',
-      sharedUsage: false,
-      history: [],
-    } as const;
-    await new Streams(log, systemTiming).transact(conversationStream('c1'), conversation, ask(next, start), cause);
-    await process().run('c1', 't2');
+  /** What a second question finds that comes after so many renamings of the conversation. */
+  async function asksAgain(index: number | null, renamings = 0) {
+    const research = await whole({ more: UNCLEAR });
+    const { log } = research;
+    const next = { ...(await settingsOf(log)), question: 'Those of the shops.', turnId: 't2', index };
+    const happens = (decide: Decide) =>
+      new Streams(log, systemTiming).transact(conversationStream('c1'), conversation, decide, cause);
+    await happens(open);
+    for (let count = 0; count < renamings; count++) await happens(rename(`Name ${count}`));
+    const { state } = await happens(ask(next, null));
+    await research.process().run('c1', 't2');
+    return { ...research, isKnown: state.turns.has('t1') };
+  }
+
+  it.each([
+    ['no snapshot', 0],
+    ['a snapshot', SNAPSHOT_EVERY_EVENTS],
+  ])('is not asked about twice in a row, with %s between', async (_, renamings) => {
+    const { log, tasks, isKnown } = await asksAgain(null, renamings);
+    expect(isKnown).toBe(renamings === 0);
     expect(tasks()).toEqual(['clarify', 'plan', 'q1', 'q2', 'answer']);
     expect((await framesOf(log, 't2')).map(outlineOf)).toEqual(TWO_STEPS);
+  });
+
+  it('is asked about again where it takes the place of the one that was asked about', async () => {
+    const { tasks } = await asksAgain(0);
+    expect(tasks()).toEqual(['clarify', 'clarify']);
   });
 });
 

@@ -5,7 +5,7 @@ import { Timing } from '../../../kernel/timing.js';
 import { LanguageModels, type ModelDescription, type ModelRequest } from '../../../resources/models/model/language-model.port.js';
 import { type OpenTools } from '../../../resources/tools/toolbox/toolbox.port.js';
 import { withToolCalls } from '../../conversation/tool-call.policy.js';
-import type { Exchange } from '../../conversation/conversation.events.js';
+import { conversationStream, type Exchange } from '../../conversation/conversation.events.js';
 import type { Frame, ResearchPlan, ResearchProgress } from '../../journal/message.events.js';
 import { retrieverNotices } from '../loop/agent-answers.js';
 import { AgentLoop, beginning, NO_TOOLS, type Run } from '../loop/agent-loop.js';
@@ -14,6 +14,7 @@ import { type Attached, AttachedFiles } from '../loop/attached-files.js';
 import { Continuations } from '../continuations/continuations.js';
 import { CHARACTERS_PER_TOKEN, messagesFor, RESERVED_TOKENS } from '../loop/messages.policy.js';
 import { automaticQuestion } from '../loop/no-reply.js';
+import { PastExchanges } from '../loop/past-exchanges.js';
 import type { Transcript } from '../loop/transcript.js';
 import { AgentPrompt } from './agent-prompt.js';
 import { KeptFindings } from './kept-findings.js';
@@ -140,15 +141,11 @@ export class ResearchAnswers {
   }
 
   /** Whether the question answers what the agent asked back: it does not ask twice in a row. */
-  private async wasClarified({ folded, asked }: Transcript): Promise<boolean> {
-    const before = [...(folded?.state.turns ?? [])]
-      .filter(([, turn]) => !turn.superseded && turn.index < asked.index)
-      .reduce<readonly [string, number] | undefined>(
-        (newest, [turnId, { index }]) => (newest && newest[1] > index ? newest : [turnId, index]),
-        undefined,
-      );
-    if (!before) return false;
-    return (await this.streams.fold(researchStream(before[0]), research)).state.clarification !== null;
+  private async wasClarified({ history }: Transcript): Promise<boolean> {
+    if (!history) return false;
+    const past = new PastExchanges(this.streams.store, conversationStream(history.conversationId));
+    const before = await past.turnBefore(history.revision + 1);
+    return before !== undefined && (await this.streams.fold(researchStream(before), research)).state.clarification !== null;
   }
 
   private async *plan(setting: Setting): AsyncGenerator<AnswerDelta, Research> {
