@@ -2,8 +2,10 @@ import { type Detector, matchesOf } from './detector.js';
 
 /** Between two words. */
 const GAP = String.raw`[\s\p{P}]{1,12}`;
+/** No character is of a word and of a gap: so a text is cut into them in one way alone. */
+const WORD = String.raw`[\p{L}\p{N}]{1,20}`;
 /** A few words between. */
-const FEW = String.raw`(?:${GAP}[\p{L}\p{N}'’]{1,20}){0,5}${GAP}`;
+const FEW = String.raw`(?:${GAP}${WORD}){0,5}${GAP}`;
 const INSTRUCTIONS = String.raw`(?:instruct|prompt|rule|guideline|direction|command|context|restriction|message)`;
 
 const phrases = (...alternatives: readonly string[]) =>
