@@ -3,7 +3,7 @@ import http from 'node:http';
 import net from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Rejection } from '../../kernel/rejection.js';
-import { type SseLimits, type SseStream, SseStreams } from './sse.js';
+import { type OpenedStream, type SseLimits, SseStreams } from './sse.js';
 
 const LIMITS: SseLimits = { keepaliveMs: 60_000, stallMs: 60_000, bufferedBytesMax: 256 * 1024 };
 const PIECE = `data: ${'x'.repeat(64 * 1024)}\n\n`;
@@ -13,7 +13,7 @@ const LAST_CHUNK = '\r\n0\r\n\r\n';
 
 let server: http.Server;
 let streams: SseStreams;
-let onStream: (stream: SseStream) => void;
+let onStream: (stream: OpenedStream) => void;
 
 const listen = async (limits: Partial<SseLimits> = {}) => {
   streams = new SseStreams({ ...LIMITS, ...limits });
@@ -31,16 +31,16 @@ const listen = async (limits: Partial<SseLimits> = {}) => {
 const port = () => (server.address() as net.AddressInfo).port;
 const connections = () =>
   new Promise<number>((resolve, reject) => server.getConnections((error, count) => (error ? reject(error) : resolve(count))));
-const nextStream = () => new Promise<SseStream>((resolve) => (onStream = resolve));
+const nextStream = () => new Promise<OpenedStream>((resolve) => (onStream = resolve));
 
 /** A reader that takes what comes, or nothing while it is paused. */
-const connect = async () => {
+const connect = async (method = 'GET') => {
   const opened = nextStream();
   const socket = net.connect(port(), '127.0.0.1');
   socket.on('error', () => undefined);
   let text = '';
   socket.setEncoding('utf8').on('data', (chunk) => (text += String(chunk)));
-  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  socket.write(`${method} / HTTP/1.1\r\nHost: x\r\n\r\n`);
   return { socket, stream: await opened, text: () => text };
 };
 
@@ -87,6 +87,17 @@ describe('an event stream', () => {
     };
     const response = await fetch(`http://127.0.0.1:${port()}/`);
     expect(await response.text()).toBe(': connected\n\ndata: 1\n\n');
+  });
+
+  it('is over with its head where no more was asked for: the connection takes the next request', async () => {
+    await listen();
+    const { socket, stream, text } = await connect('HEAD');
+    await until(() => stream.departure.aborted && text().startsWith('HTTP/1.1 200 OK\r\n'), 5_000);
+    const next = nextStream();
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await (await next).write('data: 1\n\n');
+    await until(() => text().includes('data: 1\n\n'));
+    socket.destroy();
   });
 
   it('sends its head at once, before there is anything to say', async () => {
@@ -168,6 +179,21 @@ describe('a reader that takes nothing', () => {
     expect(slow.stream.signal.aborted).toBe(true);
     expect(await quick.stream.write('data: 1\n\n')).toBe(true);
     slow.socket.destroy();
+  });
+
+  it('is not one that takes a single large record slowly', async () => {
+    await listen({ stallMs: 500 });
+    const { socket, stream, text } = await connect();
+    const record = PIECE.repeat(400);
+    socket.on('data', () => {
+      socket.pause();
+      setTimeout(() => socket.resume(), 3);
+    });
+    const started = performance.now();
+    expect(await stream.write(record)).toBe(true);
+    expect(performance.now() - started).toBeGreaterThan(600);
+    await until(() => text().split('data: ').length === 401);
+    socket.destroy();
   });
 
   it('is disconnected at once when its writer does not wait and more than the limit is held for it', async () => {

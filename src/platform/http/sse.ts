@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { Logger } from '@nestjs/common';
 import type { Departure } from '../../kernel/departure.js';
 import { failureOf } from './errors.js';
@@ -108,7 +109,8 @@ export class SseStreams {
     process.nextTick(() => socket.uncork());
     raw.writeHead(status, head);
     raw.flushHeaders();
-    if (this.closing) stream.end();
+    // A request for the head alone is over with it: its connection takes another one.
+    if (this.closing || raw.req.method === 'HEAD') stream.end();
     return stream;
   }
 
@@ -146,6 +148,13 @@ const TICK_MS_MAX = 1_000;
 /** Fine enough for the shorter of both times to be kept within a twentieth. */
 const tickMs = ({ keepaliveMs, stallMs }: SseLimits): number =>
   Math.min(TICK_MS_MAX, Math.max(TICK_MS_MIN, Math.min(keepaliveMs, stallMs) / 20));
+
+/** A socket as Node makes it: what the system has not taken yet of the bytes that are being written. */
+type WritingSocket = Socket & Readonly<{ _handle?: Readonly<{ writeQueueSize: number }> | null }>;
+
+/** It shrinks with every byte that is taken. Node's own count holds a record whole until its last byte. */
+const outstandingOf = ({ writableLength, socket }: ServerResponse): number =>
+  writableLength + ((socket as WritingSocket | null)?._handle?.writeQueueSize ?? 0);
 
 /** Room for more bytes, awaited. */
 class Room {
@@ -248,7 +257,7 @@ class Stream implements OpenedStream {
   }
 
   tick(now: number): void {
-    const waitingSince = this.room?.stalledSince(now, this.raw.writableLength) ?? this.endedAt;
+    const waitingSince = this.room?.stalledSince(now, outstandingOf(this.raw)) ?? this.endedAt;
     if (waitingSince !== undefined) {
       if (now - waitingSince >= this.limits.stallMs) this.destroy();
     } else if (now - this.lastWriteAt >= this.limits.keepaliveMs) {
