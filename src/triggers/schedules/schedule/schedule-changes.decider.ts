@@ -75,10 +75,9 @@ export const pause = (asking: Asked): Decide =>
 export const resume = (
   asking: Asked,
   timingAfter: (before: ScheduleTiming) => ScheduleTiming | undefined = () => undefined,
-): Decide =>
-  asked(asking, 'closing', (state) => {
+): Decide => {
+  const resumed = asked(asking, 'closing', (state) => {
     if (isOver(state)) throw new Rejection('schedule-terminal', 'schedule is terminal');
-    if (state.status === 'active') return [];
     const timing = timingAfter(state.definition.timing);
     const next = timing ?? state.definition.timing;
     const nextSlotAt = nextSlotText(next, state.decidedUntil, asking.now);
@@ -87,6 +86,12 @@ export const resume = (
     const data = { scheduleId: state.id, resumedAt, ...(timing && { timing }), nextSlotAt };
     return [{ type: 'ScheduleResumed', data }];
   });
+  return (state) => {
+    // Of one that is not paused the slots that wait go on waiting.
+    const come = asked(asking, 'open', () => [])(state);
+    return come.reduce(schedule.evolve, state).status === 'active' ? come : resumed(state);
+  };
+};
 
 function elapsedText({ kind }: ScheduleTiming, isNew: boolean): string {
   if (kind === 'recurring') return 'the schedule has ended; give it a later end_at';

@@ -237,6 +237,15 @@ describe('an owner', () => {
       .when(change(by('09:00:10'), () => ({ name: 'Look up' })))
       .then([{ type: 'ScheduleChanged', data }]);
   });
+  it('loses no slot that waits by resuming what is not paused', () => {
+    const requested: ScheduleEvent = { type: 'ScheduleRunRequested', data: { scheduleId, runId, requestedAt: iso('08:59:00') } };
+    given(schedule, [created(once), requested])
+      .when(resume(by('09:00:10')))
+      .thenNothing();
+    given(schedule, [created(hourly)])
+      .when(resume(by('09:01:01')))
+      .thenNothing();
+  });
   it('calls off what is just due as well', () =>
     given(schedule, [created(hourly)])
       .when(cancel(by('09:00:10')))
