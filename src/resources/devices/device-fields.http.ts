@@ -7,7 +7,7 @@ const MACHINE_FIELD_CHARACTERS_MAX = 100;
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The fields of a body; of one that is no object there are none. */
+/** The fields of a body; empty if the body is not a JSON object. */
 export const fieldsOf = (body: unknown): Fields =>
   typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Fields) : {};
 
@@ -35,12 +35,12 @@ export function approvalModeIn(value: unknown): ApprovalMode {
   throw new Rejection('device-invalid-approval-mode', 'approval_mode must be `ask` or `full`');
 }
 
-/** What a machine says of itself: the beginning of it, where it is a text. */
+/** A text that a machine reports about itself, truncated; `otherwise` if it is missing or not a text. */
 export const machineFieldIn = (value: unknown, otherwise = ''): string => {
   const text = typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '').trim() : '';
   return text.slice(0, MACHINE_FIELD_CHARACTERS_MAX).toWellFormed() || otherwise;
 };
 
-/** The bytes of a body that is no JSON; as text/plain it comes as a text. */
+/** The bytes of a body that is not JSON. The server parses a text/plain body as a string. */
 export const bytesIn = (body: unknown): Buffer | undefined =>
   Buffer.isBuffer(body) ? body : typeof body === 'string' ? Buffer.from(body) : undefined;

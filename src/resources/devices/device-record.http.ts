@@ -1,7 +1,7 @@
 import type { InvocationRecord } from '../../../projections/devices/devices.queries.js';
 import type { Device } from './device/device.decider.js';
 
-/** A device as its owner and the device itself are shown it. */
+/** A device as the API shows it to its owner and to the device itself. */
 export const deviceRecord = ({ id, status, name, description, approvalMode, paired, revokedAt }: Device, lastSeen?: Date) => ({
   id,
   name,
@@ -17,7 +17,7 @@ export const deviceRecord = ({ id, status, name, description, approvalMode, pair
   revoked_at: revokedAt,
 });
 
-/** A command as the owner of its device accounts for it. */
+/** An entry of the audit list that the owner of a device sees. */
 export const auditEntry = (ownerId: string, each: InvocationRecord) => ({
   id: each.invocationId,
   device_id: each.deviceId,

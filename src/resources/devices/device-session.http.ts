@@ -24,7 +24,7 @@ const LINES = 'application/x-ndjson';
 
 const NOT_ITS_OWN = ApiResponse({ status: 404, description: 'The device was given no such command (`invocation_not_found`).' });
 
-/** What devices call, with their tokens: they poll, take commands in a session, and send what came of them. */
+/** The routes that devices call with their tokens: they poll, receive commands in a session and send the output. */
 @ApiTags('Device sessions')
 @UseGuards(DeviceSignature)
 @Controller('api/devices')

@@ -8,7 +8,7 @@ import { DevicesOptions } from './device/devices-options.js';
 import { checkSignature } from './device/machine-key.policy.js';
 import { StoredDevices } from './device/stored-devices.js';
 
-/** Where signatures are required, lets in no request of a device that its machine has not signed. */
+/** If signatures are required, refuses each request of a device that its machine has not signed. */
 @Injectable()
 export class DeviceSignature implements CanActivate {
   constructor(

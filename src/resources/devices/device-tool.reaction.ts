@@ -15,8 +15,9 @@ import { GiveUpInvocation } from './invocations/device-invocation.commands.js';
 type Followed = DevicePaired | DeviceChanged | DeviceRevoked;
 
 /**
- * Keeps the tool by which models reach a device. Paired: the tool is made, under the id that the event holds. Changed: it is named
- * anew. Revoked: it goes, then the commands that wait for the device or run on it end. Each of these may come twice.
+ * Maintains the tool by which models reach a device. It creates the tool under the id in `DevicePaired`, renames it on
+ * `DeviceChanged` and deletes it on `DeviceRevoked`, when it also ends the device's open commands. Each event may be delivered
+ * twice.
  */
 @Injectable()
 export class DeviceTools implements Reaction<Followed> {
@@ -64,7 +65,7 @@ export class DeviceTools implements Reaction<Followed> {
 
 const displayName = (name: string): string => `Remote device — ${name}`;
 
-/** The device was revoked meanwhile, or its owner has deleted the tool: then there is nothing to keep. */
+/** A rejection means that the device was revoked meanwhile or that its owner has deleted the tool, so no change is needed. */
 async function unlessRefused(work: Promise<unknown>): Promise<void> {
   await work.catch((error: unknown) => {
     if (!(error instanceof Rejection)) throw error;

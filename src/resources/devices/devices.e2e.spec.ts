@@ -19,7 +19,7 @@ describe('the settings of devices', () => {
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, expect.stringMatching(/^\d+$/)]);
   });
 
-  it('say when a code is too old', async () => {
+  it('let a code expire', async () => {
     world = await openWorld({ REMOTE_DEVICE_PAIRING_TTL_SECONDS: '0.001' });
     const { device_code: deviceCode, user_code: code } = (await (await world.alice.post('/api/devices/pairings', {})).json()) as {
       device_code: string;
@@ -29,7 +29,7 @@ describe('the settings of devices', () => {
     expect((await world.alice.get(`/api/devices/pairings/${deviceCode}`)).status).toBe(404);
   });
 
-  it('let in what a machine has signed, where that is required', async () => {
+  it('require, if so configured, that the machine has signed each request', async () => {
     world = await openWorld({ REMOTE_DEVICE_REQUIRE_SIGNATURE: 'true', REMOTE_DEVICE_REDEEMS_MAX_PER_MINUTE: '0' });
     const device = await ReferenceDevice.paired(world.service.url, await codeOf());
     expect((await device.poll()).status).toBe(202);
@@ -39,7 +39,7 @@ describe('the settings of devices', () => {
     expect(await replyOf(unsigned)).toMatchObject({ status: 401, body: { error: 'missing_signature' } });
     const path = `/api/devices/sessions/${'0'.repeat(32)}/invocations/inv_${'0'.repeat(32)}`;
     const json = { 'content-type': 'application/json' };
-    // The body counts: JSON as it was sent, and output as it came.
+    // The signature covers the body, as JSON and as output lines.
     expect((await device.request('POST', `${path}/ack`, '{ "decision": "accepted" }', json)).status).toBe(404);
     expect((await device.request('POST', `${path}/output`, '{"stream":"stdout","chunk":"é"}')).status).toBe(404);
     const signature = device.machine.headers('POST', `${path}/ack`, '{}');
@@ -47,7 +47,7 @@ describe('the settings of devices', () => {
     expect(await replyOf(changed)).toMatchObject({ status: 401, body: { error: 'invalid_signature' } });
   });
 
-  it('end a session in which nothing comes, with a heartbeat before', async () => {
+  it('end an idle session, which gets heartbeats until then', async () => {
     world = await openWorld({ REMOTE_DEVICE_SESSION_IDLE_SECONDS: '0.3', SSE_KEEPALIVE_SECONDS: '0.1' });
     const device = await ReferenceDevice.paired(world.service.url, await codeOf({ approval_mode: 'full' }));
     let toolId = '';
@@ -71,12 +71,12 @@ describe('the settings of devices', () => {
     expect(text).toMatch(/^: connected\n\nevent: invocation\nid: 1\ndata: \{"invocation_id":"inv_/);
     expect(text).toContain(': heartbeat\n\n');
     expect(text.endsWith('event: session_end\nid: 2\ndata: {"reason":"inactivity_timeout"}\n\n')).toBe(true);
-    // A ticket opens one session.
+    // A ticket opens only one session.
     expect((await device.request('GET', `/api/devices/sessions/${ticket}/events`)).status).toBe(410);
     await asking;
   });
 
-  it('is no tool of a user who has not paired the device', async () => {
+  it('do not let a user create a tool for a device of another user', async () => {
     world = await openWorld();
     const device = await ReferenceDevice.paired(world.service.url, await codeOf());
     const tool = { name: 'remote_device', displayName: 'Mine', description: '', config: { device_id: device.id }, status: true };

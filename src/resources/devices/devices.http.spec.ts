@@ -11,7 +11,7 @@ const cause = { actor: 'user:ann', credential: 'session-token', correlationId: '
 const ann: SignedInUser = { kind: 'user', userId: 'ann', roles: ['user'], credential: 'session-token', cause };
 const ID = 'dev_00000000000000000000000000000001';
 
-it('shows users what they have just had run on a device', async () => {
+it('shows users the command that they have just had run on a device', async () => {
   const readModel = new LateReadModel('devices');
   const lastWrites = new LastWrites();
   lastWrites.note('ann', 7n);

@@ -24,7 +24,7 @@ const AUDIT_ENTRIES_MAX = 200;
 
 const NOT_THERE = ApiResponse({ status: 404, description: 'The user has no such device (`not_found`).' });
 
-/** The devices that a user has paired, what they may run without a question, and what was run on them. */
+/** The devices that a user has paired, their patterns and their audit lists. */
 @ApiTags('Devices')
 @Controller('api/devices')
 export class DevicesController {
@@ -178,7 +178,7 @@ function commandIn(given: unknown): string {
   return given;
 }
 
-/** @throws Rejection with the code of the field */
+/** @throws Rejection with the code of the field that is invalid */
 function changesIn(fields: Fields): DeviceChanges {
   const changes: DeviceChanges = {
     ...('name' in fields && { name: nameIn(fields['name']) }),

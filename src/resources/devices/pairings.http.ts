@@ -21,11 +21,11 @@ import { machineKeyIn } from './device/machine-key.policy.js';
 import { deviceIdOf, isDeviceCode, shownUserCode, typedUserCode, userCodeOf } from './device/pairing-code.policy.js';
 import { StoredDevices } from './device/stored-devices.js';
 
-/** How often a page may ask whether a pairing was redeemed. */
+/** How often a page may poll the state of a pairing. */
 const INTERVAL_SECONDS = 3;
 const DESCRIPTION_CHARACTERS_MAX = 2_000;
 
-/** How a device becomes a user's: the user asks for a code, types it at the device, and the device redeems it. */
+/** Pairs a device with a user: the user requests a code and types it at the device, which redeems it. */
 @ApiTags('Devices')
 @Controller('api/devices/pairings')
 export class PairingsController {
@@ -97,7 +97,7 @@ export class PairingsController {
     await this.codes.count(request);
     const userCode = typedUserCode(typeof fields['user_code'] === 'string' ? fields['user_code'] : '');
     if (userCode === undefined) throw new Rejection('device-invalid-user-code', 'user_code is no code');
-    // Whatever is wrong with the key is known before the code is used up.
+    // The key is checked before the code is used up.
     const { machine_pubkey: given } = fields;
     if (!given) throw new Rejection('device-missing-machine-pubkey', 'machine_pubkey is missing');
     const machineKey = typeof given === 'string' ? machineKeyIn(given) : undefined;
@@ -121,7 +121,7 @@ export class PairingsController {
   async one(@UserIfSignedIn() user: SignedInUser | undefined, @Param('device_code') deviceCode: string) {
     const { state, position } = await this.reached(user, deviceCode);
     const { id, paired, name } = state;
-    // A page that is told of a device finds it in the list, also when the process that redeemed the code died at once.
+    // A page that learns of a device must find it in the list, even if the process that redeemed the code crashed right after.
     if (paired) await this.freshness.reached(['devices'], position);
     return {
       device_code: deviceCode,
@@ -143,7 +143,7 @@ export class PairingsController {
     return { success: true };
   }
 
-  /** A pairing that was redeemed, or still can be. */
+  /** A pairing that was redeemed or can still be redeemed, of this user. @throws Rejection device-pairing-not-found */
   private async reached(user: SignedInUser | undefined, deviceCode: string): Promise<Folded<Device>> {
     const asking = signedIn(user);
     if (!isDeviceCode(deviceCode)) throw pairingNotFound();

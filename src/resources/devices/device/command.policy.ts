@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** No longer command is run. */
+/** Longer commands are refused. */
 export const COMMAND_CHARACTERS_MAX = 16_384;
 
 /** Programs whose first argument says what they do. */
@@ -11,7 +11,7 @@ const WITH_SUBCOMMAND: ReadonlySet<string> = new Set(
   ].flatMap((line) => line.split(' ')),
 );
 
-/** Programs that run what their arguments say: a wildcard after one of them would allow everything. */
+/** Programs that run the program or code in their arguments: a wildcard after one of them would allow everything. */
 const RUNS_OTHERS: ReadonlySet<string> = new Set(
   [
     'awk bash busybox chroot command dash doas env eval exec find fish gawk ionice ksh lua nice node nohup parallel perl php',
@@ -20,15 +20,15 @@ const RUNS_OTHERS: ReadonlySet<string> = new Set(
   ].flatMap((line) => line.split(' ')),
 );
 
-/** Words of a segment that are no more than words: nothing in them is substituted, redirected, or said to the shell otherwise. */
+/** Words without special meaning to the shell: no substitution, redirection or other operator. */
 const PLAIN_WORD = /^[\w@%+=:,./^~*?[\]-]+$/;
-/** Text in quotes in which nothing is substituted. */
+/** Quoted text in which the shell substitutes nothing. */
 const QUOTED = /'[^']*'|"[^"$`\\!]*"/g;
 const ASSIGNMENT = /^\w+=/;
 
 export const digestOfCommand = (command: string): string => createHash('sha256').update(command).digest('hex');
 
-/** The commands of a compound one, as far as quotes let them be seen. */
+/** The single commands of a compound command. Separators inside quotes do not count. */
 export function segmentsOf(command: string): readonly string[] {
   const segments: string[] = [];
   let quote = '';
@@ -61,9 +61,9 @@ function isSeparator(command: string, at: number): boolean {
 }
 
 /**
- * The normal form of a command, by which a pattern allows it: of each segment the program, for some also its sub-command, and
- * `*` for the rest. A segment that says more to a shell than words do, and one that runs other programs, stands there as it is: a
- * pattern allows exactly that. Undefined where there is nothing to run.
+ * The normal form of a command, to which patterns are compared: for each segment the program, for some programs also the
+ * sub-command, and `*` for the rest. A segment with shell syntax other than words, or whose program runs other programs, is kept
+ * unchanged, so a pattern allows exactly that text. Undefined if the command has no segments.
  */
 export function normalForm(command: string): string | undefined {
   const segments = segmentsOf(command);
@@ -78,12 +78,12 @@ function normalSegment(segment: string): string {
   if (!isPlain || RUNS_OTHERS.has(programOf(head))) return exactly(segment);
   if (words.length === 1) return head;
   if (!WITH_SUBCOMMAND.has(head)) return `${head} *`;
-  // An option before the sub-command may change what it means: `git -c core.pager=… log`.
+  // An option before the sub-command may change its meaning: `git -c core.pager=… log`.
   if (subcommand!.startsWith('-') || subcommand !== writtenSubcommand) return exactly(segment);
   return words.length === 2 ? `${head} ${subcommand}` : `${head} ${subcommand} *`;
 }
 
-/** Told apart from every form with a wildcard by a digest: `ls '*'` is no `ls *`. */
+/** The digest distinguishes an exact text from a form with a wildcard: `ls '*'` is not `ls *`. */
 const exactly = (segment: string): string => `${segment} #${digestOfCommand(segment).slice(0, 16)}`;
 
 const programOf = (head: string): string => head.slice(head.lastIndexOf('/') + 1);
@@ -99,7 +99,7 @@ const ROOT_LABELS: readonly (readonly [RegExp, string])[] = [
 
 const says = (pattern: RegExp) => (text: string) => pattern.test(text);
 
-/** What always needs a question. Better to ask about what only looks like it. */
+/** Commands that always need an approval. If in doubt, a text matches. */
 const DENYLIST: readonly Listed[] = [
   ...ROOT_LABELS.map(([root, label]) => ({ label, matches: (text: string) => removesAll(text, root) })),
   {
@@ -115,7 +115,10 @@ const DENYLIST: readonly Listed[] = [
   { label: 'git push --force', matches: forcesPush },
 ];
 
-/** The label of what is on the denylist; undefined: nothing is. Quotes and backslashes hide nothing, and neither does a shell in a shell. */
+/**
+ * The label of the denylist entry that matches; undefined if none does. Quotes, backslashes and nested shells do not hide a
+ * match.
+ */
 export function denylistLabel(command: string): string | undefined {
   const text = command
     .replaceAll(/\\\r?\n/g, ' ')
@@ -125,7 +128,7 @@ export function denylistLabel(command: string): string | undefined {
   return DENYLIST.find(({ matches }) => matches(text))?.label;
 }
 
-/** Between these a shell runs a command of its own. */
+/** Characters that separate the commands in a shell text. */
 const COMMAND_BREAKS = /[;&|\n\r`(){}]/;
 const HOME_BRACES = /\$\{HOME\}/g;
 
@@ -145,7 +148,7 @@ function removesAll(text: string, root: RegExp): boolean {
   });
 }
 
-/** `//`, `/./` and `/../` are `/`. */
+/** Reduces `//`, `/./` and `/../` to `/`. */
 const plainPath = (target: string): string => target.replaceAll(/\/(?:\.{0,2}\/)+/g, '/').replace(/\/\.{1,2}$/, '/');
 
 function forcesPush(text: string): boolean {

@@ -36,13 +36,13 @@ import { DevicesOptions } from './devices-options.js';
 import { digestOfCommand } from './command.policy.js';
 import { deviceIdOf, newDeviceCode, userCodeOf } from './pairing-code.policy.js';
 
-/** How often another code is made where one is in use, and another name where one is taken. */
+/** Attempts to make a code that is not in use, and a name that is not taken. */
 const TRIES_MAX = 5;
 const NAME_SUFFIX_BYTES = 2;
 
 export type PairingWish = Readonly<{ name: string | null; description: string | null; approvalMode: ApprovalMode }>;
 
-/** A user wants to pair a device. */
+/** A user requests a code for pairing a device. */
 export class RequestPairing extends Command<Readonly<{ deviceCode: string; userCode: string; deviceId: DeviceId }>> {
   constructor(
     readonly ownerId: string,
@@ -80,7 +80,7 @@ export class RequestPairingHandler implements Handler<RequestPairing> {
   }
 }
 
-/** A user wants no device to redeem a code any more. */
+/** A user cancels a pairing that no device has redeemed. */
 export class CancelPairing extends Command {
   constructor(
     readonly deviceId: DeviceId,
@@ -105,7 +105,7 @@ export class CancelPairingHandler implements Handler<CancelPairing> {
 
 export type Paired = Readonly<{ name: string; token: string; position: bigint | undefined }>;
 
-/** A device redeems a code. Of two that redeem it at once one gets a token. */
+/** A device redeems a code. Of two concurrent redemptions one gets a token. */
 export class RedeemPairing extends Command<Paired> {
   constructor(
     readonly deviceId: DeviceId,
@@ -148,7 +148,7 @@ export class RedeemPairingHandler implements Handler<RedeemPairing> {
     return { name, token, position };
   }
 
-  /** The name with four digits that make it a new one among the user's devices. */
+  /** The name with four random hexadecimal digits, which make it unique among the user's devices. */
   private async freeName(ownerId: string, wanted: string): Promise<string> {
     for (let tries = 1; ; tries++) {
       const name = `${wanted}-${randomBytes(NAME_SUFFIX_BYTES).toString('hex')}`;
@@ -157,7 +157,7 @@ export class RedeemPairingHandler implements Handler<RedeemPairing> {
   }
 }
 
-/** What the owner of a device changes of it. */
+/** A command of the owner of a device. */
 abstract class DeviceCommand<Result = Outcome<Device, DeviceEvent>> extends Command<Result> {
   constructor(
     readonly deviceId: DeviceId,
@@ -168,7 +168,7 @@ abstract class DeviceCommand<Result = Outcome<Device, DeviceEvent>> extends Comm
   }
 }
 
-/** A user renames, describes or trusts a device otherwise. */
+/** A user changes the name, the description or the approval mode of a device. */
 export class ChangeDevice extends DeviceCommand {
   constructor(
     deviceId: DeviceId,
@@ -189,7 +189,7 @@ export class ChangeDeviceHandler implements Handler<ChangeDevice> {
   }
 }
 
-/** A user wants commands of one normal form to run without a question. */
+/** A user allows commands of one normal form to run without an approval. */
 export class AddDevicePattern extends DeviceCommand {
   constructor(
     deviceId: DeviceId,
@@ -232,7 +232,7 @@ export class RemoveDevicePatternHandler implements Handler<RemoveDevicePattern> 
   }
 }
 
-/** A user lets a device in no more. What it reads at that moment ends. */
+/** A user revokes a device. Its open responses end. */
 export class RevokeDevice extends DeviceCommand {}
 
 @CommandHandler(RevokeDevice)

@@ -47,7 +47,7 @@ const refused = (state: Device, decide: (state: Device) => unknown): string => {
 };
 
 describe('a pairing', () => {
-  it('is redeemed once, before it expires, and is the requested device then', () => {
+  it('is redeemed once, before it expires, and becomes the requested device', () => {
     const state = after(PAIRING, PAIRED);
     expect(state).toMatchObject({ status: 'active', ownerId: 'alice', name: 'Build-1234', description: '', approvalMode: 'ask' });
     expect(refused(state, PAIRED)).toBe('device-pairing-redeemed');
@@ -55,14 +55,14 @@ describe('a pairing', () => {
     expect(refused(device.initial, PAIRED)).toBe('device-pairing-not-found');
   });
 
-  it('is cancelled by its owner, and not redeemed afterwards', () => {
+  it('can be cancelled only by its owner, and cannot be redeemed afterwards', () => {
     expect(refused(after(PAIRING), cancelPairing('bob', NOW))).toBe('device-pairing-not-found');
     const cancelled = after(PAIRING, cancelPairing('alice', NOW));
     expect(refused(cancelled, PAIRED)).toBe('device-pairing-not-found');
     expect(refused(after(PAIRING, PAIRED), cancelPairing('alice', NOW))).toBe('device-pairing-not-found');
   });
 
-  it('has its code for itself until it is over', () => {
+  it('keeps its code reserved until it expires', () => {
     expect(refused(after(PAIRING), PAIRING)).toBe('device-code-taken');
     expect(refused(after(PAIRING, PAIRED), requestPairing(request, LATER))).toBe('device-code-taken');
     expect(refused(after(PAIRING), requestPairing(request, LATER))).toBe('allowed');
@@ -71,7 +71,7 @@ describe('a pairing', () => {
 
 describe('a device', () => {
   const active = after(PAIRING, PAIRED);
-  it('is changed by its owner, where something differs', () => {
+  it('is changed only by its owner, and only in the fields that differ', () => {
     const data = { deviceId: 'dev_1', changes: { name: 'New' } };
     expect(changeDevice('alice', { name: 'New', approvalMode: 'ask' })(active)).toEqual([{ type: 'DeviceChanged', data }]);
     expect(changeDevice('alice', { approvalMode: 'ask' })(active)).toEqual([]);
@@ -79,7 +79,7 @@ describe('a device', () => {
     expect(refused(after(PAIRING), changeDevice('alice', { name: 'New' }))).toBe('device-not-found');
   });
 
-  it('keeps each pattern once, up to a number', () => {
+  it('stores each pattern once, up to a maximum number', () => {
     const ls = addPattern('alice', 'ls *', 'aa');
     expect(after(PAIRING, PAIRED, ls, ls).patterns).toEqual(['ls *']);
     expect(after(PAIRING, PAIRED, ls, removePattern('alice', 'ls *')).patterns).toEqual([]);
@@ -89,7 +89,7 @@ describe('a device', () => {
     expect(refused(active, addPattern('bob', 'ls *', 'aa'))).toBe('device-not-found');
   });
 
-  it('that is revoked has no patterns, and stays as it was', () => {
+  it('that is revoked has no patterns and cannot be changed', () => {
     const revoked = after(PAIRING, PAIRED, addPattern('alice', 'ls *', 'aa'), revoke('alice', LATER));
     expect(revoked).toMatchObject({ status: 'revoked', patterns: [], revokedAt: LATER.toISOString() });
     for (const decide of [changeDevice('alice', { name: 'x' }), addPattern('alice', 'ls', 'aa'), revoke('alice', LATER)]) {

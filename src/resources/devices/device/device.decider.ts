@@ -11,10 +11,10 @@ import type {
   DevicePairingRequested,
 } from './device.events.js';
 
-/** Patterns of one device. */
+/** The maximum number of patterns of one device. */
 export const PATTERNS_MAX = 500;
 
-/** A device from the wish to pair it to its end. */
+/** A device, from the request of its pairing until its revocation. */
 export type Device = Readonly<{
   id: DeviceId;
   status: 'none' | 'pairing' | 'cancelled' | 'active' | 'revoked';
@@ -68,11 +68,11 @@ function evolve(state: Device, event: DeviceEvent): Device {
 
 type Decide = Decision<Device, DeviceEvent>;
 
-/** Told alike to those who may not know whether the device exists. */
+/** The same answer whether the device does not exist or belongs to another user. */
 export const deviceNotFound = () => new Rejection('device-not-found', 'Device not found');
 export const pairingNotFound = () => new Rejection('device-pairing-not-found', 'Pairing not found');
 
-/** A device that was paired, of its owner alone. @throws Rejection device-not-found */
+/** The pairing of a device that was paired and that this user owns. @throws Rejection device-not-found */
 function pairedFor(state: Device, ownerId: string): NonNullable<Device['paired']> {
   if (!state.paired || state.ownerId !== ownerId) throw deviceNotFound();
   return state.paired;
@@ -81,7 +81,7 @@ function pairedFor(state: Device, ownerId: string): NonNullable<Device['paired']
 const isOpen = ({ status, requested }: Device, now: Date): boolean =>
   status === 'pairing' && now.getTime() < Date.parse(requested!.expiresAt);
 
-/** @throws Rejection device-code-taken: the code is in use, another one has to be made */
+/** @throws Rejection device-code-taken if the code is in use; the caller has to make another one */
 export const requestPairing =
   (request: DevicePairingRequested['data'], now: Date): Decide =>
   (state) => {
@@ -96,12 +96,12 @@ export const cancelPairing =
     return [{ type: 'DevicePairingCancelled', data: { deviceId: state.id } }];
   };
 
-/** What the device that redeems a code brings along. */
+/** What the redemption of a code adds to the pairing. */
 export type Redemption = Readonly<
   Omit<DevicePaired['data'], 'deviceId' | 'ownerId' | 'description' | 'approvalMode' | 'pairedAt'>
 >;
 
-/** The first redemption wins. @throws Rejection device-pairing-not-found, device-pairing-redeemed */
+/** The first redemption succeeds. @throws Rejection device-pairing-not-found, device-pairing-redeemed */
 export const pair =
   (redemption: Redemption, now: Date): Decide =>
   (state) => {
@@ -117,7 +117,7 @@ export const pair =
     ];
   };
 
-/** A device that was revoked stays as it was. */
+/** A revoked device cannot be changed. @throws Rejection device-not-found */
 function refuseRevoked(state: Device, ownerId: string): void {
   pairedFor(state, ownerId);
   if (state.status !== 'active') throw deviceNotFound();

@@ -3,19 +3,21 @@ import type { Event } from '../../../kernel/event-sourcing/events.js';
 /** `dev_` and 32 hexadecimal digits. */
 export type DeviceId = string;
 
-/** `ask`: a user approves each command. `full`: commands run without, those on the denylist apart. */
+/** `ask`: a user approves each command. `full`: commands run without an approval, except those on the denylist. */
 export type ApprovalMode = 'ask' | 'full';
 
-/** What a user may say of a device. */
+/** What a user may change about a device. */
 export type DeviceChanges = Partial<Readonly<{ name: string; description: string; approvalMode: ApprovalMode }>>;
 
-/** What a device says of the machine it runs on. */
+/** What a device reports about its machine. */
 export type Machine = Readonly<{ hostname: string; os: string; arch: string; cliVersion: string }>;
 
 /** An Ed25519 key: 32 bytes in base64, and their SHA-256. */
 export type MachineKey = Readonly<{ publicKey: string; fingerprint: string }>;
 
-/** A user wants to pair a device. The user code that redeems the pairing stands in no event; the id of the device follows from it. */
+/**
+ * A user requested a pairing. No event contains the user code that redeems it; the id of the device is derived from that code.
+ */
 export type DevicePairingRequested = Event<
   'DevicePairingRequested',
   {
@@ -29,7 +31,7 @@ export type DevicePairingRequested = Event<
   }
 >;
 export type DevicePairingCancelled = Event<'DevicePairingCancelled', { deviceId: DeviceId }>;
-/** A device redeemed the code: it is the user's from here on, and has a token, of which the SHA-256 is kept. */
+/** A device redeemed the code: from now on it belongs to the user. Of its token only the SHA-256 is stored. */
 export type DevicePaired = Event<
   'DevicePaired',
   {
@@ -48,10 +50,13 @@ export type DevicePaired = Event<
 >;
 /** Holds exactly the fields that changed. */
 export type DeviceChanged = Event<'DeviceChanged', { deviceId: DeviceId; changes: DeviceChanges }>;
-/** Commands of this normal form run without a question. `commandSha256` is that of the command it was made of. */
+/**
+ * Commands of this normal form run without an approval. `commandSha256` is the digest of the command from which the pattern was
+ * made.
+ */
 export type DevicePatternAdded = Event<'DevicePatternAdded', { deviceId: DeviceId; pattern: string; commandSha256: string }>;
 export type DevicePatternRemoved = Event<'DevicePatternRemoved', { deviceId: DeviceId; pattern: string }>;
-/** The device is let in no more, and its patterns are gone. */
+/** The device's token is no longer valid, and its patterns are removed. */
 export type DeviceRevoked = Event<'DeviceRevoked', { deviceId: DeviceId; ownerId: string; toolId: string; revokedAt: string }>;
 
 export type DeviceEvent =

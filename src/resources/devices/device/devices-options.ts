@@ -1,4 +1,4 @@
-/** How devices are paired and served. */
+/** Settings of the pairing and of the sessions. */
 export class DevicesOptions {
   constructor(
     readonly settings: Readonly<{
@@ -6,7 +6,7 @@ export class DevicesOptions {
       sessionIdleMs: number;
       keepaliveMs: number;
       requiresSignature: boolean;
-      /** Where users find this service; null: it does not know. */
+      /** The address where users reach this service; null if it is not configured. */
       publicUrl: string | null;
     }>,
   ) {}

@@ -4,13 +4,13 @@ import type { MachineKey } from './device.events.js';
 
 const KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;
-/** How far the clock of a device may be off. */
+/** The largest accepted difference between the clocks of a device and of the server. */
 export const SIGNATURE_SKEW_SECONDS = 300;
-/** What stands before the 32 bytes of an Ed25519 key in its DER form (RFC 8410). */
+/** The bytes before the 32 bytes of an Ed25519 key in its DER form (RFC 8410). */
 const DER_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** The Ed25519 key that a text is; undefined: it is none. */
+/** The Ed25519 key in a base64 text; undefined if the text does not hold one. */
 export function machineKeyIn(base64: string): MachineKey | undefined {
   const bytes = bytesIn(base64, KEY_BYTES);
   return bytes && { publicKey: bytes.toString('base64'), fingerprint: createHash('sha256').update(bytes).digest('hex') };
@@ -25,7 +25,7 @@ function bytesIn(base64: string, length: number): Buffer | undefined {
 const keyOf = ({ publicKey }: MachineKey): KeyObject =>
   createPublicKey({ key: Buffer.concat([DER_HEAD, Buffer.from(publicKey, 'base64')]), format: 'der', type: 'spki' });
 
-/** What a device shows to prove that a request comes from its machine. */
+/** The parts of a request that prove that it comes from the device's machine. */
 export type Signed = Readonly<{
   signature: string | undefined;
   timestamp: string | undefined;
@@ -42,7 +42,7 @@ const signedText = ({ method, path, timestamp, body }: Pick<Signed, 'method' | '
 
 const refused = (code: string, message: string) => new Rejection(`device-${code}`, message);
 
-/** @throws Rejection with the code of what is wrong */
+/** @throws Rejection whose code names the first check that failed */
 export function checkSignature(key: MachineKey, signed: Signed, now: Date): void {
   const { signature, timestamp, fingerprint, publicKey } = signed;
   if (!signature || !timestamp || !fingerprint) throw refused('missing-signature', 'The signature is missing');

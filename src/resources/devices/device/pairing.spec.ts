@@ -15,7 +15,7 @@ import {
 const fingerprints = new Fingerprints('a secret of the service');
 
 describe('the code of a pairing', () => {
-  it('follows from the device code and the key of the service, and is read as people type it', () => {
+  it('is derived from the device code and the key of the service, and is accepted in lower case and with spaces and a dash', () => {
     const deviceCode = newDeviceCode();
     const code = userCodeOf(deviceCode, fingerprints);
     expect([...code].every((each) => USER_CODE_ALPHABET.includes(each))).toBe(true);
@@ -27,7 +27,7 @@ describe('the code of a pairing', () => {
 });
 
 describe('the token of a device', () => {
-  it('names its device, and is known by its hash', () => {
+  it('contains the id of its device and is verified by its hash', () => {
     const deviceId = `dev_${'0a'.repeat(16)}`;
     const token = newDeviceToken(deviceId);
     expect([deviceIdIn(token), deviceIdIn(`${token}x`), deviceIdIn('tok_x')]).toEqual([deviceId, undefined, undefined]);
@@ -82,9 +82,9 @@ describe('the signature of a request', () => {
     ['device-invalid-signature', { ...signedBy(machine), body: Buffer.from('{"a":2}') }],
     ['device-invalid-signature', { ...signedBy(machine), path: '/api/devices/me' }],
     ['device-invalid-signature', { ...signedBy(machine), method: 'GET' }],
-  ])('is %s', (expected, signed) => expect(outcome(signed)).toBe(expected));
+  ])('is checked with the outcome %s', (expected, signed) => expect(outcome(signed)).toBe(expected));
 
-  it('is checked with keys of 32 bytes', () => {
+  it('needs a public key of 32 bytes', () => {
     expect(machineKeyIn(machine.publicKey)!.fingerprint).toBe(machine.fingerprint);
     expect(['', 'x', 'bm90IGEga2V5', `${machine.publicKey}AAAA`].map(machineKeyIn)).toEqual(Array(4).fill(undefined));
   });

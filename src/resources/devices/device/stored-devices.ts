@@ -13,12 +13,12 @@ const NOTED_EVERY_MS = 5_000;
 const NOTED_MAX = 10_000;
 const FOLDED_MAX = 1_000;
 
-/** The devices that may come, as the log has them: one that was revoked is refused by every process from that moment on. */
+/** The devices, folded from the log at each request, so that every process refuses a revoked device at once. */
 @Injectable()
 export class StoredDevices extends DeviceDirectory {
   private readonly logger = new Logger(StoredDevices.name);
   private readonly noted = new LRUCache<string, number>({ max: NOTED_MAX });
-  /** How far streams were folded: from there on each request reads what came since, which is nothing for most. */
+  /** The states of streams that were folded before. A request reads only the events after them, which are few or none. */
   private readonly folded = new LRUCache<string, Folded<Device>>({ max: FOLDED_MAX });
 
   constructor(
@@ -54,12 +54,12 @@ export class StoredDevices extends DeviceDirectory {
     this.uses.note(tokenId, now, address).catch((error: unknown) => this.logger.warn(error));
   }
 
-  /** A device as it stands now. */
+  /** The current state of a device. */
   async byId(deviceId: DeviceId): Promise<Device> {
     return (await this.known(deviceId)).state;
   }
 
-  /** A device as it stands now, and the position of its newest event. */
+  /** The current state of a device, and the position of its newest event. */
   async known(deviceId: DeviceId): Promise<Folded<Device>> {
     const stream = deviceStream(deviceId);
     const known = await this.streams.fold(stream, device, this.folded.get(stream));
@@ -67,7 +67,7 @@ export class StoredDevices extends DeviceDirectory {
     return known;
   }
 
-  /** When each of these devices was heard of last. */
+  /** The time at which each of these devices last sent a request. */
   async lastSeen(devices: readonly Device[]): Promise<ReadonlyMap<DeviceId, Date>> {
     const ids = new Map(devices.flatMap(({ id, paired }) => (paired ? [[tokenIdOf(id, paired.tokenSha256), id] as const] : [])));
     const uses = await this.uses.of([...ids.keys()]);

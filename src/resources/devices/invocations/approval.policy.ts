@@ -2,13 +2,13 @@ import { digestOfCommand, denylistLabel, normalForm } from '../device/command.po
 import type { ApprovalMode } from '../device/device.events.js';
 import type { ApprovedBy, DecisionReason } from './device-invocation.events.js';
 
-/** What a device lets run without a question. */
+/** The settings of a device that decide which commands run without an approval. */
 export type DevicePolicy = Readonly<{ approvalMode: ApprovalMode; patterns: readonly string[] }>;
 
-/** The mode in which a command runs. The digest says which command was judged. */
+/** The mode in which a command runs. The digest identifies the command that was decided on. */
 export type ApprovalDecision = Readonly<{ mode: ApprovalMode; reason: DecisionReason; commandSha256: string }>;
 
-/** The denylist goes before everything, then the mode of the device, then its patterns. */
+/** The denylist is checked before the approval mode of the device, and the mode before the patterns. */
 export function decideApproval({ approvalMode, patterns }: DevicePolicy, command: string): ApprovalDecision {
   const commandSha256 = digestOfCommand(command);
   if (denylistLabel(command)) return { mode: 'ask', reason: 'denylist_forced_prompt', commandSha256 };
@@ -18,7 +18,10 @@ export function decideApproval({ approvalMode, patterns }: DevicePolicy, command
   return { mode: 'ask', reason: 'user_approval_required', commandSha256 };
 }
 
-/** Who has approved a command, as the device wants it now; undefined: it may not run. Only a user approves what is on the denylist. */
+/**
+ * Who has approved a command under the current decision; undefined if it may not run. Only a user can approve a command on the
+ * denylist.
+ */
 export function approverOf({ mode, reason }: ApprovalDecision, given: 'user' | 'allowlist' | undefined): ApprovedBy | undefined {
   if (mode === 'full') return given ?? 'device';
   return given === 'allowlist' && reason === 'denylist_forced_prompt' ? undefined : given;

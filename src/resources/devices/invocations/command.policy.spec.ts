@@ -11,7 +11,7 @@ describe('the segments of a command', () => {
     [`echo 'a;b' ; echo a\\;b`, [`echo 'a;b'`, 'echo a\\;b']],
     ['make 2>&1 | tee log', ['make 2>&1', 'tee log']],
     ['  ;; ', []],
-  ])('of %j', (command, segments) => expect(segmentsOf(command)).toEqual(segments));
+  ])('of %j are found', (command, segments) => expect(segmentsOf(command)).toEqual(segments));
 });
 
 describe('the normal form', () => {
@@ -40,13 +40,13 @@ describe('the normal form', () => {
     'git -c core.pager=./x log',
     'git "push" origin',
     '"ls" /tmp',
-  ])('of %j allows nothing else', (command) => {
+  ])('of %j allows only that command', (command) => {
     const form = normalForm(command)!;
     expect(form).toContain(digestOfCommand(command).slice(0, 16));
     expect(normalForm(`${command} y`)).not.toBe(form);
   });
 
-  it('of nothing is none', () => expect(normalForm(' ; ')).toBeUndefined());
+  it('of an empty command is undefined', () => expect(normalForm(' ; ')).toBeUndefined());
 });
 
 describe('the denylist', () => {
@@ -75,10 +75,10 @@ describe('the denylist', () => {
     ['git push --force', 'git push --force'],
     ['git -C repo push -f origin main', 'git push --force'],
     ['git push origin +main', 'git push --force'],
-  ])('holds %j', (command, label) => expect(denylistLabel(command)).toBe(label));
+  ])('matches %j', (command, label) => expect(denylistLabel(command)).toBe(label));
 
   it.each(['ls /', 'rm -rf build', 'rm /tmp/x', 'rm -rf ~/build', 'git push origin main', 'dd if=a of=b', 'git log -f'])(
-    'does not hold %j',
+    'does not match %j',
     (command) => expect(denylistLabel(command)).toBeUndefined(),
   );
 });
@@ -93,7 +93,7 @@ describe('the approval mode of a command', () => {
     [ask, 'ls /etc', 'full', 'sticky_auto_approve'],
     [ask, 'ls $(rm x)', 'ask', 'user_approval_required'],
     [ask, 'whoami', 'ask', 'user_approval_required'],
-  ] as const)('on %j of %j is %s, because %s', (policy, command, mode, reason) =>
+  ] as const)('on a device with %j, for %j, is %s because of %s', (policy, command, mode, reason) =>
     expect(decideApproval(policy, command)).toEqual({ mode, reason, commandSha256: digestOfCommand(command) }),
   );
 });

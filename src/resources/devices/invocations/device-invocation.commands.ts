@@ -28,10 +28,10 @@ import {
 
 /** The subject of signals that a command waits for a device; the payload is `<device> <invocation>`. */
 export const INVOCATION_REQUESTED = 'device.invocation.requested';
-/** The subject of signals that an invocation has gone on; the payload is its id. */
+/** The subject of signals that an invocation has changed; the payload is its id. */
 export const INVOCATION_CHANGED = 'device.invocation.changed';
 
-/** A call of a model waits for a device. */
+/** A tool call requests that a device runs a command. */
 export class RequestInvocation extends Command<Folded<Invocation>> {
   constructor(
     readonly request: InvocationRequested['data'],
@@ -56,7 +56,7 @@ export class RequestInvocationHandler implements Handler<RequestInvocation> {
   }
 }
 
-/** A session of a device takes a command; undefined where the command is not to be had: another session has it, or it is too late. */
+/** Hands a command out to a session of its device. Undefined if another session has it or its deadline has passed. */
 export class HandOutInvocation extends Command<InvocationRequested['data'] | undefined> {
   constructor(
     readonly invocationId: InvocationId,
@@ -80,7 +80,7 @@ export class HandOutInvocationHandler implements Handler<HandOutInvocation> {
     const { state } = await this.streams.fold(deviceStream(deviceId), device);
     if (state.status !== 'active') return undefined;
     const stream = invocationStream(invocationId);
-    // Each attempt reads the clock: a race that was lost may have taken long.
+    // Each attempt reads the clock, because a lost race may have taken long.
     const decide = (known: Invocation) => handOut(deviceId, sessionId, this.clock.now())(known);
     const { events, state: taken } = await this.streams.transact(stream, invocation, decide, cause);
     if (events.length === 0) return undefined;
@@ -89,7 +89,7 @@ export class HandOutInvocationHandler implements Handler<HandOutInvocation> {
   }
 }
 
-/** A device says whether it runs a command. */
+/** A device accepts or denies a command. */
 export class AcknowledgeInvocation extends Command {
   constructor(
     readonly invocationId: InvocationId,
@@ -122,7 +122,7 @@ export type ReceivedOutput = Readonly<{
   finish: Omit<InvocationFinished['data'], 'invocationId' | 'finishedAt'> | undefined;
 }>;
 
-/** A device sends output of a command, or its end. */
+/** A device sends output of a command, or reports its end. */
 export class ReceiveOutput extends Command {
   constructor(
     readonly invocationId: InvocationId,
@@ -149,7 +149,7 @@ export class ReceiveOutputHandler implements Handler<ReceiveOutput> {
   }
 }
 
-/** A command is waited for no more. */
+/** Ends an invocation that the caller no longer waits for. */
 export class GiveUpInvocation extends Command<Outcome<Invocation, InvocationEvent>> {
   constructor(
     readonly invocationId: InvocationId,

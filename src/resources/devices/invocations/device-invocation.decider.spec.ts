@@ -78,12 +78,12 @@ describe('an invocation', () => {
     expect(typesOf(after(REQUESTED, HANDED_OUT, giveUp('device_revoked', IN_TIME)), ACCEPTED)).toBe('device-invocation-ended');
   });
 
-  it('that was denied is over', () => {
+  it('that was denied has ended', () => {
     expect(after(REQUESTED, HANDED_OUT, DENIED)).toMatchObject({ status: 'ended', end: { kind: 'denied', reason: 'No' } });
     expect(typesOf(after(REQUESTED, HANDED_OUT, DENIED), FINISHED)).toBe('device-invocation-ended');
   });
 
-  it('gathers output until it is finished, in a bounded number of parts', () => {
+  it('collects output until it is finished, in a limited number of parts', () => {
     const both = receiveOutput('dev_1', output, finish, IN_TIME);
     expect(typesOf(after(REQUESTED, HANDED_OUT), both)).toEqual(['InvocationOutputReceived', 'InvocationFinished']);
     expect(after(REQUESTED, HANDED_OUT, both)).toMatchObject({
@@ -100,7 +100,7 @@ describe('an invocation', () => {
     expect(typesOf(many, both)).toBe('device-output-too-large');
   });
 
-  it('that is given up has expired where no device had it, and is of unknown outcome otherwise', () => {
+  it('that is given up expires if no device has it, and otherwise has an unknown outcome', () => {
     const late = giveUp('deadline', DEADLINE);
     expect(typesOf(after(REQUESTED), late)).toEqual(['InvocationExpired']);
     expect(typesOf(after(REQUESTED), giveUp('deadline', IN_TIME))).toEqual([]);

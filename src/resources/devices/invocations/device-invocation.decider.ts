@@ -16,7 +16,7 @@ type InvocationEnd =
   | Readonly<{ kind: 'denied'; reason: string | null }>
   | Readonly<{ kind: 'expired' | 'unknown'; reason: GaveUp }>;
 
-/** A command on its way to a device and back. */
+/** A command, from its request to its end. */
 export type Invocation = Readonly<{
   status: 'none' | 'requested' | 'handed-out' | 'running' | 'ended';
   requested: InvocationRequested['data'] | null;
@@ -73,27 +73,27 @@ function evolve(state: Invocation, event: InvocationEvent): Invocation {
 
 type Decide = Decision<Invocation, InvocationEvent>;
 
-/** Parts of the output of one command: a device sends what it has gathered, not each line by itself. */
+/** Parts of the output of one command. A device collects several lines in each part. */
 export const OUTPUT_PARTS_MAX = 2_000;
 
 export const invocationNotFound = () => new Rejection('device-invocation-not-found', 'Invocation not found');
 
-/** Of another device it is not there. @throws Rejection device-invocation-not-found */
+/** The request of a command that was handed out to this device. @throws Rejection device-invocation-not-found */
 function requestedOf({ requested, status }: Invocation, deviceId: string): InvocationRequested['data'] {
-  // A command that was not handed out is none that a device knows of.
+  // A device does not know a command that was not handed out.
   if (!requested || requested.deviceId !== deviceId || status === 'requested') throw invocationNotFound();
   return requested;
 }
 
 const isPast = ({ requested }: Invocation, now: Date): boolean => now.getTime() >= Date.parse(requested!.deadline);
 
-/** A call that comes again is the invocation that it was. */
+/** A repeated call keeps the existing invocation. */
 export const requestInvocation =
   (request: InvocationRequested['data']): Decide =>
   (state) =>
     state.status === 'none' ? [{ type: 'InvocationRequested', data: request }] : [];
 
-/** Once, and before the deadline; nothing otherwise. */
+/** Hands a command out once and before its deadline. Otherwise it does nothing. */
 export const handOut =
   (deviceId: string, sessionId: string, now: Date): Decide =>
   (state) => {
@@ -102,7 +102,7 @@ export const handOut =
     return [{ type: 'InvocationHandedOut', data: { invocationId, sessionId, handedOutAt: now.toISOString() } }];
   };
 
-/** The first acknowledgement counts, and only before the deadline: the device runs nothing without it. */
+/** Only the first acknowledgement before the deadline counts. The device runs nothing without it. */
 export const acknowledge =
   (deviceId: string, decision: AckDecision, reason: string | null, now: Date): Decide =>
   (state) => {
@@ -118,7 +118,7 @@ export const acknowledge =
 type Output = Omit<InvocationOutputReceived['data'], 'invocationId'>;
 type Finish = Omit<InvocationFinished['data'], 'invocationId' | 'finishedAt'>;
 
-/** What one request of a device brought: a part of the output, the end of the command, or both. */
+/** Records one request of a device: a part of the output, the end of the command, or both. */
 export const receiveOutput =
   (deviceId: string, output: Output | undefined, finish: Finish | undefined, now: Date): Decide =>
   (state) => {
@@ -135,8 +135,8 @@ export const receiveOutput =
   };
 
 /**
- * Ends what a device did not end. At the deadline, when it was called off, and when its device was revoked. What a device has
- * is not called off: it may run already.
+ * Ends an invocation at its deadline, when its turn is stopped, or when its device is revoked. Stopping does not end a command
+ * that a device has, because the device may already run it.
  */
 export const giveUp =
   (reason: GaveUp, now: Date): Decide =>

@@ -1,32 +1,32 @@
 import type { Event } from '../../../kernel/event-sourcing/events.js';
 import type { ApprovalMode, DeviceId } from '../device/device.events.js';
 
-/** `inv_` and 32 hexadecimal digits, which follow from the call: a call is one invocation at most. */
+/** `inv_` and 32 hexadecimal digits, which are derived from the call, so that a call has at most one invocation. */
 export type InvocationId = string;
 
-/** Why a command needed an approval, or did not. */
+/** Why a command needed an approval or did not need one. */
 export type DecisionReason =
   'denylist_forced_prompt' | 'full_access_passthrough' | 'sticky_auto_approve' | 'user_approval_required';
 
 /** Who approved a command: a user in the conversation, an allowlist beforehand, or the approval mode of the device. */
 export type ApprovedBy = 'user' | 'allowlist' | 'device';
 
-/** What a device said to a command before it ran it. */
+/** The answer of a device before it runs a command. */
 export type AckDecision = 'accepted' | 'denied' | 'auto_approved';
 
-/** Why an invocation ended without a word of the device. */
+/** Why an invocation ended without a report of the device. */
 export type GaveUp = 'deadline' | 'stopped' | 'device_revoked';
 
 type About<Data> = Readonly<{ invocationId: InvocationId } & Data>;
 
-/** A command waits for its device until the deadline; from then on it is handed out no more. */
+/** A command waits for its device until the deadline. After that it is not handed out. */
 export type InvocationRequested = Event<
   'InvocationRequested',
   About<{
     deviceId: DeviceId;
-    /** Whose device it is. */
+    /** The owner of the device. */
     ownerId: string;
-    /** In whose conversation the command was called. */
+    /** The owner of the conversation. */
     userId: string;
     agentId: string | null;
     conversationId: string;
@@ -37,7 +37,7 @@ export type InvocationRequested = Event<
     commandSha256: string;
     workingDirectory: string;
     timeoutMs: number;
-    /** The mode that came of the device's mode, its patterns and the denylist. */
+    /** The mode that follows from the device's mode, its patterns and the denylist. */
     approvalMode: ApprovalMode;
     decisionReason: DecisionReason;
     approvedBy: ApprovedBy;
@@ -45,19 +45,19 @@ export type InvocationRequested = Event<
     deadline: string;
   }>
 >;
-/** The command goes to one session of the device. It is stated before a byte is sent, and once. */
+/** The command is handed out to one session of the device, once. The event is appended before the first byte is sent. */
 export type InvocationHandedOut = Event<'InvocationHandedOut', About<{ sessionId: string; handedOutAt: string }>>;
-/** The device said whether it runs the command. */
+/** The device answered whether it runs the command. */
 export type InvocationAcknowledged = Event<
   'InvocationAcknowledged',
   About<{ decision: AckDecision; reason: string | null; acknowledgedAt: string }>
 >;
-/** A part of the output came. Its text is kept outside the log, under the key, until the call is over. */
+/** A part of the output arrived. Its text is stored outside the log, under the key, until the call is over. */
 export type InvocationOutputReceived = Event<
   'InvocationOutputReceived',
   About<{ outputKey: string; keptBytes: number; stdoutBytes: number; stderrBytes: number }>
 >;
-/** The device reported the end of the command. Digests are of the whole output, where all of it was kept. */
+/** The device reported the end of the command. The digests cover the whole output; they are null if a part of it was not kept. */
 export type InvocationFinished = Event<
   'InvocationFinished',
   About<{
@@ -69,9 +69,9 @@ export type InvocationFinished = Event<
     finishedAt: string;
   }>
 >;
-/** No device got the command, and none will. */
+/** No device received the command, and none will. */
 export type InvocationExpired = Event<'InvocationExpired', About<{ reason: GaveUp; expiredAt: string }>>;
-/** A device got the command and did not report its end: what came of it is unknown. */
+/** A device received the command and did not report its end, so its outcome is unknown. */
 export type InvocationOutcomeUnknown = Event<'InvocationOutcomeUnknown', About<{ reason: GaveUp; endedAt: string }>>;
 
 export type InvocationEvent =

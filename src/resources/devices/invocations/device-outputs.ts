@@ -18,12 +18,12 @@ import {
   withinRoom,
 } from './output.policy.js';
 
-/** Longer than any command runs. */
+/** Exceeds the longest time that a command may run. */
 const KEPT_MS = 60 * 60 * 1000;
 
 /**
- * The output of commands on its way from devices to the turns that wait for it. The log says how much came and what its digest is;
- * the text is in the key-value store and goes with the call: where a result is checked or masked, no other copy of it stays.
+ * The output of commands, from its arrival until the waiting turn has read it. The log holds its sizes and digests. The text is
+ * in the key-value store and is deleted after the call, so that no copy remains of a result that is checked or masked.
  */
 @Injectable()
 export class DeviceOutputs {
@@ -35,7 +35,7 @@ export class DeviceOutputs {
   ) {}
 
   /**
-   * First the text, then the event that names it. A crash in between leaves text that nothing names, which goes with time.
+   * Stores the text, then appends the event that names it. A crash in between leaves a text that no event names, which expires.
    * @throws Rejection device-invocation-not-found, device-invocation-ended, device-output-too-large
    */
   async receive(device: DeviceCaller, invocationId: InvocationId, lines: ReceivedLines): Promise<void> {
@@ -48,7 +48,7 @@ export class DeviceOutputs {
     await this.commands.execute(new ReceiveOutput(invocationId, device.deviceId, { output, finish }, device.cause));
   }
 
-  /** All that was kept, in the order in which it came; undefined where the store has forgotten some of it. */
+  /** All output that was kept, in order of arrival; undefined if a part of it has expired. */
   async textOf({ outputKeys }: Pick<Invocation, 'outputKeys'>): Promise<OutputText | undefined> {
     const entries = await Promise.all(outputKeys.map((key) => this.keyValue.get(key)));
     if (entries.some((entry) => entry === undefined)) return undefined;
@@ -56,7 +56,7 @@ export class DeviceOutputs {
     return { stdout: parts.map(({ stdout }) => stdout).join(''), stderr: parts.map(({ stderr }) => stderr).join('') };
   }
 
-  /** The call has the output: no other copy is needed. */
+  /** Deletes the output after the call has returned it. */
   async purge({ outputKeys }: Pick<Invocation, 'outputKeys'>): Promise<void> {
     await Promise.all(outputKeys.map((key) => this.keyValue.delete(key)));
   }
@@ -74,7 +74,7 @@ export class DeviceOutputs {
     };
   }
 
-  /** Of the whole output. Nothing is said of one of which some was not kept, or came beside this request. */
+  /** The digests of the whole output; null if a part of it was not kept or is being stored by another request. */
   private async digests(state: Invocation, text: OutputText) {
     const before = await this.textOf(state);
     const isWhole =

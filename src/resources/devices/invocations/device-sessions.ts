@@ -17,14 +17,14 @@ import { type InvocationId, type InvocationRequested, isInvocationId } from './d
 
 /** How long a device has to open the session of a ticket. */
 export const TICKET_SECONDS = 30;
-/** Signals may be lost: a session asks the read model this often. */
+/** How often a session queries the read model, because signals may be lost. */
 const CHECKED_EVERY_MS = 750;
 const HANDED_OUT_AT_ONCE_MAX = 16;
 /** Sessions of one device that a process serves at once. */
 const SESSIONS_PER_DEVICE_MAX = 4;
 const TICKET = /^[0-9a-f]{32}$/;
 
-/** The sessions in which devices are given commands. */
+/** The sessions in which devices receive commands. */
 @Injectable()
 export class DeviceSessions {
   private readonly open = new Map<DeviceId, number>();
@@ -40,7 +40,7 @@ export class DeviceSessions {
     private readonly options: DevicesOptions,
   ) {}
 
-  /** A ticket for a session where a command waits; undefined where none does. */
+  /** A ticket for a session if a command waits; undefined otherwise. */
   async ticketFor(deviceId: DeviceId): Promise<string | undefined> {
     if ((await this.devices.waitingFor(deviceId, this.clock.now(), 1)).length === 0) return undefined;
     const ticket = randomBytes(16).toString('hex');
@@ -48,7 +48,7 @@ export class DeviceSessions {
     return ticket;
   }
 
-  /** A ticket opens one session of its device. @throws Rejection device-ticket-invalid, too-many-requests */
+  /** Opens a session; a ticket opens only one. @throws Rejection device-ticket-invalid, too-many-requests */
   async enter(deviceId: DeviceId, ticket: string): Promise<void> {
     const entry = TICKET.test(ticket) ? await this.keyValue.get(keyOf(ticket)) : undefined;
     const isTaken = entry?.value === deviceId && (await this.keyValue.delete(keyOf(ticket), entry.revision));
@@ -58,7 +58,7 @@ export class DeviceSessions {
     }
   }
 
-  /** Hands out commands until the reader is gone, or nothing came for long. */
+  /** Hands out commands until the reader disconnects or the session was idle for too long. */
   async serve(device: DeviceCaller, sse: SseStream): Promise<void> {
     const { deviceId } = device;
     this.open.set(deviceId, (this.open.get(deviceId) ?? 0) + 1);
@@ -87,7 +87,7 @@ export class DeviceSessions {
     while (!sse.signal.aborted) {
       const waiting = await this.devices.waitingFor(device.deviceId, this.clock.now(), HANDED_OUT_AT_ONCE_MAX);
       for (const invocationId of new Set([...wake.named(), ...waiting])) {
-        // Past this line the command counts as handed out, whether the device gets it or not.
+        // After the next command the invocation counts as handed out, whether or not the device receives it.
         if (sse.signal.aborted) return;
         const request = await this.commands.execute(
           new HandOutInvocation(invocationId, device.deviceId, sessionId, device.cause),
@@ -110,7 +110,7 @@ export class DeviceSessions {
   }
 }
 
-/** Ends a pause once a command was requested, or once the reader is gone. */
+/** Ends a pause when a command was requested or the reader has disconnected. */
 class Wake {
   private readonly invocations = new Set<InvocationId>();
   private woken = new AbortController();
@@ -122,7 +122,7 @@ class Wake {
     this.woken.abort();
   }
 
-  /** The commands that signals named since this was asked last. */
+  /** The commands that signals named since the last call. */
   named(): readonly InvocationId[] {
     const named = [...this.invocations];
     this.invocations.clear();
@@ -135,7 +135,7 @@ class Wake {
   }
 }
 
-/** What a device is given, and all that it needs to know. */
+/** The data of an `invocation` event. */
 const envelopeOf = ({
   invocationId,
   action,
@@ -156,11 +156,11 @@ const envelopeOf = ({
   command_sha256: commandSha256,
 });
 
-/** What a session sends: a command, or why it ends. */
+/** The data of an event of a session: a command, or the reason for its end. */
 export type SessionEvent = ReturnType<typeof envelopeOf> | Readonly<{ reason: 'inactivity_timeout' }>;
 
 const eventText = (name: string, data: SessionEvent, id: number): string =>
   `event: ${name}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
 
-/** A ticket is a secret: the store holds a hash of it. */
+/** The key of a ticket. A ticket is a secret, so the store holds only its hash. */
 const keyOf = (ticket: string): string => `device-ticket.${createHash('sha256').update(ticket).digest('hex')}`;

@@ -9,7 +9,7 @@ import { GiveUpInvocation } from './device-invocation.commands.js';
 const EVERY_MS = 1_000;
 const AT_ONCE_MAX = 100;
 
-/** Ends the invocations whose deadline has passed. The turn that waits for one does so itself; this is for those whose process is gone. */
+/** Ends the invocations whose deadline has passed and whose turn's process has ended. A turn that still waits does so itself. */
 @Injectable()
 export class EndInvocations implements Ticker {
   readonly name = 'end-invocations';

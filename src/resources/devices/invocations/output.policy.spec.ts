@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { keptBytesOf, linesIn, OUTPUT_REQUEST_BYTES_MAX, unpacked, withinRoom } from './output.policy.js';
 
 describe('a body of output', () => {
-  it('is unpacked within bounds', async () => {
+  it('is unpacked up to the maximum size', async () => {
     expect((await unpacked(gzipSync('ok'), ' GZIP ')).toString()).toBe('ok');
     expect((await unpacked(Buffer.from('ok'), undefined)).toString()).toBe('ok');
     const large = Buffer.alloc(OUTPUT_REQUEST_BYTES_MAX + 1);
@@ -13,7 +13,7 @@ describe('a body of output', () => {
     await expect(unpacked(gzipSync('ok').subarray(0, 15), 'gzip')).rejects.toMatchObject({ code: 'device-invalid-gzip' });
   });
 
-  it('is read line by line, to its end', () => {
+  it('is read line by line, up to the end of the command', () => {
     const lines = [
       '{"stream":"stdout","chunk":"a"}',
       'no json',
@@ -32,7 +32,7 @@ describe('a body of output', () => {
     expect(linesIn(Buffer.alloc(0))).toEqual({ text: { stdout: '', stderr: '' }, end: undefined, received: 0 });
   });
 
-  it('is kept within the room there is', () => {
+  it('is truncated to the room that is left', () => {
     const text = { stdout: '\u0001'.repeat(1000), stderr: 'é'.repeat(1000) };
     for (const room of [10_000, 3_000, 100, 4]) expect(keptBytesOf(withinRoom(text, room))).toBeLessThanOrEqual(room);
     expect(withinRoom(text, 10_000)).toEqual(text);

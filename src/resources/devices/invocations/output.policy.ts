@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { gunzip } from 'node:zlib';
 import { Rejection } from '../../../kernel/rejection.js';
 
-/** Of one request, once it is unpacked. */
+/** The maximum size of one request, unpacked. */
 export const OUTPUT_REQUEST_BYTES_MAX = 4 * 1024 * 1024;
-/** Kept of the output of one command, as JSON; what comes after that is counted. */
+/** The maximum output of one command that is kept, as JSON. Further output is only counted. */
 export const OUTPUT_KEPT_BYTES_MAX = 192 * 1024;
 const ERROR_CHARACTERS_MAX = 2_000;
 const LINES_MAX = 100_000;
@@ -13,7 +13,7 @@ export type OutputText = Readonly<{ stdout: string; stderr: string }>;
 
 type CommandEnd = Readonly<{ exitCode: number | null; durationMs: number | null; error: string | null }>;
 
-/** What one request of a device holds. */
+/** The content of one request with output. */
 export type ReceivedLines = Readonly<{ text: OutputText; end: CommandEnd | undefined; received: number }>;
 
 const unzip = (packed: Buffer): Promise<Buffer> =>
@@ -25,7 +25,7 @@ const unzip = (packed: Buffer): Promise<Buffer> =>
 const tooLarge = () =>
   new Rejection('device-output-too-large', `The output in one request has at most ${OUTPUT_REQUEST_BYTES_MAX} bytes, unpacked`);
 
-/** The body as it was before it was packed; it is unpacked no further than it may be long. @throws Rejection */
+/** The unpacked body. Unpacking stops at the maximum size. @throws Rejection device-output-too-large, device-invalid-gzip */
 export async function unpacked(body: Buffer, encoding: string | undefined): Promise<Buffer> {
   if (encoding?.trim().toLowerCase() !== 'gzip') {
     if (body.length > OUTPUT_REQUEST_BYTES_MAX) throw tooLarge();
@@ -39,7 +39,10 @@ export async function unpacked(body: Buffer, encoding: string | undefined): Prom
   }
 }
 
-/** Lines that are no JSON, or of no known stream, are passed over, as older servers did; what follows the end as well. */
+/**
+ * Skips lines that are not JSON objects, as older servers did, and all lines after the end of the command. Ignores unknown
+ * streams.
+ */
 export function linesIn(body: Buffer): ReceivedLines {
   const text = { stdout: '', stderr: '' };
   let end: CommandEnd | undefined;
@@ -77,7 +80,7 @@ const beginningOf = (text: string, characters: number): string => text.slice(0, 
 
 const bytesOf = (text: string): number => Buffer.byteLength(JSON.stringify(text));
 
-/** As much of the text as there is room for, in bytes of JSON. */
+/** The beginning of each text that fits into the room, which is in bytes of JSON. */
 export function withinRoom({ stdout, stderr }: OutputText, room: number): OutputText {
   const first = beginningWithin(stdout, room);
   return { stdout: first, stderr: beginningWithin(stderr, room - bytesOf(first)) };

@@ -38,10 +38,10 @@ import { StoredDevices } from '../device/stored-devices.js';
 
 const TIMEOUT_MS_DEFAULT = 30_000;
 const TIMEOUT_MS_MAX = 600_000;
-/** What a command has beside its own time to reach its device, and to come back. */
+/** Added to the timeout of a command for its way to the device and the way of its result back. */
 const TRAVEL_MS = 5_000;
 const PATH_CHARACTERS_MAX = 4_096;
-/** Signals may be lost: the log is asked this often. */
+/** How often a call reads the log, because signals may be lost. */
 const CHECKED_EVERY_MS = 500;
 
 const RUN_COMMAND = 'run_command';
@@ -57,8 +57,8 @@ const runCommand = (description: string): ActionDefinition => ({
 });
 
 /**
- * Runs commands on a device that its owner has paired. A call is one invocation, whose id follows from it, so that a call that is
- * repeated finds what it did before and does nothing again.
+ * Runs commands on a device that its owner has paired. A call has one invocation, whose id is derived from the call. A repeated
+ * call finds that invocation and does not run the command again.
  */
 @Injectable()
 export class RemoteDeviceTool extends ToolKind {
@@ -115,7 +115,7 @@ export class RemoteDeviceTool extends ToolKind {
   ): Promise<ApprovalNeed> {
     const device = await this.deviceFor(tool);
     const command = args['command'];
-    // What cannot run is refused when it is to run.
+    // A call that cannot run is refused when it is to run, so it needs no approval.
     if (!device || typeof command !== 'string') return 'none';
     const { mode, reason } = decideApproval(device, command.trim());
     if (mode === 'full') return 'none';
@@ -138,7 +138,7 @@ export class RemoteDeviceTool extends ToolKind {
     return device?.status === 'active' && device.ownerId === ownerId ? device : undefined;
   }
 
-  /** The invocation at its end: the device's, or the one that it gets here. */
+  /** Waits until the invocation has ended, and ends it if the device does not. */
   private async ended(id: InvocationId, requested: Folded<Invocation>, context: CallContext): Promise<Invocation> {
     let known = requested;
     const { stopped, signal, cause } = context;
@@ -148,7 +148,7 @@ export class RemoteDeviceTool extends ToolKind {
       while (known.state.status !== 'ended') {
         const reason = await this.reasonToGiveUp(known.state, stopped?.aborted || signal.aborted);
         if (reason) known = await this.giveUp(id, reason, cause);
-        // What runs on a device goes on there; how it ends is recorded all the same.
+        // An aborted call does not cancel a command that a device has; the end of the command is still recorded.
         if (signal.aborted && known.state.status !== 'ended') throw new OutcomeUnknown('The device may still run the command.');
         if (known.state.status === 'ended') break;
         const isWaiting = known.state.status === 'requested';
@@ -222,7 +222,7 @@ function commandIn(args: CallArguments): Wanted {
   return { command, workingDirectory, timeoutMs: timeout > 0 ? Math.min(timeout, TIMEOUT_MS_MAX) : TIMEOUT_MS_DEFAULT };
 }
 
-/** @throws ToolFailed where the device wants an approval that the call does not have, as it may since the call was checked */
+/** @throws ToolFailed if the device now requires an approval that the call does not have */
 function requestOf(
   device: Device,
   { command, workingDirectory, timeoutMs }: Wanted,
@@ -251,6 +251,6 @@ function requestOf(
   };
 }
 
-/** Of one call of one command there is one. */
+/** One call of one command has one id. */
 const invocationIdOf = (...parts: readonly [turnId: string, callId: string, commandSha256: string]): InvocationId =>
   `inv_${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)}`;
