@@ -12,7 +12,7 @@ import { ToolKinds } from './toolbox/tool-kinds.js';
 
 const [SECRET, NEXT] = ['planted-secret-6f1d/&=', 'planted-secret-next-77'];
 
-/** A kind that says in its errors what it was given, as careless programs do. */
+/** A kind whose errors contain the secrets that it was given. */
 class CarelessKind extends ToolKindForTests {
   override async configure(
     config: Readonly<Record<string, unknown>>,
@@ -46,7 +46,7 @@ const send = async (path: string, body: unknown) => {
 };
 const card = { name: 'postcard', displayName: 'Cards', description: '', status: true };
 
-/** Every text that the database holds outside of the log's own pages, table by table. */
+/** The text of every row of every table of the database. */
 async function everythingStored(): Promise<string> {
   const { sql } = service.database;
   const tables = await sql<{ name: string }[]>`
@@ -57,7 +57,7 @@ async function everythingStored(): Promise<string> {
   return texts.join('\n');
 }
 
-it('a secret is in no event, no read model, no answer, no error and no line of the log', async () => {
+it('a secret appears in no event, read model, response, error or log line', async () => {
   const { id } = await send('create_tool', { ...card, config: { token: SECRET, pin: NEXT } });
   for (const paper of ['thin', 'thick', 'none']) {
     await send('create_tool', { ...card, config: { token: SECRET, paper } });

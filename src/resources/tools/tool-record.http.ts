@@ -4,7 +4,7 @@ import { defaultToolId } from './defaults/default-tools.policy.js';
 import type { Access, ActionDefinition, ToolDefinition } from './toolbox/tool.events.js';
 import type { ConfigField, ToolKind } from './toolbox/tool-kind.port.js';
 
-/** A kind of tool as it is offered to be set up. */
+/** A kind of tool as the list of available kinds shows it. */
 export const offeredKind = ({ name, displayName, description, configFields, actions }: ToolKind) => ({
   name,
   displayName,
@@ -13,7 +13,7 @@ export const offeredKind = ({ name, displayName, description, configFields, acti
   actions: actions.map((action) => withAccess(name, action)),
 });
 
-/** A user's own tool as the listing shows it: of its secrets only that there are any. */
+/** A tool as the list of tools shows it to a user. Of its secrets it shows only that they exist. */
 export const toolRecord = (
   { id, ownerId, definition, createdAt, updatedAt }: ToolRecord,
   configRequirements: Readonly<Record<string, ConfigField>>,
@@ -27,7 +27,7 @@ export const toolRecord = (
   ...OWN,
 });
 
-/** A tool that everybody has, as one user has it. */
+/** A default tool as the list of tools shows it to one user. */
 export const defaultToolRecord = (
   userId: string,
   { name, displayName, description, actions, configFields }: ToolKind,
@@ -59,7 +59,7 @@ const shown = (definition: ToolDefinition) => ({
   owner_credential_writes: ownerCredentialWrites(definition),
 });
 
-/** An action has fields of its kind as well, such as the `method` of a request. */
+/** Adds the access to an action. An action may also have fields of its kind, such as the `method` of a request. */
 const withAccess = (kind: string, action: ActionDefinition): ActionDefinition & Readonly<{ access: Access }> => ({
   ...action,
   access: accessOf(kind, action),

@@ -43,7 +43,7 @@ const rows = async (as = alice) => (await as.json<{ tools: Row[] }>('/api/get_to
 const row = async (id: string, as = alice) => (await rows(as)).find((each) => each.id === id);
 
 describe('tools', () => {
-  it('can be set up of every kind that is not handed out by the service itself', async () => {
+  it('can be set up for every kind that is not internal', async () => {
     const { success, data } = await alice.json<{ success: boolean; data: Row[] }>('/api/available_tools');
     expect(success).toBe(true);
     expect(data.find(({ name }) => name === 'postcard')).toEqual({
@@ -56,7 +56,7 @@ describe('tools', () => {
     expect((await new Client(service.url).get('/api/available_tools')).status).toBe(401);
   });
 
-  it('are shown with every field that clients read, at once, and without their secrets', async () => {
+  it('are listed at once, with every field that clients read and without their secrets', async () => {
     const { status, body, headers } = await send('create_tool', {
       ...card,
       customName: 'Küche',
@@ -112,7 +112,7 @@ describe('tools', () => {
     expect([refused.status, refused.body]).toEqual([status, expect.objectContaining({ success: false, ...body })]);
   });
 
-  it('change field by field; a secret stays until another one comes', async () => {
+  it('change field by field, and keep a secret until the owner sends another one', async () => {
     const id = await create();
     const position = (
       await send('update_tool', { id, displayName: 'Post', customName: 'Mine', config: { token: '', paper: 'thick' } })
@@ -138,7 +138,7 @@ describe('tools', () => {
     expect(left).toHaveLength(0);
   });
 
-  it('have the actions their owner wants', async () => {
+  it('have the actions that their owner configures', async () => {
     const id = await create();
     const actions = (await row(id))!.actions;
     const to = { filled_by_llm: false, value: 'Bob' };
@@ -158,7 +158,7 @@ describe('tools', () => {
     }
   });
 
-  it('are put away and deleted, with their secrets', async () => {
+  it('are switched off, and are deleted with their secrets', async () => {
     const id = await create();
     const [kept] = await service.database.sql`select credentials_id as id from tools.tool where tool_id = ${id}`;
     await send('update_tool_status', { id, status: false });
@@ -177,7 +177,7 @@ describe('tools', () => {
     ['update_tool_actions', { actions: [] }],
     ['update_tool_status', { status: false }],
     ['delete_tool', {}],
-  ])('of somebody else are not there for %s, like those that never were', async (path, body) => {
+  ])('of another user are not found by %s, like tools that never existed', async (path, body) => {
     const theirs = await create({}, bob);
     const answers = await Promise.all([theirs, newId(), 'nonsense'].map((id) => send(path, { id, ...body })));
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
@@ -187,7 +187,7 @@ describe('tools', () => {
     expect(await row(theirs)).toBeUndefined();
   });
 
-  it('that come with the service are switched off and on by each user, and are otherwise as they are', async () => {
+  it('that come with the service can be switched off and on by each user but not changed', async () => {
     const id = defaultToolId('memory');
     expect(await row(id)).toMatchObject({
       name: 'memory',
@@ -205,7 +205,7 @@ describe('tools', () => {
     }
   });
 
-  it('whose server words its actions anew stay as their owner decided', async () => {
+  it("keep their owner's decisions when the server changes the descriptions of its actions", async () => {
     const served = (description: string, ...names: string[]) =>
       names.map((name) => ({ name, description, active: true, parameters: { type: 'object', properties: { a: {} } } as const }));
     deriving.served = served('Old', 'get_a', 'get_b');
@@ -220,7 +220,7 @@ describe('tools', () => {
     ]);
   });
 
-  it('are used by agents of their owner, who sees what they can change on the owner’s behalf', async () => {
+  it("are used by agents of their owner, who sees the actions that write with the owner's credentials", async () => {
     const agent = { name: 'Guide', description: 'Knows', chunks: 2, retriever: 'classic', prompt_id: '', status: 'published' };
     const [id, open, theirs] = [
       await create({ customName: 'Post' }),
@@ -256,7 +256,7 @@ describe('tools', () => {
     });
   });
 
-  it('are limited in number', async () => {
+  it('are limited in number per user', async () => {
     const { sql } = service.database;
     await sql`insert into tools.tool select 'x' || n, ${await userIdOf(service, 'bob')}, 0, 'postcard', '', '', '', '{}', null, '[]', false, now(), now()
       from generate_series(1, ${TOOLS_PER_USER_MAX}) n`;

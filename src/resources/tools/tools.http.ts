@@ -32,7 +32,7 @@ const NEW_TOOL = {
   status: true,
 };
 
-/** The kinds of tools that there are, and the tools that a user has set up. */
+/** The available kinds of tools, and the tools of a user. */
 @ApiTags('Tools')
 @Controller('api')
 export class ToolsController {
@@ -186,14 +186,17 @@ export class ToolsController {
     return { success: true };
   }
 
-  /** The caller's next read shows what was written, wherever it is answered. */
+  /** Sends the position of the write, and waits until the caller's next read shows it in any process. */
   private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
     answerPosition(reply, position);
     await this.freshness.reached(['tools'], position);
   }
 }
 
-/** What everybody has can be switched off, not changed. */
+/**
+ * Refuses default and built-in tools, which nobody can change, and ids that are not valid.
+ * @throws Rejection tool-not-editable, tool-not-found
+ */
 function refuseFixed(id: string): void {
   if (defaultToolOf(id) !== undefined || isBuiltIn(id)) {
     throw new Rejection('tool-not-editable', 'This tool comes with the service and cannot be changed.');

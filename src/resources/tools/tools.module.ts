@@ -13,7 +13,7 @@ import { toolsRejections } from './tools.rejections.js';
 
 const REACTIONS = [PurgeSecrets];
 
-/** The tools that users set up, and what opens them for a turn. The kinds there are come from the rooms that have them. */
+/** The tools that users set up, and the port that opens them for a turn. Other rooms contribute the kinds. */
 @Module({
   imports: [IdentityModule],
   controllers: [ToolsController],

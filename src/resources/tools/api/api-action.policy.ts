@@ -1,22 +1,22 @@
 import type { Access, ActionDefinition, ParameterDefinition } from '../toolbox/tool.events.js';
 
-/** The parameters of one part of a request, as clients send and read them. */
+/** The parameters of one part of a request, in the format of the API. */
 export type ParameterGroup = Readonly<{
   type: 'object';
   properties: Readonly<Record<string, ParameterDefinition>>;
   required?: readonly string[];
-  /** The one property is the whole body, rather than a field of it. */
+  /** The only property is the whole body, not a field of it. */
   whole?: true;
 }>;
 
-/** How one field of a body is written, in the words of OpenAPI. */
+/** How a field of a body is serialized, with the keywords of OpenAPI. */
 export type EncodingRule = Readonly<{ style?: string; explode?: boolean; contentType?: string }>;
 
-/** One request an API tool can send, as its owner describes it. */
+/** A request that an API tool can send, as its owner describes it. */
 export type ApiAction = Readonly<{
   name: string;
   description: string;
-  /** Absolute; `{x}` in path or query stands for a parameter. */
+  /** Absolute; `{x}` in the path or the query is replaced by a parameter. */
   url: string;
   method: string;
   active: boolean;
@@ -31,14 +31,14 @@ export type ApiAction = Readonly<{
 
 export type Location = 'path' | 'query' | 'header' | 'body';
 
-/** One parameter of a request: where it goes, and under which name the model fills it. */
+/** A parameter of a request: its location, and the name of the argument by which a model fills it. */
 export type Binding = Readonly<{
   location: Location;
   name: string;
   argument: string;
   definition: ParameterDefinition;
   required: boolean;
-  /** The name under which its fixed value is kept among the tool's secrets. */
+  /** The name under which its fixed value is stored among the tool's secrets. */
   secretName: string;
 }>;
 
@@ -46,12 +46,15 @@ const ARGUMENT_CHARACTERS_MAX = 64;
 
 const GROUPS = { query: 'query_params', header: 'headers', body: 'body' } as const;
 
-/** The names in braces. */
+/** The names of the placeholders in braces. */
 const placeholdersOf = (url: string): readonly string[] => [
   ...new Set([...url.matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name!)),
 ];
 
-/** All parameters of an action, each with an argument of its own name, or with its place before that where two would be one. */
+/**
+ * All parameters of an action. The argument has the name of the parameter, prefixed with the location if two parameters share the
+ * name.
+ */
 export function bindingsOf(action: ApiAction): readonly Binding[] {
   const inUrl = placeholdersOf(action.url);
   const { properties: query } = action.query_params;
@@ -86,7 +89,7 @@ const foundIn = ({ properties, required = [] }: ParameterGroup, location: Locati
 const own = <T>(values: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(values, name) ? values[name] : undefined;
 
-/** Model endpoints take no other characters in the name of a parameter. */
+/** A unique argument name of the characters that model endpoints accept. */
 function free(wanted: string, taken: Set<string>): string {
   const base = wanted.replaceAll(/[^A-Za-z0-9_.-]/g, '_').slice(0, ARGUMENT_CHARACTERS_MAX - 4) || '_';
   let name = base;
@@ -100,17 +103,20 @@ export const isFilledByModel = ({ filled_by_llm: filled, value, has_value: kept 
 
 const CREDENTIAL_NAME = /key$|token|secret|passw|auth|credential|signature|^sig$|session|app_?id$|^pwd?$/i;
 
-/** Whether a parameter is called what credentials are called. */
+/** Whether a parameter has a name that is typical of credentials. */
 export const isCredentialName = (name: string): boolean => CREDENTIAL_NAME.test(name);
 
-/** A fixed value that is never shown again: of any header, and of whatever has a name that credentials have. */
+/**
+ * Whether a parameter has a fixed value that is never shown again: that of a header, or of a parameter with a name typical of
+ * credentials.
+ */
 export const isSecret = ({ location, name, definition }: Binding): boolean =>
   !isFilledByModel(definition) && (location === 'header' || isCredentialName(name));
 
-/** Says how a value is written, or where it is kept; the model need not know. */
+/** Keywords about serialization and storage, which a model does not need. */
 const UNSEEN_KEYWORDS = ['style', 'explode', 'has_value', 'required'] as const;
 
-/** The action as models and approvals know it. Secret values are no part of it. */
+/** The action as models and approvals see it, without secret values. */
 export function definitionOf(action: ApiAction): ActionDefinition {
   const shown = bindingsOf(action).filter((binding) => !isSecret(binding));
   const { name, description, active, method, require_approval: approval, access } = action;
@@ -136,6 +142,6 @@ function shownParameter(definition: ParameterDefinition): ParameterDefinition {
   const shown: Record<string, unknown> = { ...kept, filled_by_llm: isFilledByModel(definition) };
   for (const keyword of UNSEEN_KEYWORDS) delete shown[keyword];
   if (shown['filled_by_llm'] === true) delete shown['value'];
-  // A list of names belongs to the schema of an object; a truth was about the parameter.
+  // As a list, `required` belongs to the schema of an object; as a boolean, it was about the parameter.
   return Array.isArray(required) ? { ...shown, required } : shown;
 }

@@ -2,10 +2,10 @@ import type { OutgoingResponse } from '../../../platform/outgoing/outgoing-http.
 import { isJson, isText, textOf } from '../../../platform/outgoing/response-text.policy.js';
 import type { Secrets } from './api-secrets.policy.js';
 
-/** What a model is told of an answer. A status that says it failed makes it an error. */
+/** The result of a call for the model. A status of 400 or more makes it an error. */
 export type ApiAnswer = Readonly<{ status_code: number; data: unknown; message: string; error?: string }>;
 
-/** Shorter than this, a secret cannot be told from ordinary text. */
+/** A shorter secret is not replaced, because it may occur in ordinary text. */
 const RECOGNIZED_SECRET_CHARACTERS_MIN = 6;
 
 export function apiAnswer(response: OutgoingResponse, secrets: Secrets): ApiAnswer {
@@ -34,10 +34,10 @@ function dataOf(response: OutgoingResponse, secrets: Secrets): unknown {
   }
 }
 
-/** Servers repeat what they were sent, in errors above all. */
+/** Replaces the secrets in a text. Servers often repeat parts of the request, above all in errors. */
 function withoutSecrets(text: string, secrets: Secrets): string {
   const values = Object.values(secrets)
-    // The scheme before a token, as in "Bearer x", may have been left out.
+    // A server may repeat a token without the scheme before it, as in "Bearer x".
     .flatMap((secret) => [secret, secret.split(' ').at(-1)!])
     .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)])
     .filter((secret) => secret.length >= RECOGNIZED_SECRET_CHARACTERS_MIN);

@@ -16,12 +16,12 @@ const BODILESS = ['GET', 'HEAD'];
 
 const ACTION_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
-/** What HTTP itself says in headers is not the owner's to say. */
+/** HTTP itself sets these headers, so an owner may not. */
 const HEADERS_OF_HTTP = /^(host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*)$/i;
 
 const refused = (text: string) => new Rejection('tool-invalid', text);
 
-/** The actions of a tool as their owner gave them. @throws Rejection */
+/** The actions of a tool as their owner configured them. @throws Rejection tool-invalid */
 export function apiActions(config: Given): readonly ApiAction[] {
   const given = config['actions'] ?? {};
   if (!isRecord(given)) throw refused('actions must be an object of actions by name.');
@@ -66,7 +66,7 @@ function apiAction(key: string, given: unknown): ApiAction {
 
 type About = (text: string) => Rejection;
 
-/** Parameters stand in path and query alone: a model does not choose the server. */
+/** Allows placeholders only in path and query, so that a model cannot choose the server. @throws Rejection tool-invalid */
 function urlTemplate(url: string, about: About): string {
   if (url === '' || url.length > API_URL_CHARACTERS_MAX) throw about(`url must have 1 to ${API_URL_CHARACTERS_MAX} characters.`);
   const server = /^https?:\/\/[^/?#\\\s]+/i.exec(url)?.[0];

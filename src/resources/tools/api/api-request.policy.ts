@@ -14,7 +14,7 @@ export type ApiRequest = Readonly<{
 
 type Filled = Binding & Readonly<{ value: unknown }>;
 
-/** The request that a call of an action asks for. @throws ToolFailed when arguments are missing or cannot be sent */
+/** The request for a call of an action. @throws ToolFailed if arguments are missing or cannot be sent */
 export function apiRequest(action: ApiAction, args: Readonly<Record<string, unknown>>, secrets: Secrets): ApiRequest {
   const filled = bindingsOf(action).flatMap((binding): Filled[] => {
     const value = valueOf(binding, args, secrets);
@@ -34,7 +34,7 @@ function valueOf(binding: Binding, args: Readonly<Record<string, unknown>>, secr
   const { argument, definition, name, required, secretName } = binding;
   const given = Object.hasOwn(args, argument) ? args[argument] : undefined;
   const value = isSecret(binding) ? secrets[secretName] : (given ?? definition.default);
-  // A fixed value that was left empty is none.
+  // An empty fixed value counts as missing.
   const isThere = value !== undefined && value !== null && (value !== '' || isFilledByModel(definition));
   if (isThere) return coerced(value, definition.type);
   if (required && isFilledByModel(definition)) throw new ToolFailed(`The argument \`${argument}\` must be given.`);
@@ -42,7 +42,7 @@ function valueOf(binding: Binding, args: Readonly<Record<string, unknown>>, secr
   return undefined;
 }
 
-/** What is filled in stays what it is: it neither begins another part of the address nor climbs out of its own. */
+/** Fills in the URL. A value can neither begin another part of the URL nor leave its own. */
 function urlOf(template: string, path: readonly Filled[], query: readonly Filled[]): string {
   const values = new Map(path.map((each) => [each.name, pathText(each)]));
   const url = new URL(template.replaceAll(/\{([^{}]+)\}/g, (_, name: string) => values.get(name) ?? ''));

@@ -11,12 +11,12 @@ import {
 
 export const API_SECRET_CHARACTERS_MAX = 8192;
 
-/** Values that are never shown again, by the names of the parameters they fill. */
+/** Values that are never shown again, by the secret names of their parameters. */
 export type Secrets = Readonly<Record<string, string>>;
 
 const refused = (text: string) => new Rejection('tool-invalid', text);
 
-/** The actions as they are kept and shown, and apart from them what is never shown. @throws Rejection */
+/** Splits actions into the part that is stored and shown, and the secrets. @throws Rejection tool-invalid */
 export function apartFromSecrets(
   given: readonly ApiAction[],
   old: Secrets,
@@ -52,7 +52,7 @@ export function apartFromSecrets(
   return { actions, secrets };
 }
 
-/** What a URL's query says under a name that credentials have is a parameter like any other, with a fixed value. */
+/** Moves query parameters with names typical of credentials from the URL into parameters with fixed values. */
 function withCredentialsAsParameters(action: ApiAction): ApiAction {
   const [address, query] = action.url.split(/\?(.*)/s);
   if (!query) return action;
@@ -72,7 +72,7 @@ function withCredentialsAsParameters(action: ApiAction): ApiAction {
   };
 }
 
-/** Nothing given leaves a value as it was: forms are sent back as they were shown. */
+/** The value to store. An empty value keeps the old one, because forms send secrets back without their values. */
 function secretValue({ value, default: otherwise }: ParameterDefinition, old: string | undefined): string | undefined {
   const given = [value, otherwise].find((each) => each !== undefined && each !== null && each !== '');
   if (given === undefined) return old;

@@ -29,7 +29,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-/** A call of an action, and what has come of it. */
+/** Starts a call of an action and returns an object that receives its error. */
 async function calling(job?: Readonly<{ begun: AbortSignal; msMax: number }>) {
   const background = job && { ...job, report: () => undefined };
   const kind = new ApiTool(http);
@@ -41,12 +41,12 @@ async function calling(job?: Readonly<{ begun: AbortSignal; msMax: number }>) {
   return ended;
 }
 
-it('a call that is waited for has its time', async () => {
+it('a call that runs in the foreground has the usual time limit', async () => {
   await calling();
   expect(http.asked[0]!.timeoutMs).toBe(API_CALL_MS);
 });
 
-it('a call that may go on in the background has no more as long as it does not', async () => {
+it('a call that may continue in the background has the usual time limit while it does not', async () => {
   const ended = await calling({ begun: begun.signal, msMax: 1_000_000 });
   await jest.advanceTimersByTimeAsync(API_CALL_MS - 1);
   expect(ended).toEqual({});
@@ -54,7 +54,7 @@ it('a call that may go on in the background has no more as long as it does not',
   expect(ended.error).toEqual(new ToolFailed('reports.example did not answer within 60 seconds.'));
 });
 
-it('a call that does has the time of jobs', async () => {
+it('a call that continues in the background has the time limit of jobs', async () => {
   const ended = await calling({ begun: begun.signal, msMax: 1_000_000 });
   begun.abort();
   await jest.advanceTimersByTimeAsync(10 * API_CALL_MS);

@@ -44,7 +44,7 @@ const sent = async (config: Parts, args: Parts = {}) => {
 };
 
 describe('an action of an API tool', () => {
-  it('is offered with the parameters that a model fills, wherever they go', async () => {
+  it('is offered with the parameters that a model fills, from all parts of the request', async () => {
     const config = action('/users/{id}/posts', {
       method: 'post',
       require_approval: true,
@@ -76,7 +76,7 @@ describe('an action of an API tool', () => {
     ]);
   });
 
-  it('gives parameters names that model endpoints take', async () => {
+  it('gives parameters names that model endpoints accept', async () => {
     const names = { 'filter[a]': filled('string'), 'filter(a)': filled('string'), ['x'.repeat(100)]: filled('string') };
     const { actions } = await kind.configure(action('/', { query_params: group(names) }), {});
     const offered = Object.keys(actions![0]!.parameters.properties);
@@ -105,7 +105,7 @@ describe('an action of an API tool', () => {
   const body = group({ name: filled('string'), count: filled('integer'), list: filled('array'), more: filled('object') });
   const values = { name: 'Zoë & "co"', count: '3', list: ['a', 'b'], more: { deep: true } };
 
-  it('sends JSON, with types as they should be', async () => {
+  it('sends JSON with values of the declared types', async () => {
     const request = await sent(action('/', { method: 'POST', body }), values);
     expect(request.headers['content-type']).toBe('application/json');
     expect(JSON.parse(request.body)).toEqual({ ...values, count: 3 });
@@ -124,7 +124,7 @@ describe('an action of an API tool', () => {
     ]);
   });
 
-  it('sends multipart forms whose fields cannot begin another', async () => {
+  it('sends multipart forms in which a field cannot begin another one', async () => {
     const config = action('/', {
       method: 'POST',
       body_content_type: 'multipart/form-data',
@@ -138,7 +138,7 @@ describe('an action of an API tool', () => {
     ]);
   });
 
-  it('sends text, and a body that is no object', async () => {
+  it('sends text, and a body that is not an object', async () => {
     const one = group({ body: filled('string') }, { whole: true });
     expect(
       await sent(action('/', { method: 'PUT', body_content_type: 'text/plain', body: one }), { body: 'hello' }),
@@ -155,7 +155,7 @@ describe('an action of an API tool', () => {
     ['..', '/users/../admin'],
     ['.', ''],
     ['', ''],
-  ])('does not let %j climb out of its part of the address', async (id) => {
+  ])('refuses %j as a part of the path', async (id) => {
     await expect(call(action('/users/{id}/x'), { id })).rejects.toThrow(ToolFailed);
     expect(server.requests).toEqual([]);
   });
@@ -167,7 +167,7 @@ describe('an action of an API tool', () => {
     ['//evil.example', '/users/%2F%2Fevil.example/x'],
     ['@evil.example', '/users/%40evil.example/x'],
     ['a\r\nHost: evil', '/users/a%0D%0AHost%3A%20evil/x'],
-  ])('keeps %j in its part of the address', async (id, path) => {
+  ])('keeps %j within its part of the path', async (id, path) => {
     expect((await sent(action('/users/{id}/x'), { id })).path).toBe(path);
   });
 
@@ -177,14 +177,14 @@ describe('an action of an API tool', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('asks for arguments that are missing', async () => {
+  it('reports missing arguments', async () => {
     const config = action('/', { query_params: group({ q: filled('string', { required: true }) }) });
     await expect(call(config)).rejects.toThrow('The argument `q` must be given.');
   });
 });
 
-describe('what a model is told of an answer', () => {
-  it('is its status and its data, read if it is JSON', async () => {
+describe('the result of a call', () => {
+  it('holds the status and the data, parsed if it is JSON', async () => {
     server.answer = (_request, response) => answerJson(response, { a: [1] });
     expect(await call(action('/'))).toEqual({
       status_code: 200,
@@ -202,7 +202,7 @@ describe('what a model is told of an answer', () => {
     expect(await call(action('/'))).toMatchObject({ data: '{"half":' });
   });
 
-  it.each([404, 422, 500])('of status %d is an error with what the server says', async (status) => {
+  it.each([404, 422, 500])('for status %d is an error with the data that the server sent', async (status) => {
     server.answer = (_request, response) => answerJson(response, { detail: 'no such user' }, status);
     expect(await call(action('/'))).toEqual({
       status_code: status,
@@ -212,14 +212,14 @@ describe('what a model is told of an answer', () => {
     });
   });
 
-  it('says where a long answer was cut', async () => {
+  it('says where a long response was truncated', async () => {
     server.answer = (_request, response) => response.end('x'.repeat(API_ANSWER_BYTES_MAX + 1));
     const answer = (await call(action('/'))) as { data: string; message: string };
     expect(answer.data).toHaveLength(API_ANSWER_BYTES_MAX);
     expect(answer.message).toContain(`cut after ${API_ANSWER_BYTES_MAX} bytes`);
   });
 
-  it('is a failure where there is none, or a private one', async () => {
+  it('is a failure if the server does not answer or redirects to a private address', async () => {
     server.answer = (_request, response) => response.destroy();
     await expect(call(action('/'))).rejects.toThrow(ToolFailed);
     server.answer = (_request, response) => response.writeHead(302, { location: 'http://169.254.169.254/' }).end();
@@ -237,7 +237,7 @@ describe('fixed values that are secret', () => {
     });
   const SECRETS = /key-in-query|token-in-header|plain-but-a-header|token-in-group|secret-in-body/;
 
-  it('are in no configuration and no action, and are sent all the same', async () => {
+  it('are in neither the configuration nor the actions, and are still sent', async () => {
     const configured = await kind.configure(withSecrets(), {});
     expect(JSON.stringify([configured.config, configured.actions])).not.toMatch(SECRETS);
     expect(Object.values(configured.secrets).sort()).toEqual([
@@ -254,7 +254,7 @@ describe('fixed values that are secret', () => {
     expect(JSON.parse(body)).toEqual({ client_secret: 'secret-in-body', name: 'x' });
   });
 
-  it('stay when the configuration comes back as it was shown, change when they are given anew, and go with their parameter', async () => {
+  it('are kept when the configuration is sent back as shown, replaced when given, and deleted with their parameter', async () => {
     const first = await kind.configure(withSecrets(), {});
     const again = await kind.configure(first.config, first.secrets);
     expect(again).toEqual(first);
@@ -267,7 +267,7 @@ describe('fixed values that are secret', () => {
     expect((await kind.configure(action('/'), first.secrets)).secrets).toEqual({});
   });
 
-  it('are asked for again when nobody knows them any more', async () => {
+  it('are required again when they are no longer stored', async () => {
     const { config } = await kind.configure(withSecrets(), {});
     await expect(kind.configure(config, {})).rejects.toThrow(Rejection);
   });
@@ -278,7 +278,7 @@ describe('fixed values that are secret', () => {
     expect(JSON.stringify(server.requests)).not.toContain('mine');
   });
 
-  it('are not told to a model by a server that repeats what it was sent', async () => {
+  it('are replaced in the result when a server repeats the request', async () => {
     server.answer = ({ headers, path, body }, response) => answerJson(response, { headers, path, body }, 400);
     const answer = await call(withSecrets(), { name: 'x' });
     expect(JSON.stringify(answer)).not.toMatch(SECRETS);
@@ -300,36 +300,36 @@ describe('a configuration is refused', () => {
     '{url}',
     '/relative',
     '',
-  ])('whose address is %j', async (url) => {
+  ])('for the address %j', async (url) => {
     await refusal({ actions: { act: { url } } }).toThrow(Rejection);
   });
 
   it.each<[string, () => Parts]>([
-    ['whose actions are a list', () => ({ actions: [1] })],
-    ['with an action that is none', () => ({ actions: { act: 'x' } })],
-    ['with a name no model can say', () => ({ actions: { 'a b': { url: server.url } } })],
+    ['with actions in a list', () => ({ actions: [1] })],
+    ['with an action that is not an object', () => ({ actions: { act: 'x' } })],
+    ['with a name that models cannot use', () => ({ actions: { 'a b': { url: server.url } } })],
     [
       'with two actions of one name',
       () => ({ actions: { a: { url: server.url, name: 'x' }, b: { url: server.url, name: 'x' } } }),
     ],
-    ['with another method', () => action('/', { method: 'CONNECT' })],
-    ['with a header of HTTP itself', () => action('/', { headers: group({ Host: fixed('x') }) })],
-    ['with a header that is two', () => action('/', { headers: group({ 'X-A\r\nX-B': fixed('x') }) })],
-    ['with a fixed header value that is two', () => action('/', { headers: group({ 'X-A': fixed('a\r\nX-B: b') }) })],
-    ['with a body where none goes', () => action('/', { body: group({ a: filled('string') }) })],
+    ['with an unsupported method', () => action('/', { method: 'CONNECT' })],
+    ['with a header that HTTP itself sets', () => action('/', { headers: group({ Host: fixed('x') }) })],
+    ['with a line break in a header name', () => action('/', { headers: group({ 'X-A\r\nX-B': fixed('x') }) })],
+    ['with a line break in a fixed header value', () => action('/', { headers: group({ 'X-A': fixed('a\r\nX-B: b') }) })],
+    ['with a body for a method without one', () => action('/', { body: group({ a: filled('string') }) })],
     [
-      'with a body of a type nobody writes',
+      'with a body of an unsupported type',
       () => action('/', { method: 'POST', body_content_type: 'image/png', body: group({ a: filled('string') }) }),
     ],
-    ['with parameters that are none', () => action('/', { query_params: group({ a: 'x' }) })],
+    ['with a parameter that is not an object', () => action('/', { query_params: group({ a: 'x' }) })],
     [
-      'with more actions than there may be',
+      'with too many actions',
       () => ({
         actions: Object.fromEntries(Array.from({ length: API_ACTIONS_MAX + 1 }, (_, n) => [`a${n}`, { url: server.url }])),
       }),
     ],
     [
-      'with more parameters than there may be',
+      'with too many parameters',
       () =>
         action('/', {
           headers: group(
@@ -348,7 +348,7 @@ describe('a configuration is refused', () => {
     await refusal(config()).toThrow(Rejection);
   });
 
-  it('for more actions than that, and for no fewer', async () => {
+  it('only above the maximum number of actions', async () => {
     const most = Object.fromEntries(Array.from({ length: API_ACTIONS_MAX }, (_, n) => [`a${n}`, { url: server.url }]));
     expect((await kind.configure({ actions: most }, {})).actions).toHaveLength(API_ACTIONS_MAX);
     expect((await kind.configure({}, {})).actions).toEqual([]);

@@ -19,7 +19,7 @@ import { apartFromSecrets, type Secrets } from './api-secrets.policy.js';
 export const API_CALL_MS = 60_000;
 export const API_ANSWER_BYTES_MAX = 1024 * 1024;
 
-/** Requests to an API that the owner describes, one action each. */
+/** Sends requests to an API that the owner describes; each action is one request. */
 @Injectable()
 export class ApiTool extends ToolKind {
   readonly name = 'api_tool';
@@ -87,7 +87,7 @@ export class ApiTool extends ToolKind {
   }
 }
 
-/** A call that may go on in the background has its time only while it is waited for. */
+/** The time limit of a call that may continue in the background. It ends when the call continues there. */
 function patienceWith(background: Background | undefined): Readonly<{ over: AbortSignal; end: () => void }> {
   const over = new AbortController();
   if (!background) return { over: over.signal, end: () => undefined };

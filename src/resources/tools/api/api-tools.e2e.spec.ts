@@ -68,7 +68,7 @@ const toolOf = (url: string) => ({
 });
 
 describe('an API tool', () => {
-  it('is set up without its secret being shown', async () => {
+  it('is set up and listed without its secret', async () => {
     const created = await post('create_tool', toolOf(`${api.url}/{list}/items`));
     expect(created).toEqual({ status: 200, body: { id: expect.any(String) } });
     const listed = await (await client.get('/api/get_tools')).text();
@@ -80,13 +80,13 @@ describe('an API tool', () => {
   });
 
   it.each(['http://169.254.169.254/x', 'http://10.0.0.1/', 'http://localhost:1/', 'file:///etc/passwd'])(
-    'is not set up for %s',
+    'is refused for %s',
     async (url) => {
       expect(await post('create_tool', toolOf(url))).toMatchObject({ status: 400, body: { success: false } });
     },
   );
 
-  it('is called by a model with its owner’s secret, and the secret is not told', async () => {
+  it("sends its owner's secret when a model calls it, and shows it nowhere", async () => {
     const before = api.requests.length;
     model.next([call('call-1', 'create_item', { list: 'a/b', title: 'New' })], [...say('Made.')]);
     const { text, frames } = await streamed(
@@ -120,7 +120,7 @@ describe('POST /api/parse_spec', () => {
     paths: { '/x': { get: { operationId: 'getX' } } },
   });
 
-  it('makes actions of a file and of text', async () => {
+  it('makes actions from a file and from text', async () => {
     const expected = {
       status: 200,
       body: {
@@ -133,7 +133,7 @@ describe('POST /api/parse_spec', () => {
     expect(await post('parse_spec', { spec_content: SPEC })).toEqual(expected);
   });
 
-  it('refuses what is none, and what is too large', async () => {
+  it('refuses a missing, an invalid and a too large description', async () => {
     const large = 'x'.repeat(SPEC_BYTES_MAX + 1);
     expect(await post('parse_spec', {})).toMatchObject({ status: 400, body: { success: false } });
     expect(await post('parse_spec', { spec_content: 'no spec' })).toMatchObject({ status: 400 });

@@ -5,7 +5,7 @@ import { ApiTool } from './api-tool.js';
 
 const TOOL_KINDS = [ApiTool];
 
-/** Reads descriptions of APIs for those who set up API tools. */
+/** API tools, and the route that reads API descriptions. */
 @Module({
   controllers: [ParseSpecController],
   providers: [

@@ -1,4 +1,4 @@
-/** An argument as its type asks for it, where it can be understood so: models write numbers and objects as text now and then. */
+/** Converts an argument to its declared type where possible, because models sometimes write numbers and objects as text. */
 export function coerced(value: unknown, type: unknown): unknown {
   if (type === 'string') return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
   if (typeof value !== 'string') return value;

@@ -8,7 +8,7 @@ import { parseSpec } from './spec-actions.js';
 import { DocumentedBodies } from '../../../platform/http/documented.js';
 import { Access } from '../../../platform/http/access.js';
 
-/** How large a description may be. */
+/** The maximum size of an API description. */
 export abstract class SpecLimits {
   abstract readonly specBytesMax: number;
 }

@@ -3,7 +3,7 @@ import { type ApiAction, isCredentialName, isFilledByModel, type Location, type 
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Where a fixed value of an action goes, under the name by which it is asked for. */
+/** The place of a fixed value in an action, and the name of its secret. */
 export type FixedValue = Readonly<{ action: string; group: Group; name: string; secretName: string }>;
 
 const GROUPS = ['query_params', 'headers', 'body'] as const;
@@ -11,7 +11,7 @@ type Group = (typeof GROUPS)[number];
 
 const LOCATIONS: Readonly<Record<Group, Location>> = { query_params: 'query', headers: 'header', body: 'body' };
 
-/** The actions of an API tool without any fixed value, and without the queries of their URLs, which may hold keys. */
+/** The actions of an API tool without fixed values, and without the queries of their URLs, which may hold keys. */
 export const portableActions = (actions: Readonly<Record<string, ApiAction>>): Readonly<Record<string, Json>> =>
   Object.fromEntries(Object.entries(actions).map(([name, action]) => [name, portableAction(action)]));
 
@@ -34,7 +34,7 @@ function portableAction(given: ApiAction): Json {
   };
 }
 
-/** What a URL says behind its question mark, said as parameters: those of the model stay its own, the others are fixed. */
+/** Turns the query of the URL into parameters. Placeholders are filled by the model, other values are fixed. */
 function withQueryAsParameters(action: ApiAction): ApiAction {
   const { url, query_params: query } = action;
   const [address = '', text] = url.split(/\?(.*)/s);
@@ -63,7 +63,10 @@ const withoutValues = (group: ParameterGroup): ParameterGroup => ({
   properties: Object.fromEntries(Object.entries(group.properties).map(([name, each]) => [name, withoutValue(name, each)])),
 });
 
-/** What may hold a value: of what the model fills, a default of the owner's stays where it can be no credential. */
+/**
+ * A parameter without values. A default, enum or example stays only if the model fills the parameter and its name is not typical
+ * of credentials.
+ */
 function withoutValue(name: string, definition: ParameterDefinition): ParameterDefinition {
   const isFilled = isFilledByModel(definition);
   const { value: _value, has_value: _kept, default: otherwise, enum: allowed, example, ...shown } = definition;
@@ -77,7 +80,7 @@ function withoutValue(name: string, definition: ParameterDefinition): ParameterD
   };
 }
 
-/** The fixed values that actions of a file are to have. */
+/** The fixed values that the actions of a file need. */
 export const fixedValues = (actions: Json): readonly FixedValue[] =>
   Object.entries(actions).flatMap(([action, given]) =>
     GROUPS.flatMap((group) =>
@@ -91,10 +94,10 @@ export const fixedValues = (actions: Json): readonly FixedValue[] =>
 
 const isFilledIn = ({ value }: Json): boolean => value !== undefined && value !== null && value !== '';
 
-/** Those without which requests are not let in where they go: headers, and what is called as credentials are. */
+/** Whether requests may be refused without this value: headers, and parameters with a name typical of credentials. */
 export const isNeeded = ({ group, name }: FixedValue): boolean => group === 'headers' || isCredentialName(name);
 
-/** The actions with the fixed values that are known. */
+/** The actions, filled with the given fixed values. */
 export function withFixedValues(actions: Json, values: Readonly<Record<string, string>>): Json {
   const filled = structuredClone(actions) as Record<string, Record<string, { properties: Record<string, object> }>>;
   for (const { action, group, name, secretName } of fixedValues(actions)) {

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { EncodingRule } from './api-action.policy.js';
 
-/** A field of a body that was filled, with the rule for writing it. */
+/** A body field that has a value, with the rule for its serialization. */
 export type Field = Readonly<{ name: string; value: unknown; rule: EncodingRule }>;
 
 export type Written = Readonly<{ contentType: string; body: string }>;
 
 type BodyForm = 'json' | 'form' | 'multipart' | 'text';
 
-/** How bodies of a media type are written, or undefined when they cannot be. */
+/** The form in which bodies of a media type are serialized; undefined if it is not supported. */
 export function bodyFormOf(mediaType: string): BodyForm | undefined {
   const type = mediaType.split(';', 1)[0]!.trim().toLowerCase();
   if (type === 'application/json' || /^application\/[\w.-]+\+json$/.test(type)) return 'json';
@@ -18,7 +18,7 @@ export function bodyFormOf(mediaType: string): BodyForm | undefined {
   return undefined;
 }
 
-/** The body of a request, of whatever type; `whole`: the one field is all of it. */
+/** Serializes the body of a request. With `whole`, the only field is the whole body. */
 export function writtenBody(mediaType: string, fields: readonly Field[], whole: boolean): Written {
   switch (bodyFormOf(mediaType)) {
     case 'form':
@@ -37,7 +37,7 @@ const entryOf = ({ name, value }: Field): [string, unknown] => [name, value];
 
 const SEPARATORS: Readonly<Record<string, string>> = { spaceDelimited: ' ', pipeDelimited: '|' };
 
-/** Names and values as forms and queries hold them: lists repeat their name, unless they are to be one value. */
+/** Names and values for forms and queries. A list repeats its name unless its rule joins it into one value. */
 export function pairsOf({ name, value, rule: { style = 'form', explode = style === 'form' } }: Field): [string, string][] {
   if (Array.isArray(value)) {
     const texts = value.map(plainText);
@@ -49,7 +49,7 @@ export function pairsOf({ name, value, rule: { style = 'form', explode = style =
   return [[name, plainText(value)]];
 }
 
-/** A value where only text can stand. */
+/** A value as text; JSON unless it is a string. */
 export const plainText = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 
 function multipart(fields: readonly Field[]): Written {

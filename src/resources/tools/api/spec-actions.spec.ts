@@ -91,10 +91,10 @@ const SWAGGER = JSON.stringify({
   },
 });
 
-describe('the description of an API in OpenAPI 3', () => {
+describe('an API description in OpenAPI 3', () => {
   const { metadata, actions } = parseSpec(OPENAPI);
 
-  it('says what the API is and where', () => {
+  it('has the metadata of the API and its address', () => {
     expect(metadata).toEqual({
       title: 'Pets',
       version: '1.2',
@@ -104,7 +104,7 @@ describe('the description of an API in OpenAPI 3', () => {
     });
   });
 
-  it('becomes an action for each operation, each of its own name', () => {
+  it('becomes one action per operation, each with a unique name', () => {
     expect(actions.map(({ name, method, url }) => [name, method, url])).toEqual([
       ['getPet', 'GET', 'https://eu.pets.example/v1/pets/{petId}'],
       ['put_pets_petId', 'PUT', 'https://eu.pets.example/v1/pets/{petId}'],
@@ -114,7 +114,7 @@ describe('the description of an API in OpenAPI 3', () => {
     expect(actions.map(({ description }) => description)).toEqual(['Finds a pet', 'Changes a pet', '', '']);
   });
 
-  it('keeps parameters, the operation’s before its path’s, and waits for the owner’s credentials', () => {
+  it("keeps parameters, prefers the operation's to its path's, and adds the credentials that the owner has to fill in", () => {
     expect(actions[0]).toMatchObject({
       query_params: {
         type: 'object',
@@ -132,7 +132,7 @@ describe('the description of an API in OpenAPI 3', () => {
     expect(actions[1]!.headers.properties).toEqual({});
   });
 
-  it('writes references out, without what the server says and without going round in circles', () => {
+  it('expands references, omits read-only properties and stops at cycles', () => {
     expect(actions[1]).toMatchObject({
       body_content_type: 'application/json',
       body: {
@@ -149,7 +149,7 @@ describe('the description of an API in OpenAPI 3', () => {
     expect(JSON.stringify(actions)).not.toMatch(/pattern|readOnly|\$ref/);
   });
 
-  it('knows bodies that are no object, and how fields are written', () => {
+  it('supports bodies that are not objects, and encoding rules of fields', () => {
     expect(actions[2]!.body).toMatchObject({ whole: true, properties: { body: { type: 'array', items: { type: 'object' } } } });
     expect(actions[3]).toMatchObject({
       body_content_type: 'multipart/form-data',
@@ -157,7 +157,7 @@ describe('the description of an API in OpenAPI 3', () => {
     });
   });
 
-  it('comes to a tool that can be kept', () => {
+  it('gives actions that a tool accepts', () => {
     const kept = apiActions({ actions: Object.fromEntries(actions.map((action) => [action.name, action])) });
     expect(kept.map(definitionOf).map(({ parameters }) => [Object.keys(parameters.properties), parameters.required])).toEqual([
       [
@@ -174,7 +174,7 @@ describe('the description of an API in OpenAPI 3', () => {
   });
 });
 
-describe('the description of an API in Swagger 2', () => {
+describe('an API description in Swagger 2', () => {
   it('becomes actions too', () => {
     const { metadata, actions } = parseSpec(SWAGGER);
     expect(metadata.base_url).toBe('https://old.example/api');
@@ -199,7 +199,7 @@ describe('the description of an API in Swagger 2', () => {
   });
 });
 
-describe('no description of an API', () => {
+describe('an API description', () => {
   const spec = (paths: object, more: object = {}) => JSON.stringify({ openapi: '3.0.0', info: {}, paths, ...more });
   const bodyOf = (schema: object) => ({ '/x': { post: { requestBody: { content: { 'application/json': { schema } } } } } });
 
@@ -214,16 +214,16 @@ describe('no description of an API', () => {
     'openapi: 3.0.0\nx: !!js/function "function () {}"',
     'openapi: 3.0.0\nopenapi: 3.0.0',
     `openapi: 3.0.0\nx: ${'['.repeat(200)}`,
-  ])('is %j', (text) => {
+  ])('is refused if it is %j', (text) => {
     expect(() => parseSpec(text)).toThrow(Rejection);
   });
 
-  it('is one whose references never end', () => {
+  it('is refused if its references form a loop', () => {
     const schemas = { A: { $ref: '#/components/schemas/B' }, B: { $ref: '#/components/schemas/A' } };
     expect(() => parseSpec(spec(bodyOf({ $ref: '#/components/schemas/A' }), { components: { schemas } }))).toThrow(Rejection);
   });
 
-  it('is one that would be written out to more than anybody can read', () => {
+  it('is refused if its expanded schemas exceed the maximum number', () => {
     const wide = (next: string) => ({
       type: 'object',
       properties: Object.fromEntries('abcdefghij'.split('').map((name) => [name, { $ref: `#/components/schemas/${next}` }])),
@@ -233,7 +233,7 @@ describe('no description of an API', () => {
     expect(() => parseSpec(spec(bodyOf({ $ref: '#/components/schemas/L0' }), { components: { schemas } }))).toThrow(/too large/);
   });
 
-  it('reaches no further than itself', () => {
+  it('resolves only references within itself', () => {
     const { actions } = parseSpec(
       spec(
         bodyOf({
@@ -245,13 +245,13 @@ describe('no description of an API', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  it('has more actions than a tool could hold: the first of them are told, and how many there are', () => {
+  it('with too many operations gives the first of them and their total number', () => {
     const paths = Object.fromEntries(Array.from({ length: SPEC_ACTIONS_MAX + 1 }, (_, n) => [`/p${n}`, { get: {} }]));
     const { actions, metadata } = parseSpec(spec(paths));
     expect([actions.length, metadata.operations]).toEqual([SPEC_ACTIONS_MAX, SPEC_ACTIONS_MAX + 1]);
   });
 
-  it('is written to a depth', () => {
+  it('is expanded to a maximum depth', () => {
     let schema: object = { type: 'string', description: 'bottom' };
     for (let depth = 0; depth < SCHEMA_DEPTH_MAX + 2; depth++) schema = { type: 'object', properties: { in: schema } };
     expect(JSON.stringify(parseSpec(spec(bodyOf(schema))))).not.toContain('bottom');

@@ -16,16 +16,16 @@ export type ParsedSpec = Readonly<{
     description: string;
     version: string;
     base_url: string;
-    /** As the description itself counts them; more than a service can offer are left out. */
+    /** The number of operations in the description; `actions` may hold fewer. */
     operations: number;
   }>;
   actions: readonly ApiAction[];
 }>;
 
-/** One operation with what it shares with the others of its path. */
+/** An operation, and the item of its path, whose fields it shares with the other operations there. */
 type Operation = Readonly<{ path: string; method: string; operation: Json; shared: Json }>;
 
-/** The operations of an API's description as actions of a tool. @throws Rejection */
+/** Turns the operations of an API description into actions of a tool. @throws Rejection invalid-request */
 export function parseSpec(text: string): ParsedSpec {
   const document = specDocument(text);
   const schemas = new SpecSchemas(document);
@@ -80,7 +80,7 @@ class OperationReader {
     };
   }
 
-  /** Those of the operation stand before those of its path. */
+  /** The parameters of the path and the operation; those of the operation replace those of the path. */
   private parameters(): readonly Json[] {
     const listed = [this.found.shared['parameters'], this.found.operation['parameters']].flatMap((list) =>
       Array.isArray(list) ? (list as unknown[]) : [],
@@ -101,7 +101,7 @@ class OperationReader {
 
   private parameter(parameter: Json): ParameterDefinition {
     const content = isRecord(parameter['content']) ? Object.values(parameter['content'])[0] : undefined;
-    // Swagger 2 says in the parameter itself what OpenAPI 3 says in its schema.
+    // In Swagger 2 the parameter itself holds what OpenAPI 3 has in its schema.
     const { required: _, ...schema } = this.schemas.schema(
       parameter['schema'] ?? this.schemas.resolved(content)['schema'] ?? parameter,
     );
@@ -134,7 +134,7 @@ class OperationReader {
     return this.described(media['schema'], type, rules, request['required'] === true);
   }
 
-  /** The fields of an object one by one, as clients show them; of anything else the whole. */
+  /** The body for a schema: the fields of an object one by one, or the whole body as one field. */
   private described(value: unknown, type: string, rules: Json, isRequired: boolean): BodyPart {
     const schema = this.schemas.schema(value);
     const { properties } = schema;
@@ -172,7 +172,7 @@ const NO_BODY: BodyPart = {
   body_encoding_rules: {},
 };
 
-/** Objects keep the list of what they require; the body itself says it of each of its fields. */
+/** A schema as a field of the body. An object keeps its list `required`; other fields get a boolean. */
 const asField = (schema: ParameterDefinition, isRequired: boolean): ParameterDefinition => ({
   ...schema,
   ...(!Array.isArray(schema.required) && { required: isRequired }),
@@ -180,7 +180,7 @@ const asField = (schema: ParameterDefinition, isRequired: boolean): ParameterDef
   filled_by_llm: true,
 });
 
-/** HTTP says these itself, or the sign-in does. */
+/** HTTP or the credentials set these headers. */
 const isOwnHeader = (parameter: Json): boolean => !/^(accept|content-type|authorization)$/i.test(textIn(parameter, 'name'));
 
 const FORMS = ['json', 'form', 'multipart', 'text'] as const;

@@ -4,14 +4,14 @@ import { Rejection } from '../../../kernel/rejection.js';
 export type Json = Readonly<Record<string, unknown>>;
 
 const SPEC_NESTING_MAX = 100;
-/** A reference of YAML may stand for a list of references: so many of them cannot grow into anything large. */
+/** An alias of YAML may stand for a list of aliases, so an unlimited number could expand to a huge document. */
 const SPEC_ALIASES_MAX = 100;
 
 export const isRecord = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const refused = (text: string) => new Rejection('invalid-request', text);
 
-/** The description of an API as its text says it, in JSON or YAML. @throws Rejection */
+/** Parses an API description in JSON or YAML. @throws Rejection invalid-request */
 export function specDocument(text: string): Json {
   const document = /^\s*\{/.test(text) ? (asJson(text) ?? asYaml(text)) : asYaml(text);
   if (!isRecord(document)) throw refused('The specification must be an object.');

@@ -2,11 +2,11 @@ import { Rejection } from '../../../kernel/rejection.js';
 import type { ParameterDefinition } from '../toolbox/tool.events.js';
 import { isRecord, type Json } from './spec-document.js';
 
-/** Deeper than this a model is told that there is an object, and no more. */
+/** Schemas below this depth are reduced to their type. */
 export const SCHEMA_DEPTH_MAX = 8;
-/** References that lead to references. */
+/** The maximum length of a chain of references. */
 const REFERENCES_MAX = 16;
-/** Schemas written out for one description; shared ones count each time. */
+/** The maximum number of expanded schemas in one description; a shared schema counts each time. */
 export const SCHEMAS_MAX = 50_000;
 
 const KEPT_KEYWORDS = [
@@ -28,13 +28,16 @@ const KEPT_KEYWORDS = [
 
 const ALTERNATIVES = ['oneOf', 'anyOf'] as const;
 
-/** Follows the references within one description, and writes its schemas out for models, who cannot follow any. */
+/** Resolves the references within one description, and expands its schemas, because models cannot follow references. */
 export class SpecSchemas {
   private written = 0;
 
   constructor(private readonly document: Json) {}
 
-  /** What a value is, or what it refers to; nothing for references to other files, or to nowhere. @throws Rejection */
+  /**
+   * The value, or the value that it refers to. Empty for references to other files and for broken ones. @throws Rejection
+   * invalid-request
+   */
   resolved(value: unknown): Json {
     let current = value;
     for (let followed = 0; isRecord(current) && typeof current['$ref'] === 'string'; followed++) {
@@ -44,7 +47,7 @@ export class SpecSchemas {
     return isRecord(current) ? current : {};
   }
 
-  /** @throws Rejection when there is more of them than anybody describes */
+  /** Expands a schema. @throws Rejection invalid-request if the description has too many schemas */
   schema(value: unknown, within: readonly unknown[] = []): ParameterDefinition {
     if (++this.written > SCHEMAS_MAX) throw new Rejection('invalid-request', 'The specification is too large to be written out.');
     const source = this.resolved(value);
@@ -74,7 +77,7 @@ export class SpecSchemas {
     };
   }
 
-  /** What only the server says is left out. */
+  /** Omits read-only properties, which only the server sends. */
   private properties(properties: Json, inside: readonly unknown[]): Json {
     const said = Object.entries(properties).filter(([, value]) => this.resolved(value)['readOnly'] !== true);
     return Object.fromEntries(said.map(([name, value]) => [name, this.schema(value, inside)]));
@@ -101,7 +104,7 @@ function unescaped(step: string): string {
   }
 }
 
-/** The one type of a value that may also be null. */
+/** The type of a value, without `null`; derived from its keywords if it is missing. */
 function typeOf({ type, properties, items }: Json): string | undefined {
   const found: unknown = Array.isArray(type) ? type.find((each) => each !== 'null') : type;
   if (typeof found === 'string') return found;

@@ -4,14 +4,14 @@ import type { SpecSchemas } from './spec-schemas.js';
 
 type Parameters = Readonly<Record<string, ParameterDefinition>>;
 
-/** What an operation wants to be signed in with, as parameters that wait for their owner's value. */
+/** The credentials that an operation needs, as parameters whose values the owner has to set. */
 export function credentialParameters(
   document: Json,
   operation: Json,
   schemas: SpecSchemas,
 ): Readonly<{ header: Parameters; query: Parameters }> {
   const asked = operation['security'] ?? document['security'];
-  // Any one of them will do; the first is what the author thought of first.
+  // The alternatives are equivalent; the first is used.
   const first: unknown = Array.isArray(asked) ? asked[0] : undefined;
   const known = schemas.resolved(
     isRecord(document['components']) ? document['components']['securitySchemes'] : document['securityDefinitions'],

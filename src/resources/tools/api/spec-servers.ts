@@ -1,7 +1,7 @@
 import { withoutTrailing } from '../../../kernel/trailing.js';
 import { isRecord, type Json } from './spec-document.js';
 
-/** Where an API is, as its description says; empty when it does not. A part of a description may say it for itself. */
+/** The base URL of an API from its description or from a part of it; empty if there is none. */
 export function baseUrlOf(part: Json): string {
   const { servers } = part;
   if (Array.isArray(servers) && isRecord(servers[0])) return ofServer(servers[0]);
@@ -23,5 +23,5 @@ function ofSwagger({ schemes, basePath }: Json, host: string): string {
   return withoutSlash(`${scheme}://${host}${typeof basePath === 'string' ? basePath : ''}`);
 }
 
-/** Paths begin with one. */
+/** Paths begin with a slash. */
 const withoutSlash = (url: string): string => withoutTrailing(url.trim(), '/');
