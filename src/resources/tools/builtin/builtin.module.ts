@@ -6,7 +6,7 @@ import { ThinkTool } from './think-tool.js';
 
 const TOOL_KINDS = [ThinkTool, InternalSearchTool];
 
-/** Tools that need no setting up. */
+/** Tools that users do not have to set up. */
 @Module({
   imports: [SourcesModule],
   providers: [...TOOL_KINDS, SourceQueries],

@@ -6,7 +6,7 @@ import type { ActionDefinition } from '../toolbox/tool.events.js';
 import { type CallContext, ToolFailed, ToolKind, type UsedTool } from '../toolbox/tool-kind.port.js';
 import { type CallArguments, filledAction, textArgument, unknownAction } from '../toolbox/call-arguments.policy.js';
 
-/** What one search gives, at most: a model can search again. */
+/** The limits of one search. A model can search again. */
 export const SEARCH_CHUNKS_MAX = 10;
 export const SEARCH_CHARACTERS_MAX = 40_000;
 export const QUERY_CHARACTERS_MAX = 2_000;
@@ -20,7 +20,7 @@ const ACTIONS: readonly ActionDefinition[] = [
   filledAction('list_files', 'Lists the sources of this conversation with their files.', 'read', {}),
 ];
 
-/** Lets a model look things up itself, in the sources that its turn may search and no others. */
+/** Lets a model search in the sources that its turn may search, and in no others. */
 @Injectable()
 export class InternalSearchTool extends ToolKind {
   override readonly name = 'internal_search';
@@ -67,7 +67,7 @@ export class InternalSearchTool extends ToolKind {
     };
   }
 
-  /** Sources of somebody else without a grant, and deleted ones, are not listed. */
+  /** Omits deleted sources, and sources of other users without a grant. */
   private async files(ownerId: string, ids: readonly string[]) {
     const records = await this.sources.among([...new Set(ids)].slice(0, FILES_MAX));
     const own = await this.reaching.usableAmong(ownerId, records, 'sources');
@@ -78,7 +78,10 @@ export class InternalSearchTool extends ToolKind {
   }
 }
 
-/** So many, and whole ones only; the first is cut rather than left out. */
+/**
+ * Limits the number of passages and their characters. Passages are kept whole, but the first is truncated if it is too long by
+ * itself.
+ */
 function withinBounds<S extends Readonly<{ text: string }>>(sources: readonly S[]): readonly S[] {
   let characters = 0;
   const fitting = sources.slice(0, SEARCH_CHUNKS_MAX).filter(({ text }, index) => {

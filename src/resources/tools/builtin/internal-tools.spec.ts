@@ -55,19 +55,19 @@ const searching = (search: Search, records: readonly SourceRecord[] = []) =>
 
 const context = callContext({ userId: 'visitor', sources: [{ id: 's1', chunks: 3 }, { id: 's2' }] });
 
-it('a thought comes back as it was', async () => {
+it('the think tool returns a thought unchanged', async () => {
   expect(await callTool(new ThinkTool(), 'reason', { thought: 'First tea.' })).toBe('First tea.');
   await expect(callTool(new ThinkTool(), 'reason', {})).rejects.toThrow(ToolFailed);
 });
 
 describe('a search', () => {
-  it('goes through the sources of the turn, which are those of its owner', async () => {
+  it("uses the sources of the turn on behalf of the tool's owner", async () => {
     const search = new SearchForTests([chunk('Green.')]);
     const found = await callTool(searching(search), 'search', { query: ' tea ' }, { context });
     expect(search.asked).toEqual([{ sources: context.sources, question: 'tea', chunks: SEARCH_CHUNKS_MAX, ownerId: 'alice' }]);
     expect(found).toEqual({ sources: [{ text: 'Green.', title: 'Tea', source: 'Drinks', filename: 'tea.md' }] });
   });
-  it('says what it could not search, and that nothing was found', async () => {
+  it('names the sources that it could not search, and says that nothing was found', async () => {
     const search = new SearchForTests([]);
     search.failedSources = ['s2'];
     expect(await callTool(searching(search), 'search', { query: 'tea' }, { context })).toEqual({
@@ -76,7 +76,7 @@ describe('a search', () => {
       not_searched: ['s2'],
     });
   });
-  it('gives so much and no more, and takes so long a query and no longer', async () => {
+  it('limits the number and the size of its results, and the length of its query', async () => {
     const textsFor = async (texts: readonly string[], query = 'tea') => {
       const search = new SearchForTests(texts.map(chunk));
       const { sources } = (await callTool(searching(search), 'search', { query }, { context })) as {
@@ -89,7 +89,7 @@ describe('a search', () => {
     expect(await textsFor(['x'.repeat(30_000), 'y'.repeat(10_000), 'z'])).toEqual([30_000, 10_000]);
     expect(await textsFor(['x'.repeat(SEARCH_CHARACTERS_MAX + 1), 'y'], 'q'.repeat(10_000))).toEqual([SEARCH_CHARACTERS_MAX]);
   });
-  it('that fails is told without details', async () => {
+  it('fails without revealing details of the error', async () => {
     const search = new SearchForTests(new Error('connection to 10.0.0.8 refused'));
     const failure = callTool(searching(search), 'search', { query: 'tea' }, { context });
     await expect(failure).rejects.toThrow(/^The sources could not be searched right now\./);
@@ -98,7 +98,7 @@ describe('a search', () => {
 });
 
 describe('the list of files', () => {
-  it('has those of the turn’s sources that are the owner’s', async () => {
+  it('shows only those sources of the turn that the owner may use', async () => {
     const tool = searching(new SearchForTests([]), [
       record('s1', 'alice', ['a.md', 'b.md']),
       record('s2', 'mallory', ['secret.md']),
@@ -111,7 +111,7 @@ describe('the list of files', () => {
       ],
     });
   });
-  it('is so long and no longer', async () => {
+  it('has a maximum length', async () => {
     const tool = searching(new SearchForTests([]), [
       record(
         's1',

@@ -9,7 +9,7 @@ const ACTIONS: readonly ActionDefinition[] = [
   }),
 ];
 
-/** A place to think between two steps: what a model writes here it reads again. */
+/** A scratchpad: a model writes a thought and gets it back as the result. */
 @Injectable()
 export class ThinkTool extends ToolKind {
   override readonly name = 'think';

@@ -5,7 +5,7 @@ type Columns = readonly Readonly<{ name: string }>[];
 
 const CUT = '…';
 
-/** The rows of a statement as far as they are told: so many, of so many bytes, with values of so many characters. */
+/** The rows of a statement, limited in number, in bytes and in the length of each value. */
 export class CollectedRows {
   private readonly rows: (readonly unknown[])[] = [];
   private columns: Columns = [];
@@ -14,7 +14,7 @@ export class CollectedRows {
 
   constructor(private readonly limits: Pick<QueryLimits, 'rowsMax' | 'resultBytesMax' | 'valueCharactersMax'>) {}
 
-  /** False once there is no room for more. */
+  /** Adds rows. Returns false if there is no room for more. */
   take(columns: Columns | undefined, batch: readonly (readonly unknown[])[]): boolean {
     this.columns = columns ?? this.columns;
     for (const row of batch) {
@@ -29,7 +29,7 @@ export class CollectedRows {
     return true;
   }
 
-  /** `command` and `count` are what the server said last of the statement. */
+  /** The result, with `command` and `count` as the server reports them at the end of the statement. */
   result({ columns, command, count }: Readonly<{ columns?: Columns; command?: string; count?: number | null }>): ForeignRows {
     const names = (columns ?? this.columns).map(({ name }) => name);
     const { rows, truncated } = this;

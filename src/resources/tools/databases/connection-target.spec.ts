@@ -14,7 +14,7 @@ it.each([
   ],
   ['postgresql://al@0x7f.1/shop', { host: '127.0.0.1', password: '' }],
   ['postgresql://al:pw@db.example/shop?options=-c%20statement_timeout%3D0&default_transaction_read_only=off', {}],
-])('%s leads to one place', (text, more) => expect(connectionTarget(text)).toEqual({ ...usual, ...more }));
+])('%s names one host, user and database', (text, more) => expect(connectionTarget(text)).toEqual({ ...usual, ...more }));
 
 it.each([
   ['', /must have the form/],
@@ -30,7 +30,7 @@ it.each([
   ['postgresql://al:p%w@db.example/shop', /percent sign/],
   ['postgresql://al:p%00w@db.example/shop', /NUL/],
   [`postgresql://al:pw@db.example/${'x'.repeat(2048)}`, /must have the form/],
-])('%j is refused, and not repeated', (text, why) => {
+])('%j is refused with a message that does not repeat it', (text, why) => {
   expect(() => connectionTarget(text)).toThrow(why);
   expect(() => connectionTarget(text)).not.toThrow(/pw|db\.example/);
 });

@@ -1,9 +1,9 @@
 import { ForeignDatabaseFailed } from './foreign-database.port.js';
 
-/** As libpq understands them; `verified` also looks at the certificate. */
+/** The modes of libpq's `sslmode`, reduced to these; `verified` also checks the certificate. */
 export type Encryption = 'none' | 'preferred' | 'required' | 'verified';
 
-/** Where a connection string leads, and as whom. */
+/** The host, user and database that a connection string names. */
 export type ConnectionTarget = Readonly<{
   host: string;
   port: number;
@@ -17,10 +17,10 @@ const CONNECTION_STRING_CHARACTERS_MAX = 2048;
 
 const PORT_DEFAULT = 5432;
 
-/** Names that SQLAlchemy and others put behind the scheme are of no interest. */
+/** A driver name after the scheme, as SQLAlchemy has it, is ignored. */
 const SCHEME = /^postgres(ql)?(\+\w+)?:\/\//i;
 
-/** Parameters that would lead elsewhere than the string seems to. */
+/** Parameters that would override the host, the user or the database. */
 const MISLEADING = ['host', 'hostaddr', 'port', 'user', 'password', 'dbname', 'service', 'passfile', 'replication'];
 
 const ENCRYPTIONS: Readonly<Record<string, Encryption>> = {
@@ -34,13 +34,16 @@ const ENCRYPTIONS: Readonly<Record<string, Encryption>> = {
 
 const FORM = 'postgresql://user:password@host:5432/database';
 
-/** Reads what names one host, one user and one database. All else a string can say is left out. @throws ForeignDatabaseFailed */
+/**
+ * Reads a connection string that names one host, one user and one database. Other parameters are ignored. @throws
+ * ForeignDatabaseFailed
+ */
 export function connectionTarget(connectionString: string): ConnectionTarget {
   const text = connectionString.trim();
   if (text.length > CONNECTION_STRING_CHARACTERS_MAX || !SCHEME.test(text) || !URL.canParse(text.replace(SCHEME, 'http://'))) {
     throw refused(`must have the form ${FORM}`);
   }
-  // Of the scheme http, a URL has its host in one spelling: whatever means an address is an address.
+  // With the scheme http, the URL parser normalizes the host: every spelling of an IP address becomes that address.
   const url = new URL(text.replace(SCHEME, 'http://'));
   const misleading = MISLEADING.find((name) => url.searchParams.has(name));
   if (misleading !== undefined) throw refused(`must not say "${misleading}" behind the question mark`);
@@ -54,7 +57,7 @@ export function connectionTarget(connectionString: string): ConnectionTarget {
   return { host, port: portOf(text, url), user, password, database: database || user, encryption };
 }
 
-/** A URL of the scheme http does not tell the port 80 from none. */
+/** A URL with the scheme http drops the port 80, because it is the default. */
 function portOf(text: string, url: URL): number {
   if (url.port !== '') return Number(url.port);
   return /^[^/?#]*:80(?:[/?#]|$)/.test(text.replace(SCHEME, '').replace(/^[^/?#]*@/, '')) ? 80 : PORT_DEFAULT;

@@ -6,7 +6,7 @@ import { PostgresTool } from './postgres-tool.js';
 
 const TOOL_KINDS = [PostgresTool];
 
-/** Tools that ask users' databases. */
+/** Tools that query databases of users. */
 @Module({
   providers: [
     ...TOOL_KINDS,

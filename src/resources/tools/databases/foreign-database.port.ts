@@ -1,4 +1,4 @@
-/** It came to nothing. The message is for the model and for the user: it holds nothing of the connection string. */
+/** A query or a check failed. The message is for the model and the user, and contains nothing of the connection string. */
 export class ForeignDatabaseFailed extends Error {
   override readonly name = 'ForeignDatabaseFailed';
 }
@@ -6,7 +6,7 @@ export class ForeignDatabaseFailed extends Error {
 export type ForeignQuery = Readonly<{
   /** One statement; the server refuses several. */
   statement: string;
-  /** Otherwise the server runs it in a transaction that cannot write, and that is undone. */
+  /** If false, the server runs the statement in a read-only transaction, which is rolled back. */
   mayWrite: boolean;
   signal: AbortSignal;
 }>;
@@ -14,17 +14,17 @@ export type ForeignQuery = Readonly<{
 export type ForeignRows = Readonly<{
   columns: readonly string[];
   rows: readonly (readonly unknown[])[];
-  /** What the statement was, as the server names it: `SELECT`, `INSERT` … */
+  /** The kind of statement, as the server names it: `SELECT`, `INSERT` … */
   command: string;
-  /** Rows that were read, or that a statement changed. */
+  /** The number of rows that were read or changed. */
   count: number;
-  /** There were more rows, or longer values, than are told. */
+  /** Rows are missing, or values are shortened. */
   truncated: boolean;
 }>;
 
-/** Databases of users, anywhere on the internet: neither they nor what is asked of them is to be trusted. */
+/** Databases of users, anywhere on the internet. Neither the databases nor the statements are trusted. */
 export abstract class ForeignDatabases {
-  /** Refuses a connection string before it is kept. @throws ForeignDatabaseFailed */
+  /** Checks a connection string before it is stored. @throws ForeignDatabaseFailed */
   abstract check(connectionString: string): Promise<void>;
   /** @throws ForeignDatabaseFailed */
   abstract query(connectionString: string, query: ForeignQuery): Promise<ForeignRows>;

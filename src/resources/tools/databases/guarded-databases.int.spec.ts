@@ -12,7 +12,7 @@ let database: TestDatabase;
 let url: string;
 let user: string;
 
-/** A role as a careful owner would give it: no superuser, but with the right to write. */
+/** Creates a role as a careful owner would: not a superuser, but with the right to write. */
 beforeAll(async () => {
   database = await testDatabase();
   const { sql } = database;
@@ -53,8 +53,8 @@ const write = (statement: string, limits?: Partial<QueryLimits>) =>
   reaching(limits).query(url, { statement, mayWrite: true, signal });
 const shopped = async () => (await database.sql`select count(*)::int as n from shop`)[0]!['n'] as number;
 
-describe('a question', () => {
-  it('is answered with columns and rows, and no value is bent', async () => {
+describe('a query', () => {
+  it('returns columns and rows without changing any value', async () => {
     expect(await read('select *, id from shop')).toEqual({
       columns: ['id', 'name', 'at', 'big', 'price', 'data', 'bytes', 'id'],
       rows: [[1, 'Tea', '2026-01-01 10:00:00', '9007199254740993', '1.10', { a: 1 }, '\\x00ff', 1]],
@@ -63,39 +63,39 @@ describe('a question', () => {
       truncated: false,
     });
   });
-  it('may have no answer', async () => {
+  it('may have no rows', async () => {
     expect(await read('select id from shop where false')).toMatchObject({ columns: ['id'], rows: [], count: 0 });
   });
-  it('gives so many rows and no more', async () => {
+  it('returns at most the maximum number of rows', async () => {
     const { rows, count, truncated } = await read('select * from generate_series(1, 100000)', { rowsMax: 250 });
     expect([rows.length, count, truncated]).toEqual([250, 250, true]);
     expect(await read('select * from generate_series(1, 250)', { rowsMax: 250 })).toMatchObject({ count: 250, truncated: false });
   });
-  it('gives so many bytes and no more', async () => {
+  it('returns at most the maximum number of bytes', async () => {
     const { rows, truncated } = await read(`select repeat('x', 98) from generate_series(1, 100)`, { resultBytesMax: 1_020 });
     expect([rows.length, truncated]).toEqual([10, true]);
   });
-  it('gives so much of a value and no more', async () => {
+  it('truncates long values', async () => {
     const { rows, truncated } = await read(`select repeat('x', 11), to_jsonb(repeat('y', 20))`, { valueCharactersMax: 10 });
     expect([rows, truncated]).toEqual([[['xxxxxxxxxx…', 'yyyyyyyyyy…']], true]);
   });
-  it('is broken off when the server sends too much', async () => {
+  it('is aborted when the server sends too many bytes', async () => {
     await expect(read(`select repeat('x', 100000000)`, { receivedBytesMax: 1_000_000 })).rejects.toThrow(
       /more than 1000000 bytes/,
     );
   });
-  it('is stopped by the server after a while, whatever it sets', async () => {
+  it('is stopped by the server after the time limit, even if the statement changes it', async () => {
     const statement = `select set_config('statement_timeout', '0', false), pg_sleep(30)`;
     await expect(read(statement, { statementMs: 200 })).rejects.toThrow(/stopped after 0\.2 seconds/);
   });
-  it('leaves nothing behind on its connection', async () => {
+  it('leaves no settings behind for later queries', async () => {
     await read(`select set_config('application_name', 'left behind', false)`);
     expect(await read('show application_name')).toMatchObject({ columns: ['application_name'], rows: [['verbatim']], count: 1 });
     expect((await read('explain select 1')).rows).toHaveLength(1);
   });
 });
 
-describe('whoever may not write', () => {
+describe('a read-only query', () => {
   it.each([
     ['inserts', `insert into shop (id) values (2)`],
     ['updates', `update shop set name = 'Coffee'`],
@@ -117,18 +117,18 @@ describe('whoever may not write', () => {
     ['copies into a table', `copy shop (id) from program 'echo 2'`],
     ['truncates', `truncate shop`],
     ['drops', `drop table if exists shop`],
-  ])('is refused when it %s', async (_, statement) => {
+  ])('is refused if it %s', async (_, statement) => {
     await expect(read(statement)).rejects.toThrow(ForeignDatabaseFailed);
     expect((await database.sql`select id, name from shop`).map((row) => ({ ...row }))).toEqual([{ id: 1, name: 'Tea' }]);
   });
 
-  it('hears that the tool only reads', async () => {
+  it('gets an error that says that the tool only reads', async () => {
     await expect(read(`insert into shop (id) values (2)`)).rejects.toThrow(/read-only transaction. This tool only reads/);
   });
 });
 
-describe('whoever may write', () => {
-  it('does, and hears how much', async () => {
+describe('a query that may write', () => {
+  it('writes, and returns the number of changed rows', async () => {
     expect(await write(`insert into shop (id) values (2), (3)`)).toMatchObject({
       command: 'INSERT',
       count: 2,
@@ -139,14 +139,14 @@ describe('whoever may write', () => {
     expect(await write(`update shop set name = 'x' where id > 10`)).toMatchObject({ command: 'UPDATE', count: 0 });
     expect(await shopped()).toBe(4);
   });
-  it('writes nothing with what fails, or takes too long', async () => {
+  it('writes nothing if it fails or takes too long', async () => {
     await expect(write(`insert into shop (id) values (2), (1)`)).rejects.toThrow(/duplicate key/);
     await expect(
       write(`with a as (insert into shop (id) values (2) returning id) select pg_sleep(30) from a`, { statementMs: 200 }),
     ).rejects.toThrow(/stopped/);
     expect(await shopped()).toBe(1);
   });
-  it('still sends one statement at a time', async () => {
+  it('consists of one statement', async () => {
     await expect(write(`insert into shop (id) values (2); delete from shop`)).rejects.toThrow(/multiple commands/);
     expect(await shopped()).toBe(1);
   });
@@ -161,7 +161,7 @@ describe('a failure', () => {
         (error: Error) => error.message,
       );
 
-  it('tells nothing of the connection string', async () => {
+  it('reveals nothing of the connection string', async () => {
     const wrongPassword = new URL(url);
     wrongPassword.password = 'another-secret';
     const wrongDatabase = new URL(url);
@@ -173,12 +173,12 @@ describe('a failure', () => {
     expect(texts[2]).toMatch(/cannot be reached/);
     for (const text of texts) expect(text).not.toMatch(/secret|planted|reader_|127\.0\.0\.1/);
   });
-  it('tells the statement what the server said of it, without the password', async () => {
+  it('contains the error of the server, without the password', async () => {
     await expect(read(`select '${PASSWORD}'::int`)).rejects.toThrow(/invalid input syntax for type integer: "\*\*\*" \(22P02\)/);
   });
 });
 
-describe('an address behind the firewall', () => {
+describe('a private address', () => {
   const guarded = new GuardedDatabases({ resolve: async () => [{ address: '10.0.0.8', family: 4 }] });
   it.each(['127.0.0.1', '0x7f.1', '[::1]', '169.254.169.254', 'localhost', 'db.attacker.example'])(
     'such as %s is refused',
@@ -191,7 +191,7 @@ describe('an address behind the firewall', () => {
   );
 });
 
-describe('a server that is none', () => {
+describe('a server that does not speak the protocol correctly', () => {
   const servers: Server[] = [];
   afterEach(async () => {
     await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
@@ -204,20 +204,20 @@ describe('a server that is none', () => {
   };
   const asking = (connectionString: string, limits: Partial<QueryLimits>, aborted = signal) =>
     reaching(limits).query(connectionString, { statement: 'select 1', mayWrite: true, signal: aborted });
-  /** A message of the protocol. */
+  /** Encodes a message of the protocol. */
   const message = (type: string, body: Buffer) => {
     const length = Buffer.alloc(4);
     length.writeInt32BE(4 + body.length);
     return Buffer.concat([Buffer.from(type), length, body]);
   };
 
-  it('is given up at the deadline, and the outcome is said to be unknown', async () => {
+  it('is abandoned at the deadline, with an unknown outcome', async () => {
     const silent = await serving((socket) => void socket.resume());
     await expect(asking(silent, { deadlineMs: 1_500, connectMs: 60_000 })).rejects.toThrow(
       /within 1.5 seconds. What the statement/,
     );
   });
-  it('makes nobody compute passwords for ever', async () => {
+  it('cannot make the client compute passwords without end', async () => {
     const greedy = await serving((socket) => {
       socket.once('data', () => {
         socket.write(message('R', Buffer.concat([Buffer.from([0, 0, 0, 10]), Buffer.from('SCRAM-SHA-256\0\0')])));
@@ -228,7 +228,7 @@ describe('a server that is none', () => {
     });
     await expect(asking(greedy, {})).rejects.toThrow(/connection to the database was lost/);
   });
-  it('breaks nothing by talking nonsense', async () => {
+  it('causes only a failed query if it sends invalid messages', async () => {
     const mad = await serving((socket) => {
       socket.once('data', () =>
         socket.end(Buffer.concat([message('R', Buffer.alloc(0)), message('D', Buffer.alloc(9)), Buffer.alloc(99, 255)])),
@@ -236,7 +236,7 @@ describe('a server that is none', () => {
     });
     await expect(asking(mad, { deadlineMs: 5_000 })).rejects.toThrow(ForeignDatabaseFailed);
   });
-  it('is left at once when nobody waits any more', async () => {
+  it('is abandoned at once when the caller aborts', async () => {
     const controller = new AbortController();
     const silent = await serving((socket) => {
       socket.resume();
@@ -244,7 +244,7 @@ describe('a server that is none', () => {
     });
     await expect(asking(silent, {}, controller.signal)).rejects.toThrow('stopped');
   });
-  it('is one of so many at once', async () => {
+  it('counts towards the maximum number of concurrent queries', async () => {
     const silent = await serving((socket) => void socket.resume());
     const one = reaching({ atOnceMax: 1, deadlineMs: 1_500 });
     const ask = () => one.query(silent, { statement: 'select 1', mayWrite: false, signal });

@@ -8,30 +8,30 @@ import { failureText, OUTCOME_UNKNOWN } from './query-failures.js';
 import { QUERY_LIMITS, type QueryLimits } from './query-limits.js';
 import type { QueryJob, QueryReply } from './query-thread.js';
 
-/** Before a connection string is kept its host is looked up, but not waited for longer. */
+/** The time limit for the DNS lookup of a host before its connection string is stored. */
 const CHECK_MS_MAX = 5_000;
 
-/** A thread that has answered says goodbye to its server, and is ended after that. */
+/** The time that a thread has to close its connection after it has replied. Then it is terminated. */
 const GOODBYE_MS_MAX = 2_000;
 
 const THREAD_MEGABYTES_MAX = 128;
 
-/** Under test this file runs from its source, and a thread has to be taught TypeScript first. */
+/** Tests run this file from its source, so the thread has to load the TypeScript loader first. */
 const FROM_SOURCE = import.meta.url.endsWith('.ts');
 const ENTRY = new URL(FROM_SOURCE ? './query-thread.ts' : './query-thread.js', import.meta.url);
 const EXEC_ARGV = FROM_SOURCE ? ['--import', new URL('../../../../test/support/typescript.js', import.meta.url).href] : [];
 
 export type GuardedDatabasesOptions = Readonly<{
-  /** As `ALLOWED_PRIVATE_HOSTS` lists them. */
+  /** As in `ALLOWED_PRIVATE_HOSTS`. */
   privateHosts?: readonly string[];
   resolve?: Resolve;
   limits?: Partial<QueryLimits>;
 }>;
 
 /**
- * Asks databases that users name, under the guard that all outgoing connections are under. Each question has a thread of its
- * own, without this process's environment: a server can make the driver compute passwords for minutes, or throw where no caller
- * catches, and takes only that thread with it.
+ * Queries databases that users name. The address guard of all outgoing connections applies. Each query runs in a new thread
+ * without the environment variables of this process, because a hostile server can make the driver compute passwords for minutes
+ * or throw where no caller catches. Then only that thread ends.
  */
 export class GuardedDatabases extends ForeignDatabases {
   private readonly guard: AddressGuard;
@@ -44,7 +44,7 @@ export class GuardedDatabases extends ForeignDatabases {
     this.limits = { ...QUERY_LIMITS, ...limits };
   }
 
-  /** A name that cannot be resolved now passes: it is asked for again when it is connected to. */
+  /** Accepts a host name that cannot be resolved now. It is resolved again at each query. @throws ForeignDatabaseFailed */
   async check(connectionString: string): Promise<void> {
     const addresses = this.guard.addressesOf(connectionTarget(connectionString));
     await before(AbortSignal.timeout(CHECK_MS_MAX), addresses).catch((error: unknown) => {
@@ -90,7 +90,7 @@ export class GuardedDatabases extends ForeignDatabases {
 const addressRefused = (cause: AddressRefused) =>
   new ForeignDatabaseFailed('The host of the database may not be reached from here: it is not a public address.', { cause });
 
-/** What a thread of its own makes of a job; undefined when it was over before. */
+/** Runs a job in a new thread. Undefined if the signal aborts first. */
 function ask(workerData: QueryJob, over: AbortSignal, onEnd: () => void): Promise<QueryReply | undefined> {
   const resourceLimits = { maxOldGenerationSizeMb: THREAD_MEGABYTES_MAX };
   const worker = new Worker(ENTRY, { env: {}, execArgv: EXEC_ARGV, resourceLimits, workerData });

@@ -48,27 +48,27 @@ describe('a Postgres tool', () => {
     [{ allow_writes: false }, false],
     [{ allow_writes: 'true' }, false],
     [{ allow_writes: true }, true],
-  ])('set up with %j may write: %j', async (config, mayWrite) => {
+  ])('with the configuration %j is called with mayWrite = %j', async (config, mayWrite) => {
     const { databases } = await asked('select sell()', config);
     expect(databases.asked).toMatchObject([[token, { statement: 'select sell()', mayWrite }]]);
   });
-  it('sends no order to a database that it only reads', async () => {
+  it('sends no writing statement to the database if it may only read', async () => {
     const databases = new DatabasesForTests(rows);
     await expect(asked('delete from shop', {}, databases)).rejects.toThrow(/DELETE is refused/);
     expect(databases.asked).toEqual([]);
     await expect(asked('delete from shop', { allow_writes: true }, databases)).resolves.toBeDefined();
   });
-  it('reads the schema, whatever it may write', async () => {
+  it('reads the schema in a read-only transaction, even if it may write', async () => {
     const databases = new DatabasesForTests(rows);
     const kind = new PostgresTool(databases);
     await callTool(kind, 'postgres_get_schema', {}, { tool: usedTool(kind, { config: { allow_writes: true } }, { token }) });
     expect(databases.asked[0]![1]).toMatchObject({ mayWrite: false, statement: expect.stringContaining('pg_catalog.pg_class') });
   });
-  it('says of a failure what the database said', async () => {
+  it('fails with the message of the database', async () => {
     const failure = asked('select 1', {}, new DatabasesForTests(new ForeignDatabaseFailed('The database cannot be reached.')));
     await expect(failure).rejects.toMatchObject({ name: 'ToolFailed', message: 'The database cannot be reached.' });
   });
-  it('is not set up with what is no connection string', async () => {
+  it('cannot be set up with an invalid connection string', async () => {
     const kind = new PostgresTool(new DatabasesForTests(rows));
     await expect(kind.configure({}, { token: 'db.example' }, 'alice')).rejects.toMatchObject({ code: 'tool-invalid' });
     await expect(kind.configure({ allow_writes: true, other: 1 }, { token }, 'alice')).resolves.toMatchObject({

@@ -17,7 +17,7 @@ const ACTIONS: readonly ActionDefinition[] = [
   filledAction('postgres_get_schema', 'Shows the tables and views of the database with their columns.', 'read', {}),
 ];
 
-/** Asks a Postgres database of the user's own. It only reads, unless its owner allows writes. */
+/** Queries a Postgres database of the user. It only reads, unless its owner allows writes. */
 @Injectable()
 export class PostgresTool extends ToolKind {
   override readonly name = 'postgres';

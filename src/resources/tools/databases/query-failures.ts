@@ -7,18 +7,18 @@ export const OUTCOME_UNKNOWN = 'What the statement was to change may or may not 
 const TEXT_CHARACTERS_MAX = 1_000;
 const SECRET_CHARACTERS_MIN = 3;
 
-/** Codes of Postgres: a statement was stopped; something was to be written where nothing can be. */
+/** SQLSTATE codes of Postgres: the server cancelled a statement; a read-only transaction was to write. */
 const STATEMENT_STOPPED = '57014';
 const READ_ONLY = '25006';
 
-/** Of the class 28: who it is, or with what password. */
+/** Class 28: the user or the password is wrong. */
 const NOT_LET_IN = /^28/;
 
 type Asked = Readonly<{ target: ConnectionTarget; mayWrite: boolean; limits: QueryLimits }>;
 
 /**
- * Why nothing came of it, in words for a model. Before the server has let us in, its words are about the connection string:
- * they are not told. Later they are, but for the password, should a server repeat it.
+ * The reason of a failure, in words for a model. Errors of the server while connecting are about the connection string, so their
+ * text is not shown. Later errors are shown, without the password in case the server repeats it.
  */
 export function failureText({ stage, code, text, tooMuch }: QueryFailure, { target, mayWrite, limits }: Asked): string {
   const unknown = mayWrite ? ` ${OUTCOME_UNKNOWN}` : '';

@@ -1,19 +1,19 @@
-/** What a query of somebody else's database may take. */
+/** The limits of a query to a user's database. */
 export type QueryLimits = Readonly<{
-  /** Until one of the addresses accepts a connection. */
+  /** The time limit for a connection to each address. */
   connectMs: number;
-  /** The server stops a statement after that. */
+  /** The server stops a statement after this time. */
   statementMs: number;
-  /** From looking up the host to the last row; after that the caller waits no longer. */
+  /** From the lookup of the host to the last row; the caller does not wait longer. */
   deadlineMs: number;
   rowsMax: number;
-  /** Of the rows, as JSON. */
+  /** The size of the rows, as JSON. */
   resultBytesMax: number;
-  /** A longer value is cut. */
+  /** Longer values are truncated. */
   valueCharactersMax: number;
-  /** Whatever a server sends, it sends no more. */
+  /** The maximum number of bytes that are read from the server. */
   receivedBytesMax: number;
-  /** Each takes a thread and a connection. */
+  /** The maximum number of concurrent queries; each takes a thread and a connection. */
   atOnceMax: number;
 }>;
 

@@ -9,14 +9,14 @@ import { CollectedRows } from './collected-rows.js';
 
 export type QueryJob = Readonly<{
   target: ConnectionTarget;
-  /** Where to connect, and nowhere else: the host is not asked for again. */
+  /** The only addresses to connect to. The host is not resolved again, so DNS cannot change them after the check. */
   addresses: readonly string[];
   statement: string;
   mayWrite: boolean;
   limits: QueryLimits;
 }>;
 
-/** How far it came tells what may have happened. `text` is what the server said of the statement. */
+/** The stage of a failure says whether the statement may have run. `text` is the server's error message. */
 export type QueryFailure = Readonly<{ stage: 'connecting' | 'running'; code?: string; text?: string; tooMuch?: true }>;
 
 export type QueryReply = Readonly<{ rows: ForeignRows }> | Readonly<{ failed: QueryFailure }>;
@@ -24,13 +24,13 @@ export type QueryReply = Readonly<{ rows: ForeignRows }> | Readonly<{ failed: Qu
 const BATCH_ROWS = 100;
 const LOOK_MS = 10;
 const END_SECONDS = 1;
-/** Postgres asks for 4,096 unless told otherwise. A million take half a second. */
+/** Postgres uses 4,096 iterations by default. A million take half a second. */
 const PASSWORD_ITERATIONS_MAX = 1_000_000;
 const NUMBERS = [20, 21, 23, 26, 700, 701, 1700];
 
 /**
- * Values as they are, where JavaScript would lose something of them: no date becomes local time, no number is rounded, and
- * bytes stay the text that Postgres writes for them.
+ * Keeps values as Postgres writes them where JavaScript would lose something: dates do not become local time, numbers are not
+ * rounded, and bytes stay text.
  */
 const TYPES = {
   date: asItIs(1184, [1082, 1083, 1114, 1184, 1266]),
@@ -61,7 +61,7 @@ async function answer({ target, addresses, statement, mayWrite, limits }: QueryJ
   const socket = async () => {
     if (received) throw new Error('One connection is all there is.');
     received = await connected(addresses, target.port, limits.connectMs);
-    // The driver takes the name that a certificate is for from here.
+    // The driver takes the name that the certificate must have from here.
     return Object.assign(received, { host: target.host });
   };
   const look = setInterval(() => {
@@ -72,7 +72,7 @@ async function answer({ target, addresses, statement, mayWrite, limits }: QueryJ
   const sql = postgres(optionsFor(target, limits, socket));
   let reply: QueryReply;
   try {
-    // The first query fixes the transaction: from then on nothing in it can make it write.
+    // After its first query a transaction cannot be changed from read-only to writing.
     const access = mayWrite ? 'read write' : 'read only';
     await sql.unsafe(`begin ${access}; set local statement_timeout = ${limits.statementMs}; select 1`).simple();
     stage = 'running';
@@ -90,7 +90,7 @@ async function answer({ target, addresses, statement, mayWrite, limits }: QueryJ
 type Done = readonly (readonly unknown[])[] &
   Readonly<{ columns?: readonly { name: string }[]; command?: string; count?: number | null }>;
 
-/** The extended protocol, in which a server takes one statement only, and hands over its rows in portions. */
+/** Runs a statement in the extended protocol, which allows only one statement and returns the rows in batches. */
 async function run(sql: Sql, statement: string, limits: QueryLimits): Promise<ForeignRows> {
   const collected = new CollectedRows(limits);
   const options = { simple: false, prepare: false } as { prepare: boolean };
@@ -100,7 +100,7 @@ async function run(sql: Sql, statement: string, limits: QueryLimits): Promise<Fo
     const { columns } = batch as unknown as { columns: readonly { name: string }[] };
     return collected.take(columns, batch as unknown as readonly (readonly unknown[])[]) ? undefined : sql.CLOSE;
   })) as unknown as Done;
-  // What has no count, as SHOW and EXPLAIN, hands over its last rows with the end.
+  // Statements without a count, such as SHOW and EXPLAIN, return their last rows with the end.
   if (!done.count) collected.take(done.columns, done);
   return collected.result(done);
 }
@@ -152,8 +152,8 @@ function serverWords(error: unknown): Pick<QueryFailure, 'code' | 'text'> {
 }
 
 /**
- * How long a password is computed is for the server to say, and while it is, not even the end of the thread is heeded. So what
- * the driver computes with in this thread knows a limit.
+ * Limits the iterations of password hashing in this thread. The server chooses their number, and a thread cannot be terminated
+ * while it computes them.
  */
 function boundPasswords(): void {
   const { pbkdf2Sync } = crypto;

@@ -1,4 +1,4 @@
-/** A row for each table and view that the user of the database may read, with its columns in order. */
+/** Returns one row per table and view that the database user may read, with its columns in order. */
 export const SCHEMA_STATEMENT = `
 select n.nspname as schema,
        c.relname as name,

@@ -3,7 +3,7 @@ import { SQL_CHARACTERS_MAX, statementRefusal } from './sql-statement.policy.js'
 
 const readRefusal = (statement: string) => statementRefusal(statement, false);
 
-describe('a tool that only reads', () => {
+describe('a read-only tool', () => {
   it.each([
     'select 1',
     ' ;; \n\tSELECT 1',
@@ -15,7 +15,7 @@ describe('a tool that only reads', () => {
     'explain select 1',
     '-- a remark\n/* and /* one */ more */ select 1',
     "select 'drop table shop; --'",
-  ])('shows the server %j', (statement) => expect(readRefusal(statement)).toBeUndefined());
+  ])('sends %j to the server', (statement) => expect(readRefusal(statement)).toBeUndefined());
   it.each([
     ['insert into shop values (1)', /INSERT is refused: this tool only reads/],
     ['/* select */ DELETE from shop', /DELETE is refused/],
@@ -39,9 +39,10 @@ it.each([
   ['-- select 1', /no SQL statement/],
   ['select \u0000', /NUL/],
   [`select ${'1'.repeat(SQL_CHARACTERS_MAX)}`, /50000 characters at most/],
-])('%j is refused, writes allowed or not', (statement, why) => {
+])('%j is refused whether or not writes are allowed', (statement, why) => {
   expect(statementRefusal(statement, true)).toMatch(why);
   expect(readRefusal(statement)).toMatch(why);
 });
 
-it('whoever may write may say more', () => expect(statementRefusal('insert into shop values (1)', true)).toBeUndefined());
+it('a tool that may write accepts a writing statement', () =>
+  expect(statementRefusal('insert into shop values (1)', true)).toBeUndefined());

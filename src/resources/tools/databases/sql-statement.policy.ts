@@ -1,12 +1,14 @@
 export const SQL_CHARACTERS_MAX = 50_000;
 
-/** What reads, and is no order to the server or to the connection. Whether it really only reads, the server decides. */
+/** Statements that read and do not change the connection. Whether a statement really only reads, the server checks. */
 const READING = new Set(['SELECT', 'WITH', 'VALUES', 'TABLE', 'SHOW', 'EXPLAIN']);
 
-/** They are about the connection and its transaction, which belong to this service, or turn it into a stream of bytes. */
+/**
+ * Statements that control the transaction or the connection, which belong to this service, or that switch to the COPY protocol.
+ */
 const NEVER = new Set(['ABORT', 'BEGIN', 'COMMIT', 'COPY', 'END', 'PREPARE', 'RELEASE', 'ROLLBACK', 'SAVEPOINT', 'START']);
 
-/** Why a statement is not even shown to a server, in words for the model; nothing when it may be. */
+/** The reason why a statement is not sent to the server, in words for the model; undefined if it may be sent. */
 export function statementRefusal(statement: string, mayWrite: boolean): string | undefined {
   if (statement.length > SQL_CHARACTERS_MAX) return `A statement has ${SQL_CHARACTERS_MAX} characters at most.`;
   if (statement.includes('\u0000')) return 'A statement cannot hold a NUL character.';
@@ -19,7 +21,7 @@ export function statementRefusal(statement: string, mayWrite: boolean): string |
   return undefined;
 }
 
-/** The word that says what a statement is, behind comments and opening brackets. */
+/** The first keyword of a statement, after comments and opening parentheses. */
 function firstKeyword(statement: string): string | undefined {
   let at = 0;
   for (;;) {
@@ -37,7 +39,7 @@ function endOf(statement: string, mark: string, from: number): number {
   return at < 0 ? statement.length : at + mark.length;
 }
 
-/** Postgres nests such comments. */
+/** Postgres nests block comments. */
 function endOfComment(statement: string, start: number): number {
   let depth = 0;
   const marks = /\/\*|\*\//g;

@@ -5,7 +5,7 @@ import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { defaultTools, switchDefault } from './default-tools.decider.js';
 import { defaultToolsStream } from './default-tools.events.js';
 
-/** A user chats with or without one of the tools that everybody has. */
+/** A user switches a default tool on or off. */
 export class SwitchDefaultTool extends Command<bigint | undefined> {
   constructor(
     readonly userId: string,

@@ -3,7 +3,7 @@ import type { Aggregate } from '../../../kernel/event-sourcing/streams.js';
 import { defaultToolsCodec } from './default-tools.codec.js';
 import type { DefaultToolsEvent } from './default-tools.events.js';
 
-/** The tools that everybody has, as far as one user wants to do without them. */
+/** The default tools that one user has switched off. */
 export type DefaultTools = Readonly<{ off: readonly string[] }>;
 
 export const defaultTools: Aggregate<DefaultTools, DefaultToolsEvent> = {

@@ -7,10 +7,10 @@ import type { PortableChoice } from './portable-tools.port.js';
 type Fields = Readonly<Record<string, ConfigField>>;
 type Json = Readonly<Record<string, unknown>>;
 
-/** What names a sign-in of one account is of no use to another. */
+/** Settings that name a sign-in of one account, which no other account can use. */
 const OF_ONE_ACCOUNT: ReadonlySet<string> = new Set(['oauth_task_id']);
 
-/** What a kind declares as its configuration and not as secret, in the order of the kind; nothing else leaves. */
+/** The settings to export: those that a kind declares and that are not secret, in the order of the kind. */
 export const portableConfig = (fields: Fields, config: Json): Json =>
   Object.fromEntries(
     Object.entries(fields)
@@ -18,7 +18,9 @@ export const portableConfig = (fields: Fields, config: Json): Json =>
       .map(([name]) => [name, portableValue(config[name])]),
   );
 
-/** Of URLs, user names, passwords, queries and fragments stay behind: each may hold a key. */
+/**
+ * Removes user name, password, query and fragment from a URL, because each may hold a key. Other texts are returned unchanged.
+ */
 export function withoutUrlSecrets(value: string): string {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return value;
   const url = URL.parse(value);
@@ -30,7 +32,7 @@ export function withoutUrlSecrets(value: string): string {
 
 const portableValue = (value: unknown): unknown => (typeof value === 'string' ? withoutUrlSecrets(value) : value);
 
-/** What an owner decided about the actions of a tool; nothing of an action that is as its kind or its server has it. */
+/** The changes that an owner made to the actions of a tool, compared with the actions of its kind. */
 export function portableChoices(
   { name: kind, actions }: Pick<ToolDefinition, 'name' | 'actions'>,
   ofKind: readonly ActionDefinition[],

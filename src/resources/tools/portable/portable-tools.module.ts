@@ -3,7 +3,7 @@ import { ToolsModule } from '../tools.module.js';
 import { PortableTools } from './portable-tools.port.js';
 import { StoredPortableTools } from './stored-portable-tools.js';
 
-/** Tools as files carry them. */
+/** The export and import of tools in files. */
 @Module({
   imports: [ToolsModule],
   providers: [{ provide: PortableTools, useClass: StoredPortableTools }],

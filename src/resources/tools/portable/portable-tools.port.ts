@@ -1,6 +1,6 @@
 import type { ToolDefinition } from '../toolbox/tool.events.js';
 
-/** What an owner decided about an action of a tool. Fixed values of parameters that have the names of credentials are not among it. */
+/** The changes that an owner made to an action. Fixed values of parameters with names typical of credentials are left out. */
 export type PortableChoice = Readonly<{
   name: string;
   active?: boolean;
@@ -9,7 +9,7 @@ export type PortableChoice = Readonly<{
   parameters?: Readonly<Record<string, Readonly<{ filled_by_llm?: boolean; value?: unknown }>>>;
 }>;
 
-/** A tool as it may leave the service: without a secret, and without what belongs to one account. */
+/** A tool in an exported file: without secrets and without what belongs to one account. */
 export type PortableTool = Readonly<{
   type: string;
   name: string;
@@ -17,32 +17,32 @@ export type PortableTool = Readonly<{
   description: string;
   config: Readonly<Record<string, unknown>>;
   actions: readonly PortableChoice[];
-  /** Undefined where it is not known. */
+  /** Undefined if it is not known. */
   requires_secrets: readonly string[] | undefined;
 }>;
 
-/** A tool that came in, ready to be stated as an event, and what did not come along. */
+/** An imported tool, ready to be appended as an event, and warnings about the parts that were left out. */
 export type PreparedTool = Readonly<{ definition: ToolDefinition; warnings: readonly string[] }>;
 
-/** Why a tool that came in is not set up, in words for its owner. */
+/** The reason why an imported tool is not set up, in words for its owner. */
 export class ToolNotPortable extends Error {
   override readonly name = 'ToolNotPortable';
 }
 
-/** Takes tools out of the service and brings them in. */
+/** Exports and imports tools. */
 export abstract class PortableTools {
   /** Whether tools of this kind can be set up here. */
   abstract isOffered(type: string): boolean;
-  /** Whether the service gives this kind to every user. */
+  /** Whether every user has a default tool of this kind. */
   abstract isBuiltin(type: string): boolean;
-  /** What a tool cannot be set up without. */
+  /** The names of the secrets that a tool needs to be set up. */
   abstract neededSecrets(tool: PortableTool): readonly string[];
   abstract exported(ownerId: string, definition: ToolDefinition): Promise<PortableTool>;
   /**
-   * Checks a tool as one that its owner sets up, and seals its secrets. Nothing else is stored.
+   * Checks an imported tool as if its owner set it up, and stores its secrets encrypted. Stores nothing else.
    * @throws ToolNotPortable
    */
   abstract prepare(ownerId: string, tool: PortableTool, secrets: Readonly<Record<string, string>>): Promise<PreparedTool>;
-  /** Forgets the secrets of a tool that is not stated after all. */
+  /** Deletes the secrets of a prepared tool that is not imported after all. */
   abstract discard(ownerId: string, definition: ToolDefinition): Promise<void>;
 }

@@ -23,10 +23,10 @@ type Secrets = Readonly<Record<string, string>>;
 
 const API_TOOL = 'api_tool';
 const MCP_TOOL = 'mcp_tool';
-/** Refusals of an address, whatever asks for it. */
+/** The text for a refused address. */
 const UNSAFE = 'has an unsafe URL; not created';
 
-/** Tools of the kinds that the service has, and their secrets from the vault. */
+/** Exports and imports tools with the kinds of the service and the secrets of the vault. */
 @Injectable()
 export class StoredPortableTools extends PortableTools {
   constructor(
@@ -99,7 +99,7 @@ export class StoredPortableTools extends PortableTools {
     return this.setup.delete(ownerId, definition);
   }
 
-  /** What the kind declares, and the secrets that the kind asks for; a secret that a file holds is not taken from there. */
+  /** The settings that the kind declares, and the given secrets. Secrets in the file are ignored with a warning. */
   private config({ type, config, requires_secrets: named, ...tool }: PortableTool, secrets: Secrets, warnings: string[]): Json {
     const fields = this.kinds.byName(type)!.configFields;
     const missing = this.neededSecrets({ type, config, requires_secrets: named, ...tool }).filter((name) => !secrets[name]);
@@ -166,7 +166,7 @@ function whyNot({ code, message, details }: Rejection): string {
   return `cannot be set up: ${reasons.slice(0, REASON_CHARACTERS_MAX)}; not created`;
 }
 
-/** The actions as their owner wants them, as far as they are there. */
+/** Applies the owner's changes to the actions, and warns about actions and parameters that do not exist. */
 function withChoices(definition: ToolDefinition, { type, actions: choices }: PortableTool, warnings: string[]): ToolDefinition {
   if (type === API_TOOL || choices.length === 0) return definition;
   const byName = new Map(definition.actions.map((action) => [action.name, action]));

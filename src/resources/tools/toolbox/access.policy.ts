@@ -6,7 +6,7 @@ const READING_WORDS: ReadonlySet<string> = new Set(
   'search query find list get read fetch lookup describe retrieve view show'.split(' '),
 );
 
-/** One of them makes an action a writing one, whatever else its name says. */
+/** Any of these words makes an action a writing one, whatever other words its name has. */
 const WRITING_WORDS: ReadonlySet<string> = new Set(
   [
     'add append archive approve assign cancel clear close comment complete copy create delete disable drop edit enable',
@@ -27,8 +27,8 @@ const wordsOf = (name: string): readonly string[] =>
 type KindAndActions = Pick<ToolDefinition, 'name' | 'actions'>;
 
 /**
- * Whether an action only looks or changes something: as its owner says, else as its server says, else by its HTTP method,
- * else by its name. What says nothing writes.
+ * Whether an action only reads or also writes. The owner's setting decides, else the hints of its server, else its HTTP method,
+ * else the words of its name. Without any sign it counts as writing.
  */
 export function accessOf(kind: string, { access, annotations, name, method }: ActionDefinition): Access {
   if (access === 'read' || access === 'write') return access;
@@ -41,11 +41,17 @@ export function accessOf(kind: string, { access, annotations, name, method }: Ac
   return words.some((word) => READING_WORDS.has(word)) && !words.some((word) => WRITING_WORDS.has(word)) ? 'read' : 'write';
 }
 
-/** Calling it twice is the same as calling it once: as its kind says, else its server, else because it only looks. */
+/**
+ * Whether calling an action twice has the same effect as calling it once. Its kind decides, else its server; otherwise reading
+ * actions are idempotent.
+ */
 export const isIdempotent = (kind: string, action: ActionDefinition): boolean =>
   action.idempotent ?? action.annotations?.idempotentHint ?? accessOf(kind, action) === 'read';
 
-/** A caller that runs the tool acts with an account, a secret or a machine of its owner. What calls an address of the owner's choice always does. */
+/**
+ * Whether the tool acts with an account, a secret or a machine of its owner, whoever calls it. API tools always count, because
+ * the owner chooses the address.
+ */
 export const actsForOwner = ({
   name,
   config,
@@ -56,7 +62,7 @@ export const actsForOwner = ({
   name === 'remote_device' ||
   (name === 'mcp_tool' && (config['auth_type'] || 'none') !== 'none');
 
-/** What only the owner may run, unless the owner allows it by name. */
+/** The names of the actions that only the owner may run, unless the owner allows them by name. */
 export const ownerCredentialWrites = (
   definition: KindAndActions & Pick<ToolDefinition, 'config' | 'credentialsId'>,
 ): readonly string[] =>

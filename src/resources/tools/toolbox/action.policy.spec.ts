@@ -14,8 +14,8 @@ const action = (
   parameters: { type: 'object', properties, ...more },
 });
 
-describe('of its parameters a model sees', () => {
-  it('those it fills, as JSON Schema, in their order', () => {
+describe('the parameters of an action', () => {
+  it('are given to the model as JSON Schema, without the fixed ones and in their order', () => {
     const parameters = modelParameters(
       action(
         {
@@ -45,7 +45,7 @@ describe('of its parameters a model sees', () => {
     );
   });
 
-  it('and whatever it says, what is fixed stays', () => {
+  it('keep their fixed values whatever arguments the model sends', () => {
     const fixed = action({ a: {}, b: { filled_by_llm: false, value: 'fixed' }, c: { filled_by_llm: false, default: 'other' } });
     expect(completeArguments(fixed, { a: 1, b: 'mine', c: 'mine', d: 2 })).toEqual({ a: 1, b: 'fixed', c: 'other', d: 2 });
     expect(completeArguments(action({ e: { filled_by_llm: false } }), { e: 'mine' })).toEqual({});
@@ -61,39 +61,39 @@ describe('arguments', () => {
   it.each([
     ['a number as text', { n: { type: 'integer' } }, { n: ' 7 ' }, { n: 7 }],
     ['text as a number', { s: { type: 'string' } }, { s: 7 }, { s: '7' }],
-    ['a truth as text', { b: { type: 'boolean' } }, { b: 'True' }, { b: true }],
+    ['a boolean as text', { b: { type: 'boolean' } }, { b: 'True' }, { b: true }],
     [
       'one inside another',
       { o: { type: 'object', properties: { 'a/b': { type: 'number' } } } },
       { o: { 'a/b': '1e3' } },
       { o: { 'a/b': 1000 } },
     ],
-    ['nothing for what may be left out', { s: { type: 'string' } }, { s: null }, {}],
-    ['what is not described', {}, { x: [1] }, { x: [1] }],
+    ['null for an optional parameter', { s: { type: 'string' } }, { s: null }, {}],
+    ['undescribed', {}, { x: [1] }, { x: [1] }],
     [
-      'text that would not match, which is left to whoever is called',
+      'text that does not match a pattern, which the called service checks',
       { s: { type: 'string', pattern: '^(a+)+$' } },
       { s: 'b' },
       { s: 'b' },
     ],
-    ['what is named like a keyword', { pattern: { type: 'string' } }, { pattern: 'x' }, { pattern: 'x' }],
+    ['named like a keyword', { pattern: { type: 'string' } }, { pattern: 'x' }, { pattern: 'x' }],
   ] as const)('may be %s', (_, properties, given, args) => {
     expect(fitted(action(properties as never), given)).toEqual({ args });
   });
 
   it.each([
-    ['too little', { s: { required: true } }, {}, "The arguments must have required property 's'."],
-    ['nothing where something must be', { s: { type: 'string', required: true } }, { s: null }, 'The argument s must be string.'],
-    ['text that is no number', { n: { type: 'integer' } }, { n: '7 apples' }, 'The argument n must be integer.'],
-    ['part of a number', { n: { type: 'integer' } }, { n: '7.5' }, 'The argument n must be integer.'],
+    ['missing', { s: { required: true } }, {}, "The arguments must have required property 's'."],
+    ['null for a required parameter', { s: { type: 'string', required: true } }, { s: null }, 'The argument s must be string.'],
+    ['text that is not a number', { n: { type: 'integer' } }, { n: '7 apples' }, 'The argument n must be integer.'],
+    ['a fraction for an integer', { n: { type: 'integer' } }, { n: '7.5' }, 'The argument n must be integer.'],
     [
-      'another choice',
+      'a value outside the enum',
       { s: { enum: ['a', 'b'] } },
       { s: 'c' },
       'The argument s must be equal to one of the allowed values: a, b.',
     ],
     [
-      'wrong deep inside',
+      'of a wrong type inside a list',
       { l: { type: 'array', items: { type: 'object' } } },
       { l: [{}, 1] },
       'The argument l.1 must be object.',
@@ -102,13 +102,13 @@ describe('arguments', () => {
     expect(fitted(action(properties as never), given)).toEqual({ problem });
   });
 
-  it('may not be more than is described, where that is said', () => {
+  it('may not be additional properties if the schema forbids them', () => {
     expect(fitted(action({}, { additionalProperties: false }), { odd: 1 })).toEqual({
       problem: 'The arguments must NOT have additional properties: odd.',
     });
   });
 
-  it('are mended up to a limit, and never in the hands of the caller', () => {
+  it('are converted up to a maximum number, in a copy', () => {
     const list = action({ l: { type: 'array', items: { type: 'integer' } } });
     const given = { l: Array<string>(MENDED_MAX).fill('1') };
     expect(fitted(list, given)).toEqual({ args: { l: Array<number>(MENDED_MAX).fill(1) } });
@@ -116,7 +116,7 @@ describe('arguments', () => {
     expect(fitted(list, { l: [...given.l, '1'] })).toHaveProperty('problem');
   });
 
-  it('can be checked against any parameters but these', () => {
+  it('cannot be checked against schemas that are too deep, invalid or refer to other documents', () => {
     const deep = Array.from({ length: PARAMETERS_DEPTH_MAX }).reduce<object>((items) => ({ type: 'array', items }), {});
     expect(problemOfParameters(action({ a: deep as ParameterDefinition }))).toMatch(/nested deeper/);
     expect(problemOfParameters(action({ a: { type: 'nonsense' } }))).toBeDefined();
@@ -127,18 +127,18 @@ describe('arguments', () => {
   });
 });
 
-describe('an owner decides about actions', () => {
+describe('the choices of an owner about actions', () => {
   const served = [action({ a: { type: 'string', description: 'A' } }), { ...action({}), name: 'get', access: 'read' } as const];
   const choose = (...choices: Parameters<typeof chosenActions>[2]) => chosenActions('mcp_tool', served, choices, { texts: true });
 
-  it('whether they are offered, and after whose approval; the rest is as it comes', () => {
+  it('switch actions off and require approvals; other fields are ignored', () => {
     expect(choose({ name: 'act', active: false, require_approval: true, idempotent: true })).toEqual([
       { ...served[0], active: false, require_approval: true },
       served[1],
     ]);
   });
 
-  it('which parameters are fixed, and with what words they are described', () => {
+  it('fix parameters, and replace descriptions only if texts may be replaced', () => {
     const parameters = { properties: { a: { value: 'x', filled_by_llm: false, type: 'integer' }, b: {} } };
     expect(choose({ name: 'act', description: 'Mine', parameters } as never)[0]).toMatchObject({
       description: 'Mine',
@@ -148,7 +148,7 @@ describe('an owner decides about actions', () => {
     expect(reworded!.description).toBe('Acts');
   });
 
-  it('what they do to the world; sending back what was shown decides nothing', () => {
+  it('set the access only where it differs from the derived one', () => {
     expect(choose({ name: 'act', access: 'write' }, { name: 'get', access: 'read' })).toEqual(served);
     expect(choose({ name: 'act', access: 'read' }, { name: 'get', access: 'write' })).toMatchObject([
       { access: 'read' },

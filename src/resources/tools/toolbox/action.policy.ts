@@ -1,18 +1,21 @@
 import { accessOf } from './access.policy.js';
 import type { ActionDefinition, ParameterDefinition, ParametersDefinition } from './tool.events.js';
 
-/** A model never sees a parameter that says so, nor one that only has a value. */
+/** A parameter that has a value or is marked as not filled by the model is fixed; models do not see it. */
 const isFilledByModel = ({ filled_by_llm: filled, value }: ParameterDefinition): boolean => filled ?? value === undefined;
 
 const filledNames = ({ properties }: ParametersDefinition): readonly string[] =>
   Object.entries(properties).flatMap(([name, parameter]) => (isFilledByModel(parameter) ? [name] : []));
 
-/** What is said of a parameter in words of our own, which JSON Schema does not know or knows otherwise. */
+/**
+ * The JSON Schema of a parameter: without our own keywords, and without `required` as a boolean, which JSON Schema has only as a
+ * list.
+ */
 function schemaOf({ filled_by_llm: _, value: __, required, ...schema }: ParameterDefinition): object {
   return Array.isArray(required) ? { ...schema, required } : schema;
 }
 
-/** JSON Schema of what the model fills. */
+/** The JSON Schema of the parameters that the model fills. */
 export function modelParameters({ parameters }: ActionDefinition): Readonly<Record<string, unknown>> {
   const { type, properties, required, ...keywords } = parameters;
   const filled = filledNames(parameters);
@@ -25,7 +28,7 @@ export function modelParameters({ parameters }: ActionDefinition): Readonly<Reco
   };
 }
 
-/** The arguments of a call: what the model filled, and the values that are fixed, which no model can replace. */
+/** The arguments of a call: those that the model filled, and the fixed values, which a model cannot replace. */
 export function completeArguments(
   { parameters: { properties } }: ActionDefinition,
   filled: Readonly<Record<string, unknown>>,
@@ -39,15 +42,15 @@ export function completeArguments(
   ]);
 }
 
-/** What an owner may decide about an action; all else is said by its kind or its server. */
+/** The choices of an owner about an action; its other fields come from its kind or its server. */
 export type ActionChoice = Readonly<{ name: string }> & Partial<ActionDefinition>;
 
 const SWITCHES = ['active', 'require_approval'] as const;
 const FIXED_VALUES = ['filled_by_llm', 'value', 'default'] as const;
 
 /**
- * The actions of a kind or a server as an owner wants them. What the owner knows nothing of yet is as it comes. Texts are
- * the owner's where they were written by the owner; a server that words its actions anew is heard.
+ * Applies the choices of an owner to the actions of a kind or a server. An action without a choice stays unchanged. With `texts`,
+ * the owner's descriptions replace the given ones; without it, the new descriptions of a server win.
  */
 export function chosenActions(
   kind: string,
@@ -65,7 +68,7 @@ export function chosenActions(
 function chosen(kind: string, action: ActionDefinition, choice: ActionChoice, texts: readonly 'description'[]): ActionDefinition {
   const { access: said, ...rest } = action;
   const access = choice.access ?? said;
-  // Clients send back what they were shown. What would be so anyway was not decided by anybody.
+  // Clients send back what they were shown. An access that equals the derived one is not a choice of the owner.
   const decided = access !== undefined && access !== accessOf(kind, action);
   const properties = Object.entries(action.parameters.properties).map(([name, parameter]) => {
     const wanted = own(choice.parameters?.properties, name);

@@ -3,19 +3,19 @@ import { modelParameters } from './action.policy.js';
 import type { ActionDefinition } from './tool.events.js';
 
 export const PARAMETERS_DEPTH_MAX = 40;
-/** Of the values in one call. */
+/** The maximum number of converted values in one call. */
 export const MENDED_MAX = 20;
 
 type Schema = Readonly<Record<string, unknown>>;
 
 const isObject = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Regular expressions, one of which can take longer than anybody waits, and what is said only about the schema itself. */
+/** Keywords that are not checked: regular expressions, which may take very long, and keywords about the schema itself. */
 const UNCHECKED: ReadonlySet<string> = new Set(['pattern', 'patternProperties', 'format', '$schema', '$id']);
 const DATA: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples', 'required', 'dependentRequired']);
 const SCHEMAS_BY_NAME: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions', 'dependentSchemas']);
 
-/** The part of a schema that is checked here; the rest is left to the called service. */
+/** The part of a schema that is checked here; the called service checks the rest. */
 function checkable(node: unknown, depth = 0): unknown {
   if (depth > PARAMETERS_DEPTH_MAX) throw new RangeError(`They are nested deeper than ${PARAMETERS_DEPTH_MAX} levels.`);
   if (Array.isArray(node)) return node.map((each) => checkable(each, depth + 1));
@@ -30,7 +30,7 @@ function checkable(node: unknown, depth = 0): unknown {
   );
 }
 
-/** Definitions never change, so what one was compiled to goes when it goes. */
+/** The compiled schema of each definition. Definitions are immutable, so the entry is valid as long as its definition exists. */
 const compiled = new WeakMap<ActionDefinition, ValidateFunction>();
 
 function compiledOf(action: ActionDefinition): ValidateFunction {
@@ -42,7 +42,7 @@ function compiledOf(action: ActionDefinition): ValidateFunction {
   return validate;
 }
 
-/** Why no arguments could ever be checked against the parameters of an action; undefined: they can. */
+/** The reason why the parameters of an action cannot be compiled to a check; undefined if they can. */
 export function problemOfParameters(action: ActionDefinition): string | undefined {
   try {
     compiledOf(action);
@@ -52,12 +52,12 @@ export function problemOfParameters(action: ActionDefinition): string | undefine
   }
 }
 
-/** Arguments as an action takes them, or what keeps them from being so, in words that help to mend them. */
+/** Arguments that match the parameters of an action, or the problem in words that help the model to correct them. */
 export type FittedArguments = Readonly<{ args: Schema } | { problem: string }>;
 
 /**
- * Models write nothing where they leave something out, and now and then a number as text or text as a number: that much is
- * understood. Everything else they have to mend themselves.
+ * Checks arguments. Models sometimes send null for a parameter that they leave out, or a number as text and the reverse. These
+ * are converted; any other problem is reported to the model.
  */
 export function fitted(action: ActionDefinition, given: Schema): FittedArguments {
   const validate = compiledOf(action);
@@ -78,7 +78,7 @@ function wordsFor({ instancePath, message = 'is wrong', keyword, params }: Error
   return `${what} ${message}${more ?? ''}.`;
 }
 
-/** Puts the value that was meant in the place of the one that was written; false where none can be told. */
+/** Replaces a value by the converted value. Returns false if it cannot be converted. */
 function mend(args: Schema, { keyword, instancePath, params }: ErrorObject): boolean {
   const names = instancePath
     .split('/')

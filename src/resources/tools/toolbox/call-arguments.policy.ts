@@ -1,7 +1,7 @@
 import type { ActionDefinition, ParameterDefinition } from './tool.events.js';
 import { ToolFailed } from './tool-kind.port.js';
 
-/** What a model filled in. Models get types wrong now and then: what can be understood is, the rest is told back to them. */
+/** The arguments that a model filled. Unambiguous values of a wrong type are converted; others are reported to the model. */
 export type CallArguments = Readonly<Record<string, unknown>>;
 
 export function textArgument(args: CallArguments, name: string): string {
@@ -17,7 +17,7 @@ export function numberArgument(args: CallArguments, name: string): number {
   throw new ToolFailed(`The argument \`${name}\` must be given, as a whole number.`);
 }
 
-/** A pair of whole numbers, or nothing. */
+/** A pair of whole numbers, or undefined if it is left out. @throws ToolFailed */
 export function rangeArgument(args: CallArguments, name: string): readonly [number, number] | undefined {
   const value = args[name];
   if (isLeftOut(value)) return undefined;
@@ -32,7 +32,7 @@ export const isLeftOut = (value: unknown): value is undefined | null => value ==
 /** A parameter that the model fills. */
 export type FilledParameter = Readonly<{ type: string; description: string; optional?: true; [keyword: string]: unknown }>;
 
-/** An action of which the model fills every parameter, and which may be called again with the same id without harm. */
+/** An idempotent action whose parameters are all filled by the model. */
 export function filledAction(
   name: string,
   description: string,
@@ -54,5 +54,5 @@ export function filledAction(
   };
 }
 
-/** @throws ToolFailed for an action that the kind does not have. */
+/** The error for an action that the kind does not have. */
 export const unknownAction = (name: string): ToolFailed => new ToolFailed(`There is no action ${name}.`);

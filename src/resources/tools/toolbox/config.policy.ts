@@ -3,18 +3,18 @@ import type { ConfigField } from './tool-kind.port.js';
 type Fields = Readonly<Record<string, ConfigField>>;
 export type ConfigGiven = Readonly<Record<string, unknown>>;
 
-/** What answers show in the place of secrets; it is no configuration, also when clients send it back. */
+/** Markers that responses show in the place of secrets. They are not stored when clients send them back. */
 const MARKERS: ReadonlySet<string> = new Set(['has_encrypted_credentials', 'encrypted_credentials']);
 
-/** A configuration as it was given, apart from its secrets, with what is wrong with it by field. */
+/** A configuration and its secrets, with the errors by field. */
 export type ReadConfig = Readonly<{
   config: ConfigGiven;
-  /** Those that were given; the others stay what they are. */
+  /** Only the secrets that were given; the others are kept. */
   secrets: Readonly<Record<string, string>>;
   errors: Readonly<Record<string, string>>;
 }>;
 
-/** Takes a configuration apart. A secret that is already there need not be given again. */
+/** Separates secrets from a configuration and checks its fields. A secret that is already stored need not be given again. */
 export function readConfig(fields: Fields, given: ConfigGiven, secretsThere: ReadonlySet<string>): ReadConfig {
   const config: Record<string, unknown> = Object.fromEntries(
     Object.entries(given).filter(([name]) => !MARKERS.has(name) && !Object.hasOwn(fields, name)),
@@ -35,7 +35,7 @@ export function readConfig(fields: Fields, given: ConfigGiven, secretsThere: Rea
   return { config, secrets, errors };
 }
 
-/** Forms send text for everything, and nothing for what was left empty. */
+/** Converts a value of a form. Forms send everything as text, and empty text for what was left out. */
 function valueOf({ type, default: otherwise, secret }: ConfigField, given: unknown): unknown {
   const text = typeof given === 'string' ? given.trim() : undefined;
   if (given === undefined || given === null || text === '') return secret ? undefined : (otherwise ?? undefined);

@@ -11,10 +11,10 @@ export const DEFINITION_BYTES_MAX = 256 * 1024;
 export const SECRETS_BYTES_MAX = 64 * 1024;
 export const TOOLS_PER_USER_MAX = 200;
 
-/** As models may call a function that an owner has named. */
+/** The function names that model endpoints accept. */
 const FUNCTION_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
-/** What is wrong with a tool, by field. */
+/** The rejection of a tool, with the errors by field. */
 export const invalid = (errors: Readonly<Record<string, string>>) =>
   new Rejection('tool-invalid', 'Validation failed', { errors });
 
@@ -30,7 +30,7 @@ export function refuseLarge(part: unknown): void {
   if (bytesOf(part) > DEFINITION_BYTES_MAX) throw tooLarge();
 }
 
-/** Where owners define functions themselves, as part of a configuration, models must be able to call them. */
+/** Checks the names of functions that owners define in the configuration. @throws Rejection tool-invalid */
 export function refuseFunctionNames(config: Readonly<Record<string, unknown>>): void {
   const { actions } = config;
   const wrong = isObject(actions) ? Object.keys(actions).find((name) => !FUNCTION_NAME.test(name)) : undefined;
@@ -39,7 +39,7 @@ export function refuseFunctionNames(config: Readonly<Record<string, unknown>>): 
   throw new Rejection('tool-invalid', text, { param: 'tools[].function.name' });
 }
 
-/** A definition that can be stored and offered. @throws Rejection */
+/** Checks that a definition can be stored and offered. @throws Rejection tool-too-large, tool-invalid */
 export function checked(definition: ToolDefinition, secrets: Readonly<Record<string, string>>): ToolDefinition {
   refuseLarge(definition);
   if (bytesOf(secrets) > SECRETS_BYTES_MAX) throw tooLarge();
@@ -63,7 +63,7 @@ function problemOfActions(actions: readonly ActionDefinition[]): string | undefi
   return undefined;
 }
 
-/** What an owner says of a tool's actions. @throws Rejection tool-invalid, by the field `actions` */
+/** Parses the choices of an owner about the actions of a tool. @throws Rejection tool-invalid, with the field `actions` */
 export function readChoices(given: unknown, known: readonly ActionDefinition[]): readonly ActionChoice[] {
   const refused = (problem: string) => invalid({ actions: problem });
   if (!Array.isArray(given)) throw refused('Actions must be a list');

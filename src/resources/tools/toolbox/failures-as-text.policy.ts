@@ -1,9 +1,9 @@
 import { Rejection } from '../../../kernel/rejection.js';
 
-/** Clients tell by the word in front that a call came to nothing. */
+/** The text of a failed call. Clients recognize it by this prefix. */
 export const errorText = (text: string): string => `Error: ${text}`;
 
-/** A refusal is a text like any other result, in the words of the tool where it has its own for it. */
+/** Turns a rejection into a text result, with the words of the tool if it has its own for the code. */
 export async function failuresAsText<T>(
   work: () => Promise<T>,
   words: Readonly<Record<string, string>> = {},

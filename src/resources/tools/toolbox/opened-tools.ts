@@ -16,13 +16,13 @@ import {
 } from './tool-kind.port.js';
 import { type OfferedAction, OpenTools } from './toolbox.port.js';
 
-/** A tool that a turn may use, as it was pinned. */
+/** A pinned tool that a turn may use. */
 export type OpenedTool = Readonly<{
   toolId: string;
   ownerId: string;
   kind: ToolKind;
   definition: ToolDefinition;
-  /** Resolves to its secrets, if it may still be used as it was pinned. @throws ToolFailed */
+  /** Resolves to the tool's secrets if it may still be used as it was pinned. @throws ToolFailed */
   admit: () => Promise<Readonly<Record<string, string>>>;
 }>;
 
@@ -59,7 +59,7 @@ export class OpenedTools extends OpenTools {
     } catch (error) {
       if (error instanceof ToolFailed) throw error;
       if (context.signal.aborted) throw new ToolFailed('The call was stopped.');
-      // What an error says may hold arguments or secrets; where it was thrown does not.
+      // An error's message may hold arguments or secrets, so only its name and stack are logged.
       this.logger.error(
         `${tool.kind.name} ${actionName} of tool ${toolId} failed in call ${context.callId}: ${outlineOf(error)}`,
       );
@@ -84,16 +84,16 @@ export class OpenedTools extends OpenTools {
   }
 }
 
-/** What a tool reports is shown as its result is, without secrets. */
+/** Removes secrets from the reports of a tool, as from its results. */
 const quiet = (background: Background, redact: Redact): Background => ({
   ...background,
   report: (report) => background.report(redact(report) as ToolReport),
 });
 
-/** What the owner says of the action, and what its kind says of the arguments: the stricter of both. */
+/** The stricter of the owner's setting and the decision of the kind about the arguments. */
 async function approvalOf(tool: OpenedTool, action: ActionDefinition, args: Arguments): Promise<ApprovalNeed> {
   const filled = fitted(action, args);
-  // A call that cannot run is refused when it is to run.
+  // A call that cannot run is refused when it is to run, so it needs no approval.
   const need = 'problem' in filled ? 'none' : await tool.kind.approvalOf!(action, completeArguments(action, filled.args), tool);
   return need === 'none' && action.require_approval === true ? 'needed' : need;
 }

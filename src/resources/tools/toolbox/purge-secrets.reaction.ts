@@ -8,8 +8,8 @@ import { toolCodec } from './tool.codec.js';
 import type { ToolDeleted, ToolEvent } from './tool.events.js';
 
 /**
- * Of a tool that is deleted no secret is kept, whatever became of the request that deleted it. Steps: read the tool; purge
- * each of the secrets it ever had. A crash in between repeats it, and what is purged stays so.
+ * Deletes all secrets of a deleted tool, even if the process crashed in the request that deleted it. Steps: read the tool's
+ * stream; delete each set of credentials that it ever had. Deleting is idempotent, so the reaction may be repeated.
  */
 @Injectable()
 export class PurgeSecrets implements Reaction<ToolDeleted> {

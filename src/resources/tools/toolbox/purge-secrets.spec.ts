@@ -11,7 +11,7 @@ import { PurgeSecrets } from './purge-secrets.reaction.js';
 import { toolCodec } from './tool.codec.js';
 import { type ToolDefinition, type ToolDeleted, type ToolEvent, toolStream } from './tool.events.js';
 
-it('of a tool that is deleted no secret is kept, neither its last nor an earlier one; others keep theirs', async () => {
+it('deleting a tool deletes its current and its earlier secrets, but not those of other tools', async () => {
   const store = new InMemoryEventStore();
   const vault = new MemoryCredentialVault();
   const [first, second, other] = [

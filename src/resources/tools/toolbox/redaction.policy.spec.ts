@@ -4,7 +4,7 @@ import { REDACTED_CHARACTERS_MIN, redactedError, redaction } from './redaction.p
 
 const secret = 'pass "word" &1';
 
-it('a secret goes wherever it stands, in any of its spellings, and the longest of several first', () => {
+it('a secret is replaced at every place and in every encoding, the longest of several secrets first', () => {
   const redact = redaction({ a: secret, b: `${secret}-longer` });
   const spelled = [
     secret,
@@ -22,7 +22,7 @@ it('a secret goes wherever it stands, in any of its spellings, and the longest o
   });
 });
 
-it('what is too short to be told from any word stays', () => {
+it('a secret that is too short to be distinguished from ordinary text is not replaced', () => {
   const [short, long] = ['x'.repeat(REDACTED_CHARACTERS_MIN - 1), 'x'.repeat(REDACTED_CHARACTERS_MIN)];
   expect(redaction({ short })(long)).toBe(long);
   expect(redaction({ long })(long)).toBe('[secret]');
@@ -30,7 +30,7 @@ it('what is too short to be told from any word stays', () => {
   expect(redaction({})(value)).toBe(value);
 });
 
-it('errors say what they said without it, down to their causes, and stay what they are', () => {
+it('secrets are removed from errors and their causes, which keep their classes', () => {
   const redact = redaction({ secret });
   const cause = new DOMException(`timed out with ${secret}`, 'TimeoutError');
   const error = redactedError(new TypeError(`no ${secret}`, { cause }), redact) as TypeError;

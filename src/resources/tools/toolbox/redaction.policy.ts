@@ -1,12 +1,12 @@
 import { Rejection } from '../../../kernel/rejection.js';
 
-/** What is shorter than this could be any word, and is left alone. */
+/** Shorter secrets are not replaced, because they may occur in ordinary text. */
 export const REDACTED_CHARACTERS_MIN = 6;
 const REDACTED = '[secret]';
 
 export type Redact = (value: unknown) => unknown;
 
-/** Takes secrets out of whatever a tool answers: some servers send back what they were sent, also in other spellings. */
+/** Returns a function that removes secrets, also in other encodings, from results. Some servers send back what they received. */
 export function redaction(secrets: Readonly<Record<string, string>>): Redact {
   const spellings = [...new Set(Object.values(secrets).flatMap(spellingsOf))].sort((a, b) => b.length - a.length);
   if (spellings.length === 0) return (value) => value;
@@ -29,11 +29,11 @@ function spellingsOf(secret: string): readonly string[] {
 
 const CAUSES_MAX = 5;
 
-/** The same error, and whatever caused it, with the secrets taken out of what it says. */
+/** The same error and its causes, with the secrets removed from their texts. */
 export function redactedError(thrown: unknown, redact: Redact): unknown {
   for (let error = thrown, depth = 0; isErrorLike(error) && depth < CAUSES_MAX; error = error.cause, depth++) {
     const { message, stack } = error;
-    // Some errors of the platform have no message of their own to be assigned to.
+    // Some errors of the platform have only an inherited message, to which nothing can be assigned.
     Object.defineProperty(error, 'message', { value: redact(message), configurable: true, writable: true });
     Object.defineProperty(error, 'stack', { value: redact(stack), configurable: true, writable: true });
   }

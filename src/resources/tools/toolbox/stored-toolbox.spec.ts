@@ -27,7 +27,7 @@ let setup: ToolSetup;
 let toolbox: StoredToolbox;
 let on: { id: string; revision: number }[];
 let off: Set<string>;
-/** What Alice shares with others. */
+/** The tools that Alice shares with others. */
 let held: Set<string>;
 
 beforeEach(() => {
@@ -82,8 +82,8 @@ const run = async (pins: readonly ToolPin[], args: Record<string, unknown> = { t
 };
 const failed = (text: string) => expect.objectContaining({ name: ToolFailed.name, message: expect.stringContaining(text) });
 
-describe('a turn is offered', () => {
-  it('the actions that are switched on, with what a model fills and nothing else', async () => {
+describe('a turn', () => {
+  it('is offered the active actions, with only the parameters that a model fills', async () => {
     const pin = await create();
     const { actions, notices } = await open([pin]);
     expect(notices).toEqual([]);
@@ -111,7 +111,7 @@ describe('a turn is offered', () => {
     ]);
   });
 
-  it('tools as they were pinned, whatever has changed since', async () => {
+  it('is offered tools as they were pinned, despite later changes', async () => {
     const pin = await create({ actions: undefined });
     await change(pin.toolId, { actions: [], config: { paper: 'thick' } });
     expect((await open([pin])).actions).toHaveLength(2);
@@ -120,13 +120,13 @@ describe('a turn is offered', () => {
     expect(kind.calls[0]?.tool.definition.config).toEqual({ copies: 1 });
   });
 
-  it('nobody else’s tools', async () => {
+  it('is not offered the tools of other users', async () => {
     const pin = await create();
     const { actions, notices } = await open([pin], { ownerId: 'bob' });
     expect([actions, notices.length]).toEqual([[], 1]);
   });
 
-  it('what looks things up, where the agent does that itself', async () => {
+  it('is offered the search and think tools if its agent is agentic', async () => {
     const names = async (scope: Partial<ToolScope>) => (await open([], scope)).actions.map(({ toolId }) => toolId);
     expect(await names({ agentType: 'agentic', hasSources: true })).toEqual([
       'builtin:think',
@@ -140,7 +140,7 @@ describe('a turn is offered', () => {
 });
 
 describe('pins', () => {
-  it('are the tools that are switched on, and what everybody has and the user has not switched off', async () => {
+  it('are the tools that are switched on, and the default tools that the user has not switched off', async () => {
     on = [{ id: 't1', revision: 4 }];
     const memory = { toolId: defaultToolId('memory'), revision: 0 };
     expect(await toolbox.pin('alice', undefined)).toEqual([{ toolId: 't1', revision: 4 }, memory]);
@@ -151,13 +151,13 @@ describe('pins', () => {
 });
 
 describe('a call', () => {
-  it('has what the model filled and what is fixed, which no model can replace, and the secrets', async () => {
+  it('gets the arguments of the model, the fixed values, which no model can replace, and the secrets', async () => {
     const pin = await create();
     expect(await run([pin], { to: 'Bob', from: 'Mallory', stamps: null })).toEqual({ to: 'Bob', from: 'Alice' });
     expect(kind.calls[0]?.tool).toMatchObject({ toolId: pin.toolId, ownerId: 'alice', secrets: { token: SECRET } });
   });
 
-  it('knows which tools of the turn need nobody’s approval', async () => {
+  it('knows which tools of the turn need no approval', async () => {
     const [free, gated] = [await create(), await create()];
     await change(gated.toolId, { actions: [{ name: 'send_card', require_approval: true }] });
     await run([free, { ...gated, revision: 1 }, { toolId: defaultToolId('memory'), revision: 0 }]);
@@ -168,25 +168,25 @@ describe('a call', () => {
     ['a missing argument', {}, "The arguments must have required property 'to'"],
     ['one of the wrong type', { to: ['Bob'] }, 'The argument to must be string'],
     ['one out of bounds', { to: 'Bob', stamps: 0 }, 'The argument stamps must be >= 1'],
-  ])('with %s is not made, and the model hears what is wrong', async (_, args, text) => {
+  ])('with %s is not made, and the model gets the reason', async (_, args, text) => {
     await expect(run([await create()], args)).rejects.toEqual(failed(text));
     expect(kind.calls).toEqual([]);
   });
 
-  it('of a tool that was deleted is not made', async () => {
+  it('is not made if the tool was deleted', async () => {
     const pin = await create();
     await new DeleteToolHandler(streams, setup).execute(new DeleteTool(pin.toolId, 'alice', cause));
     await expect(run([pin])).rejects.toEqual(failed(REMOVED));
     expect([kind.calls, vault.rows.size]).toEqual([[], 0]);
   });
 
-  it('of a tool that was put away is not made', async () => {
+  it('is not made if the tool was switched off', async () => {
     const pin = await create();
     await change(pin.toolId, { status: false });
     await expect(run([pin])).rejects.toEqual(failed(PUT_AWAY));
   });
 
-  it('of a tool that has other credentials is not made, neither with the old ones nor with the new', async () => {
+  it('is not made if the credentials were replaced, neither with the old ones nor with the new', async () => {
     const pin = await create();
     await change(pin.toolId, { config: { token: 'another token' } });
     await expect(run([pin])).rejects.toEqual(failed(CREDENTIALS_REPLACED));
@@ -195,7 +195,7 @@ describe('a call', () => {
     expect(kind.calls).toEqual([]);
   });
 
-  it('of a tool of somebody else is made as long as it is shared, also where it was shared when the turn began', async () => {
+  it("of another user's tool is made only while the tool is shared, even if it was shared when the turn began", async () => {
     const pin = await create();
     held.add(pin.toolId);
     const tools = await open([pin], { ownerId: 'bob' });
@@ -206,7 +206,7 @@ describe('a call', () => {
     expect((await open([pin], { ownerId: 'bob' })).actions).toEqual([]);
   });
 
-  it('of a default tool is made until its user switches it off, and by agents that list it in any case', async () => {
+  it('of a default tool is made until its user switches it off; agents that list it can always call it', async () => {
     const pin = { toolId: defaultToolId('memory'), revision: 0 };
     expect(await run([pin], { to: 'Bob' }, { agentId: null })).toMatchObject({ to: 'Bob' });
     await new SwitchDefaultToolHandler(streams).execute(new SwitchDefaultTool('alice', 'memory', false, cause));
@@ -214,14 +214,14 @@ describe('a call', () => {
     expect(await run([pin])).toMatchObject({ to: 'Bob' });
   });
 
-  it('that fails in a way of its own tells the model so', async () => {
+  it('that fails with ToolFailed gives its message to the model', async () => {
     kind.does = () => {
       throw new ToolFailed('The post office is closed.');
     };
     await expect(run([await create()])).rejects.toEqual(failed('The post office is closed.'));
   });
 
-  it('that fails in any other way tells nobody what was in it', async () => {
+  it('that fails with any other error reveals nothing of it', async () => {
     const lines: unknown[] = [];
     const quiet = () => undefined;
     Logger.overrideLogger({ log: quiet, warn: quiet, error: (...line: unknown[]) => void lines.push(line) });
@@ -236,7 +236,7 @@ describe('a call', () => {
     for (const hidden of [SECRET, 'private person']) expect(log + String(error)).not.toContain(hidden);
   });
 
-  it('that answers with a secret, in whatever spelling, answers without it', async () => {
+  it('whose result contains a secret, in any encoding, has it replaced', async () => {
     const encoded = [encodeURIComponent(SECRET), Buffer.from(SECRET).toString('base64')];
     kind.does = ({ tool }) => ({ [tool.secrets['token']!]: [`Bearer ${SECRET}`, ...encoded], n: 1, none: null });
     expect(await run([await create()])).toEqual({ '[secret]': ['Bearer [secret]', '[secret]', '[secret]'], n: 1, none: null });
@@ -246,7 +246,7 @@ describe('a call', () => {
     await expect(run([await create()])).rejects.toEqual(failed('Not accepted: [secret]'));
   });
 
-  it('that needs its owner to sign in again says so without its secret', async () => {
+  it('that needs a new sign-in of its owner says so without the secret', async () => {
     kind.does = () => {
       throw new SignInRequired(`Sign in again: ${SECRET}`);
     };
@@ -254,7 +254,7 @@ describe('a call', () => {
     await expect(run([await create()])).rejects.toMatchObject(refused);
   });
 
-  it('that answers nothing answers null', async () => {
+  it('without a result returns null', async () => {
     kind.does = () => undefined;
     expect(await run([await create()])).toBeNull();
   });

@@ -15,17 +15,17 @@ import { ToolFailed, type ToolKind } from './tool-kind.port.js';
 import { ToolKinds } from './tool-kinds.js';
 import { type OpenTools, Toolbox, type ToolPin, type ToolScope } from './toolbox.port.js';
 
-/** What comes with the service has no stream of its own. */
+/** Tools of the service have no stream and thus no revision. */
 const NO_REVISION = 0;
 const CHECK_JOB = 'check_job';
 
-/** Told when a tool is not what it was when the question was accepted. */
+/** Messages for tools that have changed since the question was accepted. */
 export const REMOVED = 'This tool has been removed.';
 export const PUT_AWAY = 'This tool has been switched off.';
 export const NOT_SHARED = 'This tool is not shared with you any more.';
 export const CREDENTIALS_REPLACED = 'The credentials of this tool have been replaced since this answer began. Please ask again.';
 
-/** Tools from their streams, at the revisions that turns have pinned. */
+/** Reads tools from their streams, at the revisions that turns have pinned. */
 @Injectable()
 export class StoredToolbox extends Toolbox {
   constructor(
@@ -51,7 +51,10 @@ export class StoredToolbox extends Toolbox {
     ];
   }
 
-  /** The tools of others among those that an agent names which its owner may use by a grant. A chat has the user's own alone. */
+  /**
+   * The tools of other users that an agent names and that its owner may use by a grant. A chat without an agent has only the
+   * user's own tools.
+   */
   private async granted(ownerId: string, toolIds: readonly string[] | undefined): Promise<readonly string[]> {
     const named = (toolIds ?? []).filter((id) => defaultToolOf(id) === undefined);
     return named.length === 0 ? [] : [...(await this.reaching.usable(ownerId, 'tools', named))];
@@ -66,7 +69,7 @@ export class StoredToolbox extends Toolbox {
     );
   }
 
-  /** An agent has the default tools that it lists; a chat without one, those that its user has not switched off. */
+  /** The default tools that an agent lists. Without an agent, those that the user has not switched off. */
   private async defaults(ownerId: string, toolIds: readonly string[] | undefined): Promise<readonly string[]> {
     const known = DEFAULT_TOOLS.filter((name) => this.kinds.byName(name));
     if (toolIds) return known.filter((name) => toolIds.includes(defaultToolId(name)));
@@ -74,7 +77,7 @@ export class StoredToolbox extends Toolbox {
     return known.filter((name) => !off.has(name));
   }
 
-  /** The tool, or what the user is told of it. */
+  /** The tool, or the notice for the user if it is not available. */
   private async pinned(pin: ToolPin, scope: ToolScope): Promise<OpenedTool | string> {
     const { toolId } = pin;
     const { ownerId } = scope;
@@ -89,7 +92,7 @@ export class StoredToolbox extends Toolbox {
       return unavailable(toolId);
     const kind = this.kinds.byName(definition.name);
     if (!kind) return unavailable(definition.customName || definition.displayName);
-    // A tool acts with what its own owner has stored, whoever may use it.
+    // A tool uses the credentials of its own owner, whoever calls it.
     return { toolId, ownerId: owner, kind, definition, admit: () => this.admit(pin, folded, definition, scope) };
   }
 
@@ -100,7 +103,7 @@ export class StoredToolbox extends Toolbox {
     return kinds.map((kind) => ({ ...ofService(builtInToolId(kind.name), ownerId, kind), admit: () => Promise.resolve({}) }));
   }
 
-  /** Who may be told that a call goes on in the background is able to look after it. */
+  /** The tool for checking jobs, if any tool of the turn can continue as a job. */
   private aboutJobs(tools: readonly OpenedTool[], { ownerId }: ToolScope): readonly OpenedTool[] {
     const kind = tools.some((tool) => mayRunLong(tool.kind.name)) ? this.kinds.byName(CHECK_JOB) : undefined;
     return kind ? [{ ...ofService(builtInToolId(kind.name), ownerId, kind), admit: () => Promise.resolve({}) }] : [];

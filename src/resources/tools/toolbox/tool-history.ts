@@ -8,10 +8,10 @@ import { tool, type Tool } from './tool.decider.js';
 import { type ToolEvent, toolStream } from './tool.events.js';
 import type { ToolPin } from './toolbox.port.js';
 
-/** Pinned tools that are kept at hand. What a tool was at a revision never changes, so none of them grows old. */
+/** The maximum number of cached pinned tools. A revision never changes, so entries do not expire. */
 const REMEMBERED_TOOLS_MAX = 500;
 
-/** Tools as they were and as they are, from their streams. */
+/** Reads tools from their streams, at a pinned revision or current. */
 @Injectable()
 export class ToolHistory {
   private readonly remembered = new LRUCache<string, Folded<Tool>>({ max: REMEMBERED_TOOLS_MAX });
@@ -21,7 +21,7 @@ export class ToolHistory {
     private readonly streams: Streams,
   ) {}
 
-  /** The tool as it was when it was pinned. */
+  /** The tool at the pinned revision. */
   async at({ toolId, revision }: ToolPin): Promise<Folded<Tool>> {
     const key = `${toolId}@${revision}`;
     const folded = this.remembered.get(key) ?? (await this.foldedUpTo(toolId, revision));
@@ -29,7 +29,7 @@ export class ToolHistory {
     return folded;
   }
 
-  /** The tool as it is, read on from what is known of it. */
+  /** The current tool, folded on from a known state. */
   async since(toolId: string, known: Folded<Tool>): Promise<Tool> {
     return (await this.streams.fold(toolStream(toolId), tool, known)).state;
   }

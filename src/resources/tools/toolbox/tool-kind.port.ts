@@ -1,7 +1,7 @@
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import type { ActionDefinition, ToolDefinition } from './tool.events.js';
 
-/** One field of a tool's configuration, as a form asks for it. The value of a secret one is kept encrypted. */
+/** A field of a tool's configuration, as a form shows it. The value of a secret field is stored encrypted. */
 export type ConfigField = Readonly<{
   type: 'string' | 'number' | 'boolean';
   label: string;
@@ -13,7 +13,7 @@ export type ConfigField = Readonly<{
   order?: number;
 }>;
 
-/** A tool at work: its definition with the secrets it needs. */
+/** A tool in a call: its definition and its secrets. */
 export type UsedTool = Readonly<{
   toolId: string;
   ownerId: string;
@@ -21,83 +21,83 @@ export type UsedTool = Readonly<{
   secrets: Readonly<Record<string, string>>;
 }>;
 
-/** What a tool says while it works: how far it has come, of how much where it knows that, and a word on what it does. */
+/** A progress report of a tool: the amount done, the total if it is known, and a message. */
 export type ToolReport = Readonly<{ progress: number; total?: number | undefined; message?: string | undefined }>;
 
 /**
- * What a call is told that may go on as a job: `begun` aborts once it does, and how long it may take then, from its beginning.
- * Whatever it reports of how far it has come is shown of the job.
+ * What a call that may continue as a job gets: `begun` aborts when it becomes a job, `msMax` is its maximum duration from its
+ * start, and `report` shows its progress at the job.
  */
 export type Background = Readonly<{ begun: AbortSignal; msMax: number; report: (report: ToolReport) => void }>;
 
-/** Whether a user has to approve a call. `always`: also where calls were allowed beforehand. */
+/** Whether a user has to approve a call. `always`: even if an allowlist names it. */
 export type ApprovalNeed = 'none' | 'needed' | 'always';
 
-/** Who approved a call: a user who was asked, or an allowlist. */
+/** Who approved a call: a user in the conversation, or an allowlist. */
 export type CallApproval = 'user' | 'allowlist';
 
-/** For whom and where in the log a tool is called. */
+/** The user, the place in the log and the limits of a call. */
 export type CallContext = Readonly<{
   callId: string;
-  /** Whose conversation it is. */
+  /** The owner of the conversation. */
   userId: string;
   agentId: string | null;
   conversationId: string;
   turnId: string;
   /** The sources that the turn may search. */
   sources: readonly Readonly<{ id: string; chunks?: number }>[];
-  /** The tools of the turn that have no action for which somebody has to be asked, by their ids; none where they were not opened together. */
+  /** The ids of the turn's tools that have no action that may need an approval. Missing if the tools were not opened together. */
   ungatedTools?: readonly string[];
-  /** Missing: no approval was needed when the call was checked. */
+  /** Missing if the call needed no approval when it was checked. */
   approval?: CallApproval;
-  /** Aborts once the turn is stopped: what has not begun elsewhere by then does not have to. */
+  /** Aborts when the turn is stopped. Work that has not started elsewhere by then need not start. */
   stopped?: AbortSignal;
   cause: Cause;
   signal: AbortSignal;
-  /** There where the call may go on in the background: a kind may then give it more time than others. */
+  /** Present if the call may continue in the background. A kind may then allow it more time. */
   background?: Background;
 }>;
 
-/** What a configuration comes to once it is checked; `actions` where they follow from it. */
+/** The result of checking a configuration, with `actions` if they follow from it. */
 export type Configured = Readonly<{
   config: Readonly<Record<string, unknown>>;
   secrets: Readonly<Record<string, string>>;
   actions?: readonly ActionDefinition[];
 }>;
 
-/** A call came to nothing. The message is for the model and for the user; it holds no secret. */
+/** A call failed. The message is for the model and the user, and contains no secret. */
 export class ToolFailed extends Error {
   override readonly name: string = 'ToolFailed';
 }
 
-/** A call that has begun, and of which it is unknown how it ended. */
+/** A call has started, and it is unknown how it ended. */
 export class OutcomeUnknown extends ToolFailed {
   override readonly name = 'OutcomeUnknown';
 }
 
-/** A call came to nothing because the owner of the tool has to sign in to it again. */
+/** A call failed because the owner of the tool has to sign in to it again. */
 export class SignInRequired extends ToolFailed {
   override readonly name = 'SignInRequired';
 }
 
 /**
- * One kind of tool. A kind that throws anything but `ToolFailed` is told to the model as having failed, without details.
- * A result with `status: 'error'` or a truthy `error` counts as an error too.
+ * A kind of tool. If it throws anything but `ToolFailed`, the model only learns that the call failed. A result with `status:
+ * 'error'` or a truthy `error` counts as an error too.
  */
 export abstract class ToolKind {
   abstract readonly name: string;
-  /** Whether this service has it: one whose work is switched off is no kind of tool. */
+  /** Whether this service offers the kind. Kinds whose feature is switched off are left out. */
   readonly isEnabled: boolean = true;
   abstract readonly displayName: string;
   abstract readonly description: string;
-  /** The service hands it out itself, where it applies; it is not offered to be set up. */
+  /** If true, the service itself provides the tool where it applies, and users cannot set it up. */
   readonly internal: boolean = false;
   abstract readonly configFields: Readonly<Record<string, ConfigField>>;
-  /** What every tool of this kind can do; none where that follows from its configuration. */
+  /** The actions of every tool of this kind; empty if they follow from its configuration. */
   abstract readonly actions: readonly ActionDefinition[];
   /**
-   * Checks what the owner gave, before it is stored; by default keeps the fields it knows. `secrets` holds the values of the
-   * secret fields, old ones included; what it resolves to is kept in their place. @throws Rejection
+   * Checks the configuration of an owner before it is stored. The default keeps only the declared fields. `secrets` holds the
+   * values of all secret fields, the stored ones included; the returned secrets replace them. @throws Rejection
    */
   configure(
     config: Readonly<Record<string, unknown>>,
@@ -107,15 +107,17 @@ export abstract class ToolKind {
     const known = Object.entries(config).filter(([name]) => Object.hasOwn(this.configFields, name));
     return Promise.resolve({ config: Object.fromEntries(known), secrets });
   }
-  /** Whether a call needs an approval, where that depends on its arguments; what the owner says of the action comes on top. */
+  /**
+   * Whether a call needs an approval, if that depends on its arguments. The owner's setting of the action applies in addition.
+   */
   approvalOf?(
     action: ActionDefinition,
     args: Readonly<Record<string, unknown>>,
     tool: Pick<UsedTool, 'ownerId' | 'definition'>,
   ): Promise<ApprovalNeed>;
-  /** The remote device that a tool of this kind reaches. */
+  /** The id of the remote device that a tool of this kind uses. */
   deviceOf?(definition: ToolDefinition): string | undefined;
-  /** `args` holds what the model filled and the fixed values. Resolves to JSON. @throws ToolFailed */
+  /** `args` holds the values of the model and the fixed values. Resolves to JSON. @throws ToolFailed */
   abstract run(
     action: ActionDefinition,
     args: Readonly<Record<string, unknown>>,

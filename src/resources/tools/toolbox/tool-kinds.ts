@@ -1,6 +1,6 @@
 import type { ToolKind } from './tool-kind.port.js';
 
-/** Every kind of tool that the service has, by name, in the order in which they are offered to be set up. */
+/** All kinds of tools of the service by name, in the order in which they are offered. */
 export class ToolKinds {
   private readonly kinds = new Map<string, ToolKind>();
 

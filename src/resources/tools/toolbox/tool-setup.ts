@@ -17,23 +17,23 @@ import { ToolKinds } from './tool-kinds.js';
 
 type Secrets = Readonly<Record<string, string>>;
 
-/** What an owner says of a tool. Whatever is left out stays as it is. */
+/** The changes that an owner wants to a tool. Missing fields stay unchanged. */
 export type ToolWish = Readonly<{
   displayName?: string | undefined;
   customName?: string | undefined;
   description?: string | undefined;
   status?: boolean | undefined;
-  /** The whole configuration, secrets among it; a secret that is left out or empty stays as it is. */
+  /** The whole configuration including secrets. A secret that is missing or empty is kept. */
   config?: ConfigGiven | undefined;
-  /** What the owner decides about the actions that the tool has. */
+  /** The owner's choices about the actions of the tool. */
   actions?: unknown;
-  /** What comes to be known beside the configuration, such as tokens of a sign-in. */
+  /** Secrets that do not come from the owner's configuration, such as the tokens of a sign-in. */
   secrets?: Secrets | undefined;
 }>;
 
 type SetUp = Readonly<{ config: ToolDefinition['config']; secrets: Secrets; actions: readonly ActionDefinition[] }>;
 
-/** Makes definitions of what owners say, and keeps their secrets apart from them. */
+/** Makes definitions from the wishes of owners, and stores their secrets separately. */
 @Injectable()
 export class ToolSetup {
   constructor(
@@ -41,7 +41,7 @@ export class ToolSetup {
     private readonly vault: CredentialVault,
   ) {}
 
-  /** What a new tool of a kind starts from. @throws Rejection tool-not-found */
+  /** The initial definition of a tool of a kind. @throws Rejection tool-not-found */
   blank(name: string): ToolDefinition {
     const kind = this.kind(name);
     if (kind.internal) throw toolNotFound();
@@ -50,9 +50,9 @@ export class ToolSetup {
   }
 
   /**
-   * The definition as its owner wants it, handed to the command that states it as an event. New secrets are kept before that, and
-   * what they replace is forgotten after it: a crash in between leaves sealed secrets that nothing refers to, never a tool
-   * without its own. `by`: who says it. @throws Rejection
+   * Passes the wanted definition to `state`, which appends it as an event. New secrets are stored before that, and replaced
+   * secrets are deleted after it. A crash in between leaves encrypted secrets without a reference, never a tool without its
+   * secrets. `by` is the user who wants the change. @throws Rejection
    */
   async define<T>(
     ownerId: string,
@@ -75,7 +75,7 @@ export class ToolSetup {
     if (!(wish.config || wish.secrets) || sameSecrets(secrets, before)) return state(wanted);
     const credentialsId = Object.keys(secrets).length > 0 ? await this.vault.keep(ownerId, secrets) : null;
     const stated = await state({ ...wanted, credentialsId }).catch(async (error: unknown) => {
-      // Of what was refused nothing was stored; of anything else that is not known.
+      // After a rejection no event refers to the new secrets. After any other error that is unknown.
       if (credentialsId && error instanceof Rejection) await this.vault.delete(ownerId, credentialsId);
       throw error;
     });
@@ -83,7 +83,7 @@ export class ToolSetup {
     return stated;
   }
 
-  /** The secrets of a tool that was deleted go with it. */
+  /** Deletes the secrets of a deleted tool. */
   async delete(ownerId: string, { credentialsId }: ToolDefinition): Promise<void> {
     if (credentialsId) await this.vault.delete(ownerId, credentialsId);
   }
@@ -103,7 +103,7 @@ export class ToolSetup {
     if (!configured.actions) {
       return { config: configured.config, secrets: configured.secrets, actions: this.actions(seen, actions) };
     }
-    // Owners who define the actions themselves, in the configuration, say all that there is to say about them there.
+    // An owner who defines the actions in the configuration makes all choices about them there.
     const ownWords = 'actions' in configured.config;
     const choices = actions === undefined ? seen.actions : readChoices(actions, [...configured.actions, ...seen.actions]);
     return {
@@ -113,7 +113,7 @@ export class ToolSetup {
     };
   }
 
-  /** The actions that a tool has, as the owner wants them. One that is left out is switched off. */
+  /** The tool's actions with the owner's choices. An action that the list leaves out is switched off. */
   private actions({ name, actions, config }: ToolDefinition, given: unknown): readonly ActionDefinition[] {
     if (given === undefined) return actions;
     refuseLarge({ actions: given });
@@ -124,7 +124,7 @@ export class ToolSetup {
     return chosen.map((action) => (wanted.has(action.name) ? action : { ...action, active: false }));
   }
 
-  /** Those that are gone or unreadable are asked for anew. */
+  /** The stored secrets. Missing or unreadable ones count as not given, so the owner has to give them again. */
   private async secretsOf(ownerId: string, credentialsId: string | null): Promise<Secrets> {
     if (!credentialsId) return {};
     return this.vault.reveal(ownerId, credentialsId).catch((error: unknown) => {
@@ -141,8 +141,8 @@ export class ToolSetup {
 }
 
 /**
- * A configuration says where secrets are sent. With another one an editor would read what the owner has stored, so what goes with it is
- * the editor's own. @throws Rejection tool-invalid
+ * Refuses to keep stored secrets in a changed configuration. The configuration says where secrets are sent, so an editor could
+ * send the owner's secrets to another server. The editor has to give their own. @throws Rejection tool-invalid
  */
 function refuseKept(secrets: Secrets, before: Secrets, given: ConfigGiven = {}): void {
   const kept = Object.keys(secrets).filter((name) => secrets[name] === before[name] && given[name] !== secrets[name]);

@@ -47,7 +47,7 @@ const secrets = () => [...vault.rows.values()].map((row) => row.secrets);
 const refused = (code: string) => expect.objectContaining({ code });
 
 describe('the secrets of a tool', () => {
-  it('are kept, and the event names only where', async () => {
+  it('are stored in the vault, and the event holds only their id', async () => {
     await create();
     const [event, ...more] = await log();
     expect([event!.type, more.length, decodeCause(event!.metadata).actor]).toEqual(['ToolCreated', 0, 'user:alice']);
@@ -57,7 +57,7 @@ describe('the secrets of a tool', () => {
     expect(event!.data).not.toContain('first token');
   });
 
-  it('stay where they are when nothing new is said of them', async () => {
+  it('are kept when a change gives no new ones', async () => {
     const id = await create();
     const before = [...vault.rows.keys()];
     await change(id, { config: { token: '', copies: 2 } });
@@ -67,7 +67,7 @@ describe('the secrets of a tool', () => {
     expect(await log()).toHaveLength(4);
   });
 
-  it('are not sent elsewhere by an editor, who gives their own', async () => {
+  it('are not kept when an editor changes the configuration, so that the editor has to give their own', async () => {
     const id = await create();
     const edit = (wish: ToolWish, requestId: string) =>
       new ChangeToolHandler(streams, setup).execute(
@@ -85,7 +85,7 @@ describe('the secrets of a tool', () => {
     expect(secrets()).toEqual([{ token: 'of the editor' }]);
   });
 
-  it('are kept anew when one of them changes, the others with it, and the old ones are forgotten', async () => {
+  it('are stored under a new id when one of them changes, and the old ones are deleted', async () => {
     const id = await create({ config: { ...config, pin: '1234' } });
     await change(id, { config: { token: 'second token' } });
     expect(secrets()).toEqual([{ token: 'second token', pin: '1234' }]);
@@ -97,7 +97,7 @@ describe('the secrets of a tool', () => {
     expect(ids.at(-1)).toBe([...vault.rows.keys()][0]);
   });
 
-  it('are not kept for what is refused', async () => {
+  it('are not stored if the change is refused', async () => {
     await expect(create({ config: { token: 'refused' } })).rejects.toEqual(refused('invalid-request'));
     const id = await create();
     const late = change(id, { config: { token: 'late' } });
@@ -106,7 +106,7 @@ describe('the secrets of a tool', () => {
     expect(secrets()).toEqual([]);
   });
 
-  it('of two who replace them at the same time are the winner’s, and the other one hears of it', async () => {
+  it('are those of one of two concurrent changes, and the other change is refused', async () => {
     const id = await create();
     const results = await Promise.allSettled(['one', 'two'].map((token) => change(id, { config: { token } }, token)));
     expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
@@ -115,13 +115,13 @@ describe('the secrets of a tool', () => {
     expect(secrets()).toEqual([{ token: results[0]!.status === 'fulfilled' ? 'one' : 'two' }]);
   });
 
-  it('are there also when the answer of the store is lost', async () => {
+  it('are stored even if the response of the event store is lost', async () => {
     store.failNextAppend('after');
     await create();
     expect([(await log()).length, secrets()]).toEqual([1, [config]]);
   });
 
-  it('are asked for anew where they can no longer be read', async () => {
+  it('are required again if they cannot be read', async () => {
     const id = await create();
     vault.reveal = () => Promise.reject(new CredentialsUnreadable('altered'));
     await expect(change(id, { config: {} })).rejects.toMatchObject({ details: { errors: { token: 'Token is required' } } });
@@ -131,11 +131,11 @@ describe('the secrets of a tool', () => {
 });
 
 describe('a tool', () => {
-  it.each(['nonsense', 'think', 'constructor'])('is not made of the kind %s', async (kind) => {
+  it.each(['nonsense', 'think', 'constructor'])('cannot be created with the kind %s', async (kind) => {
     await expect(create({ config: {} }, kind)).rejects.toEqual(refused('tool-not-found'));
   });
 
-  it('keeps of its configuration what its kind knows', async () => {
+  it('keeps only the settings that its kind declares', async () => {
     const id = await create({ config: { ...config, odd: 'x', has_encrypted_credentials: true, paper: 'thick' } });
     const [event] = await log();
     expect(JSON.parse(event!.data)).toMatchObject({ toolId: id, definition: { config: { copies: 1, paper: 'thick' } } });
@@ -156,12 +156,12 @@ describe('a tool', () => {
 
   it.each([
     ['too many actions', served(ACTIONS_PER_TOOL_MAX + 1)],
-    ['two actions of one name', served(2, () => 'get')],
+    ['two actions with the same name', served(2, () => 'get')],
     ['an action without a name', served(1, () => '')],
-    ['too long a name', served(1, () => 'x'.repeat(ACTION_NAME_CHARACTERS_MAX + 1))],
+    ['a name that is too long', served(1, () => 'x'.repeat(ACTION_NAME_CHARACTERS_MAX + 1))],
     ['a name with a line break', served(1, () => 'a\nb')],
     [
-      'parameters that nothing can be checked against',
+      'parameters that cannot be compiled to a check',
       [{ ...served(1)[0]!, parameters: { type: 'object', properties: { a: { type: 'x' } } } } as const],
     ],
   ])('with %s is refused', async (_, actions) => {
@@ -171,7 +171,7 @@ describe('a tool', () => {
     });
   });
 
-  it('takes as much as it may, and no more', async () => {
+  it('is accepted up to the maximum sizes', async () => {
     await derive(served(ACTIONS_PER_TOOL_MAX, (index) => String(index).padStart(ACTION_NAME_CHARACTERS_MAX, 'x')));
     const description = 'x'.repeat(DEFINITION_BYTES_MAX);
     await expect(derive([{ ...served(1)[0]!, description }])).rejects.toEqual(refused('tool-too-large'));
@@ -182,7 +182,7 @@ describe('a tool', () => {
     expect(secrets()).toHaveLength(1);
   });
 
-  it('whose actions its owner defines has them from there only', async () => {
+  it('whose owner defines its actions has them only in the configuration', async () => {
     const own = { actions: { act: { ...served(1)[0]!, name: 'act' } } };
     const id = await create({ config: own }, 'deriving');
     await expect(change(id, { actions: [{ name: 'act', active: false }] })).rejects.toEqual(refused('tool-invalid'));

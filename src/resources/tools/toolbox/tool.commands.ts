@@ -16,7 +16,7 @@ export class CreateTool extends Command<ToolMade> {
     readonly kind: string,
     readonly wish: ToolWish,
     readonly cause: Cause,
-    /** Given by who makes a tool for something else, so that a repetition makes no other. */
+    /** Callers that create a tool for something else give its id, so that a repetition creates no second tool. */
     readonly toolId: ToolId = newId(),
   ) {
     super();
@@ -38,7 +38,10 @@ export class CreateToolHandler implements Handler<CreateTool> {
   }
 }
 
-/** An import of an agent brings a tool along whose definition is checked and whose secrets are sealed. Repeated it does nothing. */
+/**
+ * The import of an agent creates a tool. Its definition has been checked, and its secrets are stored encrypted. A repetition does
+ * nothing.
+ */
 export class ImportTool extends Command<bigint | undefined> {
   constructor(
     readonly toolId: ToolId,
@@ -61,7 +64,7 @@ export class ImportToolHandler implements Handler<ImportTool> {
   }
 }
 
-/** A tool's owner, or an editor, changes it, puts it away or takes it out again. */
+/** The owner of a tool, or an editor, changes it or switches it on or off. */
 export class ChangeTool extends Command<bigint | undefined> {
   constructor(
     readonly toolId: ToolId,
@@ -90,7 +93,7 @@ export class ChangeToolHandler implements Handler<ChangeTool> {
   }
 }
 
-/** A tool's owner throws it away, with its secrets. Agents that still refer to it do without from then on. */
+/** The owner of a tool deletes it with its secrets. Agents that refer to it continue without it. */
 export class DeleteTool extends Command<bigint | undefined> {
   constructor(
     readonly toolId: ToolId,
@@ -110,7 +113,7 @@ export class DeleteToolHandler implements Handler<DeleteTool> {
 
   async execute({ toolId, ownerId, cause }: DeleteTool): Promise<bigint | undefined> {
     const { state, position } = await this.streams.transact(toolStream(toolId), tool, remove(ownerId), cause);
-    // A crash before this leaves sealed secrets that nothing refers to.
+    // If the process crashes here, the reaction `purge-secrets` deletes the secrets.
     if (state.definition) await this.setup.delete(ownerId, state.definition);
     return position;
   }

@@ -24,32 +24,32 @@ describe('a tool', () => {
     given(tool, [created])
       .when(create(toolId, 'bob', definition))
       .thenNothing());
-  it('says exactly which of its fields changed', () =>
+  it('records exactly the fields that changed', () =>
     given(tool, [created])
       .when(change('alice', definition, { ...definition, customName: 'Mine', status: false }))
       .then([{ type: 'ToolChanged', data: { toolId, changes: { customName: 'Mine', status: false } } }]));
-  it('is not set up anew over credentials that somebody else has replaced meanwhile', () =>
+  it('refuses new credentials if the stored ones were replaced concurrently', () =>
     given(tool, [created, { type: 'ToolChanged', data: { toolId, changes: { credentialsId: 'c2' } } }])
       .when(change('alice', definition, { credentialsId: 'c3' }))
       .thenRejected('tool-changed-meanwhile'));
-  it('keeps what somebody else has changed meanwhile beside it', () =>
+  it('keeps concurrent changes to other fields', () =>
     given(tool, [created, { type: 'ToolChanged', data: { toolId, changes: { status: false, customName: 'Theirs' } } }])
       .when(change('alice', definition, { ...definition, config: {}, displayName: 'Mine' }))
       .then([{ type: 'ToolChanged', data: { toolId, changes: { config: {}, displayName: 'Mine' } } }]));
   it.each([
     ['changed', change('bob', definition, { status: false })],
     ['deleted', remove('bob')],
-  ])('is not %s by somebody else, who hears that there is none', (_, decide) =>
+  ])('cannot be %s by another user, to whom it does not exist', (_, decide) =>
     given(tool, [created]).when(decide).thenRejected('tool-not-found'),
   );
-  it('is gone once deleted', () =>
+  it('cannot be changed after it was deleted', () =>
     given(tool, [created, deleted])
       .when(change('alice', definition, { status: false }))
       .thenRejected('tool-not-found'));
 });
 
 describe('a default tool', () => {
-  it('is there until its user switches it off', () =>
+  it('is switched on until its user switches it off', () =>
     given(defaultTools, [])
       .when(switchDefault('alice', 'memory', true))
       .thenNothing());
@@ -64,7 +64,7 @@ describe('a default tool', () => {
   });
 });
 
-it('a decision repeated at once says nothing more, and nobody but its owner changes a tool', () => {
+it('a repeated decision appends nothing, and only its owner changes a tool', () => {
   const someone = fc.constantFrom('alice', 'bob');
   const decision = fc.oneof(
     fc

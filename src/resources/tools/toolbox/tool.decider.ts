@@ -4,7 +4,7 @@ import type { Aggregate } from '../../../kernel/event-sourcing/streams.js';
 import { toolCodec } from './tool.codec.js';
 import type { ToolDefinition, ToolEvent, ToolId } from './tool.events.js';
 
-/** A tool as its stream tells it; what it is defined as stays known after it is deleted. */
+/** The state of a tool from its stream. Its definition remains after it was deleted. */
 export type Tool = Readonly<{
   id: ToolId;
   status: 'none' | 'there' | 'deleted';
@@ -31,10 +31,10 @@ function evolve(state: Tool, event: ToolEvent): Tool {
 
 type Decide = Decision<Tool, ToolEvent>;
 
-/** Told alike to those who may not know whether the tool exists. */
+/** The same answer whether the tool does not exist or belongs to another user. */
 export const toolNotFound = () => new Rejection('tool-not-found', 'Tool not found');
 
-/** What a user's own tool is defined as. @throws Rejection tool-not-found */
+/** The definition of a user's own tool. @throws Rejection tool-not-found */
 export function definitionFor(state: Tool, ownerId: string): ToolDefinition {
   if (state.status !== 'there' || state.ownerId !== ownerId || !state.definition) throw toolNotFound();
   return state.definition;
@@ -47,13 +47,16 @@ export const create =
       ? [{ type: 'ToolCreated', data: { toolId, ownerId, definition, ...(importId !== undefined && { importId }) } }]
       : [];
 
-/** What kind of tool it is never changes. */
+/** The kind of a tool cannot change. */
 export type ToolChanges = Partial<Omit<ToolDefinition, 'name'>>;
 
-/** These follow from one another, so a caller that changes one has to have seen them all. */
+/** These fields depend on each other, so a caller that changes one must have seen the current values of all. */
 const SET_UP = ['config', 'credentialsId', 'actions'] as const satisfies readonly (keyof ToolDefinition)[];
 
-/** Changes what is wanted otherwise than it was seen; what others have changed meanwhile beside that stays changed. */
+/**
+ * Changes the fields whose wanted value differs from the seen value. Concurrent changes to other fields are kept. @throws
+ * Rejection tool-not-found, tool-changed-meanwhile
+ */
 export const change =
   (ownerId: string, seen: ToolDefinition, wanted: ToolChanges): Decide =>
   (state) => {
@@ -66,7 +69,7 @@ export const change =
     return [{ type: 'ToolChanged', data: { toolId: state.id, changes } }];
   };
 
-/** The fields that would not stay as they are. */
+/** The fields whose value would change. */
 function differing(current: ToolDefinition, wanted: ToolChanges): ToolChanges {
   const before: Readonly<Record<string, unknown>> = current;
   return Object.fromEntries(Object.entries(wanted).filter(([field, value]) => !same(before[field], value)));

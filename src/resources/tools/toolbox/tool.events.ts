@@ -2,7 +2,7 @@ import type { Event } from '../../../kernel/event-sourcing/events.js';
 
 export type ToolId = string;
 
-/** A parameter of an action. What the model does not fill has a fixed value, which the model never sees. */
+/** A parameter of an action. A parameter that the model does not fill has a fixed value, which the model does not see. */
 export type ParameterDefinition = Readonly<{
   type?: string;
   description?: string;
@@ -22,26 +22,26 @@ export type ParametersDefinition = Readonly<{
 
 export type Access = 'read' | 'write';
 
-/** What a tool can do for a model, in the words in which clients send and read it. */
+/** An action that a tool offers to models, with the field names of the API. */
 export type ActionDefinition = Readonly<{
   name: string;
   description: string;
-  /** Switched off, it is not offered to models. */
+  /** If false, the action is not offered to models. */
   active: boolean;
   parameters: ParametersDefinition;
   require_approval?: boolean;
-  /** Said by the owner, it goes before every other sign of what the action does. */
+  /** Set by the owner; it takes precedence over all other signs of what the action does. */
   access?: Access;
-  /** Calling it twice is the same as calling it once. */
+  /** Calling it twice has the same effect as calling it once. */
   idempotent?: boolean;
-  /** What a tool server says of its action. */
+  /** The hints of a tool server about its action. */
   annotations?: Readonly<{ readOnlyHint?: boolean; destructiveHint?: boolean; idempotentHint?: boolean }>;
   [field: string]: unknown;
 }>;
 
-/** A tool as its owner set it up. Secrets are not here: `credentialsId` names where they are kept, encrypted. */
+/** A tool as its owner set it up. It holds no secrets: `credentialsId` names where they are stored, encrypted. */
 export type ToolDefinition = Readonly<{
-  /** What kind of tool it is: `api_tool`, `mcp_tool`, `memory` … */
+  /** The kind of the tool: `api_tool`, `mcp_tool`, `memory` … */
   name: string;
   displayName: string;
   customName: string;
@@ -49,7 +49,7 @@ export type ToolDefinition = Readonly<{
   config: Readonly<Record<string, unknown>>;
   credentialsId: string | null;
   actions: readonly ActionDefinition[];
-  /** Offered to chats, or put away. */
+  /** Whether the tool is switched on. Only then it is offered to chats. */
   status: boolean;
 }>;
 
@@ -59,11 +59,11 @@ export type ToolCreated = Event<
     toolId: ToolId;
     ownerId: string;
     definition: ToolDefinition;
-    /** The import of an agent that made it: it is listed once the agent says that the import was applied. */
+    /** The import of an agent that created the tool. The tool is listed only after the agent's import was applied. */
     importId?: string;
   }
 >;
-/** Holds exactly the fields that changed, each whole. */
+/** Holds exactly the fields that changed, each with its whole value. */
 export type ToolChanged = Event<'ToolChanged', { toolId: ToolId; changes: Partial<ToolDefinition> }>;
 export type ToolDeleted = Event<'ToolDeleted', { toolId: ToolId }>;
 
