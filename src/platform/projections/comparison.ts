@@ -47,12 +47,13 @@ export async function firstDifference(sql: Sql | TransactionSql, live: string, r
     const other = theirs.find((candidate) => candidate.table === table);
     if (other?.columns.join() !== columns.join())
       return { table, key: 'columns', live: columns, rebuilt: other?.columns ?? null };
+    // As text: `jsonb` refuses some of what `json` holds, and takes for the same what the checksums tell apart.
     const rowsOf = (schema: string) => sql`
-      select to_jsonb(k) as key, to_jsonb(v) as value, count(*) as times
+      select to_jsonb(k) as key, to_json(v)::text as value, count(*) as times
       from ${sql(schema)}.${sql(table)} as t, lateral (select ${columnsOf(sql, key)}) as k, lateral (select ${columnsOf(sql, columns)}) as v
       group by 1, 2`;
     const [difference] = await sql<Difference[]>`
-      select ${table} as "table", key, l.value as live, r.value as rebuilt
+      select ${table} as "table", key, l.value::json as live, r.value::json as rebuilt
       from (${rowsOf(live)}) as l full join (${rowsOf(rebuilt)}) as r using (key)
       where l.value is distinct from r.value or l.times <> r.times
       order by key limit 1`;

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
+import { checksumsOf, firstDifference, sameChecksums } from './comparison.js';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await testDatabase();
+});
+afterAll(() => database.close());
+beforeEach(async () => {
+  const { sql } = database;
+  for (const schema of ['live', 'rebuilt']) {
+    await sql`drop schema if exists ${sql(schema)} cascade`;
+    await sql`create schema ${sql(schema)}`;
+    await sql`create table ${sql(schema)}.thing (id text primary key, said json not null)`;
+  }
+});
+
+const has = async (schema: 'live' | 'rebuilt', id: string, said: string) => {
+  const { sql } = database;
+  await sql`insert into ${sql(schema)}.thing values (${id}, ${said}::text::json)`;
+};
+
+const areSame = async () => sameChecksums(await checksumsOf(database.sql, 'live'), await checksumsOf(database.sql, 'rebuilt'));
+
+describe('two schemas whose JSON', () => {
+  it('holds characters that Postgres refuses elsewhere are compared, and the difference is named', async () => {
+    for (const schema of ['live', 'rebuilt'] as const) await has(schema, 'a', String.raw`{"text": "\u0000 \ud800"}`);
+    expect(await firstDifference(database.sql, 'live', 'rebuilt')).toBeUndefined();
+    await has('live', 'b', String.raw`{"text": "\u0000"}`);
+    expect(await areSame()).toBe(false);
+    expect(await firstDifference(database.sql, 'live', 'rebuilt')).toEqual({
+      ...{ table: 'thing', key: { id: 'b' } },
+      ...{ live: { id: 'b', said: { text: '\0' } }, rebuilt: null },
+    });
+  });
+
+  it('says the same in another order differ, by checksums and by rows', async () => {
+    await has('live', 'a', '{"one": 1, "two": 2}');
+    await has('rebuilt', 'a', '{"two": 2, "one": 1}');
+    expect(await areSame()).toBe(false);
+    expect(await firstDifference(database.sql, 'live', 'rebuilt')).toMatchObject({ table: 'thing', key: { id: 'a' } });
+  });
+});
