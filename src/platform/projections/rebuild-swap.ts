@@ -11,10 +11,16 @@ const DROPS_TRIED_MAX = 20;
 
 /**
  * By renaming alone: unlike dropping, that waits for no reader, and a reader who has begun ends on the rows it began
- * with. Who asks after the commit gets the new ones.
+ * with. Who asks after the commit gets the new ones. The writer of the old ones is fenced out, for what it knows of them, as
+ * what is parked, may not hold for these.
  */
 export async function putInPlace(tx: TransactionSql, schema: string, hasLive: boolean): Promise<void> {
-  if (hasLive) await tx`alter schema ${tx(schema)} rename to ${tx(retiredOf(schema))}`;
+  if (hasLive) {
+    await tx`
+      update ${tx(rebuiltOf(schema))}.checkpoint as rebuilt set epoch = greatest(rebuilt.epoch, live.epoch) + 1
+      from ${tx(schema)}.checkpoint as live`;
+    await tx`alter schema ${tx(schema)} rename to ${tx(retiredOf(schema))}`;
+  }
   await tx`alter schema ${tx(rebuiltOf(schema))} rename to ${tx(schema)}`;
 }
 

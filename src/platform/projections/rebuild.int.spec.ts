@@ -192,6 +192,37 @@ describe('A rebuild', () => {
     expect(projector.failureOf('accounts')).toBeUndefined();
   });
 
+  it('leaves nothing of what an interrupted one had made of more than a restored log holds', async () => {
+    const before = await project();
+    await reached(await openAccounts(3, 5));
+    await before.stop();
+    const cancel = new AbortController();
+    const cancelled = rebuild(accounts(), { signal: cancel.signal, onProgress: () => cancel.abort() });
+    await expect(cancelled).rejects.toThrow(RebuildCancelled);
+    store = new InMemoryEventStore();
+    await append(store, 'account-1', opened('1'), moved('1', 4));
+    expect(await rebuild()).toMatchObject({ swapped: true, resumedAt: undefined, events: 2 });
+    expect(await cents()).toBe(4);
+  });
+
+  it('has live learn what was parked in what it goes on with', async () => {
+    await project();
+    await reached(await openAccounts(2, 2));
+    const { on, ...same } = accounts();
+    const refuses = () => {
+      throw new Error('Refused.');
+    };
+    expect(await rebuild({ ...same, on: { ...on, MoneyMoved: refuses } })).toMatchObject({ swapped: true });
+    await append(store, 'account-1', moved('1', 5));
+    await reached(await append(store, 'account-2', opened('2')));
+    const held = await database.sql`select entity, count(*)::integer as events from accounts.held group by 1 order by 1`;
+    expect(held).toMatchObject([
+      { entity: 'account-0', events: 2 },
+      { entity: 'account-1', events: 3 },
+    ]);
+    expect(await cents()).toBe(0);
+  });
+
   it('makes rows where there were none, and parks what cannot be applied there as well', async () => {
     await append(store, 'account-a', opened('a'), moved('a', 5), moved('a', -50));
     await append(store, 'account-b', opened('b'), moved('b', 3));

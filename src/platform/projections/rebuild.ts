@@ -115,12 +115,12 @@ export class Rebuild {
     };
   }
 
-  /** What an earlier run left, if the same code made it and it can still be brought to where live is; else afresh. */
+  /** What an earlier run left, if the same code made it and it can still be brought to where live and the log are; else afresh. */
   private async openShadow(): Promise<ProjectionWriter> {
-    const { sql, definition, shadow } = this;
+    const { sql, definition, shadow, store } = this;
     const left = await readCheckpoint(sql, shadow);
-    const live = await this.livePosition();
-    if (left && left.fingerprint === definition.fingerprint && (live === undefined || left.position <= live)) {
+    const ends = [await store.head(), await this.livePosition()];
+    if (left?.fingerprint === definition.fingerprint && ends.every((end) => end === undefined || left.position <= end)) {
       this.resumedAt = left.position;
     } else {
       await dropSchema(sql, shadow);
