@@ -119,7 +119,7 @@ export class ReactionRunner {
     for (let attempt = 1, faults = 0; !signal.aborted; attempt++) {
       try {
         if (this.aside.has(event.stream)) {
-          await this.table.park(event, new HeldBack(event.stream));
+          await this.table.hold(event, new HeldBack(event.stream));
           return true;
         }
         await turn(() => this.handle(event, signal));

@@ -44,11 +44,12 @@ export async function createReactionTables(sql: Sql): Promise<void> {
 
 /**
  * Takes reactions that are further than the log to its end, and answers their names: they have done what is in the log, and
- * what they did beyond is done.
+ * what they did beyond is done. What was parked beyond has not happened.
  */
 export async function takeBackReactions(sql: Sql, head: bigint): Promise<readonly string[]> {
   const [there] = await sql`select 1 from pg_tables where schemaname = 'reactions' and tablename = 'reaction_checkpoint'`;
   if (!there) return [];
+  await sql`delete from reactions.parked where position > ${String(head)}`;
   const rows = await sql<{ reaction: string }[]>`
     update reactions.reaction_checkpoint set position = ${String(head)}, epoch = epoch + 1
     where position > ${String(head)} returning reaction`;
@@ -89,11 +90,15 @@ export class ReactionTable {
 
   /** Sets an event aside, for good or until somebody asks for it to be tried again. */
   async park(event: StoredEvent, fault: unknown): Promise<void> {
-    const error = describeFault(fault);
     await this.sql`
-      insert into reactions.parked (reaction, position, stream, type, error, event)
-      values (${this.reaction}, ${String(event.position)}, ${event.stream}, ${event.type}, ${error}, ${keep(event)})
+      insert into reactions.parked ${this.sql(this.rowOf(event, fault))}
       on conflict (reaction, position) do update set error = excluded.error, retry = false`;
+  }
+
+  /** Sets an event aside that was not tried; one that is aside already stays as it is. */
+  async hold(event: StoredEvent, reason: Error): Promise<void> {
+    await this.sql`
+      insert into reactions.parked ${this.sql(this.rowOf(event, reason))} on conflict (reaction, position) do nothing`;
   }
 
   /** The streams of which something is set aside. */
@@ -125,6 +130,11 @@ export class ReactionTable {
 
   async free(event: StoredEvent): Promise<void> {
     await this.sql`delete from reactions.parked where reaction = ${this.reaction} and position = ${String(event.position)}`;
+  }
+
+  private rowOf(event: StoredEvent, fault: unknown) {
+    const { position, stream, type } = event;
+    return { reaction: this.reaction, position: String(position), stream, type, error: describeFault(fault), event: keep(event) };
   }
 }
 

@@ -173,6 +173,25 @@ describe('A reaction', () => {
     expect(await parkedEvents()).toEqual([]);
   });
 
+  it('says still why an event was parked when that comes once more', async () => {
+    await append(store, 'bell-b', rang(1));
+    const last = await append(store, 'bell-a', rang(1), rang(2));
+    const act = async ({ stream }: Recorded<Rang>, signal: AbortSignal) => {
+      if (stream === 'bell-a') throw new Error('unlucky');
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      signal.throwIfAborted();
+    };
+    const first = start(act);
+    await eventually(async () => (await parkedEvents()).length === 2);
+    const parked = await parkedEvents();
+    await first.stop();
+    start();
+    // Bell B has kept the checkpoint back: all of it comes again.
+    await eventually(() => isCheckpointAt(last));
+    expect(heard).toEqual(['bell-b 1']);
+    expect(await parkedEvents()).toEqual(parked);
+  });
+
   it('parks an event that fails for its own reasons, lets the others pass, and tries again when asked', async () => {
     let broken = true;
     start(async (event) => {
@@ -203,5 +222,24 @@ describe('A reaction', () => {
     await append(store, 'bell-a', rang(3));
     await eventually(() => heard.length === 3);
     expect(heard).toEqual(['bell-a 1', 'bell-a 2', 'bell-a 3']);
+  });
+
+  it('forgets what was parked of events that a restored log does not have', async () => {
+    const unlucky = async () => {
+      throw new Error('unlucky');
+    };
+    const before = start(unlucky);
+    await append(store, 'bell-a', rang(1));
+    await append(store, 'bell-b', rang(2));
+    await eventually(async () => (await parkedEvents()).length === 2);
+    await before.stop();
+    store = new InMemoryEventStore();
+    const head = await append(store, 'bell-a', rang(1));
+    await takeBackReactions(database.sql, head);
+    await append(store, 'bell-b', rang(3));
+    start();
+    await eventually(() => heard.length > 0);
+    expect(heard).toEqual(['bell-b 3']);
+    expect(await parkedEvents()).toMatchObject([{ stream: 'bell-a' }]);
   });
 });
