@@ -1,12 +1,14 @@
 import { noInputGuard } from '../../../../test/support/guardrails.js';
 import { LogEarlierTurns } from '../../../../test/support/log-earlier-turns.js';
 import { describe, expect, it } from '@jest/globals';
-import type { Commands } from '../../../kernel/commands.js';
+import { commandsOver } from '../../../../test/support/commands-over.js';
 import { idempotencyKeys } from '../../../../test/support/idempotency-keys.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { NoLimits } from '../../../../test/support/no-limits.js';
+import { turnPaused, waitingCall } from '../../../../test/support/pauses.js';
 import { answeringOptions, cause, eventsOf, settings } from '../../../../test/support/turns.js';
-import { conclude, conversation, remove, requestStop } from '../../conversation/conversation.decider.js';
+import { conclude, conversation, remove, requestStop, startTurn } from '../../conversation/conversation.decider.js';
+import { pause, resume } from '../../conversation/pause.decider.js';
 import { conversationStream } from '../../conversation/conversation.events.js';
 import type { SignedInUser } from '../../../resources/identity/caller.js';
 import { LOG_START } from '../../../kernel/event-sourcing/event-store.js';
@@ -19,7 +21,7 @@ import { readTranscript, type Transcript, TURN_RUNNER } from '../loop/transcript
 import { AskQuestionIntake } from './ask-question-intake.js';
 import type { FrameTail } from '../../journal/frame-tail.js';
 import type { TakenTurn, TurnTaker } from './turn-taker.js';
-import { type AskQuestion, AskQuestionHandler } from './question.commands.js';
+import { AskQuestionHandler, ResumeTurnHandler } from './question.commands.js';
 import type { QuestionRequest } from './question.dto.js';
 import type { QuestionResolver, ResolvedQuestion } from './resolve-question.js';
 import { systemIds } from '../../../platform/system-ids.js';
@@ -42,8 +44,10 @@ function intake(
   const { store } = streams;
   const earlierTurns = new LogEarlierTurns(store);
   const handler = new AskQuestionHandler(streams, earlierTurns);
-  const commands = { execute: (command: AskQuestion) => handler.execute(command) } as unknown as Commands;
+  const clock = { now: () => new Date() };
+  const commands = commandsOver(handler, new ResumeTurnHandler(streams, clock));
   const resolver = {
+    agentBehind: async () => undefined,
     resolve: async (request: QuestionRequest): Promise<ResolvedQuestion> => ({
       question: request.question!,
       ownerId: 'alice',
@@ -62,7 +66,7 @@ function intake(
     streams,
     idempotencyKeys(streams),
     new InProcessWorkQueue(),
-    { now: () => new Date() },
+    clock,
     systemIds,
     answeringOptions,
     limits,
@@ -270,4 +274,41 @@ it('a request that fails after it was let pass counts no more', async () => {
   const { accept } = intake(gate);
   await expect(accept({ question: 'Why?', conversation_id: newId() })).rejects.toMatchObject({ code: 'conversation-not-found' });
   expect(gate.withdrawn).toEqual(gate.admitted);
+});
+
+describe('a resumption', () => {
+  const DENIED = [{ call_id: 'k1', decision: 'denied' }];
+
+  /** A turn that waits, and requests that decide on its call; `first` goes before the first of them, once that was let pass. */
+  async function waiting(first: (streams: Streams, conversationId: string) => Promise<unknown> = () => Promise.resolve()) {
+    const streams = new Streams(new InMemoryEventStore(), systemTiming);
+    const { conversationId, turnId } = await intake(new NoLimits(), undefined, streams).accept({ question: 'Why?' });
+    const stream = conversationStream(conversationId);
+    const expiresAt = new Date(Date.now() + 60_000).toISOString();
+    const { data } = turnPaused({ conversationId, turnId }, [waitingCall('k1')], { expiresAt });
+    await streams.transact(stream, conversation, startTurn(turnId, 'p1'), cause);
+    await streams.transact(stream, conversation, pause(data, 'p1'), cause);
+    const limits = new (class extends NoLimits {
+      override admit = async (): Promise<void> => void (await first(streams, conversationId));
+    })();
+    const { accept } = intake(limits, undefined, streams);
+    const deny = () => accept({ conversation_id: conversationId, tool_actions: DENIED }, 'k');
+    return { deny, turnId, events: async () => (await eventsOf(streams.store, stream)).map(({ type }) => type) };
+  }
+
+  it('is repeated under its key without being decided twice', async () => {
+    const { deny, turnId, events } = await waiting();
+    await expect(deny()).resolves.toMatchObject({ turnId, replayed: false });
+    await expect(deny()).resolves.toMatchObject({ turnId, replayed: true });
+    expect((await events()).filter((type) => type === 'TurnResumed')).toHaveLength(1);
+  });
+
+  it('that another one was faster than is refused each time it is repeated under its key', async () => {
+    const approve = resume([{ callId: 'k1', decision: 'approved' }], { userId: 'alice' }, new Date());
+    const { deny, events } = await waiting((streams, conversationId) =>
+      streams.transact(conversationStream(conversationId), conversation, approve, cause),
+    );
+    for (let attempt = 0; attempt < 2; attempt++) await expect(deny()).rejects.toMatchObject({ code: 'resume-in-progress' });
+    expect(await events()).not.toContain('ToolCallDenied');
+  });
 });

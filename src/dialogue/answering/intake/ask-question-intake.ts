@@ -18,6 +18,7 @@ import { WorkQueue } from '../../../kernel/work-queue.js';
 import { type Admission, type LimitedAgent, UsageLimits } from '../../../work/limits/usage-limits.port.js';
 import { InputGuard } from './input-guard.js';
 import { AnsweringOptions } from '../loop/answering-options.js';
+import { newestFirst } from '../loop/past-exchanges.js';
 import { readTranscript } from '../loop/transcript.js';
 import type { TurnToRun } from '../../journal/message.events.js';
 import { FrameTail } from '../../journal/frame-tail.js';
@@ -29,8 +30,8 @@ import { answersOf } from './tool-actions.policy.js';
 import { type Seat, TurnTaker } from './turn-taker.js';
 import { TURNS_QUEUE } from './turns-queue.js';
 
-/** What a request started, as its idempotency key keeps it; `after` is the last frame of before, where there is one. */
-type Started = TurnToRun & Readonly<{ after?: number }>;
+/** What a request started, as its idempotency key keeps it. Of one that resumes a turn: the last frame of before, and its own id. */
+type Started = TurnToRun & Readonly<{ after?: number; requestId?: string }>;
 
 /** What is answered begins with the frame after `after`. */
 export type AcceptedQuestion = TurnToRun & Readonly<{ after: number; replayed: boolean; position: bigint | undefined }>;
@@ -117,7 +118,8 @@ export class AskQuestionIntake {
     // Who is no party to the conversation hears nothing of its agent.
     const agent = belongsTo(state, caller) ? await this.resolver.agentBehind(caller, state.agentId) : undefined;
     const found = lastPauseOf(state, answers);
-    const fresh: Started = { conversationId, turnId: found?.turnId ?? '', after: found?.lastId ?? -1 };
+    const { correlationId: requestId } = caller.cause;
+    const fresh: Started = { conversationId, turnId: found?.turnId ?? '', after: found?.lastId ?? -1, requestId };
     const refuse = async () => void resume(answers, caller, now)(state);
     // A turn that waits for no decision now may wait for another one in a moment.
     if (way.idempotencyKey === undefined) await refuse();
@@ -125,14 +127,23 @@ export class AskQuestionIntake {
     return this.withinLimits(admission, async (admit) => {
       const { replayed, ids } = await this.idsFor(request, caller, way, fresh, refuse, admit);
       const resuming = this.resumed(state, ids.turnId, answers, caller);
-      const { position } = await resuming.catch((error: unknown) => {
-        // Repeated, it was decided the first time.
-        if (replayed && error instanceof Rejection && DECIDED.has(error.code)) return { position: undefined };
+      const { position } = await resuming.catch(async (error: unknown) => {
+        const isDecided = replayed && error instanceof Rejection && DECIDED.has(error.code);
+        if (isDecided && (await this.hasResumed(ids))) return { position: undefined };
         throw error;
       });
       this.nudge(ids);
-      return { ...ids, after: ids.after ?? -1, replayed, position };
+      return { conversationId, turnId: ids.turnId, after: ids.after ?? -1, replayed, position };
     });
+  }
+
+  /** Whether the request that used its key first has resumed the turn; another one may have been faster. */
+  private async hasResumed({ conversationId, turnId, requestId }: Started): Promise<boolean> {
+    for await (const { type, data, cause } of newestFirst(this.streams.store, conversationStream(conversationId), undefined)) {
+      if (type === 'TurnResumed' && cause.correlationId === requestId) return true;
+      if (type === 'TurnAsked' && data.turnId === turnId) return false;
+    }
+    return false;
   }
 
   /** What is said of the calls of a guarded turn is checked before it is stored. */
