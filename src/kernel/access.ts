@@ -1,4 +1,4 @@
-/** What a personal access token can be given, and what the reference says of it. */
+/** The scopes of personal access tokens, with the description that the API reference shows for each. */
 export const SCOPES = {
   'agents:read': 'List and read agents',
   'agents:write': 'Create, change, pin and delete agents',
@@ -26,27 +26,27 @@ export type Scope = keyof typeof SCOPES;
 
 export const isScope = (text: unknown): text is Scope => typeof text === 'string' && Object.hasOwn(SCOPES, text);
 
-/** The kinds of resources of which a token can be restricted to some. */
+/** The kinds of resources that a token can be restricted to single items of. */
 export const FAMILIES = ['agents', 'sources', 'prompts', 'tools', 'workflows'] as const;
 
 export type Family = (typeof FAMILIES)[number];
 
-/** All families but agents. The id of an agent does not say what the agent uses of them. */
+/** All families except agents. An agent may use resources of these families, which its id does not reveal. */
 export const FAMILIES_OF_AGENTS_PARTS: readonly Family[] = ['sources', 'prompts', 'tools', 'workflows'];
 
-/** Where a request names a resource by its id. */
+/** The place in a request that holds the id of a resource. */
 export type Place = Readonly<{ in: 'path' | 'query' | 'body'; name: string }>;
 
-/** Who a route is for. `capability`: for those who know the address, or what is sent to it, which holds a secret. */
+/** Who may call a route. `capability`: any caller that presents the secret in the address or in the body. */
 export type Audience = 'anyone' | 'capability' | 'user' | 'caller' | 'key' | 'device';
 
 /**
- * What is done. `list` shows of a family what the token may see; `describe` shows nothing that
- * belongs to a user; what `import` makes or changes is known once its file is read.
+ * What a route does. `list` returns only those items of a family that the token may see. `describe` returns nothing that
+ * belongs to a user. What `import` creates or changes is known only after its file is read.
  */
 export type Action = 'ask' | 'change' | 'create' | 'delete' | 'describe' | 'import' | 'list' | 'read' | 'search';
 
-/** What the holder of a grant may do with somebody else's thing, each on its own. */
+/** What a grant allows its holder to do with another user's resource. Each action is granted separately. */
 export type ResourceAction =
   | 'use'
   | 'view'
@@ -63,32 +63,32 @@ export type ResourceAction =
   | 'share'
   | 'delete';
 
-/** What a route says of itself, so that one function can decide who may use it. */
+/** The access declaration of a route. One function decides from it who may call the route. */
 export type RouteAccess = Readonly<{
   for: Audience;
   action: Action;
   /** The kind of resource, in the plural. */
   of: string;
-  /** The token needs one of them. Missing: no token is let in. */
+  /** The token needs one of these scopes. If missing, the route refuses every token. */
   scopes?: readonly Scope[] | 'any-token';
-  /** Where the request names the resource. A token that is restricted in its family has to name one of its own there. */
+  /** The place of the resource's id. A token that is restricted in the family must name one of its own resources there. */
   at?: Place;
-  /** Where the request names other resources. */
+  /** The places of the ids of other resources. */
   refs?: readonly (Place & Readonly<{ family: Family }>)[];
-  /** A token that is restricted in one of these families is not let in. */
+  /** The route refuses a token that is restricted in one of these families. */
   closedToRestricted?: readonly Family[];
   /**
-   * What a team has to let a user do with another's thing, for the user to come in: with a thing of the route's own family, or of
-   * `grantedOn`. Missing: the route is for owners alone.
+   * The action that a team must grant a user who calls the route for another user's resource. The resource is of the route's own
+   * family, or of `grantedOn`. If missing, only owners may call the route.
    */
   granted?: ResourceAction;
   grantedOn?: Family;
-  /** Who reads a shared conversation whose link lets readers ask comes in with that link, where keys of agents do. */
+  /** A reader of a shared conversation may call the route with a link that allows questions, in place of an agent key. */
   links?: 'too';
-  /** Who has the link of a shared conversation reads here what the link shows: its token comes as `share_token`. */
+  /** A reader of a shared conversation sees here what the link shows. The request carries the link's token as `share_token`. */
   shownByLinks?: 'too';
   /** The role that the caller needs in the team that the route is about. */
   inTeam?: 'member' | 'team_admin' | 'owner';
-  /** The handler refuses something else first, and then asks for a user itself. */
+  /** The handler checks something else first and then requires a user itself. */
   userIsAskedLater?: true;
 }>;

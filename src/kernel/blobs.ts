@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** A stored run of bytes, named by its content. */
+/** The reference of a blob: the hash and the size in bytes of its content. */
 export type BlobRef = Readonly<{ sha256: string; size: number }>;
 
 /** Whether a text can name a blob: a SHA-256 in lower-case hexadecimal digits. */
@@ -10,12 +10,12 @@ export class BlobMissing extends Error {
   override readonly name = 'BlobMissing';
 }
 
-/** The store of blobs did not answer in time; a blob that was on its way in is not stored. */
+/** The blob store did not answer in time. A blob that was being written is not stored. */
 export class BlobsUnavailable extends Error {
   override readonly name = 'BlobsUnavailable';
 }
 
-/** All bytes of a blob, in memory that belongs to the caller alone. @throws BlobMissing, BlobsUnavailable */
+/** All bytes of a blob, in a fresh buffer that only the caller uses. @throws BlobMissing, BlobsUnavailable */
 export async function bytesOf(blobs: Blobs, { sha256, size }: BlobRef): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = new Uint8Array(size);
   let filled = 0;
@@ -26,9 +26,9 @@ export async function bytesOf(blobs: Blobs, { sha256, size }: BlobRef): Promise<
   return bytes;
 }
 
-/** Uploaded bytes, kept outside the log; events carry the reference. A blob never changes; the same bytes are stored once. */
+/** The store of uploaded bytes. Events hold only the reference. A blob never changes, and equal bytes are stored once. */
 export abstract class Blobs {
-  /** Stores the stream whole or not at all. @throws BlobsUnavailable, or the stream's own error */
+  /** Stores all bytes of the stream or none. @throws BlobsUnavailable, or the stream's own error */
   abstract put(bytes: Readable): Promise<BlobRef>;
   /** @throws BlobMissing */
   abstract get(sha256: string): Promise<Readable>;

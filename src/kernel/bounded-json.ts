@@ -1,14 +1,14 @@
 import { Rejection } from './rejection.js';
 
-/** Objects and arrays may be nested this deep: far more than anybody writes, far less than recursion survives. */
+/** Maximum nesting of objects and arrays: far more than real requests have, far less than overflows the stack. */
 export const JSON_DEPTH_MAX = 100;
-/** Fields of objects and elements of arrays, on all levels together: 0.6 µs each to parse, and some more to work on. */
+/** Maximum number of object fields and array elements on all levels together. Parsing one takes 0.6 µs, handling it more. */
 export const JSON_ENTRIES_MAX = 20_000;
-/** V8 hashes texts by their length alone from 16 KiB on, so that long keys would be compared each with each. */
+/** V8 hashes strings of 16 KiB and more by their length only, so many long keys would be compared pair by pair. */
 export const JSON_KEY_BYTES_MAX = 8 * 1024;
-/** A backslash costs as much as ten other bytes. A description of an API of 8 MB has half as many in front of its quotes. */
+/** Parsing a backslash takes as long as parsing ten other bytes. An 8 MB API description has half as many, before its quotes. */
 export const JSON_ESCAPES_MAX = 1_000_000;
-/** Numbers, words, blanks and punctuation: far more than so many entries have, however they are indented. */
+/** Maximum bytes of numbers, literals, white space and punctuation: far more than JSON_ENTRIES_MAX indented entries have. */
 const JSON_BARE_BYTES_MAX = 1024 * 1024;
 
 export type JsonLimits = Readonly<{
@@ -30,15 +30,15 @@ export const JSON_LIMITS: JsonLimits = {
 const [SPACE, QUOTE, COMMA, COLON, BACKSLASH] = [0x20, 0x22, 0x2c, 0x3a, 0x5c];
 const [BRACE, BRACE_END, BRACKET, BRACKET_END] = [0x7b, 0x7d, 0x5b, 0x5d];
 
-/** What JSON is made of besides texts, numbers and words. */
+/** The structural characters of JSON, and the quote. */
 const MARKS = new Uint8Array(256);
 for (const mark of [QUOTE, COMMA, COLON, BRACE, BRACE_END, BRACKET, BRACKET_END]) MARKS[mark] = 1;
-/** A longer piece of a string is searched natively, which takes a twentieth of the time. */
+/** Longer parts of a string are searched by `Buffer.indexOf`, which takes a twentieth of the time. */
 const SHORT_BYTES = 48;
 
 /**
- * Measures a JSON text as its bytes come in, before anything of it is parsed: a parser builds whatever it is given, and an
- * entry costs as much as a hundred bytes of text. Of the syntax it knows only how much punctuation so many entries may have.
+ * Checks the limits of a JSON text while its bytes arrive, before the text is parsed. The parser itself has no limits, and an
+ * entry takes as much memory as a hundred bytes of text. The meter does not check syntax, only the amount of punctuation.
  */
 export class JsonMeter {
   private entries = 0;
@@ -47,31 +47,31 @@ export class JsonMeter {
   private escapes = 0;
   private bareBytes = 0;
   private isQuoted = false;
-  /** After an opening bracket, until something stands in it. */
+  /** Whether the newest bracket is open and still empty. */
   private isFresh = false;
-  /** Bytes of the newest string, which is a key if a colon follows. */
+  /** Length in bytes of the newest string. The string is a key if a colon follows. */
   private stringBytes = 0;
-  /** Bytes of what comes next that an escape has already taken. */
+  /** Number of bytes at the start of the next chunk that belong to an escape sequence of this one. */
   private taken = 0;
   private readonly marksMax: number;
 
-  /** @param what the text is to whom it is refused */
+  /** @param what names the text in error messages, for example `The body` */
   constructor(
     private readonly what: string,
     private readonly limits: JsonLimits = JSON_LIMITS,
   ) {
-    // An entry has two strings, a colon, a comma and two brackets at most.
+    // An entry has at most two strings, a colon, a comma and two brackets.
     this.marksMax = 6 * (limits.entriesMax + 1);
   }
 
-  /** @throws Rejection invalid-request (too deep, or no JSON), too-large */
+  /** @throws Rejection invalid-request (nested too deep, or invalid JSON), too-large */
   read(bytes: Buffer): void {
     let at = this.taken;
     while (at < bytes.length) at = this.isQuoted ? this.readString(bytes, at) : this.readBare(bytes, at);
     this.taken = at - bytes.length;
   }
 
-  /** Up to the end of the string, or of the bytes. */
+  /** Reads to the end of the string or of the bytes, and returns the next offset. */
   private readString(bytes: Buffer, from: number): number {
     let at = from;
     let [quote, backslash] = [-1, -1];
@@ -95,7 +95,7 @@ export class JsonMeter {
     return at + 1;
   }
 
-  /** Up to the next string, or the end of the bytes. */
+  /** Reads to the next string or the end of the bytes, and returns the next offset. */
   private readBare(bytes: Buffer, from: number): number {
     const { length } = bytes;
     let at = from;
@@ -152,7 +152,7 @@ function placeOf(byte: number, bytes: Buffer, from: number): number {
   return place < 0 ? bytes.length : place;
 }
 
-/** What a JSON text says that came within something else, as a field may. @throws SyntaxError; Rejection past a limit */
+/** Parses a JSON text that is embedded in a request, for example in a form field. @throws SyntaxError; Rejection past a limit */
 export function parseBoundedJson(text: string, what: string): unknown {
   new JsonMeter(what).read(Buffer.from(text));
   return JSON.parse(text) as unknown;

@@ -1,4 +1,4 @@
-/** The time, as far as commands and tickers are concerned; tests bring their own. */
+/** The time of day for commands and tickers. Tests replace it. */
 export abstract class Clock {
   abstract now(): Date;
 }

@@ -1,49 +1,49 @@
-/** Whether something the service rests on answers, and how fast. */
+/** Whether a dependency of the service answers, and after how many milliseconds. */
 export type DependencyCondition = Readonly<{ ok: boolean; ms: number; error?: string }>;
 
-/** How a projection or reaction keeps up with the log. Positions are opaque: `behind` says how much, not how many events. */
+/** The progress of a projection or reaction. `behind` is a difference of log positions, not a number of events. */
 export type FollowerCondition = Readonly<{
-  /** Whether what it wrote can be used: not where another version wrote it, nor where it failed before it got anywhere. */
+  /** False if another version wrote its rows, or if it failed before its first checkpoint. Its rows cannot be used then. */
   ok: boolean;
   position: string | null;
   behind: string | null;
   secondsBehind: number | null;
-  /** Entities (of a projection) or events (of a reaction) that were set aside, and how many events wait with them. */
+  /** `parked` counts the entities of a projection, or the events of a reaction, that failed; `held` the events that wait for them. */
   parked: number;
   held: number;
   error?: string;
 }>;
 
 /**
- * `ready`: the process can do its work. `degraded`: it answers, but something that its work needs does not get on. `not_ready`: it
- * cannot do its work, so it should get no requests.
+ * `ready`: the process works. `degraded`: it answers requests, but a part that they need makes no progress. `not_ready`: it
+ * cannot answer requests and should get none.
  */
 export type Readiness = 'ready' | 'degraded' | 'not_ready';
 
-/** Something that keeps the process from being ready, and why: a sentence for its operators. */
+/** A state of readiness below `ready`, with the reason as a sentence for operators. */
 export type Impairment = Readonly<{ readiness: Exclude<Readiness, 'ready'>; reason: string }>;
 
 export const notReady = (reason: string): Impairment => ({ readiness: 'not_ready', reason });
 export const degraded = (reason: string): Impairment => ({ readiness: 'degraded', reason });
 
-/** Looks for an impairment besides those of dependencies and followers. */
+/** Finds an impairment that is not one of a dependency, projection or reaction. */
 export type ReadinessCheck = () => Promise<Impairment | undefined>;
 
 export type ConditionReport = Readonly<{
   readiness: Readiness;
-  /** Empty when ready; what makes it unready comes first. */
+  /** Empty when ready. The reasons for `not_ready` come first. */
   reasons: readonly string[];
   dependencies: Readonly<Record<string, DependencyCondition>>;
   projections: Readonly<Record<string, FollowerCondition>>;
   reactions: Readonly<Record<string, FollowerCondition>>;
 }>;
 
-/** How the service is: asked anew every time, bounded in time, and never failing itself. */
+/** The condition of the service. Each report is measured anew, takes a bounded time, and never fails. */
 export abstract class Conditions {
   abstract report(): Promise<ConditionReport>;
 }
 
-/** The measurements of this process, in the text format that Prometheus reads. */
+/** The metrics of this process, in the text format of Prometheus. */
 export abstract class Measurements {
   abstract text(): Promise<Readonly<{ contentType: string; body: string }>>;
 }

@@ -1,4 +1,4 @@
-/** Says that somebody has gone, as much like an `AbortSignal` as those need who wait. Each of many readers has one: it is made of little. */
+/** The part of `AbortSignal` that waiting code needs. It reports that a reader has disconnected, and takes little memory for each reader. */
 export type Departure = Readonly<{
   aborted: boolean;
   addEventListener(type: 'abort', listener: () => void): void;

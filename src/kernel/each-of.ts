@@ -1,9 +1,9 @@
-/** How many items are worked on at a time, unless the caller says otherwise. */
+/** The default number of items that are processed at a time. */
 const AT_ONCE_MAX = 8;
 
 /**
- * Work on each of several things, where one that fails does not keep the others waiting. @throws Error with the first failure
- * as its cause, once all were tried
+ * Processes every item, also after one has failed. @throws Error with the first failure as its cause, after all items were
+ * tried
  */
 export async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<unknown>, atOnceMax?: number): Promise<void> {
   const failures = await collectFailures(items, work, atOnceMax);
@@ -13,7 +13,7 @@ export async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<
   throw new Error(`${failures.length} of ${items.length} failed${why}`, { cause });
 }
 
-/** Resolves to what went wrong, once all were tried. */
+/** Processes every item and resolves to the failures. */
 export async function collectFailures<T>(
   items: readonly T[],
   work: (item: T) => Promise<unknown>,

@@ -1,17 +1,17 @@
 import { types } from 'node:util';
 
-/** What the system says of a file, and Postgres of its own files, whose disk or quota is used up. */
+/** Error codes of the operating system for a full disk or an exhausted quota. */
 const FILE_CODES = new Set(['ENOSPC', 'EDQUOT']);
 const POSTGRES_DISK_FULL = '53100';
-/** Postgres knows no code of its own for a quota that is used up, nor always for a full disk: only the text says so. */
+/** Postgres has no code for an exhausted quota and reports some full disks with these codes. Only the text tells them apart. */
 const POSTGRES_FILE_ERRORS = new Set(['58030', 'XX000']);
 
 const CAUSES_MAX = 5;
 
-/** Whether a text of the system or of Postgres says that there is no space left. */
+/** Whether a message of the operating system or of Postgres reports that no space is left. */
 export const namesFullDisk = (text: string): boolean => /no space left on device|disk quota exceeded/i.test(text);
 
-/** Whether an error says, by itself or by its cause, that something could not be stored for lack of space. */
+/** Whether an error, or one of its causes, reports a full disk or an exhausted quota. */
 export function isDiskFull(error: unknown): boolean {
   for (let cause = error, depth = 0; types.isNativeError(cause) && depth < CAUSES_MAX; cause = cause.cause, depth++) {
     const { code } = cause as { code?: unknown };

@@ -3,30 +3,30 @@ import { type KeyValue, KeyValueUnavailable } from './key-value.js';
 import type { Timing } from './timing.js';
 
 export type LeaseOptions = Readonly<{
-  /** How long the lease outlives the last renewal, hence its holder. */
+  /** The lease expires this long after its last renewal. */
   ttlMs: number;
-  /** How often it is renewed: a third of `ttlMs` leaves room for two failures. */
+  /** The interval between renewals. A third of `ttlMs` allows two failed renewals. */
   renewMs: number;
-  /** Who holds it, for others to read. */
+  /** The name of the holder. Other processes can read it. */
   holder: string;
   timing: Timing;
   ids: Ids;
-  /** Aborting it releases the lease. */
+  /** Releases the lease when it aborts. */
   signal?: AbortSignal;
 }>;
 
-/** A claim on a key that lasts as long as its holder keeps renewing it. */
+/** An exclusive claim on a key. It lasts while its holder renews it. */
 export type Lease = Readonly<{
   key: string;
-  /** Aborts when the claim ends before it was released: taken over, or not renewed in time. */
+  /** Aborts if another holder took the key over, or if the lease was not renewed in time. */
   lost: AbortSignal;
-  /** Gives the claim up; without effect when it is not held any more, or (until it runs out) while the store is away. */
+  /** Gives the lease up. Does nothing if the lease is already lost. While the store is away the lease expires instead. */
   release: () => Promise<void>;
 }>;
 
 type Claim = Readonly<{ holder: string; claim: string }>;
 
-/** Claims a key, also one whose holder let it expire; undefined while somebody holds it. @throws KeyValueUnavailable */
+/** Claims a key that is free or expired; undefined while another holder has it. @throws KeyValueUnavailable */
 export async function holdLease(keyValue: KeyValue, key: string, options: LeaseOptions): Promise<Lease | undefined> {
   const value = JSON.stringify({ holder: options.holder, claim: options.ids.next() } satisfies Claim);
   const asked = options.timing.elapsedMs();
@@ -50,7 +50,7 @@ export async function holdSlot(
   return undefined;
 }
 
-/** Whether somebody alive holds the key. @throws KeyValueUnavailable */
+/** Whether the key has a holder whose lease has not expired. @throws KeyValueUnavailable */
 export const isHeld = async (keyValue: KeyValue, key: string): Promise<boolean> => (await keyValue.get(key)) !== undefined;
 
 class HeldLease implements Lease {
@@ -85,7 +85,7 @@ class HeldLease implements Lease {
       const entry = await this.keyValue.get(this.key);
       if (entry?.value === this.value) await this.keyValue.delete(this.key, entry.revision);
     } catch (error) {
-      // Where the store is away, the lease runs out by itself: that is what it is for.
+      // While the store is away, the lease expires by itself.
       if (!(error instanceof KeyValueUnavailable)) throw error;
     }
   };
@@ -93,7 +93,7 @@ class HeldLease implements Lease {
   private readonly onAbort = (): void => void this.release();
 
   private beat(): void {
-    // A renewal that failed is tried again at the next beat; the expiry is the bound.
+    // A failed renewal is retried at the next interval, until the lease expires.
     this.renewing ??= this.renew()
       .catch(() => undefined)
       .finally(() => (this.renewing = undefined));
@@ -109,7 +109,7 @@ class HeldLease implements Lease {
     if (!this.ended) this.expireAt(asked + options.ttlMs);
   }
 
-  /** The holder learns of the end from its own clock: the store may be what is away. */
+  /** The holder measures the expiry itself, because the store may be unavailable at that time. */
   private expireAt(at: number): void {
     const { timing } = this.options;
     const expire = () => this.lose('it was not renewed in time');

@@ -2,21 +2,21 @@ import { createHash } from 'node:crypto';
 import type { Clock } from './clock.js';
 import { type KeyValue, KeyValueUnavailable } from './key-value.js';
 
-/** `max` may be taken at once; what was taken comes back evenly, all of it within `windowMs`. A `max` of 0 sets no limit. */
+/** A token bucket: `max` tokens, refilled evenly within `windowMs`. A `max` of 0 means no limit. */
 export type Rate = Readonly<{ max: number; windowMs: number }>;
 
-/** How often a write is repeated that another process overtook; after that the caller is refused for a second. */
+/** How often a write that lost to another process is retried. After that the caller is refused for a second. */
 export const RACES_MAX = 16;
-/** While the store is away nothing is counted for this long at a time: otherwise each request would wait for the store's deadline. */
+/** After a failure of the store, nothing is counted for this long. Otherwise each request would wait for the store's deadline. */
 export const UNCOUNTED_MS = 5_000;
-/** A number of slots bounds what the store keeps, however many addresses a sender has. */
+/** Subjects are hashed to a fixed number of slots, so that a sender with many addresses cannot fill the store. */
 const SLOT_HEX_DIGITS = 4;
-/** More than the error of adding fractions of a millisecond, less than one share of any window. */
+/** Tolerance in milliseconds: larger than the rounding error of adding fractions, smaller than the refill time of one token. */
 const ROUNDING_MS = 1;
 
 /**
- * Takes one from a budget that will be full again at `fullAt`: the time at which it will be full then, or how long there is
- * nothing to take. The clock of the process that wrote `fullAt` may be ahead; no budget takes longer than a window to fill.
+ * Takes a token from a bucket that is full again at `fullAt`. Returns the new time at which it is full, or the milliseconds until
+ * a token is available. `fullAt` is at most one window ahead: the clock of the process that wrote it may run ahead of this one.
  */
 function takeOne(fullAt: number, now: number, { max, windowMs }: Rate): Readonly<{ fullAt: number } | { waitMs: number }> {
   const latest = now + windowMs;
@@ -24,7 +24,7 @@ function takeOne(fullAt: number, now: number, { max, windowMs }: Rate): Readonly
   return next > latest + ROUNDING_MS ? { waitMs: next - latest } : { fullAt: next };
 }
 
-/** A budget for each subject, counted by all processes together. */
+/** A token bucket for each subject, shared by all processes. */
 export class RateLimit {
   private readonly taking = new Map<string, Promise<unknown>>();
   private uncountedUntil = -Infinity;
@@ -37,13 +37,13 @@ export class RateLimit {
   ) {}
 
   /**
-   * Takes one from a subject's budget. When nothing is left: after how many seconds there is something again. While the store
-   * does not answer there is always something.
+   * Takes a token of the subject. Returns undefined, or the seconds until a token is available. While the store does not answer,
+   * every subject has tokens.
    */
   async take(subject: string): Promise<number | undefined> {
     if (this.rate.max === 0) return undefined;
     const key = `${this.name}.${slotOf(subject)}`;
-    // The requests of one process take turns: all at once, each write would be overtaken by the others.
+    // Requests of one process run one after another, because concurrent writes would lose to each other.
     const before = this.taking.get(key);
     const taken = before ? before.then(() => this.takeUnlessAway(key)) : this.takeUnlessAway(key);
     const turn = taken.catch(() => undefined);
@@ -83,5 +83,5 @@ export class RateLimit {
   }
 }
 
-/** Subjects that share a slot share a budget. */
+/** Subjects with the same slot share a bucket. */
 const slotOf = (subject: string): string => createHash('sha256').update(subject).digest('hex').slice(0, SLOT_HEX_DIGITS);

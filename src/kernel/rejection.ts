@@ -1,17 +1,17 @@
-/** A command that the rules refuse. `code` is kebab-case and stable; the `*.rejections.ts` of its room says how it is rendered. */
+/** A refused command. `code` is kebab-case and stable; the `*.rejections.ts` of the room maps it to an HTTP status. */
 export class Rejection extends Error {
   override readonly name = 'Rejection';
   constructor(
     readonly code: string,
     message: string,
-    /** What the body says beside the text, by the names clients read. */
+    /** Further fields of the response body, under their wire names. */
     readonly details?: Readonly<Record<string, unknown>>,
-    /** When it may be worth asking again, where that is known better than for all refusals of the kind. */
+    /** Seconds after which a retry may succeed, if known better than the default of this code. */
     readonly retryAfterSeconds?: number,
   ) {
     super(message);
   }
 }
 
-/** A part of the service that a request needs is away. The message is for clients: it names no host and holds no secret. */
+/** A part of the service that the request needs is unavailable. The message is for clients: it contains no host and no secret. */
 export class Unavailable extends Error {}

@@ -1,4 +1,4 @@
-/** Whether two values say the same as JSON. The order of fields says nothing; a field that is undefined is not there. */
+/** Whether two values are equal as JSON: regardless of the order of fields, and with undefined fields left out. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

@@ -1,15 +1,15 @@
-/** A larger payload is lost: a signal says that there is something to read, not what. */
+/** A larger payload is dropped. A signal only reports that there is something to read. */
 export const SIGNAL_BYTES_MAX = 64 * 1024;
 
 /**
- * Wake-ups between parts of the service, in one process or many. A signal may be lost, late or doubled: its receivers also poll
- * the log. A signal alone carries no information.
+ * Wake-ups between parts of the service, in one process or several. A signal may be lost, late or duplicated, so its receivers
+ * also poll the log and never rely on its content.
  */
 export abstract class Signals {
-  /** Subjects are dot-separated tokens without spaces. Never throws and never waits. */
+  /** Sends without waiting and never throws. Subjects are dot-separated tokens without spaces. */
   abstract publish(subject: string, payload: string): void;
-  /** Calls back for each payload on exactly this subject until the returned function is called. */
+  /** Calls back for each payload of exactly this subject. The returned function unsubscribes. */
   abstract subscribe(subject: string, onSignal: (payload: string) => void): () => void;
-  /** False while signals of other processes cannot arrive: waiters then look at the log more often. */
+  /** False while signals of other processes cannot arrive. Waiting readers then poll the log more often. */
   abstract readonly healthy: boolean;
 }

@@ -1,25 +1,25 @@
 export type TimerOptions = Readonly<{
-  /** The process may end before it. */
+  /** The timer does not keep the process running. */
   unref?: boolean;
 }>;
 
-/** Elapsed time, waiting and chance: what the core has of the machine's, beside the `Clock`. Tests bring their own. */
+/** Elapsed time, timers and random numbers for the core, which also has the `Clock`. Tests replace them. */
 export abstract class Timing {
-  /** Milliseconds since some moment in the past. It never goes back. */
+  /** Monotonic time in milliseconds since an arbitrary moment. */
   abstract elapsedMs(): number;
 
-  /** Resolves after a time, or as soon as the signal aborts. */
+  /** Resolves after the time, or as soon as the signal aborts. */
   abstract pause(ms: number, signal?: AbortSignal): Promise<void>;
 
-  /** Calls back once, after a time, unless the returned function is called before. */
+  /** Calls back once after the time. The returned function cancels. */
   abstract after(ms: number, work: () => void, options?: TimerOptions): () => void;
 
-  /** Calls back again and again until the returned function is called; the process may end meanwhile. */
+  /** Calls back at each interval. The returned function cancels. The timer does not keep the process running. */
   abstract every(ms: number, work: () => void): () => void;
 
-  /** Aborts after a time, with a `TimeoutError`; the process may end before it. */
+  /** Aborts after the time with a `TimeoutError`. The timer does not keep the process running. */
   abstract deadline(ms: number): AbortSignal;
 
-  /** At least 0 and below 1. */
+  /** A random number, at least 0 and below 1. */
   abstract random(): number;
 }

@@ -1,25 +1,25 @@
 import type { Signals } from './signals.js';
 import type { Timing } from './timing.js';
 
-/** Signals may be lost: so often what readers wait for is looked up in the log. */
+/** Signals may be lost, so the log is polled at this interval for what readers wait for. */
 const LOOK_HEALTHY_MS = 5_000;
 export const LOOK_UNHEALTHY_MS = 250;
-/** A reader outlives an event store that is away; it asks again this often. */
+/** The interval at which a reader retries while the event store is unavailable. */
 export const STORE_RETRY_MS = 250;
-/** So many topics are looked up at once: more of them must neither make one long statement nor hold the process up. */
+/** Maximum number of topics in one poll: more would make the statement too long and block the event loop. */
 export const LOOK_TOPICS_MAX = 1_000;
 
-/** So often a reader looks for an event that it does not find: where bounds of the stream hide it, it would look for ever. */
+/** How often a reader polls for an event that reads do not show. The retention of the stream may hide it for ever. */
 const LOOKS_IN_VAIN_MAX = 3;
 
-/** How far a reader has seen its stream. */
+/** The revision up to which a reader has seen its stream. */
 export class Seen {
   private lookedFor = -1;
   private looks = 0;
 
   constructor(private revision = -1) {}
 
-  /** Past this revision there may be something for it. */
+  /** The reader has seen, or has given up on, everything up to this revision. */
   get known(): number {
     return this.looks < LOOKS_IN_VAIN_MAX ? this.revision : Math.max(this.revision, this.lookedFor);
   }
@@ -28,7 +28,7 @@ export class Seen {
     this.revision = Math.max(this.revision, revision);
   }
 
-  /** Whether it is to look now that its stream has come to a revision. A look may find less, where a server is behind the others. */
+  /** Whether the reader has to read, given the newest revision of its stream. A read may return less on a server that lags behind. */
   isBehind(revision: number): boolean {
     if (revision <= this.known) return false;
     if (revision !== this.lookedFor) this.looks = 0;
@@ -38,20 +38,20 @@ export class Seen {
   }
 }
 
-/** The revision that all readers of a stream have seen it up to. */
+/** The revision up to which all readers of a stream have seen it. */
 export function seenByAll(readers: ReadonlySet<Readonly<{ seen: Seen }>>): number {
   let least = Infinity;
   for (const { seen } of readers) least = Math.min(least, seen.known);
   return least;
 }
 
-/** The readers of each of some topics. */
+/** Topics by key, with the readers of each. */
 export type TopicReaders<Reader> = ReadonlyMap<string, ReadonlySet<Reader>>;
 
-/** How the readers of one topic get its events. */
+/** How the readers of topics get their events. */
 export type Delivery<Reader> = Readonly<{
   subjectOf: (key: string) => string;
-  /** A signal has come. */
+  /** Called with the payload of a signal. */
   tell: (readers: ReadonlySet<Reader>, payload: string) => void;
   /** Delivers to the readers that are behind the log. */
   look: (topics: TopicReaders<Reader>) => Promise<void>;
@@ -59,7 +59,7 @@ export type Delivery<Reader> = Readonly<{
 
 type Topic<Reader> = Readonly<{ readers: Set<Reader>; unsubscribe: () => void }>;
 
-/** All that has readers in this process: those of one topic share a subscription, and all topics one timer and one look at the log. */
+/** The topics that have readers in this process. The readers of one topic share a subscription; all topics share a timer and a poll. */
 export class Topics<Reader> {
   private readonly topics = new Map<string, Topic<Reader>>();
   private cancelLook: (() => void) | undefined;
@@ -70,7 +70,7 @@ export class Topics<Reader> {
     private readonly timing: Timing,
   ) {}
 
-  /** From here on events are delivered to the reader, until the returned function is called. */
+  /** Delivers events to the reader from now on. The returned function ends that. */
   join(key: string, reader: Reader): () => void {
     const topic = this.topics.get(key) ?? this.open(key);
     topic.readers.add(reader);
@@ -118,7 +118,7 @@ export class Topics<Reader> {
     try {
       for (const topics of this.pages()) await this.delivery.look(topics);
     } catch {
-      // The log is away, which its readers notice too: the next poll tries again.
+      // The event store is unavailable, which the readers notice too. The next poll tries again.
     }
   }
 

@@ -1,4 +1,4 @@
-/** The text up to the last character that is none of these. A pattern such as `/x+$/` takes the square of a long run of them. */
+/** The text without these characters at its end. A pattern such as `/x+$/` takes quadratic time on long runs of them. */
 export function withoutTrailing(text: string, characters: string): string {
   let end = text.length;
   while (end > 0 && characters.includes(text[end - 1]!)) end--;

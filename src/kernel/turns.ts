@@ -1,14 +1,14 @@
-/** Whose turn comes first: the least goes first, Infinity not at all. */
+/** The priority of an owner: the lowest is served first, Infinity is not served. */
 export type Rank = (ownerId: string) => number;
 
 const ALIKE: Rank = () => 0;
 
 /**
- * Waiting items, by owner. Owners take turns, so that an owner with a thousand items is served as often as an owner with one. The
- * items of an owner come in the order in which they were added.
+ * A fair queue. Owners are served in turn, so that an owner with a thousand items is served as often as an owner with one. The
+ * items of one owner are first in, first out.
  */
 export class Turns<Item> {
-  /** In the order of their turns. */
+  /** The owners in the order in which they are served. */
   private readonly byOwner = new Map<string, Item[]>();
   private count = 0;
 
@@ -27,7 +27,7 @@ export class Turns<Item> {
     this.count++;
   }
 
-  /** Takes the next one: of the owner with the least rank who has waited longest for a turn. */
+  /** Removes and returns the first item of the owner with the lowest rank. Among equal ranks, the owner who waits longest is served. */
   next(rank: Rank = ALIKE): Item | undefined {
     let [first, least]: [string | undefined, number] = [undefined, Infinity];
     for (const ownerId of this.byOwner.keys()) {
@@ -37,7 +37,7 @@ export class Turns<Item> {
     return first === undefined ? undefined : this.take(first);
   }
 
-  /** What was taken is done: what its owner has left meanwhile comes after what anybody else has. */
+  /** Reports that an owner's item is done. The owner's remaining items wait behind those of all other owners. */
   done(ownerId: string): void {
     const own = this.byOwner.get(ownerId);
     if (!own) return;
@@ -45,7 +45,7 @@ export class Turns<Item> {
     this.byOwner.set(ownerId, own);
   }
 
-  /** Takes the newest of the owner who has left most. */
+  /** Removes and returns the newest item of the owner with the most waiting items. */
   giveUp(): Item | undefined {
     const most = [...this.byOwner.values()].reduce((long, own) => (own.length > long.length ? own : long), []);
     const item = most.at(-1);
@@ -67,7 +67,7 @@ export class Turns<Item> {
   private take(ownerId: string): Item {
     const own = this.byOwner.get(ownerId)!;
     const item = own.shift()!;
-    // The owner's next turn is after everybody else's.
+    // The owner moves to the end of the order.
     this.byOwner.delete(ownerId);
     if (own.length > 0) this.byOwner.set(ownerId, own);
     this.count--;

@@ -1,2 +1,2 @@
-/** The version of this program, as it says of itself. */
+/** The version that this program reports. */
 export const VERSION = '0.2.0';

@@ -1,36 +1,36 @@
 import type { Timing } from '../timing.js';
 
-/** Callers of one process that wait for one stream, at most. One more does not wait: it races. */
+/** Maximum number of callers of this process that wait for one stream. A further caller does not wait and races with the others. */
 export const QUEUE_LENGTH_MAX = 1_000;
 
-/** After so long without progress a caller keeps the next one waiting no more. */
+/** After this time without progress, the queue lets the next callers proceed. */
 export const QUEUE_STALL_MS = 1_000;
 
-/** How a caller came to its place in front. */
+/** How a caller reached the front of the queue. */
 export type Place = Readonly<{
-  /** Others of this process were there before. */
+  /** Other callers of this process were ahead of it. */
   waited: boolean;
-  /** Notes that the store answers: callers that wait need not race yet. */
+  /** Reports that the store answers, so the waiting callers need not race yet. */
   progressed: () => void;
 }>;
 
-/** One in line: the one in front calls the next, one beside it calls none. */
+/** A queued caller. The caller in front lets the next one proceed when it is done; a caller beside it does not. */
 type Caller = { stands: 'in line' | 'in front' | 'beside'; called?: AbortController };
 
 type Line = { readonly waiting: Set<Caller>; front: Caller; progressedAt: number; letGoNext: number };
 
 /**
- * Callers of one process that append to the same stream go one after the other, first come first served, instead of making
- * each other lose. While none that has gone gets anywhere, others follow, each time twice as many: all at once, they would
- * make a slow machine slower still. Nothing rests on it: who has waited too long, or finds the line full, goes at the same
- * time as others, and the expected revision decides.
+ * A queue for each stream. Callers of this process that append to the same stream run one after another, first in, first out,
+ * instead of losing races to each other. While no caller makes progress, the queue lets more of them proceed, twice as many each
+ * time, because all at once would slow a busy machine further. Correctness does not depend on the queue: a caller that waited too
+ * long, or that found the queue full, runs beside others, and the expected revision decides.
  */
 export class AppendQueue {
   private readonly lines = new Map<string, Line>();
 
   constructor(private readonly timing: Timing) {}
 
-  /** Waits for the stream's line to come to this caller, for `patienceMs` at most, and does the work. */
+  /** Waits for this caller's turn, `patienceMs` at most, and runs the work. */
   async run<T>(stream: string, patienceMs: number, work: (place: Place) => Promise<T>): Promise<T> {
     const caller: Caller = { stands: 'in line' };
     const line = this.lines.get(stream);
@@ -63,7 +63,7 @@ export class AppendQueue {
     }
   }
 
-  /** Whether there was one to take the place in front. */
+  /** Moves the next caller to the front. False if no caller waits. */
   private callNext(line: Line): boolean {
     const [next] = line.waiting;
     if (!next) return false;
@@ -96,6 +96,6 @@ export class AppendQueue {
 function call(line: Line, caller: Caller, place: 'in front' | 'beside'): void {
   line.waiting.delete(caller);
   caller.stands = place;
-  // With a reason of its own, no error is made for it.
+  // An explicit reason saves the creation of an AbortError.
   caller.called?.abort(place);
 }

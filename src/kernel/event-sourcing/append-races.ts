@@ -2,17 +2,17 @@ import { AppendQueue } from './append-queue.js';
 import { WrongRevision } from './event-store.js';
 import type { Timing } from '../timing.js';
 
-/** How long a request that keeps losing races is tried again before its caller gets 503. */
+/** How long an append that keeps losing races is retried before its caller gets 503. */
 export const RACE_PATIENCE_MS = 30_000;
 
-/** The longest pause after the first lost race; it doubles with each further one. */
+/** The maximum pause after the first lost race. It doubles with each further one. */
 export const RACE_PAUSE_MS_FIRST = 10;
 export const RACE_PAUSE_MS_MAX = 250;
 
-/** Why what a caller knows of a stream may be old: others of this process went before, or somebody appended first. */
+/** Why a caller's state of a stream may be stale: it waited for callers of this process, or another append was first. */
 export type Overtaken = 'waited' | WrongRevision;
 
-/** Has appends to a stream tried until one is in time: callers of this process queue up, and pause after races that they lose to others. */
+/** Retries appends that lose races. Callers of this process queue for each stream; after a lost race they pause. */
 export class AppendRaces {
   private readonly queue: AppendQueue;
 
@@ -21,9 +21,9 @@ export class AppendRaces {
   }
 
   /**
-   * Makes an attempt to read, decide and append, and another one whenever the stream turns out to have gone on meanwhile. The
-   * pauses are of random length (full jitter): those who lost together do not come back together.
-   * @throws WrongRevision once patience has run out, and whatever else the attempt throws at once
+   * Runs an attempt to read, decide and append, and runs it again whenever another append was first. Pauses have a random length
+   * (full jitter), so that callers that lost the same race do not retry at the same time.
+   * @throws WrongRevision after `patienceMs` of lost races; other errors of the attempt at once
    */
   run<T>(stream: string, attempt: (overtaken: Overtaken | undefined) => Promise<T>, patienceMs = RACE_PATIENCE_MS): Promise<T> {
     const givingUpAt = this.timing.elapsedMs() + patienceMs;

@@ -10,12 +10,12 @@ import type { Timing } from '../timing.js';
 
 /** How long an append whose outcome is unknown is repeated before its caller gets 503. EventStoreDB itself takes 2 to 3 s. */
 export const APPEND_PATIENCE_MS = 8_000;
-/** How long after that the last repetition may still be answered. */
+/** How long after that the last repetition may take to be answered. */
 export const LAST_ANSWER_MS_MAX = 1_000;
 const REPEAT_DELAY_MS_MIN = 50;
 const REPEAT_DELAY_MS_MAX = 1_000;
 
-/** How long the winner of a race may stay invisible before the append that lost to it is sent again and answered anew. */
+/** How long the winner of a race may be missing from reads before the lost append is sent again. */
 export const WINNER_VISIBLE_MS_MAX = 1_000;
 const VISIBLE_DELAY_MS_MIN = 5;
 const VISIBLE_DELAY_MS_MAX = 100;
@@ -23,10 +23,10 @@ const VISIBLE_DELAY_MS_MAX = 100;
 type Store = Pick<EventStore, 'append' | 'lastRevision'>;
 
 /**
- * Appends, and repeats the append while its outcome is unknown: the ids make that harmless. A server may name a revision that it
- * does not show yet. The loser of a race to such a revision fails once reads show it, so that no caller decides again on old state.
- * Where a winner never shows, because it was lost with its leader, the same append is the one that counts.
- * @throws WrongRevision when a later revision can be read, StoreUnavailable when patience has run out, and as `append` does
+ * Appends, and repeats the append while its outcome is unknown. The event ids make the repetition idempotent. A server may report
+ * a revision that reads do not show yet: the loser of a race fails only once reads show that revision, so no caller decides again
+ * on stale state. If the winning append was lost with its leader and never shows, this append is sent again and takes its place.
+ * @throws WrongRevision when a later revision can be read; StoreUnavailable after `patienceMs`; what `append` throws
  */
 export async function appendWithRetry(
   store: Store,
@@ -48,13 +48,13 @@ export async function appendWithRetry(
   }
 }
 
-/** Asks again while the store is away; the last time it has a bound of its own, however long the store takes to fail. */
+/** Repeats a request while the store is unavailable. The last repetition is answered within LAST_ANSWER_MS_MAX. */
 const untilGivenUp = <T>(timing: Timing, givingUpAt: number, ask: () => Promise<T>): Promise<T> =>
   whileUnavailable(timing, givingUpAt, (before) => answeredBy(timing, givingUpAt + LAST_ANSWER_MS_MAX, before, ask));
 
 /**
- * What the store answers until then. What it does later is not known to the caller, as of every answer that was lost.
- * @throws StoreUnavailable then, which is what was said `before` where that is known
+ * The answer of the store, if it arrives before the deadline `at`. The outcome of a request without an answer is unknown.
+ * @throws StoreUnavailable at the deadline: the error of the attempt `before`, if there was one
  */
 async function answeredBy<T>(
   timing: Timing,
@@ -70,7 +70,7 @@ async function answeredBy<T>(
   return Promise.race([ask(), late]).finally(forget);
 }
 
-/** Whether reads show, sooner or later, the revision that the answer to a lost race named. */
+/** Waits until reads show the revision that a lost race reported. False if they do not show it in time. */
 async function isVisible(store: Store, timing: Timing, givingUpAt: number, { stream, actual }: WrongRevision): Promise<boolean> {
   if (typeof actual !== 'number') return true;
   const until = Math.min(givingUpAt, timing.elapsedMs() + WINNER_VISIBLE_MS_MAX);
@@ -84,8 +84,8 @@ async function isVisible(store: Store, timing: Timing, givingUpAt: number, { str
 }
 
 /**
- * Repeats harmless work, with growing pauses while the store is away, until it succeeds or the elapsed time has come to
- * `givingUpAt`. The work gets its previous failure. @throws StoreUnavailable then, and every other error at once
+ * Repeats idempotent work, with growing pauses, while the store is unavailable. The work receives its previous failure.
+ * @throws StoreUnavailable once the elapsed time reaches `givingUpAt`; other errors at once
  */
 export async function whileUnavailable<T>(
   timing: Timing,

@@ -1,10 +1,10 @@
 import type { StoredEvent } from './event-store.js';
 import type { Cause, Event, Recorded } from './events.js';
 
-/** One step from an older shape of an event's data to the next. */
+/** Converts event data from one version to the next. */
 type Upcast = (data: never) => unknown;
 
-/** For each event type the steps from its first shape to the newest; its current version is their number plus one. */
+/** For each event type, the upcasts from version 1 to the current version, which is their number plus one. */
 export type Codec<E extends Event = Event> = Readonly<{ [Type in E['type']]: readonly Upcast[] }>;
 
 type Metadata = Readonly<{
@@ -15,7 +15,7 @@ type Metadata = Readonly<{
   version: number;
 }>;
 
-/** A stored event that says what it should not be able to say: unreadable JSON, or a version from the future. */
+/** A stored event that this program cannot read: invalid JSON, or a newer version. */
 export class Undecodable extends Error {
   override readonly name = 'Undecodable';
   constructor(
@@ -26,7 +26,7 @@ export class Undecodable extends Error {
   }
 }
 
-/** The names EventStoreDB's own projections read are used for correlation and causation. */
+/** Metadata as JSON. `$correlationId` and `$causationId` are the names that EventStoreDB's own projections read. */
 export const encodeMetadata = (cause: Cause, version = 1): string =>
   JSON.stringify({
     $correlationId: cause.correlationId,
@@ -43,7 +43,7 @@ export function decodeCause(metadata: string): Cause & { version: number } {
 
 export const currentVersion = (codec: Codec, type: string): number => (codec[type]?.length ?? 0) + 1;
 
-/** The event in its newest shape, or undefined when the codec knows no such type. @throws Undecodable */
+/** The event in its current version; undefined for a type that the codec does not know. @throws Undecodable */
 export function decode<E extends Event>(codec: Codec<E>, stored: StoredEvent): Recorded<E> | undefined {
   const steps = (codec as Codec)[stored.type];
   if (!steps) return undefined;

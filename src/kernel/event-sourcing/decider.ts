@@ -1,7 +1,7 @@
 import type { Event } from './events.js';
 
-/** How a state grows from facts. `evolve` never refuses: an event has happened. */
+/** Folds events into a state. `evolve` accepts every event, because it has happened. */
 export type Decider<State, E extends Event> = Readonly<{ initial: State; evolve: (state: State, event: E) => State }>;
 
-/** What happens next, given what has happened. An empty list means: already so. Refuses by throwing a Rejection. */
+/** Derives new events from a state. An empty list means that nothing has to change. @throws Rejection to refuse the command */
 export type Decision<State, E extends Event> = (state: State) => readonly E[];

@@ -1,55 +1,55 @@
-/** An event on its way into the log. `data` and `metadata` are JSON text, kept and given back byte for byte. */
+/** An event to append. The store keeps `data` and `metadata`, which are JSON text, byte for byte. */
 export type NewEvent = Readonly<{ id: string; type: string; data: string; metadata: string }>;
 
-/** An event in the log. Revisions count from 0 within a stream; positions are opaque, only their order means something. */
+/** An event in the log. Revisions count from 0 within a stream. Positions are opaque; only their order has a meaning. */
 export type StoredEvent = NewEvent & Readonly<{ stream: string; revision: number; position: bigint; at: Date }>;
 
-/** The last revision a decision saw, or `none` when it saw no stream. There is deliberately no "any". */
+/** The last revision that a decision has seen, or `none` for a stream without events. There is deliberately no "any". */
 export type ExpectedRevision = number | 'none';
 
 export type Appended = Readonly<{ revision: number; position: bigint }>;
 
-/** What to follow of the whole log. Without a filter: everything but the store's own system events. */
+/** The part of the log to read. An empty filter selects everything except the store's own system events. */
 export type LogFilter = Readonly<{
-  /** Only streams of these categories: the text before the first `-`. */
+  /** Only streams of these categories. The category is the text before the first `-`. */
   categories?: readonly string[];
-  /** Everything but these categories. */
+  /** All streams except those of these categories. */
   exceptCategories?: readonly string[];
 }>;
 
-/** What to read of a stream: from a revision on, inclusive; by default from the start, or backwards from the end. */
+/** The part of a stream to read. `from` is inclusive; by default reading starts at the first event, or backwards at the last. */
 export type StreamReading = Readonly<{ from?: number; direction?: 'forwards' | 'backwards'; limit?: number }>;
 
 export type LogReading = Readonly<{ after: bigint; filter?: LogFilter; limit?: number }>;
 
-/** A page of the log. `position` is how far the log was considered, also when the filter left nothing in between. */
+/** A page of the log. The log was scanned up to `position`, also where the filter matched no event. */
 export type LogPage = Readonly<{ events: readonly StoredEvent[]; position: bigint; caughtUp: boolean }>;
 
-/** Events past any of these bounds leave `read` and `follow` at once; the log as a whole may keep them longer. */
+/** Bounds of a stream. `read` and `follow` skip events past a bound at once; `readAll` may return them longer. */
 export type Retention = Readonly<{
   maxAgeSeconds?: number;
   maxCount?: number;
-  /** Nothing below this revision is kept. A stream that was cut off stays so: only a later cut changes anything. */
+  /** Events below this revision are removed. The value can only grow. */
   truncateBefore?: number;
 }>;
 
-/** Events of a stream that follow one another, by their texts alone. `metadata` is that of the event that was asked for, where it is among them. */
+/** The data of consecutive events, from revision `first` on. `metadata` is that of the first requested event, if it is included. */
 export type StoredTexts = Readonly<{ first: number; texts: readonly string[]; metadata?: string }>;
 
-/** Before the first event of the log, and of a stream. */
+/** The positions before the first event of the log and of a stream. */
 export const LOG_START = -1n;
 export const STREAM_START = -1;
 
-/** No stream grows further. */
+/** The highest revision of a stream. */
 export const REVISION_MAX = 2 ** 31 - 1;
 
-/** The store refuses appends larger than this: the sum of data, metadata and twice the type name, in bytes. */
+/** Maximum size of an append in bytes: the sum of data, metadata and twice the type name. */
 export const APPEND_BYTES_MAX = 1024 * 1024;
 
-/** How many streams a store that knows no better is asked for at a time. */
+/** Number of concurrent reads in the default implementation of `grownPast`. */
 const ASKED_AT_ONCE_MAX = 8;
 
-/** Somebody else appended first (or the stream is not where the caller believes it is). */
+/** The stream is not at the expected revision: another append was first, or the caller was wrong. */
 export class WrongRevision extends Error {
   override readonly name = 'WrongRevision';
   constructor(
@@ -61,7 +61,7 @@ export class WrongRevision extends Error {
   }
 }
 
-/** The stream was deleted for good: it takes no further event. */
+/** The stream was deleted for ever and accepts no further event. */
 export class StreamGone extends Error {
   override readonly name = 'StreamGone';
   constructor(readonly stream: string) {
@@ -69,7 +69,7 @@ export class StreamGone extends Error {
   }
 }
 
-/** The append is over APPEND_BYTES_MAX; nothing was written. */
+/** The append exceeds APPEND_BYTES_MAX. Nothing was written. */
 export class AppendTooLarge extends Error {
   override readonly name = 'AppendTooLarge';
   constructor(
@@ -80,7 +80,7 @@ export class AppendTooLarge extends Error {
   }
 }
 
-/** The store did not answer in time. Of an append the outcome is unknown: repeat it with the same ids and expected revision. */
+/** The store did not answer in time. The outcome of an append is unknown: repeat it with the same ids and expected revision. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
@@ -88,7 +88,7 @@ export class StoreUnavailable extends Error {
 export const LOG_ENDS_EARLIER =
   'The log ends before the place up to which it was followed, as after a restore from an older backup: stop the service and run `npm run rebuild -- all`.';
 
-/** A follower is further than the log: what is appended until the log has come to that place would be passed over. */
+/** A follower is ahead of the log. It would skip the events that are appended until the log reaches its position. */
 export class LogEndsEarlier extends Error {
   override readonly name = 'LogEndsEarlier';
   constructor() {
@@ -97,16 +97,16 @@ export class LogEndsEarlier extends Error {
 }
 
 /**
- * The log. Appends are atomic and decided on a revision; an append repeated with the same event ids and the same
- * expected revision is the same append, and answers as the first did; where bounds hide its events by now, perhaps with a
- * later position. Iterables pull: a consumer that does not ask holds the store back, not memory. Aborting the signal ends
- * an iterable without an error.
+ * The log. An append is atomic and succeeds only at its expected revision. An append that is repeated with the same event ids and
+ * expected revision is idempotent: it returns what the first returned, or a later position if bounds hide its events by now.
+ * Iterables are pulled: a slow consumer slows the store and does not fill memory. Aborting the signal ends an iterable without an
+ * error.
  */
 export abstract class EventStore {
   /** @throws WrongRevision, StreamGone, AppendTooLarge, StoreUnavailable */
   abstract append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended>;
 
-  /** As `append`, and the stream has these bounds from then on. A store that can does both at once. */
+  /** Appends, and sets the bounds of the stream. A store may override this to do both in one step. */
   async appendWithin(
     bounds: Retention,
     stream: string,
@@ -118,23 +118,23 @@ export abstract class EventStore {
     return appended;
   }
 
-  /** Pages of a stream; nothing when there is no such stream. */
+  /** The pages of a stream; none if the stream does not exist. */
   abstract read(stream: string, reading?: StreamReading): AsyncIterable<readonly StoredEvent[]>;
 
-  /** The data of the events from a revision on, which is all that replaying them takes. A store that can reads less than for `read`. */
+  /** The data of the events from a revision on, which is what a replay needs. A store may override this to read less. */
   async *readTexts(stream: string, from = 0): AsyncIterable<StoredTexts> {
     for await (const page of this.read(stream, { from })) yield* textsOf(page, from);
   }
 
   /**
-   * The revision of the stream's newest event as far as reads show it, also of one that its bounds hide by now; `none` where reads
-   * show no stream. The answer to a lost append may have named a later one: `appendWithRetry` waits until reads show that.
+   * The revision of the newest event that reads know, even if bounds hide it; `none` if reads show no stream. It may be lower than
+   * the revision that a lost append reported: `appendWithRetry` waits until reads show that one.
    */
   abstract lastRevision(stream: string): Promise<ExpectedRevision>;
 
   /**
-   * Those of the streams that have grown past the revision given for each (STREAM_START: past none), with the revision that
-   * `lastRevision` answers. A store that can asks for all of them at once.
+   * The streams that have grown past the known revision of each (STREAM_START: the stream has any event), with their
+   * `lastRevision`. A store may override this to read them all at once.
    */
   async grownPast(known: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, number>> {
     const grown = new Map<string, number>();
@@ -149,25 +149,25 @@ export abstract class EventStore {
     return grown;
   }
 
-  /** Pages of the log after a position up to the present, then ends. */
+  /** The pages of the log after a position, up to its present end. */
   abstract readAll(reading: LogReading): AsyncIterable<LogPage>;
 
-  /** A stream after a revision: the past, then what comes, through reconnects, without gap or repetition. */
+  /** The events of a stream after a revision: the stored ones, then new ones, through reconnects, without gap or repetition. */
   abstract follow(stream: string, after: number, signal: AbortSignal): AsyncIterable<readonly StoredEvent[]>;
 
   /**
-   * The log after a position, in its total order: the past, then what comes. An event that commits late is never skipped.
-   * @throws LogEndsEarlier where the log can be restored without those who follow it
+   * The log after a position, in its total order: the stored events, then new ones. An event that commits late is never skipped.
+   * @throws LogEndsEarlier if the log was restored to a state before the position
    */
   abstract followAll(after: bigint, filter: LogFilter, signal: AbortSignal): AsyncIterable<LogPage>;
 
   abstract setRetention(stream: string, retention: Retention): Promise<void>;
 
-  /** The position of the newest event, LOG_START when there is none. */
+  /** The position of the newest event; LOG_START in an empty log. */
   abstract head(): Promise<bigint>;
 }
 
-/** A page of events as their texts. Events in between may have left the bounds of their stream, where clocks were set back. */
+/** Splits a page into runs of consecutive events. Revisions have gaps where a clock was set back and `maxAge` hides events in between. */
 export function* textsOf(page: readonly StoredEvent[], from: number): Generator<StoredTexts> {
   for (let begin = 0, end = 1; begin < page.length; begin = end++) {
     while (end < page.length && page[end]!.revision === page[end - 1]!.revision + 1) end++;
@@ -176,26 +176,26 @@ export function* textsOf(page: readonly StoredEvent[], from: number): Generator<
   }
 }
 
-/** The oldest event that a stream still has. */
+/** The oldest event of a stream that its bounds have kept. */
 export async function firstEvent(store: EventStore, stream: string): Promise<StoredEvent | undefined> {
   for await (const page of store.read(stream, { limit: 1 })) return page[0];
   return undefined;
 }
 
-/** The newest event of a stream, or the newest up to a revision. */
+/** The newest event of a stream, or the newest up to the revision `upTo`. */
 export async function lastEvent(store: EventStore, stream: string, upTo?: number): Promise<StoredEvent | undefined> {
   const from = upTo === undefined ? {} : { from: upTo };
   for await (const page of store.read(stream, { direction: 'backwards', limit: 1, ...from })) return page[0];
   return undefined;
 }
 
-/** `conversation-6f…` is of the category `conversation`. */
+/** The category of a stream: `conversation` for `conversation-6f…`. */
 export const categoryOf = (stream: string): string => {
   const dash = stream.indexOf('-');
   return dash < 0 ? stream : stream.slice(0, dash);
 };
 
-/** What counts towards APPEND_BYTES_MAX. */
+/** The size of an append in bytes, as APPEND_BYTES_MAX counts it. */
 export const appendBytes = (events: readonly NewEvent[]): number =>
   events.reduce(
     (sum, { type, data, metadata }) => sum + 2 * type.length + Buffer.byteLength(data) + Buffer.byteLength(metadata),
@@ -205,7 +205,7 @@ export const appendBytes = (events: readonly NewEvent[]): number =>
 const BACKWARDS_EVENTS_FIRST = 64;
 const BACKWARDS_EVENTS_MAX = 512;
 
-/** Events from a revision, or the end, backwards, in reads that grow: a caller that stops early has read little. */
+/** Events backwards from a revision or the end. The pages grow, so a caller that stops early has read little. */
 export async function* eventsBackwards(
   store: Pick<EventStore, 'read'>,
   stream: string,

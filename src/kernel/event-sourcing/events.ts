@@ -1,26 +1,26 @@
-/** A fact as a decision states it: plain JSON, named by a whole sentence in the past. */
+/** A domain event as a decision returns it: plain JSON with a type in the past tense, such as `TurnAsked`. */
 export type Event<Type extends string = string, Data = unknown> = Readonly<{ type: Type; data: Readonly<Data> }>;
 
-/** Through what a caller proved who it is. `system` stands for reactions and tickers acting without a caller. */
+/** The kind of credential of a caller. Reactions and tickers, which act without a caller, have `system`. */
 type Credential =
   'none' | 'session-token' | 'access-token' | 'agent-key' | 'link' | 'webhook-token' | 'device' | 'identity-provider' | 'system';
 
-/** Who made a fact happen, through what, and because of which message. Decisions never read it. */
+/** Who caused an event, by which credential, and because of which message. Decisions never read it. */
 export type Cause = Readonly<{
   /** `user:<id>`, `access-token:<token id>`, `agent-key:<key id>`, `link:<link id>`, `device:<device id>` or `system:<name of the reaction or ticker>`. */
   actor: string;
   credential: Credential;
-  /** The request (or tick) at the root of the chain. */
+  /** The id of the request or tick at the start of the causal chain. */
   correlationId: string;
-  /** The request or event that directly led to this fact. */
+  /** The id of the request or event that directly caused this event. */
   causationId: string;
 }>;
 
-/** A fact as the log gives it back. */
+/** A domain event as it is read from the log. */
 export type Recorded<E extends Event = Event> = E &
   Readonly<{ id: string; stream: string; revision: number; position: bigint; at: Date; cause: Cause }>;
 
-/** The cause of what a reaction does about an event: same chain, next link. */
+/** The cause of a reaction's events: the same causal chain, with the triggering event as direct cause. */
 export const causedBy = (event: Pick<Recorded, 'id' | 'cause'>, actor: string): Cause => ({
   actor,
   credential: 'system',

@@ -3,13 +3,13 @@ import { createHmac, hkdfSync } from 'node:crypto';
 const KEY_BYTES = 32;
 
 /**
- * Makes fingerprints of what users wrote: equal for equal values, in whatever order objects name their fields. They are made with a key of the
- * service, so that a reader of the log cannot find a short text by trying. With another secret nothing equals what was stored before.
+ * Computes fingerprints of user input: equal for equal values, regardless of the order of object fields. They are keyed (HMAC),
+ * so a reader of the log cannot guess short texts. After a change of the secret, no fingerprint matches a stored one.
  */
 export class Fingerprints {
   private readonly key: Buffer;
 
-  /** @param secret that all processes of the service share; the key is derived from it for this use alone */
+  /** @param secret the secret that all processes share; the HMAC key is derived from it for this purpose only */
   constructor(secret: string) {
     if (secret === '') throw new Error('ENCRYPTION_SECRET_KEY is empty: without it no fingerprint can be made.');
     this.key = Buffer.from(hkdfSync('sha256', secret, '', 'fingerprints v1', KEY_BYTES));
@@ -20,7 +20,7 @@ export class Fingerprints {
   }
 }
 
-/** JSON that is equal for equal values: fields of objects stand in the order of their names. */
+/** Canonical JSON: the fields of objects are sorted by name, so equal values give equal text. */
 export const canonicalText = (value: unknown): string => JSON.stringify(value, inOrder);
 
 const inOrder = (_: string, value: unknown): unknown =>

@@ -9,40 +9,40 @@ import type { Streams } from './streams.js';
 
 export const IDEMPOTENCY_KEY_CHARACTERS_MAX = 256;
 
-/** How many characters of a fingerprint name a stream. */
+/** Number of characters of the fingerprint in the name of the stream. */
 const NAME_CHARACTERS = 32;
 
-/** A caller's word that two requests are one. */
+/** A client's key by which the service recognises a repeated request. */
 export type IdempotencyKey = Readonly<{
-  /** What kind of request it belongs to: a single token, as in `answer`. */
+  /** The kind of request, a single token such as `answer`. */
   scope: string;
-  /** Whose key it is; the same key of another caller is another key. */
+  /** The caller. Equal keys of different callers are different keys. */
   callerId: string;
   key: string;
-  /** Distinguishes a repetition from another request under the same key. */
+  /** The fingerprint of the request. A different request with the same key has another one. */
   fingerprint: string;
-  /** How long the key stands for its first request. */
+  /** How long the key is bound to its first request. */
   ttlMs: number;
 }>;
 
-/** `again`: this request was made before, and `value` is what it started then. `differently`: another one was made with this key. */
+/** `again`: the same request was made before, and `value` is what it started. `differently`: the key was used for another request. */
 export type KeyUse<T> = Readonly<{ used: 'first' | 'again' | 'differently'; value: T }>;
 
-/** The request a key stands for so far, and what it started. */
+/** The request that a key is bound to, and what it started. */
 export type KeyUsed<T> = Readonly<{ fingerprint: string; value: T }>;
 
-/** What a request means whose key was used before; `anew`: the key stands for this request from now on. */
+/** How a request relates to the one that its key is bound to. `anew`: the key is bound to this request from now on. */
 export type Repetition = 'again' | 'differently' | 'anew';
 
-/** What `IdempotencyKeys.use` asks about a request. */
+/** The rules of a kind of request. */
 export type KeyRules<T> = Readonly<{
-  /** Throws what the request would be refused for: a request that starts nothing uses no key. */
+  /** Throws if the request will be refused, so that a refused request does not use its key. */
   refuse?: () => Promise<void>;
-  /** Compares more than fingerprints, where a request may look different and still be the same, or be a retry. */
+  /** Replaces the comparison of fingerprints, for requests that may differ and still be the same, or be a retry. */
   judge?: (before: KeyUsed<T>) => Repetition | Promise<Repetition>;
 }>;
 
-/** The idempotency keys of callers. The log holds no key: a stream is named by the fingerprint of its key. */
+/** The idempotency keys of callers. The log does not contain the keys: each has a stream that is named by its fingerprint. */
 export class IdempotencyKeys {
   constructor(
     private readonly streams: Streams,
@@ -50,15 +50,15 @@ export class IdempotencyKeys {
     private readonly fingerprints: Fingerprints,
   ) {}
 
-  /** What distinguishes a request from another one under the same key. */
+  /** The fingerprint of a request. */
   fingerprintOf(...parts: readonly unknown[]): string {
     return this.fingerprints.of(...parts);
   }
 
   /**
-   * Uses a key for what a request is about to start, or finds what it started before. The value has to name everything that
-   * is started (ids chosen beforehand), because a crash may come right after: who finds `again` makes sure it is started.
-   * @throws Rejection invalid-request, StoreUnavailable, and whatever `refuse` throws
+   * Binds a key to what the request is about to start, or returns what it started before. The value must name everything that the
+   * request starts, by ids chosen beforehand: after a crash between the two, a caller that gets `again` starts what is missing.
+   * @throws Rejection invalid-request; StoreUnavailable; what `refuse` throws
    */
   async use<T>(
     key: IdempotencyKey,
@@ -80,7 +80,7 @@ export class IdempotencyKeys {
         if (used !== 'anew') return { used, value: before.value };
       }
       await refuse?.();
-      // A stream whose events are past their age reads as empty and still counts its revisions.
+      // A stream whose events have expired reads as empty but keeps its revisions.
       const forgotten = overtaken instanceof WrongRevision && typeof overtaken.actual === 'number' ? overtaken.actual : undefined;
       const expected = last?.revision ?? forgotten ?? 'none';
       const event = {
@@ -89,7 +89,7 @@ export class IdempotencyKeys {
         data: JSON.stringify({ fingerprint: key.fingerprint, value } satisfies KeyUsed<T>),
         metadata: encodeMetadata(cause),
       };
-      // The age is checked anyway: the bound only lets the store delete the event.
+      // The age is checked on reading as well. The bound only lets the store delete the event.
       await streams.appendEvents(stream, expected, [event], undefined, { maxAgeSeconds: Math.ceil(key.ttlMs / 1000) });
       return { used: 'first', value };
     });

@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache';
 
-/** The callers whose last write is remembered, at most; the one who wrote longest ago is forgotten first. */
+/** Maximum number of callers in the cache. The least recent writer is evicted first. */
 const CALLERS_MAX = 10_000;
 
-/** How far each caller's last write through this process reached, so that what it reads next can wait for it. */
+/** The position of each caller's last write through this process. The caller's next read waits for it. */
 export class LastWrites {
-  // With `max`, room for all of them would be made at once.
+  // With `max`, the cache would allocate its full size at once.
   private readonly positions = new LRUCache<string, bigint>({ maxSize: CALLERS_MAX, sizeCalculation: () => 1 });
 
   note(callerId: string, position: bigint | undefined): void {

@@ -7,7 +7,7 @@ import { logCodec } from './log-format.codec.js';
 import { LOG_FORMAT_STREAM, type LogFormatDeclared } from './log-format.events.js';
 import { Streams } from './streams.js';
 
-/** The format of the events that this program writes and reads. It changes only when older logs cannot be read any more. */
+/** The log format that this program writes and reads. It changes only when older logs can no longer be read. */
 export const LOG_FORMAT = 1;
 /** The first version that declares the format of its logs. */
 const FIRST_DECLARING_VERSION = '0.2.0';
@@ -16,19 +16,19 @@ const VISIBLE_MS_MAX = 10_000;
 const DELAY_MS_MIN = 5;
 const DELAY_MS_MAX = 250;
 
-/** What a refusal has to name. */
+/** Names for the error message. */
 export type LogUse = Readonly<{
   /** The version of this program. */
   version: string;
-  /** Where the log is, as `the data directory /data`. */
+  /** The location of the log, for example `the data directory /data`. */
   place: string;
-  /** How an operator gives this program another log, as a command. */
+  /** The instruction by which an operator gives this program another log. */
   advice: string;
 }>;
 
 type Parts = Readonly<{ store: EventStore; timing: Timing; clock: Clock; ids: Ids }>;
 
-/** The log was written by a version whose events this program cannot read. Waiting does not change that. */
+/** The log was written by a version whose events this program cannot read. Waiting does not help. */
 export class UnreadableLog extends Error {
   override readonly name = 'UnreadableLog';
   constructor({ version, place, advice }: LogUse, writtenBy: string | undefined) {
@@ -41,10 +41,10 @@ export class UnreadableLog extends Error {
 }
 
 /**
- * Makes sure that the log begins with the declaration of this program's format; an empty log gets one. Runs before anything
- * is followed or appended. Steps: read the first event; where there is none, append the declaration to a stream that must not
- * exist; read again until a first event shows. Only what is read decides: of two processes that append at once one loses and
- * reads the winner's declaration, and a reader that lags behind an older log finds that log's first event in the end.
+ * Ensures that the log starts with the declaration of this program's format, and appends the declaration to an empty log. Runs
+ * before the log is followed or appended to. It reads the first event; if there is none, it appends the declaration to a stream
+ * that must not exist; then it reads until a first event shows. Only what it reads decides: of two processes that append at the
+ * same time, the loser reads the winner's declaration, and on a lagging node an older log's first event appears eventually.
  * @throws UnreadableLog, StoreUnavailable
  */
 export async function requireLogFormat(parts: Parts, use: LogUse): Promise<void> {
@@ -65,7 +65,7 @@ async function declared(parts: Parts, version: string): Promise<StoredEvent> {
   }
 }
 
-/** An append whose outcome is unknown is repeated with the same id. One that lost to another process is as good as made. */
+/** Appends the declaration. The fixed id makes a repetition idempotent, and losing to another process counts as success. */
 async function declare({ store, timing, clock, ids }: Parts, version: string): Promise<void> {
   const data = { format: LOG_FORMAT, version, declaredAt: clock.now().toISOString() };
   const declaration: LogFormatDeclared = { type: 'LogFormatDeclared', data };
@@ -83,7 +83,7 @@ async function firstOfLog(store: EventStore): Promise<StoredEvent | undefined> {
   return undefined;
 }
 
-/** What the first event declares; undefined where it is another event. @throws Undecodable */
+/** The declaration in the first event; undefined if that is another event. @throws Undecodable */
 function declarationIn(first: StoredEvent): LogFormatDeclared['data'] | undefined {
   return first.stream === LOG_FORMAT_STREAM ? decode<LogFormatDeclared>(logCodec, first)?.data : undefined;
 }

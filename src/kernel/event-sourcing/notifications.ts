@@ -2,17 +2,17 @@ import type { Codec } from './codec.js';
 import type { Event, Recorded } from './events.js';
 import type { SnapshotRule } from './snapshots.js';
 
-/** What a user's open tabs are sent: something of the user's has changed, and this is what it is now. */
+/** A notification for a user's open tabs: the type of a change and the new values. */
 export type Notification<Type extends string = string, Kind extends string = string, Payload extends object = object> = Readonly<{
   type: Type;
   scope: Readonly<{ kind: Kind; id: string }>;
   payload: Readonly<Payload>;
 }>;
 
-/** The longest reason of a failure in a notification. */
+/** Maximum length of a failure reason in a notification, in characters. */
 export const REASON_CHARACTERS_MAX = 1024;
 
-/** How a stream is folded for its notifications. */
+/** How a stream is folded for notifications. */
 export type Folding<E extends Event = Event, State = unknown> = Readonly<{
   codec: Codec<E>;
   initial: State;
@@ -21,29 +21,29 @@ export type Folding<E extends Event = Event, State = unknown> = Readonly<{
 }>;
 
 /**
- * Another stream that a notification is about. It is folded when the end of the user's stream is known, so it says no less than
- * what the user has been sent. Undefined: the user has been sent its end, and nothing follows that.
+ * Another stream that a notification is about. It is folded after the end of the user's stream is known, so its state is at least
+ * as new as what the user was sent. Undefined: the user was sent the final notification, and none may follow.
  */
 export type Subject<E extends Event = Event, State = unknown> = Folding<E, State> &
   Readonly<{ stream: string; notification: { of(state: State): Notification | undefined }['of'] }>;
 
 export const subjectOf = <E extends Event, State>(subject: Subject<E, State>): Subject => subject;
 
-/** One notification about an event. `name` is a part of its id, and tells it apart from others about the same event. */
+/** A notification about an event. `name` is a part of its id and distinguishes several notifications about one event. */
 export type Notice<N extends Notification = Notification> = Readonly<{ name?: string }> &
   (Readonly<{ notification: N }> | Readonly<{ subject: Subject }>);
 
-/** What users are notified of when events of a category happen. */
+/** The rule by which users are notified of the events of a category. */
 export type NotificationRule<E extends Event = Event, State = unknown, About extends E['type'] = E['type']> = Folding<E, State> &
   Readonly<{
     category: string;
-    /** The types of the events that users are notified of. */
+    /** The event types that cause notifications. */
     about: readonly About[];
-    /** How many events at the start of the stream say all that the state needs; unless told, all up to the event. */
+    /** Number of events at the start of the stream that the state needs; by default all up to the event. */
     foldedMax?: number;
-    /** How many streams keep their state from one event to the next; none unless told. */
+    /** Number of streams whose state is cached between events; 0 by default. */
     cachedMax?: number;
-    /** The user, or the users, who are notified of an event. Undefined: no user is. */
+    /** The users who are notified of an event; undefined for none. */
     ownerOf: {
       of(after: State, event: Recorded<Extract<E, { type: About }>>): string | readonly string[] | undefined;
     }['of'];

@@ -1,4 +1,4 @@
-/** An event whose type ends so records a purge: earlier events of its stream are deleted, up to its `keptFrom` where it has one. */
+/** The suffix of event types that record a purge: earlier events of the stream are deleted, up to `keptFrom` if the event has it. */
 const PURGED = 'Purged';
 
 /** Whether an event of this type purges earlier events of its stream. */

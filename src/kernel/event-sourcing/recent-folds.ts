@@ -1,23 +1,23 @@
 import { LRUCache } from 'lru-cache';
 import type { Timing } from '../timing.js';
 
-/** Streams of which the state is remembered, at most. */
+/** Maximum number of streams in the cache. */
 export const RECENT_FOLDS_MAX = 512;
-/** A turn is asked, answered and sealed within this; what has been quiet for longer is read again. */
+/** A state is cached for this time after the last append. Most turns are asked, answered and sealed within it. */
 export const RECENT_FOLD_MS = 60_000;
 
 type Remembered = Readonly<{ aggregate: object; folded: unknown }>;
 
 /**
- * The states of streams as this process left them a moment ago. Others may have appended since: an append that names the
- * revision finds out, and whatever rests on no append has to be read.
+ * A cache of the states of streams after this process's recent appends. Other processes may have appended since. An append detects
+ * that by its expected revision; code that does not append must read the stream.
  */
 export class RecentFolds {
   private readonly folds: LRUCache<string, Remembered>;
 
   constructor(timing: Timing) {
     const perf = { now: () => timing.elapsedMs() };
-    // With a coarser resolution the cache would set timers of its own.
+    // With a coarser resolution the cache would start timers.
     this.folds = new LRUCache({ max: RECENT_FOLDS_MAX, ttl: RECENT_FOLD_MS, ttlResolution: 0, perf });
   }
 

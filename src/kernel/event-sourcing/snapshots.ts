@@ -1,12 +1,12 @@
 import { type EventStore, eventsBackwards, type StoredEvent } from './event-store.js';
 import type { Event } from './events.js';
 
-/** A type of event that says all that those before it have come to. One is looked for among so many of the newest. */
+/** The event type that restates the state of its stream, and how many of the newest events are searched for it. */
 export type SnapshotRule<E extends Event> = Readonly<{ type: E['type']; withinMax: number }>;
 
 /**
- * The events from the newest snapshot on, or from the start of the stream, up to a revision or the end; undefined where neither
- * is near.
+ * The events from the newest snapshot, or from the start of the stream, up to a revision or the end. Undefined if neither is among
+ * the newest `withinMax` events.
  */
 export async function eventsSinceSnapshot<E extends Event>(
   store: Pick<EventStore, 'read'>,

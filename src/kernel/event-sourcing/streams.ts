@@ -10,25 +10,25 @@ import { deterministicId } from '../ids.js';
 import { Rejection } from '../rejection.js';
 import type { Timing } from '../timing.js';
 
-/** An aggregate as the log keeps it: how it is folded and how its events are written. With snapshots it is folded from the newest on. */
+/** How the streams of an aggregate are folded and its events encoded. With snapshots, folding starts at the newest one. */
 export type Aggregate<State, E extends Event> = Decider<State, E> & Readonly<{ codec: Codec<E>; snapshot?: SnapshotRule<E> }>;
 
 export type Folded<State> = Readonly<{ state: State; revision: ExpectedRevision; position: bigint | undefined }>;
 
-/** What is known of a stream under an id that was made up a moment ago. */
+/** The state of a stream without events, for example under a fresh id. */
 export const nothingYet = <State, E extends Event>({ initial }: Aggregate<State, E>): Folded<State> => ({
   state: initial,
   revision: 'none',
   position: undefined,
 });
 
-/** What a command did: the events it added (none: it was already so) with their ids, and how far the caller must read to see them. */
+/** The outcome of a command: the appended events (none if nothing had to change), their ids, and the state and position after them. */
 export type Outcome<State, E extends Event> = Folded<State> & Readonly<{ events: readonly E[]; ids: readonly string[] }>;
 
-/** A state and whether the store said so; what this process remembers may be old. */
+/** A state, and whether it was read from the store. A cached state may be stale. */
 type Basis<State> = { folded: Folded<State>; isRead: boolean };
 
-/** Folds streams and appends decisions to them. */
+/** Folds streams, and appends the events of decisions. */
 export class Streams {
   private readonly races: AppendRaces;
   private readonly recent: RecentFolds;
@@ -42,7 +42,7 @@ export class Streams {
     this.recent = new RecentFolds(timing);
   }
 
-  /** The stream from its start, or on from where an earlier fold of it ended. */
+  /** Folds a stream from its start, or continues an earlier fold. */
   async fold<State, E extends Event>(
     stream: string,
     aggregate: Aggregate<State, E>,
@@ -59,7 +59,7 @@ export class Streams {
     return known;
   }
 
-  /** How a stream began: its first events alone, folded. */
+  /** Folds only the first events of a stream. */
   async beginning<State, E extends Event>(stream: string, aggregate: Aggregate<State, E>, eventsMax: number): Promise<State> {
     let known = nothingYet(aggregate);
     for await (const page of this.store.read(stream, { limit: eventsMax })) {
@@ -68,7 +68,7 @@ export class Streams {
     return known.state;
   }
 
-  /** The stream as this process remembers it, where that suffices, which costs no read; else as the store has it. */
+  /** The cached state of the stream if it suffices, else the state read from the store. */
   async foldSuch<State, E extends Event>(
     stream: string,
     aggregate: Aggregate<State, E>,
@@ -79,11 +79,11 @@ export class Streams {
   }
 
   /**
-   * Folds, decides, appends the events; after a lost race it folds and decides again. A caller that has just folded the stream
-   * passes that and saves a read: if the stream has gone on since, the race is lost. What this process remembers of the stream
-   * saves the read too; a refusal, or nothing to do, is decided again on what the store says. `foresee` hears what an append comes to
-   * before it is sent, without its position; after a lost race it hears what the next one comes to.
-   * @throws Rejection, StoreUnavailable, WrongRevision when races were lost for as long as `patienceMs`
+   * Folds the stream, decides, and appends the events. After a lost race it folds and decides again. A caller that has just folded
+   * the stream passes the result as `known` and saves the read; if the stream has grown since, the race is lost. A cached state
+   * saves the read too, but a refusal or an empty decision on it is decided again on the state that the store returns. `foresee`
+   * receives the outcome, without its position, before each append is sent.
+   * @throws Rejection; StoreUnavailable; WrongRevision after `patienceMs` of lost races
    */
   async transact<State, E extends Event>(
     stream: string,
@@ -121,8 +121,8 @@ export class Streams {
   }
 
   /**
-   * States what has happened already, as `transact` does, and does not give up over lost races: they end once it is stated,
-   * or once the decision finds that it is, or refuses because somebody else has taken over.
+   * As `transact`, for what has already happened: lost races are retried without a limit. They end when the event is appended, or
+   * when the decision returns nothing or refuses, because another process has appended it or has taken over.
    */
   record<State, E extends Event>(
     stream: string,
@@ -134,12 +134,12 @@ export class Streams {
     return this.transact(stream, aggregate, decide, cause, known, Infinity);
   }
 
-  /** For appends that no aggregate decides on: reads, and appends, again after every lost race. @throws as `transact` does */
+  /** Runs an attempt to read and append without an aggregate, again after each lost race. @throws as `transact` does */
   race<T>(stream: string, attempt: (overtaken?: Overtaken) => Promise<T>, patienceMs = RACE_PATIENCE_MS): Promise<T> {
     return this.races.run(stream, attempt, patienceMs);
   }
 
-  /** The stream as it is after others have appended to it. */
+  /** Folds the stream after other callers have appended to it. */
   private async foldAfter<State, E extends Event>(
     overtaken: Overtaken,
     stream: string,
@@ -147,15 +147,15 @@ export class Streams {
     before: Folded<State>,
     mayRemember: boolean,
   ): Promise<Basis<State>> {
-    // A caller that has read the stream itself may compare what comes with what it knew, so that is gone on from.
+    // A caller that passed `known` may compare the new events with it, so its fold is continued.
     const recent = mayRemember && overtaken === 'waited' ? this.recent.of<Folded<State>>(stream, aggregate) : undefined;
-    // Those of this process that went before have left what they know.
+    // The callers of this process that ran before have cached their outcome.
     if (recent && isAtLeast(recent.revision, before.revision === 'none' ? 0 : before.revision + 1)) {
       return { folded: recent, isRead: false };
     }
     const folded = await this.fold(stream, aggregate, before);
     if (overtaken === 'waited' || typeof overtaken.actual !== 'number') return { folded, isRead: true };
-    // The revision can be read by now; what reads do not show of it is not kept, and still counts.
+    // Reads show this revision by now. If they show less, bounds hide the events, whose revisions still count.
     return {
       folded: isAtLeast(folded.revision, overtaken.actual) ? folded : { ...folded, revision: overtaken.actual },
       isRead: true,
@@ -163,8 +163,8 @@ export class Streams {
   }
 
   /**
-   * One append with ids derived from its place, content and cause, repeated while its outcome is unknown. The content
-   * counts, so that two workers who claim the same thing for the same cause never pass as one append.
+   * Appends events with ids derived from revision, content and cause, and repeats the append while its outcome is unknown. The
+   * content is part of the id, so that equal claims of two workers for the same cause are never taken for one append.
    */
   async append<E extends Event>(stream: string, expected: ExpectedRevision, codec: Codec<E>, events: readonly E[], cause: Cause) {
     const written = writtenEvents(stream, expected, codec, events, cause);
@@ -172,8 +172,8 @@ export class Streams {
   }
 
   /**
-   * One append of events that are written already, repeated while its outcome is unknown; with `bounds` the stream has these from
-   * then on. @throws as `appendWithRetry` does
+   * Appends encoded events, and repeats the append while its outcome is unknown. With `bounds` it also sets the bounds of the
+   * stream. @throws as `appendWithRetry` does
    */
   appendEvents(
     stream: string,
@@ -190,7 +190,7 @@ export class Streams {
     return appendWithRetry(appending, this.timing, patienceMs, stream, expected, events);
   }
 
-  /** Does what is harmless to repeat, until it is done or the store was away for as long as `patienceMs`. @throws as `whileUnavailable` does */
+  /** Repeats idempotent work while the store is unavailable, for `patienceMs` at most. @throws as `whileUnavailable` does */
   retryWhileUnavailable<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
     return whileUnavailable(this.timing, this.timing.elapsedMs() + patienceMs, work);
   }
@@ -198,7 +198,7 @@ export class Streams {
 
 const firstAfter = (expected: ExpectedRevision): number => (expected === 'none' ? 0 : expected + 1);
 
-/** Events as they are stored behind a revision. */
+/** Encodes events for an append after a revision. */
 function writtenEvents<E extends Event>(
   stream: string,
   expected: ExpectedRevision,
@@ -220,7 +220,7 @@ function writtenEvents<E extends Event>(
 
 export const isAtLeast = (revision: ExpectedRevision, least: number): boolean => revision !== 'none' && revision >= least;
 
-/** Nothing where the decision refuses: what it refuses by may be over. */
+/** Returns no events if the decision refuses, because the state may be stale. */
 function unlessRefused<State, E extends Event>(decide: Decision<State, E>, state: State): readonly E[] {
   try {
     return decide(state);

@@ -1,15 +1,15 @@
 import type { Cause } from './events.js';
 
-/** Acts because time has passed: asks a read model what is due and sends ordinary commands, which make doubles harmless. */
+/** Acts because time has passed: reads from a read model what is due, and sends commands, which are idempotent. */
 export type Ticker = Readonly<{
   name: string;
   everyMs: number;
-  /** The processes that it ticks in: workers, where it does not say. */
+  /** The role of the processes that run it; `worker` by default. */
   role?: 'api' | 'worker';
   tick(now: Date): Promise<void>;
 }>;
 
-/** Why things happen in one tick, by its id. */
+/** The cause of the events of one tick. */
 export function causeOfTick({ name }: Pick<Ticker, 'name'>, id: string): Cause {
   return { actor: `system:${name}`, credential: 'system', correlationId: id, causationId: id };
 }
