@@ -16,7 +16,7 @@ const refusal = (text: string, limits: Partial<JsonLimits> = {}, cut = text.leng
 
 const tooMany = (entries: number) => `too-large: It holds more than ${entries} fields of objects and elements of arrays.`;
 
-/** Fields of objects and elements of arrays, all levels together. */
+/** The number of object fields and array elements on all levels. */
 function entriesIn(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   return Object.values(value).reduce<number>((sum, each) => sum + 1 + entriesIn(each), 0);
@@ -25,12 +25,12 @@ function entriesIn(value: unknown): number {
 const depthOf = (value: unknown): number =>
   typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
 
-describe('the measure of a JSON text', () => {
+describe('the meter of a JSON text', () => {
   const spaced = fc
     .tuple(fc.jsonValue(), fc.constantFrom(undefined, 1, '\t'))
     .map(([value, space]) => JSON.stringify(value, null, space));
 
-  it('is that of the value, whatever the text is cut into', () =>
+  it('gives the same result however the text is split into chunks', () =>
     fc.assert(
       fc.property(spaced, fc.integer({ min: 1, max: 70 }), (text, cut) => {
         const value: unknown = JSON.parse(text);
@@ -59,12 +59,12 @@ describe('the measure of a JSON text', () => {
     expect(refusal(textOf(12), { entriesMax: 10 })).toBe(tooMany(10));
   });
 
-  it('does not count what stands in strings', () => {
+  it('does not count the content of strings', () => {
     const text = JSON.stringify({ ',[{":\\': '],}"\\'.repeat(1_000) });
     for (const cut of [1, 2, 3, 50, 64, text.length]) expect(refusal(text, { entriesMax: 1, depthMax: 1 }, cut)).toBeUndefined();
   });
 
-  it('knows keys by the colon behind them, and how long they are', () => {
+  it('recognises keys by the colon after them and limits their length', () => {
     const [short, long] = ['k'.repeat(100), 'k'.repeat(101)];
     const refused = 'too-large: It holds a key of more than 100 bytes.';
     for (const cut of [1, 7, 101, 1_000]) {
@@ -91,13 +91,13 @@ describe('the measure of a JSON text', () => {
     }
   });
 
-  it.each([']', ':', '""', '[]', '{}'])('takes no more %s than so many entries may have', (mark) => {
+  it.each([']', ':', '""', '[]', '{}'])('refuses more %s than the maximum number of entries can have', (mark) => {
     const refused = 'invalid-request: It is not valid JSON.';
     expect(refusal(mark.repeat(6), { entriesMax: 1 })).toBeUndefined();
     expect(refusal(mark.repeat(13), { entriesMax: 1 })).toBe(refused);
   });
 
-  it('takes what a long conversation, a large graph or many functions have', () => {
+  it('accepts a long conversation, a large graph and many functions', () => {
     const history = Array.from({ length: 1_000 }, () => ({ prompt: 'Why?', response: '"Because."\n' }));
     const nodes = Array.from({ length: 200 }, (_, id) => ({
       id,
@@ -114,13 +114,13 @@ describe('the measure of a JSON text', () => {
   });
 });
 
-describe('JSON within something else', () => {
-  it('is parsed when it keeps the limits', () => {
+describe('JSON that is embedded in a request', () => {
+  it('is parsed if it is within the limits', () => {
     expect(parseBoundedJson('{"a":[1,"é"]}', 'config')).toEqual({ a: [1, 'é'] });
     expect(() => parseBoundedJson('{"a":', 'config')).toThrow(SyntaxError);
   });
 
-  it('is refused before it is parsed when it does not', () => {
+  it('is refused before parsing if it exceeds a limit', () => {
     const many = `[${'0,'.repeat(JSON_LIMITS.entriesMax)}`;
     expect(() => parseBoundedJson(many, 'config')).toThrow('config holds more than 20000 fields of objects');
     expect(() => parseBoundedJson('['.repeat(101), 'config')).toThrow('config is nested deeper than 100 levels.');

@@ -3,8 +3,8 @@ import { eachOf, collectFailures } from './each-of.js';
 
 const odd = (number: number) => (number % 2 ? Promise.reject(new Error(`${number} is odd`)) : Promise.resolve());
 
-describe('work on each of several things', () => {
-  it('is tried on all of them, whichever fail, and then told of', async () => {
+describe('processing several items', () => {
+  it('tries all items and then reports the failures', async () => {
     const tried: number[] = [];
     const work = (number: number) => odd((tried.push(number), number));
     await expect(eachOf([1, 2, 3, 4], work)).rejects.toThrow('2 of 4 failed, the first with: 1 is odd');
@@ -12,12 +12,12 @@ describe('work on each of several things', () => {
     expect(await collectFailures([1, 2, 3], work)).toEqual([new Error('1 is odd'), new Error('3 is odd')]);
   });
 
-  it('is silent where none fails, or there is none', async () => {
+  it('reports nothing if no item fails or there is no item', async () => {
     await eachOf([2, 4], odd);
     await eachOf([], odd);
   });
 
-  it('goes on so many at a time', async () => {
+  it('processes the given number of items at a time', async () => {
     let [now, most] = [0, 0];
     const work = async () => {
       most = Math.max(most, ++now);

@@ -5,7 +5,7 @@ import { RACES_MAX, type Rate, RateLimit, UNCOUNTED_MS } from './rate-limit.js';
 
 const RATE = { max: 3, windowMs: 60_000 };
 
-/** The store of several processes, which is away when it is told to be. */
+/** A store that several processes share and that the test can make unavailable. */
 class Store extends InProcessKeyValue {
   isAway = false;
   asked = 0;
@@ -29,7 +29,7 @@ const times = async (count: number, take: () => Promise<unknown>): Promise<unkno
 };
 
 describe('a rate limit', () => {
-  it('gives all of its budget at once, then one each time that one has come back', async () => {
+  it('gives all tokens at once, then one whenever one is refilled', async () => {
     const { time, take } = limitOf();
     expect(await times(5, take)).toEqual([undefined, undefined, undefined, 20, 20]);
     time.now += 15_000;
@@ -40,25 +40,25 @@ describe('a rate limit', () => {
     expect(await times(4, take)).toEqual([undefined, undefined, undefined, 20]);
   });
 
-  it.each([1, 7, 100, 9_999, 10_000])('gives exactly %d at once', async (max) => {
+  it.each([1, 7, 100, 9_999, 10_000])('gives exactly %d tokens at once', async (max) => {
     const { take } = limitOf({ max, windowMs: 60_000 });
     expect((await times(max + 1, take)).filter((answer) => answer === undefined)).toHaveLength(max);
   });
 
-  it('gives no more to one who keeps asking', async () => {
+  it('gives no additional tokens to a caller that keeps asking', async () => {
     const { time, take } = limitOf();
     let given = 0;
     for (let second = 0; second < 600; second++, time.now += 1_000) if ((await take()) === undefined) given++;
     expect(given).toBe(3 + 29);
   });
 
-  it('counts each subject for itself', async () => {
+  it('counts each subject separately', async () => {
     const { take } = limitOf();
     await times(3, take);
     expect([await take('ann'), await take('bob')]).toEqual([20, undefined]);
   });
 
-  it('counts what is taken at the same time, in one process and in several', async () => {
+  it('counts concurrent requests, in one process and in several', async () => {
     const store = new Store();
     const time = { now: 1_700_000_000_000 };
     const rate = { max: 30, windowMs: 60_000 };
@@ -67,14 +67,14 @@ describe('a rate limit', () => {
     expect(answers.filter((answer) => answer === undefined)).toHaveLength(30);
   });
 
-  it('refuses for a second a caller whose writes are always overtaken', async () => {
+  it('refuses a caller for a second if its writes keep losing races', async () => {
     const store = new Store();
     store.create = async () => false;
     expect(await limitOf(RATE, store).take()).toBe(1);
     expect(store.asked).toBe(RACES_MAX);
   });
 
-  it('lets a budget take no longer than a window to fill, whatever the clock of another process says', async () => {
+  it('refills a bucket within one window, whatever the clock of another process says', async () => {
     const store = new Store();
     await times(3, limitOf(RATE, store, { now: 1_700_000_900_000 }).take);
     const { time, take } = limitOf(RATE, store);
@@ -83,7 +83,7 @@ describe('a rate limit', () => {
     expect(await take()).toBe(20);
   });
 
-  it('lets everybody pass while the store is away, and asks it again only after a while', async () => {
+  it('lets everyone pass while the store is unavailable, and retries it only after a while', async () => {
     const store = new Store();
     const { time, take } = limitOf(RATE, store);
     await times(3, take);
@@ -96,14 +96,14 @@ describe('a rate limit', () => {
     expect(await take()).toBe(15);
   });
 
-  it('keeps a bounded number of values, however many subjects there are', async () => {
+  it('stores a bounded number of values for any number of subjects', async () => {
     const store = new Store();
     const { take } = limitOf(RATE, store);
     for (let subject = 0; subject < 100_000; subject++) await take(`subject ${subject}`);
     expect(store.size).toBeLessThanOrEqual(65_536);
   });
 
-  it('with a budget of 0 limits nothing and asks nobody', async () => {
+  it('does not limit or use the store with a maximum of 0', async () => {
     const store = new Store();
     expect(await times(100, limitOf({ max: 0, windowMs: 60_000 }, store).take)).toEqual(Array(100).fill(undefined));
     expect(store.asked).toBe(0);

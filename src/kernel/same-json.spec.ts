@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { sameJson } from './same-json.js';
 
-/** The same value with the fields of its objects the other way round. */
+/** The same value with the fields of its objects in reverse order. */
 const turned = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(turned);
   if (typeof value !== 'object' || value === null) return value;
@@ -21,11 +21,11 @@ const canonical = (value: unknown): string =>
   );
 
 describe('sameJson', () => {
-  it('does not mind the order of fields', () => {
+  it('ignores the order of fields', () => {
     fc.assert(fc.property(fc.jsonValue(), (value) => sameJson(value, turned(value))));
   });
 
-  it('tells apart what reads differently', () => {
+  it('distinguishes values with different JSON', () => {
     const json = fc.jsonValue({ maxDepth: 2 });
     fc.assert(fc.property(json, json, (a, b) => sameJson(a, b) === (canonical(a) === canonical(b))));
   });

@@ -12,7 +12,7 @@ const delivery: Delivery<string[]> = {
   look: () => Promise.resolve(),
 };
 
-it('subscribes for the first reader, lets go after the last, and subscribes anew for the next', async () => {
+it('subscribes for the first reader, unsubscribes after the last, and subscribes again for the next', async () => {
   const signals = new InProcessSignals();
   const topics = new Topics(signals, delivery, systemTiming);
   const told: string[][] = [[], [], []];
@@ -32,7 +32,7 @@ it('subscribes for the first reader, lets go after the last, and subscribes anew
   expect(told).toEqual([['one'], ['one'], ['three']]);
 });
 
-/** Timers that fire when the test says so. */
+/** Timers that the test fires. */
 class HandTiming {
   readonly timers = new Set<() => unknown>();
   after(_: number, fire: () => unknown): () => void {
@@ -47,7 +47,7 @@ class HandTiming {
   }
 }
 
-it('looks at all topics by one timer, a thousand at a time, and stops after the last', async () => {
+it('polls all topics with one timer, a thousand at a time, and stops after the last reader', async () => {
   const timing = new HandTiming();
   const looks: string[][] = [];
   const look: Delivery<string[]>['look'] = (topics) => {
@@ -66,7 +66,7 @@ it('looks at all topics by one timer, a thousand at a time, and stops after the 
   expect(timing.timers.size).toBe(0);
 });
 
-it('goes on looking after the log was away, and does not after the last reader left meanwhile', async () => {
+it('keeps polling after an outage of the log, unless the last reader left during it', async () => {
   const timing = new HandTiming();
   let answer: (() => void) | undefined;
   const look = () => (answer ? Promise.reject(new Error('away')) : new Promise<void>((resolve) => (answer = resolve)));
@@ -86,7 +86,7 @@ it('goes on looking after the log was away, and does not after the last reader l
   expect(timing.timers.size).toBe(0);
 });
 
-it('sends a reader for what its stream has come to, and no more for what it does not find', () => {
+it('makes a reader read up to the newest revision, and stops if reads do not show it', () => {
   const seen = new Seen(4);
   expect(seen.isBehind(4)).toBe(false);
   expect([seen.isBehind(6), seen.isBehind(6), seen.isBehind(6), seen.isBehind(6)]).toEqual([true, true, true, false]);

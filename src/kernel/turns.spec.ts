@@ -13,18 +13,18 @@ const all = (turns: Turns<string>, rank?: (ownerId: string) => number): readonly
   return taken;
 };
 
-it('owners take turns, each in the order in which they left things', () => {
+it('serves owners in turn, and the items of each first in, first out', () => {
   expect(all(turnsOf('a1', 'a2', 'a3', 'b1', 'c1', 'c2'))).toEqual(['a1', 'b1', 'c1', 'a2', 'c2', 'a3']);
 });
 
-it('whoever comes later waits for one thing of everybody who waits, not for all', () => {
+it('makes a new owner wait for one item of each other owner, not for all', () => {
   const turns = turnsOf('a1', 'a2', 'a3', 'b1', 'b2');
   turns.next();
   turns.add('c', 'c1');
   expect(all(turns)).toEqual(['b1', 'a2', 'c1', 'b2', 'a3']);
 });
 
-it('what is left while a thing of the same owner is in hand comes after what all others have left meanwhile', () => {
+it('serves items that an owner adds during its turn after those that the others have added', () => {
   const turns = turnsOf('a1');
   turns.next();
   for (const item of ['a2', 'b1', 'c1']) turns.add(item[0]!, item);
@@ -33,14 +33,14 @@ it('what is left while a thing of the same owner is in hand comes after what all
   expect(all(turns)).toEqual(['b1', 'c1', 'a2']);
 });
 
-it('the least rank goes first, and Infinity does not go', () => {
+it('serves the lowest rank first and Infinity never', () => {
   const rank = { a: 1, b: 0, c: Infinity } as Readonly<Record<string, number>>;
   const turns = turnsOf('a1', 'c1', 'b1', 'b2');
   expect(all(turns, (ownerId) => rank[ownerId]!)).toEqual(['b1', 'b2', 'a1']);
   expect(turns.size).toBe(1);
 });
 
-it('what is given up is the newest of whoever left most', () => {
+it('gives up the newest item of the owner with the most items', () => {
   const turns = turnsOf('a1', 'b1', 'b2', 'b3');
   expect([turns.giveUp(), turns.giveUp()]).toEqual(['b3', 'b2']);
   turns.remove('a1');
@@ -48,7 +48,7 @@ it('what is given up is the newest of whoever left most', () => {
   expect(turns.giveUp()).toBeUndefined();
 });
 
-it('whatever is left and taken, nobody who waits is passed over twice by the same other, and nothing is lost', () => {
+it('serves no owner twice while another one waits, and loses no item', () => {
   fc.assert(
     fc.property(fc.array(fc.option(fc.constantFrom('a', 'b', 'c', 'd'), { freq: 3 })), (steps) => {
       const turns = new Turns<Readonly<{ ownerId: string }>>();

@@ -14,7 +14,7 @@ beforeEach(() => {
   began = [];
 });
 
-/** Work on the stream `s`, or another one, that takes so long. */
+/** Work of a given duration on the stream `s` or another one. */
 const work = (name: string, ms: number, { stream = 's', patienceMs = PATIENCE_MS } = {}) =>
   queue.run(stream, patienceMs, async ({ waited }) => {
     began.push(name);
@@ -22,8 +22,8 @@ const work = (name: string, ms: number, { stream = 's', patienceMs = PATIENCE_MS
     return { name, waited, at: timing.elapsedMs() };
   });
 
-describe('callers of one stream', () => {
-  it('go one after the other, in the order in which they came', async () => {
+describe('callers that append to one stream', () => {
+  it('run one after another, first in, first out', async () => {
     const done = await Promise.all([work('a', 100), work('b', 100), work('c', 100)]);
     expect(done).toEqual([
       { name: 'a', waited: false, at: 100 },
@@ -32,37 +32,37 @@ describe('callers of one stream', () => {
     ]);
   });
 
-  it('keep nobody of another stream waiting', async () => {
+  it('do not delay callers of another stream', async () => {
     const [, other] = await Promise.all([work('a', 100), work('b', 100, { stream: 'other' })]);
     expect(other).toEqual({ name: 'b', waited: false, at: 100 });
   });
 
-  it('do not wait after the last of them has gone', async () => {
+  it('do not wait after the queue has emptied', async () => {
     await Promise.all([work('a', 1), work('b', 1)]);
     expect((await work('c', 1)).waited).toBe(false);
   });
 
-  it('have their turn also after one that failed', async () => {
+  it('run after a caller that failed', async () => {
     const failing = queue.run('s', PATIENCE_MS, () => Promise.reject(new Error('failed')));
     const next = work('b', 1);
     await expect(failing).rejects.toThrow('failed');
     expect((await next).waited).toBe(true);
   });
 
-  it('do not wait for one in front that stands still: the next takes its place, and the others wait for that', async () => {
+  it('do not wait for a stalled caller in front: the next one moves to the front and the others wait for it', async () => {
     void queue.run('s', PATIENCE_MS, () => never);
     const done = await Promise.all([work('b', 100), work('c', 100)]);
     expect(done.map(({ at }) => at)).toEqual([QUEUE_STALL_MS + 100, QUEUE_STALL_MS + 200]);
     expect(await work('d', 100)).toEqual({ name: 'd', waited: false, at: QUEUE_STALL_MS + 300 });
   });
 
-  it('are called by the one in front alone, not by one that stood still and ends after all', async () => {
+  it('are started only by the caller in front, not by a stalled caller that ends later', async () => {
     const slow = work('a', QUEUE_STALL_MS + 50);
     const done = await Promise.all([slow, work('b', 100), work('c', 100)]);
     expect(done.map(({ at }) => at)).toEqual([QUEUE_STALL_MS + 50, QUEUE_STALL_MS + 100, QUEUE_STALL_MS + 200]);
   });
 
-  it('are let go twice as many at a time for as long as none of them gets anywhere', async () => {
+  it('are started twice as many at a time while none of them makes progress', async () => {
     const hanging = () => queue.run('s', PATIENCE_MS, () => (began.push('one'), never));
     for (let count = 0; count < 20; count++) void hanging();
     const begun: number[] = [];
@@ -73,7 +73,7 @@ describe('callers of one stream', () => {
     expect(begun).toEqual([1, 2, 4, 8]);
   });
 
-  it('are let go one at a time again once one of them gets somewhere', async () => {
+  it('are started one at a time again after one of them makes progress', async () => {
     void queue.run('s', PATIENCE_MS, () => never);
     const losing = ({ progressed }: Place) => timing.pause(QUEUE_STALL_MS / 2).then(() => (progressed(), never));
     void queue.run('s', PATIENCE_MS, losing);
@@ -81,7 +81,7 @@ describe('callers of one stream', () => {
     expect(done.map(({ at }) => at)).toEqual([2.5 * QUEUE_STALL_MS + 100, 2.5 * QUEUE_STALL_MS + 200]);
   });
 
-  it('wait on while the one in front gets somewhere', async () => {
+  it('keep waiting while the caller in front makes progress', async () => {
     const slow = queue.run('s', PATIENCE_MS, async ({ progressed }) => {
       for (let step = 0; step < 5; step++) {
         await timing.pause(QUEUE_STALL_MS - 1);
@@ -93,14 +93,14 @@ describe('callers of one stream', () => {
     expect((await next).at).toBe(5 * (QUEUE_STALL_MS - 1));
   });
 
-  it('wait no longer than they have patience', async () => {
+  it('stop waiting after their patience', async () => {
     const first = work('a', QUEUE_STALL_MS - 1);
     const hasty = await work('b', 0, { patienceMs: 10 });
     expect([hasty, began]).toEqual([{ name: 'b', waited: true, at: 10 }, ['a', 'b']]);
     await first;
   });
 
-  it('do not queue up without end: one more goes at once', async () => {
+  it('start at once when the queue is full', async () => {
     const line = Array.from({ length: QUEUE_LENGTH_MAX + 1 }, (_, index) => work(`in line ${index}`, 1));
     const further = await work('further', 0);
     expect(further).toEqual({ name: 'further', waited: false, at: 0 });

@@ -10,7 +10,7 @@ beforeEach(() => {
   races = new AppendRaces(timing);
 });
 
-/** Loses so many races before it wins one, and keeps why each attempt was made. */
+/** Loses the given number of races before it wins one, and records the reason of each attempt. */
 const losing = (count: number, told: (Overtaken | undefined)[] = []) => ({
   told,
   attempt: async (overtaken: Overtaken | undefined) => {
@@ -20,13 +20,13 @@ const losing = (count: number, told: (Overtaken | undefined)[] = []) => ({
   },
 });
 
-it('tries again after each lost race, and says what was lost', async () => {
+it('retries after each lost race and passes the race to the attempt', async () => {
   const { told, attempt } = losing(3);
   expect(await races.run('s', attempt)).toBe(4);
   expect(told.map((each) => (each instanceof WrongRevision ? each.actual : each))).toEqual([undefined, 2, 3, 4]);
 });
 
-it('pauses for random times, out of ever longer ones up to the longest', async () => {
+it('pauses for a random part of a doubling time, up to the maximum', async () => {
   const losses = 200;
   await races.run('s', losing(losses).attempt, Infinity);
   const ceilings = Array.from({ length: losses }, (_, loss) => Math.min(RACE_PAUSE_MS_MAX, RACE_PAUSE_MS_FIRST * 2 ** loss));
@@ -35,13 +35,13 @@ it('pauses for random times, out of ever longer ones up to the longest', async (
   expect([Math.min(...shares) < 0.1, Math.max(...shares) > 0.9]).toEqual([true, true]);
 });
 
-it('gives up once patience has run out, with the race that was lost last', async () => {
+it('gives up after its patience and throws the last lost race', async () => {
   await expect(races.run('s', losing(Infinity).attempt)).rejects.toBeInstanceOf(WrongRevision);
   expect(timing.elapsedMs()).toBeLessThanOrEqual(RACE_PATIENCE_MS);
   expect(timing.elapsedMs()).toBeGreaterThan(RACE_PATIENCE_MS - RACE_PAUSE_MS_MAX);
 });
 
-it('has patience for the waiting and the races together', async () => {
+it('counts the time in the queue and the races against one patience', async () => {
   const front = races.run('s', losing(Infinity).attempt, 20_000);
   const next = races.run('s', losing(Infinity).attempt, RACE_PATIENCE_MS);
   await expect(front).rejects.toBeInstanceOf(WrongRevision);
@@ -49,13 +49,13 @@ it('has patience for the waiting and the races together', async () => {
   expect(timing.elapsedMs()).toBeLessThanOrEqual(RACE_PATIENCE_MS);
 });
 
-it('tells those who waited that others went before', async () => {
+it('tells an attempt that it waited for other callers', async () => {
   const { told, attempt } = losing(0);
   await Promise.all([races.run('s', losing(0).attempt), races.run('s', attempt)]);
   expect(told).toEqual(['waited']);
 });
 
-it('repeats nothing that failed for another reason', async () => {
+it('does not retry after another error', async () => {
   let attempts = 0;
   const failing = races.run('s', () => Promise.reject(new Error(`attempt ${++attempts}`)));
   await expect(failing).rejects.toThrow('attempt 1');

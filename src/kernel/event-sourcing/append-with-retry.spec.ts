@@ -5,7 +5,7 @@ import { VirtualTiming } from '../../../test/support/virtual-timing.js';
 import { APPEND_PATIENCE_MS, appendWithRetry, LAST_ANSWER_MS_MAX, WINNER_VISIBLE_MS_MAX } from './append-with-retry.js';
 import { type Appended, type ExpectedRevision, type NewEvent, StoreUnavailable, WrongRevision } from './event-store.js';
 
-/** Commits whatever it has accepted only when a time has passed, or never. */
+/** Commits an accepted append only after a delay, or never. */
 function slow(commitMs: number) {
   const timing = new VirtualTiming();
   const store = new InMemoryEventStore(undefined, () =>
@@ -23,7 +23,7 @@ const failure = (appending: Promise<Appended>) =>
   );
 
 describe('an append that loses a race', () => {
-  it('is told once reads show what won', async () => {
+  it('fails once reads show the winning append', async () => {
     const { store, append } = slow(300);
     const winning = store.append('s-1', 'none', newEvents(2));
     expect(await store.lastRevision('s-1')).toBe('none');
@@ -32,20 +32,20 @@ describe('an append that loses a race', () => {
     await winning;
   });
 
-  it('is told although all that won is hidden by the bounds of its stream', async () => {
+  it('fails even if the bounds of the stream hide the winning events', async () => {
     const { store, append } = slow(0);
     await store.append('s-1', 'none', newEvents(2));
     await store.setRetention('s-1', { truncateBefore: 2 });
     expect(await failure(append('s-1', 'none', newEvents(1)))).toMatchObject({ constructor: WrongRevision, actual: 1 });
   });
 
-  it('is told at once that there is no such stream', async () => {
+  it('fails at once if the stream does not exist', async () => {
     const { timing, append } = slow(0);
     expect(await failure(append('s-1', 4, newEvents(1)))).toMatchObject({ constructor: WrongRevision, actual: 'none' });
     expect(timing.pauses.filter((ms) => ms > 0)).toEqual([]);
   });
 
-  it('is sent again when what won never shows, and counts when that was lost with its leader', async () => {
+  it('is sent again if the winner never shows, and succeeds if the winner was lost with its leader', async () => {
     const { store, timing, append } = slow(0);
     const [lost, own] = [newEvents(1), newEvents(1)];
     let refusals = 2;
@@ -59,7 +59,7 @@ describe('an append that loses a race', () => {
     expect(await failure(append('s-1', 'none', lost))).toMatchObject({ constructor: WrongRevision, actual: 0 });
   });
 
-  it('has an unknown end when what won does not show for as long as there is patience', async () => {
+  it('has an unknown outcome if the winner does not show within the patience', async () => {
     const { store, timing, append } = slow(Infinity);
     void store.append('s-1', 'none', newEvents(1));
     expect(await failure(append('s-1', 'none', newEvents(1)))).toBeInstanceOf(StoreUnavailable);
@@ -67,15 +67,15 @@ describe('an append that loses a race', () => {
   });
 });
 
-describe('an append that is identical to one under way', () => {
-  it('is repeated until it is answered as the first', async () => {
+describe('an append that is identical to one in progress', () => {
+  it('is repeated until it gets the answer of the first', async () => {
     const { store, append } = slow(3_000);
     const events = newEvents(1);
     const [first, second] = await Promise.all([store.append('s-1', 'none', events), append('s-1', 'none', events)]);
     expect(second).toEqual(first);
   });
 
-  it('is given up only after a server has had its time', async () => {
+  it('is given up only after the server has had time to answer', async () => {
     const { store, timing, append } = slow(Infinity);
     const events = newEvents(1);
     void store.append('s-1', 'none', events);
@@ -85,8 +85,8 @@ describe('an append that is identical to one under way', () => {
   });
 });
 
-describe('an append to a store that is away', () => {
-  it('is given up when its patience is over, however long the store takes to say so', async () => {
+describe('an append to an unavailable store', () => {
+  it('is given up after its patience, however long the store takes to fail', async () => {
     const { store, timing, append } = slow(0);
     store.append = async () => {
       await timing.pause(5_000);
@@ -96,7 +96,7 @@ describe('an append to a store that is away', () => {
     expect(timing.elapsedMs()).toBe(APPEND_PATIENCE_MS + LAST_ANSWER_MS_MAX);
   });
 
-  it('is given up as soon where the store goes away before it shows what won', async () => {
+  it('is given up after its patience if the store becomes unavailable before reads show the winner', async () => {
     const { store, timing, append } = slow(0);
     store.append = () => Promise.reject(new WrongRevision('s-1', 'none', 0));
     store.lastRevision = async () => {
@@ -107,7 +107,7 @@ describe('an append to a store that is away', () => {
     expect(timing.elapsedMs()).toBe(APPEND_PATIENCE_MS + LAST_ANSWER_MS_MAX);
   });
 
-  it('counts when it is answered after all', async () => {
+  it('succeeds if an answer arrives in time', async () => {
     const { store, timing, append } = slow(0);
     const keep = store.append.bind(store);
     store.append = async (stream, expected, events) => {

@@ -26,19 +26,19 @@ const revisions = async (events: AsyncIterable<Readonly<{ revision: number }>>, 
 };
 const down = (from: number, to: number) => Array.from({ length: from - to + 1 }, (_, at) => from - at);
 
-it('reads a stream backwards, each event once, in reads that grow', async () => {
+it('reads a stream backwards, each event once, in growing pages', async () => {
   const { counted, limits } = await streamOf(EVENTS);
   expect(await revisions(eventsBackwards(counted, 'counter-1'))).toEqual(down(EVENTS - 1, 0));
   expect(limits).toEqual([64, 128, 256]);
 });
 
-it('reads no further than its caller', async () => {
+it('does not read ahead of its caller', async () => {
   const { counted, limits } = await streamOf(EVENTS);
   expect(await revisions(eventsBackwards(counted, 'counter-1'), 10)).toEqual(down(EVENTS - 1, EVENTS - 10));
   expect(limits).toEqual([64]);
 });
 
-it('begins at a revision, and ends after so many events or at the start', async () => {
+it('starts at a revision and ends at the limit or at the start of the stream', async () => {
   const { counted } = await streamOf(EVENTS);
   expect(await revisions(eventsBackwards(counted, 'counter-1', { from: 100, limit: 70 }))).toEqual(down(100, 31));
   expect(await revisions(eventsBackwards(counted, 'counter-1', { from: 3 }))).toEqual([3, 2, 1, 0]);

@@ -12,7 +12,7 @@ const over = (store: InMemoryEventStore, at = clock) => new IdempotencyKeys(new 
 const cause: Cause = { actor: 'user:alice', credential: 'session-token', correlationId: 'r1', causationId: 'r1' };
 const key = (more = {}) => ({ scope: 'answer', callerId: 'alice', key: 'k', fingerprint: 'f', ttlMs: 60_000, ...more });
 
-it('tells the first request from its repetitions and from another request', async () => {
+it('distinguishes the first request, its repetitions and a different request', async () => {
   const keys = over(new InMemoryEventStore());
   expect(await keys.use(key(), 'first', cause)).toEqual({ used: 'first', value: 'first' });
   expect(await keys.use(key(), 'second', cause)).toEqual({ used: 'again', value: 'first' });
@@ -25,7 +25,7 @@ it('tells the first request from its repetitions and from another request', asyn
   });
 });
 
-it('lets one of many win that come at once', async () => {
+it('lets one of many concurrent requests win', async () => {
   const keys = over(new InMemoryEventStore());
   const uses = await Promise.all(
     Array.from({ length: 20 }, (_, index) => keys.use(key(), index, { ...cause, correlationId: `r${index}` })),
@@ -35,7 +35,7 @@ it('lets one of many win that come at once', async () => {
   expect(new Set(uses.map(({ value }) => value))).toEqual(new Set([first[0]!.value]));
 });
 
-it('stands for another request once the judge says so, and for one of many that come at once', async () => {
+it('is rebound to a new request if the judge says so, and to one of many concurrent ones', async () => {
   const keys = over(new InMemoryEventStore());
   await keys.use(key(), 'failed', cause);
   const retry = (value: string) =>
@@ -54,7 +54,7 @@ it('stands for another request once the judge says so, and for one of many that 
   expect(await keys.use(key(), 'old', cause)).toEqual({ used: 'differently', value: first!.value });
 });
 
-it('may be used anew after its time, also when the store has forgotten the first use', async () => {
+it('can be reused after its time to live, also if the store has deleted the first use', async () => {
   const keys = over(new InMemoryEventStore({ now: () => new Date(Date.now() - 120_000) }));
   expect(await keys.use(key(), 'first', cause)).toMatchObject({ used: 'first' });
   expect(await keys.use(key(), 'second', { ...cause, correlationId: 'r2' })).toEqual({
@@ -63,7 +63,7 @@ it('may be used anew after its time, also when the store has forgotten the first
   });
 });
 
-it('stands for its first request until its time is up', async () => {
+it('is bound to its first request until its time to live ends', async () => {
   const store = new InMemoryEventStore({ now: () => new Date(0) });
   const at = (ms: number) => over(store, { now: () => new Date(ms) });
   await at(0).use(key(), 'first', cause);
@@ -71,7 +71,7 @@ it('stands for its first request until its time is up', async () => {
   expect(await at(60_000).use(key(), 'third', cause)).toEqual({ used: 'first', value: 'third' });
 });
 
-it('is one append although its answer was lost', async () => {
+it('is appended once even if the answer was lost', async () => {
   const store = new InMemoryEventStore();
   const keys = over(store);
   store.failNextAppend('after');
@@ -79,7 +79,7 @@ it('is one append although its answer was lost', async () => {
   expect(await keys.use(key(), 'second', cause)).toEqual({ used: 'again', value: 'first' });
 });
 
-it('has a length', async () => {
+it('has a maximum length', async () => {
   const keys = over(new InMemoryEventStore());
   const long = 'x'.repeat(IDEMPOTENCY_KEY_CHARACTERS_MAX);
   expect(await keys.use(key({ key: long }), 1, cause)).toMatchObject({ used: 'first' });
@@ -90,7 +90,7 @@ it('has a length', async () => {
   }
 });
 
-it('leaves no key and no caller in the name of a stream', async () => {
+it('puts neither the key nor the caller into the stream name', async () => {
   const store = new InMemoryEventStore();
   const keys = over(store);
   await keys.use(key({ key: 'order-7', callerId: 'alice' }), 1, cause);

@@ -28,7 +28,7 @@ const log = async () => {
   return types;
 };
 
-/** A view of the log that shows nothing of it for the first so many reads, as a node does that lags behind. */
+/** A view of the log that shows no event for the first reads, like a lagging node. */
 class Lagging extends InMemoryEventStore {
   constructor(
     private readonly whole: InMemoryEventStore,
@@ -46,7 +46,7 @@ class Lagging extends InMemoryEventStore {
 }
 
 describe('an empty log', () => {
-  it('gets the declaration of the format, once', async () => {
+  it('gets the declaration of the format once', async () => {
     await start();
     await start();
     expect(await log()).toEqual(['LogFormatDeclared']);
@@ -54,12 +54,12 @@ describe('an empty log', () => {
       expect(JSON.parse(first!.data)).toEqual({ format: LOG_FORMAT, version: '0.2.0', declaredAt: '1970-01-01T00:00:00.000Z' });
   });
 
-  it('gets one of several processes that start at once', async () => {
+  it('gets one declaration from several processes that start together', async () => {
     await Promise.all([start(), start(), start(), start()]);
     expect(await log()).toEqual(['LogFormatDeclared']);
   });
 
-  it('gets one where an answer is lost before or after the append is made', async () => {
+  it('gets one declaration if an answer is lost before or after the append', async () => {
     for (const when of ['before', 'after'] as const) {
       store = new InMemoryEventStore();
       store.failNextAppend(when);
@@ -68,31 +68,31 @@ describe('an empty log', () => {
     }
   });
 
-  it('is read until it shows the declaration that it has accepted', async () => {
+  it('is read until it shows the declaration that it accepted', async () => {
     await start(new Lagging(store, 5));
     expect(await log()).toEqual(['LogFormatDeclared']);
   });
 
-  it('that never shows it is as good as away', async () => {
+  it('counts as unavailable if it never shows the declaration', async () => {
     await expect(start(new Lagging(store, Infinity))).rejects.toMatchObject({ name: 'StoreUnavailable' });
   });
 });
 
-describe('a log that others have begun', () => {
-  it('goes on after its declaration', async () => {
+describe('a log that another process has started', () => {
+  it('continues after its declaration', async () => {
     await start();
     await write('conversation-c1', 'ConversationOpened', { conversationId: 'c1' });
     await start();
     expect(await log()).toEqual(['LogFormatDeclared', 'ConversationOpened']);
   });
 
-  it('goes on for the loser of a race that cannot read the winner yet', async () => {
+  it("continues for the loser of a race that cannot read the winner's declaration yet", async () => {
     await start();
     await start(new Lagging(store, 3));
     expect(await log()).toEqual(['LogFormatDeclared']);
   });
 
-  it('is refused where it begins with anything else, which stays as it is', async () => {
+  it('is refused and left unchanged if it starts with another event', async () => {
     await write('conversation-c1', 'ConversationStarted', { conversationId: 'c1' });
     await expect(start()).rejects.toThrow(UnreadableLog);
     await expect(start()).rejects.toThrow(
@@ -102,12 +102,12 @@ describe('a log that others have begun', () => {
     expect(await log()).toEqual(['ConversationStarted']);
   });
 
-  it('is refused where a node that lags shows its first event late', async () => {
+  it('is refused if a lagging node shows its first event late', async () => {
     await write('conversation-c1', 'ConversationStarted', { conversationId: 'c1' });
     await expect(start(new Lagging(store, 4))).rejects.toThrow(UnreadableLog);
   });
 
-  it('is refused where it declares another format, and the version is named that can read it', async () => {
+  it('is refused if it declares another format, with the version that can read it', async () => {
     await write(LOG_FORMAT_STREAM, 'LogFormatDeclared', { format: LOG_FORMAT + 1, version: '3.1.4', declaredAt: '' });
     await expect(start()).rejects.toThrow('was written by version 3.1.4, and version 0.2.0 cannot read it');
   });

@@ -5,17 +5,17 @@ import { RECENT_FOLD_MS, RECENT_FOLDS_MAX, RecentFolds } from './recent-folds.js
 const aggregate = {};
 const folded = (revision: number) => ({ state: revision, revision, position: BigInt(revision) });
 
-it('remembers the newest streams, so many', () => {
+it('keeps the given number of most recent streams', () => {
   const folds = new RecentFolds(new VirtualTiming());
   for (let n = 0; n <= RECENT_FOLDS_MAX; n++) folds.remember(`counter-${n}`, aggregate, folded(n));
   expect(folds.of('counter-0', aggregate)).toBeUndefined();
   expect(folds.of(`counter-${RECENT_FOLDS_MAX}`, aggregate)).toEqual(folded(RECENT_FOLDS_MAX));
 });
 
-it('forgets what has been quiet for long, and knows nothing of a stream as another aggregate', async () => {
+it('drops a stream after a quiet period and does not return it for another aggregate', async () => {
   const timing = new VirtualTiming();
   const folds = new RecentFolds(timing);
-  // The cache takes the very beginning of time for no time.
+  // The cache treats a time of 0 as no time.
   await timing.pause(1);
   folds.remember('counter-1', aggregate, folded(1));
   expect(folds.of('counter-1', {})).toBeUndefined();

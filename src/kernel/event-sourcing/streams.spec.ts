@@ -18,7 +18,7 @@ const count = (by: number) => (): readonly Counted[] => [{ type: 'Counted', data
 const cause: Cause = { actor: 'user:alice', credential: 'session-token', correlationId: 'r1', causationId: 'r1' };
 const because = (causationId: string): Cause => ({ ...cause, causationId });
 
-it('goes on with a fold where an earlier one ended', async () => {
+it('continues a fold where an earlier one ended', async () => {
   const store = new InMemoryEventStore();
   const streams = new Streams(store, systemTiming);
   const none = await streams.fold('counter-1', counter);
@@ -31,7 +31,7 @@ it('goes on with a fold where an earlier one ended', async () => {
   expect(await streams.fold('counter-1', counter, second)).toEqual(second);
 });
 
-it('tells how a stream began from its first events alone', async () => {
+it('folds the beginning of a stream from its first events only', async () => {
   const store = new CountedReads();
   const streams = new Streams(store, systemTiming);
   expect(await streams.beginning('counter-1', counter, 2)).toBe(0);
@@ -40,7 +40,7 @@ it('tells how a stream began from its first events alone', async () => {
   expect([await streams.beginning('counter-1', counter, 2), store.events]).toEqual([3, 2]);
 });
 
-describe('a stream whose sum is restated now and then', () => {
+describe('a stream with snapshots', () => {
   type SnapshotTaken = Event<'SnapshotTaken', { sum: number }>;
   const WITHIN_EVENTS_MAX = 5;
   const counted: Aggregate<number, Counted | SnapshotTaken> = {
@@ -49,7 +49,7 @@ describe('a stream whose sum is restated now and then', () => {
     codec: { Counted: [], SnapshotTaken: [] },
     snapshot: { type: 'SnapshotTaken', withinMax: WITHIN_EVENTS_MAX },
   };
-  /** A sum that is wrong if what was before the snapshot counts as well. */
+  /** A sum that is wrong if the events before the snapshot are counted too. */
   const made = async (before: number, after: number) => {
     const store = new CountedReads();
     const streams = new Streams(store, systemTiming);
@@ -62,17 +62,17 @@ describe('a stream whose sum is restated now and then', () => {
     return { store, folded: await streams.fold('counter-1', counted) };
   };
 
-  it('is read from there on', async () => {
+  it('is read from the newest snapshot', async () => {
     const { store, folded } = await made(30, 3);
     expect([folded.state, folded.revision, store.events <= WITHIN_EVENTS_MAX]).toEqual([103, 33, true]);
   });
 
-  it('is read whole where that is long ago', async () => {
+  it('is read whole if the newest snapshot is too far back', async () => {
     const { folded } = await made(30, WITHIN_EVENTS_MAX);
     expect([folded.state, folded.revision]).toEqual([100 + WITHIN_EVENTS_MAX, 30 + WITHIN_EVENTS_MAX]);
   });
 
-  it('may have had no snapshot, and no event', async () => {
+  it('may have no snapshot and no event', async () => {
     const streams = new Streams(new InMemoryEventStore(), systemTiming);
     expect(await streams.fold('counter-1', counted)).toEqual(nothingYet(counted));
     await streams.transact('counter-1', counted, count(2), cause);
@@ -81,7 +81,7 @@ describe('a stream whose sum is restated now and then', () => {
 });
 
 describe('a transaction', () => {
-  it('decides on what happened and appends what it decided, with who caused it', async () => {
+  it('decides on the folded state and appends the events with their cause', async () => {
     const store = new InMemoryEventStore();
     const streams = new Streams(store, systemTiming);
     await streams.transact('counter-1', counter, count(1), cause);
@@ -97,7 +97,7 @@ describe('a transaction', () => {
     });
   });
 
-  it('goes on with a stream of which nothing is kept', async () => {
+  it('continues a stream whose events were all removed', async () => {
     const store = new InMemoryEventStore();
     const streams = new Streams(store, systemTiming);
     await streams.transact('counter-1', counter, count(1), cause);
@@ -109,7 +109,7 @@ describe('a transaction', () => {
     expect((await streams.fold('counter-1', counter)).state).toBe(5);
   });
 
-  it('reads nothing for whoever knows the stream, and the rest of it for whoever knew it once', async () => {
+  it('reads nothing if the caller passes the current state, and only the rest if it passes an older one', async () => {
     const store = new InMemoryEventStore();
     const reads: number[] = [];
     const read = store.read.bind(store);
@@ -122,14 +122,14 @@ describe('a transaction', () => {
     expect([third.state, third.revision, reads]).toEqual([7, 2, [1]]);
   });
 
-  it('is one append although the answer to it was lost', async () => {
+  it('appends once even if the answer was lost', async () => {
     const store = new InMemoryEventStore();
     store.failNextAppend('after');
     await new Streams(store, systemTiming).transact('counter-1', counter, count(1), cause);
     expect(await eventsOf(store, 'counter-1')).toHaveLength(1);
   });
 
-  it('is never decided on what is old after a lost race, however late the winner can be read', async () => {
+  it('never decides on stale state after a lost race, however late reads show the winner', async () => {
     const timing = new VirtualTiming();
     const store = new InMemoryEventStore(undefined, () => timing.pause(300));
     const once = (sum: number) => (sum === 0 ? count(1)() : []);
@@ -140,7 +140,7 @@ describe('a transaction', () => {
     expect([created.length, (await eventsOf(store, 'counter-1')).length]).toEqual([1, 1]);
   });
 
-  it('goes on behind what is not kept of a stream that it knows from before', async () => {
+  it('appends after removed events of a stream whose earlier state it has', async () => {
     const store = new InMemoryEventStore();
     const [one, other] = [new Streams(store, systemTiming), new Streams(store, systemTiming)];
     const known = await one.transact('counter-1', counter, count(1), cause);
@@ -149,7 +149,7 @@ describe('a transaction', () => {
     expect((await one.transact('counter-1', counter, count(1), because('r3'), known)).revision).toBe(2);
   });
 
-  it('appends nothing when it is already so', async () => {
+  it('appends nothing if nothing has to change', async () => {
     const store = new InMemoryEventStore();
     expect(await new Streams(store, systemTiming).transact('counter-1', counter, () => [], cause)).toMatchObject({
       events: [],
@@ -157,7 +157,7 @@ describe('a transaction', () => {
     });
   });
 
-  it('stops at an event that a newer version of the program wrote', async () => {
+  it('fails on an event that a newer version of the program wrote', async () => {
     const store = new InMemoryEventStore();
     await store.append('counter-1', 'none', [{ id: '1', type: 'Recounted', data: '{}', metadata: '{}' }]);
     await expect(new Streams(store, systemTiming).transact('counter-1', counter, count(1), cause)).rejects.toMatchObject({
@@ -167,7 +167,7 @@ describe('a transaction', () => {
 });
 
 describe('a lost race', () => {
-  /** A log in which somebody else appends right before so many appends. */
+  /** A log in which another process appends right before each of the given number of appends. */
   const raced = (races: number) => {
     const log = new InMemoryEventStore();
     const timing = new VirtualTiming();
@@ -179,7 +179,7 @@ describe('a lost race', () => {
     return { log, timing, streams: new Streams(store, timing), attempts: () => attempts };
   };
 
-  it.each([1, 5, 30])('has the decision asked again on what the winner left: %i in a row', async (races) => {
+  it.each([1, 5, 30])("decides again on the winner's state: %i races in a row", async (races) => {
     const { streams, attempts } = raced(races);
     const asked: number[] = [];
     const decide = (sum: number) => (asked.push(sum), count(1)());
@@ -188,19 +188,19 @@ describe('a lost race', () => {
     expect(asked).toEqual(Array.from({ length: races + 1 }, (_, lost) => 10 * lost));
   });
 
-  it('is no failure where the winner made it so', async () => {
+  it('is a success if the winner made the same change', async () => {
     const { streams } = raced(1);
     const { state, events } = await streams.transact('counter-1', counter, (sum) => (sum >= 10 ? [] : count(10)()), cause);
     expect([state, events]).toEqual([10, []]);
   });
 
-  it('is the last one once patience has run out', async () => {
+  it('is thrown after the patience', async () => {
     const { streams, timing } = raced(Infinity);
     await expect(streams.transact('counter-1', counter, count(1), cause)).rejects.toBeInstanceOf(WrongRevision);
     expect(timing.elapsedMs()).toBeLessThanOrEqual(RACE_PATIENCE_MS);
   });
 
-  it('never keeps from the log what has happened already', async () => {
+  it('never keeps `record` from appending what has happened', async () => {
     const races = 400;
     const { streams, timing, log } = raced(races);
     const { state } = await streams.record('counter-1', counter, count(1), cause);
@@ -226,14 +226,14 @@ describe('many transactions of one stream', () => {
       Array.from({ length: many }, (_, index) => streams.transact('counter-1', counter, count(1), because(`${who}${index}`))),
     );
 
-  it('lose no race against each other, and are made in the order in which they were asked for', async () => {
+  it('do not race with each other and run in the order of the calls', async () => {
     const { streams, attempts } = slow(new InMemoryEventStore(), new VirtualTiming());
     const outcomes = await all(streams, 'r', 200);
     expect(outcomes.map(({ state }) => state)).toEqual(Array.from({ length: 200 }, (_, index) => index + 1));
     expect(attempts()).toBe(200);
   });
 
-  it.each([1, 2, 3])('are all made, by three processes at once too (seed %i)', async (seed) => {
+  it.each([1, 2, 3])('all succeed, also from three processes at the same time (seed %i)', async (seed) => {
     const [log, timing] = [new InMemoryEventStore(), new VirtualTiming(seed)];
     const processes = ['a', 'b', 'c'].map((who) => ({ who, ...slow(log, timing) }));
     await Promise.all(processes.map(({ who, streams }) => all(streams, who, 50)));
@@ -241,7 +241,7 @@ describe('many transactions of one stream', () => {
     expect(timing.elapsedMs()).toBeLessThan(RACE_PATIENCE_MS);
   });
 
-  it('does not wait for one whose append hangs', async () => {
+  it('do not wait for one whose append hangs', async () => {
     const log = new InMemoryEventStore();
     let isFirst = true;
     const hanging = new MortalStore(log, Infinity, () => {
@@ -269,18 +269,18 @@ describe('an append that must be made', () => {
   }
   const event = { id: '1', type: 'Counted', data: '{"by":1}', metadata: '{}' };
 
-  it('is repeated while the store is away', async () => {
+  it('is repeated while the store is unavailable', async () => {
     const store = new AwayStore(3);
     await appendSurely(store, 'counter-1', 'none', [event]);
     expect(store.attempts).toBe(4);
   });
 
-  it('is given up once patience has run out', async () => {
+  it('is given up after the patience', async () => {
     await expect(appendSurely(new AwayStore(Infinity), 'counter-1', 'none', [event], 100)).rejects.toThrow(StoreUnavailable);
   });
 });
 
-describe('work that is harmless to repeat', () => {
+describe('idempotent work', () => {
   const work = (failures: number, error: Error) => {
     let attempts = 0;
     return async () => {
@@ -290,13 +290,13 @@ describe('work that is harmless to repeat', () => {
   };
   const away = new StoreUnavailable('away');
 
-  it('is done again, ever less often, until the store is back', async () => {
+  it('is repeated with growing pauses until the store is back', async () => {
     const timing = new VirtualTiming();
     expect(await new Streams(new InMemoryEventStore(), timing).retryWhileUnavailable(60_000, work(7, away))).toBe(8);
     expect(timing.pauses).toEqual([50, 100, 200, 400, 800, 1000, 1000]);
   });
 
-  it('is given up once patience has run out, and at once for another reason', async () => {
+  it('is given up after the patience, and at once after another error', async () => {
     const timing = new VirtualTiming();
     const streams = new Streams(new InMemoryEventStore(), timing);
     await expect(streams.retryWhileUnavailable(60_000, work(Infinity, away))).rejects.toBe(away);
@@ -309,7 +309,7 @@ describe('work that is harmless to repeat', () => {
   });
 });
 
-describe('a stream that this process appended to a moment ago', () => {
+describe('a stream that this process has just appended to', () => {
   const upTo =
     (most: number) =>
     (sum: number): readonly Counted[] => {
@@ -335,13 +335,13 @@ describe('a stream that this process appended to a moment ago', () => {
     expect([(await here.foldSuch('counter-1', counter, from(1))).state, store.reads]).toEqual([3, 0]);
   });
 
-  it('is read when somebody else has appended, who makes the append lose', async () => {
+  it('is read after another process has appended and the append has lost', async () => {
     const { here, elsewhere } = await twoProcesses();
     await elsewhere.transact('counter-1', counter, count(10), because('r2'));
     expect(await here.transact('counter-1', counter, count(2), because('r3'))).toMatchObject({ state: 13, revision: 2 });
   });
 
-  it('is read before there is nothing to do, and before a refusal', async () => {
+  it('is read before an empty decision or a refusal is accepted', async () => {
     const { store, here, elsewhere } = await twoProcesses();
     expect(await here.transact('counter-1', counter, upTo(1), because('r2'))).toMatchObject({ events: [], state: 1 });
     expect(store.reads).toBe(1);
@@ -352,7 +352,7 @@ describe('a stream that this process appended to a moment ago', () => {
     await expect(here.transact('counter-1', counter, upTo(-1), because('r7'))).rejects.toThrow('0 is more than -1.');
   });
 
-  it('is read where what this process remembers does not suffice', async () => {
+  it('is read if the cached state does not suffice', async () => {
     const { store, here, elsewhere } = await twoProcesses();
     await elsewhere.transact('counter-1', counter, count(10), because('r2'));
     store.reads = 0;
