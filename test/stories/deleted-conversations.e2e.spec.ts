@@ -6,7 +6,7 @@ import { deletedConversationsStory } from './deleted-conversations.story.js';
 describe('on Postgres', () => {
   deletedConversationsStory(onPostgres, {
     scavenge: async ({ database }) => {
-      while ((await scavenge(database.sql)).more);
+      while ((await scavenge(async (run) => run(database.sql))).more);
     },
     streamsWith: async ({ database }, text) => {
       const streams = await database.sql<{ name: string }[]>`

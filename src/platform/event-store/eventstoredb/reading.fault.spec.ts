@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 
 import { LogEndsEarlier, StoreUnavailable } from '../../../kernel/event-sourcing/event-store.js';
@@ -32,6 +33,19 @@ describe('a read', () => {
     );
     on.double.faults.nextReads(2, { after: 300, then });
     expect(revisions((await readLog(on.store)).events)).toEqual(range(0, 699));
+  });
+
+  it('goes on where it was when its connection broke while its reader was busy with a page', async () => {
+    const stream = newStream();
+    await on.store.append(stream, 'none', newEvents(20));
+    on.double.faults.nextReads(1, { after: 5, then: 'nothing' });
+    const seen: number[] = [];
+    for await (const page of on.impatient.read(stream)) {
+      seen.push(...revisions(page));
+      await sleep(2 * IMPATIENT.answerDeadlineMs);
+      on.double.dropConnections();
+    }
+    expect(seen).toEqual(range(0, 19));
   });
 
   it('that is not answered fails within its own deadline', async () => {

@@ -41,8 +41,9 @@ export async function* readToEnd<Page>(
       for (let answers; (answers = await inbox.take(answerMs));) {
         const page = cursor.take(answers);
         attempt = 1;
-        answeredAt = performance.now();
         if (page !== undefined) yield page;
+        // The time that the consumer took is none of the server's.
+        answeredAt = performance.now();
       }
       return;
     } catch (error) {

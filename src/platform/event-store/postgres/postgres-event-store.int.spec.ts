@@ -409,6 +409,26 @@ it.each<[string, number, (sql: ISql, stream: string) => Promise<unknown>]>([
   expect((await readLog(store, LOG_START, { categories: [categoryOf(stream)] })).events).toHaveLength(0);
 });
 
+it('may take for deleting from many streams longer than one read may', async () => {
+  const streams = range(1, 6).map(() => newStream());
+  for (const stream of streams) {
+    await store.append(stream, 'none', newEvents(1));
+    await store.setRetention(stream, { truncateBefore: 1 });
+  }
+  await database.sql.unsafe(`
+    create function test_delay() returns trigger language plpgsql as $$ begin perform pg_sleep(0.1); return null; end $$;
+    create trigger test_delay before delete on event_store.event for each statement execute function test_delay()`);
+  const hurried = new PostgresEventStore({ url: database.url, scavengeMs: NEVER_MS, deadlineMs: 300 });
+  others.push(hurried);
+  try {
+    await hurried.scavenge();
+    for (const stream of streams)
+      expect((await readLog(store, LOG_START, { categories: [categoryOf(stream)] })).events).toHaveLength(0);
+  } finally {
+    await database.sql`drop function test_delay() cascade`;
+  }
+});
+
 it('deletes by itself, now and then', async () => {
   const stream = newStream();
   await store.append(stream, 'none', newEvents(SCAVENGE_EVENTS_MAX + 500));

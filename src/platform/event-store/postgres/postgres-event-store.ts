@@ -202,7 +202,7 @@ export class PostgresEventStore extends EventStore {
 
   /** Deletes some of what the bounds of streams hide by now. It also happens by itself now and then. */
   async scavenge(): Promise<Scavenged> {
-    return this.query(scavenge);
+    return scavenge((run) => this.query(run));
   }
 
   private spread(committed: readonly Committed[]): void {
