@@ -14,13 +14,13 @@ import {
 import { newId } from '../../../kernel/ids.js';
 import { SignInNeeded } from './mcp-failures.js';
 
-/** Each request to an authorization server, and there are a few in a row. */
+/** The time limit of each request to an authorization server. A sign-in needs several. */
 const OAUTH_REQUEST_MS = 10_000;
 
-/** What the service is at an authorization server. */
+/** The registration of this service at an authorization server. */
 export type OAuthClient = Readonly<{ client_id: string; client_secret?: string }>;
 
-/** What has to be kept of a handshake until the owner comes back. Secret. */
+/** The data of a handshake that are needed when the owner returns. Secret. */
 export type PendingSignIn = Readonly<{
   issuerUrl: string;
   client: OAuthClient;
@@ -29,14 +29,14 @@ export type PendingSignIn = Readonly<{
   resource: string | null;
 }>;
 
-/** What a grant consists of. Secret. */
+/** The tokens of a grant. Secret. */
 export type GrantTokens = Readonly<{
   issuerUrl: string;
   client: OAuthClient;
   resource: string | null;
   accessToken: string;
   refreshToken: string | null;
-  /** ISO; null where the server did not say. */
+  /** ISO 8601; null if the server did not send it. */
   expiresAt: string | null;
 }>;
 
@@ -48,12 +48,12 @@ export type SignInRequest = Readonly<{
   client: OAuthClient | null;
 }>;
 
-/** The handshake failed for a reason that its owner is told. */
+/** The handshake failed for a reason that its owner is shown. */
 export class SignInFailed extends Error {
   override readonly name = 'SignInFailed';
 }
 
-/** The authorization servers of tool servers: found, registered with and asked as OAuth 2.1 and the protocol say, with PKCE. */
+/** Finds the authorization servers of tool servers, registers there, and requests tokens by OAuth 2.1 with PKCE. */
 export class AuthorizationServers {
   private readonly fetch: typeof globalThis.fetch;
 
@@ -67,7 +67,9 @@ export class AuthorizationServers {
     };
   }
 
-  /** Where the owner signs in, and what to keep until the owner comes back. @throws SignInFailed, and whatever the network throws */
+  /**
+   * The address where the owner signs in, and the data to store until the owner returns. @throws SignInFailed, and network errors
+   */
   async signIn({ serverUrl, redirectUrl, state, scopes, client: given }: SignInRequest) {
     const challenge = await this.challengeOf(serverUrl);
     const info = await discoverOAuthServerInfo(serverUrl, {
@@ -97,7 +99,7 @@ export class AuthorizationServers {
     return { authorizationUrl: started.authorizationUrl.href, pending };
   }
 
-  /** The tokens for the code that the owner came back with. */
+  /** The tokens for the code with which the owner returned. @throws SignInFailed, and errors of the OAuth client and the network */
   async tokensFor(pending: PendingSignIn, code: string, iss: string | undefined): Promise<GrantTokens> {
     const { issuerUrl, client, codeVerifier, redirectUrl, resource } = pending;
     const tokens = await exchangeAuthorization(issuerUrl, {
@@ -113,7 +115,7 @@ export class AuthorizationServers {
     return this.grantOf({ issuerUrl, client, resource, refreshToken: null }, tokens);
   }
 
-  /** @throws SignInNeeded when the server gives no others, and whatever the network throws */
+  /** @throws SignInNeeded if the server gives no new tokens, and network errors */
   async refreshed(before: GrantTokens): Promise<GrantTokens> {
     const { issuerUrl, client, resource, refreshToken } = before;
     if (refreshToken === null) throw new SignInNeeded('The tokens cannot be renewed.');
@@ -173,7 +175,7 @@ export class AuthorizationServers {
     return { client_id, ...(client_secret !== undefined && { client_secret }) };
   }
 
-  /** What the tool server says to somebody it does not know: where its authorization server is described, and what to ask for. */
+  /** The response of the tool server to a request without a token: the address of its metadata, and the scope to request. */
   private async challengeOf(serverUrl: string) {
     const response = await this.fetch(serverUrl, {
       method: 'POST',
@@ -187,5 +189,5 @@ export class AuthorizationServers {
 
 const FINAL: readonly string[] = [OAuthErrorCode.InvalidGrant, OAuthErrorCode.InvalidClient, OAuthErrorCode.UnauthorizedClient];
 
-/** The server said that it will not, rather than that it could not. */
+/** Whether the server refused for good, rather than failed for the moment. */
 const isFinal = (error: unknown): boolean => error instanceof OAuthError && FINAL.includes(error.code);

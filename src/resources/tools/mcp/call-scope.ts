@@ -1,12 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 
-/** What a request on the wire needs to know of the work it is a part of: sessions are shared, these are not. */
+/**
+ * The data of one piece of work that its HTTP requests need. They are passed in an AsyncLocalStorage, because sessions are
+ * shared.
+ */
 export type CallScope = Readonly<{
   cause: Cause;
-  /** Ends the work at once: what it waits for will not come. */
+  /** Ends the work at once, because the awaited response cannot arrive. */
   giveUp: (reason: Error) => void;
-  /** Whether the server said how an answer that broke off goes on. */
+  /** Whether the server sent an id with which a broken response can be resumed. */
   isResumable: () => boolean;
 }>;
 

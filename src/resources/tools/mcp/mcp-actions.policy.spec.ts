@@ -4,7 +4,7 @@ import { actionsOf, MCP_DEFINITIONS_BYTES_MAX, MCP_DESCRIPTION_CHARACTERS_MAX, M
 const tool = (name: string, more: object = {}) => ({ name, inputSchema: { type: 'object' }, ...more });
 
 describe('the actions of a server', () => {
-  it('hold the whole schema of what they take', () => {
+  it('hold the whole schema of their parameters', () => {
     const inputSchema = {
       type: 'object',
       properties: { at: { $ref: '#/$defs/time' }, anything: true },
@@ -22,7 +22,7 @@ describe('the actions of a server', () => {
     });
   });
 
-  it('say nothing that the server does not say', () => {
+  it('hold nothing that the server did not send', () => {
     expect(actionsOf([tool('a', { annotations: { title: 'A', readOnlyHint: 'yes' } })])[0]).toEqual({
       name: 'a',
       description: '',
@@ -31,11 +31,11 @@ describe('the actions of a server', () => {
     });
   });
 
-  it('are one for each name', () => {
+  it('are unique by name', () => {
     expect(actionsOf([tool('a'), tool('b'), tool('a', { description: 'newer' })]).map(({ name }) => name)).toEqual(['a', 'b']);
   });
 
-  it('are bounded in number, in words and in all', () => {
+  it('are limited in number, in the length of descriptions and in total size', () => {
     const many = Array.from({ length: MCP_TOOLS_MAX + 1 }, (_, index) => tool(`t${index}`));
     expect(actionsOf(many.slice(1))).toHaveLength(MCP_TOOLS_MAX);
     expect(() => actionsOf(many)).toThrow('more than');

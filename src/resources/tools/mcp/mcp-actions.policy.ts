@@ -3,10 +3,10 @@ import type { ActionDefinition, ParameterDefinition, ParametersDefinition } from
 
 export const MCP_TOOLS_MAX = 200;
 export const MCP_DESCRIPTION_CHARACTERS_MAX = 4096;
-/** All definitions of a server together, as they are stored in one event. */
+/** The size of all definitions of a server together, which are stored in one event. */
 export const MCP_DEFINITIONS_BYTES_MAX = 192 * 1024;
 
-/** A tool as a server lists it. */
+/** A tool in the list of a server. */
 export type ListedTool = Readonly<{
   name: string;
   description?: string | undefined;
@@ -16,7 +16,7 @@ export type ListedTool = Readonly<{
 
 const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint'] as const;
 
-/** The actions that follow from what a server lists. @throws Rejection when that is too much */
+/** The actions for the tools that a server lists. @throws Rejection tool-invalid if they are too many or too large */
 export function actionsOf(tools: readonly ListedTool[]): readonly ActionDefinition[] {
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   if (byName.size > MCP_TOOLS_MAX) {
@@ -51,7 +51,7 @@ function parametersOf(schema: Readonly<Record<string, unknown>>): ParametersDefi
   };
 }
 
-/** `true` stands for any value in a JSON Schema, and cannot say more than that. */
+/** In a JSON Schema `true` stands for any value; here it becomes an empty schema. */
 const parameterOf = (schema: unknown): ParameterDefinition => ({
   ...(isObject(schema) ? schema : {}),
   filled_by_llm: true,

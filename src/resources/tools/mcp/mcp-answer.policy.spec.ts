@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { resultOf, withoutSecrets } from './mcp-answer.policy.js';
 
-describe('what the model is given of an answer', () => {
-  it('is the structured part where there is one, whatever it is', () => {
+describe('the result of a call', () => {
+  it('is the structured content if there is any, even null or 0', () => {
     const content = [{ type: 'text', text: 'nine' }];
     expect([{ of: 9 }, [], null, 0].map((structuredContent) => resultOf({ content, structuredContent }))).toEqual([
       { of: 9 },
@@ -12,7 +12,7 @@ describe('what the model is given of an answer', () => {
     ]);
   });
 
-  it('is its text, in lines', () => {
+  it('is otherwise its text, in lines', () => {
     expect(
       resultOf({
         content: [
@@ -24,11 +24,11 @@ describe('what the model is given of an answer', () => {
     expect(resultOf({})).toBe('');
   });
 
-  it('is that there is something, where it is of a kind that nobody knows', () => {
+  it('names content of an unknown type', () => {
     expect(resultOf({ content: [{ type: 'hologram' }] })).toBe('[hologram, not shown]');
   });
 
-  it('is an error where the tool failed, also without a word', () => {
+  it('is an error if the tool failed, even without a text', () => {
     expect(resultOf({ isError: true, structuredContent: { ignored: true } })).toEqual({
       status: 'error',
       error: 'The tool failed without saying why.',
@@ -36,13 +36,13 @@ describe('what the model is given of an answer', () => {
   });
 });
 
-describe('what came back', () => {
-  it('is told without the secrets that were sent, as JSON writes them', () => {
+describe('a result', () => {
+  it('has the secrets that were sent replaced, also JSON-escaped', () => {
     const secret = 'a "long" secret\\';
     expect(withoutSecrets({ deep: [`key=${secret}!`] }, [secret])).toEqual({ deep: ['key=[removed]!'] });
   });
 
-  it('keeps words that are too short for a secret', () => {
+  it('keeps secrets that are too short to be distinguished from words', () => {
     expect(withoutSecrets({ name: 'ann' }, ['ann', ''])).toEqual({ name: 'ann' });
   });
 });

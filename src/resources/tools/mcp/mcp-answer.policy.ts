@@ -1,20 +1,20 @@
-/** The largest result of a call that a conversation takes. */
+/** The maximum size of the result of a call, as JSON. */
 export const MCP_RESULT_BYTES_MAX = 256 * 1024;
 
 const REDACTED = '[removed]';
-/** Shorter secrets are words of the language. */
+/** Shorter secrets are not replaced, because they may occur in ordinary text. */
 const REDACTED_CHARACTERS_MIN = 8;
 
 type ContentItem = Readonly<{ type: string; [field: string]: unknown }>;
 
-/** What a server answers to a call. */
+/** The response of a server to a call. */
 export type CallAnswer = Readonly<{
   content?: readonly ContentItem[] | undefined;
   structuredContent?: unknown;
   isError?: boolean | undefined;
 }>;
 
-/** What the model is given of an answer: the structured one as it is, else its text; of anything else, that it exists. */
+/** The result for the model: the structured content, or else the text. Other content is only named. */
 export function resultOf({ content = [], structuredContent, isError }: CallAnswer): unknown {
   if (isError) return { status: 'error', error: textOf(content) || 'The tool failed without saying why.' };
   return structuredContent === undefined ? textOf(content) : structuredContent;
@@ -43,7 +43,7 @@ function lineOf(item: ContentItem): string {
 const nameOf = (value: unknown): string => String(value).slice(0, 2048);
 const bytesIn = (base64: unknown): number => (typeof base64 === 'string' ? Buffer.byteLength(base64, 'base64') : 0);
 
-/** The same without the secrets that the server was sent and may have sent back. */
+/** Replaces the secrets that the service sent, because the server may have sent them back. */
 export function withoutSecrets<T>(value: T, secrets: readonly string[]): T {
   const hidden = secrets.filter((secret) => secret.length >= REDACTED_CHARACTERS_MIN);
   const written = JSON.stringify(value);

@@ -11,7 +11,7 @@ const OAUTH_SCOPES_MAX = 50;
 const AUTH_TYPES = ['none', 'bearer', 'api_key', 'basic', 'oauth'] as const;
 type McpAuthType = (typeof AUTH_TYPES)[number];
 
-/** The secret under which a tool keeps which grant it acts with: the id of the handshake that led to it. */
+/** The name of the secret that holds the id of the tool's grant, which is the id of its handshake. */
 export const OAUTH_GRANT = 'oauth_grant';
 
 const field = (
@@ -50,7 +50,7 @@ export type McpSettings = Readonly<{
   apiKeyHeader: string;
   scopes: readonly string[];
   clientId: string | null;
-  /** The handshake whose grant is used, for `oauth`. */
+  /** The id of the handshake whose grant is used, for `oauth`. */
   grantId: string | null;
 }>;
 
@@ -64,7 +64,7 @@ const textIn = (given: Given, name: string): string => {
   return typeof value === 'string' ? value.trim() : '';
 };
 
-/** The settings of a server as its owner gave them. @throws Rejection */
+/** Parses the configuration of a tool server. @throws Rejection tool-invalid */
 export function mcpSettings(config: Given): McpSettings {
   const authType = textIn(config, 'auth_type') || 'none';
   if (!isAuthType(authType)) throw refused(`auth_type must be one of ${AUTH_TYPES.join(', ')}.`);
@@ -86,7 +86,7 @@ function serverUrlIn(config: Given): string {
   if (text === '') throw refused('server_url is required.');
   const url = text.length <= SERVER_URL_CHARACTERS_MAX ? URL.parse(text) : null;
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) throw refused('server_url must be an http or https URL.');
-  // What is in the configuration is shown again; names and passwords have fields of their own.
+  // The configuration is shown to users, so it must not hold credentials. They have fields of their own.
   if (url.username !== '' || url.password !== '') throw refused('server_url must not hold a name or a password.');
   url.hash = '';
   return url.href;
@@ -103,7 +103,7 @@ function timeoutIn({ timeout }: Given): number {
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
 
-/** What the protocol and HTTP itself say in headers is not the owner's to say. */
+/** The protocol and HTTP set these headers, so an owner may not. */
 const HEADERS_OF_THE_PROTOCOL =
   /^(host|connection|content-.*|accept(-.*)?|transfer-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*|mcp-.*|last-event-id)$/i;
 
@@ -124,7 +124,7 @@ function scopesIn(given: unknown): readonly string[] {
   return scopes;
 }
 
-/** What a sign-in other than by OAuth sends with every request. @throws Rejection when the secrets it takes are not there */
+/** The headers of a sign-in other than OAuth. @throws Rejection tool-invalid if a secret of the sign-in is missing */
 export function signInHeaders({ authType, apiKeyHeader }: McpSettings, secrets: Secrets): Readonly<Record<string, string>> {
   switch (authType) {
     case 'none':
@@ -158,18 +158,18 @@ const SECRETS_OF: Readonly<Record<McpAuthType, readonly string[]>> = {
   oauth: ['oauth_client_secret'],
 };
 
-/** The secrets without which a tool with this configuration cannot sign in. */
+/** The names of the secrets that a tool with this configuration needs to sign in. */
 export const neededSecrets = ({ auth_type: authType }: Given): readonly string[] =>
   typeof authType === 'string' && isAuthType(authType) && authType !== 'oauth' ? SECRETS_OF[authType] : [];
 
-/** Of all secrets ever given, those that the chosen sign-in takes. */
+/** The stored secrets that the chosen sign-in uses. */
 export function secretsInUse({ authType, grantId }: McpSettings, secrets: Secrets): Secrets {
   const taken = SECRETS_OF[authType].flatMap((name) => (secrets[name] ? [[name, secrets[name].trim()]] : []));
   const grant = authType === 'oauth' && grantId !== null ? [[OAUTH_GRANT, grantId]] : [];
   return Object.fromEntries([...taken, ...grant]) as Secrets;
 }
 
-/** The configuration as it is kept and shown: nothing that this kind does not know, and no secret. */
+/** The configuration that is stored and shown: only known fields, and no secrets. */
 export function shownConfig(settings: McpSettings): Readonly<Record<string, unknown>> {
   const { serverUrl, authType, timeoutSeconds, apiKeyHeader, scopes, clientId, grantId } = settings;
   return {

@@ -1,12 +1,12 @@
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from '@modelcontextprotocol/client';
 import { AddressRefused, OutgoingFailed } from '../../../platform/outgoing/outgoing-http.port.js';
 
-/** More came than a call may bring. */
+/** The response exceeds the maximum size. */
 export class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge';
 }
 
-/** The answer broke off: whether the server did what it was asked is unknown. */
+/** The response broke off, so it is unknown whether the server processed the request. */
 export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
 }
@@ -16,7 +16,7 @@ export class SignInNeeded extends Error {
   override readonly name = 'SignInNeeded';
 }
 
-/** No further session can be opened: all there may be are at work. */
+/** No session can be opened, because the maximum number is in use. */
 export class SessionsExhausted extends Error {
   override readonly name = 'SessionsExhausted';
 }
@@ -24,7 +24,7 @@ export class SessionsExhausted extends Error {
 const REASON_CHARACTERS_MAX = 500;
 const CAUSES_MAX = 5;
 
-/** An error and what caused it. */
+/** An error and its causes. */
 function* chain(error: unknown): Generator<Error> {
   let cause = error;
   for (let depth = 0; depth < CAUSES_MAX && typeof cause === 'object' && cause !== null; depth++) {
@@ -33,17 +33,20 @@ function* chain(error: unknown): Generator<Error> {
   }
 }
 
-/** An error of that type among an error and what caused it. */
+/** The first error of this type among an error and its causes. */
 const found = <T extends Error>(error: unknown, type: abstract new (...args: never[]) => T): T | undefined =>
   [...chain(error)].find((cause): cause is T => cause instanceof type);
 
-/** All that `fetch` says of a network that fails. */
+/** Whether `fetch` failed. It throws a TypeError for all network errors. */
 const isFetchFailure = (error: unknown): boolean =>
   [...chain(error)].some(({ name, message }) => name === 'TypeError' && /fetch/i.test(message));
 
 const statusOf = (error: unknown): number | undefined => found(error, SdkHttpError)?.status;
 
-/** The server has forgotten the session: it refused the request unread, as the protocol says with 404 and some say with 400. */
+/**
+ * Whether the server has forgotten the session and has not processed the request. The protocol requires 404; some servers send
+ * 400.
+ */
 export function isSessionGone(error: unknown): boolean {
   const http = found(error, SdkHttpError);
   return (
@@ -51,7 +54,7 @@ export function isSessionGone(error: unknown): boolean {
   );
 }
 
-/** Nothing is known of what became of the request. */
+/** Whether it is unknown if the server processed the request. */
 export function isConnectionLost(error: unknown): boolean {
   if (found(error, AddressRefused) || found(error, AnswerTooLarge)) return false;
   const status = statusOf(error);
@@ -66,11 +69,11 @@ export function isConnectionLost(error: unknown): boolean {
   );
 }
 
-/** It is the owner alone who can help, by signing in again. */
+/** Whether only a new sign-in of the owner can help. */
 export const isSignInNeeded = (error: unknown): boolean =>
   found(error, SignInNeeded) !== undefined || found(error, UnauthorizedError) !== undefined;
 
-/** Why a server could not be asked, for its owner and for the model. It quotes the server only where that answers the call. */
+/** The reason of a failure, for the owner and for the model. It quotes the server only if the error answers the call. */
 export function failureText(error: unknown): string {
   if (found(error, AddressRefused)) return 'The address of the tool server may not be reached from here.';
   if (found(error, AnswerTooLarge)) return 'The answer of the tool server is too large.';
@@ -102,5 +105,5 @@ const OF_THE_SERVICE: readonly string[] = [
   'PostgresError',
 ];
 
-/** It is this service that cannot, whatever the tool server does. */
+/** Whether this service failed rather than the tool server. */
 export const isServiceFailure = (error: unknown): boolean => error instanceof Error && OF_THE_SERVICE.includes(error.name);

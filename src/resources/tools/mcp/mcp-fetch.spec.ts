@@ -23,19 +23,16 @@ const answered = async (text: string, pieceBytes: number, type: string) => {
   return (await fetch('https://tools.example/mcp', { method: 'POST' })).text();
 };
 
-describe('what a server answers', () => {
-  it.each([1, 2, 3, 1_000])(
-    'as an event stream comes without the lines that mean nothing, in pieces of %i bytes',
-    async (pieceBytes) => {
-      expect(await answered(STREAM, pieceBytes, 'text/event-stream; charset=utf-8')).toBe(MEANT);
-    },
-  );
+describe('the response of a server', () => {
+  it.each([1, 2, 3, 1_000])('as an event stream loses its meaningless lines, in chunks of %i bytes', async (pieceBytes) => {
+    expect(await answered(STREAM, pieceBytes, 'text/event-stream; charset=utf-8')).toBe(MEANT);
+  });
 
-  it('otherwise comes as it is', async () => {
+  it('of another type is unchanged', async () => {
     expect(await answered('{\n"a":\r\n1\n}', 2, 'application/json')).toBe('{\n"a":\r\n1\n}');
   });
 
-  it('may not be longer than is allowed, whatever of it means something', async () => {
+  it('is refused above the maximum size, meaningless lines included', async () => {
     await expect(answered('a\n'.repeat(2 * 1024 * 1024), 64 * 1024, 'text/event-stream')).rejects.toThrow('More than');
   });
 });

@@ -2,12 +2,12 @@ import { currentScope } from './call-scope.js';
 import { AnswerTooLarge, ConnectionLost } from './mcp-failures.js';
 import { meantLines } from './meant-lines.js';
 
-/** All that a server may send in answer to one request. */
+/** The maximum size of the response to one request. */
 const MCP_ANSWER_BYTES_MAX = 2 * 1024 * 1024;
 
 /**
- * `fetch` for sessions. An answer that is too long or breaks off ends the work that waits for it, since the client by itself
- * would wait until its time is up. Nothing is listened to between calls: a stream for that is refused before it is asked for.
+ * `fetch` for sessions. A response that is too large or breaks off ends the work that waits for it, because the client would wait
+ * until its timeout. Refuses the GET request by which the client would listen for messages between calls.
  */
 export const mcpFetch =
   (fetch: typeof globalThis.fetch): typeof globalThis.fetch =>

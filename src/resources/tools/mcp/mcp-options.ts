@@ -1,4 +1,6 @@
-/** How the service is reached from outside, where it was told; browsers come back to it from authorization servers. */
+/**
+ * The address at which browsers reach this service; null if it is not configured. They return to it from authorization servers.
+ */
 export class McpOptions {
   constructor(readonly publicBaseUrl: string | null) {}
 }

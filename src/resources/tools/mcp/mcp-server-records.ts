@@ -1,6 +1,6 @@
 import type { OAuthGrant } from './sign-in/oauth.decider.js';
 
-/** How a handshake stands, in the words that clients know. */
+/** The state of a handshake in the format of the API. */
 export function handshakeRecord(grant: OAuthGrant, overdue: boolean) {
   const { id: task_id, status, authorizationUrl, tools, reason } = grant;
   if (overdue) return { task_id, status: 'error', message: 'The sign-in took too long.', error: 'The sign-in took too long.' };
@@ -24,7 +24,7 @@ export function handshakeRecord(grant: OAuthGrant, overdue: boolean) {
   }
 }
 
-/** What the window shows that came back from the authorization server. Nothing that came with it is repeated. */
+/** The page for the window that returned from the authorization server. It repeats nothing from the request. */
 export function callbackPage(succeeded: boolean): string {
   const [title, text] = succeeded
     ? ['Signed in', 'The tool server is connected. You can close this window.']

@@ -2,7 +2,7 @@ import { IsBoolean, IsNotEmpty, IsObject, IsOptional, IsString, MaxLength } from
 import { TOOL_NAME_CHARACTERS_MAX } from '../toolbox/definition.policy.js';
 
 export class McpServerTrial {
-  /** A tool that exists: its stored secrets stand in for those that are left out. */
+  /** The id of an existing tool, whose stored secrets replace missing ones. */
   @IsOptional() @IsString() id?: string;
   @IsObject() config!: Record<string, unknown>;
 }

@@ -46,14 +46,14 @@ const toolOf = async (id: unknown, client = alice): Promise<Answer | undefined> 
   (await client.json<{ tools: Answer[] }>('/api/get_tools')).tools.find((tool) => tool['id'] === id);
 
 describe('a tool server', () => {
-  it('is tried out before it is set up', async () => {
+  it('can be tested before it is set up', async () => {
     const tried = await post('test', { config: { server_url: server.url } });
     expect(tried).toMatchObject({ status: 200, success: true });
     expect(tried['tools']).toContainEqual({ name: 'echo', description: 'Says it again.' });
     expect(tried['tools_count']).toBe((tried['tools'] as unknown[]).length);
   });
 
-  it('that does not take the credentials is said to, with status 200 as clients expect', async () => {
+  it('that refuses the credentials is reported, with status 200 as clients expect', async () => {
     const config = { server_url: server.url, auth_type: 'bearer', bearer_token: 'wrong' };
     expect(await post('test', { config })).toMatchObject({
       status: 200,
@@ -64,7 +64,7 @@ describe('a tool server', () => {
   });
 
   it.each(['http://169.254.169.254/latest', 'http://10.0.0.1/mcp', 'http://[::ffff:127.0.0.1]:1/mcp', 'http://2130706433:1/mcp'])(
-    'behind the firewall is not asked: %s',
+    'at a private address gets no request: %s',
     async (serverUrl) => {
       const refused = { status: 400, success: false, message: 'Invalid server URL' };
       expect(await post('test', { config: { server_url: serverUrl } })).toMatchObject(refused);
@@ -73,7 +73,7 @@ describe('a tool server', () => {
     },
   );
 
-  it('is set up with its tools, and shows no secret; it is tried out again with the one it has', async () => {
+  it('is set up with its tools and without showing a secret, and can be tested again with the stored secret', async () => {
     const config = { server_url: server.url, auth_type: 'bearer', bearer_token: TOKEN, redirect_uri: 'x', oauth_scopes: [] };
     const saved = await post('save', { displayName: 'Mine', config, status: true });
     expect(saved).toMatchObject({ status: 200, success: true });
@@ -91,7 +91,7 @@ describe('a tool server', () => {
     });
   });
 
-  it('of somebody else does not exist', async () => {
+  it('of another user does not exist', async () => {
     const saved = await post('save', { displayName: 'Mine', config: { server_url: server.url } });
     const body = { id: saved['id'], displayName: 'Theirs', config: { server_url: server.url } };
     expect(await post('save', body, bob)).toMatchObject({ status: 404 });
@@ -104,7 +104,7 @@ describe('a sign-in to a tool server', () => {
   const config = () => ({ server_url: guarded.url, auth_type: 'oauth', oauth_scopes: ['tools'] });
   const statusOf = async (taskId: string, client = alice) => client.json(`/api/mcp_server/oauth_status/${taskId}`);
 
-  it('is told to its user’s tabs step by step, and to nobody else', async () => {
+  it("notifies its user's tabs of each step, and no other user", async () => {
     const [own, others] = await Promise.all([TabForTests.open(alice), TabForTests.open(bob)]);
     const asked = await post('test', { config: config() });
     expect(asked).toMatchObject({ status: 200, success: true, requires_oauth: true });
@@ -149,21 +149,21 @@ describe('a sign-in to a tool server', () => {
     expect(await alice.json('/api/mcp_server/auth_status')).toMatchObject({ statuses: { [id]: 'needs_auth' } });
   });
 
-  it('that was not completed sets nothing up', async () => {
+  it('that was not completed sets up no tool', async () => {
     const refused = { status: 400, success: false, error: 'oauth_not_granted' };
     expect(await post('save', { displayName: 'No', config: config() })).toMatchObject(refused);
     const { task_id: taskId } = await post('test', { config: config() });
     expect(await post('save', { displayName: 'No', config: { ...config(), oauth_task_id: taskId } })).toMatchObject(refused);
   });
 
-  it('comes back with a page that repeats nothing, whatever comes', async () => {
+  it('returns a page that repeats nothing from the request', async () => {
     const page = await fetch(`${service.url}/api/mcp_server/callback?state=<b>&code=<i>&error=<u>`);
     const text = await page.text();
     expect(page.status).toBe(400);
     for (const tag of ['<b>', '<i>', '<u>']) expect(text).not.toContain(tag);
   });
 
-  it('needs somebody who signs in', async () => {
+  it('requires a signed-in user', async () => {
     const stranger = new Client(service.url);
     expect((await stranger.post('/api/mcp_server/test', { config: config() })).status).toBe(401);
     expect((await stranger.get('/api/mcp_server/auth_status')).status).toBe(401);

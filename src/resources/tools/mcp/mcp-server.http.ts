@@ -29,7 +29,7 @@ import { Access } from '../../../platform/http/access.js';
 
 const SERVER = { server_url: 'https://tools.example/mcp', auth_type: 'none' };
 
-/** Tool servers: tried out, signed in to, set up. */
+/** The routes for testing tool servers, signing in to them and setting them up. */
 @ApiTags('Tools')
 @Controller('api/mcp_server')
 export class McpServerController {
@@ -94,7 +94,7 @@ export class McpServerController {
     return { success: true, id: toolId, message: `MCP server ${done} with ${count} tools.`, tools_count: count };
   }
 
-  /** Where browsers come back to. Who they belong to is known by the state, which works once. */
+  /** Browsers return here. The state, which works once, says whose sign-in it is. */
   @ApiOperation({ summary: 'The page that browsers come back to from the sign-in at a tool server' })
   @ApiProduces('text/html')
   @OptionalQuery('state', 'code', 'iss', 'error')
@@ -130,7 +130,7 @@ export class McpServerController {
     return { success: true, ...handshakeRecord(grant, isOverdue(grant, this.clock.now())) };
   }
 
-  /** Which tool servers wait for a sign-in. No server is asked. */
+  /** The sign-in status of each tool server, without a request to any of them. */
   @ApiOperation({ summary: 'Which tool servers have to be signed in at' })
   @Access({ for: 'user', action: 'list', of: 'tools' })
   @Get('auth_status')
@@ -159,7 +159,7 @@ export class McpServerController {
     return { success: grant.status === 'awaiting', requires_oauth: true, ...handshakeRecord(grant, false) };
   }
 
-  /** The tool that is meant, where one is. @throws Rejection when it is not that user's tool server */
+  /** The user's tool server with this id; undefined without an id. @throws Rejection tool-not-found */
   private async own(user: SignedInUser, id: string | undefined): Promise<ToolRecord | undefined> {
     if (!id) return undefined;
     const tool = reached(user, isId(id) ? await this.tools.byId(id) : undefined, toolNotFound, 'tools');

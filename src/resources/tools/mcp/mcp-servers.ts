@@ -10,13 +10,13 @@ import type { OAuthGrants } from './oauth-grants.js';
 
 type Secrets = Readonly<Record<string, string>>;
 
-/** A server that its owner has set up, in the owner's name. */
+/** A tool server with the settings and secrets of its owner. */
 export type OwnServer = Readonly<{ ownerId: string; settings: McpSettings; secrets: Secrets; grantId: string | null }>;
 
-/** What a server may take to say what it offers. */
+/** The time limit for listing the tools of a server. */
 const MCP_LISTING_MS_MAX = 30_000;
 
-/** Tool servers, reached with the sign-in of their owners. */
+/** Lists and calls tool servers with the credentials of their owners. */
 export class McpServers {
   private readonly sessions: McpSessions;
 
@@ -28,18 +28,18 @@ export class McpServers {
     this.sessions = sessions ?? new McpSessions(fetch);
   }
 
-  /** What a server offers now, asked over a session of its own. */
+  /** The tools that a server offers now. Uses a new session. */
   async actions(own: OwnServer, cause: Cause): Promise<readonly ActionDefinition[]> {
     return actionsOf(await this.listed(this.serverOf(own), cause));
   }
 
-  /** What a server offers to the holder of that token. */
+  /** The tools that a server offers to the holder of a token. */
   async actionsFor(serverUrl: string, accessToken: string, cause: Cause): Promise<readonly ActionDefinition[]> {
     const headers = { Authorization: `Bearer ${accessToken}` };
     return actionsOf(await this.listed({ url: serverUrl, headers, timeoutMs: MCP_LISTING_MS_MAX }, cause));
   }
 
-  /** Calls a tool in the session that is kept for it. */
+  /** Calls a tool in its shared session. */
   call(toolId: string, own: OwnServer, call: ToolCall, work: Work, repeatable: boolean): Promise<CallAnswer> {
     const act = (session: McpSession): Promise<CallAnswer> => session.call(call, work);
     return this.sessions.use(keyOf(toolId, own), this.serverOf(own), { work, repeatable, act });
@@ -69,7 +69,7 @@ export class McpServers {
   }
 }
 
-/** Other settings or other secrets are another session. */
+/** Different settings or secrets need different sessions. */
 const keyOf = (toolId: string, { ownerId, settings, secrets, grantId }: OwnServer): string =>
   createHash('sha256')
     .update(JSON.stringify([toolId, ownerId, settings, Object.entries(secrets).sort(), grantId]))

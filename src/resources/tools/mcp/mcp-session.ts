@@ -8,17 +8,17 @@ import type { ToolReport } from '../toolbox/tool-kind.port.js';
 
 export const MCP_LIST_PAGES_MAX = 20;
 
-/** How long a server may take to say that a session has ended, on which nothing depends. */
+/** The time limit for telling a server that a session has ended. */
 const GOODBYE_MS_MAX = 2_000;
 
-/** A bearer token that is renewed; `undefined` stands for none. */
+/** A source of bearer tokens. */
 export type TokenSource = Readonly<{
   token(cause: Cause): Promise<string>;
-  /** What to use instead of a token that was refused. @throws SignInNeeded */
+  /** The token to use after a token was refused. @throws SignInNeeded */
   renewed(refused: string, cause: Cause): Promise<string>;
 }>;
 
-/** A server as it is connected to. */
+/** The address and credentials of a server. */
 export type McpServer = Readonly<{
   url: string;
   headers: Readonly<Record<string, string>>;
@@ -26,7 +26,7 @@ export type McpServer = Readonly<{
   timeoutMs: number;
 }>;
 
-/** For one piece of work: how long, until when, because of what, and who wants to know how far it has come. */
+/** The limits and the cause of a piece of work, and the function that gets its progress. */
 export type Work = Readonly<{
   timeoutMs: number;
   signal?: AbortSignal;
@@ -36,7 +36,10 @@ export type Work = Readonly<{
 
 export type ToolCall = Readonly<{ name: string; arguments: Record<string, unknown> }>;
 
-/** A conversation with a tool server. What fails on it throws as the client does; the caller decides whether to go on with another. */
+/**
+ * A session with a tool server. Its methods throw the errors of the client; the caller decides whether to try again with another
+ * session.
+ */
 export class McpSession {
   private constructor(
     private readonly client: Client,
@@ -53,7 +56,7 @@ export class McpSession {
     });
     const client = new Client(
       { name: 'verbatim', version: '1.0.0' },
-      // Servers of either generation are talked to; none of them gets to ask the user or the model anything.
+      // The client supports servers of both protocol versions. They may not send requests to the user or the model.
       {
         capabilities: {},
         versionNegotiation: { mode: 'auto' },
@@ -81,7 +84,7 @@ export class McpSession {
     return within(work, (options) => this.client.callTool(call, { ...options, ...(report && { onprogress: report }) }));
   }
 
-  /** The server is told, and not waited for longer than a moment. */
+  /** Tells the server that the session ends, and waits only briefly for the response. */
   async end(): Promise<void> {
     const goodbye = this.transport.terminateSession().catch(() => undefined);
     const late = new Promise<void>((resolve) => setTimeout(resolve, GOODBYE_MS_MAX).unref());
@@ -92,7 +95,7 @@ export class McpSession {
 
 type CallOptions = { signal: AbortSignal; timeout: number; onresumptiontoken: () => void };
 
-/** Does the work until it is done, over, or not worth waiting for any longer. */
+/** Runs the work until it ends, its time limit is over, it is aborted or it is given up. */
 async function within<T>({ timeoutMs, signal, cause }: Work, work: (options: CallOptions) => Promise<T>): Promise<T> {
   const end = new AbortController();
   let resumable = false;
@@ -106,7 +109,7 @@ async function within<T>({ timeoutMs, signal, cause }: Work, work: (options: Cal
   try {
     return await inScope(scope, () => work(options as CallOptions));
   } catch (error) {
-    // The client turns whatever aborted it into an error of its own.
+    // The client replaces the reason of an abort by its own error.
     if (signal?.aborted) throw signal.reason;
     if (end.signal.aborted) throw end.signal.reason;
     throw error;

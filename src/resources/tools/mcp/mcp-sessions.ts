@@ -3,17 +3,18 @@ import { type McpServer, McpSession, type Work } from './mcp-session.js';
 
 export type McpSessionLimits = Readonly<{ sessionsMax: number; idleMs: number }>;
 
-/** How many sessions are open at once, and how long one is kept for the next call. */
+/** The maximum number of open sessions, and the time that an idle session is kept. */
 const MCP_SESSIONS: McpSessionLimits = { sessionsMax: 500, idleMs: 5 * 60_000 };
 
 type Kept = { readonly session: Promise<McpSession>; users: number; expiry: NodeJS.Timeout | undefined };
 
-/** What to do when a call came to nothing: `repeatable` says that doing it twice is as good as once. */
+/** A use of a session. `repeatable` says whether acting twice has the same effect as acting once. */
 export type Attempt<T> = Readonly<{ work: Work; repeatable: boolean; act: (session: McpSession) => Promise<T> }>;
 
 /**
- * The open sessions, one for each tool and its credentials. A session that the server has forgotten is replaced and the
- * request, which the server refused unread, is sent again. What broke off is sent again only where that does no harm.
+ * The open sessions, one for each tool and its credentials. If the server has forgotten a session, a new one is opened and the
+ * request, which the server did not process, is sent again. After a lost connection a request is sent again only if it is
+ * repeatable.
  */
 export class McpSessions {
   private readonly kept = new Map<string, Kept>();
@@ -41,7 +42,7 @@ export class McpSessions {
     });
   }
 
-  /** Ends them all; who still waits for an answer does not get it. */
+  /** Ends all sessions. Calls that still wait fail. */
   async close(): Promise<void> {
     this.closed = true;
     const sessions = [...this.kept.keys()].map((key) => this.dropped(key));
@@ -67,7 +68,7 @@ export class McpSessions {
 
   private open(key: string, server: McpServer, work: Work): Kept {
     this.makeRoom();
-    // Callers that come meanwhile wait for the same session, which therefore outlives the first caller.
+    // Concurrent callers share the session that is being opened, so it does not end when the first caller aborts.
     const { cause } = work;
     const session = McpSession.open(server, this.fetch, { cause, timeoutMs: server.timeoutMs });
     const kept: Kept = { session, users: 0, expiry: undefined };
@@ -76,7 +77,7 @@ export class McpSessions {
     return kept;
   }
 
-  /** A session without users goes after a while; one that is not kept any more goes at once. */
+  /** Closes an unused session after the idle time, or at once if it was replaced. */
   private rest(key: string, kept: Kept): void {
     if (kept.users > 0) return;
     if (this.closed || this.kept.get(key) !== kept) return void end(kept.session);
@@ -88,7 +89,7 @@ export class McpSessions {
     }, this.limits.idleMs).unref();
   }
 
-  /** The one that has rested longest goes first. @throws SessionsExhausted while all are at work */
+  /** Ends the session that has been idle longest, if there is no room. @throws SessionsExhausted if all sessions are in use */
   private makeRoom(): void {
     if (this.kept.size < this.limits.sessionsMax) return;
     const resting = [...this.kept].find(([, { users }]) => users === 0);
@@ -108,7 +109,7 @@ export class McpSessions {
   }
 }
 
-/** The call itself failed, not the way to the session: only this asks whether to try again. */
+/** Marks errors of the call itself. Only these may be retried, not errors of opening the session. */
 class Failed extends Error {
   constructor(override readonly cause: unknown) {
     super('The call failed.');

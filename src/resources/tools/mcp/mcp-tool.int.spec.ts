@@ -28,7 +28,7 @@ const configured = (config: Record<string, unknown> = {}, secrets: Record<string
   kit.tool.configure({ server_url: server.url, ...config }, secrets, 'alice');
 
 describe('setting up a tool server', () => {
-  it('takes its tools for actions, with what it says of them', async () => {
+  it('turns the tools of the server into actions with their descriptions and hints', async () => {
     const { actions, config } = await configured({ unknown: 'field' });
     expect(actions!.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['echo', 'count', 'weather', 'picture', 'fails', 'slow', 'huge', 'mirror']),
@@ -48,20 +48,20 @@ describe('setting up a tool server', () => {
   });
 
   it.each([
-    ['no URL', { server_url: '' }],
+    ['a missing URL', { server_url: '' }],
     ['another protocol', { server_url: 'file:///etc/passwd' }],
     ['a password in the URL', { server_url: 'http://a:b@127.0.0.1/mcp' }],
     ['an unknown sign-in', { auth_type: 'smile' }],
-    ['no time at all', { timeout: 0 }],
-    ['too much time', { timeout: MCP_TIMEOUT_SECONDS_MAX + 1 }],
-    ['a header that is not its own', { auth_type: 'api_key', api_key_header: 'Mcp-Session-Id' }],
+    ['a timeout of zero', { timeout: 0 }],
+    ['a timeout above the maximum', { timeout: MCP_TIMEOUT_SECONDS_MAX + 1 }],
+    ['a header of the protocol', { auth_type: 'api_key', api_key_header: 'Mcp-Session-Id' }],
     ['a sign-in without its secret', { auth_type: 'bearer' }],
   ])('refuses %s', async (_, config) => {
     await expect(configured(config)).rejects.toMatchObject({ name: 'Rejection', code: 'tool-invalid' });
     expect(server.requests).toEqual([]);
   });
 
-  it('says so where there is none', async () => {
+  it('reports that there is no tool server', async () => {
     await expect(configured({ server_url: server.url.replace('/mcp', '/elsewhere') })).rejects.toMatchObject({
       code: 'tool-server-unreachable',
       message: 'There is no tool server at this address (404).',
@@ -73,7 +73,7 @@ describe('setting up a tool server', () => {
     });
   });
 
-  it('says so where the list of tools has no end', async () => {
+  it('reports that the list of tools does not end', async () => {
     await serving({ endless: true });
     await expect(configured()).rejects.toMatchObject({
       code: 'tool-server-unreachable',
@@ -82,7 +82,7 @@ describe('setting up a tool server', () => {
     expect(server.requests.filter(({ rpc }) => rpc === 'tools/list')).toHaveLength(MCP_LIST_PAGES_MAX);
   });
 
-  it('refuses an address that may not be reached', async () => {
+  it('refuses an address that is not allowed', async () => {
     kit.refuseAddresses();
     await expect(configured()).rejects.toMatchObject({ code: 'tool-server-refused', message: 'Invalid server URL' });
   });
@@ -97,7 +97,7 @@ describe('setting up a tool server', () => {
       {},
       { username: 'ann', password: 'pässword' },
     ],
-  ])('signs in by %s, and keeps only the secrets of that', async (type, admits, config, secrets) => {
+  ])('signs in by %s, and stores only the secrets of this sign-in', async (type, admits, config, secrets) => {
     await serving({ admits: admits! });
     const before = { ...secrets, stale: 'secret' };
     const { secrets: kept, config: shown } = await configured({ auth_type: type, ...config }, before);
@@ -111,36 +111,36 @@ describe('setting up a tool server', () => {
 });
 
 describe('a call', () => {
-  it('gives the text', async () => {
+  it('returns text', async () => {
     expect(await kit.call(server, 'echo', { word: 'hello' })).toBe('You said hello.');
   });
 
-  it('gives what is structured as it is', async () => {
+  it('returns structured content unchanged', async () => {
     expect(await kit.call(server, 'weather')).toEqual({ celsius: 7 });
   });
 
-  it('names what is no text', async () => {
+  it('names content that is not text', async () => {
     expect(await kit.call(server, 'picture')).toBe(
       'Here:\n[image image/png, 3 bytes, not shown]\n[resource file:///plan.pdf (The plan)]\n[resource note://1, text/plain, not shown]',
     );
   });
 
-  it('tells an error as one', async () => {
+  it('returns an error of the tool as an error', async () => {
     expect(await kit.call(server, 'fails')).toEqual({ status: 'error', error: 'It is broken.' });
   });
 
-  it('of what is not there is refused', async () => {
+  it('of an unknown tool is refused', async () => {
     await expect(kit.call(server, 'nothing')).rejects.toMatchObject({ name: 'ToolFailed' });
   });
 
-  it('gives nothing back of the secrets it sent', async () => {
+  it('returns none of the secrets that it sent', async () => {
     const settings = { auth_type: 'basic' };
     const secrets = { username: 'annabella', password: 'correct horse' };
     const seen = String(await kit.call(server, 'mirror', {}, { config: settings, secrets }));
     expect(seen).toContain('"authorization":"Basic [removed]"');
   });
 
-  it('ends when its time is up', async () => {
+  it('ends when its time limit is over', async () => {
     await expect(kit.call(server, 'slow', {}, { config: { timeout: 1 } })).rejects.toMatchObject({
       name: 'ToolFailed',
       message: 'The tool server did not answer in time.',
@@ -148,7 +148,7 @@ describe('a call', () => {
     expect(server.calls.get('slow')).toBe(1);
   });
 
-  it('tells how far it has come, without the secrets that the server was sent', async () => {
+  it('reports its progress, without the secrets that the server received', async () => {
     const stop = new AbortController();
     const reports: ToolReport[] = [];
     const sent = { config: { auth_type: 'bearer' }, secrets: { bearer_token: 'a token of mine' } };
@@ -163,14 +163,14 @@ describe('a call', () => {
     expect(JSON.stringify(reports)).not.toContain('a token of mine');
   });
 
-  it('ends when it is not wanted any more', async () => {
+  it('ends when it is aborted', async () => {
     const stop = new AbortController();
     const call = kit.call(server, 'slow', {}, { signal: stop.signal });
     setTimeout(() => stop.abort(new Error('stopped')), 200);
     await expect(call).rejects.toThrow('stopped');
   });
 
-  it('ends at once where more comes than it may bring', async () => {
+  it('ends at once when the response exceeds the maximum size', async () => {
     await expect(kit.call(server, 'huge')).rejects.toMatchObject({
       name: 'ToolFailed',
       message: 'The answer of the tool server is too large.',
@@ -189,14 +189,14 @@ describe('a session', () => {
     expect(server.sessions()).toBe(3);
   });
 
-  it('is opened anew where the server has forgotten it, and what was refused unread is sent again', async () => {
+  it('is replaced when the server has forgotten it, and the unprocessed call is sent again', async () => {
     expect(await kit.call(server, 'count')).toBe('1');
     server.forgetSessions();
     expect(await kit.call(server, 'count')).toBe('2');
     expect(server.calls.get('count')).toBe(2);
   });
 
-  it('never sends again what may have had an effect', async () => {
+  it('never repeats a call that may have had an effect', async () => {
     await kit.call(server, 'echo', { word: 'a' });
     server.cutOff(1);
     await expect(kit.call(server, 'count')).rejects.toMatchObject({ name: 'ToolFailed' });
@@ -204,7 +204,7 @@ describe('a session', () => {
     expect(await kit.call(server, 'count')).toBe('2');
   });
 
-  it('sends a read again once', async () => {
+  it('repeats a reading call once', async () => {
     server.cutOff(1);
     expect(await kit.call(server, 'echo', { word: 'a' })).toBe('You said a.');
     server.cutOff(2);
@@ -212,13 +212,13 @@ describe('a session', () => {
     expect(server.calls.get('echo')).toBe(4);
   });
 
-  it('ends with the service, and the server is told', async () => {
+  it('ends with the service, which tells the server', async () => {
     await kit.call(server, 'echo', { word: 'a' });
     await kit.close();
     expect(server.sessions()).toBe(0);
   });
 
-  it('ends after a while without a call, and the next call opens another', async () => {
+  it('ends after the idle time, and the next call opens another', async () => {
     await kit.close();
     kit = mcpToolForTests({ sessionsMax: 5, idleMs: 50 });
     await kit.call(server, 'echo', { word: 'a' });
@@ -226,7 +226,7 @@ describe('a session', () => {
     expect(await kit.call(server, 'echo', { word: 'b' })).toBe('You said b.');
   });
 
-  it('makes room for another when there are too many, unless all are at work', async () => {
+  it('is closed to make room for another, unless all sessions are in use', async () => {
     await kit.close();
     kit = mcpToolForTests({ sessionsMax: 1, idleMs: 60_000 });
     await kit.call(server, 'echo', { word: 'a' });

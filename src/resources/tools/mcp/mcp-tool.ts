@@ -28,7 +28,7 @@ import { OAuthGrants } from './oauth-grants.js';
 type Config = Readonly<Record<string, unknown>>;
 type Secrets = Readonly<Record<string, string>>;
 
-/** Whatever a server of the Model Context Protocol offers, called over streamable HTTP. */
+/** The tools of a server of the Model Context Protocol, called over streamable HTTP. */
 @Injectable()
 export class McpTool extends ToolKind implements OnModuleDestroy {
   readonly name = 'mcp_tool';
@@ -46,7 +46,10 @@ export class McpTool extends ToolKind implements OnModuleDestroy {
     super();
   }
 
-  /** Asks the server what it offers: one that cannot be reached is not stored. */
+  /**
+   * Lists the tools of the server. A server that cannot be reached is not stored. @throws Rejection tool-invalid,
+   * tool-server-refused, oauth-not-granted, tool-server-unreachable
+   */
   override async configure(config: Config, secrets: Secrets, ownerId: string): Promise<Configured> {
     const settings = mcpSettings(config);
     await this.refuseAddress(settings.serverUrl);
@@ -63,7 +66,7 @@ export class McpTool extends ToolKind implements OnModuleDestroy {
     }
   }
 
-  /** What a server offers, with the secrets that a stored tool has for the same place where none are given. */
+  /** The tools of a server. Missing secrets are taken from the stored tool if it has the same origin. */
   async tryOut(ownerId: string, config: Config, stored: ToolDefinition | undefined) {
     const known = stored && isSamePlace(config, stored) ? await this.secretsOf(ownerId, stored) : {};
     const given = Object.entries(config).filter(([name, value]) => this.configFields[name]?.secret && isFilled(value));
@@ -71,7 +74,10 @@ export class McpTool extends ToolKind implements OnModuleDestroy {
     return { actions };
   }
 
-  /** A configuration as clients send it, for a tool that may be there: it goes on with the sign-in that it has. */
+  /**
+   * The configuration that a client sent. The sign-in of the stored tool is kept if the client names none and the origin is the
+   * same.
+   */
   asStored(config: Config, stored: ToolDefinition | undefined): Config {
     const scopes = config['oauth_scopes'];
     const known = stored && isSamePlace(config, stored) ? stored.config['oauth_task_id'] : undefined;
@@ -94,7 +100,7 @@ export class McpTool extends ToolKind implements OnModuleDestroy {
     const own = { ownerId, settings, secrets, grantId: settings.authType === 'oauth' ? (secrets[OAUTH_GRANT] ?? '') : null };
     const call = { name: action.name, arguments: { ...args } };
     const timeoutMs = settings.timeoutSeconds * 1000;
-    // All of it together: connecting, calling, and whatever is done again.
+    // The time limit covers everything: connecting, calling and repeating the call.
     const sent = [...Object.values(secrets), ...Object.values(signInHeaders(settings, secrets)).map(withoutScheme)];
     const work = {
       timeoutMs,
@@ -118,7 +124,7 @@ export class McpTool extends ToolKind implements OnModuleDestroy {
     return this.servers.close();
   }
 
-  /** @throws Rejection for an address that may not be reached */
+  /** @throws Rejection tool-server-refused if the address is not allowed */
   async refuseAddress(url: string): Promise<void> {
     await this.outgoing.check(url).catch((error: unknown) => {
       if (error instanceof AddressRefused) throw new Rejection('tool-server-refused', 'Invalid server URL');
@@ -143,13 +149,13 @@ export class McpTool extends ToolKind implements OnModuleDestroy {
 
 const isFilled = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '';
 
-/** Secrets and sign-ins are for the place that they were given for. */
+/** Stored secrets and sign-ins may only be sent to the origin for which they were given. */
 const isSamePlace = (config: Config, { config: stored }: ToolDefinition): boolean =>
   URL.parse(mcpSettings(config).serverUrl)?.origin === URL.parse(mcpSettings(stored).serverUrl)?.origin;
 
 const withoutScheme = (header: string): string => header.replace(/^(Basic|Bearer) /, '');
 
-/** Setting a tool up is asked for by its owner; the command that stores it knows by which request. */
+/** The cause of requests while the owner sets up a tool. The command that stores the tool has the cause of the HTTP request. */
 function causeOf(ownerId: string): Cause {
   const id = newId();
   return { actor: `user:${ownerId}`, credential: 'system', correlationId: id, causationId: id };

@@ -46,7 +46,7 @@ const HANDLERS = [
   MarkGrantLostHandler,
 ];
 
-/** Tools of tool servers: the servers themselves, and the sign-ins at their authorization servers. Nothing secret of a sign-in is kept longer than it is needed. */
+/** Tool servers, and the sign-ins at their authorization servers. */
 @Module({
   imports: [IdentityModule, ToolsModule],
   controllers: [McpServerController],

@@ -1,9 +1,9 @@
-/** What means something in an event stream. Everything else is to be passed over. */
+/** The lines of an event stream that have a meaning. Parsers ignore all others. */
 const MEANT = /^(?:$|:|(?:data|event|id)(?::|$)|retry: ?\d+$)/;
 
 /**
- * An event stream without the lines that mean nothing, and with the same line ends throughout. The parser of the client makes an
- * error with a stack for each such line: a server that writes two megabytes of them would stop the process for many seconds.
+ * Removes the meaningless lines from an event stream and normalizes line ends. The client's parser creates an error with a stack
+ * for each such line, so two megabytes of them would block the process for many seconds.
  */
 export function meantLines(): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder();
@@ -12,7 +12,7 @@ export function meantLines(): TransformStream<Uint8Array, Uint8Array> {
   const meantIn = (text: string): Uint8Array => {
     rest += text;
     if (!/[\r\n]/.test(text)) return encoder.encode();
-    // A CR at the very end may be the first half of a CRLF.
+    // A CR at the end may be the first half of a CRLF.
     const lines = rest.split(/\r\n|\n|\r(?!$)/);
     rest = lines.pop()!;
     const meant = lines.filter((line) => MEANT.test(line));

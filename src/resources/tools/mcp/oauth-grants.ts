@@ -18,24 +18,24 @@ import { MarkGrantLost, RefreshTokens } from './sign-in/oauth.commands.js';
 import { type OAuthGrant, oauthGrant } from './sign-in/oauth.decider.js';
 import { oauthStream } from './sign-in/oauth.events.js';
 
-/** Tokens that have no longer to live are renewed before they are used. */
+/** Tokens that expire within this time are renewed before they are used. */
 const TOKEN_MARGIN_MS = 30_000;
 
-/** While one process renews tokens the others wait for so long, and look so often. */
+/** The lease of the process that renews tokens, and the interval at which other processes check for the result. */
 const REFRESH_LEASE_MS = 30_000;
 const REFRESH_LOOK_MS = 100;
 
-/** The key of the vault's row in which tokens are kept. */
+/** The key of the tokens in their vault entry. */
 export const TOKENS = 'tokens';
 
 type Current = Readonly<{ credentialsId: string; tokens: GrantTokens }>;
 
 /**
- * The tokens of grants. Which tokens are a grant's is said by its stream; tools name the grant and not the tokens, so that
- * a pinned tool goes on with whatever tokens there are. Renewing is done by one at a time, because a refresh token may work
- * only once. Its steps: ask for new tokens, keep them, say so in the stream, forget the old ones. A crash after the first
- * loses the grant where refresh tokens work only once, and the owner signs in again; one after the second leaves a row that
- * nothing names; one after the third leaves old tokens that nothing uses.
+ * The tokens of grants. The stream of a grant says which tokens are current. Tools name the grant and not the tokens, so that a
+ * pinned tool uses the current tokens. Only one process at a time renews tokens, because a refresh token may work only once.
+ * Steps: request new tokens, store them, append `OAuthTokensRefreshed`, delete the old tokens. A crash after the first step loses
+ * the grant if refresh tokens work only once, and the owner has to sign in again. A crash after the second step leaves a vault
+ * entry without a reference. After the third step the reaction `purge-sign-in-secrets` deletes the old tokens.
  */
 export class OAuthGrants {
   private readonly renewing = new Map<string, Promise<Current>>();
@@ -83,14 +83,15 @@ export class OAuthGrants {
       const secrets = await this.vault.reveal(ownerId, credentialsId);
       return { credentialsId, tokens: JSON.parse(secrets[TOKENS]!) as GrantTokens };
     } catch (error) {
-      // Somebody else renewed them between the two questions; that they are gone for good comes only once.
+      // Missing tokens were usually replaced between the two reads, so the grant is read again. If it still names them, they are
+      // lost.
       if (error instanceof CredentialsUnreadable) throw new SignInNeeded('The tokens cannot be read any more.', { cause: error });
       if (error instanceof CredentialsMissing) return this.current(ownerId, grantId, credentialsId);
       throw error;
     }
   }
 
-  /** In this process all who wait for new tokens wait for the same. */
+  /** Concurrent callers in this process share one renewal. */
   private renewed(ownerId: string, grantId: string, before: Current, cause: Cause): Promise<Current> {
     const key = `${grantId} ${before.credentialsId}`;
     const known = this.renewing.get(key);

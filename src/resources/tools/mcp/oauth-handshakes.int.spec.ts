@@ -49,7 +49,7 @@ const echo = (grantId: string) =>
 const typesOf = async (id: string) => (await eventsOf(kit.store, oauthStream(id))).map(({ type }) => type);
 
 describe('a sign-in', () => {
-  it('leads from an address to sign in at to the tools of the server', async () => {
+  it('leads from the authorization URL to the tools of the server', async () => {
     const started = await start({ scopes: ['tools', 'more'] });
     expect(started.status).toBe('awaiting');
     const { searchParams: asked } = new URL(started.authorizationUrl);
@@ -75,7 +75,7 @@ describe('a sign-in', () => {
     expect(await echo(done.id)).toBe('You said hi.');
   });
 
-  it('leaves no secret in the log, and of the vault only the tokens', async () => {
+  it('leaves no secret in the log, and only the tokens in the vault', async () => {
     const id = await signedIn();
     const events = await eventsOf(kit.store, oauthStream(id));
     const log = events.map(({ data, metadata }) => data + metadata).join('');
@@ -84,7 +84,7 @@ describe('a sign-in', () => {
     expect([...kit.vault.rows.values()].map(({ secrets }) => Object.keys(secrets))).toEqual([['tokens']]);
   });
 
-  it('comes back once', async () => {
+  it('can be finished once', async () => {
     const { authorizationUrl } = await start();
     const back = backFrom(await server.approve(authorizationUrl));
     const again = { ...back, cause: { ...kit.cause, causationId: 'r2' } };
@@ -93,7 +93,7 @@ describe('a sign-in', () => {
     expect(server.grants.authorization_code).toBe(1);
   });
 
-  it('comes back in time', async () => {
+  it('cannot be finished after its time limit', async () => {
     const { id, authorizationUrl } = await start();
     const back = backFrom(await server.approve(authorizationUrl));
     now = new Date(now.getTime() + HANDSHAKE_TTL_MS);
@@ -102,7 +102,7 @@ describe('a sign-in', () => {
   });
 
   it.each(['', 'nonsense', '0b9d3c52-6f1e-4a87-9c1d-2e3f4a5b6c01.abc'])(
-    'does not come back with the state "%s"',
+    'cannot be finished with the state "%s"',
     async (state) => {
       await expect(kit.handshakes.finish({ state, code: 'c', cause: kit.cause })).rejects.toMatchObject({
         code: 'oauth-handshake-not-found',
@@ -110,7 +110,7 @@ describe('a sign-in', () => {
     },
   );
 
-  it('does not come back with another state of the same handshake', async () => {
+  it('cannot be finished with another state of the same handshake', async () => {
     const { id } = await start();
     const state = `${id}.guessed`;
     await expect(kit.handshakes.finish({ state, code: 'c', cause: kit.cause })).rejects.toMatchObject({
@@ -118,7 +118,7 @@ describe('a sign-in', () => {
     });
   });
 
-  it('fails when the user does not agree, and repeats nothing that came with the browser', async () => {
+  it("fails if the user refuses, and repeats nothing from the browser's request", async () => {
     const { authorizationUrl } = await start();
     const state = new URL(authorizationUrl).searchParams.get('state')!;
     const done = await kit.handshakes.finish({ state, error: '<script>', cause: kit.cause });
@@ -126,7 +126,7 @@ describe('a sign-in', () => {
     expect(kit.vault.rows.size).toBe(0);
   });
 
-  it('fails when the code comes from another authorization server', async () => {
+  it('fails if the code comes from another authorization server', async () => {
     const { authorizationUrl } = await start();
     const back = backFrom(await server.approve(authorizationUrl));
     const done = await kit.handshakes.finish({ ...back, iss: 'https://evil.example' });
@@ -134,7 +134,7 @@ describe('a sign-in', () => {
     expect(server.grants.authorization_code).toBe(0);
   });
 
-  it('takes a client that is given where none can register', async () => {
+  it('uses a given client if the server allows no registration', async () => {
     server.closeRegistration();
     const refused = await start();
     expect([refused.status, refused.reason]).toEqual(['failed', expect.stringContaining('a client id is needed')]);
@@ -143,21 +143,21 @@ describe('a sign-in', () => {
     expect(done.status).toBe('granted');
   });
 
-  it('fails where no authorization server is named', async () => {
+  it('fails if the tool server names no authorization server', async () => {
     const plain = await mcpServerForTests();
     const { status, reason } = await start({ serverUrl: plain.url });
     expect([status, reason]).toEqual(['failed', 'The tool server names no authorization server that could be found.']);
     await plain.close();
   });
 
-  it('is nobody else’s to see or to use', async () => {
+  it('can be seen and used only by its user', async () => {
     const id = await signedIn();
     await expect(kit.handshakes.of('bob', id)).rejects.toMatchObject({ code: 'oauth-handshake-not-found' });
     await expect(kit.tool.configure(oauthConfig(id), {}, 'bob')).rejects.toMatchObject({ code: 'oauth-not-granted' });
     await expect(kit.grants.tokensOf('bob', id).token(kit.cause)).rejects.toMatchObject({ name: 'SignInNeeded' });
   });
 
-  it('is for the server that it was made with', async () => {
+  it('can be used only for the server for which it was made', async () => {
     const id = await signedIn();
     const elsewhere = { ...oauthConfig(id), server_url: 'https://other.example/mcp' };
     await expect(kit.tool.configure(elsewhere, {}, 'alice')).rejects.toMatchObject({ code: 'oauth-not-granted' });
@@ -165,7 +165,7 @@ describe('a sign-in', () => {
 });
 
 describe('a grant', () => {
-  it('is renewed when its token is refused, and the call goes through', async () => {
+  it('is renewed when its token is refused, and the call succeeds', async () => {
     const id = await signedIn();
     expect(await echo(id)).toBe('You said hi.');
     server.expireAccess();
@@ -175,14 +175,14 @@ describe('a grant', () => {
     expect(kit.vault.rows.size).toBe(1);
   });
 
-  it('is renewed before its token runs out', async () => {
+  it('is renewed before its token expires', async () => {
     server.livesFor(10);
     const id = await signedIn();
     expect(await echo(id)).toBe('You said hi.');
     expect(server.grants.refresh_token).toBeGreaterThan(0);
   });
 
-  it('is renewed once for all who ask at the same time', async () => {
+  it('is renewed once for concurrent callers', async () => {
     const id = await signedIn();
     const tokens = kit.grants.tokensOf('alice', id);
     const refused = await tokens.token(kit.cause);
@@ -195,7 +195,7 @@ describe('a grant', () => {
     await others.close();
   });
 
-  it('is lost when the server gives no more tokens, and says so', async () => {
+  it('is lost when the server refuses to renew the tokens', async () => {
     const id = await signedIn();
     server.revoke();
     const lost = { name: 'SignInRequired', message: 'The tool server asks for a new sign-in.' };

@@ -18,10 +18,10 @@ import { handshakeNotFound, type OAuthGrant, oauthGrant } from './sign-in/oauth.
 import { type GrantedTool, oauthStream } from './sign-in/oauth.events.js';
 import { TOKENS } from './oauth-grants.js';
 
-/** How long the owner may take to sign in. */
+/** The time limit for the owner's sign-in. */
 export const HANDSHAKE_TTL_MS = 10 * 60_000;
 
-/** The owner is told the beginning of what each tool does. */
+/** The maximum length of a tool's description in the result of a sign-in. */
 const DESCRIPTION_CHARACTERS_MAX = 500;
 
 const STATE_BYTES = 32;
@@ -36,19 +36,19 @@ export type HandshakeRequest = Readonly<{
   cause: Cause;
 }>;
 
-/** What the browser brings back from the authorization server. */
+/** The parameters with which the browser returns from the authorization server. */
 export type SignInReturn = Readonly<{ state: string; code?: string; iss?: string; error?: string; cause: Cause }>;
 
-/** Who can say what a server offers to the holder of a token. */
+/** Lists the tools that a server offers to the holder of a token. */
 export type ToolServers = Readonly<{
   actionsFor(serverUrl: string, accessToken: string, cause: Cause): Promise<readonly GrantedTool[]>;
 }>;
 
 /**
- * Handshakes with authorization servers. To start one: say so, find the server and register there, keep what has to be
- * secret, say where to sign in. To finish one: take the state, which works once, change the code for tokens, list the tools,
- * keep the tokens, say that it is granted, forget what is not needed any more. A crash in between leaves a handshake that
- * runs out, and the owner starts another.
+ * Handshakes with authorization servers. Starting one: append the start, find the server and register there, store the secrets,
+ * append the address of the sign-in. Finishing one: use the state, which works once, exchange the code for tokens, list the
+ * tools, store the tokens, append the grant, delete the secrets of the handshake. A crash in between leaves a handshake that
+ * expires, and the owner starts another.
  */
 export class OAuthHandshakes {
   constructor(
@@ -59,14 +59,14 @@ export class OAuthHandshakes {
     private readonly toolServers: ToolServers,
   ) {}
 
-  /** What it came to so far. @throws Rejection when it is not that user's */
+  /** The state of a user's handshake. @throws Rejection oauth-handshake-not-found */
   async of(ownerId: string, handshakeId: string): Promise<OAuthGrant> {
     const { state } = isId(handshakeId) ? await this.streams.fold(oauthStream(handshakeId), oauthGrant) : { state: undefined };
     if (!state || state.status === 'none' || state.ownerId !== ownerId) throw handshakeNotFound();
     return state;
   }
 
-  /** The handshake as it stands once the owner is asked to sign in, or once that cannot be. */
+  /** Starts a handshake. Returns it when the owner can sign in, or when it has failed. */
   async start({ ownerId, serverUrl, scopes, client, redirectUrl, cause }: HandshakeRequest): Promise<OAuthGrant> {
     const handshakeId = newId();
     await this.commands.execute(new StartHandshake({ handshakeId, ownerId, serverUrl, ttlMs: HANDSHAKE_TTL_MS }, cause));
@@ -81,7 +81,7 @@ export class OAuthHandshakes {
     }
   }
 
-  /** What it came to. @throws Rejection when there is nothing to be finished with that state */
+  /** Finishes the handshake of a state. @throws Rejection oauth-handshake-not-found, oauth-state-used, oauth-state-expired */
   async finish({ state, code, iss, error, cause }: SignInReturn): Promise<OAuthGrant> {
     const handshakeId = state.split('.', 1)[0]!;
     if (!isId(handshakeId)) throw handshakeNotFound();
@@ -107,12 +107,12 @@ export class OAuthHandshakes {
   private async granted({ id, ownerId }: OAuthGrant, tokens: GrantTokens, tools: readonly GrantedTool[], cause: Cause) {
     const credentialsId = await this.vault.keep(ownerId, { [TOKENS]: JSON.stringify(tokens) });
     const state = await this.commands.execute(new GrantSignIn(id, credentialsId, tools, cause));
-    // It was given up meanwhile.
+    // The handshake has failed meanwhile, so the tokens are not needed.
     if (state.credentialsId !== credentialsId) await this.vault.delete(ownerId, credentialsId);
     return state;
   }
 
-  /** A failure of the service itself says nothing about the handshake. */
+  /** Ends the handshake, unless the service itself failed. @throws the error of the service */
   private async failed(handshakeId: string, error: unknown, cause: Cause): Promise<OAuthGrant> {
     if (isServiceFailure(error)) throw error;
     return this.commands.execute(new FailSignIn(handshakeId, reasonOf(error), cause));
@@ -121,7 +121,7 @@ export class OAuthHandshakes {
 
 const hashOf = (state: string): string => createHash('sha256').update(state).digest('hex');
 
-/** What comes with the browser may be anybody's text: only a plain word of it is repeated. */
+/** The browser may send any text as `error`, so only a plain word is repeated. */
 const codeOf = (error: string | undefined): string => (error !== undefined && /^[a-z_]{1,40}$/.test(error) ? error : 'no code');
 
 function reasonOf(error: unknown): string {

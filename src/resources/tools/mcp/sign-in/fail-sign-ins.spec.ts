@@ -43,7 +43,7 @@ const later = (ms: number) => (now = new Date(now.getTime() + ms));
 const giveUp = (id: string) => rule.purge([{ id, since: now }], kit.cause);
 const last = async (id: string) => decode(oauthCodec, (await lastEvent(kit.store, oauthStream(id)))!)!;
 
-it('a sign-in that nobody came back from fails a while after its time, and its secrets go', async () => {
+it('a sign-in from which the user did not return fails after a grace period, and its secrets are deleted', async () => {
   const [{ id }, other] = [await start(), await start()];
   later(HANDSHAKE_TTL_MS + SIGN_IN_GRACE_MS - 1);
   await giveUp(id);
@@ -61,7 +61,7 @@ it('a sign-in that nobody came back from fails a while after its time, and its s
   expect([...kit.vault.rows.keys()]).toEqual([other.pendingId]);
 });
 
-it('one that is finished while it is given up keeps no tokens that nobody can use', async () => {
+it('a sign-in that is finished while it fails keeps no tokens in the vault', async () => {
   const { id, authorizationUrl } = await start();
   const location = await server.approve(authorizationUrl);
   const keep = kit.vault.keep.bind(kit.vault);

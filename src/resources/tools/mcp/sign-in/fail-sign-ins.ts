@@ -6,10 +6,10 @@ import type { Cause } from '../../../../kernel/event-sourcing/events.js';
 import type { RetentionRule } from '../../../../work/retention/retention-rule.port.js';
 import { FailOverdueSignIn } from './oauth.commands.js';
 
-/** So long after its time a sign-in may still be finished by the process that took it in time. */
+/** The time after its expiry in which a process that used the state in time may still finish a sign-in. */
 export const SIGN_IN_GRACE_MS = 10 * 60_000;
 
-/** Sign-ins at tool servers whose user did not come back, or that a crash has left open: they fail, and their secrets go. */
+/** Fails sign-ins whose user did not return or that a crash left open. */
 export class FailSignIns implements RetentionRule<OldOutput> {
   readonly name = 'sign-ins at tool servers';
 

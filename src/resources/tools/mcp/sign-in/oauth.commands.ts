@@ -18,7 +18,7 @@ import {
 } from './oauth.decider.js';
 import { type GrantedTool, oauthStream } from './oauth.events.js';
 
-/** An owner wants to sign in at an authorization server. The id is chosen before, so it may be sent again. */
+/** Starts a handshake with an authorization server. The caller chooses the id, so the command may be repeated. */
 export class StartHandshake extends Command {
   constructor(
     readonly handshake: Omit<NewHandshake, 'now'>,
@@ -41,7 +41,7 @@ export class StartHandshakeHandler implements Handler<StartHandshake> {
   }
 }
 
-/** The owner is asked to sign in. Answers with the handshake as it then is. */
+/** Records that the owner is asked to sign in. Returns the handshake. */
 export class AwaitSignIn extends Command<OAuthGrant> {
   constructor(
     readonly handshakeId: string,
@@ -61,7 +61,7 @@ export class AwaitSignInHandler implements Handler<AwaitSignIn> {
   }
 }
 
-/** The owner comes back from the authorization server with a state, which works once. Answers with the handshake as it then is. */
+/** Uses the state with which the owner returned; it works once. Returns the handshake. */
 export class TakeSignInState extends Command<OAuthGrant> {
   constructor(
     readonly handshakeId: string,
@@ -85,7 +85,7 @@ export class TakeSignInStateHandler implements Handler<TakeSignInState> {
   }
 }
 
-/** The authorization server gave tokens, which are in the vault. Answers with the handshake as it then is. */
+/** Records the grant. Its tokens are in the vault. Returns the handshake. */
 export class GrantSignIn extends Command<OAuthGrant> {
   constructor(
     readonly handshakeId: string,
@@ -106,7 +106,7 @@ export class GrantSignInHandler implements Handler<GrantSignIn> {
   }
 }
 
-/** A sign-in has failed. Answers with the handshake as it then is. */
+/** Records that a sign-in failed. Returns the handshake. */
 export class FailSignIn extends Command<OAuthGrant> {
   constructor(
     readonly handshakeId: string,
@@ -126,7 +126,7 @@ export class FailSignInHandler implements Handler<FailSignIn> {
   }
 }
 
-/** A sign-in fails if it was to be finished by then and is not. */
+/** Fails a sign-in that is still open and expired before `by`. */
 export class FailOverdueSignIn extends Command {
   constructor(
     readonly handshakeId: string,
@@ -146,7 +146,7 @@ export class FailOverdueSignInHandler implements Handler<FailOverdueSignIn> {
   }
 }
 
-/** Other tokens, which are in the vault, take the place of a grant's tokens. */
+/** Replaces the tokens of a grant by new ones, which are in the vault. */
 export class RefreshTokens extends Command {
   constructor(
     readonly grantId: string,
@@ -167,7 +167,7 @@ export class RefreshTokensHandler implements Handler<RefreshTokens> {
   }
 }
 
-/** The authorization server does not take a grant's tokens any more. */
+/** Records that the authorization server no longer accepts the tokens of a grant. */
 export class MarkGrantLost extends Command {
   constructor(
     readonly grantId: string,

@@ -45,26 +45,26 @@ describe('a handshake', () => {
     given(oauthGrant, [started, awaited]).when(awaitSignIn(signIn)).thenNothing();
     given(oauthGrant, [started, failed]).when(awaitSignIn(signIn)).thenNothing();
   });
-  it('takes its state once, in time, and no other', () => {
+  it('accepts its state once, in time, and no other state', () => {
     given(oauthGrant, [started, awaited]).when(takeState('hash', now)).then([returned]);
     given(oauthGrant, [started, awaited, returned]).when(takeState('hash', now)).thenRejected('oauth-state-used');
     given(oauthGrant, [started, awaited]).when(takeState('hash', late)).thenRejected('oauth-state-expired');
     given(oauthGrant, [started, awaited]).when(takeState('other', now)).thenRejected('oauth-handshake-not-found');
     given(oauthGrant, []).when(takeState('', now)).thenRejected('oauth-handshake-not-found');
   });
-  it('takes no state before there is one', () =>
+  it('accepts no state before it has one', () =>
     given(oauthGrant, [started]).when(takeState('', now)).thenRejected('oauth-state-used'));
-  it('is granted only after its owner came back', () => {
+  it('is granted only after its owner has returned', () => {
     given(oauthGrant, [started, awaited, returned]).when(grant('c1', tools)).then([granted]);
     given(oauthGrant, [started, awaited]).when(grant('c1', tools)).thenNothing();
     given(oauthGrant, [started, awaited, returned, granted]).when(grant('c9', tools)).thenNothing();
   });
-  it('fails while it is open, and once', () => {
+  it('fails once, and only while it is open', () => {
     given(oauthGrant, [started, awaited]).when(fail('no')).then([failed]);
     given(oauthGrant, [started, failed]).when(fail('no')).thenNothing();
     given(oauthGrant, [started, awaited, returned, granted]).when(fail('no')).thenNothing();
   });
-  it('fails for nobody having come back by a time', () => {
+  it('fails if its owner did not return before a given time', () => {
     const tooLate: OAuthEvent = {
       type: 'OAuthHandshakeFailed',
       data: { handshakeId, reason: 'This sign-in took too long. Please start again.' },
@@ -75,7 +75,7 @@ describe('a handshake', () => {
     }
     given(oauthGrant, [started, awaited, returned, granted]).when(failOverdue(late)).thenNothing();
   });
-  it('is overdue when nobody came back in time', () => {
+  it('is overdue if its owner did not return in time', () => {
     const open = [started, awaited].reduce(oauthGrant.evolve, oauthGrant.initial);
     expect([isOverdue(open, now), isOverdue(open, late), isOverdue(oauthGrant.evolve(open, failed), late)]).toEqual([
       false,
@@ -87,7 +87,7 @@ describe('a handshake', () => {
 
 describe('a grant', () => {
   const past = [started, awaited, returned, granted];
-  it('goes on with new tokens, unless others came first', () => {
+  it('uses new tokens, unless its tokens were replaced or lost before', () => {
     given(oauthGrant, past).when(refresh('c1', 'c2')).then([refreshed]);
     given(oauthGrant, [...past, refreshed])
       .when(refresh('c1', 'c3'))
@@ -96,7 +96,7 @@ describe('a grant', () => {
       .when(refresh('c1', 'c2'))
       .thenNothing();
   });
-  it('is lost with the tokens that are its own, not with older ones', () => {
+  it('is lost with its current tokens, not with older ones', () => {
     given(oauthGrant, past).when(lose('c1', 'revoked')).then([lost]);
     given(oauthGrant, [...past, refreshed])
       .when(lose('c1', 'revoked'))
@@ -107,7 +107,7 @@ describe('a grant', () => {
   });
 });
 
-it('says nothing a second time, whatever is decided in whatever order', () => {
+it('a repeated decision appends nothing, in any order of decisions', () => {
   const decisions = fc.constantFrom(
     begin,
     awaitSignIn(signIn),

@@ -4,7 +4,7 @@ import type { Aggregate } from '../../../../kernel/event-sourcing/streams.js';
 import { oauthCodec } from './oauth.codec.js';
 import type { GrantedTool, OAuthEvent } from './oauth.events.js';
 
-/** A handshake with an authorization server, and the grant it led to. */
+/** A handshake with an authorization server, and the grant that resulted from it. */
 export type OAuthGrant = Readonly<{
   id: string;
   status: 'none' | 'started' | 'awaiting' | 'returned' | 'granted' | 'failed' | 'lost';
@@ -13,9 +13,9 @@ export type OAuthGrant = Readonly<{
   expiresAt: string;
   authorizationUrl: string;
   stateHash: string;
-  /** Where in the vault the secrets of the handshake are. */
+  /** The vault id of the handshake's secrets. */
   pendingId: string;
-  /** Where in the vault the tokens are. */
+  /** The vault id of the tokens. */
   credentialsId: string;
   tools: readonly GrantedTool[];
   reason: string;
@@ -62,12 +62,12 @@ function evolve(state: OAuthGrant, event: OAuthEvent): OAuthGrant {
 
 type Decide = Decision<OAuthGrant, OAuthEvent>;
 
-/** The same for every caller, who may not know whether there is such a handshake. */
+/** The same answer for every caller, whether the handshake does not exist or belongs to another user. */
 export const handshakeNotFound = () => new Rejection('oauth-handshake-not-found', 'Task not found or expired');
 
 const isOpen = ({ status }: OAuthGrant): boolean => status === 'started' || status === 'awaiting' || status === 'returned';
 
-/** The user did not come back in time. */
+/** Whether the user did not return in time. */
 export const isOverdue = (state: OAuthGrant, now: Date): boolean => isOpen(state) && now.getTime() >= Date.parse(state.expiresAt);
 
 export type NewHandshake = Readonly<{ handshakeId: string; ownerId: string; serverUrl: string; now: Date; ttlMs: number }>;
@@ -85,7 +85,10 @@ export const awaitSignIn =
   ({ id, status }) =>
     status === 'started' ? [{ type: 'OAuthSignInAwaited', data: { handshakeId: id, ...signIn } }] : [];
 
-/** Takes the state that came back, once and in time. */
+/**
+ * Uses the state with which the owner returned, once and in time. @throws Rejection oauth-handshake-not-found, oauth-state-used,
+ * oauth-state-expired
+ */
 export const takeState =
   (stateHash: string, now: Date): Decide =>
   (state) => {
@@ -107,13 +110,13 @@ export const fail =
 
 const TOO_LATE = 'This sign-in took too long. Please start again.';
 
-/** The user did not come back by a time, or the sign-in failed. */
+/** Fails a handshake that is still open and expired before `by`. */
 export const failOverdue =
   (by: Date): Decide =>
   (state) =>
     isOverdue(state, by) ? fail(TOO_LATE)(state) : [];
 
-/** The tokens that came for those under `before`. Should others be in use by now, these are not wanted any more. */
+/** Replaces the tokens `before` by new ones. Does nothing if the grant has other tokens by now. */
 export const refresh =
   (before: string, credentialsId: string): Decide =>
   ({ id, status, credentialsId: current }) =>
@@ -121,7 +124,7 @@ export const refresh =
       ? [{ type: 'OAuthTokensRefreshed', data: { handshakeId: id, credentialsId } }]
       : [];
 
-/** The tokens under `before` are worth nothing any more. */
+/** Records that the server no longer accepts the tokens `before`. */
 export const lose =
   (before: string, reason: string): Decide =>
   ({ id, status, credentialsId }) =>

@@ -1,9 +1,9 @@
 import type { Event } from '../../../../kernel/event-sourcing/events.js';
 
-/** A handshake and the grant that comes of it share their id, and a stream. */
+/** The id of a handshake and of the grant that results from it; both share a stream. */
 export type HandshakeId = string;
 
-/** A tool of a server, as its owner is told of it. */
+/** A tool of a server in the result of a sign-in. */
 export type GrantedTool = Readonly<{ name: string; description: string }>;
 
 export type OAuthHandshakeStarted = Event<
@@ -11,24 +11,24 @@ export type OAuthHandshakeStarted = Event<
   { handshakeId: HandshakeId; ownerId: string; serverUrl: string; startedAt: string; expiresAt: string }
 >;
 /**
- * The owner is to sign in at that address, which says nothing that the owner's browser may not know. What else the
- * handshake needs is kept in the vault under `pendingId`; of the state that comes back only the hash is here.
+ * The owner has to sign in at this address, which holds nothing secret from the owner's browser. The other data of the handshake
+ * are in the vault under `pendingId`; of the state only the hash is stored.
  */
 export type OAuthSignInAwaited = Event<
   'OAuthSignInAwaited',
   { handshakeId: HandshakeId; authorizationUrl: string; stateHash: string; pendingId: string }
 >;
-/** The owner came back with the state. It comes back once. */
+/** The owner returned with the state, which works once. */
 export type OAuthSignInReturned = Event<'OAuthSignInReturned', { handshakeId: HandshakeId }>;
-/** The tokens are kept in the vault under `credentialsId`. */
+/** The tokens are in the vault under `credentialsId`. */
 export type OAuthGranted = Event<
   'OAuthGranted',
   { handshakeId: HandshakeId; credentialsId: string; tools: readonly GrantedTool[] }
 >;
 export type OAuthHandshakeFailed = Event<'OAuthHandshakeFailed', { handshakeId: HandshakeId; reason: string }>;
-/** From now on these tokens are the grant's. */
+/** From now on the grant uses these tokens. */
 export type OAuthTokensRefreshed = Event<'OAuthTokensRefreshed', { handshakeId: HandshakeId; credentialsId: string }>;
-/** The server takes the tokens no longer and gives no others: the owner has to sign in again. */
+/** The server accepts the tokens no longer and gives no new ones, so the owner has to sign in again. */
 export type OAuthGrantLost = Event<'OAuthGrantLost', { handshakeId: HandshakeId; reason: string }>;
 
 export type OAuthEvent =

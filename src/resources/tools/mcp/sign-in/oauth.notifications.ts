@@ -36,7 +36,7 @@ function signInNotification({ type, data }: NotifiedEvent): SignInNotification {
   }
 }
 
-/** Users are notified of their sign-ins to tool servers. That tokens were renewed, or are worth nothing any more, the tool shows. */
+/** Notifications about the user's sign-ins to tool servers. Renewed or lost tokens cause none, because the tool shows them. */
 export const signInNotifications = [
   notificationRule({
     category: 'oauth',

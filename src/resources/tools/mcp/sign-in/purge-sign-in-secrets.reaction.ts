@@ -14,8 +14,9 @@ type Followed = Extract<
 >;
 
 /**
- * Of a sign-in that is over only the tokens that count are kept, whatever became of the request that ended it. Steps: read
- * what has come since an event like this; purge each secret that is needed no longer since. A crash in between repeats it, and what is purged stays so.
+ * Deletes the secrets of a sign-in that are no longer needed, even if the process crashed in the request that ended it. Steps:
+ * read the events since the previous event of these types; delete each secret that they made obsolete. Deleting is idempotent, so
+ * the reaction may be repeated.
  */
 @Injectable()
 export class PurgeSignInSecrets implements Reaction<Followed> {
@@ -41,7 +42,10 @@ export class PurgeSignInSecrets implements Reaction<Followed> {
       await this.vault.delete(first.data.ownerId, credentialsId);
   }
 
-  /** The event, and those before it back to the one that was acted on last: a grant is renewed for years. */
+  /**
+   * The event, and those before it back to the previous event that this reaction handled. A grant may be renewed for years, so
+   * its stream is not read whole.
+   */
   private async sinceOneBefore(stream: string, revision: number): Promise<readonly OAuthEvent[]> {
     const events: OAuthEvent[] = [];
     for await (const stored of eventsBackwards(this.store, stream, { from: revision })) {

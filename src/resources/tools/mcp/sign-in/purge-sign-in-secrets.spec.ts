@@ -21,7 +21,7 @@ const handshakeId = 'h';
 const stream = oauthStream(handshakeId);
 const cause = { actor: 'user:ann', credential: 'session-token', correlationId: 'r', causationId: 'r' } as const;
 
-it('the hundredth renewal of tokens purges those before it alone, and does not read all the others', async () => {
+it('the hundredth renewal deletes only the tokens before it, without reading the whole stream', async () => {
   const store = new CountedReads();
   const streams = new Streams(store, systemTiming);
   const vault = new WatchedVault();

@@ -11,15 +11,15 @@ const granted: OAuthEvent = { type: 'OAuthGranted', data: { handshakeId, credent
 const refreshed: OAuthEvent = { type: 'OAuthTokensRefreshed', data: { handshakeId, credentialsId: 'second' } };
 
 it.each<[string, readonly OAuthEvent[], readonly string[]]>([
-  ['that nobody could be asked for', [{ type: 'OAuthHandshakeFailed', data: { handshakeId, reason: '' } }], []],
+  ['that failed before its owner was asked', [{ type: 'OAuthHandshakeFailed', data: { handshakeId, reason: '' } }], []],
   ['that is awaited', [awaited], []],
   ['that failed', [awaited, { type: 'OAuthHandshakeFailed', data: { handshakeId, reason: '' } }], ['pending']],
   ['that was granted', [awaited, granted], ['pending']],
   ['whose tokens were renewed', [awaited, granted, refreshed], ['pending', 'first']],
-  ['whose tokens were renewed, from those on', [granted, refreshed], ['first']],
+  ['whose tokens were renewed, read from the grant on', [granted, refreshed], ['first']],
   [
     'whose grant was lost',
     [awaited, granted, refreshed, { type: 'OAuthGrantLost', data: { handshakeId, reason: '' } }],
     ['pending', 'first', 'second'],
   ],
-])('of a sign-in %s no more is kept than is needed', (_, events, left) => expect(secretsLeft(events)).toEqual(left));
+])('the secrets of a sign-in %s are deleted if no longer needed', (_, events, left) => expect(secretsLeft(events)).toEqual(left));

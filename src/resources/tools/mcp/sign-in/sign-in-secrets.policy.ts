@@ -1,8 +1,8 @@
 import type { OAuthEvent } from './oauth.events.js';
 
 /**
- * The secrets that were kept for a sign-in and are needed no longer after some of its events, by their ids in the vault. Until it is
- * over a sign-in needs what it began with; then a grant needs the newest of its tokens, until they are worth nothing.
+ * The vault ids of the secrets that are no longer needed after these events. An open sign-in needs the secrets of its handshake;
+ * a grant needs its newest tokens until it is lost.
  */
 export function secretsLeft(events: readonly OAuthEvent[]): readonly string[] {
   let needed = '';
