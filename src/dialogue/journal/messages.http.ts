@@ -42,11 +42,11 @@ export class MessagesController {
     @Param('messageId') messageId: string,
     @RequestIdentity() identity: Identity,
     @Headers('last-event-id') header: string | undefined,
-    @Query('last_event_id') query: string | undefined,
+    @Query('last_event_id') query: unknown,
     @Res() reply: FastifyReply,
   ): Promise<Streamed<Frame>> {
     if (!this.options.isServed) throw new Rejection('not-found', 'Not found');
-    const cursor = header ?? query;
+    const cursor = header || query || undefined;
     const fromStart = cursor === undefined;
     const message: OpenedMessage = await (fromStart
       ? this.access.opened(messageId, identity)
@@ -130,9 +130,10 @@ export class MessagesController {
 const expired = () => new Rejection('journal-expired', 'The events of this message are no longer kept; read the conversation.');
 
 /** A cursor names the last frame the client has, -1 stands for none; past all ends one is as good as another. @throws Rejection invalid-request */
-export function cursorOf(given: string | undefined): number {
+export function cursorOf(given: unknown): number {
   if (given === undefined) return -1;
-  if (!/^\d+$/.test(given.trim())) throw new Rejection('invalid-request', 'last_event_id must be a whole number, 0 or more.');
+  if (typeof given !== 'string' || !/^\d+$/.test(given.trim()))
+    throw new Rejection('invalid-request', 'last_event_id must be a whole number, 0 or more.');
   return Math.min(Number(given), REVISION_MAX - 1);
 }
 
