@@ -111,6 +111,7 @@ export function analyticsStory(makeBacking: MakeBacking): void {
         const { status, body } = await replyOf(world.alice.post(path, fields));
         expect([fields, status, body]).toEqual([fields, 400, invalid]);
       }
+      expect((await world.alice.post('/api/get_user_logs', { search: 'a\0b' })).status).toBe(400);
     });
 
     it('are open to tokens with the scope that are not restricted', async () => {

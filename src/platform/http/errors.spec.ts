@@ -10,6 +10,11 @@ it('a lost connection is found behind the errors that report it', () => {
   expect(failureOf(Object.assign(new Error('duplicate key'), { code: '23505' }), 'r1')).toMatchObject({ status: 500 });
 });
 
+it('a text that no column can hold is the client’s to put right', () => {
+  const refused = Object.assign(new Error('invalid byte sequence for encoding "UTF8": 0x00'), { code: '22021' });
+  expect(failureOf(refused, 'r1')).toEqual({ status: 400, message: expect.stringContaining('NUL'), json: true });
+});
+
 it.each(['EMFILE', 'ENFILE'])('a process with too many files open (%s) is to be asked again', (code) => {
   const error = Object.assign(new Error(`${code}: too many open files, open '/data/blobs/1'`), { code });
   expect(failureOf(error, 'r1')).toMatchObject({

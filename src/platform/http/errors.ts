@@ -14,6 +14,9 @@ export type Failure = Rendering & Readonly<{ message: string; details?: Readonly
 const LOST_RACES = 'Too much is changed here at once. Please try again.';
 const DEPENDENCY_DOWN = 'A part of the service does not answer right now. Please try again.';
 
+/** Said of what would find or name something: texts that are only kept are escaped. */
+const UNSTORABLE_TEXT = 'An id, a name or a search in the request holds a character that is not allowed: NUL.';
+
 /** Nothing is lost by it: what was refused was not done, and is done when it is asked for again once there is space. */
 const DISK_FULL: Failure = {
   ...COMMON['disk-full'],
@@ -40,6 +43,7 @@ export function failureOf(
   if (thrown instanceof WrongRevision) return { ...COMMON.unavailable, message: LOST_RACES, unexpected: true };
   if (thrown instanceof StreamGone) return { ...COMMON['not-found'], message: 'Not found' };
   if (thrown instanceof AppendTooLarge) return { ...COMMON['too-large'], message: 'The request is too large to be kept.' };
+  if (isUnstorableText(thrown)) return { ...COMMON['invalid-request'], message: UNSTORABLE_TEXT };
   if (isDiskFull(thrown)) return DISK_FULL;
   if (thrown instanceof Unavailable) return { ...COMMON.unavailable, message: thrown.message, unexpected: true };
   if (isDependencyDown(thrown))
@@ -59,6 +63,9 @@ const UNAVAILABLE = [StoreUnavailable, KeyValueUnavailable, WorkQueueUnavailable
 /** As the system, the network, postgres.js and Postgres itself (classes 08, 53 and 57P) say that a file or connection is not to be had. */
 const CONNECTION_LOST =
   /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|E[MN]FILE|CONNECT(ION_(CLOSED|ENDED|DESTROYED)|_TIMEOUT)|08\w{3}|53\w{3}|57P0[1-3])$/;
+
+/** Postgres refuses a text with NUL in it. */
+const isUnstorableText = (thrown: unknown): boolean => (thrown as { code?: unknown } | null)?.code === '22021';
 
 const CAUSES_MAX = 5;
 

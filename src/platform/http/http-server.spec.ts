@@ -21,7 +21,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Transform, Type } from 'class-transformer';
 import fc from 'fast-check';
-import { IsArray, IsInt, IsOptional, IsString, ValidateNested } from 'class-validator';
+import { IsArray, IsEmail, IsInt, IsOptional, IsString, ValidateNested } from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { KeyValueUnavailable } from '../../kernel/key-value.js';
 import { AppendTooLarge, StoreUnavailable, WrongRevision } from '../../kernel/event-sourcing/event-store.js';
@@ -43,6 +43,10 @@ class Question {
   @IsString() question!: string;
   @IsOptional() @IsInt() chunks?: number;
   @IsOptional() @IsArray() @ValidateNested({ each: true }) @Type(() => ToolAction) tool_actions?: ToolAction[];
+}
+
+class Reader {
+  @IsEmail() email!: string;
 }
 
 class Page {
@@ -114,6 +118,11 @@ class Probe {
   @Post('api/idle')
   idle() {
     return {};
+  }
+
+  @Post('api/reader')
+  reader(@Body() { email }: Reader) {
+    return { email };
   }
 
   @Post('api/form')
@@ -267,6 +276,12 @@ describe('a request that cannot be read', () => {
     expect([answer.status, stream.status]).toEqual([400, 400]);
     expect(error).toMatch(text);
     expect(await stream.json()).toEqual({ success: false, message: error });
+  });
+
+  it('because an e-mail address holds half of a character is 400 and named', async () => {
+    const response = await post('/api/reader', '{"email":"\\ud800@example.com"}');
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ message: 'email must not hold NUL or half of a surrogate pair' });
   });
 
   it('because of its size is 413', async () => {

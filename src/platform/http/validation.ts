@@ -30,8 +30,8 @@ const isDto = (metatype: Type | undefined): metatype is Type => metatype !== und
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Fields that name a thing, by itself or by its id. */
-const NAMING_FIELD = /(^|_)(id|name)$|Name$/;
+/** Fields that name a thing, by itself, by its id or by its address. */
+const NAMING_FIELD = /(^|_)(id|name)$|Name$|^email$/;
 
 /** A name or an id holds no NUL and no half of a character: nothing could be found by it. */
 function refuseUnnameable(value: Readonly<Record<string, unknown>>): void {
