@@ -423,6 +423,13 @@ export function openAiResponsesStory(makeBacking: MakeBacking): void {
     expect([status, headers.get('x-ignored-parameters')]).toEqual([200, 'reasoning, include, instructions']);
   });
 
+  it('tells in warnings what its agent asks for and this service has not', async () => {
+    world.model.next(say('Hello.'));
+    const { key } = await world.agent({ retriever: 'graphrag' });
+    const { body } = await replyOf(http(key).post('/v1/responses', { input: QUESTION }));
+    expect(body).toMatchObject({ docsgpt: { warnings: [expect.stringContaining('graphrag')] } });
+  });
+
   it.each<[string, object]>([
     ['input', {}],
     ['input', { input: [] }],

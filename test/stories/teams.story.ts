@@ -96,6 +96,26 @@ export function teamsStory(open: () => Promise<TeamPlaces>): void {
       expect([(await send(places.changes.bob)).status, (await send(mallory)).status]).toEqual([403, 404]);
     });
 
+    it('takes null for what is not said', async () => {
+      const team = await withBob();
+      const { alice } = places.changes;
+      const changed = (body: object) => replyOf(alice.put(`/api/teams/${team.id}`, body));
+      expect(await changed({ name: null })).toMatchObject({ status: 400, body: { message: 'nothing to update' } });
+      expect(await changed({ name: null, description: 'Who asks.' })).toMatchObject({ status: 200 });
+      expect((await changed({ name: 'Asking', description: null })).status).toBe(200);
+      const member = { email: null, user_id: bobId, role: null };
+      expect((await alice.post(`/api/teams/${team.id}/members`, member)).status).toBe(200);
+      expect(await alice.json(`/api/teams/${team.id}`)).toMatchObject({
+        team: { name: 'Asking', description: 'Who asks.', members: [{}, { user_id: bobId, role: 'team_member' }] },
+      });
+      const byAddress = await replyOf(
+        alice.post(`/api/teams/${team.id}/members`, { email: 'nobody@example.com', user_id: null }),
+      );
+      expect(byAddress).toMatchObject({ status: 404, body: { message: 'User not found' } });
+      const unnamed = await replyOf(alice.post(`/api/teams/${team.id}/members`, { email: null, user_id: null }));
+      expect(unnamed).toMatchObject({ status: 400, body: { message: 'email or user_id required' } });
+    });
+
     it('keeps an administrator and its owner', async () => {
       const team = await withBob();
       const aliceId = await world.idOf('alice');

@@ -83,6 +83,7 @@ function messageItem({ role, content }: Fields, place: string): Read {
 
 /** Files stand beside the log: in their places their ids will. */
 function partsKept(content: unknown, at: string, attached: readonly AttachedPart[]): readonly object[] {
+  if (isAbsent(content)) return [];
   if (typeof content === 'string') return [{ type: 'input_text', text: content }];
   return (content as readonly Fields[]).map((part, index) => {
     const place = `${at}[${index}]`;

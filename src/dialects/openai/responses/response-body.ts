@@ -87,7 +87,7 @@ export const RESPONSE: SchemaObject = {
         sources: { type: 'array', items: { type: 'object' } },
         tool_calls: { type: 'array', items: { type: 'object' } },
         guardrail: { type: 'object', description: 'Why an answer ends early: `stage`, `categories`, `checks`.' },
-        warnings: { type: 'array', items: { type: 'object' } },
+        warnings: { type: 'array', items: { type: 'string' } },
       },
     },
   },

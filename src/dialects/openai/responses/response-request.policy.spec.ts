@@ -25,6 +25,17 @@ describe('metadata', () => {
   });
 });
 
+it('a message without content says nothing, and is kept as one without parts', () => {
+  const input = [
+    { role: 'user', content: null },
+    { role: 'user', content: 'When is tea?' },
+  ];
+  expect(requested({ input }).items).toEqual([
+    { type: 'message', role: 'user', content: [] },
+    { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'When is tea?' }] },
+  ]);
+});
+
 describe('what is kept of a request', () => {
   const empty = requested({ input: 'x' });
   const room = KEPT_BYTES_MAX - Buffer.byteLength(JSON.stringify([empty.echo, empty.items])) + 1;

@@ -13,14 +13,15 @@ export class NewTeamBody {
 }
 
 export class TeamEdit {
-  @IsOptional() @IsString() @Matches(/\S/, { message: 'name must not be blank' }) @MaxLength(NAME_CHARACTERS_MAX) name?: string;
-  @IsOptional() @IsString() @MaxLength(DESCRIPTION_CHARACTERS_MAX) description?: string;
+  @IsOptional() @IsString() @Matches(/\S/, { message: 'name must not be blank' }) @MaxLength(NAME_CHARACTERS_MAX) name?:
+    string | null;
+  @IsOptional() @IsString() @MaxLength(DESCRIPTION_CHARACTERS_MAX) description?: string | null;
 }
 
 export class NewMember {
-  @IsOptional() @IsEmail() @MaxLength(ID_CHARACTERS_MAX) email?: string;
-  @IsOptional() @IsString() @IsNotEmpty() @MaxLength(ID_CHARACTERS_MAX) user_id?: string;
-  @IsOptional() @IsIn(ROLES, { message: 'invalid role' }) role?: TeamRole;
+  @IsOptional() @IsEmail() @MaxLength(ID_CHARACTERS_MAX) email?: string | null;
+  @IsOptional() @IsString() @IsNotEmpty() @MaxLength(ID_CHARACTERS_MAX) user_id?: string | null;
+  @IsOptional() @IsIn(ROLES, { message: 'invalid role' }) role?: TeamRole | null;
 }
 
 export class MemberRole {

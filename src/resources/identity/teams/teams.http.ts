@@ -29,6 +29,9 @@ const KEPT = ApiResponse({
 });
 const FULL = ApiResponse({ status: 409, description: 'The team has as many members as it may (`team_full`).' });
 
+/** Null is as good as nothing. */
+const isGiven = <T>(value: T | null | undefined): value is T => value !== undefined && value !== null;
+
 /** The teams that a user is a member of, and who else is. */
 @ApiTags('Teams')
 @Controller('api')
@@ -89,8 +92,8 @@ export class TeamsController {
     @Param('id') id: string,
     @Body() { name, description }: TeamEdit,
   ) {
-    if (name === undefined && description === undefined) throw new Rejection('invalid-request', 'nothing to update');
-    const wish = { ...(name !== undefined && { name: name.trim() }), ...(description !== undefined && { description }) };
+    const wish = { ...(isGiven(name) && { name: name.trim() }), ...(isGiven(description) && { description }) };
+    if (Object.keys(wish).length === 0) throw new Rejection('invalid-request', 'nothing to update');
     return this.changed(user, reply, id, { does: 'change', ...wish });
   }
 
@@ -122,13 +125,13 @@ export class TeamsController {
     @CurrentUser() user: SignedInUser,
     @Res({ passthrough: true }) reply: FastifyReply,
     @Param('id') id: string,
-    @Body() { email, user_id: given, role = 'team_member' }: NewMember,
+    @Body() { email, user_id: given, role }: NewMember,
   ) {
-    if (email === undefined && given === undefined) throw new Rejection('invalid-request', 'email or user_id required');
+    if (!isGiven(email) && !isGiven(given)) throw new Rejection('invalid-request', 'email or user_id required');
     await this.joined(user, id, 'team_admin');
-    const added = await this.accounts.find(given === undefined ? { email: email! } : { userId: given });
+    const added = await this.accounts.find(isGiven(given) ? { userId: given } : { email: email! });
     if (added === undefined) throw new Rejection('team-user-not-found', 'User not found');
-    return this.changed(user, reply, id, { does: 'add-member', userId: added, role });
+    return this.changed(user, reply, id, { does: 'add-member', userId: added, role: role ?? 'team_member' });
   }
 
   @ApiOperation({ summary: 'Gives a member another role' })
