@@ -13,7 +13,7 @@ import {
   type StreamReading,
 } from '../../kernel/event-sourcing/event-store.js';
 
-/** A log that nothing may read or append to yet. Until it is opened every call fails as if the store were away. */
+/** An event store that is not open yet. Until it is opened, every call fails as if the store were unavailable. */
 export class GatedEventStore extends EventStore {
   private isOpen = false;
 

@@ -1,4 +1,4 @@
-/** One follower's bell. It remembers that it was rung until it is muted, so that nothing is missed between look and wait. */
+/** Wakes a follower. It stays set until it is muted, so that no wake-up between reading and waiting is missed. */
 export class WakeFlag {
   private rung = false;
   private answer: (() => void) | undefined;
@@ -12,7 +12,7 @@ export class WakeFlag {
     this.rung = false;
   }
 
-  /** Resolves when it rings (or has rung), at the latest after so many milliseconds. */
+  /** Resolves when the flag is or becomes set, or after `withinMs` milliseconds. */
   async rings(withinMs?: number): Promise<void> {
     if (this.rung) return;
     let timer: NodeJS.Timeout | undefined;

@@ -1,7 +1,7 @@
 import type { StoredEvent } from '../../../kernel/event-sourcing/event-store.js';
 import { MessageFields } from './message-fields.js';
 
-/** One message of a read or a subscription. What does not concern us is `other`. */
+/** A message of a read or a subscription. Messages that the adapter does not use are `other`. */
 export type Answer =
   | Readonly<{ kind: 'event'; event: StoredEvent; bytes: number }>
   | Readonly<{ kind: 'checkpoint'; position: bigint }>
@@ -15,8 +15,8 @@ const OTHER: Answer = { kind: 'other' };
 const TICKS_PER_MS = 10_000;
 
 /**
- * A `ReadResp` taken apart by hand: the stubs copy every event several times on the way to an object, and make a string
- * of every number. This reads twice as many events in a second.
+ * Decodes a `ReadResp` without the generated stubs, which copy every event several times and turn every number into a string.
+ * This decodes twice as many events per second.
  */
 export function decodeAnswer(bytes: Buffer): Answer {
   const fields = new MessageFields(bytes);
@@ -30,7 +30,7 @@ export function decodeAnswer(bytes: Buffer): Answer {
   return OTHER;
 }
 
-/** The event itself; a link, which has the linked event in its place, is none of ours. */
+/** The event. The service writes no links, so a resolved link is `other`. */
 function readEvent(fields: MessageFields, bytes: number): Answer {
   while (fields.next()) if (fields.number === 1) return { kind: 'event', event: recordedEvent(fields.message()), bytes };
   return OTHER;
@@ -62,7 +62,7 @@ function recordedEvent(fields: MessageFields): StoredEvent {
 
 type Described = Readonly<{ type: string; created: number }>;
 
-/** One entry of the server's own metadata: a name and a text. */
+/** An entry of the server's metadata of an event: a name and a text. */
 function describe(fields: MessageFields, known: Described): Described {
   let [name, value] = ['', ''];
   while (fields.next()) {
@@ -73,14 +73,14 @@ function describe(fields: MessageFields, known: Described): Described {
   return name === 'created' ? { ...known, created: Number(value) } : known;
 }
 
-/** The text of the one field that a wrapper is there for. */
+/** The text of one field of a wrapper message. */
 function only(fields: MessageFields, number: number): string {
   let text = '';
   while (fields.next()) if (fields.number === number) text = fields.text();
   return text;
 }
 
-/** A subscription that has considered nothing yet gives the largest number there is for its position: that is none. */
+/** A subscription that has not scanned any event yet sends the largest 64-bit number, which means no position. */
 const NO_POSITION = 2n ** 64n - 1n;
 
 function checkpoint(fields: MessageFields): Answer {
@@ -89,16 +89,16 @@ function checkpoint(fields: MessageFields): Answer {
   return position === NO_POSITION ? OTHER : { kind: 'checkpoint', position };
 }
 
-/** What an answer costs to hold. */
+/** The size of an answer in bytes, for the limit of a page. */
 export const bytesOf = (answer: Answer): number => (answer.kind === 'event' ? answer.bytes : 0);
 
-/** How far an answer shows the log considered. */
+/** The position up to which the server has scanned the log, if the answer states it. */
 export function positionOf(answer: Answer): bigint | undefined {
   if (answer.kind === 'event') return answer.event.position;
   return answer.kind === 'checkpoint' ? answer.position : undefined;
 }
 
-/** The events among answers, without those that the store writes itself. */
+/** The events among the answers, without the server's system events. */
 export function eventsIn(answers: readonly Answer[]): StoredEvent[] {
   const events: StoredEvent[] = [];
   for (const answer of answers) if (answer.kind === 'event' && !answer.event.type.startsWith('$')) events.push(answer.event);

@@ -5,7 +5,7 @@ import type { BatchCall, BatchRequest, BatchResponse } from './stubs.js';
 
 type Waiting = Readonly<{ resolve: (response: BatchResponse) => void; reject: (error: Error) => void; timer: NodeJS.Timeout }>;
 
-/** One call that many appends share. Each waits for its own answer, for its own time. */
+/** A BatchAppend call that many appends share. Each append has its own answer and its own deadline. */
 export class AppendCall {
   private readonly waiting = new Map<string, Waiting>();
   private open = true;
@@ -17,12 +17,12 @@ export class AppendCall {
     call.on('end', () => this.fail(new StoreUnavailable('EventStoreDB ended the append call.')));
   }
 
-  /** Whether further appends may go out on this call. */
+  /** Whether further appends may use this call. */
   get usable(): boolean {
     return this.open;
   }
 
-  /** @throws StoreUnavailable when there is no answer in time, or the call breaks: the append may be written or not */
+  /** @throws StoreUnavailable if no answer arrives in time or the call breaks; the outcome of the append is unknown */
   send(correlation: string, requests: readonly BatchRequest[], deadlineMs: number): Promise<BatchResponse> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => this.expire(correlation, deadlineMs), deadlineMs);
@@ -31,7 +31,7 @@ export class AppendCall {
     });
   }
 
-  /** Takes no further appends; those under way may still be answered. */
+  /** Accepts no further appends. Appends in progress may still be answered. */
   retire(): void {
     this.open = false;
     if (this.waiting.size === 0) this.opened.call.cancel();
@@ -41,7 +41,7 @@ export class AppendCall {
     this.settle(response.getCorrelationId()?.getString() ?? '', ({ resolve }) => resolve(response));
   }
 
-  /** A server that leaves one append unanswered may have gone silent: the next one takes a new connection. */
+  /** A server that leaves an append unanswered may hang, so the next append uses a new connection. */
   private expire(correlation: string, deadlineMs: number): void {
     this.open = false;
     this.settle(correlation, ({ reject }) =>

@@ -19,7 +19,7 @@ import {
   WrongExpectedVersion,
 } from './stubs.js';
 
-/** An append as it is sent: the options with the first events, the rest after them. */
+/** The messages of an append: options and first events, then further events. */
 export function appendRequests(
   correlation: string,
   stream: string,
@@ -41,13 +41,13 @@ export function appendRequests(
 function options(stream: string, expected: ExpectedRevision) {
   const result = new BatchAppendReq.Options();
   result.setStreamIdentifier(new StreamIdentifier().setStreamName(Buffer.from(stream)));
-  // An empty message is an empty message: the stubs' own type of it cannot be imported.
+  // Any empty message encodes the same. The stubs' own type for it cannot be imported.
   if (expected === 'none') result.setNoStream(new Empty());
   else result.setStreamPosition(expected.toString());
   return result;
 }
 
-/** Data and metadata go as the bytes they are; the content type lets the server's own tools read them as JSON. */
+/** Data and metadata are sent unchanged. The content type lets the server's tools show them as JSON. */
 function proposed({ id, type, data, metadata }: NewEvent) {
   const message = new BatchAppendReq.ProposedMessage();
   message.setId(uuid(id));
@@ -59,10 +59,10 @@ function proposed({ id, type, data, metadata }: NewEvent) {
 
 const uuid = (text: string) => new UUID().setString(text);
 
-/** An append that is done. Of one that it has taken before and hides by now, the server does not say where it is. */
+/** A successful append. The server returns no position for a repeated append whose events bounds hide by now. */
 export type Taken = Readonly<{ revision: number; position: bigint | undefined }>;
 
-/** What the server answered. @throws what it answered instead */
+/** The outcome in the server's response. @throws the error that the response reports */
 export function appended(
   response: BatchResponse,
   stream: string,

@@ -15,7 +15,7 @@ import type { Connection } from './connection.js';
 import type { BatchRequest, BatchResponse } from './stubs.js';
 import { withTimeout } from './with-timeout.js';
 
-/** Appends over one shared call, which is opened again when it broke. */
+/** Sends appends over one shared call, and opens a new call when the call breaks. */
 export class Appends {
   private current: AppendCall | undefined;
   private opening: Promise<AppendCall> | undefined;
@@ -56,7 +56,7 @@ export class Appends {
 
 const late = () => new StoreUnavailable('EventStoreDB took no append call in time.');
 
-/** What the server would choke on must not reach a call that others share. */
+/** Refuses an append that would break the call, because other appends share it. */
 function check(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): void {
   if (stream === '') throw new RangeError('A stream has a name.');
   if (events.length === 0) throw new RangeError('An append needs at least one event.');

@@ -4,17 +4,17 @@ import type { ConnectionTarget } from './connection-string.js';
 import type { Streams, StreamsClient } from './stubs.js';
 
 /**
- * What the adapter uses of the client package beyond its public commands: these members, and the generated stubs of
- * `stubs.ts`. docs/decisions says why, and what the way out is.
+ * The members of the client package that are not public API and that the adapter uses, beside the generated stubs in `stubs.ts`.
+ * docs/decisions/001 gives the reasons and the alternatives.
  */
 export type ClientInternals = {
-  /** Makes a call on the connection at hand, after finding the server and connecting where there is none. */
+  /** Makes a call on the current connection. Without one, it discovers the server and connects first. */
   GRPCStreamCreator<Call>(client: typeof StreamsClient, name: string, create: (client: Streams) => Call): () => Promise<Call>;
-  /** The metadata and options that each call goes with: credentials, deadline, whether only the leader may answer. */
+  /** The metadata and options of a call: credentials, deadline, whether only the leader may answer. */
   callArguments(options: { requiresLeader: boolean }, call: { deadline: number }): Required<Parameters<Streams['batchAppend']>>;
-  /** Drops the connection over an error that asks for it, in a cluster for the one to the leader. */
+  /** Drops the connection after an error that requires it. In a cluster, the next connection goes to the leader. */
   handleError(client: Streams, error: Error): Promise<void>;
-  /** What the server says of itself, asked once for each connection. */
+  /** The server's description of itself, requested once for each connection. */
   readonly capabilities: Promise<{ serverVersion: string }>;
   dispose(): Promise<void>;
 };
@@ -27,19 +27,19 @@ const MEMBERS = [
   'dispose',
 ] as const satisfies readonly (keyof ClientInternals)[];
 
-/** The version of the client whose members these are. */
+/** The version of the client that has these members. */
 export const CLIENT_VERSION = '6.2.1';
 
-/** @throws Error naming the members that this version of the client lacks */
+/** @throws Error with the members that the installed version of the client lacks */
 export function assertInternals(client: object): asserts client is ClientInternals {
-  // `in` and not a look: one of them is a getter that would connect.
+  // `in` does not read the members. One of them is a getter that would connect.
   const missing = MEMBERS.filter((name) => !(name in client));
   if (missing.length > 0) {
     throw new Error(`@eventstore/db-client has no ${missing.join(', ')}: this program needs version ${CLIENT_VERSION}.`);
   }
 }
 
-/** A client that finds the server, connects, and leaves everything else to the adapter. It connects with the first call. */
+/** Opens a client, which discovers the server and connects with the first call. The adapter does everything else. */
 export function openClient(target: ConnectionTarget): ClientInternals {
   const { endpoints, discovers, tls, credentials, caFile, keyFile, certificateFile, connectionName } = target;
   const shared = {
@@ -60,7 +60,7 @@ export function openClient(target: ConnectionTarget): ClientInternals {
   return client;
 }
 
-/** One round of questions: who waits for the leader of a cluster asks again himself, and hears in time that there is none. */
+/** One discovery attempt. Callers repeat it themselves, so they learn in time that a cluster has no leader. */
 const discovery = ({ gossipTimeoutSeconds, discoveryIntervalMs }: ConnectionTarget) => ({
   gossipTimeout: gossipTimeoutSeconds,
   discoveryInterval: discoveryIntervalMs,

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 
 export type Endpoint = Readonly<{ address: string; port: number }>;
 
-/** Where the server is and how it is spoken to, as a connection string says it. */
+/** The endpoints and options in a connection string. */
 export type ConnectionTarget = Readonly<{
   endpoints: readonly Endpoint[];
-  /** The endpoints are asked who leads; otherwise the one endpoint is the server. */
+  /** Whether the leader is discovered from the endpoints by gossip. Otherwise the only endpoint is the server. */
   discovers: boolean;
   tls: boolean;
-  /** Paths of PEM files: the authorities that are trusted, and the client's own certificate with its key. */
+  /** Paths of PEM files: the trusted certificate authorities, and the client's certificate with its key. */
   caFile?: string;
   certificateFile?: string;
   keyFile?: string;
@@ -23,13 +23,13 @@ export type ConnectionTarget = Readonly<{
 const PORT_DEFAULT = 2113;
 const PORT_MAX = 65_535;
 
-/** How long one member of a cluster may take to say who leads, before the next is asked. */
+/** How long a cluster member may take to answer a gossip request before the next member is asked. */
 const GOSSIP_TIMEOUT_SECONDS_DEFAULT = 1;
 const DISCOVERY_INTERVAL_MS_DEFAULT = 100;
-/** How often a silent connection is tested, and how long the answer may take; the server asks for no less. */
+/** The interval and timeout of keep-alive pings. The server rejects shorter ones. */
 const KEEP_ALIVE_MS_DEFAULT = 10_000;
 
-/** A connection string that says nothing usable. Its message never repeats what it was given: that may hold a password. */
+/** An invalid connection string. The message never quotes the string, because it may contain a password. */
 export class BadConnectionString extends Error {
   override readonly name = 'BadConnectionString';
 }
@@ -37,9 +37,9 @@ export class BadConnectionString extends Error {
 const SHAPE = /^(?:esdb|kurrentdb|kdb)(\+discover)?:\/\/(?:([^/?]*)@)?([^/?@]+)\/?(?:\?(.*))?$/;
 
 /**
- * Reads `esdb://user:password@host:2113?tls=true`, or several hosts with commas between them; `kurrentdb://` means the same. With
- * `+discover`, and with several hosts, the cluster is asked for its leader. The client's own reader prints passwords, passes
- * by what it does not know, and takes only the first host to discover from.
+ * Parses `esdb://user:password@host:2113?tls=true`, or several hosts separated by commas. `kurrentdb://` means the same. With
+ * `+discover`, or with several hosts, the leader is discovered. The client's own parser prints passwords, ignores unknown
+ * options, and uses only the first host for discovery.
  * @throws BadConnectionString
  */
 export function connectionTarget(text: string): ConnectionTarget {
@@ -97,7 +97,7 @@ const whole = (name: string, value: string): number => {
   return Number(value);
 };
 
-/** What a file holds is read when the connection is made; that it can be read is said now. */
+/** Checks that the file can be read. Its content is read when the connection is made. */
 const readable = (name: string, value: string): string => {
   const path = decoded(value);
   try {
@@ -108,7 +108,7 @@ const readable = (name: string, value: string): string => {
   return path;
 };
 
-/** Each option by its name in lower case. Names of the client that mean nothing here are refused like unknown ones. */
+/** The options by lower-case name. Options of the client that have no effect here are refused like unknown ones. */
 const OPTIONS: Readonly<Record<string, Option>> = {
   tls: (name, value) => ({ tls: flag(name, value) }),
   tlsverifycert: (name, value) => {
@@ -145,5 +145,5 @@ function optionsIn(query: string): Options {
   return options;
 }
 
-/** A name that might be the rest of a password with a ? in it is not repeated. */
+/** Hides a name that may be the rest of a password that contains a `?`. */
 const printable = (name: string): string => (/^[A-Za-z]{1,30}$/.test(name) ? name : 'its name has other characters than letters');

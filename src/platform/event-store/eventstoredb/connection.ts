@@ -8,16 +8,16 @@ import { Reachability } from './reachability.js';
 import { type BatchCall, type ReadCall, type ReadRequest, type Streams, StreamsClient, StreamsService } from './stubs.js';
 import { withTimeout } from './with-timeout.js';
 
-/** A call, and the way to give up the connection it is on. */
+/** A call, and a function that drops its connection. */
 export type Opened<Call> = Readonly<{ call: Call; giveUp: () => void }>;
 
-/** gRPC's code for a server that is away; it makes the client take a new connection, in a cluster to the present leader. */
+/** The gRPC code UNAVAILABLE. It makes the client open a new connection, in a cluster to the current leader. */
 const UNAVAILABLE = 14;
 
 /**
- * The client's connection (addresses, cluster discovery, redirection to the leader, TLS, credentials) without its
- * commands. Its appends share a queue among all clients of the process, never time out and turn into uncaught exceptions
- * when a call fails; its reads cannot filter, parse what we want as bytes, and stall without an error.
+ * The client's connection (addresses, cluster discovery, redirection to the leader, TLS, credentials) without its commands. The
+ * client's appends share a queue among all clients of the process, never time out, and become uncaught exceptions when a call
+ * fails. Its reads cannot filter, parse data that the adapter needs as bytes, and stall without an error.
  */
 export class Connection {
   private readonly client: ClientInternals;
@@ -30,7 +30,7 @@ export class Connection {
     const target = connectionTarget(connectionString);
     this.client = openClient(target);
     this.reachability = new Reachability(target);
-    // The client calls this for every broken call and leaves the promise alone; while no server is found it rejects.
+    // The client calls this for every broken call and ignores the promise, which rejects while no server is found.
     const recover = this.client.handleError.bind(this.client);
     this.client.handleError = (client, error) => recover(client, error).catch(() => undefined);
   }
@@ -46,7 +46,7 @@ export class Connection {
     return this.open('batchAppend', (client) => client.batchAppend(...this.callArguments()));
   }
 
-  /** What the server calls its version. */
+  /** The version that the server reports. */
   async serverVersion(): Promise<string> {
     try {
       return (await this.client.capabilities).serverVersion;
@@ -55,7 +55,7 @@ export class Connection {
     }
   }
 
-  /** What an error means, and where the server cannot be reached, why not: the client tells only that it is so. */
+  /** The meaning of an error. If the server cannot be reached, it adds the reason, which the client does not report. */
   async explained(error: unknown): Promise<Error> {
     const meaning = meaningOf(error);
     if (this.closed || !(meaning instanceof StoreUnavailable)) return meaning;
@@ -63,14 +63,14 @@ export class Connection {
     return trouble === undefined ? meaning : new StoreUnavailable(`EventStoreDB is not available: ${trouble}.`);
   }
 
-  /** Breaks every call under way; there are no others after it. */
+  /** Breaks the calls in progress and refuses further ones. */
   async close(): Promise<void> {
     this.closed = true;
     await withTimeout(CLOSE_DEADLINE_MS, this.client.dispose(), () => new Error()).catch(() => undefined);
     this.latest?.giveUp();
   }
 
-  /** Decisions are made on what is read: it comes from the leader, like everything else. */
+  /** All calls go to the leader, reads included, because decisions depend on them. */
   private callArguments() {
     return this.client.callArguments({ requiresLeader: true }, { deadline: Infinity });
   }

@@ -5,21 +5,21 @@ import { LogEndsEarlier, StoreUnavailable, StreamGone } from '../../../kernel/ev
 const PERMISSION_DENIED = 7;
 const UNAUTHENTICATED = 16;
 
-/** Further gRPC codes of refusals that stay refusals however often one asks. */
+/** Further gRPC codes of refusals that a retry cannot change. */
 const FINAL_CODES: ReadonlySet<unknown> = new Set([3 /* INVALID_ARGUMENT */, 12 /* UNIMPLEMENTED */]);
 
 const WRONG_CREDENTIALS = 'EventStoreDB does not know the user of the connection string, or not with that password.';
 const NO_RIGHTS =
   'EventStoreDB denies access: the connection string must have the user and the password of one of its administrators (group $admins).';
 
-/** Asking again will not help: wrong credentials, no rights, a server that is too old, a store that was closed. */
+/** A retry will not help: wrong credentials, missing rights, an old server, a closed store. */
 export class StoreRefused extends Error {
   override readonly name = 'StoreRefused';
 }
 
 const OURS = [StreamGone, StoreRefused, StoreUnavailable, LogEndsEarlier];
 
-/** What an error of a call means. Errors come as the client's, as gRPC's, and as plain ones when no server was found. */
+/** Maps an error of a call. Errors are the client's, gRPC's, or plain ones if no server was found. */
 export function meaningOf(error: unknown, stream = ''): StreamGone | StoreRefused | StoreUnavailable | LogEndsEarlier {
   if (OURS.some((kind) => error instanceof kind)) return error as InstanceType<(typeof OURS)[number]>;
   const known = recognised(error);
@@ -32,11 +32,11 @@ export function meaningOf(error: unknown, stream = ''): StreamGone | StoreRefuse
   return new StoreUnavailable(`EventStoreDB is not available: ${reason}`, { cause: error });
 }
 
-/** Whether the client found no node that leads, which it says without a code. */
+/** Whether the client found no leader, which it reports without a code. */
 export const isNoLeaderFound = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith('Failed to discover');
 
-/** The client's name for an error; it throws over trailers that it misses. */
+/** The client's own error for a gRPC error. The conversion throws if trailers are missing. */
 function recognised(error: unknown): unknown {
   try {
     return error instanceof Error ? convertToCommandError(error) : error;

@@ -24,7 +24,7 @@ import { SharedFollow } from './shared-follow.js';
 import { MetadataRead, StreamEnd, StreamFollow, StreamRead } from './stream-cursor.js';
 
 export type EventStoreDbOptions = Readonly<{
-  /** `esdb://host:port?tls=false`, `esdb+discover://…`; credentials in it are sent over TLS only. */
+  /** `esdb://host:port?tls=false`, `esdb+discover://…`. Credentials in it are sent over TLS only. */
   connectionString: string;
   appendDeadlineMs?: number;
   answerDeadlineMs?: number;
@@ -51,11 +51,11 @@ export class EventStoreDbEventStore extends EventStore {
 
   async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
     const { revision, position } = await this.appends.append(stream, expected, events);
-    // What is done lies before the end, wherever that is.
+    // The append is done, so its events are before the present end of the log.
     return { revision, position: position ?? (await this.head()) };
   }
 
-  /** Both are under way at once: bounds that come before their events hide none of them. */
+  /** Sends both at the same time. Bounds that arrive before the events hide none of them. */
   override async appendWithin(
     bounds: Retention,
     stream: string,
@@ -106,18 +106,18 @@ export class EventStoreDbEventStore extends EventStore {
     return LOG_START;
   }
 
-  /** Whether the server is of another line than this adapter was tried on, in a sentence. @throws StoreUnavailable, StoreRefused */
+  /** A warning if the server is of another line than the tested one. @throws StoreUnavailable, StoreRefused */
   async versionWarning(): Promise<string | undefined> {
     return versionWarning(await this.connection.serverVersion());
   }
 
-  /** Resolves when the server answers, soon. @throws StoreUnavailable, StoreRefused */
+  /** Resolves when the server answers, within PING_DEADLINE_MS. @throws StoreUnavailable, StoreRefused */
   async ping(): Promise<void> {
     const deadlineMs = Math.min(this.patience.answerMs, PING_DEADLINE_MS);
     for await (const _ of readToEnd(this.connection, new LogEnd(), deadlineMs)) return;
   }
 
-  /** Reads, followers and appends under way fail, and so does everything after. */
+  /** Fails the reads, followers and appends in progress, and all later calls. */
   async close(): Promise<void> {
     this.appends.close();
     await this.connection.close();

@@ -5,10 +5,10 @@ import { meaningOf } from './errors.js';
 import { PAGE_BYTES_MAX, PAGE_EVENTS_MAX } from './limits.js';
 import type { ReadCall } from './stubs.js';
 
-/** Nothing came in the time that was given. */
+/** No message arrived in time. */
 export class Silence extends StoreUnavailable {}
 
-/** What a read or a subscription has brought and no consumer has taken: at most a page, then the call is paused. */
+/** The messages of a read or subscription that the consumer has not taken yet. At a full page the call is paused. */
 export class Inbox {
   private answers: Answer[] = [];
   private bytes = 0;
@@ -25,8 +25,8 @@ export class Inbox {
   }
 
   /**
-   * What has come, after waiting for something to come; undefined at the end of the call, or when the signal aborts.
-   * @throws Silence, and what the call failed with
+   * Waits for messages and returns them; undefined at the end of the call or when the signal aborts.
+   * @throws Silence, and the error of the call
    */
   async take(withinMs: number, signal?: AbortSignal): Promise<readonly Answer[] | undefined> {
     if (this.answers.length === 0 && !this.ended) await this.arrival(withinMs, signal);
@@ -43,14 +43,14 @@ export class Inbox {
     throw new Silence(`EventStoreDB said nothing for ${withinMs} ms.`);
   }
 
-  /** Ends the call. What it still has is let through: the client holds on to a call until its last message is taken. */
+  /** Ends the call. Remaining messages are read and dropped, because the client keeps a call until its last message is read. */
   leave(): void {
     this.left = true;
     this.opened.call.cancel();
     this.opened.call.resume();
   }
 
-  /** Ends the call, and the connection with it: it looks dead. */
+  /** Ends the call and drops its connection, which seems dead. */
   giveUp(): void {
     this.leave();
     this.opened.giveUp();
@@ -61,7 +61,7 @@ export class Inbox {
     this.answers.push(answer);
     this.bytes += bytesOf(answer);
     if (this.answers.length >= PAGE_EVENTS_MAX || this.bytes >= PAGE_BYTES_MAX) this.opened.call.pause();
-    // Not at once: what arrived with it belongs to the same page.
+    // Waits for the messages that arrived together, so that they form one page.
     if (this.answers.length === 1) setImmediate(() => this.answers.length > 0 && this.wake?.());
   }
 
@@ -71,7 +71,7 @@ export class Inbox {
     this.wake?.();
   }
 
-  /** Resolves when something came, when nothing more will, or when the time is up or the signal aborts. */
+  /** Resolves when a message arrives, the call ends, the time is up or the signal aborts. */
   private arrival(withinMs: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve) => {
       const wake = () => {

@@ -1,28 +1,28 @@
-/** How long an append may take before its outcome counts as unknown. The server itself gives up a write after 2 s. */
+/** How long an append may take before its outcome counts as unknown. The server gives up a write after 2 s. */
 export const APPEND_DEADLINE_MS = 5_000;
 
-/** How long a read or a new subscription may stay without an answer. */
+/** How long a read or a new subscription may be unanswered. */
 export const ANSWER_DEADLINE_MS = 5_000;
 
-/** A subscription that has said nothing for this long is replaced: silence and a stall look the same from here. */
+/** A subscription without messages for this long is replaced, because a silent one cannot be told from a stalled one. */
 export const SILENCE_MS = 60_000;
 
-/** What a page holds at most, and with it what is fetched ahead of a consumer that does not ask. */
+/** Maximum size of a page. No more than this is fetched ahead of a slow consumer. */
 export const PAGE_EVENTS_MAX = 500;
 export const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 
-/** How often in a row a read is taken up again where its connection broke. */
+/** How many times in a row a read continues after a broken connection. */
 export const READ_ATTEMPTS_MAX = 4;
 
-/** An append goes in messages of so many events; the server takes messages of 16 MiB. */
+/** Number of events in a message of an append. The server accepts messages of up to 16 MiB. */
 export const MESSAGE_EVENTS_MAX = 1_000;
 
 /** How long closing waits for calls to end. */
 export const CLOSE_DEADLINE_MS = 2_000;
 
-/** How long a ping may stay without an answer: readiness waits 2 s, and is to hear the reason. */
+/** How long a ping may be unanswered. The readiness check waits 2 s and needs the reason before that. */
 export const PING_DEADLINE_MS = 1_500;
 
-/** A new leader may still be indexing what another one showed: for so long the end of the log may seem to lie before it. */
+/** How long the end of the log may appear to be before a followed position, because a new leader is still indexing. */
 export const END_VISIBLE_MS_MAX = 2_000;
 export const END_LOOK_MS = 100;

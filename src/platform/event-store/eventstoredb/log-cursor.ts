@@ -6,7 +6,7 @@ import { END_LOOK_MS, END_VISIBLE_MS_MAX } from './limits.js';
 import { readLog, readLogEnd, subscribeToLog } from './read-requests.js';
 import type { ReadRequest } from './stubs.js';
 
-/** The position of whatever is last in the log, the store's own events included. */
+/** The position of the last event in the log, system events included. */
 export class LogEnd implements Cursor<bigint> {
   request(): ReadRequest {
     return readLogEnd();
@@ -17,13 +17,13 @@ export class LogEnd implements Cursor<bigint> {
   }
 }
 
-/** So many events of the log after a position, up to the present. */
+/** Reads up to `left` events of the log after a position, up to the present end. */
 export class LogRead implements Cursor<LogPage> {
   private present = LOG_START;
   private asked = 0;
   private received = 0;
 
-  /** @param head tells the end of the log: everything before it is past once a read that started later is over */
+  /** @param head returns the end of the log. A read that starts later and completes has passed it */
   constructor(
     private position: bigint,
     private readonly filter: LogFilter,
@@ -38,7 +38,7 @@ export class LogRead implements Cursor<LogPage> {
   async request(): Promise<ReadRequest> {
     this.present = await this.head();
     this.received = 0;
-    // The server begins with the event at the position, which was taken already.
+    // The server starts with the event at the position, which was already read.
     this.asked = this.left + 1;
     return readLog(this.position, this.filter, this.asked);
   }
@@ -54,7 +54,7 @@ export class LogRead implements Cursor<LogPage> {
     return events.length > 0 ? { events, position: this.position, caughtUp: false } : undefined;
   }
 
-  /** What is left to say when the server has nothing more: how far the log was considered. */
+  /** The final page after the server's last event: the position up to which the log was scanned. */
   end(): LogPage | undefined {
     if (this.done) return undefined;
     const caughtUp = this.received < this.asked;
@@ -63,10 +63,10 @@ export class LogRead implements Cursor<LogPage> {
   }
 }
 
-/** The log after a position, for ever. */
+/** Follows the log after a position. */
 export class LogFollow implements Cursor<LogPage> {
   private present = LOG_START;
-  /** Since when the log has been seen to end before the position, however often it was asked. */
+  /** Since when every request showed the end of the log before the position. */
   private beyondSince: number | undefined;
   private caughtUp = false;
 
@@ -76,7 +76,7 @@ export class LogFollow implements Cursor<LogPage> {
     private readonly head: () => Promise<bigint>,
   ) {}
 
-  /** A server takes a subscription from beyond its end, and passes by what it is sent until it comes to there. */
+  /** Checks that the log reaches the position: the server accepts a position beyond its end and skips the events up to it. */
   async request(): Promise<ReadRequest> {
     this.caughtUp = false;
     this.present = await this.head();
@@ -101,7 +101,7 @@ export class LogFollow implements Cursor<LogPage> {
     return hasMoved ? { events, position: this.position, caughtUp: this.caughtUp } : undefined;
   }
 
-  /** What was in the log when the subscription began is behind it now, wanted or not. */
+  /** The subscription has passed everything that the log held when it started. */
   private reachPresent(): void {
     this.caughtUp = true;
     if (this.present > this.position) this.position = this.present;

@@ -3,9 +3,9 @@ const FIXED_64 = 1;
 const BYTES = 2;
 const FIXED_32 = 5;
 
-/** Walks over the fields of a protobuf message where it lies; a field that is not asked for is passed by. */
+/** Iterates over the fields of a protobuf message in place. A field that is not read is skipped. */
 export class MessageFields {
-  /** The number of the field at hand. */
+  /** The number of the current field. */
   number = 0;
   private type = 0;
   private unread = false;
@@ -16,7 +16,7 @@ export class MessageFields {
     private readonly end = bytes.length,
   ) {}
 
-  /** Goes to the next field, if there is one. */
+  /** Moves to the next field. False at the end of the message. */
   next(): boolean {
     if (this.unread) this.skip();
     if (this.at >= this.end) return false;
@@ -47,7 +47,7 @@ export class MessageFields {
     return new MessageFields(this.bytes, start, this.at);
   }
 
-  /** Where the content of a field of bytes begins; it ends where the next field begins. */
+  /** The offset of the content of a length-delimited field. The content ends at the next field. */
   private start(): number {
     this.unread = false;
     const length = Number(this.varint());
@@ -57,7 +57,7 @@ export class MessageFields {
     return start;
   }
 
-  /** Seven bits a byte, the lowest first; sums stay exact numbers up to 49 bits. */
+  /** A varint: seven bits per byte, lowest first. Values of up to 49 bits are returned as numbers. */
   private varint(): bigint | number {
     let sum = 0;
     for (let scale = 1; scale < 2 ** 49; scale *= 128) {

@@ -3,10 +3,10 @@ import { isIP } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 import type { ConnectionTarget, Endpoint } from './connection-string.js';
 
-/** How long one endpoint may take to show how it is: what failed has taken its time already. */
+/** How long the probe of an endpoint may take. The failed call has already taken time. */
 const PROBE_MS_MAX = 400;
 
-/** How long what was found out is told again without another look. */
+/** How long the result of a probe is reused. */
 const FRESH_MS = 1_000;
 
 const CERTIFICATE_UNTRUSTED = new Set([
@@ -19,19 +19,19 @@ const CERTIFICATE_UNTRUSTED = new Set([
 const NO_TLS = /^(?:EPROTO|ERR_SSL_\w+)$/;
 const UNKNOWN_HOST = /^(?:ENOTFOUND|EAI_AGAIN|EAI_FAIL|EAI_NODATA)$/;
 
-/** What is wrong with endpoints, and whether something is with each of them. */
+/** What is wrong with the endpoints, and whether every endpoint has a problem. */
 type Looked = Readonly<{ clauses: readonly string[]; isTotal: boolean }>;
 
 /**
- * Looks at the endpoints of a connection string when the client finds no server there: of discovery it says only that it
- * failed, of TLS that there is no connection.
+ * Probes the endpoints of a connection string after the client has found no server. The client reports only that discovery
+ * failed or that there is no connection.
  */
 export class Reachability {
   private latest: Promise<Looked> | undefined;
 
   constructor(private readonly target: ConnectionTarget) {}
 
-  /** Why no server is found, in clauses; undefined where one can be reached, and where a leader that is missing is no reason. */
+  /** The reasons why no server is found; undefined if one can be reached and no leader is needed. */
   async trouble(needsLeader: boolean): Promise<string | undefined> {
     const { clauses, isTotal } = await this.looked();
     if (isTotal) return clauses.join('; ');
@@ -64,8 +64,8 @@ const listed = (names: readonly string[]): string =>
   names.length > 1 ? `${names.slice(0, -1).join(', ')} and ${names.at(-1)}` : names.join();
 
 /**
- * What is wrong with one endpoint, with % in the place of its name. TLS is tried in any case: a server without it answers
- * with something else, at once.
+ * The problem of an endpoint, with % in place of its name. TLS is always tried: a server without TLS answers at once, but not
+ * with a handshake.
  */
 function probe({ address, port }: Endpoint, target: ConnectionTarget): Promise<string | undefined> {
   const host = address.replace(/^\[|\]$/g, '');
@@ -87,7 +87,7 @@ function probe({ address, port }: Endpoint, target: ConnectionTarget): Promise<s
   });
 }
 
-/** What is wrong when the time is up, by what has been reached. */
+/** The problem at the end of the probe's time, by the step that was reached. */
 const LATE = {
   nothing: 'the address of % is not found in time',
   name: 'no connection is taken at %',

@@ -6,22 +6,22 @@ type Options = InstanceType<typeof ReadReq.Options>;
 
 const BACKWARDS = 1;
 
-/** So many considered events make a window; after each, a subscription says how far it is. */
+/** A subscription reports its position after each window of this many scanned events. */
 const CHECKPOINT_WINDOW_EVENTS = 32;
-/** A read says nothing in between: with large windows the server passes over what is not wanted three to four times as fast. */
+/** A read does not report positions. With large windows the server skips filtered events three to four times as fast. */
 const READ_WINDOW_EVENTS = 16_384;
 
-/** From this number on a server ends a read of a stream with the stream's last revision. */
+/** With this compatibility level, the server ends a read of a stream with the stream's last revision. */
 const TELLS_STREAM_END = 1;
 
-/** The end of a stream: its newest event if that is kept, and its last revision. */
+/** Reads the end of a stream: its newest event, if it is kept, and its last revision. */
 export function readStreamEnd(stream: string): ReadRequest {
   const request = readStream(stream, undefined, true, 1);
   request.getOptions()!.setControlOption(new ReadReq.Options.ControlOption().setCompatibility(TELLS_STREAM_END));
   return request;
 }
 
-/** `from` is inclusive; the end, or the start, without it. */
+/** Reads a stream. `from` is inclusive; without it the read starts at the start or, backwards, at the end. */
 export function readStream(stream: string, from: number | undefined, backwards: boolean, count: number): ReadRequest {
   const options = readOptions(backwards, count);
   const place = streamOptions(stream);
@@ -31,7 +31,7 @@ export function readStream(stream: string, from: number | undefined, backwards: 
   return new ReadReq().setOptions(options.setStream(place).setNoFilter(new Empty()));
 }
 
-/** `after` is exclusive for a subscription, unlike for a read. */
+/** Subscribes to a stream. `after` is exclusive, unlike `from` of a read. */
 export function subscribeToStream(stream: string, after: number): ReadRequest {
   const place = streamOptions(stream);
   if (after < 0) place.setStart(new Empty());
@@ -39,7 +39,7 @@ export function subscribeToStream(stream: string, after: number): ReadRequest {
   return new ReadReq().setOptions(subscriptionOptions().setStream(place).setNoFilter(new Empty()));
 }
 
-/** `from` is inclusive. */
+/** Reads the log. `from` is inclusive. */
 export function readLog(from: bigint, filter: LogFilter, count: number): ReadRequest {
   return new ReadReq().setOptions(
     readOptions(false, count).setAll(logOptions(from)).setFilter(filterOptions(filter, READ_WINDOW_EVENTS)),
@@ -72,7 +72,7 @@ function commonOptions(): Options {
 const streamOptions = (stream: string) =>
   new ReadReq.Options.StreamOptions().setStreamIdentifier(new StreamIdentifier().setStreamName(Buffer.from(stream)));
 
-/** Of an event that a plain append wrote, the commit and the prepare position are one. */
+/** Commit and prepare position are equal for events of a plain append. */
 function logOptions(position: bigint) {
   const options = new ReadReq.Options.AllOptions();
   if (position < 0n) return options.setStart(new Empty());

@@ -11,21 +11,21 @@ import { READ_ATTEMPTS_MAX } from './limits.js';
 import type { ReadRequest } from './stubs.js';
 import { withTimeout } from './with-timeout.js';
 
-/** What is read, and how far: a request for what is left, and what to make of the answers. */
+/** The progress of a read: it builds the request for the remaining part and turns answers into pages. */
 export type Cursor<Page> = Readonly<{
-  /** Nothing is left to ask for. */
+  /** True when nothing remains to request. */
   done?: boolean;
-  /** Asks for what comes after what was taken; may ask the server something itself first. */
+  /** The request for what follows the answers taken so far. It may query the server first. */
   request(): ReadRequest | Promise<ReadRequest>;
-  /** Moves on over the answers; a page when there is something to tell. */
+  /** Advances over the answers. Returns a page if they contain something to report. */
   take(answers: readonly Answer[]): Page | undefined;
 }>;
 
-/** How long to wait for the first answer, and for each further one. */
+/** Timeouts of the first answer and of each further one, in milliseconds. */
 export type Patience = Readonly<{ answerMs: number; silenceMs: number }>;
 
 /**
- * Reads to the end. Where the connection breaks it goes on with what is left, unless there was no answer for so long.
+ * Reads to the end. After a broken connection it continues with the remaining part, but not after a timeout.
  * @throws StoreUnavailable, StreamGone
  */
 export async function* readToEnd<Page>(
@@ -60,8 +60,8 @@ export async function* readToEnd<Page>(
 }
 
 /**
- * Subscribes, and subscribes again from where it is whenever the subscription ends, breaks or falls silent, until the
- * signal aborts. @throws StreamGone, StoreRefused, LogEndsEarlier
+ * Subscribes until the signal aborts. Whenever the subscription ends, breaks or is silent, it subscribes again from its current
+ * place. @throws StreamGone, StoreRefused, LogEndsEarlier
  */
 export async function* follow<Page>(
   connection: Connection,
@@ -69,10 +69,10 @@ export async function* follow<Page>(
   { answerMs, silenceMs }: Patience,
   signal: AbortSignal,
 ): AsyncGenerator<Page, void> {
-  // One signal may end every follower of a process; that is no leak.
+  // One signal may end all followers of a process. The number of its listeners is not a leak.
   setMaxListeners(0, signal);
   for (let failures = 0; !signal.aborted; failures++) {
-    // A slow consumer is dropped by design and resumes at once; only what fails again without progress waits.
+    // The server drops slow consumers by design, so the first failure resumes at once. Repeated failures without progress wait.
     if (failures > 1) await systemTiming.pause(backOffMs(failures - 1, systemTiming), signal);
     const started = Date.now();
     let inbox: Inbox | undefined;

@@ -5,7 +5,7 @@ import type { EventStore, ExpectedRevision, NewEvent, Retention } from '../../..
 import { APPEND_PATIENCE_MS, appendWithRetry } from '../../../kernel/event-sourcing/append-with-retry.js';
 import { systemTiming } from '../../system-timing.js';
 
-/** Where the server keeps what holds for a stream. */
+/** The stream in which the server keeps the metadata of a stream. */
 export const metastreamOf = (stream: string): string => `$$${stream}`;
 
 type Metadata = Readonly<{ revision: ExpectedRevision; json: Readonly<Record<string, unknown>> }>;
@@ -14,8 +14,8 @@ type Newest = () => Promise<Metadata>;
 const NOTHING: Metadata = { revision: 'none', json: {} };
 
 /**
- * Writes a stream's bounds, decided on what is there: access rules and whatever else somebody wrote stay. A stream has
- * no metadata before this as a rule, so that is tried first.
+ * Writes the bounds of a stream into its metadata and keeps other entries, such as access rules. Most streams have no metadata
+ * yet, so the first attempt assumes that.
  */
 export async function writeRetention(
   store: Pick<EventStore, 'append' | 'lastRevision'>,

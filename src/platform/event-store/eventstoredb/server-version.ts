@@ -1,7 +1,7 @@
-/** The line of the server that everything here was tried on. */
+/** The server line that this adapter was tested with. */
 export const TESTED_LINE = '24.2';
 
-/** What an operator should know of a server of another line; undefined where there is nothing to say. */
+/** A warning for operators of a server of another line; undefined for the tested line. */
 export function versionWarning(version: string): string | undefined {
   const [, year, minor] = /^(\d+)\.(\d+)\./.exec(version) ?? [];
   if (year === undefined)

@@ -6,9 +6,9 @@ import { WakeFlag } from '../wake-flag.js';
 import { FRAMES, isWanted } from '../wanted.js';
 import { SharedLog } from './shared-log.js';
 
-/** How often a follower that gets nothing is told how far the log was considered. */
+/** How often a follower without events is sent the position up to which the log was scanned. */
 const SILENCE_MS_MAX = 200;
-/** After a subscription that was shared has failed, each keeps its own for so long. */
+/** How long followers keep their own subscriptions after the shared one has failed. */
 const APART_MS = 10_000;
 
 const ALL_BUT_FRAMES: LogFilter = { exceptCategories: [FRAMES] };
@@ -16,8 +16,8 @@ const ALL_BUT_FRAMES: LogFilter = { exceptCategories: [FRAMES] };
 type Follow = (after: bigint, filter: LogFilter, signal: AbortSignal) => AsyncIterable<LogPage>;
 
 /**
- * Those who follow the log. Each comes to the present by a subscription of its own and goes on with one that all share: an event
- * is sent and taken apart once for all of them. Who falls behind what is held of it goes back to a subscription of its own.
+ * The followers of the log. Each follower catches up by its own subscription and then uses one that all share, so that an event is
+ * sent and decoded once for all of them. A follower that falls behind the events held in memory returns to its own subscription.
  */
 export class SharedFollow {
   private readonly followers = new Set<WakeFlag>();
@@ -29,13 +29,13 @@ export class SharedFollow {
     private readonly timing: Timing,
   ) {}
 
-  /** @throws what following alone throws */
+  /** @throws as the underlying subscription does */
   async *follow(after: bigint, filter: LogFilter, signal: AbortSignal): AsyncGenerator<LogPage, void> {
     if (isWanted(filter, FRAMES)) {
       yield* this.alone(after, filter, signal);
       return;
     }
-    // One signal may end every follower of a process; that is no leak.
+    // One signal may end all followers of a process. The number of its listeners is not a leak.
     setMaxListeners(0, signal);
     for (let position = after; !signal.aborted;) {
       if (!this.holds(position)) position = yield* this.untilPresent(position, filter, signal);
@@ -61,7 +61,7 @@ export class SharedFollow {
     return this.shared ? position >= this.shared.after : this.timing.elapsedMs() >= this.apartUntil;
   }
 
-  /** Goes on with what all share, for as long as that holds what comes after the position; answers how far it has come. */
+  /** Follows the shared subscription while it holds the events after the position, and returns the position reached. */
   private async *together(after: bigint, filter: LogFilter, signal: AbortSignal): AsyncGenerator<LogPage, bigint> {
     const wakeFlag = new WakeFlag();
     this.followers.add(wakeFlag);
@@ -104,7 +104,7 @@ export class SharedFollow {
         this.wakeAll();
       }
     } catch {
-      // Each finds out by itself what is wrong.
+      // Each follower gets the error from its own subscription.
       this.apartUntil = this.timing.elapsedMs() + APART_MS;
     }
     if (this.shared === shared) this.shared = undefined;

@@ -5,17 +5,17 @@ import { PAGE_EVENTS_MAX } from './limits.js';
 export const SHARED_EVENTS_MAX = 2_000;
 const SHARED_BYTES_MAX = 8 * 1024 * 1024;
 
-/** What a subscription that several share has brought last: an unbroken piece of the log, as its filter wants it. */
+/** The newest events of a shared subscription: a section of the log without gaps, apart from the filter. */
 export class SharedLog {
   readonly ending = new AbortController();
-  /** Up to where the log was considered. */
+  /** The position up to which the log was scanned. */
   position: bigint;
   private readonly events: StoredEvent[] = [];
   private bytes = 0;
   private caughtUp = true;
 
   constructor(
-    /** The piece begins behind this position. */
+    /** The position before the first event of the section. */
     public after: bigint,
   ) {
     this.position = after;
@@ -35,10 +35,10 @@ export class SharedLog {
     }
   }
 
-  /** What follows a position; undefined where that is no longer held. */
+  /** The page after a position; undefined if it is no longer held. */
   pageAfter(position: bigint, filter: LogFilter): LogPage | undefined {
     if (position < this.after) return undefined;
-    // From the end: that is where those who follow the log are.
+    // Searches from the end, because most followers are there.
     const skip = this.events.findLastIndex((event) => event.position <= position) + 1;
     const considered = this.events.slice(skip, skip + PAGE_EVENTS_MAX);
     const isAll = skip + considered.length === this.events.length;
@@ -52,5 +52,5 @@ export class SharedLog {
 
 const later = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
-/** In memory a character takes up to two bytes. */
+/** The size in memory in bytes. A character takes up to two. */
 const sizeOf = ({ data, metadata }: StoredEvent): number => 2 * (data.length + metadata.length);

@@ -4,7 +4,7 @@ import type { Cursor } from './reading.js';
 import { readStream, readStreamEnd, subscribeToStream } from './read-requests.js';
 import type { ReadRequest } from './stubs.js';
 
-/** So many events of a stream in one direction, from a revision or from the end that the direction starts at. */
+/** Reads up to `left` events of a stream in one direction, from a revision or from the start of that direction. */
 export class StreamRead implements Cursor<readonly StoredEvent[]> {
   constructor(
     private readonly stream: string,
@@ -13,7 +13,7 @@ export class StreamRead implements Cursor<readonly StoredEvent[]> {
     private left: number,
   ) {}
 
-  /** Nothing is left to read. */
+  /** True when nothing remains to read. */
   get done(): boolean {
     return this.left <= 0 || (this.from !== undefined && this.from < 0);
   }
@@ -32,7 +32,7 @@ export class StreamRead implements Cursor<readonly StoredEvent[]> {
   }
 }
 
-/** The last revision of a stream; nothing when there is no stream. */
+/** Reads the last revision of a stream. Returns nothing if the stream does not exist. */
 export class StreamEnd implements Cursor<number> {
   constructor(private readonly stream: string) {}
 
@@ -46,7 +46,7 @@ export class StreamEnd implements Cursor<number> {
   }
 }
 
-/** A stream after a revision, for ever. */
+/** Follows a stream after a revision. */
 export class StreamFollow implements Cursor<readonly StoredEvent[]> {
   constructor(
     private readonly stream: string,
@@ -66,7 +66,7 @@ export class StreamFollow implements Cursor<readonly StoredEvent[]> {
   }
 }
 
-/** The newest metadata of a stream, from the metastream that holds it. */
+/** Reads the newest metadata of a stream from its metastream. */
 export class MetadataRead implements Cursor<{ revision: number; json: Readonly<Record<string, unknown>> }> {
   constructor(private readonly metastream: string) {}
 

@@ -1,8 +1,8 @@
 import type { LogFilter } from '../../../kernel/event-sourcing/event-store.js';
 
 /**
- * The regular expression, in what .NET and ECMAScript have in common, that the names of wanted streams match. Not
- * prefixes: they would miss a stream named like its category, and cannot exclude. Streams of the server begin with `$`.
+ * The regular expression for the names of matching streams, in the common syntax of .NET and ECMAScript. Prefixes would miss a
+ * stream with the bare name of its category, and cannot exclude. The server's own streams start with `$`.
  */
 export function streamPattern({ categories, exceptCategories = [] }: LogFilter): string {
   const unwanted = ['\\$', ...exceptCategories.map(ofCategory)].join('|');

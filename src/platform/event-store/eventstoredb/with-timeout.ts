@@ -1,4 +1,4 @@
-/** The promise, or an error once the time is up or the signal aborts. Its late outcome is ignored. */
+/** Awaits the promise, or throws once the time is up or the signal aborts. A late outcome is ignored. */
 export async function withTimeout<T>(ms: number, promise: Promise<T>, late: () => Error, signal?: AbortSignal): Promise<T> {
   let stop = () => {};
   const stopped = new Promise<never>((_, reject) => {

@@ -3,8 +3,8 @@ import type { NewEvent } from '../../../kernel/event-sourcing/event-store.js';
 import { SEPARATOR } from './storable.js';
 
 /**
- * What travels with others in one statement. `after` is the revision it was decided on, -1 for no stream; with `maxAgeSeconds` its
- * stream is bounded so from then on.
+ * An append in a shared statement. `after` is its expected revision, -1 for no stream. With `maxAgeSeconds` it also sets that bound
+ * of its stream.
  */
 export type Append = Readonly<{
   stream: string;
@@ -14,8 +14,8 @@ export type Append = Readonly<{
 }>;
 
 /**
- * What became of the append at a place. Without a position it was not written, and the revision says where its stream is;
- * with one, it was either written now or was there already.
+ * The outcome of an append. Without a position it was not written, and `revision` is the stream's current one. With a position it
+ * was written now or earlier.
  */
 export type AppendResult = Readonly<{
   append: number;
@@ -23,7 +23,7 @@ export type AppendResult = Readonly<{
   position: bigint | undefined;
   at: Date;
   writtenNow: boolean;
-  /** Whether the stream keeps only its newest events. */
+  /** Whether the stream has a maximum count. */
   counted: boolean;
 }>;
 
@@ -41,7 +41,7 @@ const listed = (plain: readonly (number | string)[]): string => `{${plain.join('
 
 type Row = [append: number, revision: number, position: string | null, at: Date, writtenNow: boolean, counted: boolean];
 
-/** All appends in one round trip and one transaction. Results come in the order of positions, those now written first. */
+/** Writes all appends in one round trip and one transaction. The results are sorted by position, newly written ones first. */
 export async function appendAll(sql: Sql, appends: readonly Append[]): Promise<AppendResult[]> {
   const events = appends.flatMap((append) => append.events);
   const isBounded = appends.some(({ maxAgeSeconds }) => maxAgeSeconds !== undefined);

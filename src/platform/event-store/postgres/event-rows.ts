@@ -1,10 +1,10 @@
 import type { StoredEvent } from '../../../kernel/event-sourcing/event-store.js';
 
-/** No page holds more events than this, nor more bytes than this unless its first event alone does. */
+/** Maximum events and bytes of a page. Its first event alone may be larger. */
 export const PAGE_EVENTS_MAX = 500;
 export const PAGE_BYTES_MAX = 1024 * 1024;
 
-/** The columns of an event `e` as `eventOf` takes them, and what it counts in a page. */
+/** The columns of an event `e` in the order of `eventOf`, and its size in a page. */
 export const EVENT_COLUMNS = 'e.position, e.revision, e.id, e.type, e.data, e.metadata, e.at';
 export const EVENT_BYTES = 'octet_length(e.data) + octet_length(e.metadata)';
 

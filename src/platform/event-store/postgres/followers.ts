@@ -15,7 +15,7 @@ import type { RecentEvents } from './recent-events.js';
 import { streamPage } from './stream-pages.js';
 import type { WakeUps } from './wake-ups.js';
 
-/** How often a follower of the log that gets nothing is told how far the log was considered. */
+/** How often a follower without events is sent the position up to which the log was scanned. */
 const SILENCE_MS_MAX = 200;
 const RETRY_MS_MIN = 50;
 const RETRY_MS_MAX = 1_000;
@@ -24,10 +24,10 @@ const BUT_FRAMES: LogFilter = { exceptCategories: [FRAMES] };
 
 type Query = <T>(run: (sql: Sql) => PromiseLike<T>) => Promise<T>;
 
-/** Those who follow a stream or the log: first through the database, then mostly with what this process has just committed. */
+/** The followers of streams and of the log. They read from the database, and near the end from this process's recent commits. */
 export class Followers {
   private readonly closing = new AbortController();
-  /** Pages that are about to be read, by the position behind which they begin. */
+  /** Page reads that are not sent yet, by the position that they start after. */
   private readonly unsent = new Map<bigint, Promise<LogPage>>();
 
   constructor(
@@ -93,7 +93,7 @@ export class Followers {
     }
   }
 
-  /** Ends all of them. */
+  /** Ends all followers. */
   close(): void {
     this.closing.abort();
     this.wakeUps.ringAll();
@@ -104,7 +104,7 @@ export class Followers {
   }
 
   private ringAtTheEnd(wakeFlag: WakeFlag, signal: AbortSignal): () => void {
-    // One signal may well end many followers.
+    // One signal may end many followers.
     setMaxListeners(0, signal);
     signal.addEventListener('abort', wakeFlag.ring);
     return () => signal.removeEventListener('abort', wakeFlag.ring);
@@ -115,8 +115,8 @@ export class Followers {
   }
 
   /**
-   * As `page`, read once for all who have come as far and were woken with this one. Nobody joins a statement that was sent: what it
-   * sees may be older than what woke them.
+   * As `page`, with one read for all followers at this position that were woken together. A follower never joins a statement that
+   * was already sent: its snapshot may be older than the event that woke the follower.
    */
   private async newest(after: bigint, filter: LogFilter): Promise<LogPage> {
     const read = this.unsent.get(after) ?? this.readNextTurn(after);
@@ -131,7 +131,7 @@ export class Followers {
     return this.page(after, BUT_FRAMES);
   }
 
-  /** The page, through whatever outage; nothing once the follower is over, which it need not wait for. */
+  /** Reads a page and retries during outages. Resolves to undefined at once when the follower ends. */
   private async untilItWorks<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
     for (let pauseMs = RETRY_MS_MIN; !this.isOver(signal); pauseMs = Math.min(pauseMs * 2, RETRY_MS_MAX)) {
       try {

@@ -14,7 +14,7 @@ import type { Pool } from '../../postgres/pool.js';
 import { type Append, appendAll, type AppendResult } from './append-statement.js';
 import { assertStorable } from './storable.js';
 
-/** How long one statement may take; the server gives up a little before we give up the connection. */
+/** How long a statement may take. The server cancels it shortly before this side drops the connection. */
 export const STATEMENT_TIMEOUT_MS = 2_000;
 const ANSWER_TIMEOUT_MS = 2_500;
 const BATCH_APPENDS_MAX = 500;
@@ -23,7 +23,7 @@ const PAUSE_MS_MIN = 20;
 const PAUSE_MS_MAX = 500;
 const EXPIRY_CHECK_MS = 50;
 
-/** Events that were just committed, in the order of the log. */
+/** Committed events in log order. */
 export type Committed = Readonly<{ events: readonly StoredEvent[]; counted: boolean }>;
 
 type Waiting = Append &
@@ -36,27 +36,27 @@ type Waiting = Append &
   }>;
 
 /**
- * Group commit: appends that arrive while a statement is on its way go out together in the next, so that many writers share
- * one round trip and one flush to disk. A second statement at the same time would not help: it would wait for the first to be
- * flushed, and each would carry half. An append whose statement was cut off is sent again until its deadline: ids and
- * expected revision make it the same append.
+ * Group commit. Appends that arrive while a statement is in progress share the next one, so that many writers share one round trip
+ * and one flush to disk. A second concurrent statement would not help: it would wait for the flush of the first, and each would
+ * carry half of the appends. An append whose statement was cut off is sent again until its deadline, which ids and expected
+ * revision make idempotent.
  */
 export class GroupCommit {
   private queue: Waiting[] = [];
-  /** All that have no answer yet, oldest first. */
+  /** The appends without an answer, oldest first. */
   private readonly open = new Set<Waiting>();
   private flying = false;
   private scheduled = false;
   private pauseMs = 0;
   private pausing: NodeJS.Timeout | undefined;
   private closed = false;
-  /** Why what waits has not been written yet. */
+  /** Why the waiting appends are not written yet. */
   private delay: { cause?: unknown } = {};
   private readonly expiry: NodeJS.Timeout;
 
   constructor(
     private readonly pool: Pool,
-    /** How long an append may take, through repetitions, until its outcome is given up as unknown. */
+    /** How long an append may take, including repetitions, before its outcome counts as unknown. */
     private readonly deadlineMs: number,
     private readonly onCommitted: (committed: readonly Committed[]) => void,
   ) {
@@ -77,7 +77,7 @@ export class GroupCommit {
     });
   }
 
-  /** Takes nothing more, and gives what is on its way the time it has left. */
+  /** Accepts no further appends and waits for those in progress, up to their deadlines. */
   async close(): Promise<void> {
     this.closed = true;
     while (this.open.size > 0) await new Promise((resolve) => setTimeout(resolve, EXPIRY_CHECK_MS));
@@ -85,7 +85,7 @@ export class GroupCommit {
     clearTimeout(this.pausing);
   }
 
-  /** Waits for the end of the present turn: callers that waited for the last batch append again within it. */
+  /** Sends at the end of this turn of the event loop, because callers that waited for the last batch append again within it. */
   private schedule(): void {
     if (this.scheduled || this.flying || this.pausing || this.queue.length === 0) return;
     this.scheduled = true;
@@ -131,7 +131,7 @@ export class GroupCommit {
   private settle(append: Waiting, { revision, position }: AppendResult): void {
     if (!this.open.has(append)) return;
     if (position === undefined && revision === append.after) {
-      // It lost to one before it that did not write in the end; where the stream is now, it may fit.
+      // It lost to an earlier append that was not written. At the stream's current revision it may succeed.
       this.queue.push(append);
       return;
     }
@@ -150,7 +150,7 @@ export class GroupCommit {
     }, this.pauseMs);
   }
 
-  /** A statement that the server refuses for what is in it: the one append at fault must not fail its companions. */
+  /** Sends the appends of a refused statement one by one, so that the invalid one does not fail the others. */
   private async sendOneByOne(batch: readonly Waiting[], refusal: unknown): Promise<void> {
     if (batch.length === 1) {
       const [append] = batch;

@@ -3,12 +3,12 @@ import type { LogFilter, LogPage } from '../../../kernel/event-sourcing/event-st
 import { FRAMES, isWanted } from '../wanted.js';
 import { EVENT_BYTES, EVENT_COLUMNS, eventOf, type EventRow, PAGE_BYTES_MAX, PAGE_EVENTS_MAX } from './event-rows.js';
 
-/** How many positions one statement looks at: a filter that wants next to nothing must not read the whole log at once. */
+/** Number of positions that a statement scans, so that a filter with few matches does not read the whole log at once. */
 const WINDOW_POSITIONS = 50_000;
 
 /**
- * Head, page and window come from one snapshot. Positions become visible in their order, so that nothing can appear later
- * below a head that was seen.
+ * Reads head, window and page from one snapshot. Positions become visible in order, so no event can appear later below a head that
+ * was read.
  */
 const statement = (condition: string): string => `
   with head as materialized (select coalesce((select max(position) from event_store.event), -1) as position),
@@ -28,10 +28,10 @@ const statement = (condition: string): string => `
 
 type Row = [...EventRow, stream: string, found: string, head: string];
 
-/** A page and where the head of the log was when it was read. */
+/** A page, and the head of the log in the same snapshot. */
 export type PageAndHead = Readonly<{ page: LogPage; head: bigint }>;
 
-/** Up to so many events after a position. */
+/** Reads up to `limit` events after a position. */
 export async function logPage(sql: Sql, after: bigint, filter: LogFilter, limit = PAGE_EVENTS_MAX): Promise<PageAndHead> {
   const wanted = Math.min(limit, PAGE_EVENTS_MAX);
   const { condition, parameters } = conditionOf(filter);
@@ -61,7 +61,7 @@ function conditionOf(filter: LogFilter): { condition: string; parameters: string
   let condition = '';
   if (categories) condition += ` and e.category = any($${2 + parameters.push([...categories])}::text[])`;
   if (exceptCategories) condition += ` and e.category <> all($${2 + parameters.push([...exceptCategories])}::text[])`;
-  // Frames are kept out of the index that the others are read by.
+  // This condition matches the partial index without frames.
   if (!isWanted(filter, FRAMES)) {
     condition += ` and e.category <> '${FRAMES}'`;
   }

@@ -4,23 +4,23 @@ import type { Pool } from '../../postgres/pool.js';
 import { logHead } from './log-pages.js';
 import type { WakeUps } from './wake-ups.js';
 
-/** How often followers are compared with the database anyway: a notification may be lost. One statement serves all of them. */
+/** The interval at which followers are compared with the database, because notifications may be lost. One statement serves all. */
 const LOOK_MS = 1_000;
-/** Other processes are told of new events at most this often, and not at all once no process was heard for so long. */
+/** The minimum interval between announcements, and the time without a sign of other processes after which none are sent. */
 const ANNOUNCE_MS = 5;
 const SILENCE_MS_MAX = 5_000;
 const PRESENCE_MS = 1_000;
 const TIMEOUT_MS = 5_000;
 const CHANNEL = 'event_store';
-/** The server takes less than 8,000 bytes at once. */
+/** Postgres accepts payloads of fewer than 8,000 bytes. */
 const PAYLOAD_BYTES_MAX = 7_900;
 
-/** `streams` have something new; without them, it is more than can be named. `here` only says that somebody is. */
+/** `streams` have new events; without it, too many streams have new events to list them. `here` only announces the process. */
 type Announcement = Readonly<{ by: string; here?: true; streams?: readonly string[] }>;
 
 /**
- * Wakes the followers of this process when another has appended, and the other way round. Only ever a hint: the log is the
- * truth. A process that is alone sends nothing: that would cost as much as the append itself.
+ * Wakes followers of this process after appends of other processes, and the reverse. Notifications are hints that may be lost. A
+ * process that is alone sends none, because one costs as much as an append.
  */
 export class Notifications {
   private readonly id = randomUUID();
@@ -33,7 +33,7 @@ export class Notifications {
 
   constructor(
     private readonly pool: Pool,
-    /** Keeps the one connection that listens. */
+    /** Holds the connection that listens. */
     private readonly listener: Sql,
     private readonly wakeUps: WakeUps,
     private readonly lookMs = LOOK_MS,
@@ -43,7 +43,7 @@ export class Notifications {
     await this.listener.listen(
       CHANNEL,
       (payload) => this.hear(JSON.parse(payload) as Announcement),
-      // Also after the connection was lost, and with it whatever was told meanwhile.
+      // Also called after a reconnect: notifications in between were lost.
       () => void this.look(),
     );
     await this.send({ by: this.id, here: true });
@@ -51,7 +51,7 @@ export class Notifications {
     this.lookLater();
   }
 
-  /** Tells the other processes, if there are any, soon. */
+  /** Announces streams with new events to the other processes, if there are any, within ANNOUNCE_MS. */
   tell(streams: Iterable<string>): void {
     if (this.closed || performance.now() - this.heardAt > SILENCE_MS_MAX) return;
     for (const stream of streams) this.unannounced.add(stream);
@@ -79,11 +79,11 @@ export class Notifications {
     const payload =
       Buffer.byteLength(whole) < PAYLOAD_BYTES_MAX ? whole : JSON.stringify({ by: announced.by } satisfies Announcement);
     try {
-      // A hint that a crash takes away is missed by nobody, so it waits for no disk.
+      // Losing a hint in a crash does no harm, so it does not wait for the disk.
       const notify = (sql: Sql) => sql`select set_config('synchronous_commit', 'off', true), pg_notify(${CHANNEL}, ${payload})`;
       await this.pool.run(notify, TIMEOUT_MS);
     } catch {
-      // No one is told; every process polls before long.
+      // The announcement is lost. Every process polls soon.
     }
   }
 
@@ -91,7 +91,7 @@ export class Notifications {
     if (by === this.id) return;
     const isNew = performance.now() - this.heardAt > SILENCE_MS_MAX;
     this.heardAt = performance.now();
-    // A process that has just started learns that it is not alone.
+    // Announces this process to the one that has just started.
     if (isNew) void this.send({ by: this.id, here: true });
     if (streams) this.wakeUps.ring(streams);
     else if (!here) void this.look();
@@ -115,7 +115,7 @@ export class Notifications {
         for (const { name, revision } of streams) this.wakeUps.compareStream(name, revision);
       }, TIMEOUT_MS);
     } catch {
-      // The next look tells; those who read in the meantime see for themselves that the database is away.
+      // The next poll retries. Callers that read in the meantime notice the outage themselves.
     }
   }
 }

@@ -36,11 +36,11 @@ export type PostgresEventStoreOptions = Readonly<{
   /** As `DatabaseOptions.socket`. */
   socket?: string | undefined;
   readConnections?: number;
-  /** How long a read or an append may take, through repetitions: then the store counts as unavailable, an append's outcome as unknown. */
+  /** How long a read or an append may take, including repetitions. After that the store counts as unavailable. */
   deadlineMs?: number;
-  /** How often followers look for themselves, should no notification come. */
+  /** How often followers poll, in case notifications are lost. */
   lookMs?: number;
-  /** How often events that their bounds hide are deleted. */
+  /** How often events that bounds hide are deleted. */
   scavengeMs?: number;
 }>;
 
@@ -54,7 +54,7 @@ const STEPS = ['./event-store.sql', './truncated-streams.sql', './bounded-append
   (step) => new URL(step, import.meta.url),
 );
 
-/** The log in tables of Postgres, shared by any number of processes. */
+/** The log in Postgres tables, shared by any number of processes. */
 export class PostgresEventStore extends EventStore {
   private readonly reading: Pool;
   private readonly writing: Pool;
@@ -84,7 +84,7 @@ export class PostgresEventStore extends EventStore {
     this.scavenger = new Scavenger(() => this.scavenge(), scavengeMs);
   }
 
-  /** Makes or renews the tables, begins to listen to other processes and to delete what is due. */
+  /** Migrates the tables, and starts listening to other processes and deleting expired events. */
   async start(): Promise<void> {
     await migrate(
       this.reading.sql,
@@ -95,7 +95,7 @@ export class PostgresEventStore extends EventStore {
     this.scavenger.start();
   }
 
-  /** Ends all followers, lets appends on their way finish, closes the connections. */
+  /** Ends all followers, waits for appends in progress, and closes the connections. */
   async close(): Promise<void> {
     this.closed = true;
     this.scavenger.stop();
@@ -109,7 +109,7 @@ export class PostgresEventStore extends EventStore {
     return this.commits.append(stream, expected, events);
   }
 
-  /** Bounds by age go with the append; others are rare. */
+  /** A maximum age is set in the same statement as the append. Other bounds are rare and take a second one. */
   override async appendWithin(
     bounds: Retention,
     stream: string,
@@ -161,7 +161,7 @@ export class PostgresEventStore extends EventStore {
     let present: bigint | undefined;
     for (let left = limit; left > 0;) {
       const { page, head } = await this.query((sql) => logPage(sql, position, filter, left));
-      // The present is what it was at the first look: a busy log would never be caught up with.
+      // The target is the head at the first page. A moving target would never be reached in a busy log.
       present ??= head;
       const caughtUp = page.position >= present;
       yield { ...page, caughtUp };
@@ -200,7 +200,7 @@ export class PostgresEventStore extends EventStore {
     return this.query(logHead);
   }
 
-  /** Deletes some of what the bounds of streams hide by now. It also happens by itself now and then. */
+  /** Deletes some of the events that bounds hide. The scavenger also does this regularly. */
   async scavenge(): Promise<Scavenged> {
     return scavenge((run) => this.query(run));
   }
@@ -210,7 +210,7 @@ export class PostgresEventStore extends EventStore {
     this.recent.add(committed);
     const streams = committed.map(({ events }) => events[0]!.stream);
     this.wakeUps.ring(streams);
-    // Readers of frames in other processes are told by signals, and no one else follows them.
+    // Signals wake the readers of frames in other processes, and nothing else follows frames.
     this.notifications.tell(streams.filter((stream) => categoryOf(stream) !== FRAMES));
   }
 

@@ -5,21 +5,21 @@ import type { Committed } from './group-commit.js';
 import type { StreamPage } from './stream-pages.js';
 
 export const RECENT_BYTES_MAX = 8 * 1024 * 1024;
-/** Shorter than any age that a stream may be bounded by. */
+/** How long events are held: shorter than the smallest maximum age of a stream. */
 export const RECENT_MS = 900;
 
 /**
- * What this process committed a moment ago, so that those who follow it need not ask the database for what we have just
- * sent there. It holds an unbroken piece of the log but for frames, which are most of it and which nobody follows; when another
- * process writes in between, it starts anew behind that.
+ * The events that this process has just committed, so that its followers need not read them from the database. It holds a section
+ * of the log without gaps, apart from frames, which are most of the log and have no followers of the log. After an append of
+ * another process it starts a new section.
  */
 export class RecentEvents {
   private log: StoredEvent[] = [];
-  /** The piece goes from behind the one position up to the other. */
+  /** The section contains the positions after `after` up to `last`. */
   private after: bigint | undefined;
   private last: bigint | undefined;
   private readonly streams = new Map<string, StoredEvent[]>();
-  /** Streams that keep only their newest events: what has left their bounds is for the database to say. */
+  /** Streams with a maximum count. Only the database knows which of their events are hidden. */
   private readonly counted = new Set<string>();
   private bytes = 0;
 
@@ -39,7 +39,7 @@ export class RecentEvents {
     this.trim();
   }
 
-  /** What follows a revision, when that is known here. */
+  /** The events after a revision, if they are held. */
   ofStream(stream: string, after: number): StreamPage | undefined {
     const tail = this.streams.get(stream);
     if (!tail || this.counted.has(stream)) return undefined;
@@ -49,10 +49,10 @@ export class RecentEvents {
     return { events, more: skip + events.length < tail.length };
   }
 
-  /** What follows a position, when that is known here. */
+  /** The page after a position, if it is held. */
   ofLog(after: bigint, filter: LogFilter): LogPage | undefined {
     if (this.last === undefined || after < this.after! || after >= this.last || isWanted(filter, FRAMES)) return undefined;
-    // From the end: that is where those who follow the log are.
+    // Searches from the end, because most followers are there.
     const skip = this.log.findLastIndex(({ position }) => position <= after) + 1;
     const considered = this.log.slice(skip, skip + PAGE_EVENTS_MAX);
     const caughtUp = skip + considered.length === this.log.length;
@@ -63,7 +63,7 @@ export class RecentEvents {
     };
   }
 
-  /** Forgets a stream whose bounds have changed. */
+  /** Drops a stream whose bounds have changed. */
   forget(stream: string): void {
     this.streams.delete(stream);
   }
@@ -110,5 +110,5 @@ export class RecentEvents {
   }
 }
 
-/** In memory a character takes up to two bytes, and an event some more for itself. */
+/** The size in memory in bytes. A character takes up to two; an event has a fixed overhead. */
 const sizeOf = ({ data, metadata }: StoredEvent): number => 2 * (data.length + metadata.length) + 200;

@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres';
 
-/** How many streams one call looks at, and how many events one transaction deletes. */
+/** Number of streams that a call checks, and number of events that a transaction deletes. */
 const SCAVENGE_STREAMS_MAX = 100;
 export const SCAVENGE_EVENTS_MAX = 1_000;
 
@@ -8,7 +8,7 @@ export type Scavenged = Readonly<{ deleted: number; more: boolean }>;
 
 type Query = <T>(run: (sql: Sql) => PromiseLike<T>) => Promise<T>;
 
-/** Deletes what the bounds of the streams that are due hide already. Each transaction is short; two at once do no harm. */
+/** Deletes events that bounds hide, in the streams that are due. Each transaction is short, and concurrent calls do no harm. */
 export async function scavenge(query: Query): Promise<Scavenged> {
   const due = await query(
     (sql) => sql<{ number: string }[]>`
@@ -26,12 +26,12 @@ export async function scavenge(query: Query): Promise<Scavenged> {
   return { deleted, more: unfinished || due.length === SCAVENGE_STREAMS_MAX };
 }
 
-/** How often what is due is deleted. */
+/** The interval between two calls. */
 const SCAVENGE_MS = 60_000;
-/** Between two calls while there is more, so that deleting never takes more than a part of the server. */
+/** The pause between two calls while more is due, so that deleting uses only a part of the server's capacity. */
 const BREATH_MS = 100;
 
-/** Deletes now and then, in the background, until it is stopped. */
+/** Deletes expired events regularly in the background, until it is stopped. */
 export class Scavenger {
   private timer: NodeJS.Timeout | undefined;
   private stopped = false;
@@ -42,7 +42,7 @@ export class Scavenger {
   ) {}
 
   start(): void {
-    // Several processes that start together need not do this together.
+    // A random first delay spreads processes that start together.
     this.wait(this.everyMs * (0.5 + Math.random() / 2));
   }
 
@@ -57,7 +57,7 @@ export class Scavenger {
   }
 
   private async work(): Promise<void> {
-    // Should the database be away, what is due stays due.
+    // During an outage of the database, streams that are due remain due.
     const { more } = await this.run().catch(() => ({ more: false }));
     this.wait(more ? BREATH_MS : this.everyMs);
   }

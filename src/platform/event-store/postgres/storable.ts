@@ -1,13 +1,13 @@
 import type { NewEvent } from '../../../kernel/event-sourcing/event-store.js';
 import { isId } from '../../../kernel/ids.js';
 
-/** Longer names do not fit into the index. */
+/** Maximum length of a stream name in bytes. Longer names do not fit into the index. */
 export const STREAM_NAME_BYTES_MAX = 1024;
 
-/** Stands between texts that travel as one: JSON text never holds it, since it escapes all control characters. */
+/** Separates texts that are sent as one. JSON text never contains it, because JSON escapes control characters. */
 export const SEPARATOR = '\u001f';
 
-/** Refuses what the tables would refuse, before it could fail the appends that travel with it. @throws TypeError, RangeError */
+/** Refuses an append that the tables would refuse, so that it does not fail the appends of its statement. @throws TypeError, RangeError */
 export function assertStorable(stream: string, expected: number | 'none', events: readonly NewEvent[]): void {
   if (events.length === 0) throw new RangeError(`An append to ${stream} without events.`);
   if (expected !== 'none' && !(Number.isSafeInteger(expected) && expected >= 0))

@@ -11,23 +11,23 @@ import { SEPARATOR } from './storable.js';
 
 type Direction = NonNullable<StreamReading['direction']>;
 
-/** Some events of a stream, and whether there may be more behind them. */
+/** A page of a stream, and whether more events may follow. */
 export type StreamPage = Readonly<{ events: readonly StoredEvent[]; more: boolean }>;
 
-/** What a page is asked for: its stream, where it begins, inclusive, and how many events it may hold. */
+/** A request for a page: the stream, the first revision (inclusive), and the maximum number of events. */
 export type PageWish = Readonly<{ stream: string; from: number; limit?: number }>;
 
-/** Past the last revision of any stream. */
+/** The highest revision of any stream. */
 export const STREAM_END = 2 ** 31 - 1;
 
 const ORDERS = { forwards: 'asc', backwards: 'desc' } as const;
 
 const hidden = (type: string, n: number): string => `(select $${n}::text::${type}[])`;
 
-/** What is asked for, as `wishesOf` sends it. A planner that saw the arrays would plan for their lengths, each time anew. */
+/** The wishes as rows, as `wishesOf` sends them. The planner must not see the arrays, or it would plan anew for each length. */
 const WISHES = `unnest(${hidden('text', 1)}, ${hidden('integer', 2)}, ${hidden('integer', 3)}) with ordinality as wish (stream, start, wanted, place)`;
 
-/** A name in an array of Postgres; of one that cannot be stored it makes another that cannot. */
+/** A stream name as an element of a Postgres array literal. A name that cannot be stored becomes another such name. */
 const quoted = (stream: string): string => `"${stream.replace(/["\\]/g, '\\$&').replace(/[\0\p{Cs}]/gu, SEPARATOR)}"`;
 
 const wishesOf = (wishes: readonly PageWish[]): string[] =>
@@ -38,8 +38,8 @@ const wishesOf = (wishes: readonly PageWish[]): string[] =>
   ].map((values) => `{${values.join(',')}}`);
 
 /**
- * The bounds of the stream hide what has left them. The lateral part is what makes the index give the order. `edge` is the revision
- * behind which nothing is kept, `before` the bytes before an event.
+ * The visible events of each wish, within the bounds of its stream. The lateral join makes the index provide the order. `edge` is
+ * the revision up to which no event is kept, `before` the bytes of the page before an event.
  */
 const eventsOf = (columns: string, direction: Direction): string => `
   select e.*, ${direction === 'forwards' ? 's.revision' : 'greatest(s.revision - s.max_count, s.truncate_before - 1, -1) + 1'} as edge,
@@ -65,7 +65,7 @@ const STATEMENTS = { forwards: statement('forwards'), backwards: statement('back
 
 type PlacedRow = [place: string, edge: number, ...event: EventRow];
 
-/** A page for each wish, in one statement. */
+/** Reads a page for each wish in one statement. */
 export async function streamPages(sql: Sql, wishes: readonly PageWish[], direction: Direction): Promise<StreamPage[]> {
   const rows = await sql.unsafe(STATEMENTS[direction], wishesOf(wishes), { prepare: true }).values();
   const pages = wishes.map(() => ({ events: [] as StoredEvent[], more: false }));
@@ -78,7 +78,7 @@ export async function streamPages(sql: Sql, wishes: readonly PageWish[], directi
   return pages;
 }
 
-/** Up to so many events from a revision on, inclusive. */
+/** Reads a page from a revision on, inclusive. */
 export async function streamPage(sql: Sql, stream: string, from: number): Promise<StreamPage> {
   const [page] = await streamPages(sql, [{ stream, from }], 'forwards');
   return page!;
@@ -96,10 +96,10 @@ const TEXTS = `
 
 type TextsRow = [first: number | null, last: number, edge: number, count: number, metadata: string | null, data: string];
 
-/** Texts, the revision after them, and whether there may be more from there on. */
+/** Texts of events, the revision after them, and whether more may follow. */
 export type TextsPage = Readonly<{ pages: readonly StoredTexts[]; next: number; more: boolean }>;
 
-/** For each wish up to so many texts, as one value: neither side works on each. Undefined where there is none. */
+/** Reads the texts for each wish as one value, so that neither side handles them row by row. Undefined if there are none. */
 export async function textsPages(sql: Sql, wishes: readonly PageWish[]): Promise<(TextsPage | undefined)[]> {
   const rows = await sql.unsafe(TEXTS, wishesOf(wishes), { prepare: true }).values();
   return Promise.all((rows as unknown as TextsRow[]).map((row, place) => textsPage(sql, wishes[place]!, row)));
@@ -116,13 +116,13 @@ async function textsPage(sql: Sql, { stream, from }: PageWish, row: TextsRow): P
   return events.length === 0 ? undefined : { pages: [...textsOf(events, from)], next: events.at(-1)!.revision + 1, more };
 }
 
-/** Where the stream ends, whatever of it is kept. */
+/** The last revision of a stream, regardless of its bounds. */
 export async function streamEnd(sql: Sql, stream: string): Promise<ExpectedRevision> {
   const [row] = await sql<{ revision: number }[]>`select revision from event_store.stream where name = ${stream}`;
   return row && row.revision >= 0 ? row.revision : 'none';
 }
 
-/** Where those of the streams end that have grown past a revision. */
+/** The last revisions of those streams that have grown past the known ones. */
 export async function streamsGrownPast(sql: Sql, known: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, number>> {
   const rows = await sql<{ name: string; revision: number }[]>`
     select s.name, s.revision

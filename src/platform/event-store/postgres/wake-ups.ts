@@ -2,11 +2,11 @@ import { categoryOf, type LogFilter } from '../../../kernel/event-sourcing/event
 import { WakeFlag } from '../wake-flag.js';
 import { FRAMES, isWanted } from '../wanted.js';
 
-/** A follower and how far it has come. */
+/** Followers with their progress. */
 export type StreamFollower = { readonly wakeFlag: WakeFlag; readonly stream: string; revision: number };
 export type LogFollower = { readonly wakeFlag: WakeFlag; readonly wantsFrames: boolean; position: bigint };
 
-/** Who waits for what. Ringing is cheap, may happen for nothing, and says only: look. */
+/** The waiting followers. Ringing is cheap, may be spurious, and only makes a follower read. */
 export class WakeUps {
   private readonly streams = new Map<string, Set<StreamFollower>>();
   private readonly log = new Set<LogFollower>();
@@ -35,7 +35,7 @@ export class WakeUps {
     this.log.delete(follower);
   }
 
-  /** These streams, and hence the log, have something new. Frames come all the time: who does not want them is not woken for them. */
+  /** Wakes the followers of these streams and of the log. Frames are frequent and wake only followers of the log that want them. */
   ring(streams: Iterable<string>): void {
     let onlyFrames = true;
     for (const stream of streams) {
@@ -57,7 +57,7 @@ export class WakeUps {
     return this.streams.size + this.log.size;
   }
 
-  /** Rings for those that the present state of a stream, or of the log, is ahead of. */
+  /** Wakes the followers that are behind the given revision of a stream. */
   compareStream(stream: string, revision: number): void {
     for (const follower of this.streams.get(stream) ?? []) if (follower.revision < revision) follower.wakeFlag.ring();
   }
