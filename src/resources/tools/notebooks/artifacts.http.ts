@@ -13,7 +13,7 @@ import { todoListStream } from './todo-list.events.js';
 import { shownTodos } from './todo-list-view.policy.js';
 import { Access } from '../../../platform/http/access.js';
 
-/** What models have written for a user, shown to that user only. */
+/** The notes and to-do lists that models have written for a user. Only that user can read them. */
 @ApiTags('Tools')
 @Controller('api')
 export class ArtifactsController {

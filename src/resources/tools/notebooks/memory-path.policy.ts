@@ -7,8 +7,8 @@ export const ROOT = '/';
 const UNSPEAKABLE = /[\u0000-\u001f\u007f\\]/;
 
 /**
- * A place in a memory, from its root on and in one spelling only: `notes//a.md`, `/notes/./a.md` and `/notes/a.md/` are all
- * `/notes/a.md`. There is nothing above the root, so a path that climbs is refused rather than resolved.
+ * The normal form of a path in a memory, from the root: `notes//a.md`, `/notes/./a.md` and `/notes/a.md/` all become
+ * `/notes/a.md`. A path with `..` is refused. @throws Rejection tool-call-refused
  */
 export function memoryPath(name: string, given: string): string {
   const path = given.trim().normalize('NFC');
@@ -23,6 +23,6 @@ export function memoryPath(name: string, given: string): string {
 
 export const tooLong = (name: string) => refused(`\`${name}\` is longer than ${PATH_CHARACTERS_MAX} characters.`);
 
-/** Whether a file is under a directory, at any depth. */
+/** Whether a path is under a directory, at any depth. */
 export const isUnder = (path: string, directory: string): boolean =>
   directory === ROOT ? path !== ROOT : path.startsWith(`${directory}/`);

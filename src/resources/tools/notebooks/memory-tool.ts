@@ -52,7 +52,7 @@ const ACTIONS: readonly ActionDefinition[] = [
   }),
 ];
 
-/** Files that a model keeps about a user, from one conversation to the next. */
+/** Files in which a model stores information about a user across conversations. */
 @Injectable()
 export class MemoryTool extends ToolKind {
   override readonly name = 'memory';

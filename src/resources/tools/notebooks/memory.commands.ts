@@ -6,7 +6,7 @@ import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js'
 import { insert, memory, type Memory, type MemoryChange, remove, rename, replace, write } from './memory.decider.js';
 import { type MemoryEvent, memoryStream } from './memory.events.js';
 
-/** What becomes of the files of a memory. Lines count from 1; text is inserted after a line. */
+/** A change of the files of a memory. Lines count from 1; text is inserted after a line. */
 export type MemoryEdit =
   | Readonly<{ type: 'write'; path: string; content: string }>
   | Readonly<{ type: 'replace'; path: string; old: string; inserted: string }>
@@ -14,7 +14,7 @@ export type MemoryEdit =
   | Readonly<{ type: 'remove'; path: string }>
   | Readonly<{ type: 'rename'; from: string; to: string }>;
 
-/** A call of a tool changes a memory. Answers with the memory as it then is. */
+/** A tool call changes a memory. Returns the memory after the change. */
 export class ChangeMemory extends Command<Folded<Memory>> {
   constructor(
     readonly change: MemoryChange,

@@ -36,7 +36,7 @@ describe('a memory', () => {
     given(memory, [])
       .when(write(by('c'), '/a.md', 'one'))
       .then([started, { type: 'MemoryFileWritten', data: { ...about, path: '/a.md', content: 'one' } }]));
-  it('says what was taken out of a file and what was put in', () =>
+  it('records the text that an edit removed and the text that it inserted', () =>
     given(memory, past)
       .when(replace(by('c'), '/a.md', 'two', 'three'))
       .then([
@@ -55,7 +55,7 @@ describe('a memory', () => {
     ].reduce(memory.evolve, memory.initial);
     expect([...state.files.keys()]).toEqual(['/a.md', '/old/plans/b.md', '/old/plans/deep/c.md']);
   });
-  it('deletes a directory with everything in it, and nothing beside it', () => {
+  it('deletes a directory with everything in it, and nothing else', () => {
     const events = [...past, written('/plans2.md', 'z')];
     const state = [...events, ...remove(by('c'), '/plans')(events.reduce<Memory>(memory.evolve, memory.initial))].reduce(
       memory.evolve,
@@ -63,7 +63,7 @@ describe('a memory', () => {
     );
     expect([...state.files.keys()]).toEqual(['/a.md', '/plans2.md']);
   });
-  it('is as it was where nothing changes', () => {
+  it('records nothing if nothing changes', () => {
     given(memory, past)
       .when(write(by('c'), '/a.md', 'one\ntwo\n'))
       .thenNothing();
@@ -76,35 +76,35 @@ describe('a memory', () => {
   });
 
   it.each([
-    ['a file that is not there', replace(by('c'), '/b.md', 'a', 'b'), /no \/b\.md/],
-    ['a directory instead of a file', insert(by('c'), '/plans', 0, 'a'), /is a directory/],
-    ['text that does not occur', replace(by('c'), '/a.md', 'six', 'b'), /does not occur in \/a\.md/],
-    ['text that occurs twice', replace(by('c'), '/a.md', 'o', '0'), /more than once in \/a\.md, first in lines 1 and 2/],
-    ['no text', replace(by('c'), '/a.md', '', '0'), /`old_str` is empty/],
-    ['a line that is not there', insert(by('c'), '/a.md', 3, 'a'), /from 0 to 2: \/a\.md has 2 lines/],
-    ['half a line', insert(by('c'), '/a.md', 0.5, 'a'), /whole number/],
-    ['a file in the place of a directory', write(by('c'), '/plans', 'a'), /is a directory/],
-    ['a file in the place of the root', write(by('c'), '/', 'a'), /is a directory/],
+    ['an edit of a missing file', replace(by('c'), '/b.md', 'a', 'b'), /no \/b\.md/],
+    ['an edit of a directory', insert(by('c'), '/plans', 0, 'a'), /is a directory/],
+    ['a text that does not occur', replace(by('c'), '/a.md', 'six', 'b'), /does not occur in \/a\.md/],
+    ['a text that occurs twice', replace(by('c'), '/a.md', 'o', '0'), /more than once in \/a\.md, first in lines 1 and 2/],
+    ['an empty text', replace(by('c'), '/a.md', '', '0'), /`old_str` is empty/],
+    ['a line outside the file', insert(by('c'), '/a.md', 3, 'a'), /from 0 to 2: \/a\.md has 2 lines/],
+    ['a fraction as a line number', insert(by('c'), '/a.md', 0.5, 'a'), /whole number/],
+    ['a file at the path of a directory', write(by('c'), '/plans', 'a'), /is a directory/],
+    ['a file at the root', write(by('c'), '/', 'a'), /is a directory/],
     ['a file under a file', write(by('c'), '/a.md/b.md', 'a'), /\/a\.md is a file/],
-    ['a deletion of nothing', remove(by('c'), '/none'), /no \/none/],
-    ['a name that is taken', rename(by('c'), '/a.md', '/plans/b.md'), /exists already/],
-    ['a directory into itself', rename(by('c'), '/plans', '/plans/deep/plans'), /into itself/],
+    ['the deletion of a missing path', remove(by('c'), '/none'), /no \/none/],
+    ['a move to an existing path', rename(by('c'), '/a.md', '/plans/b.md'), /exists already/],
+    ['a move of a directory into itself', rename(by('c'), '/plans', '/plans/deep/plans'), /into itself/],
     ['a move under a file', rename(by('c'), '/plans', '/a.md/plans'), /\/a\.md is a file/],
     ['a move of the root', rename(by('c'), '/', '/all'), /root/],
     ['a move that makes paths too long', rename(by('c'), '/plans', `/${'x'.repeat(PATH_CHARACTERS_MAX - 6)}`), /longer than 256/],
-  ])('refuses %s, and says why', (_, decide, why) => refusal(decide).toThrow(why));
+  ])('refuses %s and gives the reason', (_, decide, why) => refusal(decide).toThrow(why));
 });
 
 describe('the limits of a memory', () => {
   const files = (count: number, content: string) => Array.from({ length: count }, (_, index) => written(`/${index}`, content));
-  it('are so many files', () => {
+  it('include the number of files', () => {
     const full = [started, ...files(MEMORY_FILES_MAX, '')];
     refusal(write(by('c'), '/more', ''), full).toThrow(/200 files at most/);
     expect(
       write(by('c'), '/more', '')([started, ...files(MEMORY_FILES_MAX - 1, '')].reduce<Memory>(memory.evolve, memory.initial)),
     ).toHaveLength(1);
   });
-  it('are so many bytes in a file, however they get there', () => {
+  it('include the size of a file, whatever edit reaches it', () => {
     const most = 'é'.repeat(MEMORY_FILE_BYTES_MAX / 2);
     expect(bytesOf(most)).toBe(MEMORY_FILE_BYTES_MAX);
     given(memory, [started])
@@ -114,23 +114,23 @@ describe('the limits of a memory', () => {
     refusal(insert(by('c'), '/a', 0, '.'), [started, written('/a', most)]).toThrow(/65536 bytes at most/);
     refusal(replace(by('c'), '/b', 'x', 'yz'), [started, written('/b', `x${most.slice(1)}.`)]).toThrow(/65536 bytes at most/);
   });
-  it('are so many bytes in all', () => {
+  it('include the total size', () => {
     const full = [started, ...files(MEMORY_BYTES_MAX / MEMORY_FILE_BYTES_MAX, 'x'.repeat(MEMORY_FILE_BYTES_MAX))];
     refusal(write(by('c'), '/more', '.'), full).toThrow(/524288 bytes at most/);
     expect(write(by('c'), '/0', '.')(full.reduce<Memory>(memory.evolve, memory.initial))).toHaveLength(1);
   });
 });
 
-describe('a call', () => {
-  it('that comes again changes nothing, whatever came in between', () =>
+describe('a tool call', () => {
+  it('that is repeated changes nothing, even after other changes', () =>
     given(memory, [started, written('/a.md', 'one', 'c'), written('/a.md', 'two', 'd')])
       .when(write(by('c'), '/a.md', 'one'))
       .thenNothing());
-  it('of the same id in another turn is another call', () => {
+  it('with the same id in another turn is a different call', () => {
     const decide = write({ ...by('c'), call: { turnId: 't2', callId: 'c' } }, '/a.md', 'two');
     expect(decide([started, written('/a.md', 'one', 'c')].reduce<Memory>(memory.evolve, memory.initial))).toHaveLength(1);
   });
-  it('is remembered for so many changes and no longer', () => {
+  it('is recognized until a maximum number of later changes', () => {
     const after = (others: number) =>
       [
         started,
@@ -142,7 +142,7 @@ describe('a call', () => {
   });
 });
 
-describe('a path', () => {
+describe('the path of a file', () => {
   it.each([
     ['/a.md', '/a.md'],
     ['a.md', '/a.md'],
@@ -153,18 +153,18 @@ describe('a path', () => {
     ['.', '/'],
     ['/u\u0308', '/ü'],
     ['/...', '/...'],
-  ])('%s is %s', (given, normal) => expect(memoryPath('path', given)).toBe(normal));
+  ])('%s is normalized to %s', (given, normal) => expect(memoryPath('path', given)).toBe(normal));
   it.each(['', ' ', '..', '/..', '/a/../b', '/a/..', '../../etc/passwd', '/a/ .. /b', '/a\\..\\b', '/a\u0000', '/a\nb'])(
     '%j is refused',
     (given) => expect(() => memoryPath('path', given)).toThrow(expect.objectContaining({ code: 'tool-call-refused' })),
   );
-  it('has so many characters at most', () => {
+  it('has a maximum length', () => {
     expect(memoryPath('path', `/${'💡'.repeat(PATH_CHARACTERS_MAX - 1)}`)).toHaveLength(1 + 2 * (PATH_CHARACTERS_MAX - 1));
     expect(() => memoryPath('path', `/${'x'.repeat(PATH_CHARACTERS_MAX)}`)).toThrow(/longer than 256/);
   });
 });
 
-it('a change repeated at once says nothing more, no file is under a file, and every replay leads to the same files', () => {
+it('a repeated change appends nothing, no file is under another file, and every replay gives the same files', () => {
   const path = fc.constantFrom('/', '/a', '/a/b', '/a/b/c', '/d', '/d/e');
   const text = fc.constantFrom('', 'x', 'y\n', 'x\ny\nz', 'xx');
   const decision = fc.oneof(

@@ -10,7 +10,7 @@ export const MEMORY_FILES_MAX = 200;
 export const MEMORY_FILE_BYTES_MAX = 64 * 1024;
 export const MEMORY_BYTES_MAX = 512 * 1024;
 
-/** Files by their paths. A directory is there as long as there is a file under it. */
+/** The files of a memory by path. A directory exists as long as there is a file under it. */
 export type Memory = NotebookState & Readonly<{ files: ReadonlyMap<string, string> }>;
 
 const initial: Memory = { ownerId: null, calls: [], files: new Map() };
@@ -41,7 +41,7 @@ function filesAfter(files: Memory['files'], event: Exclude<MemoryEvent, { type: 
 
 type Decide = Decision<Memory, MemoryEvent>;
 
-/** Which memory it is, whose, and by which call it changes. */
+/** The memory, its owner and agent, and the call that changes it. */
 export type MemoryChange = Keeper & Readonly<{ memoryId: string; call: Call }>;
 
 export const write = (change: MemoryChange, path: string, content: string): Decide =>
@@ -77,14 +77,14 @@ export const rename = (change: MemoryChange, from: string, to: string): Decide =
     return [{ type: 'MemoryPathRenamed', data: { ...about(change), from, to } }];
   });
 
-/** The text of a file. @throws Rejection */
+/** The text of a file. @throws Rejection tool-call-refused */
 export function fileAt({ files }: Memory, path: string): string {
   const content = files.get(path);
   if (content !== undefined) return content;
   throw isDirectory(files, path) ? refused(`${path} is a directory: name a file in it.`) : notFound(path);
 }
 
-/** The paths of the files under a directory, in order; undefined when there is no such directory. The root is always there. */
+/** The sorted paths of the files under a directory; undefined if it does not exist. The root always exists. */
 export function filesUnder({ files }: Memory, directory: string): readonly string[] | undefined {
   const paths = [...files.keys()].filter((path) => isUnder(path, directory)).sort();
   return paths.length > 0 || directory === ROOT ? paths : undefined;
@@ -98,7 +98,7 @@ const isDirectory = (files: Memory['files'], path: string): boolean => [...files
 
 const about = ({ memoryId, call }: MemoryChange) => ({ memoryId, call });
 
-/** Whatever would grow past its limits is refused. */
+/** Refuses a change that exceeds a limit. @throws Rejection tool-call-refused */
 function changing(change: MemoryChange, decide: Decide): Decide {
   const { memoryId, ownerId, agentId, call } = change;
   const within: Decide = (state) => {
@@ -116,7 +116,7 @@ const editing = (change: MemoryChange, path: string, editOf: (text: string) => T
     return [{ type: 'MemoryFileEdited', data: { ...about(change), path, edit } }];
   });
 
-/** A file cannot be where a directory is, nor under a file. */
+/** Refuses a file at the path of a directory or under another file. @throws Rejection tool-call-refused */
 function refuseUnlessFree(files: Memory['files'], path: string): void {
   if (path === ROOT || isDirectory(files, path)) throw refused(`${path} is a directory: name a file in it.`);
   const above = [...files.keys()].find((file) => isUnder(path, file));

@@ -41,7 +41,7 @@ beforeEach(() => {
 });
 
 describe('a memory', () => {
-  it('holds what was written, changed, moved and left', async () => {
+  it('shows what was written, changed, moved and deleted', async () => {
     expect(await callTool(memory, 'memory_view', { path: '/' })).toBe('The memory is empty.');
     await callTool(memory, 'memory_create', { path: 'people/bob.md', file_text: 'Bob\nlikes tea\n' });
     await callTool(memory, 'memory_create', { path: '/plan.md', file_text: '' });
@@ -70,14 +70,14 @@ describe('a memory', () => {
     ['memory_create', { path: '/b' }, /`file_text` must be given/],
     ['memory_insert', { path: '/a', insert_line: 'one', insert_text: '' }, /`insert_line` must be given, as a whole number/],
     ['memory_str_replace', { path: '/a', old_str: 'a', new_str: 'b' }, /more than once/],
-  ])('tells the model what is wrong with %s %j', async (action, args, why) => {
+  ])('gives the model the reason why %s %j fails', async (action, args, why) => {
     await callTool(memory, 'memory_create', { path: '/a', file_text: 'aa' });
     const failure = await callTool(memory, action, args).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ToolFailed);
     expect((failure as Error).message).toMatch(why);
   });
 
-  it('is one for a user in all chats without an agent, and one with each agent; nobody else sees it', async () => {
+  it('is separate for each user and agent, with one for all chats without an agent', async () => {
     await callTool(memory, 'memory_create', { path: '/secret.md', file_text: 'x' });
     const seenBy = (more: object) => callTool(memory, 'memory_view', { path: '/' }, { context: callContext(more) });
     expect(await seenBy({ conversationId: 'another', turnId: 't9' })).toContain('/secret.md');
@@ -85,7 +85,7 @@ describe('a memory', () => {
     expect(await seenBy({ userId: 'bob' })).toBe('The memory is empty.');
   });
 
-  it('says in the log who changed it, and by which call', async () => {
+  it('records in the log who changed it and by which call', async () => {
     const context = callContext({
       callId: 'call-7',
       cause: { actor: 'user:alice', credential: 'system', correlationId: 'r7', causationId: 'e7' },
@@ -98,7 +98,7 @@ describe('a memory', () => {
   });
 });
 
-it('a call that comes again, to this process or another, does nothing twice and answers the same', async () => {
+it('a repeated call, in the same or another process, changes nothing and returns the same result', async () => {
   const twice = async (tool: 'memory' | 'notes' | 'todos', action: string, args: object) => {
     const context = callContext();
     const first = await callTool(tools()[tool], action, { ...args }, { context });
@@ -123,7 +123,7 @@ it('a call that comes again, to this process or another, does nothing twice and 
   expect(await callTool(todos, 'todo_list', {})).toMatchObject({ total_count: 1 });
 });
 
-it('fifty calls at once on one memory are fifty changes, also by two processes', async () => {
+it('fifty concurrent calls in two processes make fifty changes to one memory', async () => {
   const both = [tools().memory, tools().memory];
   const calls = Array.from({ length: 50 }, (_, index) =>
     callTool(both[index % 2]!, 'memory_create', { path: `/file-${index}`, file_text: `${index}` }),
@@ -132,7 +132,7 @@ it('fifty calls at once on one memory are fifty changes, also by two processes',
   expect(String(await callTool(memory, 'memory_view', { path: '/' })).split('\n')).toHaveLength(1 + 50);
 });
 
-it('what this process keeps of notebooks is bounded, and never older than the log', async () => {
+it('the cache of notebooks is limited in number and never older than the log', async () => {
   const view = (userId: string, tool = memory) =>
     callTool(tool, 'memory_view', { path: '/' }, { context: callContext({ userId }) });
   const write = (userId: string, tool = memory) =>
@@ -146,7 +146,7 @@ it('what this process keeps of notebooks is bounded, and never older than the lo
 });
 
 describe('notes', () => {
-  it('say what they are and where they can be looked at', async () => {
+  it('return their artifact id and their content', async () => {
     const artifactId = notebookId('notes', { ownerId: 'alice', agentId: null });
     expect(await callTool(notes, 'note_view', {})).toEqual({ artifact_id: artifactId, content: 'There is no note yet.' });
     await expect(callTool(notes, 'note_insert', { insert_line: 0, text: 'a' })).rejects.toThrow(/write one with note_overwrite/);
@@ -165,7 +165,7 @@ describe('notes', () => {
 });
 
 describe('a todo list', () => {
-  it('is kept by its numbers', async () => {
+  it('is used by the numbers of its todos', async () => {
     expect(await callTool(todos, 'todo_create', { title: 'Buy tea' })).toMatchObject({ todo: { todo_id: 1, status: 'open' } });
     await callTool(todos, 'todo_create', { title: 'Pour' });
     expect(await callTool(todos, 'todo_update', { todo_id: 2, title: 'Pour tea' })).toMatchObject({

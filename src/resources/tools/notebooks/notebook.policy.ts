@@ -2,28 +2,28 @@ import type { Event } from '../../../kernel/event-sourcing/events.js';
 import { deterministicId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
 
-/** What models write for themselves from one turn to the next. */
+/** The kinds of texts that models write and read again in later turns. */
 export type NotebookKind = 'memory' | 'notes' | 'todoList';
 
-/** Whose notebook it is. */
+/** The user and agent whose notebook it is. */
 export type Keeper = Readonly<{ ownerId: string; agentId: string | null }>;
 
-/** The call of a tool that a change was made by. */
+/** The tool call that makes a change. */
 export type Call = Readonly<{ turnId: string; callId: string }>;
 
-/** A call is known again as long as not so many others have changed the notebook since. */
+/** The number of calls by which a repeated call is recognized. */
 export const CALLS_REMEMBERED_MAX = 200;
 
 /**
- * A user has one notebook of a kind with each agent, and one for all chats without an agent. Which tool leads there does
- * not matter: one that is deleted and set up again finds what it wrote.
+ * A user has one notebook of each kind with each agent, and one for all chats without an agent. The tool does not matter: if it
+ * is deleted and set up again, it finds the same notebook.
  */
 export const notebookId = (kind: NotebookKind, { ownerId, agentId }: Keeper): string =>
   deterministicId('notebook', kind, ownerId, agentId ?? '');
 
-/** What the states of all kinds have in common. */
+/** The common part of the states of all kinds. */
 export type NotebookState = Readonly<{
-  /** Without an owner until the first change. */
+  /** Null until the first change. */
   ownerId: string | null;
   /** The latest calls that changed something, oldest first. */
   calls: readonly string[];
@@ -34,7 +34,7 @@ const keyOf = ({ turnId, callId }: Call): string => `${turnId}/${callId}`;
 export const withCall = (calls: readonly string[], call: Call): readonly string[] =>
   [...calls, keyOf(call)].slice(-CALLS_REMEMBERED_MAX);
 
-/** A change that a call makes once: asked again it is already so, and the first one ever starts the notebook. */
+/** Applies a change only once per call. The first change also starts the notebook. */
 export const once =
   <State extends NotebookState, E extends Event>(call: Call, started: E, decide: (state: State) => readonly E[]) =>
   (state: State): readonly E[] => {
@@ -43,5 +43,5 @@ export const once =
     return events.length > 0 && state.ownerId === null ? [started, ...events] : events;
   };
 
-/** A change that cannot be made, in words that the model can act on. */
+/** The rejection of a change, in words for the model. */
 export const refused = (message: string): Rejection => new Rejection('tool-call-refused', message);

@@ -31,8 +31,8 @@ const artifactOf = async (name: string, action: string, args: object) =>
   ((await callTool(kind(name), action, { ...args }, { context: callContext({ userId: alicesId }) })) as { artifact_id: string })
     .artifact_id;
 
-describe('what a model has written for a user', () => {
-  it('is shown to that user: notes', async () => {
+describe('an artifact of a model', () => {
+  it('is shown to its user as a note', async () => {
     const id = await artifactOf('notes', 'note_overwrite', { text: 'Tea at four.\nCake.\n' });
     expect(await artifact(id)).toEqual({
       status: 200,
@@ -46,7 +46,7 @@ describe('what a model has written for a user', () => {
     });
   });
 
-  it('is shown to that user: todos', async () => {
+  it('is shown to its user as a to-do list', async () => {
     const id = await artifactOf('todo_list', 'todo_create', { title: 'Buy tea' });
     await artifactOf('todo_list', 'todo_complete', { todo_id: 1 });
     const { body } = await artifact(id);
@@ -63,7 +63,7 @@ describe('what a model has written for a user', () => {
     });
   });
 
-  it('is shown to nobody else, and what is not there looks the same', async () => {
+  it('looks to anyone else like a missing one', async () => {
     const id = await artifactOf('notes', 'note_overwrite', { text: 'Secret.' });
     const missing = { status: 404, body: expect.objectContaining({ success: false, message: 'Artifact not found' }) };
     expect(await artifact(id, bob)).toEqual(missing);
@@ -74,14 +74,14 @@ describe('what a model has written for a user', () => {
     expect(await artifact(id)).toEqual(missing);
   });
 
-  it('is there after a restart', async () => {
+  it('still exists after a restart', async () => {
     const id = await artifactOf('notes', 'note_overwrite', { text: 'Still here.' });
     await service.restart();
     expect((await artifact(id)).body).toMatchObject({ artifact: { data: { content: 'Still here.' } } });
   });
 });
 
-it('fifty calls at once on one memory are fifty changes', async () => {
+it('fifty concurrent calls make fifty changes to one memory', async () => {
   const context = () => callContext({ userId: 'carol' });
   const calls = Array.from({ length: 50 }, (_, index) =>
     callTool(kind('memory'), 'memory_create', { path: `/${index}`, file_text: 'x' }, { context: context() }),
@@ -92,7 +92,7 @@ it('fifty calls at once on one memory are fifty changes', async () => {
 });
 
 describe('a Postgres tool', () => {
-  it('reads the schema of a database, in the words of its owner’s rights', async () => {
+  it('reads the schema that the database role may read', async () => {
     await service.database.sql.unsafe('create table public.teas (id int primary key, name text not null)');
     const tool = usedTool(kind('postgres'), {}, { token: service.database.url });
     const { columns, rows } = (await callTool(kind('postgres'), 'postgres_get_schema', {}, { tool })) as {
@@ -103,7 +103,7 @@ describe('a Postgres tool', () => {
     expect(rows).toContainEqual(['public', 'teas', 'table', 'id integer not null primary key, name text not null']);
   });
 
-  it('is not set up for an address behind the firewall, and its secret is not repeated', async () => {
+  it('is not set up for a private address, and does not show its secret', async () => {
     const setUp = (host: string) =>
       alice.post('/api/create_tool', {
         name: 'postgres',

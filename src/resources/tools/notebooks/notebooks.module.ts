@@ -10,7 +10,7 @@ import { TodoListTool } from './todo-list-tool.js';
 
 const TOOL_KINDS = [MemoryTool, NotesTool, TodoListTool];
 
-/** Tools that keep notes, memories and to-do lists, and what they have kept. */
+/** Tools for memories, notes and to-do lists, and the route that reads their artifacts. */
 @Module({
   controllers: [ArtifactsController],
   providers: [...TOOL_KINDS, Notebooks, ChangeMemoryHandler, ChangeNotesHandler, ChangeTodoListHandler],

@@ -7,10 +7,10 @@ import { Rejection } from '../../../kernel/rejection.js';
 import { type Aggregate, type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
 import { ToolFailed } from '../toolbox/tool-kind.port.js';
 
-/** The notebooks whose state this process keeps, at most; of the one used longest ago it is forgotten first. 512 KiB each. */
+/** The maximum number of notebooks that a process caches. Each has at most 512 KiB. */
 export const NOTEBOOKS_KEPT_MAX = 32;
 
-/** Where notebooks are read and changed: one command a call, about the stream as it is in that moment. */
+/** Reads and changes notebooks, one command per call, always with the current state of the stream. */
 @Injectable()
 export class Notebooks {
   private readonly kept = new LRUCache<string, Folded<unknown>>({ max: NOTEBOOKS_KEPT_MAX });
@@ -26,7 +26,7 @@ export class Notebooks {
     return folded.state;
   }
 
-  /** Resolves to the notebook as it is then. @throws Rejection, WrongRevision, AppendTooLarge */
+  /** Resolves to the notebook after the change. @throws Rejection, WrongRevision, AppendTooLarge */
   async change<State, E extends Event>(
     stream: string,
     aggregate: Aggregate<State, E>,
@@ -49,7 +49,7 @@ export class Notebooks {
 const isNewer = ({ revision: kept }: Folded<unknown>, revision: Folded<unknown>['revision']): boolean =>
   kept !== 'none' && (revision === 'none' || kept > revision);
 
-/** A refusal is told in the words of a tool; everything else is a failure of the service. @throws ToolFailed */
+/** Turns rejections into tool failures with the same text. Other errors are failures of the service. @throws ToolFailed */
 export async function failuresAsToolText<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -45,10 +45,10 @@ const ACTIONS: readonly ActionDefinition[] = [
   }),
 ];
 
-/** What a call of notes comes to. The note can be looked at under its artifact id. */
+/** The result of a call. Users can read the note by its artifact id. */
 export type NotesResult = Readonly<{ artifact_id: string } & ({ content: string } | { message: string })>;
 
-/** One text that a model keeps about a user. */
+/** A text that a model stores about a user. */
 @Injectable()
 export class NotesTool extends ToolKind {
   override readonly name = 'notes';

@@ -7,7 +7,7 @@ import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js'
 import { insert, type Notes, notes, type NotesChange, overwrite, remove, removeLines, replace } from './notes.decider.js';
 import { type NotesEvent, notesStream } from './notes.events.js';
 
-/** What becomes of a note. Lines count from 1; text is inserted after a line. */
+/** A change of a note. Lines count from 1; text is inserted after a line. */
 export type NoteEdit =
   | Readonly<{ type: 'overwrite'; text: string }>
   | Readonly<{ type: 'replace'; old: string; inserted: string }>
@@ -15,7 +15,7 @@ export type NoteEdit =
   | Readonly<{ type: 'remove-lines'; first: number; last: number }>
   | Readonly<{ type: 'remove' }>;
 
-/** A call of a tool changes a note. Answers with the notes as they then are. */
+/** A tool call changes a note. Returns the note after the change. */
 export class ChangeNotes extends Command<Folded<Notes>> {
   constructor(
     readonly change: Omit<NotesChange, 'now'>,

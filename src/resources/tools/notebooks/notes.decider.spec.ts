@@ -33,11 +33,11 @@ const edited = (edit: { at: number; removed: string; inserted: string }): NotesE
 const after = (events: readonly NotesEvent[]) => events.reduce<Notes>(notes.evolve, notes.initial);
 
 describe('notes', () => {
-  it('start with the first text', () =>
+  it('start with their first text', () =>
     given(notes, [])
       .when(overwrite(by('c'), 'Tea.'))
       .then([started, { type: 'NoteOverwritten', data: { ...about('c'), content: 'Tea.' } }]));
-  it('are changed where a text occurs once', () =>
+  it('are changed where a text occurs exactly once', () =>
     given(notes, [started, saying('Tea at four.')])
       .when(replace(by('c'), 'four', 'five'))
       .then([edited({ at: 7, removed: 'four', inserted: 'five' })]));
@@ -47,12 +47,12 @@ describe('notes', () => {
     [2, 'a\nb', 3, '\nx'],
     [2, 'a\nb\n', 4, 'x'],
     [0, '', 0, 'x'],
-  ])('take a line after line %d of %j', (line, content, at, inserted) =>
+  ])('insert a line after line %d of %j', (line, content, at, inserted) =>
     given(notes, [started, saying(content)])
       .when(insert(by('c'), line, 'x'))
       .then([edited({ at, removed: '', inserted })]),
   );
-  it('lose the lines that are named', () => {
+  it('lose the given lines', () => {
     given(notes, [started, saying('a\nb\nc')])
       .when(removeLines(by('c'), 2, 2))
       .then([edited({ at: 2, removed: 'b\n', inserted: '' })]);
@@ -68,7 +68,7 @@ describe('notes', () => {
       expect(() => removeLines(by('c'), first, last)(after([started, saying('a\nb\nc')]))).toThrow(/3 lines/);
     }
   });
-  it('are deleted once, and can be written again', () => {
+  it('are deleted once and can be written again', () => {
     const gone = [started, saying('a'), { type: 'NoteDeleted', data: about('gone') } satisfies NotesEvent];
     given(notes, gone)
       .when(remove(by('c')))
@@ -80,7 +80,7 @@ describe('notes', () => {
       .when(overwrite(by('c'), 'b'))
       .then([{ type: 'NoteOverwritten', data: { ...about('c'), content: 'b' } }]);
   });
-  it('hold so many bytes at most', () => {
+  it('have a maximum size', () => {
     const most = 'é'.repeat(NOTE_BYTES_MAX / 2);
     expect(overwrite(by('c'), most)(after([started]))).toHaveLength(1);
     expect(() => overwrite(by('c'), `${most}.`)(after([started]))).toThrow(/262144 bytes at most/);
@@ -92,7 +92,7 @@ describe('notes', () => {
       .thenNothing());
 });
 
-it('a change repeated at once says nothing more, and every edit takes out what was there', () => {
+it('a repeated change appends nothing, and every edit removes text that was there', () => {
   const text = fc.constantFrom('', 'x', 'y\n', 'x\ny\nz', 'xx');
   const line = fc.integer({ min: -1, max: 4 });
   const decision = fc.oneof(

@@ -7,7 +7,7 @@ import { bytesOf, deletion, edited, insertion, replacement, type TextEdit } from
 
 export const NOTE_BYTES_MAX = 256 * 1024;
 
-/** One text, or none. */
+/** The content of a note; null before the first text and after a deletion. */
 export type Notes = NotebookState & Readonly<{ content: string | null; updatedAt: string }>;
 
 const initial: Notes = { ownerId: null, calls: [], content: null, updatedAt: '' };
@@ -33,7 +33,7 @@ function contentAfter(content: string | null, event: Exclude<NotesEvent, { type:
 
 type Decide = Decision<Notes, NotesEvent>;
 
-/** Which notes they are, whose, and by which call they change when. */
+/** The note, its owner and agent, the call that changes it, and the time. */
 export type NotesChange = Keeper & Readonly<{ notesId: string; call: Call; now: Date }>;
 
 export const overwrite = (change: NotesChange, content: string): Decide =>

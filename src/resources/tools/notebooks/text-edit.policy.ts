@@ -1,12 +1,12 @@
 import { refused } from './notebook.policy.js';
 
-/** What was taken out of a text and what was put there instead. `at` counts UTF-16 units, as strings do. */
+/** The text that an edit removed and the text that it inserted. `at` counts UTF-16 code units. */
 export type TextEdit = Readonly<{ at: number; removed: string; inserted: string }>;
 
 export const edited = (text: string, { at, removed, inserted }: TextEdit): string =>
   text.slice(0, at) + inserted + text.slice(at + removed.length);
 
-/** Replaces what occurs exactly once. `name` says of which text, should it not. */
+/** Replaces a text that occurs exactly once. `name` names the file in a refusal. @throws Rejection tool-call-refused */
 export function replacement(name: string, text: string, old: string, inserted: string): TextEdit {
   if (old === '') throw refused('`old_str` is empty: say which text is to be replaced.');
   const at = text.indexOf(old);
@@ -19,7 +19,7 @@ export function replacement(name: string, text: string, old: string, inserted: s
   return { at, removed: old, inserted };
 }
 
-/** Puts whole lines behind a line; 0 is before the first. */
+/** Inserts whole lines after a line; 0 is before the first. @throws Rejection tool-call-refused */
 export function insertion(name: string, text: string, line: number, lines: string): TextEdit {
   const starts = lineStarts(text);
   const count = starts.length;
@@ -32,7 +32,7 @@ export function insertion(name: string, text: string, line: number, lines: strin
   return { at: text.length, removed: '', inserted: text === '' || text.endsWith('\n') ? lines : `\n${lines}` };
 }
 
-/** Takes out lines, counted from 1, both included. */
+/** Deletes lines from the first to the last, counted from 1. @throws Rejection tool-call-refused */
 export function deletion(name: string, text: string, first: number, last: number): TextEdit {
   const starts = lineStarts(text);
   const isRange = Number.isInteger(first) && Number.isInteger(last) && first >= 1 && last >= first && last <= starts.length;
@@ -41,7 +41,10 @@ export function deletion(name: string, text: string, first: number, last: number
   return { at, removed: text.slice(at, starts[last] ?? text.length), inserted: '' };
 }
 
-/** Lines with their numbers, from 1; a last line number of -1 is the last line. Of an empty text any range is empty. */
+/**
+ * Lines with their numbers, counted from 1. A last line of -1 is the end of the text. An empty text has no lines, whatever the
+ * range. @throws Rejection tool-call-refused
+ */
 export function numberedLines(name: string, text: string, range?: readonly [number, number]): string {
   if (text === '') return '';
   const lines = text.replace(/\n$/, '').split('\n');
@@ -58,7 +61,7 @@ export function numberedLines(name: string, text: string, range?: readonly [numb
 
 export const bytesOf = (text: string): number => Buffer.byteLength(text);
 
-/** Where each line begins. What follows a last line break is no line. */
+/** The offset of each line. The end of the text after a final line break is not a line. */
 function lineStarts(text: string): readonly number[] {
   if (text === '') return [];
   const starts = [0];

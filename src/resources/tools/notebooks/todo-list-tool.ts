@@ -31,10 +31,10 @@ const ACTIONS: readonly ActionDefinition[] = [
   filledAction('todo_delete', 'Deletes a todo.', 'write', { todo_id: TODO_ID }),
 ];
 
-/** What a call of the list comes to. The list can be looked at under its artifact id. */
+/** The result of a call. Users can read the list by its artifact id. */
 export type TodoListResult = Readonly<{ artifact_id: string }> & Readonly<Record<string, unknown>>;
 
-/** Things that a model is to do for a user, or to remind them of. */
+/** A to-do list that a model maintains for a user. */
 @Injectable()
 export class TodoListTool extends ToolKind {
   override readonly name = 'todo_list';

@@ -1,6 +1,6 @@
 import type { Todo, TodoList } from './todo-list.decider.js';
 
-/** A todo in the words of clients and models. */
+/** A todo in the format of the API. */
 export const shownTodo = ({ todoId, title, status, createdAt, updatedAt }: Todo) => ({
   todo_id: todoId,
   title,
@@ -9,7 +9,7 @@ export const shownTodo = ({ todoId, title, status, createdAt, updatedAt }: Todo)
   updated_at: updatedAt,
 });
 
-/** The todos of a list, or those of one status, in the order of their making; the counts are those of the whole list. */
+/** The todos of a list in the order of their creation, filtered by status. The counts are those of the whole list. */
 export function shownTodos({ todos }: TodoList, status?: Todo['status']) {
   const all = [...todos.values()];
   const open = all.filter((todo) => todo.status === 'open').length;

@@ -7,13 +7,13 @@ import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js'
 import { complete, create, remove, retitle, type TodoChange, type TodoList, todoList } from './todo-list.decider.js';
 import { type TodoId, type TodoListEvent, todoListStream } from './todo-list.events.js';
 
-/** What becomes of a todo list. */
+/** A change of a to-do list. */
 export type TodoEdit =
   | Readonly<{ type: 'create'; title: string }>
   | Readonly<{ type: 'retitle'; todoId: TodoId; title: string }>
   | Readonly<{ type: 'complete' | 'remove'; todoId: TodoId }>;
 
-/** A call of a tool changes a todo list. Answers with the list as it then is. */
+/** A tool call changes a to-do list. Returns the list after the change. */
 export class ChangeTodoList extends Command<Folded<TodoList>> {
   constructor(
     readonly change: Omit<TodoChange, 'now'>,

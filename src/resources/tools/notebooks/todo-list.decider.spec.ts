@@ -39,11 +39,11 @@ describe('a todo list', () => {
     given(todoList, [])
       .when(create(by('c'), ' Buy tea '))
       .then([started, { type: 'TodoCreated', data: { ...about(1, 'c'), title: 'Buy tea' } }]));
-  it('gives no number twice', () =>
+  it('never reuses a number', () =>
     given(todoList, [started, created(1), created(2), deleted(2)])
       .when(create(by('c'), 'Pour'))
       .then([{ type: 'TodoCreated', data: { ...about(3, 'c'), title: 'Pour' } }]));
-  it('changes the todo that is meant, and no other', () => {
+  it('changes only the todo with the given number', () => {
     const state = after([
       started,
       created(1),
@@ -52,7 +52,7 @@ describe('a todo list', () => {
     ]);
     expect([...state.todos.values()].map(({ title }) => title)).toEqual(['Buy tea', 'Pour']);
   });
-  it('is as it was where nothing changes', () => {
+  it('records nothing if nothing changes', () => {
     given(todoList, [started, created(1)])
       .when(retitle(by('c'), 1, 'Buy tea'))
       .thenNothing();
@@ -64,22 +64,22 @@ describe('a todo list', () => {
     ['changed', retitle(by('c'), 2, 'x')],
     ['completed', complete(by('c'), 2)],
     ['deleted', remove(by('c'), 2)],
-  ])('says so when a todo is to be %s that is not there', (_, decide) =>
+  ])('refuses a missing todo that should be %s', (_, decide) =>
     expect(() => decide(after([started, created(1)]))).toThrow(/no todo 2\. Call todo_list/),
   );
-  it('holds so many todos at most', () => {
+  it('has a maximum number of todos', () => {
     const todos = Array.from({ length: TODOS_MAX }, (_, index) => created(index + 1));
     expect(() => create(by('c'), 'x')(after([started, ...todos]))).toThrow(/500 todos at most/);
     expect(create(by('c'), 'x')(after([started, ...todos, deleted(7)]))).toHaveLength(1);
   });
-  it('has titles of so many characters at most, and none without any', () => {
+  it('has titles with a maximum length and at least one character', () => {
     const most = '💡'.repeat(TODO_TITLE_CHARACTERS_MAX);
     expect(create(by('c'), most)(after([started]))).toHaveLength(1);
     expect(() => create(by('c'), `${most}.`)(after([started]))).toThrow(/2000 characters at most/);
     expect(() => retitle(by('c'), 1, `${most}.`)(after([started, created(1)]))).toThrow(/2000 characters at most/);
     expect(() => create(by('c'), ' ')(after([started]))).toThrow(/`title` is empty/);
   });
-  it('takes a call that comes again for the one it was', () => {
+  it('ignores a repeated call', () => {
     given(todoList, [started, created(1), completed(1)])
       .when(create(by('made 1'), 'Buy tea'))
       .thenNothing();
@@ -87,7 +87,7 @@ describe('a todo list', () => {
       .when(remove(by('deleted 1'), 1))
       .thenNothing();
   });
-  it('is counted as a whole, also where a part is shown', () => {
+  it('counts all todos even if only a part is shown', () => {
     const shown = shownTodos(after([started, created(1), created(2), created(3), completed(2)]), 'completed');
     expect(shown).toEqual({
       items: [{ todo_id: 2, title: 'Buy tea', status: 'completed', created_at: at, updated_at: at }],
@@ -98,7 +98,7 @@ describe('a todo list', () => {
   });
 });
 
-it('a change repeated at once says nothing more, and numbers only grow', () => {
+it('a repeated change appends nothing, and numbers only grow', () => {
   const todoId = fc.integer({ min: 0, max: 5 });
   const decision = fc.oneof(
     fc.constantFrom('a', 'b', '').map((title) => (change: TodoChange) => create(change, title)),

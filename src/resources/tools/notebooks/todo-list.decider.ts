@@ -13,7 +13,7 @@ export type Todo = Readonly<{
   status: 'open' | 'completed';
   createdAt: string;
   updatedAt: string;
-  /** The call that made it, to answer the same to a call that comes again. */
+  /** The call that created it, by which a repeated call returns the same result. */
   createdBy: Call;
 }>;
 
@@ -51,7 +51,7 @@ function todosAfter(todos: TodoList['todos'], event: Exclude<TodoListEvent, { ty
 
 type Decide = Decision<TodoList, TodoListEvent>;
 
-/** Which list it is, whose, and by which call it changes when. */
+/** The list, its owner and agent, the call that changes it, and the time. */
 export type TodoChange = Keeper & Readonly<{ todoListId: string; call: Call; now: Date }>;
 
 export const create = (change: TodoChange, title: string): Decide =>
@@ -74,7 +74,7 @@ export const complete = (change: TodoChange, todoId: TodoId): Decide =>
 export const remove = (change: TodoChange, todoId: TodoId): Decide =>
   changing(change, (state) => [{ type: 'TodoDeleted', data: about(change, todoAt(state, todoId).todoId) }]);
 
-/** @throws Rejection */
+/** @throws Rejection tool-call-refused if the list has no such todo */
 export function todoAt({ todos }: TodoList, todoId: TodoId): Todo {
   const todo = todos.get(todoId);
   if (!todo) throw refused(`There is no todo ${todoId}. Call todo_list to see which there are.`);

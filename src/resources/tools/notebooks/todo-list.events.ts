@@ -3,7 +3,7 @@ import type { Call } from './notebook.policy.js';
 
 export type TodoListId = string;
 
-/** Counted from 1 within a list, and never given twice. */
+/** Counted from 1 within a list, and never reused. */
 export type TodoId = number;
 
 type Change<More = unknown> = { todoListId: TodoListId; todoId: TodoId; call: Call; at: string } & More;

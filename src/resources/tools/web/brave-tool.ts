@@ -33,7 +33,7 @@ const COUNT = {
 } as const;
 const SAFE = { type: 'string', description: 'How much to filter.', enum: SAFE_SEARCH, optional: true } as const;
 
-/** Searches with Brave, on the owner's account. */
+/** Searches with Brave, using the owner's API key. */
 @Injectable()
 export class BraveTool extends ToolKind {
   readonly name = 'brave';

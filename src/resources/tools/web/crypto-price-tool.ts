@@ -12,7 +12,7 @@ const GET = filledAction('cryptoprice_get', 'Gives the price of a cryptocurrency
   currency: { type: 'string', description: 'The currency of the price, such as USD.' },
 });
 
-/** Prices of cryptocurrencies, as CryptoCompare gives them without a key. */
+/** Prices of cryptocurrencies from CryptoCompare, which needs no key. */
 @Injectable()
 export class CryptoPriceTool extends ToolKind {
   readonly name = 'cryptoprice';

@@ -2,7 +2,7 @@ import { readTags } from '../../../platform/outgoing/read-tags.policy.js';
 
 export type FoundPage = { title: string; url: string; description: string };
 
-/** The results on a page of DuckDuckGo's search without scripts; what was paid for is not among them. */
+/** The results on a page of DuckDuckGo's search without scripts, without advertisements. */
 export function duckDuckGoResults(html: string): readonly FoundPage[] {
   const found: FoundPage[] = [];
   let into: 'title' | 'description' | undefined;
@@ -26,7 +26,7 @@ export function duckDuckGoResults(html: string): readonly FoundPage[] {
   return found.filter(({ url }) => url !== '').map(tidied);
 }
 
-/** Links lead over a page that counts clicks, with the target as a parameter. */
+/** The target of a result link. The link leads to a page that counts clicks, with the target as a parameter. */
 function targetOf(href: string): string {
   const url = URL.parse(href, 'https://duckduckgo.com');
   const target = url?.searchParams.get('uddg');

@@ -35,7 +35,7 @@ const PARAMETERS: Readonly<Record<string, FilledParameter>> = {
   timelimit: { type: 'string', description: 'No older than a day, week, month or year.', enum: TIME_LIMITS, optional: true },
 };
 
-/** Searches with DuckDuckGo, which asks for no key. */
+/** Searches with DuckDuckGo, which needs no key. */
 @Injectable()
 export class DuckDuckGoTool extends ToolKind {
   readonly name = 'duckduckgo';
@@ -80,13 +80,13 @@ export class DuckDuckGoTool extends ToolKind {
     const url = addressOf(this.endpoints.duckDuckGoHtml, '/html/', { q: query, kl: region, kp: safe, df: since });
     const html = await this.page(url, signal);
     const results = duckDuckGoResults(html);
-    // A page with neither results nor the words for none asks whether a person is asking.
+    // A page with neither results nor the text for no results is a check for humans.
     if (results.length === 0 && !/class="[^"]*no-results/.test(html))
       throw new ToolFailed('DuckDuckGo gave no answer to a program. Try again later.');
     return results;
   }
 
-  /** Images and news want a token that comes with the page of the search. */
+  /** The results for images and news. They need a token from the page of the search. */
   private async listed(path: string, { query, region, safe, since, signal }: Search): Promise<readonly Json[]> {
     const html = await this.page(addressOf(this.endpoints.duckDuckGo, '/', { q: query }), signal);
     const vqd = /vqd=["']?([\w-]+)/.exec(html)?.[1];

@@ -35,7 +35,7 @@ const SEND: ActionDefinition = {
   idempotent: false,
 };
 
-/** Sends notifications over ntfy. The server is its owner's choice, not a model's: it is sent the owner's token. */
+/** Sends notifications over ntfy. The owner, not a model, chooses the server, because it receives the owner's token. */
 @Injectable()
 export class NtfyTool extends ToolKind {
   readonly name = 'ntfy';

@@ -2,7 +2,7 @@ import { readTags } from '../../../platform/outgoing/read-tags.policy.js';
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
-/** What is on a page but is not what the page says. */
+/** Elements whose text is not part of the content of a page. */
 const LEFT_OUT = words('script style noscript template svg iframe object nav footer aside button select dialog');
 const BLOCKS = words(
   'address article blockquote body dd details div dl dt fieldset figcaption figure form header hr main ol p section summary table tbody thead tr ul',
@@ -10,12 +10,12 @@ const BLOCKS = words(
 const HEADINGS = words('h1 h2 h3 h4 h5 h6');
 const LISTS = words('ul ol');
 
-/** More text than this tells a model nothing: its own limit comes much earlier. */
+/** The maximum length of a page's text. Further text would exceed the limits of models anyway. */
 export const PAGE_CHARACTERS_MAX = 200_000;
 
 export type PageText = Readonly<{ title: string; text: string; isCut: boolean }>;
 
-/** A page as Markdown. It is read as a stream of tags: no tree is built. */
+/** Converts a page to Markdown. It reads the tags as a stream and builds no tree. */
 export function pageAsMarkdown(html: string, address: string): PageText {
   const writer = new PageWriter(address);
   const isWhole = readTags(
@@ -30,7 +30,7 @@ export function pageAsMarkdown(html: string, address: string): PageText {
   return writer.page(isWhole);
 }
 
-/** Adds to the end of texts and never looks back into them, so that a page without paragraphs costs no more than others. */
+/** Writes Markdown. It only appends to texts and never searches in them, so that the time is linear in the size of any page. */
 class PageWriter {
   private readonly blocks: string[] = [];
   private readonly links: { href: string; words: string }[] = [];
@@ -113,7 +113,7 @@ class PageWriter {
 
   private begin(prefix: string): void {
     this.end();
-    // What stands in an item or a quotation is still one.
+    // Blocks inside a list item or a quotation keep its prefix.
     if (prefix !== '') this.prefix = prefix;
   }
 
@@ -128,7 +128,7 @@ class PageWriter {
     else this.blocks.push(`${prefix.endsWith('- ') ? '\n' : '\n\n'}${prefix}${tidied(line)}`);
   }
 
-  /** A link with words leads somewhere a model may want to go; one within the page does not. */
+  /** Writes the open link. It keeps the address if the link has a text and leads to another page. */
   private endLinks(): void {
     for (let link = this.links.pop(); link; link = this.links.pop()) {
       const words = link.words.trim();

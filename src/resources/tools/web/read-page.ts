@@ -8,7 +8,7 @@ import { PageFailed, type WebPage, WebPages } from './web-pages.port.js';
 
 const ACCEPT = 'text/html, text/*;q=0.9, application/json;q=0.8, */*;q=0.1';
 
-/** @throws PageFailed */
+/** Reads a page. @throws PageFailed */
 export async function readPage(http: OutgoingHttp, url: URL, signal: AbortSignal): Promise<WebPage> {
   const response = await ask(http, { service: 'The page', url, headers: { accept: ACCEPT }, signal }).catch((error: unknown) => {
     if (!(error instanceof ToolFailed)) throw error;
@@ -24,7 +24,7 @@ export async function readPage(http: OutgoingHttp, url: URL, signal: AbortSignal
   return { url: response.url, title, text, isCut: isCut || response.truncated };
 }
 
-/** A server that is busy, away or slow is there again one day. */
+/** Whether a later request may succeed, because the server is overloaded, down or slow. */
 const mayPass = (status: number): boolean => status >= 500 || status === 429 || status === 408 || status === 425;
 
 function readable(response: OutgoingResponse): PageText {

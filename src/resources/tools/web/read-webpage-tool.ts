@@ -10,7 +10,7 @@ const READ = filledAction('read_webpage', 'Reads a page on the web and gives its
   url: { type: 'string', description: 'The address of the page, such as https://example.com/page.' },
 });
 
-/** Reads pages whose addresses models come across. */
+/** Reads web pages by their addresses. */
 @Injectable()
 export class ReadWebpageTool extends ToolKind {
   readonly name = 'read_webpage';

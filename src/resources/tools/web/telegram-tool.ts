@@ -39,7 +39,7 @@ const SEND_IMAGE: ActionDefinition = {
   idempotent: false,
 };
 
-/** Writes as a bot on Telegram. The bot's token is a part of the address, so no failure tells the address. */
+/** Sends messages as a bot on Telegram. The URL contains the bot's token, so failures do not contain the URL. */
 @Injectable()
 export class TelegramTool extends ToolKind {
   readonly name = 'telegram';
@@ -110,6 +110,6 @@ export class TelegramTool extends ToolKind {
 
 const isToken = (token: string): boolean => /^\d{1,20}:[\w-]{5,100}$/.test(token);
 
-/** Models write ids as numbers as well. */
+/** Models sometimes write the id as a number. */
 const chatOf = (args: CallArguments): string =>
   givenText({ chat_id: typeof args['chat_id'] === 'number' ? String(args['chat_id']) : args['chat_id'] }, 'chat_id', 100);

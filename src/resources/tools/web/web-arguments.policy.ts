@@ -5,7 +5,7 @@ export const QUERY_CHARACTERS_MAX = 1000;
 export const RESULTS_MAX = 20;
 export const RESULTS = 5;
 
-/** A text that says something. @throws ToolFailed */
+/** A non-empty text of limited length. @throws ToolFailed */
 export function givenText(args: CallArguments, name: string, charactersMax: number): string {
   const text = textArgument(args, name).trim();
   if (text === '' || text.length > charactersMax) {
@@ -17,7 +17,7 @@ export function givenText(args: CallArguments, name: string, charactersMax: numb
 export const optionalText = (args: CallArguments, name: string, charactersMax = 100): string | undefined =>
   isLeftOut(args[name]) || args[name] === '' ? undefined : givenText(args, name, charactersMax);
 
-/** As many as are wanted, and no more than there may be. */
+/** The wanted number of results, within the limits. */
 export const resultCount = (args: CallArguments, name: string): number =>
   isLeftOut(args[name]) ? RESULTS : Math.min(Math.max(numberArgument(args, name), 1), RESULTS_MAX);
 

@@ -11,12 +11,12 @@ import { textOf } from '../../../platform/outgoing/response-text.policy.js';
 const WEB_CALL_MS = 20_000;
 export const WEB_ANSWER_BYTES_MAX = 2 * 1024 * 1024;
 
-/** Which service is asked, in the words of a failure. It says nothing else of a request: its address can hold a token. */
+/** A request to a service. Failures show only the name of the service, because the URL may contain a token. */
 export type Asked = Readonly<
   { service: string; url: URL; signal: AbortSignal } & Partial<Pick<OutgoingRequest, 'method' | 'headers' | 'body'>>
 >;
 
-/** The answer of a service, of whatever status. @throws ToolFailed */
+/** The response of a service, of any status. @throws ToolFailed if there is none */
 export async function ask(
   http: OutgoingHttp,
   { service, url, signal, method = 'GET', headers = {}, body }: Asked,
@@ -38,7 +38,7 @@ export async function ask(
   }
 }
 
-/** The JSON of an answer that says it is one. @throws ToolFailed */
+/** The JSON object in a response. @throws ToolFailed for a status of 300 or more, or another content */
 export async function askForJson(http: OutgoingHttp, asked: Asked): Promise<Json> {
   const response = await ask(http, { ...asked, headers: { accept: 'application/json', ...asked.headers } });
   if (response.status >= 300) throw failedStatus(asked.service, response);
@@ -49,7 +49,7 @@ export async function askForJson(http: OutgoingHttp, asked: Asked): Promise<Json
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** An object, or nothing where there is none. */
+/** The JSON object in a response; undefined if the response holds none. */
 export function parsed(response: OutgoingResponse): Json | undefined {
   try {
     const value: unknown = JSON.parse(textOf(response));
@@ -71,13 +71,13 @@ const REASONS: Readonly<Record<number, string>> = {
 
 export const isRecord = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The objects of a list within an answer; none where there is no list. */
+/** The objects of a list within a response; empty if there is no list. */
 export function recordsIn(value: unknown, ...path: readonly string[]): readonly Json[] {
   const found = path.reduce<unknown>((current, name) => (isRecord(current) ? current[name] : undefined), value);
   return Array.isArray(found) ? found.filter(isRecord) : [];
 }
 
-/** An address with a query; what is not given is left out. */
+/** A URL with a query. Undefined parameters are left out. */
 export function addressOf(base: string, path: string, query: Readonly<Record<string, string | number | undefined>> = {}): URL {
   const url = new URL(`${base}${path}`);
   for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value));

@@ -1,6 +1,6 @@
 import { withoutTrailing } from '../../../kernel/trailing.js';
 
-/** Where on the web the built-in tools find what they ask: addresses without a slash at the end. */
+/** The base URLs of the services that the web tools use, without a trailing slash. */
 export abstract class WebEndpoints {
   abstract readonly brave: string;
   abstract readonly duckDuckGo: string;
@@ -10,7 +10,7 @@ export abstract class WebEndpoints {
   abstract readonly cryptoPrice: string;
 }
 
-/** As they are configured, with or without that slash. */
+/** The base URLs from the configuration, which may have a trailing slash. */
 export const webEndpoints = (given: WebEndpoints): WebEndpoints =>
   Object.fromEntries(
     Object.entries(given).map(([name, url]) => [name, withoutTrailing(url as string, '/')]),

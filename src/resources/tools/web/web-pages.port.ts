@@ -1,16 +1,16 @@
 import { ToolFailed } from '../toolbox/tool-kind.port.js';
 
-/** A page on the web, as Markdown where it is one for people. */
+/** The text of a web page, converted to Markdown if it is HTML. */
 export type WebPage = Readonly<{
-  /** Where it came from in the end. */
+  /** The address after redirects. */
   url: string;
   title: string;
   text: string;
-  /** Its end was cut off. */
+  /** Whether the end was cut off. */
   isCut: boolean;
 }>;
 
-/** There is no page to be read. The message is for models and users; `mayPass`: it may be there later. */
+/** A page cannot be read. The message is for models and users. `mayPass`: a later attempt may succeed. */
 export class PageFailed extends ToolFailed {
   constructor(
     message: string,
@@ -21,13 +21,13 @@ export class PageFailed extends ToolFailed {
   }
 }
 
-/** Pages on the web, read without an account. */
+/** Reads web pages without signing in. */
 export abstract class WebPages {
   /** @throws PageFailed */
   abstract read(url: URL, signal: AbortSignal): Promise<WebPage>;
 }
 
-/** An address as people and models write it: they leave the scheme out. Undefined: it is none of a page. */
+/** The URL in an address, which people and models often write without a scheme. Undefined if it is not an http or https URL. */
 export function pageAddress(given: string): URL | undefined {
   const text = given.trim();
   const url = URL.parse(/^[a-z][a-z\d+.-]*:/i.test(text) ? text : `https://${text}`);

@@ -48,7 +48,7 @@ const json = (value: unknown, status = 200): void => {
 describe('read_webpage', () => {
   const read = (url: string) => call(new ReadWebpageTool(http), 'read_webpage', { url });
 
-  it('gives a page as Markdown', async () => {
+  it('converts a page to Markdown', async () => {
     html(`<!doctype html><html><head><title> A  page </title><style>p{}</style></head><body><nav>Menu</nav>
       <h1>Title</h1><p>Some <b>bold</b> text with <a href="/next?a=1">a link</a>&amp; more.</p>
       <ul><li>one<ul><li><p>inner</p></li></ul></li><li>two <a href="#x">here</a></li></ul>
@@ -87,14 +87,14 @@ describe('read_webpage', () => {
     });
   });
 
-  it('gives other text as it is, and nothing that is no text', async () => {
+  it('returns other text unchanged, and refuses content that is not text', async () => {
     server.answer = (_request, response) => response.writeHead(200, { 'content-type': 'text/plain' }).end('a <b> c');
     expect(await read(server.url)).toMatchObject({ content: 'a <b> c' });
     server.answer = (_request, response) => response.writeHead(200, { 'content-type': 'application/pdf' }).end('%PDF');
     await expect(read(server.url)).rejects.toThrow('The page is no text, but of type application/pdf.');
   });
 
-  it('cuts long pages, and says so', async () => {
+  it('truncates long pages and says so', async () => {
     html(`<p>${'x'.repeat(PAGE_CHARACTERS_MAX + 1)}</p>`);
     const long = (await read(server.url)) as { content: string; note: string };
     expect(long.content).toHaveLength(PAGE_CHARACTERS_MAX);
@@ -104,7 +104,7 @@ describe('read_webpage', () => {
   });
 
   it.each(['<a href=x>y</a>', '<td>y', '<ul><li>', '<a>', '<b>', 'y<br>', '&amp;', '<h1>y', '<blockquote>'])(
-    'takes no longer for a page full of %s',
+    'is not slowed down by a page full of %s',
     async (piece) => {
       html(piece.repeat(WEB_ANSWER_BYTES_MAX / piece.length));
       const began = performance.now();
@@ -121,11 +121,11 @@ describe('read_webpage', () => {
     'http://127.0.0.1:1/',
     'http://169.254.169.254/',
     'localhost',
-  ])('does not read %s', async (url) => {
+  ])('refuses %s', async (url) => {
     await expect(read(url)).rejects.toThrow(ToolFailed);
   });
 
-  it('tells what became of a page that is not there', async () => {
+  it('reports the status of a missing page', async () => {
     json({}, 404);
     await expect(read(server.url)).rejects.toThrow('The page answered with HTTP status 404: there is no such thing.');
   });
@@ -135,7 +135,7 @@ describe('brave', () => {
   const search = (action: string, args: Parts) =>
     call(new BraveTool(http, endpoints), action, args, {}, { token: 'brave-secret' });
 
-  it('searches the web with the owner’s key', async () => {
+  it("searches the web with the owner's key", async () => {
     json({ web: { results: [{ title: 'T', url: 'https://t.example', description: 'D', age: 'today', more: 1 }] } });
     expect(await search('brave_web_search', { query: 'a & b', count: '3', freshness: 'PW', offset: 99 })).toEqual({
       results: [{ title: 'T', url: 'https://t.example', description: 'D', age: 'today' }],
@@ -158,13 +158,13 @@ describe('brave', () => {
     [401, 'Brave answered with HTTP status 401: its token is missing or wrong.'],
     [429, 'Brave answered with HTTP status 429: it has been asked too often. Try again later.'],
     [500, 'Brave answered with HTTP status 500.'],
-  ])('tells of status %d without the key', async (status, text) => {
+  ])('reports status %d without the key', async (status, text) => {
     json({ token: 'brave-secret' }, status);
     await expect(search('brave_web_search', { query: 'x' })).rejects.toThrow(new ToolFailed(text));
   });
 
   it.each([{}, { query: '' }, { query: 'x'.repeat(QUERY_CHARACTERS_MAX + 1) }, { query: 'x', safesearch: 'maybe' }])(
-    'does not ask %j',
+    'sends no request for %j',
     async (args) => {
       await expect(search('brave_web_search', args)).rejects.toThrow(ToolFailed);
       expect(server.requests).toEqual([]);
@@ -177,7 +177,7 @@ describe('duckduckgo', () => {
   const result = (href: string, title = 'Title') =>
     `<div class="result"><h2><a rel="nofollow" class="result__a" href="${href}">${title} <b>bold</b></a></h2><a class="result__snippet" href="${href}">What it\n says</a></div>`;
 
-  it('reads the results of a page without scripts, and leaves out what was paid for', async () => {
+  it('reads the results of a page without scripts, and omits advertisements', async () => {
     html(
       result('//duckduckgo.com/l/?uddg=https%3A%2F%2Fa.example%2Fx%3Fy%3D1&amp;rut=abc') +
         result('https://duckduckgo.com/y.js?ad_domain=ad.example', 'Ad') +
@@ -193,7 +193,7 @@ describe('duckduckgo', () => {
     expect(server.requests[0]!.path).toBe('/html/?q=cats&kl=de-de&kp=-2&df=w');
   });
 
-  it('gives as many as are wanted, up to a limit, and none where there are none', async () => {
+  it('returns the wanted number of results up to a maximum, and none if there are none', async () => {
     html(Array.from({ length: 30 }, (_, n) => result(`https://p${n}.example/`)).join(''));
     const count = async (args: Parts) =>
       ((await search('ddg_web_search', { query: 'x', ...args })) as { results: unknown[] }).results.length;
@@ -208,7 +208,7 @@ describe('duckduckgo', () => {
     await expect(count({})).rejects.toThrow(ToolFailed);
   });
 
-  it('searches images and news with the token of the search’s page', async () => {
+  it('searches images and news with the token from the search page', async () => {
     server.answer = ({ path }, response) => {
       if (path.startsWith('/i.js'))
         answerJson(response, {
@@ -236,7 +236,7 @@ describe('ntfy', () => {
   const kind = () => new NtfyTool(http, endpoints);
   const message = { topic: 'alerts', message: 'Grüße\r\n2' };
 
-  it('publishes to a topic with the owner’s token', async () => {
+  it("publishes to a topic with the owner's token", async () => {
     json({ id: 'abc' });
     expect(
       await call(kind(), 'ntfy_send_message', { ...message, title: 'T', priority: '9' }, {}, { token: 'tk_secret' }),
@@ -249,7 +249,7 @@ describe('ntfy', () => {
     expect(JSON.parse(server.requests[0]!.body)).toEqual({ ...message, message: 'Grüße\r\n2', title: 'T', priority: 5 });
   });
 
-  it('publishes to the owner’s own server, which no model can choose', async () => {
+  it("publishes to the owner's server, which a model cannot choose", async () => {
     json({ id: 'abc' });
     await call(
       kind(),
@@ -266,7 +266,7 @@ describe('ntfy', () => {
     { topic: 'a/b', message: 'x' },
     { topic: 'a', message: 'x'.repeat(NTFY_MESSAGE_CHARACTERS_MAX + 1) },
     { message: 'x' },
-  ])('does not publish to or with what cannot be', async (args) => {
+  ])('publishes nothing with an invalid topic or message', async (args) => {
     await expect(call(kind(), 'ntfy_send_message', args)).rejects.toThrow(ToolFailed);
     expect(server.requests).toEqual([]);
   });
@@ -275,7 +275,7 @@ describe('ntfy', () => {
 describe('telegram', () => {
   const send = (action: string, args: Parts) => call(new TelegramTool(http, endpoints), action, args, {}, { token: BOT_TOKEN });
 
-  it('sends texts and images as the owner’s bot', async () => {
+  it("sends texts and images as the owner's bot", async () => {
     json({ ok: true, result: { message_id: 7 } });
     expect(await send('telegram_send_message', { text: 'hello', chat_id: 42 })).toEqual({ sent: true, message_id: 7 });
     await send('telegram_send_image', { image_url: 'https://i.example/x.png', chat_id: '@channel' });
@@ -285,7 +285,7 @@ describe('telegram', () => {
     ]);
   });
 
-  it('tells why not, and never the token', async () => {
+  it('reports the reason of a failure without the token', async () => {
     json({ ok: false, description: `Bad Request: chat not found for ${BOT_TOKEN}` }, 400);
     await expect(send('telegram_send_message', { text: 'x', chat_id: '1' })).rejects.toThrow(
       new ToolFailed('Telegram answered with HTTP status 400. Bad Request: chat not found for [secret]'),
@@ -296,7 +296,7 @@ describe('telegram', () => {
     expect((failure as Error).message).not.toContain('secret');
   });
 
-  it('takes no other token, and no text that is too long', async () => {
+  it('refuses invalid tokens and texts that are too long', async () => {
     await expect(new TelegramTool(http, endpoints).configure({}, { token: '../x' })).rejects.toThrow(Rejection);
     await expect(
       send('telegram_send_message', { text: 'x'.repeat(TELEGRAM_TEXT_CHARACTERS_MAX + 1), chat_id: '1' }),
@@ -304,7 +304,7 @@ describe('telegram', () => {
     await expect(send('telegram_send_image', { image_url: 'file:///x', chat_id: '1' })).rejects.toThrow(ToolFailed);
   });
 
-  it('sends nothing twice by itself', () => {
+  it('is not idempotent', () => {
     expect(new TelegramTool(http, endpoints).actions.map(({ access, idempotent }) => [access, idempotent])).toEqual([
       ['write', false],
       ['write', false],
@@ -315,13 +315,13 @@ describe('telegram', () => {
 describe('cryptoprice', () => {
   const price = (args: Parts) => call(new CryptoPriceTool(http, endpoints), 'cryptoprice_get', args);
 
-  it('gives a price', async () => {
+  it('returns a price', async () => {
     json({ USD: 12.5 });
     expect(await price({ symbol: 'btc', currency: 'usd' })).toEqual({ symbol: 'BTC', currency: 'USD', price: 12.5 });
     expect(server.requests[0]!.path).toBe('/data/price?fsym=BTC&tsyms=USD');
   });
 
-  it('says when there is none, and when the answer cannot be read', async () => {
+  it('reports a missing price and an unreadable response', async () => {
     json({ Response: 'Error', Message: 'no such coin' });
     await expect(price({ symbol: 'x', currency: 'y' })).rejects.toThrow('There is no price of X in Y.');
     html('<html>');
