@@ -28,17 +28,12 @@ export class RequestPlaces {
     await Promise.all(turnIds.map((turnId) => this.keyValue.delete(placeOf(agentId, turnId))));
   }
 
-  /** All that are taken. @throws KeyValueUnavailable */
+  /** All that are taken, the first first. @throws KeyValueUnavailable */
   async taken(agentId: string): Promise<readonly string[]> {
     const prefix = placesOf(agentId);
-    return (await this.keyValue.keys(prefix)).map((key) => key.slice(prefix.length));
-  }
-
-  /** How many of these were taken before that of a turn, and are taken still. @throws KeyValueUnavailable */
-  async countBefore(agentId: string, turnId: string, others: readonly string[]): Promise<number> {
-    const revisionOf = async (id: string) => (await this.keyValue.get(placeOf(agentId, id)))?.revision;
-    const own = await revisionOf(turnId);
-    const revisions = await Promise.all(others.filter((id) => id !== turnId).map(revisionOf));
-    return revisions.filter((each) => each !== undefined && (own === undefined || each < own)).length;
+    const turnIds = (await this.keyValue.keys(prefix)).map((key) => key.slice(prefix.length));
+    const revisions = await Promise.all(turnIds.map(async (id) => (await this.keyValue.get(placeOf(agentId, id)))?.revision));
+    const places = turnIds.flatMap((turnId, at) => (revisions[at] === undefined ? [] : [{ turnId, revision: revisions[at] }]));
+    return places.sort((one, other) => one.revision - other.revision).map(({ turnId }) => turnId);
   }
 }

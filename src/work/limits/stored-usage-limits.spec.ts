@@ -21,13 +21,18 @@ const newest = (entries: readonly Entry[]) => [...entries].sort((a, b) => b.at.g
 function limited(options: { entries?: Entry[]; quota?: number; reaches?: Entry } = {}) {
   const entries = options.entries ?? [];
   const waits: (bigint | undefined)[] = [];
+  /** What happens once the read model has answered, each the next time. */
+  const meanwhile: (() => Promise<void>)[] = [];
   const sum = (since: Date): Used => ({
     requests: entries.reduce((all, { at, requests }) => all + (at > since ? requests : 0), 0),
     tokens: entries.reduce((all, { at, tokens }) => all + (at > since ? tokens : 0), 0),
   });
   const usage = {
-    used: (_: Counted, since: Date, ids: readonly string[]) =>
-      Promise.resolve({ ...sum(since), known: ids.filter((id) => entries.some(({ turnId }) => turnId === id)) }),
+    used: async (_: Counted, since: Date, ids: readonly string[]) => {
+      const used = { ...sum(since), known: ids.filter((id) => entries.some(({ turnId }) => turnId === id)) };
+      await meanwhile.shift()?.();
+      return used;
+    },
     reachedAt: (_: Counted, unit: keyof Used, amount: number) => {
       let used = 0;
       return Promise.resolve(newest(entries).find((entry) => (used += entry[unit]) >= amount)?.at);
@@ -48,7 +53,16 @@ function limited(options: { entries?: Entry[]; quota?: number; reaches?: Entry }
   })();
   const quota = new OwnerQuota(usage, freshness, clock, new QuotaOptions('month', options.quota));
   const process = () => new StoredUsageLimits(usage, quota, store, freshness, clock, new RequestPlaces(keyValue), linkQuota);
-  return { limits: process(), another: process, quota, store, waits, entries, pass: (ms: number) => void (elapsed += ms) };
+  return {
+    limits: process(),
+    another: process,
+    quota,
+    store,
+    waits,
+    entries,
+    meanwhile,
+    pass: (ms: number) => void (elapsed += ms),
+  };
 }
 
 const linkQuota = new LinkQuota(3, 1000);
@@ -105,6 +119,16 @@ describe('a limit of requests', () => {
     for (const process of processes)
       await expect(process.admit(of('late', { requestLimit: 5 }))).rejects.toMatchObject({ code: 'usage-limit' });
     await processes[1]!.admit(of('more', { requestLimit: 6 }));
+  });
+
+  it('holds while another process finds a request in the read model, and gives its place back', async () => {
+    const { limits, another, entries, meanwhile } = limited();
+    await limits.admit(of('a', { requestLimit: 1 }));
+    meanwhile.push(async () => {
+      entries.push(request(now, 'a'));
+      await another().admit(of('b', { requestLimit: 9 }));
+    });
+    await expect(limits.admit(of('c', { requestLimit: 1 }))).rejects.toMatchObject({ code: 'usage-limit' });
   });
 
   it('is free again when a process has died that let a request pass and did not write it down', async () => {

@@ -101,10 +101,11 @@ export class StoredUsageLimits extends UsageLimits {
     const { id, counted, tokenLimit, requestLimit } = limited;
     const now = this.clock.now();
     const isCounted = countsRequests(limited, admission);
+    // Before the read model: a place that is given back from here on is one that it has.
     const places = isCounted ? await this.places.taken(id) : [];
     const { requests, tokens, known } = await this.usage.used(counted, windowStart(now), places);
     void this.places.giveBack(id, known).catch(() => undefined);
-    const unknown = await this.places.countBefore(id, admission.turnId, without(places, known));
+    const unknown = without(countedBefore(admission.turnId, places), known).length;
     const waits: number[] = [];
     if (isCounted && requests + unknown >= requestLimit!)
       waits.push(await this.secondsUntilBelow(counted, 'requests', requestLimit! - unknown, now));
@@ -122,6 +123,10 @@ export class StoredUsageLimits extends UsageLimits {
 
 /** What goes on after a pause was counted when it was asked. */
 const countsRequests = ({ requestLimit }: Limited, { isNewRequest }: Admission): boolean => isNewRequest && requestLimit !== null;
+
+/** All, where the turn has lost its own place. */
+const countedBefore = (turnId: string, places: readonly string[]): readonly string[] =>
+  places.includes(turnId) ? places.slice(0, places.indexOf(turnId)) : places;
 
 const without = (all: readonly string[], some: readonly string[]): readonly string[] => {
   const left = new Set(some);
