@@ -78,7 +78,7 @@ export function userBacklogStory(makeBacking: MakeBacking): void {
       await tab.close();
     });
 
-    it.each(['0-0', '0', idAt(0), idAt(OLDEST - 2)])(
+    it.each(['0-0', '0', '0-99999999999', idAt(0), idAt(OLDEST - 2)])(
       'a cursor before them, as %s, is told so, and where they begin',
       async (cursor) => {
         const ann = await signedIn('ann');

@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { Logger } from '@nestjs/common';
 import type { Departure } from '../../kernel/departure.js';
 import { failureOf } from './errors.js';
@@ -149,12 +148,14 @@ const TICK_MS_MAX = 1_000;
 const tickMs = ({ keepaliveMs, stallMs }: SseLimits): number =>
   Math.min(TICK_MS_MAX, Math.max(TICK_MS_MIN, Math.min(keepaliveMs, stallMs) / 20));
 
-/** A socket as Node makes it: what the system has not taken yet of the bytes that are being written. */
-type WritingSocket = Socket & Readonly<{ _handle?: Readonly<{ writeQueueSize: number }> | null }>;
+/** What the system has not taken yet of the bytes that a socket is writing, which Node keeps to itself. */
+type Written = Readonly<{ _handle?: Readonly<{ writeQueueSize: number }> | null; destroyed: boolean }>;
 
 /** It shrinks with every byte that is taken. Node's own count holds a record whole until its last byte. */
-const outstandingOf = ({ writableLength, socket }: ServerResponse): number =>
-  writableLength + ((socket as WritingSocket | null)?._handle?.writeQueueSize ?? 0);
+function outstandingOf({ writableLength, socket }: ServerResponse): number {
+  const written: Written | null = socket;
+  return writableLength + (written?._handle?.writeQueueSize ?? 0);
+}
 
 /** Room for more bytes, awaited. */
 class Room {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { userEventsOptions } from '../../../test/support/user-events.js';
+import { REVISION_MAX } from '../../kernel/event-sourcing/event-store.js';
 import { newId } from '../../kernel/ids.js';
 import { UserBacklog } from './user-backlog.js';
 import { idIn, userEventText } from './user-event.policy.js';
@@ -32,6 +33,10 @@ const at = async (backlog: UserBacklog, cursor: string | undefined) => {
   return truncated ? [after, truncated.resumeAt, truncated.oldest] : after;
 };
 const id = (millis: number, revision: number) => ({ millis, revision });
+
+it.each(['5-99999999999', `5-${'9'.repeat(40)}`])('the cursor %s is one that a store can be asked with', (cursor) =>
+  expect(idIn(cursor)!.revision).toBeLessThanOrEqual(REVISION_MAX),
+);
 
 describe('of a user who has no events yet', () => {
   it.each([undefined, '0-0', '5', '999999999-3'])('a connection with the cursor %s begins at the start', async (cursor) =>

@@ -1,4 +1,4 @@
-import type { StoredEvent } from '../../kernel/event-sourcing/event-store.js';
+import { REVISION_MAX, type StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 import type { Notification } from '../../kernel/event-sourcing/notifications.js';
 import type { UserEvent } from './user.events.js';
 
@@ -12,10 +12,12 @@ const GRAMMAR = /^(\d+)(?:-(\d+))?$/;
 /** Undefined when it is none. Milliseconds alone stand before all events of that millisecond; what is past all numbers is as good as the last. */
 export function idIn(text: string): UserEventId | undefined {
   const [matched, millis, revision] = GRAMMAR.exec(text.trim()) ?? [];
-  return matched === undefined ? undefined : { millis: whole(millis!), revision: revision === undefined ? -1 : whole(revision) };
+  if (matched === undefined) return undefined;
+  return {
+    millis: Math.min(Number(millis), Number.MAX_SAFE_INTEGER),
+    revision: revision === undefined ? -1 : Math.min(Number(revision), REVISION_MAX),
+  };
 }
-
-const whole = (digits: string): number => Math.min(Number(digits), Number.MAX_SAFE_INTEGER);
 
 export const isAfter = (one: UserEventId, other: UserEventId): boolean =>
   one.millis === other.millis ? one.revision > other.revision : one.millis > other.millis;
