@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AgentQueries } from '../../../projections/agents/agents.queries.js';
+import { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
 import { ScheduleQueries } from '../../../projections/schedules/schedules.queries.js';
 import { AnsweringModule } from '../../dialogue/answering/answering.module.js';
 import { JournalModule } from '../../dialogue/journal/journal.module.js';
@@ -71,6 +72,7 @@ const TOOL_KINDS = [SchedulerTool];
     ...TICKERS,
     ...TOOL_KINDS,
     AgentQueries,
+    ConversationQueries,
     DefinitionGuard,
     ExpiringQueries,
     ScheduleQueries,
