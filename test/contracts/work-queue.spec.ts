@@ -1,8 +1,10 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { DEDUPLICATION_MS, retryDelayMs } from '../../src/kernel/work-queue.js';
 import { InProcessWorkQueue } from '../../src/platform/messaging/work-queue/in-process-work-queue.js';
 import { eventually } from '../support/eventually.js';
 import { workQueueContract } from './work-queue.contract.js';
+
+const HOUR_MS = 3_600_000;
 
 describe('a work queue in one process', () => {
   workQueueContract(async () => {
@@ -22,6 +24,23 @@ describe('a work queue in one process', () => {
     const stop = new AbortController();
     const worker = queue.consume('work', { concurrency: 1, signal: stop.signal }, async (item) => void heard.push(item));
     await eventually(() => heard.length === 2);
+    stop.abort();
+    await worker;
+    expect(heard).toEqual(['first', 'again']);
+  });
+
+  it('does so, too, where the clock was set back meanwhile', async () => {
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(HOUR_MS);
+    const elapsed = jest.spyOn(performance, 'now').mockReturnValue(0);
+    const queue = new InProcessWorkQueue();
+    const heard: string[] = [];
+    const stop = new AbortController();
+    const worker = queue.consume('work', { concurrency: 1, signal: stop.signal }, async (item) => void heard.push(item));
+    await queue.enqueue('work', 'id', 'first');
+    clock.mockReturnValue(DEDUPLICATION_MS);
+    elapsed.mockReturnValue(DEDUPLICATION_MS);
+    await queue.enqueue('work', 'id', 'again');
+    for (const spy of [clock, elapsed]) spy.mockRestore();
     stop.abort();
     await worker;
     expect(heard).toEqual(['first', 'again']);

@@ -50,7 +50,7 @@ class Line {
   }
 }
 
-/** A work queue within one process, gone with it. */
+/** A work queue within one process, gone with it. Times pass by a clock that is never set. */
 export class InProcessWorkQueue extends WorkQueue {
   private readonly lines = new Map<string, Line>();
 
@@ -59,7 +59,7 @@ export class InProcessWorkQueue extends WorkQueue {
 
   constructor(options: { now?: () => number; retryDelayMs?: (attempts: number) => number } = {}) {
     super();
-    this.now = options.now ?? Date.now;
+    this.now = options.now ?? (() => performance.now());
     this.retryDelayMs = options.retryDelayMs ?? retryDelayMs;
   }
 
