@@ -71,7 +71,8 @@ export const usage = defineProjection<ConversationEvent | RunEvent | MonitorEven
     // What the run itself said of this may be gone from the log; what is known already is not counted again.
     RunPurged: ({ data: { runId, ownerId, agentId, used }, stream }, sql) => [
       sql`insert into run (run_id, owner_id, agent_id, started)
-        values (${runId}, ${ownerId}, ${agentId ?? ''}, ${used.some(({ requests }) => requests > 0)}) on conflict do nothing`,
+        values (${runId}, ${ownerId}, ${agentId ?? ''}, ${used.some(({ requests }) => requests > 0)})
+        on conflict (run_id) do update set started = excluded.started`,
       ...used.map((use) => carriedOver(stream, use, { ownerId, agentId, agentKeyId: null }, sql)),
     ],
   },
