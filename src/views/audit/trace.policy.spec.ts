@@ -50,6 +50,12 @@ describe('A trace', () => {
     expect(asked!.caused[0]!.journal).toEqual({ stream: 'message-t1', frames: 7, lastId: 6, sha256: 'ff' });
   });
 
+  it('ends with the frames of what was added to a conversation', () => {
+    const data = JSON.stringify({ turnId: 't1', frames: 7, lastId: 6, sha256: 'ff' });
+    const [, added] = traceOf([event('asked', 'request'), event('added', 'other', { type: 'TurnAppended', data })]);
+    expect(added!.journal).toEqual({ stream: 'message-t1', frames: 7, lastId: 6, sha256: 'ff' });
+  });
+
   it('shows what lies too deep beside what led to it', () => {
     const links = 10_000;
     const trace = traceOf(Array.from({ length: links }, (_, n) => event(`e${n}`, n === 0 ? 'request' : `e${n - 1}`)));

@@ -45,8 +45,11 @@ function nodesFrom(effects: ReadonlyMap<string | undefined, readonly TracedEvent
   return nodesOf(undefined);
 }
 
+/** Events that sum up the frames of an answer, be it made in the conversation or added to it. */
+const SEALS: ReadonlySet<string> = new Set(['TurnSealed', 'TurnAppended']);
+
 function journalOf({ type, data }: TracedEvent): Journal | undefined {
-  if (type !== 'TurnSealed') return undefined;
+  if (!SEALS.has(type)) return undefined;
   const { turnId, frames, lastId, sha256 } = JSON.parse(data) as { turnId: string } & Journal;
   return { stream: `message-${turnId}`, frames, lastId, sha256 };
 }
