@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import type { Sql } from 'postgres';
 import { projections } from '../../projections/catalogue.js';
 import type { Projection } from '../../projections/projection.js';
@@ -36,7 +36,7 @@ const command = new Command('rebuild')
   .description('Rebuilds read models from the log, beside the live rows and while the service runs.')
   .argument('<projection>', `which: ${projections.map(({ name }) => name).join(', ')}, or all`)
   .option('--verify', 'change nothing; compare the live rows with the log and name the first that differs')
-  .option('--parked', `only try again what was parked; also for ${REACTION}<name>`)
+  .addOption(new Option('--parked', `only try again what was parked; also for ${REACTION}<name>`).conflicts('verify'))
   .option('--json', 'one line of JSON for each projection, and no progress')
   .parse();
 const [name] = command.processedArgs as [string];

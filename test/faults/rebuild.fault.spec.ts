@@ -163,12 +163,15 @@ describe('A rebuild as a process', () => {
     await other.close();
   });
 
-  it('refuses what there is not, and names what there is', async () => {
-    const child = spawn(process.execPath, [join(program, 'program/rebuild.js'), 'nonsense'], { cwd: tmpdir() });
+  it.each([
+    ['what there is not, and names what there is', ['nonsense'], /no projection nonsense.*conversations/],
+    ['to try again what is parked where it is to change nothing', ['conversations', '--verify', '--parked'], /cannot be used/],
+  ])('refuses %s', async (_, args, expected) => {
+    const child = spawn(process.execPath, [join(program, 'program/rebuild.js'), ...args], { cwd: tmpdir() });
     let said = '';
     child.stderr.on('data', (text: Buffer) => (said += text.toString()));
     const [code] = (await once(child, 'close')) as [number];
     expect(code).toBe(1);
-    expect(said).toMatch(/no projection nonsense.*conversations/);
+    expect(said).toMatch(expected);
   });
 });
