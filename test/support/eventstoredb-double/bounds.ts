@@ -13,12 +13,15 @@ export const ONLY_NEWEST: Bounds = { ...NO_BOUNDS, count: 1 };
 export const metastreamOf = (stream: string): string => `$$${stream}`;
 export const isMetastream = (stream: string): boolean => stream.startsWith('$$');
 
+/** Metadata with a number that is too large bounds nothing, like any that cannot be read. */
 export function boundsIn(json: Uint8Array): Bounds {
   try {
-    const { $tb, $maxCount, $maxAge } = JSON.parse(Buffer.from(json).toString()) as Record<string, unknown>;
-    const before = typeof $tb === 'number' ? BigInt($tb) : 0n;
+    const text = Buffer.from(json).toString();
+    const { $maxCount, $maxAge } = JSON.parse(text) as Record<string, unknown>;
+    const before = BigInt(/"\$tb"\s*:\s*(\d+)/.exec(text)?.[1] ?? 0);
+    if (before > UNBOUNDED) return NO_BOUNDS;
     return {
-      before: before >= UNBOUNDED ? UNBOUNDED : before,
+      before,
       count: typeof $maxCount === 'number' ? $maxCount : Infinity,
       ageSeconds: typeof $maxAge === 'number' ? $maxAge : Infinity,
     };

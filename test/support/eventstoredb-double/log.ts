@@ -112,7 +112,7 @@ export class Log {
 
   /** Hides all events; the stream can be appended to again. */
   delete(name: string, expected: Expectation): Outcome {
-    return this.remove(name, expected, () => this.writeBounds(name, { $tb: Number(UNBOUNDED) }));
+    return this.remove(name, expected, () => this.writeBounds(name, UNBOUNDED));
   }
 
   /** Ends the stream for ever. */
@@ -197,12 +197,12 @@ export class Log {
 
   private revive(name: string, before: number, events: readonly Proposed[]): Outcome {
     const outcome = this.write(name, events);
-    this.writeBounds(name, { $tb: before });
+    this.writeBounds(name, BigInt(before));
     return outcome;
   }
 
-  private writeBounds(name: string, json: object): Outcome {
-    const data = Buffer.from(JSON.stringify(json));
+  private writeBounds(name: string, before: bigint): Outcome {
+    const data = Buffer.from(`{"$tb":${before}}`);
     return this.write(metastreamOf(name), [
       { id: crypto.randomUUID(), type: '$metadata', contentType: 'application/json', data, metadata: new Uint8Array() },
     ]);

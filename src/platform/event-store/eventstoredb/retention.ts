@@ -27,6 +27,7 @@ export async function writeRetention(
   const metastream = metastreamOf(stream);
   return races.run(metastream, async (overtaken) => {
     const present = overtaken ? await newest() : NOTHING;
+    if (isDeleted(present.json)) return;
     const $tb = laterCut(present.json['$tb'], retention.truncateBefore);
     const bounds = { $maxAge: retention.maxAgeSeconds, $maxCount: retention.maxCount, $tb };
     if (present.revision !== 'none' && isBoundBy(present.json, bounds)) return;
@@ -34,6 +35,9 @@ export async function writeRetention(
     await appendWithRetry(store, systemTiming, APPEND_PATIENCE_MS, metastream, present.revision, [event]);
   });
 }
+
+/** A deleted stream is cut off at the largest number of the server, which JSON here would round up to one that the server cannot read. */
+const isDeleted = ({ $tb }: Readonly<Record<string, unknown>>): boolean => Number($tb) > Number.MAX_SAFE_INTEGER;
 
 const laterCut = (present: unknown, asked: number | undefined): number | undefined =>
   typeof present === 'number' ? Math.max(present, asked ?? 0) : asked;
