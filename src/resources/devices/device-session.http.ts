@@ -22,7 +22,10 @@ import { StoredDevices } from './device/stored-devices.js';
 const DECISIONS: readonly unknown[] = ['accepted', 'denied', 'auto_approved'] satisfies AckDecision[];
 const LINES = 'application/x-ndjson';
 
-const NOT_ITS_OWN = ApiResponse({ status: 404, description: 'The device was given no such command (`invocation_not_found`).' });
+const NOT_ITS_OWN = ApiResponse({
+  status: 404,
+  description: 'The device has not received such a command (`invocation_not_found`).',
+});
 
 /** The routes that devices call with their tokens: they poll, receive commands in a session and send the output. */
 @ApiTags('Device sessions')
@@ -37,8 +40,8 @@ export class DeviceSessionController {
     private readonly streams: SseStreams,
   ) {}
 
-  @ApiOperation({ summary: 'A ticket for a session where a command waits' })
-  @ApiResponse({ status: 200, description: 'The ticket, and where its session is.' })
+  @ApiOperation({ summary: 'Returns a ticket for a session if a command waits' })
+  @ApiResponse({ status: 200, description: 'The ticket and the address of its session.' })
   @ApiResponse({ status: 202, description: 'No command waits; the body is empty.' })
   @Access({ for: 'device', action: 'read', of: 'device sessions' })
   @Get('poll')
@@ -82,12 +85,12 @@ export class DeviceSessionController {
     },
     { decision: 'accepted' },
   )
-  @ApiOperation({ summary: 'Says whether the device runs a command. It runs none before this is answered.' })
+  @ApiOperation({ summary: 'Accepts or denies a command. The device may run it only after the response.' })
   @ApiResponse({ status: 400, description: '`invalid_decision`' })
   @NOT_ITS_OWN
   @ApiResponse({
     status: 409,
-    description: 'It was acknowledged before (`already_acknowledged`), or is over (`invocation_ended`).',
+    description: 'The command was acknowledged before (`already_acknowledged`) or has ended (`invocation_ended`).',
   })
   @Access({ for: 'device', action: 'change', of: 'device sessions' })
   @Post('sessions/:ticket/invocations/:id/ack')
@@ -107,11 +110,14 @@ export class DeviceSessionController {
     return { success: true };
   }
 
-  @ApiOperation({ summary: 'Takes output of a command, line by line as JSON, and its end' })
+  @ApiOperation({ summary: 'Receives output of a command, one JSON object per line, and its end' })
   @ApiResponse({ status: 400, description: '`invalid_gzip`' })
   @NOT_ITS_OWN
-  @ApiResponse({ status: 409, description: 'The command is over (`invocation_ended`).' })
-  @ApiResponse({ status: 413, description: 'Too much at once, unpacked, or too many parts (`output_too_large`).' })
+  @ApiResponse({ status: 409, description: 'The command has ended (`invocation_ended`).' })
+  @ApiResponse({
+    status: 413,
+    description: 'The unpacked request is too large, or the command has too many parts of output (`output_too_large`).',
+  })
   @ApiConsumes(LINES)
   @OptionalHeader('Content-Encoding')
   @DocumentedBody(

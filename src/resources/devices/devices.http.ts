@@ -36,7 +36,7 @@ export class DevicesController {
     private readonly lastWrites: LastWrites,
   ) {}
 
-  @ApiOperation({ summary: 'The devices of the user, also those that were revoked' })
+  @ApiOperation({ summary: 'The devices of the user, including revoked ones' })
   @Access({ for: 'user', action: 'list', of: 'devices', userIsAskedLater: true })
   @Get()
   async list(@UserIfSignedIn() user: SignedInUser | undefined) {
@@ -54,7 +54,7 @@ export class DevicesController {
     return this.record(await this.reached(user, id));
   }
 
-  @ApiOperation({ summary: 'Renames a device, describes it anew, or trusts it otherwise' })
+  @ApiOperation({ summary: 'Changes the name, the description or the approval mode of a device' })
   @ApiResponse({ status: 400, description: '`invalid_name`, `invalid_description`, `invalid_approval_mode`, `no_fields`.' })
   @NOT_THERE
   @DocumentedBody(
@@ -82,7 +82,7 @@ export class DevicesController {
     return this.record(state);
   }
 
-  @ApiOperation({ summary: 'Revokes a device: it is let in no more, and its tool and its patterns go' })
+  @ApiOperation({ summary: 'Revokes a device: its token becomes invalid, and its tool and its patterns are deleted' })
   @NOT_THERE
   @Access({ for: 'user', action: 'delete', of: 'devices', at: { in: 'path', name: 'id' }, userIsAskedLater: true })
   @Delete(':id')
@@ -98,7 +98,7 @@ export class DevicesController {
     return { success: true };
   }
 
-  @ApiOperation({ summary: 'The normal forms of commands that run without a question' })
+  @ApiOperation({ summary: 'The normal forms of commands that run without an approval' })
   @NOT_THERE
   @Access({ for: 'user', action: 'read', of: 'devices', at: { in: 'path', name: 'id' }, userIsAskedLater: true })
   @Get(':id/auto-approve')
@@ -106,10 +106,10 @@ export class DevicesController {
     return { patterns: (await this.reached(user, id)).patterns };
   }
 
-  @ApiOperation({ summary: 'Lets commands of the normal form of this one run without a question' })
+  @ApiOperation({ summary: 'Allows commands with the normal form of this one to run without an approval' })
   @ApiResponse({ status: 400, description: '`missing_command`, `invalid_command`.' })
   @NOT_THERE
-  @ApiResponse({ status: 409, description: 'The device has as many as it may (`too_many_patterns`).' })
+  @ApiResponse({ status: 409, description: 'The device has the maximum number of patterns (`too_many_patterns`).' })
   @DocumentedBody({ schema: { type: 'object', properties: { command: { type: 'string' } } } }, { command: 'git status' })
   @Access({ for: 'user', action: 'change', of: 'devices', at: { in: 'path', name: 'id' }, userIsAskedLater: true })
   @Post(':id/auto-approve')
@@ -125,7 +125,7 @@ export class DevicesController {
     return { pattern };
   }
 
-  @ApiOperation({ summary: 'Has commands of a normal form ask again' })
+  @ApiOperation({ summary: 'Removes a normal form, so that its commands need an approval again' })
   @ApiResponse({ status: 400, description: '`missing_pattern`' })
   @NOT_THERE
   @DocumentedBody({ schema: { type: 'object', properties: { pattern: { type: 'string' } } } }, { pattern: 'git status' })
@@ -140,7 +140,7 @@ export class DevicesController {
     return { success: events.length > 0 };
   }
 
-  @ApiOperation({ summary: 'The newest commands of a device: who approved which, and how they ended' })
+  @ApiOperation({ summary: 'The newest commands of a device, who approved them and how they ended' })
   @NOT_THERE
   @Access({ for: 'user', action: 'read', of: 'devices', at: { in: 'path', name: 'id' }, userIsAskedLater: true })
   @Get(':id/audit')

@@ -39,7 +39,7 @@ export class PairingsController {
     private readonly options: DevicesOptions,
   ) {}
 
-  @ApiOperation({ summary: 'Makes a code that a device redeems, once and within `expires_in` seconds' })
+  @ApiOperation({ summary: 'Makes a code that one device can redeem within `expires_in` seconds' })
   @ApiResponse({ status: 400, description: 'A field is wrong: `invalid_name`, `invalid_approval_mode`.' })
   @DocumentedBody(
     {
@@ -72,7 +72,7 @@ export class PairingsController {
     };
   }
 
-  @ApiOperation({ summary: 'Takes the code that a user typed, and gives the device its token, which is shown once' })
+  @ApiOperation({ summary: 'Redeems the code that a user typed, and returns the token of the device, which is shown once' })
   @DocumentedBody(
     {
       schema: {
@@ -87,7 +87,7 @@ export class PairingsController {
   )
   @ApiResponse({ status: 400, description: '`invalid_user_code`, `missing_machine_pubkey`, `invalid_machine_pubkey`.' })
   @ApiResponse({ status: 404, description: 'No pairing waits for this code (`pairing_not_found`).' })
-  @ApiResponse({ status: 409, description: 'Another device was first (`pairing_already_redeemed`).' })
+  @ApiResponse({ status: 409, description: 'Another device has redeemed the code (`pairing_already_redeemed`).' })
   @ApiResponse({ status: 429, description: 'Too many codes were tried from this address.' })
   @Access({ for: 'capability', action: 'create', of: 'devices' })
   @Post('redeem')
@@ -115,7 +115,7 @@ export class PairingsController {
   }
 
   @ApiOperation({ summary: 'Whether the code was redeemed, and by which device' })
-  @ApiResponse({ status: 404, description: 'The code has expired, or never was the user’s (`pairing_not_found`).' })
+  @ApiResponse({ status: 404, description: 'The code has expired, or it is not one of the user (`pairing_not_found`).' })
   @Access({ for: 'user', action: 'read', of: 'devices', userIsAskedLater: true })
   @Get(':device_code')
   async one(@UserIfSignedIn() user: SignedInUser | undefined, @Param('device_code') deviceCode: string) {
@@ -132,8 +132,11 @@ export class PairingsController {
     };
   }
 
-  @ApiOperation({ summary: 'Takes a code back that no device has redeemed' })
-  @ApiResponse({ status: 404, description: 'There is no such code any more (`pairing_not_found`).' })
+  @ApiOperation({ summary: 'Cancels a code that no device has redeemed' })
+  @ApiResponse({
+    status: 404,
+    description: 'The code has expired or was redeemed, or it is not one of the user (`pairing_not_found`).',
+  })
   @Access({ for: 'user', action: 'delete', of: 'devices', userIsAskedLater: true })
   @Delete(':device_code')
   async cancel(@UserIfSignedIn() user: SignedInUser | undefined, @Param('device_code') deviceCode: string) {

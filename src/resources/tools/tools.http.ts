@@ -52,7 +52,7 @@ export class ToolsController {
     return { success: true, data: offered.map(offeredKind) };
   }
 
-  @ApiOperation({ summary: 'The user’s tools, and those of teams' })
+  @ApiOperation({ summary: 'The user’s tools, and those that teams share with the user' })
   @Access({ for: 'user', action: 'list', of: 'tools', scopes: ['tools:read'] })
   @Get('get_tools')
   async list(@CurrentUser() user: SignedInUser) {
@@ -86,7 +86,7 @@ export class ToolsController {
     return { id: toolId };
   }
 
-  @ApiOperation({ summary: 'Changes a tool; what is left out stays' })
+  @ApiOperation({ summary: 'Changes a tool; missing fields stay unchanged' })
   @DocumentedBody({ type: ToolEdit }, { id: '00000000-0000-4000-8000-000000000000', customName: 'Notes' })
   @Access({
     for: 'user',

@@ -45,7 +45,7 @@ export class ParseSpecController {
   @Access({ for: 'user', action: 'describe', of: 'tools', scopes: ['tools:write'] })
   @Post('parse_spec')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Makes actions of the description of an API: OpenAPI 3.0 and 3.1, Swagger 2.0; nothing is stored' })
+  @ApiOperation({ summary: 'Makes actions from an API description (OpenAPI 3.0 and 3.1, Swagger 2.0); nothing is stored' })
   @DocumentedBodies(BODIES)
   async parse(@CurrentUser() _user: SignedInUser, @Req() request: UploadRequest, @Body() body: unknown) {
     const text = request.isMultipart() ? await this.uploaded(request) : this.inBody(body);

@@ -45,7 +45,7 @@ export class McpServerController {
     private readonly wrongCredentials: WrongCredentials,
   ) {}
 
-  @ApiOperation({ summary: 'Asks a tool server for its tools; one that wants a sign-in answers where to' })
+  @ApiOperation({ summary: 'Tests a tool server and lists its tools, or returns the address of its sign-in' })
   @DocumentedBody({ type: McpServerTrial }, { config: SERVER })
   @Access({
     for: 'user',
@@ -95,7 +95,7 @@ export class McpServerController {
   }
 
   /** Browsers return here. The state, which works once, says whose sign-in it is. */
-  @ApiOperation({ summary: 'The page that browsers come back to from the sign-in at a tool server' })
+  @ApiOperation({ summary: 'The page to which browsers return from a sign-in at a tool server' })
   @ApiProduces('text/html')
   @OptionalQuery('state', 'code', 'iss', 'error')
   @Access({ for: 'capability', action: 'change', of: 'tools' })
@@ -122,7 +122,7 @@ export class McpServerController {
       .send(callbackPage(granted));
   }
 
-  @ApiOperation({ summary: 'How far a sign-in at a tool server has come' })
+  @ApiOperation({ summary: 'The status of a sign-in at a tool server' })
   @Access({ for: 'user', action: 'read', of: 'tools' })
   @Get('oauth_status/:taskId')
   async oauthStatus(@CurrentUser() { userId }: SignedInUser, @Param('taskId') taskId: string) {
@@ -131,7 +131,7 @@ export class McpServerController {
   }
 
   /** The sign-in status of each tool server, without a request to any of them. */
-  @ApiOperation({ summary: 'Which tool servers have to be signed in at' })
+  @ApiOperation({ summary: 'The sign-in status of the user’s tool servers' })
   @Access({ for: 'user', action: 'list', of: 'tools' })
   @Get('auth_status')
   async authStatus(@CurrentUser() { userId }: SignedInUser) {
