@@ -1,4 +1,4 @@
-/** What was opened, to be let go of in the reverse order: each of them, also when one before it cannot be. */
+/** Opened resources. They are closed in reverse order; a failure does not keep the remaining ones open. */
 export class Closers {
   private readonly closers: (() => Promise<unknown>)[] = [];
 
@@ -8,7 +8,7 @@ export class Closers {
     return made;
   }
 
-  /** @throws AggregateError of what went wrong, at the end */
+  /** Closes all resources. @throws AggregateError of the failures, after all were tried */
   async close(): Promise<void> {
     const failures: unknown[] = [];
     for (const close of this.closers.splice(0).reverse()) {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { type Command, Commands } from '../../kernel/commands.js';
 
-/** Commands over the bus of Nest, which finds their handlers in the modules. */
+/** Dispatches commands over Nest's CommandBus, which finds the handlers in the modules. */
 @Injectable()
 export class NestCommands extends Commands {
   constructor(private readonly bus: CommandBus) {

@@ -12,17 +12,17 @@ export const DATABASE = 'verbatim';
 
 const CREATION_TIMEOUT_MS = 120_000;
 
-/** Only with the password, and only from this machine. */
+/** Accepts connections only with the password and only from this machine. */
 const HOST_BASED_AUTHENTICATION = ['host all all 127.0.0.1/32 scram-sha-256', 'local all all scram-sha-256', ''].join('\n');
 
-/** Many of them slow down who guesses a password. This one has 192 random bits, and both sides pay for each of them at each connection. */
+/** SCRAM iterations slow down password guessing. With 192 random bits guessing is impossible, and each connection pays for them. */
 const ITERATIONS = 1;
 
 export type Cluster = Readonly<{ directory: string; argument: string; password: string }>;
 
 type Place = Readonly<{ root: string; binaries: Binaries; user: UnixUser | undefined; sync: boolean }>;
 
-/** The data files under a root, made at the first start: whole or not at all. */
+/** Opens the data files under a root. The first start creates them atomically. */
 export async function openCluster(place: Place): Promise<Cluster> {
   const { root, binaries, user } = place;
   const directory = join(root, 'cluster');
@@ -58,13 +58,13 @@ async function create(place: Place, directory: string): Promise<void> {
 const passwordFile = ({ root }: Place): string => join(root, 'password');
 
 async function passwordOf(place: Place, directory: string): Promise<string> {
-  // A disk that was full leaves an empty file.
+  // A full disk may have left an empty file.
   const isKept = (statSync(passwordFile(place), { throwIfNoEntry: false })?.size ?? 0) > 0;
   if (!isKept) await setPassword(place, directory);
   return readFileSync(passwordFile(place), 'utf8');
 }
 
-/** The server itself, alone with the data and reading its standard input, so that no password stands in a command line. */
+/** Sets a password by the server in single-user mode, which reads standard input, so that no command line shows the password. */
 async function setPassword(place: Place, directory: string, more = ''): Promise<void> {
   const password = randomBytes(24).toString('base64url');
   const data = ['-D', argumentFor(directory, place.user), ...(place.sync ? [] : ['-F'])];
@@ -84,17 +84,17 @@ async function run(place: Place, cwd: string, program: string, args: readonly st
     stdio: ['pipe', 'ignore', 'pipe'],
     timeout: CREATION_TIMEOUT_MS,
   });
-  // A program that has ended does not read; what it said is told below.
+  // A program that has ended does not read its input. Its output is reported below.
   child.stdin.on('error', () => undefined).end(input);
   const [status, stderr] = await Promise.all([ended(child), text(child.stderr)]).catch((cause: Error) => {
     throw new NoEmbeddedPostgres(`${program} failed: ${cause.message}`, { cause });
   });
-  // Alone with the data, the server reports a failed statement and goes on.
+  // In single-user mode the server reports a failed statement and continues.
   if (status !== 0 || /^(ERROR|FATAL)|(ERROR|FATAL): /m.test(stderr))
     throw new NoEmbeddedPostgres(`${program} failed: ${stderr}`);
 }
 
-/** With which status a process ends; `null` where a signal ended it. */
+/** The exit status of a process; `null` if a signal ended it. */
 const ended = (child: ChildProcess): Promise<number | null> =>
   new Promise((resolve, reject) => {
     child.once('error', reject).once('close', resolve);

@@ -4,32 +4,32 @@ import { isSocketAway } from '../../kernel/unix-socket.js';
 
 export type DatabaseOptions = Readonly<{
   url: string;
-  /** The Unix socket of the server, which costs less than the address in the URL where there is one. */
+  /** The path of the server's Unix socket, if it has one. It is faster than the address in the URL. */
   socket?: string | undefined;
-  /** Shown by the server beside each connection. */
+  /** The application name that the server shows for each connection. */
   name: string;
   connections?: number;
   statementTimeoutMs?: number;
-  /** More settings of each session, as the server names them. */
+  /** Further session settings, by the server's names. */
   settings?: Readonly<Record<string, string | number>>;
 }>;
 
 const CONNECTIONS_DEFAULT = 10;
 const CONNECT_TIMEOUT_SECONDS = 5;
 const STATEMENT_TIMEOUT_MS = 30_000;
-/** A transaction whose owner stalls must not hold its locks for longer. */
+/** The longest time that a stalled transaction may hold its locks. */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000;
-/** How soon the server notices that a client is gone without a word; until then its locks stay taken. In seconds. */
+/** How soon the server notices a client that disappeared, in seconds. The client's locks are held until then. */
 export const KEEPALIVES = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };
-/** The driver's own would fail at `infinity` and at years that do not have four digits, or make other years of them. */
+/** The driver's own conversion fails at `infinity`, and fails at or changes years without four digits. */
 export const TYPES = { timestamptz: { to: 1184, from: [1184], serialize: asTimestamp, parse: fromTimestamp } };
 const RECONNECT_MS_MIN = 50;
 const RECONNECT_MS_MAX = 1_000;
 
-/** The repairs of postgres.js that this program counts on, as the patch of it in `patches/` numbers them. */
+/** The number of repairs that the patch in `patches/` makes to postgres.js. */
 const REPAIRS = 5;
 
-/** postgres.js as it is published: a connection that dies in a transaction may end the process, or mix two transactions. */
+/** postgres.js is unpatched: a connection that breaks in a transaction may end the process or mix two transactions. */
 export class DriverUnrepaired extends Error {
   override readonly name = 'DriverUnrepaired';
   constructor() {
@@ -44,7 +44,7 @@ export function refuseUnrepaired(driver: object & { repairs?: number }): void {
   if (driver.repairs !== REPAIRS) throw new DriverUnrepaired();
 }
 
-/** A pool of connections. It connects when first asked, and again whenever the server comes back. @throws DriverUnrepaired */
+/** A pool of connections. It connects on first use and reconnects after an outage. @throws DriverUnrepaired */
 export function openDatabase({ url, socket, name, connections, statementTimeoutMs, settings }: DatabaseOptions): Sql {
   refuseUnrepaired(postgres);
   return postgres(url, {
@@ -85,15 +85,15 @@ const CLIENT_CODES = new Set([
 ]);
 
 /**
- * SQLSTATE classes and codes that say something about the server and nothing about the statement: connection (08), resources
- * (53), operator intervention such as shutdown, crash and time-out (57), its files (58); and a failed-over server that is read-only.
+ * SQLSTATE classes and codes that concern the server and not the statement: connection (08), resources (53), operator
+ * intervention such as shutdown, crash and timeout (57), system errors (58), and a read-only server after a failover (25006).
  */
 const SERVER_STATES = /^(08|53|57|58)|^25006$/;
 
-/** Victims of one another: run again, the statement may pass. */
+/** Conflicts between transactions. The statement may succeed when it is repeated. */
 const CONFLICT_STATES = /^(40001|40P01|55P03)$/;
 
-/** Whether the server could not be reached, went away or could not work, so that the outcome of a statement is unknown. */
+/** Whether the server was unreachable, disconnected or failed. The outcome of the statement is unknown. */
 export function isConnectionError(error: unknown): boolean {
   const code = (error as { code?: unknown } | undefined)?.code;
   if (typeof code !== 'string') return false;
@@ -101,6 +101,6 @@ export function isConnectionError(error: unknown): boolean {
   return CLIENT_CODES.has(code) || isSocketAway(error);
 }
 
-/** Whether running the statement again can end otherwise. */
+/** Whether the statement may succeed when it is repeated. */
 export const isPassing = (error: unknown): boolean =>
   isConnectionError(error) || (error instanceof postgres.PostgresError && CONFLICT_STATES.test(error.code));

@@ -5,23 +5,23 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startOf } from './process-table.js';
 
-/** Another living process already uses the directory. */
+/** Another running process uses the directory. */
 export class DirectoryInUse extends Error {
   override readonly name = 'DirectoryInUse';
 }
 
 export type DirectoryLock = Readonly<{ release(): void }>;
 
-/** How often an owner shows that it lives, and after which silence one on another host (or in another container) counts as dead. */
+/** The heartbeat interval of an owner, and the silence after which an owner on another host or in another container counts as dead. */
 const SIGN_OF_LIFE_MS = 2_000;
 export const SILENCE_MAX_MS = 8_000;
 const ATTEMPTS_MAX = 100;
 const POLL_MS = 100;
 
 /**
- * Makes this process the one owner of a directory until `release`. The lock names its owner by host, pid and start time,
- * so that one left behind by a dead process, even if its pid lives again in another, is taken over. @throws DirectoryInUse, or
- * an error that says what stands in its place
+ * Makes this process the only owner of a directory until `release`. The lock identifies its owner by host, pid and start time, so
+ * that the lock of a dead process is taken over even if its pid was reused. @throws DirectoryInUse, or an error that names what
+ * is at the path of the lock file
  */
 export async function lockDirectory(lockFile: string): Promise<DirectoryLock> {
   if (statSync(lockFile, { throwIfNoEntry: false })?.isDirectory())
@@ -52,17 +52,17 @@ function held(lockFile: string, own: string): DirectoryLock {
   };
 }
 
-/** Where no file can be opened for a while, as when too many are open, the next sign is given in its time. */
+/** Writes a heartbeat. If no file can be opened at the moment, the next heartbeat follows at its interval. */
 function showLife(lockFile: string, own: string): void {
   const now = new Date();
   try {
     if (contentOf(lockFile) === own) utimesSync(lockFile, now, now);
   } catch {
-    // Thrown out of a timer it would end the process.
+    // An error thrown in a timer would end the process.
   }
 }
 
-/** Processes of this host can be looked up; of those elsewhere only the signs of life are seen. */
+/** Looks processes of this host up. For owners on other hosts only the heartbeat counts. */
 function stateOf(lockFile: string, owner: string): 'alive' | 'dead' | 'unsure' | 'gone' {
   const [, host, pid, start] = /^(\S+) (\d+) (.+)\n$/.exec(owner) ?? [];
   if (host === hostname()) return startOf(Number(pid)) === start ? 'alive' : 'dead';
@@ -71,7 +71,7 @@ function stateOf(lockFile: string, owner: string): 'alive' | 'dead' | 'unsure' |
   return Date.now() - seen > SILENCE_MAX_MS ? 'dead' : 'unsure';
 }
 
-/** The file appears with its content or not at all: a link cannot replace, and never shows half a file. */
+/** Creates a file with its content atomically. A hard link never replaces a file and never shows a partial one. */
 function createWhole(path: string, content: string): boolean {
   const draft = `${path}.${randomUUID()}`;
   try {
@@ -86,7 +86,7 @@ function createWhole(path: string, content: string): boolean {
   }
 }
 
-/** Of two that found the same stale lock, the slower may catch the faster one's fresh lock: it puts that back. */
+/** Moves a stale lock away. If another process has replaced it meanwhile, puts that process's lock back. */
 function moveAsideIfSame(path: string, stale: string): void {
   const aside = `${path}.${randomUUID()}`;
   try {

@@ -16,9 +16,9 @@ import { serverUser } from './unix-user.js';
 
 export type EmbeddedPostgres = Readonly<{
   url: string;
-  /** Where it also listens, without the way through the network; undefined where its path is too long for a socket. */
+  /** The path of its Unix socket; undefined if the path would be too long. */
   socket: string | undefined;
-  /** Why the server does not run at the moment; undefined while it runs. */
+  /** Why the server is not running; undefined while it runs. */
   outage(): EmbeddedOutage | undefined;
   stop(): Promise<void>;
 }>;
@@ -26,12 +26,12 @@ export type EmbeddedPostgres = Readonly<{
 type EmbeddedOutage = Readonly<{ text: string; isDiskFull: boolean }>;
 
 const LOG_BYTES_MAX = 10 * 1024 * 1024;
-/** A free port may be taken by another before the server has it. */
+/** Another process may take a free port before the server binds it. */
 const PORTS_TRIED_MAX = 5;
 const POLL_MS = 50;
-/** What the server calls its socket, and the lock beside it. */
+/** The file name of the server's socket and of its lock file, without the port. */
 const SOCKET = '.s.PGSQL';
-/** The system's limit for the path of a socket: 104 bytes, on Linux 108, with the byte that ends it. */
+/** The system's limit for a socket path is 104 bytes (108 on Linux), including the terminating byte. */
 export const SOCKET_PATH_BYTES_MAX = 103;
 
 const SETTINGS = [
@@ -51,8 +51,8 @@ const DURABLE = ['fsync=on', 'synchronous_commit=on'];
 const FOR_TESTS = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=on', 'max_connections=300', 'autovacuum_naptime=10s'];
 
 /**
- * A Postgres of our own under `<dataDir>/postgres`, on a free port of this machine and behind a generated password. It ends
- * with us, however we end; what an earlier owner left behind running is stopped first. @throws DirectoryInUse, NoEmbeddedPostgres
+ * Starts an embedded Postgres under `<dataDir>/postgres`, on a free local port and with a generated password. It ends with this
+ * process, even after a crash. A server that an earlier owner left running is stopped first. @throws DirectoryInUse, NoEmbeddedPostgres
  */
 export async function startEmbeddedPostgres(options: { dataDir: string; forTests?: boolean }): Promise<EmbeddedPostgres> {
   const root = join(resolve(options.dataDir), 'postgres');
@@ -76,7 +76,7 @@ export async function startEmbeddedPostgres(options: { dataDir: string; forTests
       });
     };
     const { port, postmaster } = await startOnFreePort(run);
-    // At the same address: the pools connect again.
+    // The new server has the same address, so the pools reconnect.
     const again = async () => {
       await clearAway(root, name);
       return run(port);
@@ -97,11 +97,11 @@ export async function startEmbeddedPostgres(options: { dataDir: string; forTests
   }
 }
 
-/** Stands in the command line of the server and in the title of each of its processes, so that they can be found again. */
+/** The cluster name, which appears in the server's command line and process titles, so that they can be found. */
 const clusterName = (root: string): string =>
   `verbatim-${createHash('sha256').update(realpathSync(root)).digest('hex').slice(0, 16)}`;
 
-/** In the folder of the data, which is the server's current one and which nobody else may enter. */
+/** The socket is in the data folder, which is the server's working directory and not accessible to others. */
 const socketIn = (root: string, port: number): string => join(root, 'cluster', `${SOCKET}.${port}`);
 const fits = (socket: string): boolean => Buffer.byteLength(socket) <= SOCKET_PATH_BYTES_MAX;
 
@@ -116,7 +116,7 @@ function serverArguments(cluster: Cluster, name: string, port: number, forTests:
   return ['-D', cluster.argument, ...settings.flatMap((setting) => ['-c', setting])];
 }
 
-/** Ends what an earlier server has left. No process of it remains: the pids in its files are by now unused, or a stranger's. */
+/** Cleans up after an earlier server: ends its processes and removes its pid and lock files, whose pids are stale then. */
 async function clearAway(root: string, name: string): Promise<void> {
   await endLeftBehind(name);
   const cluster = join(root, 'cluster');
@@ -124,7 +124,7 @@ async function clearAway(root: string, name: string): Promise<void> {
   for (const file of files.filter((each) => each === 'postmaster.pid' || each.startsWith(SOCKET))) rmSync(join(cluster, file));
 }
 
-/** This process holds the lock, so a server of these files has lost its owner. */
+/** Ends running servers of this directory. This process holds the lock, so they have lost their owner. */
 async function endLeftBehind(name: string): Promise<void> {
   for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
     for (const { pid } of processesWith(name)) signalIfThere(pid, signal);
@@ -165,7 +165,7 @@ const freePort = (): Promise<number> =>
     });
   });
 
-/** A server that writes to a full disk may be unable to write that to its log, too. */
+/** On a full disk the server may be unable to log the reason, so the free space is checked too. */
 function outageOf({ reason, quickEnds }: ServerOutage, root: string): EmbeddedOutage {
   const isDiskFull = namesFullDisk(reason) || hasNoSpace(root);
   const space = isDiskFull ? ' There is no space left for its files.' : '';

@@ -1,14 +1,14 @@
 import type { Sql } from 'postgres';
 
-/** The server said nothing within the time given. */
+/** The server did not answer in time. */
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
   readonly code = 'CONNECT_TIMEOUT';
 }
 
 /**
- * Connections that are given up when one of them stops answering: a frozen server or a cut cable shows no error, and a query
- * on its way there would wait for as long as TCP has patience.
+ * A pool that replaces all its connections when one stops answering. A frozen server or a cut cable causes no error, and a query
+ * would wait for the TCP timeout.
  */
 export class Pool {
   private current: Sql;
@@ -22,7 +22,7 @@ export class Pool {
     return this.current;
   }
 
-  /** @throws NoAnswer, or what the query throws */
+  /** @throws NoAnswer, or the error of the query */
   async run<T>(query: (sql: Sql) => PromiseLike<T>, timeoutMs: number): Promise<T> {
     const sql = this.current;
     let timer: NodeJS.Timeout | undefined;

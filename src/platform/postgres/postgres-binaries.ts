@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { isReachableBy, type UnixUser } from './unix-user.js';
 
-/** This machine cannot run a Postgres of its own. */
+/** This machine cannot run the embedded Postgres. */
 export class NoEmbeddedPostgres extends Error {
   override readonly name = 'NoEmbeddedPostgres';
 }
@@ -14,7 +14,7 @@ const INSTEAD = 'Set DATABASE_URL to a Postgres server instead.';
 
 export type Binaries = Readonly<{ initdb: string; postgres: string; major: string }>;
 
-/** The Postgres that npm installed, at a place where the user can run it. @throws NoEmbeddedPostgres */
+/** The Postgres installed by npm, at a path where the server's user can run it. @throws NoEmbeddedPostgres */
 export function binariesFor(user: UnixUser | undefined, platform = `${process.platform}-${process.arch}`): Binaries {
   const { directory, version } = installedPackage(platform);
   const usable = (!user || isReachableBy(user, join(directory, 'native/bin/postgres'))) && healLinks(directory);
@@ -35,7 +35,7 @@ function installedPackage(platform: string): { directory: string; version: strin
   }
 }
 
-/** npm packages carry no symbolic links: the package lists them for an install script, which may not have run. False when we may not. */
+/** Creates the package's symbolic links, which npm omits and whose install script may not have run. False without write permission. */
 function healLinks(directory: string): boolean {
   const links = JSON.parse(readFileSync(join(directory, 'native/pg-symlinks.json'), 'utf8')) as {
     source: string;
@@ -55,7 +55,7 @@ function healLinks(directory: string): boolean {
   return true;
 }
 
-/** A copy under the temporary directory that anyone may run and only we may change, made once per version. */
+/** A copy in the temporary directory, created once per version. Everyone may run it; only this user may change it. */
 function reachableCopy(directory: string, version: string): string {
   const copy = join(tmpdir(), `verbatim-postgres-${version}-${process.getuid?.()}`);
   if (isOurs(copy) && hasAllOf(directory, copy)) return copy;
@@ -77,7 +77,7 @@ function isOurs(directory: string): boolean {
   return stat !== undefined && stat.isDirectory() && stat.uid === process.getuid?.() && (stat.mode & 0o022) === 0;
 }
 
-/** The temporary directory is swept by others now and then. */
+/** Whether the copy is complete. The system may delete files in the temporary directory. */
 function hasAllOf(original: string, copy: string): boolean {
   return filesIn(join(original, 'native')).every((file) => {
     const path = relative(original, file);

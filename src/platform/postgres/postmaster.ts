@@ -13,10 +13,10 @@ export type ServerProcess = Readonly<{
   settings: readonly string[];
 }>;
 
-/** A server that did not come up, with the end of its log; `reason` is short and names nothing that a user has stored. */
+/** The server did not start. The message has the end of its log; `reason` is short and contains no user data. */
 export class PostgresDidNotStart extends Error {
   override readonly name = 'PostgresDidNotStart';
-  /** As a file error would say it: waiting mends it. */
+  /** Set as in a file error, because waiting may help. */
   readonly code?: 'ENOSPC';
   constructor(
     message: string,
@@ -27,17 +27,18 @@ export class PostgresDidNotStart extends Error {
   }
 }
 
-/** After a crash the server first replays up to `max_wal_size` of its journal. */
+/** After a crash the server first replays up to `max_wal_size` of WAL. */
 const START_TIMEOUT_MS = 120_000;
-/** How long a stop may write out what is in memory before the server is told to leave everything as it is. */
+/** How long a fast shutdown may take before the server gets an immediate one. */
 export const STOP_TIMEOUT_MS = 10_000;
 const POLL_MS = 10;
 const LOG_TAIL_BYTES = 16_384;
 const LOG_TAIL_CHARACTERS = 2_000;
 
 /**
- * Runs the server and a watcher beside it. The watcher reads our end of a pipe: whether we close it or die in whatever
- * way, it ends, and the server gets SIGINT, its order for a fast shutdown. A session of its own keeps a Ctrl-C meant for us from it.
+ * Runs the server with a watcher process. The watcher reads a pipe whose other end this process holds. When this process closes it
+ * or ends in any way, the watcher sends SIGINT to the server, which requests a fast shutdown. The server has its own session, so
+ * that it does not receive a Ctrl-C.
  */
 const WATCHED = `
 exec 3<&0 </dev/null
@@ -52,20 +53,20 @@ kill "$watcher" 2>/dev/null
 exit "$code"
 `;
 
-/** The environment of every server program: nothing of ours. */
+/** The environment of the server programs. Nothing of this process's environment is passed on. */
 export const SERVER_ENVIRONMENT = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
-/** The root may own directories on the way to the cluster that the server's user cannot enter; Linux lets it stay in one it was started in. */
+/** The server's user may not be able to enter a parent directory of the cluster. On Linux it can still use its working directory. */
 export const directoryArgument = (cluster: string, reachable: boolean): string => (reachable ? cluster : '/proc/self/cwd');
 
 export class Postmaster {
   private constructor(
     private readonly child: ChildProcess,
-    /** Resolves when the server has ended, however it did, with how and why. */
+    /** Resolves with the reason when the server has ended in any way. */
     readonly exited: Promise<string>,
   ) {}
 
-  /** Resolves once the server takes connections. @throws PostgresDidNotStart */
+  /** Resolves once the server accepts connections. @throws PostgresDidNotStart */
   static async start(server: ServerProcess): Promise<Postmaster> {
     const log = openSync(server.logFile, 'a', 0o600);
     const logStart = fstatSync(log).size;
@@ -101,13 +102,13 @@ export class Postmaster {
         );
       }
     }
-    // A process that forgets to stop its server may end all the same; the watcher stops the server then.
+    // The child does not keep this process running. The watcher stops the server when this process ends.
     child.unref();
     (child.stdin as unknown as { unref(): void }).unref();
     return new Postmaster(child, exited);
   }
 
-  /** A fast shutdown: open transactions are rolled back, everything committed is written out. */
+  /** Requests a fast shutdown: open transactions are rolled back and committed data is written to disk. */
   async stop(): Promise<void> {
     this.child.ref();
     this.child.stdin!.destroy();
@@ -119,7 +120,7 @@ export class Postmaster {
   }
 }
 
-/** The server writes its state into the last line of its pid file. */
+/** Whether the server is ready, from the last line of its pid file. */
 function isReady(cluster: string): boolean {
   try {
     const lines = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n');
@@ -129,7 +130,7 @@ function isReady(cluster: string): boolean {
   }
 }
 
-/** The end of what one run of the server has written to its log. */
+/** The end of the log of one run of the server. */
 function writtenSince(logFile: string, start: number): string {
   try {
     const from = Math.max(start, statSync(logFile).size - LOG_TAIL_BYTES);
@@ -145,7 +146,7 @@ function writtenSince(logFile: string, start: number): string {
   }
 }
 
-/** How the server ended, and what it said of it. Only these two levels: errors of statements may quote what users have stored. */
+/** How the server ended, with its last PANIC or FATAL message. Other levels may quote user data. */
 export function reasonOf(how: string, log: string): string {
   const said = (level: string) => [...log.matchAll(new RegExp(`${level}:  (.*)`, 'g'))].at(-1)?.[0].replace(/\s+/g, ' ');
   return [how, said('PANIC') ?? said('FATAL')].filter((each) => each !== undefined).join(' ');

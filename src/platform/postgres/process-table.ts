@@ -5,12 +5,12 @@ export type Process = Readonly<{ pid: number; command: string }>;
 
 const fromProc = process.platform === 'linux';
 
-/** When a process was started, in the words of the operating system, or undefined when there is no such process. */
+/** The start time of a process, in the operating system's notation; undefined if there is no such process. */
 export function startOf(pid: number): string | undefined {
   try {
     if (!fromProc) return ps('-o', 'lstart=', '-p', String(pid)).trim() || undefined;
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name in parentheses may itself hold blanks and parentheses; the start is the 20th field after it.
+    // The name in parentheses may contain spaces and parentheses. The start time is the 20th field after it.
     const afterName = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return afterName[0] === 'Z'
       ? undefined
@@ -20,7 +20,7 @@ export function startOf(pid: number): string | undefined {
   }
 }
 
-/** The living processes whose command line holds a text. */
+/** The running processes whose command line contains a text. */
 export function processesWith(text: string): Process[] {
   const all = fromProc ? procEntries() : psEntries();
   return all.filter(({ pid, command }) => pid !== process.pid && command.includes(text));

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DATABASE } from './cluster.js';
 
-/** Which line of its pid file the server keeps its port in, counted from 0. */
+/** The index of the line in the server's pid file that holds the port. */
 const PORT_LINE = 3;
 
-/** The address of the server that another process of this machine runs on a data directory; undefined when there is none. */
+/** The URL of the server that another local process runs on a data directory; undefined if none runs. */
 export function runningPostgres(dataDir: string): string | undefined {
   const root = join(resolve(dataDir), 'postgres');
   try {

@@ -2,18 +2,18 @@ import { setTimeout as pause } from 'node:timers/promises';
 import postgres from 'postgres';
 import { KEEPALIVES } from './database.js';
 
-/** Names the lock among others in the database. */
+/** The key of the advisory lock. */
 const LOCK = 0x7665_7262;
-/** A predecessor that has just been killed may still be known to Postgres for a moment. */
+/** Postgres may still hold the session of a predecessor that has just been killed. */
 const CLAIM_WAIT_MS = 5_000;
 const CLAIM_RETRY_MS = 250;
-/** How often the claim is confirmed: a lost connection loses it, a new one takes it again. */
+/** How often the claim is confirmed. A lost connection loses the lock, and a new one takes it again. */
 const CONFIRM_MS = 2_000;
 
-/** Longer than the server takes to notice a connection that broke without a word. */
+/** Longer than the server takes to notice a broken connection. */
 const FOREIGN_MS = 30_000;
 
-/** Another service without NATS works on this database; neither would hear of what the other does. */
+/** Another service without NATS uses this database. The two would not receive each other's signals. */
 export class DatabaseInUse extends Error {
   override readonly name = 'DatabaseInUse';
   constructor() {
@@ -24,8 +24,8 @@ export class DatabaseInUse extends Error {
 export type SoleOwnership = Readonly<{ release(): Promise<void> }>;
 
 /**
- * Claims a database for one process: signals and leases within a process are of no use to a second one. The claim ends
- * with the process, however that ends. @throws DatabaseInUse
+ * Claims a database for this process alone, because signals and leases within a process do not reach another one. The claim ends
+ * with the process, even after a crash. @throws DatabaseInUse
  */
 export async function claimDatabaseAlone(url: string, onLost: (error: DatabaseInUse) => void): Promise<SoleOwnership> {
   const sql = postgres(url, { max: 1, idle_timeout: 0, max_lifetime: null, connection: KEEPALIVES, onnotice: () => {} });
@@ -44,10 +44,10 @@ export async function claimDatabaseAlone(url: string, onLost: (error: DatabaseIn
   let foreignSince: number | undefined;
   const confirm = async (): Promise<void> => {
     foreignSince = (await claim()) ? undefined : (foreignSince ?? Date.now());
-    // Our own last connection may be what still holds it; somebody else does not let go.
+    // The lock may be held by this process's own lost connection. Another process holds it for longer.
     if (foreignSince !== undefined && Date.now() - foreignSince > FOREIGN_MS) onLost(new DatabaseInUse());
   };
-  // While Postgres is away no other process can claim it either.
+  // While Postgres is unavailable, no other process can claim the database either.
   const timer = setInterval(() => void confirm().catch(() => undefined), CONFIRM_MS).unref();
   return {
     release: async () => {

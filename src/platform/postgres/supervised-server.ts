@@ -1,16 +1,16 @@
 import type { Timing } from '../../kernel/timing.js';
 import { backOffMs } from '../supervision/back-off.js';
 
-/** A server that runs; `exited` resolves with the reason once it has ended, however it did. */
+/** A running server. `exited` resolves with the reason when it has ended in any way. */
 export type ServerRun = Readonly<{ exited: Promise<string>; stop(): Promise<void> }>;
 
-/** Why a server does not run at the moment, and how often in a row it has ended soon. */
+/** Why a server is not running, and how many times in a row it ended soon after its start. */
 export type ServerOutage = Readonly<{ reason: string; quickEnds: number }>;
 
-/** A server that has run for so long was sound: its next end counts as the first one again. */
+/** After running for this long, the next end counts as the first one again. */
 export const STEADY_MS = 60_000;
 
-/** Keeps a server running: whenever it ends by itself it is started again, ever less often while it ends soon, and for ever. */
+/** Keeps a server running. Whenever it ends, it is started again, with a growing delay while it ends soon, without a limit. */
 export class SupervisedServer {
   private readonly stopping = new AbortController();
   private current: Promise<ServerRun | undefined>;
@@ -18,7 +18,7 @@ export class SupervisedServer {
 
   constructor(
     first: ServerRun,
-    /** Starts the server; `reason` of what it throws, or else the message, says why it did not start. */
+    /** Starts the server. The `reason` of its error, or else the message, says why it did not start. */
     private readonly start: () => Promise<ServerRun>,
     private readonly timing: Timing,
   ) {
@@ -31,7 +31,7 @@ export class SupervisedServer {
     return this.latest;
   }
 
-  /** Stops the server, also one that is being started, and starts none any more. */
+  /** Stops the server, also while it is starting, and does not start it again. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await (await this.current)?.stop();

@@ -3,10 +3,10 @@ import { dirname } from 'node:path';
 
 export type UnixUser = Readonly<{ uid: number; gid: number }>;
 
-/** What Linux distributions and macOS agree to leave without rights. */
+/** The unprivileged user `nobody` of Linux distributions and macOS. */
 const NOBODY: UnixUser = { uid: 65534, gid: 65534 };
 
-/** Whom the server runs as: ourselves, but Postgres refuses root, which therefore lends it the user `nobody`, or the owner of the data. */
+/** The user of the server: this process's own, except for root, which Postgres refuses. Root uses the owner of the data or `nobody`. */
 export function serverUser(dataDirectory: string): UnixUser | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const existing = lstatSync(dataDirectory, { throwIfNoEntry: false });
@@ -22,7 +22,7 @@ function nobody(): UnixUser {
   }
 }
 
-/** Whether a user may read a file or enter a directory, by the owner's and everybody's bits along its whole path. */
+/** Whether a user may read a file or enter a directory, by the permission bits of owner and others along the path. */
 export function isReachableBy(user: UnixUser, path: string): boolean {
   const allows = (entry: string, wanted: number): boolean => {
     const { uid, mode } = statSync(entry);

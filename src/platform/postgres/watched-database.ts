@@ -2,25 +2,25 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Sql } from 'postgres';
 
 const LOOK_EVERY_MS = 1_000;
-/** A server that is asked for next to nothing and says nothing for so long is taken for frozen. */
+/** A server that does not answer a trivial query for this long counts as frozen. */
 const SILENCE_MS_MAX = 5_000;
-/** What came while this process was busy itself still counts. */
+/** Extra time for an answer that arrived while this process was busy. */
 const AFTERTHOUGHT_MS = 100;
 
 export type Watching = Readonly<{
   open: () => Sql;
-  /** A connection of its own to the same server: that others are busy must not count as silence. */
+  /** A separate connection to the same server, because busy connections must not count as silent. */
   probe: () => Sql;
   lookEveryMs?: number;
   silenceMsMax?: number;
 }>;
 
 /**
- * A database for many callers who wait without an end of their own. Of a frozen server, or one behind a cut cable, nothing
- * is heard: its connections are given up all at once, so that waiting callers are told, and opened anew.
+ * A database for many callers without timeouts of their own. A frozen server, or one behind a cut cable, causes no error. When the
+ * server is silent, all connections are replaced, and the waiting queries fail.
  */
 export class WatchedDatabase {
-  /** Stands for whichever connections are good at the moment. */
+  /** A proxy for the current connections. */
   readonly sql: Sql;
   private current: Sql;
   private probe: Sql;
@@ -52,7 +52,7 @@ export class WatchedDatabase {
     }
   }
 
-  /** A server that refuses or drops connections is away, but not silent: its callers are told anyway. */
+  /** Whether the server is silent. A server that refuses or drops connections is not: its callers get an error anyway. */
   private async isSilent(): Promise<boolean> {
     const { silenceMsMax = SILENCE_MS_MAX } = this.options;
     const over = new AbortController();
@@ -70,7 +70,7 @@ export class WatchedDatabase {
   }
 }
 
-/** Everything that can be done with the one can be done with the other. */
+/** A proxy that forwards everything to the current `Sql`. */
 function proxyFor(current: () => Sql): Sql {
   const target = (() => undefined) as unknown as Sql;
   return new Proxy(target, {
