@@ -24,7 +24,7 @@ function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** The machine's own. */
+/** The timers, clock and random numbers of Node.js. */
 export const systemTiming: Timing = {
   elapsedMs: () => performance.now(),
   pause,

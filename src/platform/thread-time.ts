@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 
-/** Linux tells processor time in hundredths of a second, whatever its clock. */
+/** Linux reports CPU time in hundredths of a second. */
 const TICK_MS = 10;
 
-/** The processor time that a thread of this process has had, by the id that the system gives it; undefined where the system does not tell. */
+/** The CPU time of a thread of this process in milliseconds, by its system id; undefined where the system does not report it. */
 export function threadTimeMs(thread: string): number | undefined {
   try {
     const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8');
-    // The name in parentheses may itself hold blanks and parentheses; the times are the 12th and 13th field after it.
+    // The name in parentheses may contain spaces and parentheses. The times are the 12th and 13th field after it.
     const [user, system] = stat
       .slice(stat.lastIndexOf(')') + 2)
       .split(' ')
@@ -18,7 +18,7 @@ export function threadTimeMs(thread: string): number | undefined {
   }
 }
 
-/** For the program of a thread: what it is called in the system, or an empty text. */
+/** Code for a thread's program that returns its system id, or an empty string. */
 export const OWN_THREAD = `(() => {
   try { return require('node:fs').readlinkSync('/proc/thread-self').split('/').at(-1); } catch { return ''; }
 })()`;

@@ -15,22 +15,22 @@ import { RowBatch } from './row-batch.js';
 import { changeRows, insertRows, removeRows, rowsOf } from './row-statements.js';
 import { SetBatch } from './set-batch.js';
 
-/** How many changes of rows are gathered before they are sent. */
+/** Number of row changes that are collected before they are sent. */
 const GATHERED_ROWS_MAX = 10_000;
 
-/** Where the tables are that projections name without their schema. By default the transaction has entered it. */
+/** How table names without a schema are resolved. By default the transaction has set the search path. */
 export type TablePlace = Readonly<{
-  /** The name by which a table is found. */
+  /** The qualified name of a table. */
   named: (table: string) => string;
-  /** Called before a written statement is sent, in which names stay bare. */
+  /** Called before a handwritten statement is sent, whose table names have no schema. */
   enter: () => void;
 }>;
 
 const ENTERED: TablePlace = { named: (table) => table, enter: () => undefined };
 
 /**
- * Sends changes so that the tables end up as if each had been sent by itself, in order; yet without waiting for answers,
- * and changes of rows many at a time.
+ * Sends changes with the same result as sending each by itself, in order, but without waiting for answers and with many row
+ * changes in one statement.
  */
 export class ChangeBatch {
   private readonly answers: Promise<unknown>[] = [];
@@ -67,7 +67,7 @@ export class ChangeBatch {
     }
   }
 
-  /** Sends what is left and waits for all answers. @throws the first refusal */
+  /** Sends the remaining changes and waits for all answers. @throws the first error */
   async sent(): Promise<void> {
     this.flush();
     for (const [{ key, statement }, keys] of this.derived) {
@@ -86,7 +86,7 @@ export class ChangeBatch {
     this.size++;
   }
 
-  /** A row that changes or goes would not be found as the statements of sets from before found it. */
+  /** Sends earlier set statements first if they use the table, because they must see its rows before this change. */
   private afterSetsOf(table: string): void {
     if (this.sets.concerns(table)) this.flush();
   }
@@ -124,13 +124,13 @@ export class ChangeBatch {
 
   private send(statement: Statement): void {
     const answer = statement.execute();
-    // The first refusal is thrown by `sent`; until then none of them goes unhandled.
+    // `sent` throws the first error. This handler prevents unhandled rejections until then.
     answer.catch(() => undefined);
     this.answers.push(answer);
   }
 }
 
-/** Sends one event's changes and waits for each: for when a refusal must be known to be this event's. */
+/** Sends the changes of one event and waits for each, so that an error is known to be of this event. */
 export async function sendOneByOne(tx: TransactionSql, changes: readonly Change[]): Promise<void> {
   for (const change of changes) {
     const batch = new ChangeBatch(tx);

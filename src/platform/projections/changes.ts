@@ -5,8 +5,8 @@ import { categoryOf, type StoredEvent } from '../../kernel/event-sourcing/event-
 import type { Definition } from './definition.js';
 
 /**
- * What an event changes, by the projection's own word. Several projections of one event share what `decodes` has decoded.
- * @throws Undecodable, and whatever a handler stumbles over
+ * The changes that a projection makes for an event. Several projections share the event that `decodes` has decoded.
+ * @throws Undecodable, and the error of a handler
  */
 export function changesOf(
   { projection }: Definition,
@@ -22,7 +22,7 @@ export function changesOf(
   return decoded ? asList(handle(decoded, tx)) : [];
 }
 
-/** Decodes each event once, however many projections ask for it by the same steps. */
+/** A decoder that decodes each event once for all projections with the same codec steps. */
 export function decodingOnce(): typeof decode {
   const known = new Map<StoredEvent, Readonly<{ steps: unknown; decoded: unknown }>>();
   return (codec, event) => {
@@ -38,7 +38,7 @@ export function decodingOnce(): typeof decode {
 const asList = (changes: Change | readonly Change[]): readonly Change[] =>
   Array.isArray(changes) ? (changes as readonly Change[]) : [changes as Change];
 
-/** Whether a filter lets an event pass; the store asks it too, but pages in tests and held events come from elsewhere. */
+/** Whether a projection's filter matches an event. The store filters too, but held events and pages in tests do not come from it. */
 export function concerns(
   { projection: { categories, exceptCategories } }: Definition,
   { stream }: Pick<StoredEvent, 'stream'>,
@@ -47,5 +47,5 @@ export function concerns(
   return (categories?.includes(category) ?? true) && !exceptCategories?.includes(category);
 }
 
-/** What is set aside together with an event. */
+/** The entity that is parked together with an event. */
 export const entityOf = ({ projection }: Definition, event: StoredEvent): string => projection.entity?.(event) ?? event.stream;

@@ -1,15 +1,15 @@
 import type { Sql, TransactionSql } from 'postgres';
 import { BOOK_KEEPING_TABLES } from './schema.js';
 
-/** A table's rows in numbers that do not depend on their order, nor on the schema it stands in. */
+/** A checksum of a table's rows. It does not depend on their order or on the schema. */
 export type TableChecksum = Readonly<{ table: string; columns: string; rows: number; sum: string }>;
 
-/** The first row, in the order of the key, that two schemas do not have alike; null where a side has no such row. */
+/** The first row, in key order, that differs between two schemas. A side without the row has null. */
 export type Difference = Readonly<{ table: string; key: unknown; live: unknown; rebuilt: unknown }>;
 
 type Table = Readonly<{ table: string; columns: readonly string[]; key: readonly string[] }>;
 
-/** The tables of a projection's own: with the columns it writes and its primary key, or all columns where it has none. */
+/** The tables of a projection, with the columns that it writes and the primary key, or all columns if it has no key. */
 async function tablesOf(sql: Sql | TransactionSql, schema: string): Promise<readonly Table[]> {
   return sql<Table[]>`
     select relname as "table",
@@ -25,7 +25,7 @@ async function tablesOf(sql: Sql | TransactionSql, schema: string): Promise<read
     order by relname`;
 }
 
-/** One pass over each table: how many rows, and the sum of their hashes. */
+/** Reads each table once: the number of rows and the sum of their hashes. */
 export async function checksumsOf(sql: Sql | TransactionSql, schema: string): Promise<readonly TableChecksum[]> {
   const sums: TableChecksum[] = [];
   for (const { table, columns } of await tablesOf(sql, schema)) {
@@ -40,14 +40,14 @@ export async function checksumsOf(sql: Sql | TransactionSql, schema: string): Pr
 export const sameChecksums = (one: readonly TableChecksum[], other: readonly TableChecksum[]): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
 
-/** Undefined when both schemas hold the same rows. Reads everything: ask only once the checksums differ. */
+/** The first difference; undefined if both schemas have the same rows. Reads all rows, so call it only if checksums differ. */
 export async function firstDifference(sql: Sql | TransactionSql, live: string, rebuilt: string): Promise<Difference | undefined> {
   const [ours, theirs] = [await tablesOf(sql, live), await tablesOf(sql, rebuilt)];
   for (const { table, columns, key } of ours) {
     const other = theirs.find((candidate) => candidate.table === table);
     if (other?.columns.join() !== columns.join())
       return { table, key: 'columns', live: columns, rebuilt: other?.columns ?? null };
-    // As text: `jsonb` refuses some of what `json` holds, and takes for the same what the checksums tell apart.
+    // Compares text: `jsonb` rejects some values of `json`, and equates values whose checksums differ.
     const rowsOf = (schema: string) => sql`
       select to_jsonb(k) as key, to_json(v)::text as value, count(*) as times
       from ${sql(schema)}.${sql(table)} as t, lateral (select ${columnsOf(sql, key)}) as k, lateral (select ${columnsOf(sql, columns)}) as v

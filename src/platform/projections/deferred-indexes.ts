@@ -3,12 +3,12 @@ import { BOOK_KEEPING_TABLES } from './schema.js';
 
 const MEMORY = '256MB';
 
-/** Which indexes are put off: all, or those of texts alone, by which no change looks for rows. */
+/** Which indexes are deferred: all, or only text indexes, which no change uses to find rows. */
 export type Deferred = 'all' | 'texts';
 
 /**
- * Takes indexes off tables that are about to be filled, and notes how they were. Kept up row by row, an index of
- * scattered values costs more the larger it gets; built at the end from all rows it costs a sort. Keys stay.
+ * Drops the indexes of tables that are about to be filled, and records their definitions. Maintaining an index of scattered values
+ * row by row costs more the larger it grows; building it at the end costs one sort. Primary keys stay.
  */
 export async function deferIndexes(sql: Sql, schema: string, which: Deferred): Promise<void> {
   await sql.begin(async (tx) => {
@@ -26,7 +26,7 @@ export async function deferIndexes(sql: Sql, schema: string, which: Deferred): P
   });
 }
 
-/** Builds what was put off, all or none of it; does nothing the second time. */
+/** Builds all deferred indexes in one transaction. A second call does nothing. */
 export async function buildDeferredIndexes(sql: Sql, schema: string): Promise<void> {
   const [noted] = await sql`select 1 from pg_tables where schemaname = ${schema} and tablename = 'deferred_index'`;
   if (!noted) return;

@@ -3,16 +3,16 @@ import { readFile } from 'node:fs/promises';
 import { type Projection, schemaOf } from '../../../projections/projection.js';
 import { currentVersion } from '../../kernel/event-sourcing/codec.js';
 
-/** A projection with its tables at hand. */
+/** A projection with the DDL of its tables. */
 export type Definition = Readonly<{
   projection: Projection;
   schema: string;
   ddl: string;
-  /** Changes with anything that makes rows written before it different from rows written after it. */
+  /** Identifies the version of the rows: it changes with everything that affects what is written. */
   fingerprint: string;
 }>;
 
-/** The tables were made by another version of the projection, so its statements may not fit them. */
+/** Another version of the projection created the tables, so the statements may not fit them. */
 export class DefinitionChanged extends Error {
   override readonly name = 'DefinitionChanged';
   constructor(projection: string) {
@@ -22,7 +22,7 @@ export class DefinitionChanged extends Error {
 
 const known = new WeakMap<Projection, Promise<Definition>>();
 
-/** Reads the tables of a projection, once. */
+/** The definition of a projection. Its DDL is read once. */
 export function definitionOf(projection: Projection): Promise<Definition> {
   let definition = known.get(projection);
   if (!definition) known.set(projection, (definition = read(projection)));
@@ -34,7 +34,7 @@ async function read(projection: Projection): Promise<Definition> {
   return { projection, schema: schemaOf(projection), ddl, fingerprint: fingerprintOf(projection, ddl) };
 }
 
-/** Of the tables, what is followed, the handled event types in their versions, and what the author of a handler declares. */
+/** Hashes the tables, the filter, the handled event types with their versions, and the version that the author declares. */
 function fingerprintOf({ name, version = 1, categories, exceptCategories, codec, on, every }: Projection, ddl: string): string {
   const handled = Object.keys(on)
     .sort()

@@ -7,28 +7,28 @@ import type { ProjectionWriter } from './projection-writer.js';
 import { writeTogether } from './shared-transaction.js';
 
 /**
- * What happens this close together is written together, unless somebody waits for it. A question and its answer are bursts
- * of events: each written as it came, read models took half of what a question costs, and just when it is to be answered.
+ * Events within this time are written together, unless a caller waits for them. A question and its answer are bursts of events.
+ * Written one by one, read models took half of the cost of a question, at the moment when it was being answered.
  */
 const GATHER_MS = 20;
-/** How long a checkpoint may stay behind a stretch that holds nothing for its projection. */
+/** How long a checkpoint may lag while the log has no events for its projection. */
 const IDLE_CHECKPOINT_MS = 2_000;
-/** How long a transaction waits for a rebuild that holds one of its projections still, before each projection goes alone. */
+/** How long a shared transaction waits for a rebuild that blocks one projection. After that each projection writes alone. */
 const LOCK_MS_MAX = 100;
 
 type Dependencies = Readonly<{ sql: Sql; store: EventStore; progress: Progress; timing: Timing }>;
 
-/** A projection that is up to date, until it leaves. */
+/** A projection of the group. */
 type Member = Readonly<{ writer: ProjectionWriter; leave: () => void; fail: (error: unknown) => void }>;
 
 /**
- * The projections of this process that are up to date: the log is read once for all of them, each event is decoded once,
- * and a stretch of the log is one transaction, however many read models it changes. When such a transaction fails, nothing
- * has changed, and each of its projections goes on alone, which finds out whose fault it is; then they come back.
+ * The up-to-date projections of this process. The log is read once for all of them, each event is decoded once, and a page is one
+ * transaction for all read models. A failed transaction changes nothing: each of its projections then continues alone, which finds
+ * the faulty one, and rejoins the group.
  */
 export class LiveGroup {
   private readonly members = new Set<Member>();
-  /** How far the log was taken; what a new member has to have considered. */
+  /** The position that the group has reached. A new member must have reached it too. */
   private position = -1n;
   private writing: Promise<void> = Promise.resolve();
   private stop = new AbortController();
@@ -39,8 +39,8 @@ export class LiveGroup {
   ) {}
 
   /**
-   * Keeps a projection up to date; resolves once it has to go on alone or `signal` aborts, when nothing of it is under way any
-   * more. @throws what ends the following of the log
+   * Keeps a projection up to date. Resolves when the projection has to continue alone or `signal` aborts, after its last write.
+   * @throws the error that ended following the log
    */
   async keepUp(writer: ProjectionWriter, signal: AbortSignal): Promise<void> {
     if (signal.aborted || (this.members.size > 0 && writer.considered < this.position)) return;
@@ -103,7 +103,7 @@ export class LiveGroup {
     return { events: [], position: this.position, caughtUp: true };
   }
 
-  /** A page with what has come right after it. */
+  /** A page, merged with the pages that arrive within GATHER_MS. */
   private async gathered(page: LogPage, pages: Pages<LogPage>, signal: AbortSignal): Promise<LogPage> {
     if (!page.caughtUp || page.events.length === 0) return page;
     const { progress, timing } = this.dependencies;
@@ -116,7 +116,7 @@ export class LiveGroup {
     return more ? { ...more, events: [...page.events, ...more.events] } : page;
   }
 
-  /** `movesAll`: also the checkpoints of those for which there is nothing. */
+  /** @param movesAll whether the checkpoints of projections without events move too */
   private async write({ events, position }: LogPage, movesAll: boolean): Promise<void> {
     const { sql, progress } = this.dependencies;
     const members = [...this.members];
@@ -127,7 +127,7 @@ export class LiveGroup {
       const portions = parts.map(({ member, own }) => member.writer.portion(position, own));
       if (portions.length > 0) await writeTogether(sql, portions, LOCK_MS_MAX);
     } catch {
-      // Nothing has changed. What went wrong is found by each of them alone.
+      // The transaction changed nothing. Each projection finds the error alone.
       for (const { member } of parts) member.leave();
     }
     const changed = new Set(parts.filter(({ own }) => own.length > 0).map(({ member }) => member));

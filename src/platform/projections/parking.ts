@@ -8,7 +8,7 @@ import { changesOf } from './changes.js';
 import { sendOneByOne } from './change-batch.js';
 import { enter, readCheckpoint, takeOver } from './schema.js';
 
-/** How many events may wait with their parked entities; past it the projection has a bug and stops instead of copying the log. */
+/** Maximum number of held events of parked entities. With more, the projection has a bug and stops instead of copying the log. */
 export const HELD_EVENTS_MAX = 10_000;
 
 export class TooManyHeld extends Error {
@@ -20,11 +20,11 @@ export class TooManyHeld extends Error {
 
 export type Parked = Readonly<{ entity: string; position: string; error: string; since: Date; held: number }>;
 
-/** Sets an entity aside: its rows stay as they are, and its later events wait. */
+/** Parks an entity: its rows stay unchanged, and its later events are held. */
 export const park = (entity: string, event: StoredEvent, fault: unknown): RowChange =>
   insertInto('parked', { entity, position: String(event.position), error: describeFault(fault) });
 
-/** Keeps an event for when its entity is let go. */
+/** Holds an event until its entity is released. */
 export const hold = (entity: string, event: StoredEvent): RowChange =>
   insertInto('held', { position: String(event.position), entity, event: keep(event) });
 
@@ -34,8 +34,8 @@ export const parkedIn = (sql: Sql, schema: string): Promise<Parked[]> => sql<Par
   from ${sql(schema)}.parked order by parked.position`;
 
 /**
- * Tries the held events of parked entities again, of one or of all, in order. An entity is let go once the last of
- * them is applied; what is applied before the next refusal stays applied.
+ * Retries the held events of one or all parked entities, in order. An entity is released after its last held event was applied.
+ * Events that were applied before the next failure stay applied.
  */
 export async function retryParked(
   sql: Sql,
@@ -74,7 +74,7 @@ async function retryEntity(tx: TransactionSql, definition: Definition, entity: s
   return true;
 }
 
-/** Applies one event by itself; undefined when the tables took it. */
+/** Applies one event alone and returns the error; undefined on success. */
 export async function tryEvent(tx: TransactionSql, definition: Definition, event: StoredEvent): Promise<unknown> {
   try {
     await tx.savepoint((inner) => sendOneByOne(inner, changesOf(definition, event, inner)));

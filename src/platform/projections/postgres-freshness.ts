@@ -5,10 +5,10 @@ import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import type { Timing } from '../../kernel/timing.js';
 import type { Progress } from './progress.js';
 
-/** How often the checkpoints of read models that another process writes are looked at while somebody waits for them. */
+/** How often the checkpoints of read models that another process writes are polled while a caller waits. */
 const POLL_MS = 15;
 
-/** After this long the checkpoint is looked at even if this process writes the read model: perhaps it no longer does. */
+/** After this time, the checkpoint is polled even if this process writes the read model, because it may have lost that role. */
 const TRUST_MS = 250;
 
 type Waiter = {
@@ -20,8 +20,8 @@ type Waiter = {
 };
 
 /**
- * Waits on what this process projects by being told, and on what others project by looking. Stores tell of stretches
- * without anything of a read model's only now and then; who waits for long asks the log whether it is in such a stretch.
+ * Waits for read models. This process's own projections report their progress; those of other processes are polled. A checkpoint
+ * moves only occasionally while the log has no events for its read model, so a long wait checks the log for such a gap.
  */
 export class PostgresFreshness extends Freshness {
   private readonly waiters = new Set<Waiter>();
@@ -64,7 +64,7 @@ export class PostgresFreshness extends Freshness {
     for (const waiter of this.waiters) if (this.progress.hasReached(waiter.names, waiter.position)) waiter.done(true);
   }
 
-  /** One loop for all waiters; with Postgres away it goes on looking until the waiters' time is up. */
+  /** The polling loop of all waiters. During an outage of Postgres it continues until their timeouts. */
   private async poll(): Promise<void> {
     if (this.polling) return;
     this.polling = true;
@@ -86,7 +86,7 @@ export class PostgresFreshness extends Freshness {
     return [...names];
   }
 
-  /** A read model whose tables are not there, as while it is rebuilt, does not keep callers from the others. */
+  /** Reads a checkpoint. Missing tables of one read model, as before its first rebuild, do not affect the others. */
   private async look(name: string): Promise<void> {
     const schema = schemaOf(this.projections.get(name)!);
     const [row] = await this.sql<{ position: string }[]>`select position::text from ${this.sql(schema)}.checkpoint`;
@@ -102,7 +102,7 @@ export class PostgresFreshness extends Freshness {
     }
   }
 
-  /** Whose next event lies past the position has reached it. */
+  /** Counts a read model as having reached the position if its next event is past it. */
   private async passQuietStretch(name: string, position: bigint): Promise<void> {
     const after = this.progress.positionOf(name);
     if (after === undefined || after >= position) return;

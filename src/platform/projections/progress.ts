@@ -1,10 +1,10 @@
 import type { Timing } from '../../kernel/timing.js';
 
-/** How far read models are known to be: those that this process writes as they go, others as far as somebody looked. */
+/** The known positions of read models. Those that this process writes are exact; others are as of the last poll. */
 export class Progress {
   private readonly positions = new Map<string, bigint>();
   private readonly ours = new Set<string>();
-  /** How often each of ours may have changed. */
+  /** The number of changes of each read model that this process writes. */
   private readonly changes = new Map<string, number>();
   private readonly watchers = new Set<() => void>();
   private readonly wanted = new Map<string, number>();
@@ -12,29 +12,29 @@ export class Progress {
 
   constructor(private readonly timing: Timing) {}
 
-  /** What was seen in the database: never ahead of the rows, perhaps behind what this process knows of its own. */
+  /** Reports a polled checkpoint. It is never ahead of the rows and may be behind this process's own writes. */
   seen(name: string, position: bigint): void {
     if (position > (this.positions.get(name) ?? -2n)) this.report(name, position);
   }
 
-  /** What this process has written, or, unless it `changed`, knows to hold nothing for the read model. */
+  /** Reports that this process has written up to a position, or, if not `changed`, that no event up to it concerns the read model. */
   wrote(name: string, position: bigint, changed = true): void {
     if (changed || !this.ours.has(name)) this.changes.set(name, (this.changes.get(name) ?? 0) + 1);
     this.ours.add(name);
     this.report(name, position);
   }
 
-  /** Another number after every change to a read model that this process writes; undefined of those of others. */
+  /** A counter of changes to a read model that this process writes; undefined for those of other processes. */
   changesOf(name: string): number | undefined {
     return this.ours.has(name) ? this.changes.get(name) : undefined;
   }
 
-  /** Undefined while it is not known. */
+  /** The position of a read model; undefined if it is not known. */
   positionOf(name: string): bigint | undefined {
     return this.positions.get(name);
   }
 
-  /** Another process may write it from now on. */
+  /** Another process may write the read model from now on. */
   handedOver(name: string): void {
     this.ours.delete(name);
   }
@@ -48,13 +48,13 @@ export class Progress {
     return true;
   }
 
-  /** Calls back on every report until the returned function is called. */
+  /** Calls back on every report. The returned function ends that. */
   watch(onReport: () => void): () => void {
     this.watchers.add(onReport);
     return () => this.watchers.delete(onReport);
   }
 
-  /** Somebody waits for these until the returned function is called: their writer does not wait for more events meanwhile. */
+  /** Registers a waiting caller, so that the writers of these read models do not wait for further events. The returned function ends that. */
   want(names: readonly string[]): () => void {
     const count = (name: string, more: number) => this.wanted.set(name, (this.wanted.get(name) ?? 0) + more);
     for (const name of names) {
@@ -64,7 +64,7 @@ export class Progress {
     return () => names.forEach((name) => count(name, -1));
   }
 
-  /** For the writer of read models: resolves after so long, and at once when somebody wants one of them. */
+  /** The pause of a writer: resolves after `ms`, or at once when a caller waits for one of its read models. */
   lull(names: readonly string[], ms: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted || names.some((name) => (this.wanted.get(name) ?? 0) > 0)) return Promise.resolve();
     return new Promise((resolve) => {

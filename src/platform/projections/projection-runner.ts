@@ -17,21 +17,21 @@ export type RunnerDependencies = Readonly<{
   sql: Sql;
   store: EventStore;
   leadership: Leadership;
-  /** The projections of this process that are up to date. */
+  /** The up-to-date projections of this process. */
   group: LiveGroup;
   progress: Progress;
   timing: Timing;
   log: Logger;
-  /** Where other processes learn why a projection does not get on. */
+  /** Publishes failures to other processes. */
   faults?: ProjectionFaults;
 }>;
 
-/** The part that the writer of a projection plays. */
+/** The name of the leadership for writing a projection. */
 export const writerOf = (projection: string): string => `projection:${projection}`;
 
-/** Keeps one projection's live rows up with the log for as long as this process is the one to do it. */
+/** Keeps the live rows of a projection up to date while this process leads. */
 export class ProjectionRunner {
-  /** Why the last attempt ended, until there is progress again. */
+  /** The error of the last attempt, until there is progress again. */
   failure: string | undefined;
   leading = false;
 
@@ -77,7 +77,7 @@ export class ProjectionRunner {
     return ProjectionWriter.open(sql, this.definition);
   }
 
-  /** Alone while it is behind, then with the others, and alone again after what they could not write together. */
+  /** Follows the log alone while behind, then in the group, and alone again after a failed write of the group. */
   private async follow(writer: ProjectionWriter, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.catchUp(writer, signal);
@@ -104,7 +104,7 @@ export class ProjectionRunner {
         this.getsOn();
         progress.wrote(this.name, writer.considered, page.events.length > 0);
       }
-      // Also says whether this is still the writer: the others must not find out by failing.
+      // This write also checks that this process is still the writer, so that the group's transaction does not fail over it.
       if (writer.position < writer.considered) await writer.write({ events: [], position: writer.considered });
     } finally {
       await pages.close();

@@ -5,12 +5,12 @@ import { partsPlayed } from '../supervision/leadership.js';
 import { DefinitionChanged, definitionOf } from './definition.js';
 import { writerOf } from './projection-runner.js';
 
-/** Whether some process writes it, too: there may be none. */
+/** The status of a projection, and whether any process writes it. */
 export type ProjectionStatus = FollowerStatus & Readonly<{ hasWriter: boolean }>;
 
 type Row = { name: string; position: string; event_at: Date | null; fingerprint: string; parked: number; held: number };
 
-/** Where each projection's live rows stand; one that has no rows yet is about to begin. */
+/** The position of each projection's live rows. A projection without tables has not started yet. */
 export async function projectionStatuses(sql: Sql, projections: readonly Projection[]): Promise<readonly ProjectionStatus[]> {
   const there = new Set(
     (await sql<{ schemaname: string }[]>`select schemaname from pg_tables where tablename = 'checkpoint'`).map(
@@ -44,7 +44,7 @@ export async function projectionStatuses(sql: Sql, projections: readonly Project
   );
 }
 
-/** One statement for all schemas. */
+/** Reads all schemas with one statement. */
 async function read(sql: Sql, projections: readonly Projection[]): Promise<readonly Row[]> {
   if (projections.length === 0) return [];
   const selects = projections.map((projection) => {

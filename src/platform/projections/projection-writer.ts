@@ -10,11 +10,11 @@ import { HELD_EVENTS_MAX, hold, park, TooManyHeld, tryEvent } from './parking.js
 import { type Checkpoint, enter, takeOver } from './schema.js';
 import { type CheckpointMove, FencedOut, moveCheckpoints, type Portion, writeTogether } from './shared-transaction.js';
 
-/** What a writer knows of its schema without asking. */
+/** The writer's knowledge of its schema. */
 type WriterState = {
-  /** The checkpoint's. */
+  /** The position of the checkpoint. */
   position: bigint;
-  /** How far the log was considered: past the checkpoint there may be nothing for this projection for a while. */
+  /** The position up to which the log was scanned. After the checkpoint it may have no events for this projection. */
   considered: bigint;
   epoch: bigint;
   eventAt: Date | null;
@@ -23,8 +23,8 @@ type WriterState = {
 };
 
 /**
- * Writes one projection into one schema, live or shadow. Rows and checkpoint move together, only for the newest writer,
- * and only from where this writer believes the checkpoint to be: a page seen before changes nothing.
+ * Writes one projection into one schema, live or shadow. Rows and checkpoint change in one transaction, only for the newest writer
+ * and only from the checkpoint that this writer expects. A page that was already applied changes nothing.
  */
 export class ProjectionWriter {
   private constructor(
@@ -34,7 +34,7 @@ export class ProjectionWriter {
     private readonly state: WriterState,
   ) {}
 
-  /** Takes the schema over from its present writer. */
+  /** Takes the schema over from its current writer. */
   static async open(sql: Sql, definition: Definition, schema = definition.schema): Promise<ProjectionWriter> {
     const { position, epoch, eventAt }: Checkpoint = await takeOver(sql, schema);
     const parked = await sql<{ entity: string }[]>`select entity from ${sql(schema)}.parked`;
@@ -56,7 +56,7 @@ export class ProjectionWriter {
     return this.state.considered;
   }
 
-  /** There is nothing for this projection up to here. The checkpoint follows with the next events, or when it is moved. */
+  /** Notes that no event up to the position concerns this projection. The checkpoint moves with the next write. */
   pass(position: bigint): void {
     if (position > this.state.considered) this.state.considered = position;
   }
@@ -65,7 +65,7 @@ export class ProjectionWriter {
     return this.state.eventAt;
   }
 
-  /** @throws FencedOut, TooManyHeld, or what is wrong with Postgres; then nothing has changed */
+  /** Applies a page. On an error nothing has changed. @throws FencedOut, TooManyHeld, errors of Postgres */
   async write(page: Pick<LogPage, 'events' | 'position'>): Promise<void> {
     if (page.position <= this.state.position) return;
     const events = this.ownOf(page);
@@ -77,13 +77,13 @@ export class ProjectionWriter {
     }
   }
 
-  /** What a page has for this projection and was not applied before. */
+  /** The events of a page that concern this projection and are not applied yet. */
   ownOf({ events }: Pick<LogPage, 'events'>): readonly StoredEvent[] {
     const { position } = this.state;
     return events.filter((event) => event.position > position && concerns(this.definition, event));
   }
 
-  /** This projection's part in a transaction that moves it to a position, up to which these events are its own. */
+  /** This projection's part of a shared transaction: it applies these events and moves the checkpoint to the position. */
   portion(to: bigint, events: readonly StoredEvent[]): Portion {
     const parked = new Set(this.state.parked);
     let newlyHeld = 0;
@@ -112,7 +112,7 @@ export class ProjectionWriter {
     if (newlyHeld > 0 && this.state.held + newlyHeld > HELD_EVENTS_MAX) throw new TooManyHeld(this.schema);
   }
 
-  /** All at once; answers how many were set aside. An event that cannot even be read, or whose entity is parked already, is. */
+  /** Adds the changes of all events and returns how many events were parked or held: undecodable ones, and those of parked entities. */
   private gather(
     batch: ChangeBatch,
     tx: TransactionSql,
@@ -147,7 +147,7 @@ export class ProjectionWriter {
     }
   }
 
-  /** Finds out which events the tables refuse, and sets aside those alone. */
+  /** Applies the events one by one and parks only those that the tables refuse. */
   private async oneByOne(to: bigint, events: readonly StoredEvent[]): Promise<void> {
     const parked = new Set(this.state.parked);
     const held = await this.sql.begin(async (tx) => {

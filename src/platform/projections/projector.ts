@@ -6,7 +6,7 @@ import { definitionOf } from './definition.js';
 import { LiveGroup } from './live-group.js';
 import { ProjectionRunner, type RunnerDependencies } from './projection-runner.js';
 
-/** All projections of a process. Those that are up to date share their transactions; none waits for, or fails with, another. */
+/** All projections of a process. Up-to-date ones share transactions, but none waits for or fails with another. */
 export class Projector {
   private readonly stopping = new AbortController();
   private readonly leadership: Leadership;
@@ -17,7 +17,7 @@ export class Projector {
     private readonly dependencies: Omit<RunnerDependencies, 'leadership' | 'group'>,
     private readonly projections: readonly Projection[],
   ) {
-    // Every projection listens.
+    // Every projection adds a listener.
     setMaxListeners(0, this.stopping.signal);
     this.leadership = new Leadership(dependencies.sql, dependencies.timing);
   }
@@ -30,12 +30,12 @@ export class Projector {
     this.running = Promise.all(this.runners.map((runner) => runner.run(this.stopping.signal)));
   }
 
-  /** Why a projection makes no progress here, if it is this process's and makes none. */
+  /** Why a projection that this process runs makes no progress; undefined if it does. */
   failureOf(name: string): string | undefined {
     return this.runners.find((runner) => runner.name === name)?.failure;
   }
 
-  /** Stops following, finishes the pages in hand, then lets a standby take over. */
+  /** Stops following, finishes the current pages, and gives the leadership up. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.running;
@@ -43,7 +43,7 @@ export class Projector {
   }
 }
 
-/** What at least one of them wants of the log. */
+/** The filter that matches what any of the filters matches. */
 function unionOf(filters: readonly LogFilter[]): LogFilter {
   const open = filters.filter(({ categories }) => categories === undefined);
   const named = new Set(filters.flatMap(({ categories }) => categories ?? []));

@@ -1,12 +1,12 @@
 import type { LogPage, StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 
-/** How much of the log goes into one transaction: enough to make its price small, little enough to lose to a kill. */
+/** Size of a transaction: large enough to make its overhead small, small enough to repeat after a kill. */
 const BATCH_EVENTS_MAX = 2_000;
 const BATCH_CHARACTERS_MAX = 16 * 1024 * 1024;
 
 type Batch = Pick<LogPage, 'events' | 'position'>;
 
-/** Pages of the log gathered into larger ones, and nothing after a position. */
+/** Merges pages of the log into larger batches, up to a position. */
 export async function* batchesUpTo(target: bigint, source: AsyncIterable<LogPage>, signal: AbortSignal): AsyncIterable<Batch> {
   let events: StoredEvent[] = [];
   let characters = 0;

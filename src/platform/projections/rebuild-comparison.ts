@@ -1,19 +1,19 @@
 import type { Sql, TransactionSql } from 'postgres';
 import { checksumsOf, type Difference, firstDifference, sameChecksums, type TableChecksum } from './comparison.js';
 
-/** What two schemas hold at the same position of the log. */
+/** The comparison of two schemas at the same position of the log. */
 export type Comparison = Readonly<{
   position: bigint;
   live: readonly TableChecksum[];
   rebuilt: readonly TableChecksum[];
-  /** Undefined when they are the same. */
+  /** Undefined if they are equal. */
   difference: Difference | undefined;
 }>;
 
-/** How long a page of the live projection may keep the lock from us. */
+/** How long to wait for a lock that a page of the live projection holds. */
 const LOCK_MS_MAX = 30_000;
 
-/** Keeps the writer of the live schema out while something happens; readers notice nothing. */
+/** Blocks the writer of the live schema during the work. Readers are not affected. */
 export async function heldStill<T>(
   sql: Sql,
   schema: string,
@@ -28,8 +28,8 @@ export async function heldStill<T>(
 }
 
 /**
- * Live stands still only until the other side is where it is and a snapshot has seen both; they are compared in the
- * snapshot, however long that takes, while live goes on.
+ * Compares the live and the rebuilt schema. The live writer is blocked only until the other side has reached its position and a
+ * snapshot of both is taken. The comparison runs in the snapshot while live continues.
  */
 export async function compareAtRest(
   sql: Sql,

@@ -4,7 +4,7 @@ import type { RebuildOutcome, RebuildProgress } from './rebuild.js';
 
 const LINE_EVERY_MS = 2_000;
 
-/** Shows how a rebuild gets on: a bar on a terminal, a line now and then elsewhere, nothing where only the outcome is wanted. */
+/** Shows the progress of a rebuild: a bar on a terminal, occasional lines elsewhere, nothing if only the outcome is wanted. */
 export class RebuildDisplay {
   private bar: SingleBar | undefined;
   private readonly startedAt: number;
@@ -50,7 +50,7 @@ export class RebuildDisplay {
     process.stdout.write(`${this.name}: ${phase}, ${percentage} %, ${events} events, ${rate}/s, ${left} left\n`);
   }
 
-  /** How fast, by events; how long still, by positions, because the number of events between two of them is not known. */
+  /** The rate in events per second, and the remaining time, estimated by positions because the number of remaining events is unknown. */
   private pace(position: bigint, target: bigint, events: number): { rate: number; left: string } {
     const seconds = (this.timing.elapsedMs() - this.startedAt) / 1000;
     const done = Number(position - this.firstPosition!);
@@ -59,7 +59,7 @@ export class RebuildDisplay {
   }
 }
 
-/** What became of a rebuild, for people. */
+/** The outcome of a rebuild as text for people. */
 export function* outcomeLines(outcome: RebuildOutcome): Iterable<string> {
   const { projection, events, seconds, resumedAt, comparison, parked, swapped } = outcome;
   const rate = Math.round(events / seconds);
@@ -79,6 +79,6 @@ export function* outcomeLines(outcome: RebuildOutcome): Iterable<string> {
   for (const { entity, held, error } of parked) yield `  Parked: ${entity}, ${held} events held: ${error}`;
 }
 
-/** What became of a rebuild, for programs. */
+/** The outcome of a rebuild as JSON for programs. */
 export const outcomeJson = (outcome: RebuildOutcome): string =>
   JSON.stringify(outcome, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value));

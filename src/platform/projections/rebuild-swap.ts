@@ -5,14 +5,14 @@ import { backOffMs } from '../supervision/back-off.js';
 export const rebuiltOf = (schema: string): string => `${schema}_rebuilt`;
 const retiredOf = (schema: string): string => `${schema}_retired`;
 
-/** Gives way to readers well before Postgres looks for deadlocks, which it does after a second. */
+/** Lock timeout of a drop. It ends before Postgres checks for deadlocks, after one second. */
 const DROP_LOCK_MS = 200;
 const DROPS_TRIED_MAX = 20;
 
 /**
- * By renaming alone: unlike dropping, that waits for no reader, and a reader who has begun ends on the rows it began
- * with. Who asks after the commit gets the new ones. The writer of the old ones is fenced out, for what it knows of them, as
- * what is parked, may not hold for these.
+ * Swaps the schemas by renaming tables. Unlike dropping, that does not wait for readers: a query in progress finishes on the old
+ * rows, and a query after the commit gets the new ones. The writer of the old rows is fenced out, because its knowledge of them,
+ * such as parked entities, may not apply to the new rows.
  */
 export async function putInPlace(tx: TransactionSql, schema: string, hasLive: boolean): Promise<void> {
   if (hasLive) {
@@ -24,7 +24,7 @@ export async function putInPlace(tx: TransactionSql, schema: string, hasLive: bo
   await tx`alter schema ${tx(rebuiltOf(schema))} rename to ${tx(schema)}`;
 }
 
-/** Drops the rows that were replaced, once no query reads them any more; what a killed rebuild left, too. */
+/** Drops replaced tables once no query reads them, including those that a killed rebuild left. */
 export async function dropRetired(sql: Sql, schema: string, timing: Timing): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {

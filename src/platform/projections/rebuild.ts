@@ -13,11 +13,11 @@ import { createSchema, dropSchema, readCheckpoint } from './schema.js';
 import { batchesUpTo } from './rebuild-batches.js';
 import { dropRetired, putInPlace, rebuiltOf } from './rebuild-swap.js';
 
-/** Live is held still only once catching up with it takes less than this, or this often did not help. */
+/** The live writer is blocked only when catching up takes less than this, or after ROUNDS_MAX rounds. */
 const NEAR_MS = 1_000;
 const ROUNDS_MAX = 5;
 
-/** Another process rebuilds the same projection. */
+/** Another process is rebuilding the same projection. */
 export class RebuildUnderWay extends Error {
   override readonly name = 'RebuildUnderWay';
   constructor(projection: string) {
@@ -38,7 +38,7 @@ export type RebuildProgress = Readonly<{
 }>;
 
 export type RebuildOptions = Readonly<{
-  /** Leaves everything as it is and only says whether live is what the log says. */
+  /** Changes nothing and only reports whether the live rows match the log. */
   verifyOnly?: boolean;
   timing: Timing;
   signal: AbortSignal;
@@ -47,11 +47,11 @@ export type RebuildOptions = Readonly<{
 
 export type RebuildOutcome = Readonly<{
   projection: string;
-  /** Applied by this run; an earlier one may have applied some before. */
+  /** Number of events that this run applied. An earlier, interrupted run may have applied others. */
   events: number;
   seconds: number;
   resumedAt: bigint | undefined;
-  /** Undefined where there was nothing to compare with. */
+  /** Undefined if there was nothing to compare with. */
   comparison: Comparison | undefined;
   parked: readonly Parked[];
   swapped: boolean;
@@ -98,7 +98,7 @@ export class Rebuild {
     await this.catchUp();
     this.tell('indexing', this.writer.position);
     await buildDeferredIndexes(sql, this.shadow);
-    // Rows of another version are expected to differ, which is why they are replaced.
+    // Rows of another version are expected to differ.
     const isComparable = live && (options.verifyOnly || live.fingerprint === definition.fingerprint);
     const comparison = isComparable ? await this.compare() : undefined;
     if (!options.verifyOnly) await this.swap();
@@ -115,7 +115,7 @@ export class Rebuild {
     };
   }
 
-  /** What an earlier run left, if the same code made it and it can still be brought to where live and the log are; else afresh. */
+  /** Opens the schema of an interrupted run if the same code wrote it and it is not ahead of live or the log; else creates a new one. */
   private async openShadow(): Promise<ProjectionWriter> {
     const { sql, definition, shadow, store } = this;
     const left = await readCheckpoint(sql, shadow);
@@ -134,7 +134,7 @@ export class Rebuild {
     return (await readCheckpoint(this.sql, this.definition.schema))?.position;
   }
 
-  /** To where live is, again and again until it is close; without a live one, to the end of the log. */
+  /** Applies events up to the live position, repeatedly until it is close. Without live rows, up to the end of the log. */
   private async catchUp(): Promise<void> {
     for (let round = 1; round <= ROUNDS_MAX; round++) {
       const roundStartedAt = this.options.timing.elapsedMs();
@@ -164,12 +164,12 @@ export class Rebuild {
     await dropRetired(sql, definition.schema, this.options.timing);
   }
 
-  /** Exactly up to a position: not past it, or the two schemas could no longer be compared. */
+  /** Applies events exactly up to a position. Past it, the two schemas could not be compared. */
   private async fill(target: bigint): Promise<void> {
     if (this.writer.position >= target) return;
     const stop = new AbortController();
     const source = this.store.readAll({ after: this.writer.position, filter: filterOf(this.definition.projection) });
-    // One batch is read and taken apart here while Postgres works on the one before.
+    // A batch is read and decoded while Postgres applies the previous one.
     const batches = new Pages(batchesUpTo(target, source, stop.signal), () => stop.abort());
     try {
       for (let batch = await batches.next(); batch; batch = await batches.next()) {

@@ -3,14 +3,14 @@ import type { Timing } from '../../kernel/timing.js';
 import type { Progress } from './progress.js';
 
 export const REMEMBERED_QUERIES_MAX = 2_000;
-/** A process that has lost a read model without having noticed goes by what it remembers for no longer than this. */
+/** The longest time that a result is cached. It bounds staleness when this process has lost the leadership without noticing. */
 export const REMEMBERED_MS = 1_000;
 
 type Remembered = Readonly<{ changes: number; answer: unknown }>;
 
 /**
- * What read models answered a moment ago, for what every question asks of them. An answer holds until this process, which writes
- * the read model, has changed it: whoever has waited for a change is answered anew. What others write is not remembered.
+ * A cache of query results that every question needs. A result is valid until this process, which writes the read model, changes
+ * it, so a caller that has waited for a change gets a fresh result. Read models of other processes are not cached.
  */
 export class RememberedQueries {
   private readonly answers: LRUCache<string, Remembered>;
@@ -23,7 +23,7 @@ export class RememberedQueries {
     this.answers = new LRUCache({ max: REMEMBERED_QUERIES_MAX, ttl: REMEMBERED_MS, ttlResolution: 0, perf });
   }
 
-  /** `key` tells queries of one projection apart. */
+  /** @param key distinguishes the queries of a projection */
   async answer<T>(projection: string, key: string, query: () => Promise<T>): Promise<T> {
     const changes = this.progress.changesOf(projection);
     if (changes === undefined) return query();
@@ -31,7 +31,7 @@ export class RememberedQueries {
     const remembered = this.answers.get(place);
     if (remembered?.changes === changes) return remembered.answer as T;
     const answer = await query();
-    // With the count of before: a change that came meanwhile may be missing in it.
+    // Stored with the earlier counter, because the result may lack a change that was made meanwhile.
     this.answers.set(place, { changes, answer });
     return answer;
   }

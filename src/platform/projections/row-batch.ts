@@ -3,8 +3,8 @@ import type { Columns } from '../../../projections/projection.js';
 export type Patch = Readonly<{ key: Columns; values: Columns }>;
 
 /**
- * Changes of one table's rows, brought together so that the order in which they are sent (removals, new rows, changes)
- * no longer matters: per row at most a removal, and a new row or a change.
+ * The changes of a table's rows, merged so that they can be sent as removals, inserts and updates: each row has at most one
+ * removal, and one insert or update.
  */
 export class RowBatch {
   private keyColumns: readonly string[] | undefined;
@@ -31,11 +31,11 @@ export class RowBatch {
     return [...this.changed.values()];
   }
 
-  /** False, as from the next two, when this cannot be joined to what is here, which then must be sent before it. */
+  /** Adds an insert. This method and the next two return false if the change cannot be merged; the batch must be sent before it then. */
   add(row: Columns): boolean {
     if (this.keyColumns) {
       const id = this.idOf(row);
-      // A change sent before this row would be lost, one sent after it would be wrong.
+      // An update that is sent before this insert would be lost; after it, it would be wrong.
       if (this.changed.has(id) || this.addedAt.has(id)) return false;
       this.addedAt.set(id, this.added.length);
     }
@@ -63,7 +63,7 @@ export class RowBatch {
     return true;
   }
 
-  /** The first change by key says which columns the key has; new rows from before are found by it from then on. */
+  /** The first keyed change defines the columns of the key. Earlier inserts are indexed by it from then on. */
   private agreesOnKey(key: Columns): boolean {
     const columns = Object.keys(key).sort();
     if (this.keyColumns) return columns.join() === this.keyColumns.join();

@@ -3,8 +3,8 @@ import type { Columns, Statement } from '../../../projections/projection.js';
 import type { Patch } from './row-batch.js';
 
 /*
- * One parameter however many rows, which the server takes apart by the table's own column types. JSON cannot carry what
- * Postgres refuses in it, though columns may take it or turn it into something else: those rows are sent one by one.
+ * Statements with one JSON parameter for many rows, which the server converts by the table's column types. Values that Postgres
+ * rejects in JSON, although a column may accept or convert them, are sent row by row.
  */
 
 export function* insertRows(tx: TransactionSql, table: string, rows: readonly Columns[]): Iterable<Statement> {
@@ -43,10 +43,10 @@ export function* removeRows(tx: TransactionSql, table: string, keys: readonly Co
     using ${populated(tx, table, text, keys.length)} as changed where ${sameKey(tx, keys[0]!)}`;
 }
 
-/** So few rows are looked for one by one. */
+/** Up to this number of rows, the planner looks rows up by index. */
 const FEW_ROWS_MAX = 10;
 
-/** Rows as something to select from. */
+/** The rows as a FROM item. */
 export function rowsOf(tx: TransactionSql, columns: Readonly<Record<string, string>>, rows: readonly Columns[]): Fragment {
   const named = Object.entries(columns).map(([name, type]) => `${name} ${type}`);
   const text = JSON.stringify(rows, (_, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value));
@@ -59,7 +59,7 @@ const populated = (tx: TransactionSql, table: string, text: string, count: numbe
   select * from json_populate_recordset(null::${tx(table)}, ${text}::text::json) ${fewOrMany(tx, count)}
 )`;
 
-/** The planner takes what comes as JSON for a hundred rows: to find these, or one, it would read all of a table that is not large. */
+/** The planner assumes a hundred rows in JSON and would scan a small table. A limit corrects its estimate. */
 const fewOrMany = (tx: TransactionSql, count: number): Fragment =>
   count <= FEW_ROWS_MAX ? tx`limit ${tx.unsafe(String(FEW_ROWS_MAX))}` : tx``;
 
@@ -80,7 +80,7 @@ const hasKey = (tx: TransactionSql, key: Columns) =>
 const separated = (parts: readonly Fragment[], separator: Fragment): Fragment[] =>
   parts.flatMap((part, index) => (index === 0 ? [part] : [separator, part]));
 
-/** Rows that name the same columns go together, in the order of their first. */
+/** Groups rows with the same columns, in the order of the first row of each group. */
 function byColumns<T>(items: readonly T[], valuesOf: (item: T) => Columns): Iterable<[readonly string[], T[]]> {
   const groups = new Map<string, [readonly string[], T[]]>();
   for (const item of items) {
@@ -93,7 +93,7 @@ function byColumns<T>(items: readonly T[], valuesOf: (item: T) => Columns): Iter
   return groups.values();
 }
 
-/** A NUL or half a surrogate pair, escaped, with an escaping backslash that is not escaped itself. */
+/** An escaped NUL or lone surrogate in JSON text, with a backslash that is not itself escaped. */
 const REFUSED = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/;
 
 const isRefused = (text: string): boolean => text.includes('\\u') && REFUSED.test(text);

@@ -3,19 +3,19 @@ import { LOG_START } from '../../kernel/event-sourcing/event-store.js';
 import type { Timing } from '../../kernel/timing.js';
 import type { Definition } from './definition.js';
 
-/** Where a schema stands in the log, and who may move it. */
+/** The checkpoint of a schema, with the epoch of its writer. */
 export type Checkpoint = Readonly<{
   position: bigint;
-  /** Of the newest event that was applied, null before the first. */
+  /** The time of the newest applied event; null before the first. */
   eventAt: Date | null;
-  /** Each new writer counts it up: a writer with an older one is fenced out. */
+  /** Each new writer increments it. A writer with an older epoch is fenced out. */
   epoch: bigint;
   fingerprint: string;
 }>;
 
 type CheckpointRow = { position: string; event_at: Date | null; epoch: string; fingerprint: string };
 
-/** The tables that the runner keeps in the schema of every projection, beside the projection's own. */
+/** The tables that the runner adds to the schema of every projection. */
 export const BOOK_KEEPING_TABLES = ['checkpoint', 'parked', 'held', 'deferred_index'];
 
 const BOOK_KEEPING = `
@@ -40,11 +40,11 @@ const BOOK_KEEPING = `
   create index held_by_entity on held (entity, position);
 `;
 
-/** From here on the transaction means this schema; losing its last commits in a crash is harmless, as the log has them. */
+/** Sets the schema of a transaction. A crash may lose its commit, which is applied again from the log. */
 export const enter = (tx: TransactionSql, schema: string) => tx`
   select set_config('search_path', ${`"${schema}", public`}, true), set_config('synchronous_commit', 'off', true)`;
 
-/** Makes the schema, with nothing applied yet. */
+/** Creates the schema with a checkpoint before the first event. */
 export async function createSchema(sql: Sql, { ddl, fingerprint }: Definition, schema: string): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`create schema ${tx(schema)}`;
@@ -55,7 +55,7 @@ export async function createSchema(sql: Sql, { ddl, fingerprint }: Definition, s
   });
 }
 
-/** Undefined when there is no such schema. */
+/** The checkpoint of a schema; undefined if the schema does not exist. */
 export async function readCheckpoint(sql: Sql | TransactionSql, schema: string): Promise<Checkpoint | undefined> {
   const [there] = await sql`select 1 from pg_tables where schemaname = ${schema} and tablename = 'checkpoint'`;
   if (!there) return undefined;
@@ -65,7 +65,7 @@ export async function readCheckpoint(sql: Sql | TransactionSql, schema: string):
   return row && asCheckpoint(row);
 }
 
-/** Takes the next epoch, which fences out the writer until now. */
+/** Increments the epoch, which fences out the current writer. */
 export async function takeOver(sql: Sql | TransactionSql, schema: string): Promise<Checkpoint> {
   const [row] = await sql<CheckpointRow[]>`
     update ${sql(schema)}.checkpoint set epoch = epoch + 1
@@ -82,11 +82,11 @@ const asCheckpoint = ({ position, event_at, epoch, fingerprint }: CheckpointRow)
 
 export const dropSchema = (sql: Sql | TransactionSql, schema: string) => sql`drop schema if exists ${sql(schema)} cascade`;
 
-/** How often a starting process says that it waits for the tables of the read models, which another may have to make. */
+/** How often a starting process logs that it waits for tables that another process creates. */
 const TABLES_NOTICE_MS = 10_000;
 const TABLES_LOOK_MS = 100;
 
-/** Resolves once all these schemas have their tables; says now and then which is missing. */
+/** Resolves once all these schemas have their tables. Logs a missing one regularly. */
 export async function untilTablesAreThere(
   sql: Sql,
   schemas: readonly string[],
@@ -95,7 +95,7 @@ export async function untilTablesAreThere(
   noticeMs = TABLES_NOTICE_MS,
 ): Promise<void> {
   for (let noticed = timing.elapsedMs(); ; await timing.pause(TABLES_LOOK_MS)) {
-    // Postgres may itself be on its way; while it is not there, neither are the tables.
+    // Postgres may not be running yet, which counts as missing tables.
     const there = await tablesThere(sql, schemas).catch(() => new Set<string>());
     const missing = schemas.find((schema) => !there.has(schema));
     if (missing === undefined) return;

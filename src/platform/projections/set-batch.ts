@@ -1,12 +1,12 @@
 import type { Columns, SetStatement } from '../../../projections/projection.js';
 
-/** Rows for the statements of sets, brought together as long as the order in which the statements are sent keeps theirs. */
+/** The rows of set statements, merged as long as the order of the statements preserves the order of the rows. */
 export class SetBatch {
   private readonly rows = new Map<SetStatement, Columns[]>();
-  /** The highest step that anything is told of in. */
+  /** The highest step of the statements that each key has a row in. */
   private readonly reached = new Map<string, number>();
 
-  /** False when the row must not be sent with what is here, which then must be sent before it. */
+  /** Adds a row. False if the batch must be sent before it. */
   add(set: SetStatement, row: Columns): boolean {
     if (set.key !== undefined) {
       const about = String(row[set.key]);
@@ -19,24 +19,24 @@ export class SetBatch {
     return true;
   }
 
-  /** Whether a statement here changes or looks at the table. */
+  /** Whether a statement of the batch writes or reads the table. */
   concerns(table: string): boolean {
     return [...this.rows.keys()].some(({ tables }) => tables.includes(table));
   }
 
-  /** Whether a statement here takes rows of the table away. */
+  /** Whether a statement of the batch removes rows of the table. */
   removesFrom(table: string): boolean {
     return [...this.rows.keys()].some(({ removes, tables }) => removes && tables.includes(table));
   }
 
-  /** Whether a statement here has to be sent before another, because one of them takes rows away that the other is about. */
+  /** Whether a statement of the batch must be sent before another, because one removes rows that the other uses. */
   precedes(set: SetStatement): boolean {
     return [...this.rows.keys()].some(
       (other) => other !== set && (other.removes || set.removes) && other.tables.some((table) => set.tables.includes(table)),
     );
   }
 
-  /** In the order in which they are to be sent. */
+  /** The statements with their rows, in sending order. */
   get inOrder(): readonly (readonly [SetStatement, readonly Columns[]])[] {
     return [...this.rows].sort(([one], [other]) => one.step - other.step);
   }

@@ -4,7 +4,7 @@ import { ChangeBatch, type TablePlace } from './change-batch.js';
 import { decodingOnce } from './changes.js';
 import { enter } from './schema.js';
 
-/** Somebody else has begun to write to the schema, or has replaced it: what is known of it no longer holds. */
+/** Another writer has taken the schema over or replaced it, so this writer's knowledge is stale. */
 export class FencedOut extends Error {
   override readonly name = 'Relieved';
   constructor(schema: string) {
@@ -12,10 +12,10 @@ export class FencedOut extends Error {
   }
 }
 
-/** How a checkpoint moves: only for the writer of this epoch, and only from where that writer believes it to be. */
+/** A conditional update of a checkpoint: only with the writer's epoch and from the position that the writer expects. */
 export type CheckpointMove = Readonly<{ schema: string; from: bigint; to: bigint; epoch: bigint; eventAt: Date | null }>;
 
-/** One projection's part in a transaction: how its checkpoint moves, what it changes, and what it knows once that is committed. */
+/** A projection's part of a transaction: the checkpoint move, the changes, and a callback after the commit. */
 export type Portion = Readonly<{
   move: CheckpointMove;
   /** @throws TooManyHeld */
@@ -24,9 +24,9 @@ export type Portion = Readonly<{
 }>;
 
 /**
- * Writes the portions of one projection or several in one transaction: one statement moves all checkpoints, and each table
- * is changed by one statement of each kind. All is sent without waiting for answers. `lockMsMax`: how long it waits for a
- * rebuild that holds a projection still. @throws FencedOut, TooManyHeld, or the first refusal; then nothing has changed
+ * Writes the portions of one or more projections in one transaction: one statement moves all checkpoints, and each table gets one
+ * statement of each kind. Statements are sent without waiting for answers. `lockMsMax` is how long it waits for a rebuild that
+ * blocks a projection. On an error nothing has changed. @throws FencedOut, TooManyHeld, the first error of a statement
  */
 export async function writeTogether(sql: Sql, portions: readonly Portion[], lockMsMax = 0): Promise<void> {
   const decodes = decodingOnce();
@@ -54,8 +54,8 @@ export async function writeTogether(sql: Sql, portions: readonly Portion[], lock
 }
 
 /**
- * One statement for all of them, sent at once: a rebuild that holds a projection still has to stop its writer before that changes a
- * row. @throws FencedOut
+ * Moves all checkpoints with one statement, which is sent before any row changes: a rebuild that blocks a projection must stop its
+ * writer first. @throws FencedOut
  */
 export async function moveCheckpoints(tx: TransactionSql, moves: readonly CheckpointMove[]): Promise<void> {
   const values: (string | Date | null)[] = [];
@@ -73,7 +73,7 @@ export async function moveCheckpoints(tx: TransactionSql, moves: readonly Checkp
   if (fenced) throw new FencedOut(fenced.schema);
 }
 
-/** The first refusal is thrown by whoever awaits all answers; until then none of them goes unhandled. */
+/** Prevents an unhandled rejection until all answers are awaited. */
 function handled<T>(answer: Promise<T>): Promise<T> {
   answer.catch(() => undefined);
   return answer;

@@ -1,4 +1,4 @@
-/** Which of the events in hand are done, and up to where all of them are: done out of order, checkpointed in order. */
+/** Tracks events that complete out of order, and the position up to which all are done. */
 export class AckWindow {
   private readonly open: { position: bigint; at: Date | null; done: boolean }[] = [];
   private passed: bigint;
@@ -9,17 +9,17 @@ export class AckWindow {
     this.passed = position;
   }
 
-  /** Up to here nothing is left to do. */
+  /** The position up to which all events are done. */
   get position(): bigint {
     return this.passed;
   }
 
-  /** When the newest event before that position was recorded, null before the first. */
+  /** The time of the newest event up to that position; null before the first. */
   get eventAt(): Date | null {
     return this.passedAt;
   }
 
-  /** How many events before that position were taken in hand. */
+  /** The number of events up to that position. */
   get done(): number {
     return this.passedCount;
   }
@@ -28,7 +28,7 @@ export class AckWindow {
     return this.open.length;
   }
 
-  /** Takes an event in hand; the function it gives says that it is done. */
+  /** Adds an event. The returned function marks it as done. */
   add(position: bigint, at: Date | null = null): () => void {
     const entry = { position, at, done: false };
     this.open.push(entry);
@@ -38,10 +38,10 @@ export class AckWindow {
     };
   }
 
-  /** Nothing before this position is still to come. */
+  /** Notes that no further event up to this position will be added. */
   considered(position: bigint): void {
     const last = this.open.at(-1);
-    // While one event is waited for, stretches without any go by: they are one.
+    // Merges consecutive positions without events while an event is in progress.
     if (last?.done && last.at === null) last.position = position;
     else this.add(position)();
   }

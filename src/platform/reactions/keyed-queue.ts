@@ -1,7 +1,7 @@
-/** Runs a piece of work when its turn comes; what it does outside of `turn` (waiting, for one) takes no place. */
+/** Work that takes a slot only inside `turn`. Waiting outside of it takes none. */
 type Work = (turn: <T>(work: () => Promise<T>) => Promise<T>) => Promise<void>;
 
-/** Work in lanes: in order within one, side by side across them, a bounded number at a time and a bounded number in hand. */
+/** A queue with lanes: work of one key runs in order, work of different keys concurrently. Both the running and all queued are bounded. */
 export class KeyedQueue {
   private readonly tails = new Map<string, Promise<void>>();
   private readonly waitingForTurn: (() => void)[] = [];
@@ -14,7 +14,7 @@ export class KeyedQueue {
     private readonly inHandMax: number,
   ) {}
 
-  /** Resolves when there is room for one more. */
+  /** Resolves when the queue has room. */
   async room(): Promise<void> {
     if (this.inHand >= this.inHandMax) await new Promise<void>((resolve) => this.waitingForRoom.push(resolve));
   }
@@ -32,7 +32,7 @@ export class KeyedQueue {
     this.tails.set(lane, tail);
   }
 
-  /** Resolves when nothing is in hand. */
+  /** Resolves when the queue is empty. */
   async idle(): Promise<void> {
     while (this.tails.size > 0) await Promise.allSettled(this.tails.values());
   }

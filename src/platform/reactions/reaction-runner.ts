@@ -16,20 +16,20 @@ import { AckWindow } from './ack-window.js';
 
 const CONCURRENCY_DEFAULT = 8;
 
-/** How often an event is tried that fails for its own reasons; an outage of what it needs does not count. */
+/** Number of attempts for an event. Failures through an outage of a dependency do not count. */
 const ATTEMPTS_MAX = 6;
 
-/** How many events may be in hand before the first of them is done. */
+/** Maximum number of events after the first one that is not done. */
 const WINDOW_EVENTS_MAX = 256;
 
-/** What a crash repeats at most, in time. */
+/** The interval of saving the checkpoint. A crash repeats at most this time. */
 const CHECKPOINT_EVERY_MS = 100;
-/** How long a checkpoint may stay behind where there was nothing to do: that is read again after a crash, and not done. */
+/** How long a checkpoint may lag while there is nothing to do. A crash only repeats reading that part. */
 const IDLE_CHECKPOINT_MS = 2_000;
 
 const LOOK_FOR_RETRIES_EVERY_MS = 2_000;
 
-/** Why an event is set aside that was not tried. */
+/** The reason for parking an event that was not tried: an earlier event of its stream is parked. */
 class HeldBack extends Error {
   override readonly name = 'HeldBack';
   constructor(stream: string) {
@@ -40,13 +40,13 @@ class HeldBack extends Error {
 export type ReactionDependencies = Readonly<{ sql: Sql; store: EventStore; leadership: Leadership; timing: Timing; log: Logger }>;
 
 /**
- * Follows the log from a reaction's checkpoint and acts, at least once per event. The checkpoint is written after the
- * deed, so that a crash repeats what was in hand and what was done since the last save.
+ * Follows the log from a reaction's checkpoint and acts at least once per event. The checkpoint is written after the effect, so a
+ * crash repeats the events in progress and those since the last save.
  */
 export class ReactionRunner {
   failure: string | undefined;
   private readonly table: ReactionTable;
-  /** The streams of which an event is set aside: everything after it waits with it. */
+  /** The streams with parked events. Their later events wait. */
   private aside = new Set<string>();
 
   constructor(
@@ -91,7 +91,7 @@ export class ReactionRunner {
       for (let page = await pages.next(); page && !until.aborted; page = await pages.next()) {
         this.failure = undefined;
         for (const event of page.events) await this.take(event, window, lanes, until);
-        // Of a page that was broken off, events may not even be in the window.
+        // After an abort, some events of the page may not be in the window.
         if (!until.aborted) window.considered(page.position);
       }
     } finally {
@@ -112,7 +112,7 @@ export class ReactionRunner {
     });
   }
 
-  /** True when the event is dealt with, be it by parking it; false when it was given up because the runner stops. */
+  /** True if the event is done or parked; false if the runner stopped before that. */
   private async act(event: StoredEvent, turn: <T>(work: () => Promise<T>) => Promise<T>, signal: AbortSignal): Promise<boolean> {
     const { timing, log } = this.dependencies;
     const { name } = this.reaction;
@@ -136,7 +136,7 @@ export class ReactionRunner {
     return false;
   }
 
-  /** False when even that is impossible just now. */
+  /** Parks the event. False if the database is unavailable. */
   private async parked(event: StoredEvent, fault: unknown): Promise<boolean> {
     try {
       await this.table.park(event, fault);
@@ -170,10 +170,10 @@ export class ReactionRunner {
     }
   }
 
-  /** Tries the streams set aside once more when somebody has asked for it, each in its turn among what comes of it. */
+  /** Retries parked streams on request, each in the lane of its stream. */
   private async keepRetrying(lanes: KeyedQueue, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      // Nobody else sets anything of this reaction aside while it runs here.
+      // Only this process parks events of this reaction while it leads.
       for (const stream of this.aside.size > 0 ? await this.table.asked() : []) {
         await lanes.room();
         if (signal.aborted) return;
@@ -183,7 +183,7 @@ export class ReactionRunner {
     }
   }
 
-  /** In the order of its events, up to the first that fails again. */
+  /** Retries the parked events of a stream in order, up to the first that fails again. */
   private async retryStream(stream: string, signal: AbortSignal): Promise<void> {
     try {
       for (let event = await this.table.firstAside(stream); event; event = await this.table.firstAside(stream)) {
@@ -197,7 +197,7 @@ export class ReactionRunner {
       }
       this.aside.delete(stream);
     } catch (error) {
-      // The next look tries again.
+      // The next poll retries.
       this.dependencies.log.warn({ err: error, stream }, `${this.reaction.name} cannot try what is parked yet`);
     }
   }

@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres';
 import type { FollowerStatus } from '../supervision/follower-status.js';
 
-/** Where every reaction stands that has ever run. */
+/** The status of every reaction that has ever run. */
 export async function reactionStatuses(sql: Sql): Promise<readonly FollowerStatus[]> {
   const [there] = await sql`select 1 from pg_tables where schemaname = 'reactions' and tablename = 'parked'`;
   if (!there) return [];

@@ -4,10 +4,10 @@ import { describeFault, keep, revive } from '../supervision/kept-event.js';
 
 export type ReactionCheckpoint = Readonly<{ position: bigint; epoch: bigint }>;
 
-/** How far everything is dealt with, and of when the last event of it was. */
+/** The position up to which all events are done, and the time of the last one. */
 export type Progressed = Readonly<{ position: bigint; eventAt: Date | null }>;
 
-/** Another process reacts now. */
+/** Another process runs the reaction now. */
 class ReactionRelieved extends Error {
   override readonly name = 'ReactionRelieved';
   constructor(reaction: string) {
@@ -15,7 +15,7 @@ class ReactionRelieved extends Error {
   }
 }
 
-/** Makes the tables of all reactions; many processes may do so at once. */
+/** Creates the tables of all reactions. Several processes may do so concurrently. */
 export async function createReactionTables(sql: Sql): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(hashtextextended('verbatim:reaction-tables', 0))`;
@@ -56,14 +56,14 @@ export async function takeBackReactions(sql: Sql, head: bigint): Promise<readonl
   return rows.map(({ reaction }) => reaction).sort();
 }
 
-/** The memory of one reaction: how far it has come, and what it could not do. */
+/** The stored state of a reaction: its checkpoint and its parked events. */
 export class ReactionTable {
   constructor(
     private readonly sql: Sql,
     private readonly reaction: string,
   ) {}
 
-  /** Takes the next epoch, which fences out the process that reacted until now. `begins` counts only the first time ever. */
+  /** Increments the epoch, which fences out the previous process. `begins` is used only for the first run ever. */
   async takeOver(begins: () => Promise<bigint>): Promise<ReactionCheckpoint> {
     const taken = await this.nextEpoch();
     if (taken) return taken;
@@ -88,41 +88,41 @@ export class ReactionTable {
     if (count !== 1) throw new ReactionRelieved(this.reaction);
   }
 
-  /** Sets an event aside, for good or until somebody asks for it to be tried again. */
+  /** Parks an event until a retry is requested. */
   async park(event: StoredEvent, fault: unknown): Promise<void> {
     await this.sql`
       insert into reactions.parked ${this.sql(this.rowOf(event, fault))}
       on conflict (reaction, position) do update set error = excluded.error, retry = false`;
   }
 
-  /** Sets an event aside that was not tried; one that is aside already stays as it is. */
+  /** Parks an event that was not tried. An event that is already parked is not changed. */
   async hold(event: StoredEvent, reason: Error): Promise<void> {
     await this.sql`
       insert into reactions.parked ${this.sql(this.rowOf(event, reason))} on conflict (reaction, position) do nothing`;
   }
 
-  /** The streams of which something is set aside. */
+  /** The streams with parked events. */
   async streamsAside(): Promise<readonly string[]> {
     const rows = await this.sql<{ stream: string }[]>`
       select distinct stream from reactions.parked where reaction = ${this.reaction}`;
     return rows.map(({ stream }) => stream);
   }
 
-  /** The streams that somebody has asked to be tried again. */
+  /** The streams for which a retry was requested. */
   async asked(): Promise<readonly string[]> {
     const rows = await this.sql<{ stream: string }[]>`
       select distinct stream from reactions.parked where reaction = ${this.reaction} and retry order by stream limit 100`;
     return rows.map(({ stream }) => stream);
   }
 
-  /** The first event of a stream that is set aside. */
+  /** The first parked event of a stream. */
   async firstAside(stream: string): Promise<StoredEvent | undefined> {
     const [row] = await this.sql<{ event: string }[]>`
       select event from reactions.parked where reaction = ${this.reaction} and stream = ${stream} order by position limit 1`;
     return row && revive(row.event);
   }
 
-  /** It was tried and stays aside, with everything after it. */
+  /** Keeps an event parked that failed again, with the later events of its stream. */
   async stays(event: StoredEvent, fault: unknown): Promise<void> {
     await this.park(event, fault);
     await this.sql`update reactions.parked set retry = false where reaction = ${this.reaction} and stream = ${event.stream}`;
@@ -138,7 +138,7 @@ export class ReactionTable {
   }
 }
 
-/** Asks the process that runs the reaction to try its parked events again; says how many there are. */
+/** Requests a retry of a reaction's parked events from the process that runs it, and returns their number. */
 export async function askToRetry(sql: Sql, reaction: string): Promise<number> {
   return (await sql`update reactions.parked set retry = true where reaction = ${reaction}`).count;
 }

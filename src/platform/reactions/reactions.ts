@@ -5,7 +5,7 @@ import { supervise } from '../supervision/supervise.js';
 import { type ReactionDependencies, ReactionRunner } from './reaction-runner.js';
 import { createReactionTables } from './reaction-tables.js';
 
-/** All reactions of a process, each following the log on its own. */
+/** All reactions of a process. Each follows the log independently. */
 export class Reactions {
   private readonly stopping = new AbortController();
   private readonly leadership: Leadership;
@@ -16,7 +16,7 @@ export class Reactions {
     private readonly dependencies: Omit<ReactionDependencies, 'leadership'>,
     reactions: readonly Reaction[],
   ) {
-    // Every reaction listens.
+    // Every reaction adds a listener.
     setMaxListeners(0, this.stopping.signal);
     this.leadership = new Leadership(dependencies.sql, dependencies.timing);
     const all = { ...dependencies, leadership: this.leadership };
@@ -31,7 +31,7 @@ export class Reactions {
     return this.runners.find(({ reaction }) => reaction.name === name)?.failure;
   }
 
-  /** Takes no further event, finishes those that are being acted on, then lets a standby take over. */
+  /** Accepts no further events, finishes those in progress, and gives the leadership up. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.running;

@@ -1,11 +1,11 @@
-/** Where a follower of the log stands, as the database tells. */
+/** The progress of a projection or reaction, from the database. */
 export type FollowerStatus = Readonly<{
   name: string;
-  /** Undefined when it has never run. */
+  /** Undefined if it has never run. */
   position: bigint | undefined;
   eventAt: Date | null;
   parked: number;
   held: number;
-  /** Why what it has written cannot be used. */
+  /** Why its rows cannot be used. */
   problem?: string;
 }>;

@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 
-/** An event set aside as text. JSON escapes whatever bytes may have made it undecodable, so that a text column takes it. */
+/** A parked or held event as text. JSON escapes characters that a text column would reject. */
 export const keep = (event: StoredEvent): string => JSON.stringify({ ...event, position: String(event.position) });
 
 export function revive(text: string): StoredEvent {
@@ -11,7 +11,7 @@ export function revive(text: string): StoredEvent {
 const REASONS_MAX = 3;
 const CHARACTERS_MAX = 2_000;
 
-/** What went wrong and why, short enough for a column and a screen. */
+/** An error with its causes, shortened for a column and a screen. */
 export function describeFault(fault: unknown): string {
   const reasons: string[] = [];
   for (
@@ -24,6 +24,6 @@ export function describeFault(fault: unknown): string {
   return reasons.join(' <- ').replaceAll('\0', '\uFFFD').slice(0, CHARACTERS_MAX);
 }
 
-/** Whether the error before, which this one caused, repeats all that it says. */
+/** Whether the previous error, whose cause this one is, already contains its message. */
 const isListed = (error: unknown, reasons: readonly string[]): boolean =>
   error instanceof Error && error.message !== '' && (reasons.at(-1)?.includes(error.message) ?? false);

@@ -1,13 +1,13 @@
 import type { Sql, TransactionSql } from 'postgres';
 import type { Timing } from '../../kernel/timing.js';
 
-/** How soon a standby notices that a part is free. */
+/** How often a standby tries to take over. */
 const STANDBY_POLL_MS = 500;
 
-/** As Postgres keeps it: the number that `hashtextextended` makes of this text. */
+/** The text whose `hashtextextended` is the key of the advisory lock. */
 const lockOf = (part: string): string => `verbatim:${part}`;
 
-/** Those of the parts that some process plays. */
+/** The parts that have a leader in some process. */
 export async function partsPlayed(sql: Sql, parts: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await sql<{ part: string }[]>`
     select part from unnest(${sql.array([...parts])}::text[], ${sql.array(parts.map(lockOf))}::text[]) as wanted (part, lock)
@@ -18,13 +18,13 @@ export async function partsPlayed(sql: Sql, parts: readonly string[]): Promise<R
   return new Set(rows.map(({ part }) => part));
 }
 
-/** A transaction that is open for as long as the connection lives, and with it every lock taken in it. */
+/** A transaction that stays open as long as its connection. It holds the locks of all parts. */
 type Session = Readonly<{ tx: TransactionSql; lost: AbortSignal; parts: Set<string>; end: () => void; ended: Promise<void> }>;
 
 /**
- * Says which process plays a part that only one may play: the holder of a Postgres advisory lock. All parts of a process
- * hang on one connection; when it dies, so do its locks, at once, and a standby takes over. The lock keeps two from
- * working on the same; that a writer who has not noticed yet does no harm is up to the epoch in what it writes.
+ * Elects the process for each part that only one process may run: the holder of a Postgres advisory lock. All locks of a process
+ * are on one connection. When it breaks, the locks are released and a standby takes over. The lock avoids duplicate work; a former
+ * leader that has not noticed the loss is fenced out by the epoch in its writes.
  */
 export class Leadership {
   private session: Promise<Session> | undefined;
@@ -36,8 +36,8 @@ export class Leadership {
   ) {}
 
   /**
-   * Waits until the part is this process's; the signal it gives aborts when the part is lost. Undefined when `signal`
-   * aborted first. @throws when Postgres is away
+   * Waits until this process leads the part. The returned signal aborts when the part is lost; undefined if `signal` aborted first.
+   * @throws if Postgres is unavailable
    */
   async gain(part: string, signal: AbortSignal): Promise<AbortSignal | undefined> {
     while (!signal.aborted) {
@@ -48,7 +48,7 @@ export class Leadership {
     return undefined;
   }
 
-  /** The part, if it is free or ours already. */
+  /** Takes the part if it is free or already held by this process. */
   async tryGain(part: string): Promise<AbortSignal | undefined> {
     const session = await this.opened();
     if (session.parts.has(part)) return session.lost;
@@ -68,7 +68,7 @@ export class Leadership {
     }
   }
 
-  /** Gives every part back. */
+  /** Gives up all parts. */
   async close(): Promise<void> {
     this.closed = true;
     const session = await this.session?.catch(() => undefined);

@@ -9,7 +9,7 @@ import { WorkQueueUnavailable } from '../../kernel/work-queue.js';
 
 const UNAVAILABLE = [StoreUnavailable, KeyValueUnavailable, WorkQueueUnavailable, BlobsUnavailable, ReadModelsBehind];
 
-/** Classes of SQLSTATE that speak of the server's state, not of the statement: connection, resources, operator, system. */
+/** SQLSTATE classes that concern the server and not the statement: connection, rollback, resources, operator, system. */
 const SERVER_CLASSES = new Set(['08', '40', '53', '57', '58']);
 const SERVER_STATES = new Set(['55P03', '25006', '25P04', 'XX000']);
 
@@ -18,7 +18,7 @@ const CONNECTION_CODES =
 
 const CAUSES_MAX = 5;
 
-/** Whether an error says that a dependency is away, so that the same work is worth another try, however often. */
+/** Whether an error is the outage of a dependency, so that the work should be retried without a limit. */
 export function isOutage(error: unknown): boolean {
   if (isDiskFull(error)) return true;
   for (let cause = error, depth = 0; types.isNativeError(cause) && depth < CAUSES_MAX; cause = cause.cause, depth++) {

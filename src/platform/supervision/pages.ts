@@ -1,8 +1,8 @@
 import type { Timing } from '../../kernel/timing.js';
 
 /**
- * An iterable read one page ahead: the next page is fetched while this one is worked on, unless the page says that there is
- * little to come yet and more if one waits. `stop` must end the source, also while it waits for something to happen.
+ * Reads an iterable one page ahead: the next page is fetched while the current one is processed, unless the current page is the
+ * last one so far. `stop` must end the source, also while it waits.
  */
 export class Pages<T> {
   private readonly iterator: AsyncIterator<T>;
@@ -17,7 +17,7 @@ export class Pages<T> {
     this.upcoming = this.fetch();
   }
 
-  /** The next page, undefined at the end. */
+  /** The next page; undefined at the end. */
   async next(): Promise<T | undefined> {
     const upcoming = await (this.upcoming ??= this.fetch());
     if (upcoming.done) return undefined;
@@ -25,7 +25,7 @@ export class Pages<T> {
     return upcoming.value;
   }
 
-  /** Whether `next` has something to say within a time. */
+  /** Whether `next` resolves within a time. */
   async hasNextWithin(ms: number, timing: Timing): Promise<boolean> {
     let cancel: (() => void) | undefined;
     const late = new Promise<boolean>((resolve) => (cancel = timing.after(ms, () => resolve(false))));
@@ -44,7 +44,7 @@ export class Pages<T> {
 
   private fetch(): Promise<IteratorResult<T>> {
     const upcoming = this.iterator.next();
-    // Thrown where it is awaited, which may be later than it happens.
+    // The error is thrown when the page is awaited, which may be later.
     upcoming.catch(() => undefined);
     return upcoming;
   }

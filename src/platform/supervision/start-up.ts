@@ -5,8 +5,8 @@ import { isOutage } from './outage.js';
 export type OnOutage = (error: unknown, waitMs: number) => void;
 
 /**
- * What a start needs to have done, tried again with growing pauses for as long as something it needs is away. The one who
- * started the process would do no better by starting it again. @throws what no waiting mends
+ * Runs a step of the start, and retries it with growing pauses during outages of dependencies. Restarting the process would not
+ * help more. @throws errors that waiting cannot resolve
  */
 export async function throughOutages<T>(
   timing: Timing,

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Timing } from '../../kernel/timing.js';
 import { backOffMs } from './back-off.js';
 
-/** How long a run must have gone well for the next failure to count as the first one again. */
+/** After a run of this length, the next failure counts as the first one again. */
 const SOUND_AFTER_MS = 30_000;
 
 type Supervision = Readonly<{
@@ -13,7 +13,7 @@ type Supervision = Readonly<{
   onFailure?: (error: unknown) => void;
 }>;
 
-/** Runs something that should run for ever, again and again with growing pauses, until the signal aborts. */
+/** Runs a task that should never end, and restarts it with growing pauses until the signal aborts. */
 export async function supervise(
   run: (signal: AbortSignal) => Promise<void>,
   { name, signal, log, timing, onFailure }: Supervision,

@@ -9,7 +9,7 @@ import {
 
 type Named<T> = Readonly<Record<string, T>>;
 
-/** What is wrong with dependencies and followers. Being behind is not: it would make every process unready at once. */
+/** The impairments of dependencies and followers. Lag is none: it would make all processes unready together. */
 export function impairmentsIn(
   dependencies: Named<DependencyCondition>,
   projections: Named<FollowerCondition>,
@@ -24,7 +24,7 @@ export function impairmentsIn(
   ];
 }
 
-/** Followers mostly fail together and for one reason, which is then said once. */
+/** Followers often fail together with the same reason, which is reported once. */
 function followerImpairments(kind: string, followers: Named<FollowerCondition>): readonly Impairment[] {
   const alike = new Map<string, { ok: boolean; error: string; names: string[] }>();
   for (const [name, { ok, error }] of Object.entries(followers)) {
@@ -40,7 +40,7 @@ function followerImpairments(kind: string, followers: Named<FollowerCondition>):
   });
 }
 
-/** The worst of what is wrong, and all of the reasons, the worst first. */
+/** The worst readiness of the impairments, and all reasons, worst first. */
 export function readinessOf(impairments: readonly Impairment[]): Readonly<{ readiness: Readiness; reasons: readonly string[] }> {
   const reasonsOf = (readiness: Readiness) =>
     impairments.filter((each) => each.readiness === readiness).map(({ reason }) => reason);

@@ -6,13 +6,13 @@ import pretty from 'pino-pretty';
 export type LogOptions = Readonly<{
   level: string;
   format: 'json' | 'pretty';
-  /** Where the lines go: standard output unless told. */
+  /** The destination of the lines; standard output by default. */
   destination?: { write(line: string): void };
 }>;
 
 const SECRET_KEYS = ['authorization', 'cookie', 'api_key', 'apiKey', 'x-api-key', 'token', 'access_token', 'password', 'secret'];
 
-/** Secrets as they stand in URLs, headers and JSON that somebody put into a message. */
+/** Patterns of secrets in URLs, headers and JSON inside messages. */
 const SECRETS_IN_TEXT: readonly (readonly [RegExp, string])[] = [
   [/([?&](?:api_key|token|access_token)=)[\w.~%+/=-]+/gi, '$1***'],
   [/(\bBearer\s+)[\w.~+/=-]+/gi, '$1***'],
@@ -23,7 +23,7 @@ const SECRETS_IN_TEXT: readonly (readonly [RegExp, string])[] = [
 export const withoutSecrets = (text: string): string =>
   SECRETS_IN_TEXT.reduce((result, [pattern, replacement]) => result.replace(pattern, replacement), text);
 
-/** The log of the process: one JSON object a line, or lines for people. Credentials do not get into it. */
+/** The log of the process: one JSON object per line, or lines for people. Credentials are masked. */
 export function openLog({ level, format, destination }: LogOptions): Logger {
   const options = {
     level,
@@ -38,7 +38,7 @@ export function openLog({ level, format, destination }: LogOptions): Logger {
   return pino(options, pretty({ sync: true, ...(destination && { destination: asStream(destination) }) }));
 }
 
-/** Without what drivers hang on their errors: statements and parameters are what clients sent. */
+/** Leaves out properties that drivers add to errors, such as statements and parameters, which contain client data. */
 function serializeError(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) };
   const { code } = error as { code?: unknown };
@@ -56,10 +56,10 @@ const asStream = (destination: { write(line: string): void }) =>
 
 type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 
-/** What Nest says of itself while it starts is for those who look into it. */
+/** The contexts of Nest's own start-up messages, which are logged at debug level. */
 const FRAMEWORK = new Set(['NestFactory', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestApplication']);
 
-/** The log as Nest and, through Nest's `Logger`, the features know it. */
+/** Adapts the log to Nest's `Logger`. */
 export class NestLog implements LoggerService {
   readonly verbose = this.writer('trace');
   readonly debug = this.writer('debug');
@@ -70,7 +70,7 @@ export class NestLog implements LoggerService {
 
   constructor(private readonly pino: Logger) {}
 
-  /** Nest passes a message or error, perhaps more of them or a stack, and last the name of who speaks. */
+  /** Nest passes a message or error, optional further ones or a stack, and finally the context name. */
   private writer(usual: Level) {
     return (message: unknown, ...rest: unknown[]): void => {
       const context = typeof rest.at(-1) === 'string' && rest.length > 0 ? (rest.pop() as string) : undefined;

@@ -3,7 +3,7 @@ import { type ConditionReport, type Conditions, type FollowerCondition, Measurem
 
 const SECONDS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** What is measured in this process, and on each scrape how it is with what it rests on and who follows the log. */
+/** The metrics of this process. Each scrape adds the conditions of dependencies and followers. */
 export class PrometheusMeasurements extends Measurements {
   readonly registry = new Registry();
 

@@ -15,10 +15,10 @@ import { reactionStatuses } from '../reactions/reaction-statuses.js';
 import { type ProjectionStatus, projectionStatuses } from '../projections/projection-statuses.js';
 import { impairmentsIn, readinessOf } from './impairments.js';
 
-/** A dependency that has not answered after this long counts as away. */
+/** A dependency that does not answer within this time counts as unavailable. */
 const ANSWER_MS_MAX = 2_000;
 
-/** Several probes and scrapers may ask at once; each answer serves those who ask within this time. */
+/** How long a report is reused, because several probes and scrapers may request it. */
 const FRESH_MS = 500;
 
 type Failures = Readonly<{ failureOf(name: string): string | undefined }>;
@@ -26,22 +26,21 @@ type Failures = Readonly<{ failureOf(name: string): string | undefined }>;
 export type ConditionSources = Readonly<{
   sql: Sql;
   store: EventStore;
-  /** Throws when the dependency of that name is away. */
+  /** Checks by dependency name. A check throws if the dependency is unavailable. */
   checks: Readonly<Record<string, () => Promise<void>>>;
   projections: readonly Projection[];
-  /** Those that follow the log in this process, if it does: they know why they do not get on. */
+  /** The projector and reactions of this process, if it runs them. They know the reasons of failures. */
   projector?: Failures;
   reactions?: Failures;
-  /** Why projections do not get on in other processes, by their names. */
+  /** The failures of projections in other processes, by projection name. */
   faults?: () => Promise<ReadonlyMap<string, string>>;
   readinessChecks?: readonly ReadinessCheck[];
 }>;
 
 /**
- * The process's own view of what it rests on, and the database's view of who keeps up. Being behind does not make it
- * unready: that would take every process of the service away at once. Rows of another version do, for they cannot be read,
- * rows of a log that goes further than the present one, and a read model that fails and never got anywhere: there is nothing to
- * be read.
+ * The conditions of this process's dependencies, and of the followers as the database has them. Lag does not make a process
+ * unready: that would take all processes out of service together. A process is unready if a read model cannot be used: its rows
+ * are of another version or of a longer log, or it failed before its first checkpoint.
  */
 export class ServiceConditions extends Conditions {
   private latest: { at: number; report: Promise<ConditionReport> } | undefined;
@@ -96,7 +95,7 @@ export class ServiceConditions extends Conditions {
 
 const UNWRITTEN = 'No projector has begun to write it.';
 
-/** Whether there is something to follow and none of it has been followed yet. */
+/** Whether a follower is still at the start of a log that has events. */
 const isAtStart = (position: bigint | undefined, head = LOG_START): boolean =>
   (position ?? LOG_START) <= LOG_START && head > LOG_START;
 
@@ -127,7 +126,7 @@ const unknownStatuses = (projections: readonly Projection[], error: unknown): re
     problem: describeFault(error),
   }));
 
-/** What could not be found out in time is no impairment: the dependency that did not answer is one. */
+/** Undefined on a timeout or error. The dependency that caused it is reported by its own check. */
 const outcomeOf = <T>(look: () => Promise<T>): Promise<T | undefined> => within(ANSWER_MS_MAX, look()).catch(() => undefined);
 
 async function probe(check: () => Promise<void>): Promise<DependencyCondition> {

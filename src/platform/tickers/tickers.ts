@@ -4,7 +4,7 @@ import type { Clock } from '../../kernel/clock.js';
 import type { Ticker } from '../../kernel/event-sourcing/ticker.js';
 import type { Timing } from '../../kernel/timing.js';
 
-/** Lets tickers tick: each on its own grid that does not drift, never twice at once; a tick that is late is left out. */
+/** Runs tickers, each at fixed times without drift and never concurrently with itself. Missed ticks are skipped. */
 export class Tickers {
   private readonly stopping = new AbortController();
   private running: readonly Promise<void>[] = [];
@@ -15,16 +15,16 @@ export class Tickers {
     private readonly timing: Timing,
     private readonly log: Logger,
   ) {
-    // Every ticker listens.
+    // Every ticker adds a listener.
     setMaxListeners(0, this.stopping.signal);
   }
 
-  /** Each ticks at once, for what came due while no process ran. */
+  /** Starts with an immediate tick, for work that came due while no process ran. */
   start(): void {
     this.running = this.tickers.map((ticker) => this.run(ticker, this.stopping.signal));
   }
 
-  /** No further tick; resolves when those under way are over. */
+  /** Stops ticking, and resolves when ticks in progress are done. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await Promise.all(this.running);
@@ -36,7 +36,7 @@ export class Tickers {
       try {
         await ticker.tick(this.clock.now());
       } catch (error) {
-        // The next tick is the retry: what was due still is.
+        // The next tick retries, because the work is still due.
         this.log.error({ err: error, ticker: ticker.name }, `${ticker.name} failed and will be tried at its next tick`);
       }
       const elapsed = this.timing.elapsedMs() - startedAt;
