@@ -144,3 +144,24 @@ it('leaves what one tick cannot do to the next', async () => {
   // Who is behind does not say that it keeps up.
   expect(beats).toEqual([]);
 });
+
+it('is kept from nothing that is due by schedules that wait, however many these are', async () => {
+  const waiting = Array.from({ length: SCHEDULES_PER_TICK_MAX }, (_, index) => `s${String(index).padStart(5, '0')}`);
+  await made('s');
+  const late = await state('s');
+  const due = new Map(waiting.map((id) => [id, '2026-01-01T09:00:00Z']));
+  const queries = {
+    runningSince: async () => [],
+    due: async (_: Date, limit: number, after?: DueSchedule) => {
+      const rest = [...due].slice(after ? [...due.keys()].indexOf(after.scheduleId) + 1 : 0);
+      return rest.slice(0, limit).map(([scheduleId, slot]) => ({ scheduleId, nextSlotAt: new Date(slot) }));
+    },
+  } as unknown as ScheduleQueries;
+  const looking = { execute: async ({ scheduleId }: SettleSchedule) => (settled.push(scheduleId), late) } as unknown as Commands;
+  const ticker = new DueSchedules(looking, queries, rules, heartbeat, systemIds);
+  await ticker.tick(at(32));
+  due.set('on time', '2026-01-01T09:03:00Z');
+  settled = [];
+  await ticker.tick(at(33));
+  expect(settled).toEqual(['on time']);
+});

@@ -14,7 +14,7 @@ import { waitsUntil } from './schedule/slot-ledger.decider.js';
 /** How often somebody looks for slots that have come. */
 const EVERY_MS = 1_000;
 export const SCHEDULES_PER_PAGE_MAX = 500;
-/** A tick ends here; what is left is for the next, which begins with those that wait longest. */
+/** A tick looks at no more; what is left is for the next, which begins with those that have been due for longest. */
 export const SCHEDULES_PER_TICK_MAX = 20_000;
 /** Appends that are under way at once: the store writes them down together. */
 const SIDE_BY_SIDE_MAX = 64;
@@ -55,12 +55,14 @@ export class DueSchedules implements Ticker {
     const failed: unknown[] = [];
     const waiting = new Map<string, Readonly<{ slot: number; until: number }>>();
     let after: DueSchedule | undefined;
-    for (let looked = 0; looked < SCHEDULES_PER_TICK_MAX && !isDone; looked += SCHEDULES_PER_PAGE_MAX) {
+    let looked = 0;
+    while (looked < SCHEDULES_PER_TICK_MAX && !isDone) {
       const page = await this.schedules.due(now, SCHEDULES_PER_PAGE_MAX, after);
       const look = async ({ scheduleId, nextSlotAt }: DueSchedule) => {
         const slot = nextSlotAt.getTime();
         const wait = this.waiting.get(scheduleId);
         if (wait?.slot === slot && wait.until > now.getTime()) return void waiting.set(scheduleId, wait);
+        looked++;
         const until = waitsUntil(await this.settle(scheduleId, cause), this.rules, now);
         if (until) waiting.set(scheduleId, { slot, until: until.getTime() });
       };
