@@ -23,6 +23,11 @@ describe('a response schema', () => {
     }
   });
 
+  it('may have as many properties as there is room for', () => {
+    const properties = Object.fromEntries(Array.from({ length: 2_500 }, (_, at) => [`p${at}`, { type: 'string' }]));
+    expect(normalSchema({ type: 'object', properties })).toEqual({ type: 'object', properties });
+  });
+
   const nested = (depth: number): object => (depth === 0 ? { type: 'string' } : { type: 'array', items: nested(depth - 1) });
   it.each<[string, unknown]>([
     ['a list', []],

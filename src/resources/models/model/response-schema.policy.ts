@@ -1,7 +1,7 @@
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { LRUCache } from 'lru-cache';
 import { Rejection } from '../../../kernel/rejection.js';
+import { compiledSchema, type SchemaErrors, SchemaWithoutEnd } from './compiled-schema.policy.js';
 
 const SCHEMA_CHARACTERS_MAX = 64 * 1024;
 const SCHEMA_DEPTH_MAX = 40;
@@ -23,7 +23,7 @@ export function normalSchema(value: unknown): Schema | null {
     throw refused(`it is longer than ${SCHEMA_CHARACTERS_MAX} characters.`);
   refuseUnbounded(schema, 0);
   try {
-    compile(schema);
+    compiled.memo(JSON.stringify(schema));
   } catch (error) {
     throw refused(error instanceof Error ? error.message : 'it cannot be read.');
   }
@@ -64,27 +64,23 @@ function refuseUnbounded(node: unknown, depth: number): void {
 }
 
 /** A schema's own id is left out, so that two schemas may share one. */
-function compile({ $id: _, $schema: __, ...schema }: Schema): ValidateFunction {
-  const ajv = new Ajv2020({ strict: false, allErrors: false, logger: false, messages: true });
-  formats.default(ajv, { mode: 'fast' });
-  return ajv.compile(schema);
-}
+const compile = ({ $id: _, $schema: __, ...schema }: Schema): SchemaErrors =>
+  compiledSchema(schema, {}, (ajv) => formats.default(ajv, { mode: 'fast' }));
 
-const compiled = new LRUCache<string, ValidateFunction>({
+const compiled = new LRUCache<string, SchemaErrors>({
   max: COMPILED_SCHEMAS_MAX,
   memoMethod: (text) => compile(JSON.parse(text) as Schema),
 });
 
 /** What keeps a value from being what a kept schema asks for, each problem by its path; none: it is valid. */
 export function problemsWith(value: unknown, schema: Schema): readonly string[] {
-  const validate = compiled.memo(JSON.stringify(schema));
   try {
-    if (validate(value)) return [];
+    return compiled
+      .memo(JSON.stringify(schema))(value)
+      .slice(0, PROBLEMS_MAX)
+      .map((error) => `${error.instancePath || 'The answer'} ${error.message ?? 'is wrong'}`);
   } catch (error) {
-    if (error instanceof RangeError) return ['The schema refers to itself without an end.'];
+    if (error instanceof SchemaWithoutEnd) return [error.message];
     throw error;
   }
-  return (validate.errors ?? [])
-    .slice(0, PROBLEMS_MAX)
-    .map((error) => `${error.instancePath || 'The answer'} ${error.message ?? 'is wrong'}`);
 }

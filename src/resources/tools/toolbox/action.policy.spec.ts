@@ -116,6 +116,11 @@ describe('arguments', () => {
     expect(fitted(list, { l: [...given.l, '1'] })).toHaveProperty('problem');
   });
 
+  it('are refused where the parameters refer to themselves without an end', () => {
+    const endless = action({ a: { $ref: '#/$defs/a' } }, { $defs: { a: { allOf: [{ $ref: '#/$defs/a' }] } } });
+    expect(fitted(endless, { a: 1 })).toEqual({ problem: 'The schema refers to itself without an end.' });
+  });
+
   it('cannot be checked against schemas that are too deep, invalid or refer to other documents', () => {
     const deep = Array.from({ length: PARAMETERS_DEPTH_MAX }).reduce<object>((items) => ({ type: 'array', items }), {});
     expect(problemOfParameters(action({ a: deep as ParameterDefinition }))).toMatch(/nested deeper/);

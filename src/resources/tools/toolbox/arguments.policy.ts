@@ -1,4 +1,5 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { ErrorObject } from 'ajv/dist/2020.js';
+import { compiledSchema, type SchemaErrors, SchemaWithoutEnd } from '../../models/model/compiled-schema.policy.js';
 import { modelParameters } from './action.policy.js';
 import type { ActionDefinition } from './tool.events.js';
 
@@ -31,15 +32,14 @@ function checkable(node: unknown, depth = 0): unknown {
 }
 
 /** The compiled schema of each definition. Definitions are immutable, so the entry is valid as long as its definition exists. */
-const compiled = new WeakMap<ActionDefinition, ValidateFunction>();
+const compiled = new WeakMap<ActionDefinition, SchemaErrors>();
 
-function compiledOf(action: ActionDefinition): ValidateFunction {
+function compiledOf(action: ActionDefinition): SchemaErrors {
   const known = compiled.get(action);
   if (known) return known;
-  const ajv = new Ajv2020({ strict: false, validateSchema: false, logger: false, addUsedSchema: false });
-  const validate = ajv.compile(checkable(modelParameters(action)) as Schema);
-  compiled.set(action, validate);
-  return validate;
+  const errorsOf = compiledSchema(checkable(modelParameters(action)) as Schema, { validateSchema: false, addUsedSchema: false });
+  compiled.set(action, errorsOf);
+  return errorsOf;
 }
 
 /** The reason why the parameters of an action cannot be compiled to a check; undefined if they can. */
@@ -60,15 +60,20 @@ export type FittedArguments = Readonly<{ args: Schema } | { problem: string }>;
  * are converted; any other problem is reported to the model.
  */
 export function fitted(action: ActionDefinition, given: Schema): FittedArguments {
-  const validate = compiledOf(action);
+  const errorsOf = compiledOf(action);
   const { required = [] } = modelParameters(action) as { required?: readonly string[] };
   const filled = Object.entries(given).filter(([name, value]) => value !== null || required.includes(name));
   const args = structuredClone(Object.fromEntries(filled));
-  for (let mended = 0; !validate(args); mended++) {
-    const problem = validate.errors![0]!;
-    if (mended === MENDED_MAX || !mend(args, problem)) return { problem: wordsFor(problem) };
+  try {
+    for (let mended = 0; ; mended++) {
+      const [problem] = errorsOf(args);
+      if (!problem) return { args };
+      if (mended === MENDED_MAX || !mend(args, problem)) return { problem: wordsFor(problem) };
+    }
+  } catch (error) {
+    if (error instanceof SchemaWithoutEnd) return { problem: error.message };
+    throw error;
   }
-  return { args };
 }
 
 function wordsFor({ instancePath, message = 'is wrong', keyword, params }: ErrorObject): string {

@@ -1,0 +1,75 @@
+import { describe, expect, it } from '@jest/globals';
+import { compiledSchema, REFERENCES_FOLLOWED_MAX, SchemaWithoutEnd } from './compiled-schema.policy.js';
+
+const cpuMsOf = (work: () => unknown): number => {
+  const before = process.cpuUsage();
+  work();
+  return process.cpuUsage(before).user / 1000;
+};
+
+const named = <T>(count: number, value: (at: number) => T): Readonly<Record<string, T>> =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`n${at}`, value(at)]));
+
+const schemas = (count: number) => Array.from({ length: count }, (_, at) => ({ minimum: at }));
+
+describe('a compilation', () => {
+  it.each<[string, object]>([
+    ['many properties', { properties: named(2_000, () => ({ type: 'string' })) }],
+    ['many alternatives', { anyOf: schemas(2_000) }],
+    ['many conditions', { allOf: schemas(2_000) }],
+    [
+      'many references to something large',
+      {
+        $defs: { large: { properties: named(500, () => ({ type: 'string' })) } },
+        properties: named(500, () => ({ $ref: '#/$defs/large' })),
+      },
+    ],
+  ])('takes at most four seconds of processor time for %s', (_, schema) => {
+    expect(cpuMsOf(() => compiledSchema(schema))).toBeLessThan(4_000);
+  });
+});
+
+describe('a validation', () => {
+  /** Each definition refers to the next one twice. */
+  const doubling = (levels: number) => ({
+    $ref: '#/$defs/n0',
+    $defs: named(levels, (at) => {
+      const next = { $ref: `#/$defs/n${at + 1}` };
+      return at === levels - 1 ? { type: 'string' } : { allOf: [next, next] };
+    }),
+  });
+
+  it('reports all errors, also those behind references', () => {
+    const errorsOf = compiledSchema({ properties: { a: doubling(3) }, $defs: doubling(3).$defs, required: ['b'] });
+    expect(errorsOf({ a: 'a', b: 1 })).toEqual([]);
+    expect(errorsOf({ a: 1 }).map(({ instancePath, message }) => `${instancePath} ${message}`)).toEqual(
+      expect.arrayContaining(['/a must be string', " must have required property 'b'"]),
+    );
+  });
+
+  it(`follows ${REFERENCES_FOLLOWED_MAX} references of each value, and no more`, () => {
+    const errorsOf = compiledSchema({ items: { $ref: '#/$defs/s' }, $defs: { s: { type: 'string' } } });
+    const most = Array<string>(REFERENCES_FOLLOWED_MAX).fill('');
+    expect([errorsOf(most), errorsOf(most)]).toEqual([[], []]);
+    expect(() => errorsOf([...most, ''])).toThrow(SchemaWithoutEnd);
+  });
+
+  it('fails when references multiply or recurse endlessly', () => {
+    const cpuMs = cpuMsOf(() => expect(() => compiledSchema(doubling(40))('')).toThrow(SchemaWithoutEnd));
+    expect(cpuMs).toBeLessThan(4_000);
+    expect(() => compiledSchema({ allOf: [{ $ref: '#' }] })({})).toThrow(SchemaWithoutEnd);
+  });
+
+  it('finds duplicate items in linear time', () => {
+    const errorsOf = compiledSchema({ uniqueItems: true });
+    expect(errorsOf([1, '1', { a: 1, b: 2 }, [1]])).toEqual([]);
+    expect(
+      errorsOf([
+        { a: 1, b: 2 },
+        { b: 2, a: 1 },
+      ]),
+    ).toMatchObject([{ message: 'must NOT have duplicate items' }]);
+    expect(compiledSchema({ uniqueItems: false })([1, 1])).toEqual([]);
+    expect(cpuMsOf(() => errorsOf(Array.from({ length: 100_000 }, (_, at) => at)))).toBeLessThan(4_000);
+  });
+});
