@@ -172,4 +172,28 @@ describe('the offline model, asked for structured output', () => {
       expect({ valid: ajv.validate(schemas[name]!, value), errors: ajv.errors }).toEqual({ valid: true, errors: null });
     }
   });
+
+  const node = {
+    type: 'object',
+    properties: Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`p${at}`, { $ref: '#/$defs/n' }])),
+  };
+  it.each<[string, object]>([
+    ['long lists', { type: 'array', minItems: 10_000_000, items: { type: 'string' } }],
+    [
+      'long lists of long lists',
+      { type: 'array', minItems: 10_000, items: { type: 'array', minItems: 10_000, items: { type: 'null' } } },
+    ],
+    ['long texts', { type: 'string', minLength: 100_000_000 }],
+    ['wide trees', { ...node, $defs: { n: node } }],
+    [
+      'parts that double',
+      {
+        type: 'object',
+        allOf: Array(30).fill({ $ref: '#/$defs/a' }),
+        $defs: { a: { allOf: Array(30).fill({ $ref: '#/$defs/a' }) } },
+      },
+    ],
+  ])('limits the size of its answer to a schema that requires %s', async (_, responseSchema) => {
+    expect((await answerTo(request('How long does a stew take?', { responseSchema }))).length).toBeLessThan(5_000_000);
+  });
 });

@@ -3,8 +3,19 @@ type Schema = Readonly<Record<string, unknown>>;
 /** A schema that refers to itself is followed this far; past it optional parts are left out. */
 const DEPTH_MAX = 8;
 const ITEMS_MAX = 5;
+/** The most schemas that are filled; values of further ones are null. */
+const SCHEMAS_FILLED_MAX = 5_000;
+/** A larger `minLength` is not met. */
+const PADDED_CHARACTERS_MAX = 10_000;
 
-type Filling = Readonly<{ root: Schema; sentences: readonly string[]; found: boolean; depth: number }>;
+type Filling = Readonly<{
+  root: Schema;
+  sentences: readonly string[];
+  found: boolean;
+  depth: number;
+  /** The number of schemas that may still be filled, shared by the whole value. */
+  budget: { left: number };
+}>;
 
 /**
  * A value of the schema's shape, made of sentences: strings hold the best ones, numbers the first number they name, lists
@@ -12,11 +23,11 @@ type Filling = Readonly<{ root: Schema; sentences: readonly string[]; found: boo
  */
 export function fillSchema(schema: object, sentences: readonly string[], found: boolean): unknown {
   const root = schema as Schema;
-  return fill(root, { root, sentences, found, depth: 0 });
+  return fill(root, { root, sentences, found, depth: 0, budget: { left: SCHEMAS_FILLED_MAX } });
 }
 
 function fill(schema: Schema, filling: Filling): unknown {
-  const resolved = resolve(schema, filling.root);
+  const resolved = resolve(schema, filling);
   if ('const' in resolved) return resolved['const'];
   if (Array.isArray(resolved['enum'])) return choice(resolved['enum'], filling);
   const alternative = (resolved['anyOf'] ?? resolved['oneOf']) as readonly Schema[] | undefined;
@@ -40,19 +51,23 @@ function fill(schema: Schema, filling: Filling): unknown {
 }
 
 /** Follows local references and folds `allOf` into one schema. */
-function resolve(schema: Schema, root: Schema, depth = 0): Schema {
+function resolve(schema: Schema, filling: Filling, depth = 0): Schema {
   if (depth > DEPTH_MAX) return {};
+  if (--filling.budget.left < 0) return { const: null };
   const reference = schema['$ref'];
   if (typeof reference === 'string' && reference.startsWith('#')) {
     const target = reference
       .split('/')
       .slice(1)
-      .reduce<unknown>((node, part) => (node as Schema | undefined)?.[part.replaceAll('~1', '/').replaceAll('~0', '~')], root);
-    return resolve((target ?? {}) as Schema, root, depth + 1);
+      .reduce<unknown>(
+        (node, part) => (node as Schema | undefined)?.[part.replaceAll('~1', '/').replaceAll('~0', '~')],
+        filling.root,
+      );
+    return resolve((target ?? {}) as Schema, filling, depth + 1);
   }
   const all = schema['allOf'] as readonly Schema[] | undefined;
   if (!all?.length) return schema;
-  return [schema, ...all.map((each) => resolve(each, root, depth + 1))].reduce((merged, each) => ({
+  return [schema, ...all.map((each) => resolve(each, filling, depth + 1))].reduce((merged, each) => ({
     ...merged,
     ...each,
     properties: { ...(merged['properties'] as object), ...(each['properties'] as object) },
@@ -80,7 +95,7 @@ function list(schema: Schema, filling: Filling): unknown {
   const itemsMin = (schema['minItems'] as number | undefined) ?? 0;
   const itemsMax = Math.min((schema['maxItems'] as number | undefined) ?? ITEMS_MAX, ITEMS_MAX);
   const count = filling.depth > DEPTH_MAX / 2 ? itemsMin : Math.max(itemsMin, Math.min(itemsMax, filling.sentences.length));
-  return Array.from({ length: count }, (_, index) => {
+  return Array.from({ length: Math.min(count, Math.max(filling.budget.left, 0)) }, (_, index) => {
     const sentence = filling.sentences[index % filling.sentences.length]!;
     return fill((schema['items'] as Schema | undefined) ?? {}, { ...filling, sentences: [sentence], depth: filling.depth + 1 });
   });
@@ -112,7 +127,7 @@ function string(schema: Schema, { sentences }: Filling): string {
   if (typeof format === 'string' && FORMATS[format]) return FORMATS[format];
   const longest = (schema['maxLength'] as number | undefined) ?? Infinity;
   const text = [...sentences.slice(0, 3).join(' ')].slice(0, longest).join('');
-  return text.padEnd((schema['minLength'] as number | undefined) ?? 0, '.');
+  return text.padEnd(Math.min((schema['minLength'] as number | undefined) ?? 0, PADDED_CHARACTERS_MAX), '.');
 }
 
 function choice(values: readonly unknown[], { sentences }: Filling): unknown {
