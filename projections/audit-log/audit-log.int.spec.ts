@@ -81,6 +81,11 @@ describe('The audit log', () => {
     await read.expectSameAfterRebuild();
   });
 
+  it('knows whose webhooks are whose', async () => {
+    await read.given('agent-h1', [happened('AgentCreated', { agentId: 'h1', ownerId: 'dora' })]);
+    expect((await queries.actorsOf('user:dora')).toSorted()).toEqual(['user:dora', 'webhook:h1']);
+  });
+
   it('is read in pages by position', async () => {
     const [first, second] = await queries.page({}, -1n, 2);
     expect(first!.position < second!.position).toBe(true);

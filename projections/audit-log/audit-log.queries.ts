@@ -52,12 +52,16 @@ export class AuditLogQueries {
     return rows.map(asEvent);
   }
 
-  /** The actors that a user answers for: the user, the bearers of the user's tokens, and the holders of keys of the user's agents. */
+  /**
+   * The actors that a user answers for: the user, the bearers of the user's tokens, the user's devices, the holders of keys of the user's
+   * agents, and whoever delivers to the webhooks of these.
+   */
   async actorsOf(user: string): Promise<readonly string[]> {
     const { sql } = this.readModels;
     const keys = await sql<{ actor: string }[]>`
       select agent_key.actor from audit_log.agent join audit_log.agent_key on agent_key.agent = agent.stream
       where agent.owner = ${user}
+      union all select regexp_replace(stream, '^agent-', 'webhook:') from audit_log.agent where owner = ${user}
       union all select actor from audit_log.access_token where owner = ${user}
       union all select actor from audit_log.device where owner = ${user}`;
     return [user, ...keys.map(({ actor }) => actor)];

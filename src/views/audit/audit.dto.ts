@@ -17,7 +17,7 @@ export class AuditEventsQuery {
   @MaxLength(TEXT_CHARACTERS_MAX)
   type?: string;
 
-  /** `user:<id>`, `access-token:<id>`, `agent-key:<id>` or `system:<name>`. */
+  /** `user:<id>`, `access-token:<id>`, `agent-key:<id>`, `webhook:<agent>`, `device:<id>`, `link:<id>` or `system:<name>`. */
   @IsOptional()
   @IsString()
   @MaxLength(TEXT_CHARACTERS_MAX)

@@ -23,7 +23,7 @@ const BEFORE_ALL = -1n;
 const POSITION_MAX = 2n ** 63n - 1n;
 const LINES = 'application/x-ndjson';
 
-/** The log itself, for who has to account for what happened: users see what they and the holders of their agents' keys did, admins everything. */
+/** The log itself, for who has to account for what happened: users see what they did, and what was done by what is theirs, admins everything. */
 @ApiTags('Audit')
 @Controller('api/audit')
 export class AuditController {
