@@ -3,8 +3,11 @@ import { ReadModels } from '../read-models.js';
 
 export type UnsealedTurn = Readonly<{ turnId: string; conversationId: string }>;
 
-/** `isPaused`: its run is over, and it waits for somebody. */
-export type TakenTurn = UnsealedTurn & Readonly<{ isPaused: boolean }>;
+/** `pausedUntil`: its run is over, and so long it waits for somebody; null: it does not wait. */
+export type TakenTurn = UnsealedTurn & Readonly<{ pausedUntil: Date | null }>;
+
+/** One of the pauses of a turn. */
+export type KnownPause = Readonly<{ turnId: string; until: Date }>;
 
 /** Which turns still have to be brought to their end, and who is at it. A paused turn waits. */
 @Injectable()
@@ -31,14 +34,16 @@ export class UnsealedTurnQueries {
    */
   async takenBy(
     producers: readonly string[],
-    except: Readonly<{ running: readonly string[]; pauses: readonly string[] }>,
+    except: Readonly<{ running: readonly string[]; pauses: readonly KnownPause[] }>,
     limit: number,
   ): Promise<readonly TakenTurn[]> {
+    const ids = except.pauses.map(({ turnId }) => turnId);
+    const untils = except.pauses.map(({ until }) => until.toISOString());
     return this.readModels.sql<TakenTurn[]>`
-      select turn_id as "turnId", conversation_id as "conversationId", expires_at is not null as "isPaused"
+      select turn_id as "turnId", conversation_id as "conversationId", expires_at as "pausedUntil"
       from unsealed_turns.unsealed_turn
       where producer = any(${[...producers]}) and turn_id <> all(${[...except.running]})
-        and (expires_at is null or turn_id <> all(${[...except.pauses]}))
+        and (expires_at is null or (turn_id, expires_at) not in (select * from unnest(${ids}::text[], ${untils}::timestamptz[])))
       order by expires_at is not null, since, turn_id limit ${limit}`;
   }
 

@@ -81,11 +81,18 @@ export function unsealedTurnsContract(setUp: () => Promise<ReadModelUnderTest<Un
       expect(await untaken()).toEqual([]);
       expect(await queries.producers()).toContain('p8');
       const taken = await queries.takenBy(['p8'], NONE, 10);
-      expect(taken.map(({ turnId, isPaused }) => [turnId, isPaused])).toEqual([
-        ['p-c11', true],
-        ['p-c12', true],
+      expect(taken.map(({ turnId, pausedUntil }) => [turnId, pausedUntil])).toEqual([
+        ['p-c11', at(50)],
+        ['p-c12', at(40)],
       ]);
-      expect(await queries.takenBy(['p8'], { running: [], pauses: ['p-c11', 'p-c12'] }, 10)).toEqual([]);
+      const pauses = [
+        { turnId: 'p-c11', until: at(50) },
+        { turnId: 'p-c12', until: at(40) },
+      ];
+      expect(await queries.takenBy(['p8'], { running: [], pauses }, 10)).toEqual([]);
+      // Of another pause of the turn nothing is known.
+      const another = [{ ...pauses[0]!, until: at(51) }, pauses[1]!];
+      expect(idsOf(await queries.takenBy(['p8'], { running: [], pauses: another }, 10))).toEqual(['p-c11']);
       expect(await expired(at(39))).toEqual([]);
       expect(await expired(at(40))).toEqual(['p-c12']);
       expect(await expired(at(50))).toEqual(['p-c12', 'p-c11']);

@@ -1,4 +1,5 @@
 import {
+  type KnownPause,
   type TakenTurn,
   type UnsealedTurn,
   UnsealedTurnQueries,
@@ -37,7 +38,7 @@ export class UnsealedTurnsTwin extends UnsealedTurnQueries {
 
   override async takenBy(
     producers: readonly string[],
-    except: Readonly<{ running: readonly string[]; pauses: readonly string[] }>,
+    except: Readonly<{ running: readonly string[]; pauses: readonly KnownPause[] }>,
     limit: number,
   ): Promise<readonly TakenTurn[]> {
     const rows = this.sorted().filter(
@@ -45,10 +46,11 @@ export class UnsealedTurnsTwin extends UnsealedTurnQueries {
         producer !== null &&
         producers.includes(producer) &&
         !except.running.includes(turnId) &&
-        (expiresAt === null || !except.pauses.includes(turnId)),
+        (expiresAt === null ||
+          !except.pauses.some((pause) => pause.turnId === turnId && pause.until.getTime() === expiresAt.getTime())),
     );
     rows.sort((one, other) => Number(one.expiresAt !== null) - Number(other.expiresAt !== null));
-    return rows.slice(0, limit).map((row) => ({ ...ids(row), isPaused: row.expiresAt !== null }));
+    return rows.slice(0, limit).map((row) => ({ ...ids(row), pausedUntil: row.expiresAt }));
   }
 
   override async conversationsUnderWay(conversationIds: readonly string[]): Promise<ReadonlySet<string>> {

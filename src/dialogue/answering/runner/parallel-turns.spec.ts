@@ -55,7 +55,7 @@ function sweeperOf(runner: TurnRunner, turnIds: readonly string[]): () => Promis
       Promise.resolve(
         turnIds
           .filter((turnId) => !running.includes(turnId))
-          .map((turnId) => ({ turnId, conversationId: 'c1', isPaused: false })),
+          .map((turnId) => ({ turnId, conversationId: 'c1', pausedUntil: null })),
       ),
   } as unknown as UnsealedTurnQueries;
   const sweeper = new SweepTurns(queries, new InProcessKeyValue(), runner, answeringOptions);

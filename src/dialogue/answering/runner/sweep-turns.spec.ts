@@ -15,21 +15,24 @@ import {
 } from './sweep-turns.ticker.js';
 import type { TurnRunner } from './turn-runner.js';
 
-type Taken = Readonly<{ turnId: string; producer: string | null; isPaused?: boolean }>;
-type Except = Readonly<{ running: readonly string[]; pauses: readonly string[] }>;
+type Taken = Readonly<{ turnId: string; producer: string | null; pausedUntil?: Date | null }>;
+type Except = Parameters<UnsealedTurnQueries['takenBy']>[1];
+
+const UNTIL = new Date('2026-01-01T00:30:00Z');
 
 /** A sweeper over given turns, whose runner writes down what it is told; `beat` lets a second pass. */
 function sweeping(turns: readonly Taken[], { keyValue = new InProcessKeyValue(), concurrent = 100 } = {}) {
   const done: string[] = [];
   const running: string[] = [];
   const asTurns = (chosen: readonly Taken[]) =>
-    chosen.map(({ turnId, isPaused = false }) => ({ turnId, conversationId: 'c1', isPaused }));
+    chosen.map(({ turnId, pausedUntil = null }) => ({ turnId, conversationId: 'c1', pausedUntil }));
   const queries = {
     untaken: async (_: Date, limit: number) => asTurns(turns.filter(({ producer }) => producer === null).slice(0, limit)),
     producers: async () => [...new Set(turns.flatMap(({ producer }) => producer ?? []))],
     takenBy: async (producers: readonly string[], except: Except, limit: number) => {
-      const pauses = new Set(except.pauses);
-      const isKnown = ({ turnId, isPaused }: Taken) => except.running.includes(turnId) || (isPaused && pauses.has(turnId));
+      const pauses = new Map(except.pauses.map(({ turnId, until }) => [turnId, until]));
+      const isKnown = ({ turnId, pausedUntil }: Taken) =>
+        except.running.includes(turnId) || (pausedUntil && pauses.get(turnId) === pausedUntil);
       return asTurns(turns.filter((turn) => producers.includes(turn.producer!) && !isKnown(turn)).slice(0, limit));
     },
   } as unknown as UnsealedTurnQueries;
@@ -77,12 +80,26 @@ it('recovers at the second look what a producer without a lease has left, and no
 });
 
 it('sees once that a pause is shown whole, and looks again when its turn was resumed and left', async () => {
-  const left = { turnId: 't1', producer: 'dead', isPaused: true };
+  const left: { turnId: string; producer: string; pausedUntil: Date | null } = {
+    turnId: 't1',
+    producer: 'dead',
+    pausedUntil: UNTIL,
+  };
   const { done, beat } = sweeping([left]);
   for (let beats = 0; beats < 5; beats++) await beat();
   expect(done).toEqual(['recover t1']);
-  left.isPaused = false;
+  left.pausedUntil = null;
   for (let beats = 0; beats < 2; beats++) await beat();
+  expect(done).toEqual(['recover t1', 'recover t1']);
+});
+
+it('looks again when a turn whose pause was shown whole has paused once more meanwhile', async () => {
+  const left = { turnId: 't1', producer: 'dead', pausedUntil: UNTIL };
+  const { done, beat } = sweeping([left]);
+  for (let beats = 0; beats < 5; beats++) await beat();
+  // Another process has resumed the turn, come to its next pause, and died.
+  left.pausedUntil = new Date(UNTIL.getTime() + 1);
+  for (let beats = 0; beats < 5; beats++) await beat();
   expect(done).toEqual(['recover t1', 'recover t1']);
 });
 
@@ -90,7 +107,7 @@ it('remembers of so many pauses that they are shown whole, and looks at others a
   const waiting = Array.from({ length: PAUSES_REMEMBERED_MAX + 1 }, (_, turn) => ({
     turnId: `t${turn}`,
     producer: 'dead',
-    isPaused: true,
+    pausedUntil: UNTIL,
   }));
   const { done, beat } = sweeping(waiting);
   const beats = Math.ceil(waiting.length / SWEPT_TURNS_MAX) + 1;

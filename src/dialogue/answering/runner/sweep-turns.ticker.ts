@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import {
+  type KnownPause,
   type TakenTurn,
   UnsealedTurnQueries,
   type UnsealedTurn,
@@ -36,9 +37,9 @@ export class SweepTurns implements Ticker {
   readonly everyMs = SWEEP_EVERY_MS;
   private readonly logger = new Logger(SweepTurns.name);
   private missed: ReadonlySet<string> = new Set();
-  /** Pauses whose stream was seen to be shown to its end: until they are resumed there is nothing more to do. */
+  /** Pauses whose stream was seen to be shown to its end, by their turns: until they are over there is nothing more to do. */
   // With `max`, room for all of them would be made at once.
-  private readonly wholePauses = new LRUCache<string, true>({ maxSize: PAUSES_REMEMBERED_MAX, sizeCalculation: () => 1 });
+  private readonly wholePauses = new LRUCache<string, KnownPause>({ maxSize: PAUSES_REMEMBERED_MAX, sizeCalculation: () => 1 });
   private leasesReadableFrom = new Date(0);
   private leasesSeenAt = new Date(0);
   private isSilent = false;
@@ -65,7 +66,7 @@ export class SweepTurns implements Ticker {
 
   /** Ends what producers left that are gone; where turns are run, goes on with what can be gone on with. */
   async recoverOrphans(now: Date): Promise<void> {
-    const known = { running: this.runner.running, pauses: [...this.wholePauses.keys()] };
+    const known = { running: this.runner.running, pauses: [...this.wholePauses.values()] };
     const alone = await this.turns.takenBy(await this.absentees(now), known, SWEPT_TURNS_MAX);
     const orphans = alone.filter(({ turnId }) => this.missed.has(turnId));
     this.missed = new Set([...(this.isSilent ? this.missed : []), ...alone.map(({ turnId }) => turnId)]);
@@ -102,7 +103,8 @@ export class SweepTurns implements Ticker {
     const outcome = await this.attempt(turn, 'recover');
     // A run takes as long as it takes; the other turns do not wait for it.
     if (outcome === 'requeued' && this.options.settings.worker) void this.attempt(turn, 'run');
-    if (outcome === 'recovered' && turn.isPaused) this.wholePauses.set(turn.turnId, true);
+    const { turnId, pausedUntil: until } = turn;
+    if (outcome === 'recovered' && until) this.wholePauses.set(turnId, { turnId, until });
   }
 
   /** One turn that cannot be helped must not keep the others from their end. */
