@@ -7,7 +7,7 @@ import { PlatformModule } from './platform.module.js';
 import { ROOMS } from './rooms.js';
 import { ToolKindsModule } from './tool-kinds.module.js';
 
-/** The whole service over an open platform. */
+/** The root module of the service, over an open platform. */
 @Module({})
 export class AppModule {
   static over(platform: Platform, log: Logger): DynamicModule {

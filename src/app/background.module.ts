@@ -40,7 +40,7 @@ const RETENTION = ROOMS.flatMap(({ retention }) => retention ?? []);
 
 type ProjectorParts = [Platform, Progress, Timing, Logger, ProjectionFaults];
 
-/** What goes on whether anybody asks or not: read models are filled, events reacted to, and time passes. */
+/** Runs the work without requests: projections, reactions and tickers. */
 @Global()
 @Module({
   imports: [...ROOMS],
@@ -127,14 +127,14 @@ export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicati
   async onApplicationBootstrap(): Promise<void> {
     const { roles } = this.platform.config;
     if (roles.includes('projector')) await this.projector.start();
-    // No request is answered, and nothing ticks, before the read models have their tables.
+    // Requests and tickers wait until the read models have their tables.
     const onMissing = (schema: string) => this.log.warn(`The tables of ${schema} are not there: a projector is waited for`);
     await untilTablesAreThere(this.platform.sql, projections.map(schemaOf), onMissing, this.timing);
     if (roles.includes('worker')) this.reactions.start();
     this.tickers.start();
   }
 
-  /** Nothing new is begun while requests in hand finish, but they can still read what they wrote. */
+  /** Stops new background work while requests finish. The projector continues, so that requests can read their own writes. */
   async beforeApplicationShutdown(): Promise<void> {
     await Promise.all([this.tickers.stop(), this.reactions.stop()]);
   }

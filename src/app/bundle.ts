@@ -5,14 +5,14 @@ import { fileURLToPath } from 'node:url';
 import { cachedDataVersionTag } from 'node:v8';
 import { constants, Script } from 'node:vm';
 
-/** What `build.js` makes of all programs and the packages they use: an expression, whose value is a function. */
+/** The bundle that `build.js` makes of all programs and their packages: an expression whose value is a function. */
 const FILE = fileURLToPath(new URL('../../program/bundle.cjs', import.meta.url));
-/** What V8 has compiled of it. Another version of V8, or one under other settings, does not take it. */
+/** V8's compiled code of the bundle. V8 rejects it in another version or with other flags. */
 const CODE_FILE = `${FILE}.${cachedDataVersionTag()}`;
-/** The bundle begins with a checksum in a comment, and code that is kept of it ends with the same. */
+/** The length of the checksum comment at the start of the bundle. The compiled code ends with the same checksum. */
 const CHECKSUM_BYTES = 68;
 
-/** How programs are started, and how the modules are loaded that `main` begins with. */
+/** Functions that start the programs, and that load the modules that `main` needs first. */
 type Bundle = Readonly<Partial<Record<'main' | 'rebuild' | 'token' | 'platform' | 'service', () => Promise<unknown>>>>;
 
 type Evaluate = (exports: Bundle, require: NodeJS.Require, module: object, filename: string) => void;
@@ -21,7 +21,7 @@ export function bundle(): Bundle {
   return evaluated(compiled(read()));
 }
 
-/** Keeps what V8 makes of the code until a service can start. */
+/** Loads the modules of a service and stores the code that V8 has compiled for them. */
 export async function keepCode(): Promise<void> {
   const source = read();
   const script = compiled(source);
@@ -61,17 +61,17 @@ function keptCode(source: Buffer): Buffer | undefined {
   }
 }
 
-/** Stack traces name sources, as Node has it where it loads the code itself. The map is read when the first trace is. */
+/** Makes stack traces name source files, as Node does for modules. The source map is read with the first stack trace. */
 function nameSources(): void {
   let map: SourceMap | undefined;
   const named = (site: NodeJS.CallSite & { toString(): string }): string => {
     const [file, line, column] = [site.getFileName() ?? '', site.getLineNumber() ?? 0, site.getColumnNumber() ?? 0];
     const text = site.toString();
-    // Kept code names the place where it was compiled.
+    // Stored code names the path at which it was compiled.
     if (basename(file) !== basename(FILE)) return text;
     map ??= new SourceMap(JSON.parse(readFileSync(`${FILE}.map`, 'utf8')) as SourceMapPayload);
     const origin = map.findOrigin(line, column);
-    // The map does not know the lines of packages.
+    // The map has no lines of packages.
     if (!('fileName' in origin) || !origin.fileName || origin.fileName.includes('/node_modules/')) return text;
     const source = resolve(dirname(FILE), origin.fileName);
     return text.replace(`${file}:${line}:${column}`, `${source}:${origin.lineNumber}:${origin.columnNumber}`);

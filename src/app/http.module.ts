@@ -2,7 +2,7 @@ import { Global, Module, type OnModuleDestroy } from '@nestjs/common';
 import { Config } from '../platform/config/config.js';
 import { SseStreams } from '../platform/http/sse.js';
 
-/** What controllers need of the HTTP platform. Open event streams end when the application begins to close. */
+/** Provides the HTTP platform to controllers. Open event streams end when the application starts to close. */
 @Global()
 @Module({
   providers: [

@@ -5,7 +5,7 @@ import { VERSION } from '../kernel/version.js';
 
 type Setup = Pick<Config, 'databaseUrl' | 'dataDir' | 'eventStore'>;
 
-/** Where the log is and how an operator chooses another one, without the credentials of either. */
+/** The location of the log, and how an operator selects another one, without credentials. */
 export function logUseOf({ databaseUrl, dataDir, eventStore }: Setup): LogUse {
   if (eventStore !== 'postgres') {
     const hosts = connectionTarget(eventStore).endpoints.map(({ address, port }) => `${address}:${port}`);

@@ -22,7 +22,7 @@ const opening = openPlatform(config, fail, onOutage).catch(fail);
 void start();
 
 async function start(): Promise<void> {
-  // The rest of the program is loaded while Postgres starts.
+  // Loads the rest of the program while Postgres starts.
   const { startService } = await import('./service.js');
   const { DemoSeeding } = await import('../views/demo/demo-seeding.js');
   const { DEMO_KEY } = await import('../views/demo/seed-demo.js');
@@ -33,18 +33,18 @@ async function start(): Promise<void> {
   process.once('SIGINT', (signal) => shutDown(service, signal));
 
   if (await service.app.get(DemoSeeding).hasDemo) {
-    // Not through the log, which hides keys: this one is no secret.
+    // Not through the log, which masks keys. The demo key is public.
     process.stdout.write(`\nTry it:\n\n  ${exampleFor(service.url, DEMO_KEY)}\n\n`);
   }
 }
 
-/** A question to the demo agent, as one types it. */
+/** A shell command that asks the demo agent a question. */
 function exampleFor(url: string, key: string): string {
   const question = JSON.stringify({ question: 'What happens to a stream when its producer dies?', api_key: key });
   return `curl -N ${url}/stream -H 'Content-Type: application/json' -d '${question}'`;
 }
 
-/** No new work, streams closed with a good cursor, work in hand finished or interrupted; and in any case an end. */
+/** Closes the service: accepts no new work, closes streams between frames, finishes or interrupts running work, and always ends. */
 function shutDown(service: Service, signal: NodeJS.Signals): void {
   log.info(`${signal}: closing.`);
   setTimeout(() => fail('The shutdown took too long.'), config.shutdownMs).unref();

@@ -30,13 +30,13 @@ import { systemTiming } from '../platform/system-timing.js';
 import { Commands } from '../kernel/commands.js';
 import { NestCommands } from '../platform/commands/nest-commands.js';
 
-/** The connected platform, for the few who look after it as a whole. */
+/** The injection token of the whole platform. */
 export const PLATFORM = Symbol('Platform');
 
-/** The log of the process: what operators read. */
+/** The injection token of the process log. */
 export const LOG = Symbol('Log');
 
-/** Puts the adapters of an open platform behind the ports that features know. Who opened the platform closes it. */
+/** Provides the adapters of an open platform under the ports of the features. The code that opened the platform closes it. */
 @Global()
 @Module({})
 export class PlatformModule {

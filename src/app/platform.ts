@@ -43,7 +43,7 @@ import { NatsWorkQueue } from '../platform/messaging/work-queue/nats-work-queue.
 import { logUseOf } from './log-use.js';
 import { readableLog } from './readable-log.js';
 
-/** Everything outside the process that the service rests on, connected. */
+/** The connected dependencies of the service. */
 export type Platform = Readonly<{
   config: Config;
   sql: Sql;
@@ -58,22 +58,22 @@ export type Platform = Readonly<{
   accounts: UserAccounts;
   sessions: Sessions;
   outgoing: OutgoingHttp;
-  /** Whether each dependency answers, by its name. */
+  /** Checks of the dependencies, by name. A check throws if its dependency does not answer. */
   checks: Readonly<Record<string, () => Promise<void>>>;
-  /** Whether a full disk keeps something of it down. */
+  /** Whether a dependency is down because of a full disk. */
   isDownForSpace(): boolean;
-  /** What an operator should know of what was found, as soon as that is known; it never fails. */
+  /** Warnings for operators about the dependencies. The promise never rejects. */
   warnings: Promise<readonly string[]>;
-  /** Lets go of everything, in the reverse order of its making. */
+  /** Closes everything in reverse order of opening. */
   close(): Promise<void>;
 }>;
 
-/** How long queries in hand may still take when the process ends. */
+/** How long running queries may take when the process ends. */
 const CLOSE_SECONDS = 5;
 
 /**
- * Connects what the configuration names, and waits for it where it is away; what it does not name runs embedded.
- * @throws UnreadableLog where another version's events are in the log
+ * Connects to the configured dependencies and waits for unavailable ones. Dependencies that are not configured run embedded.
+ * @throws UnreadableLog if the log holds events of another version
  */
 export async function openPlatform(
   config: Config,
@@ -135,20 +135,20 @@ export async function openPlatform(
       close,
     };
   } catch (error) {
-    // Why it could not be opened says more than what could not be closed again.
+    // The reason why opening failed matters more than a failure to close.
     await closers.close().catch(() => undefined);
     throw error;
   }
 }
 
-/** Waits for space, as a start waits for whatever may come back. */
+/** Starts the embedded Postgres. During an outage, such as a full disk, the start is retried. */
 const openEmbedded = ({ dataDir }: Config, opened: Opened, onOutage: OnOutage): Promise<EmbeddedPostgres> =>
   opened(
     throughOutages(systemTiming, () => startEmbeddedPostgres({ dataDir }), onOutage, isDiskFull),
     (server) => server.stop(),
   );
 
-/** @throws Error that says why, where that is known */
+/** Checks that Postgres answers. @throws Error with the reason, if it is known */
 async function answers(sql: Sql, embedded: EmbeddedPostgres | undefined): Promise<void> {
   const outage = embedded?.outage();
   if (outage) throw new Error(outage.text);
@@ -169,7 +169,7 @@ async function openEventStore(config: Config, at: DatabaseAddress, opened: Opene
   return store;
 }
 
-/** A store that is away says nothing here: that it is away is told elsewhere. */
+/** The warnings of the event store. An unavailable store has none here, because the checks report it. */
 async function warningsOf(store: EventStore): Promise<readonly string[]> {
   if (!(store instanceof EventStoreDbEventStore)) return [];
   const warning = await store.versionWarning().catch(() => undefined);

@@ -7,15 +7,15 @@ import { systemClock } from '../platform/system-clock.js';
 import { systemIds } from '../platform/system-ids.js';
 import { systemTiming } from '../platform/system-timing.js';
 
-/** Checks, or declares, the format of a log. @throws UnreadableLog, StoreUnavailable */
+/** Checks the format of a log, or declares it in an empty one. @throws UnreadableLog, StoreUnavailable */
 export const requireReadable = (store: EventStore, use: LogUse): Promise<void> =>
   requireLogFormat({ store, timing: systemTiming, clock: systemClock, ids: systemIds }, use);
 
 type Watch = Readonly<{ onLost: (error: Error) => void; onOutage: OnOutage; signal: AbortSignal }>;
 
 /**
- * The log, once its format was checked. A store that is away is checked as soon as it answers, and is used by nothing before:
- * the process starts meanwhile and is not ready. @throws UnreadableLog
+ * The log after its format was checked. An unavailable store is checked as soon as it answers, and every use of it fails before.
+ * The process starts meanwhile and is not ready. @throws UnreadableLog
  */
 export async function readableLog(store: EventStore, use: LogUse, { onLost, onOutage, signal }: Watch): Promise<EventStore> {
   try {

@@ -68,7 +68,7 @@ async function start(): Promise<void> {
   }
 }
 
-/** As the service opens them, and beside it: an embedded Postgres that it runs is shared, one that does not run is started. */
+/** Opens the stores of the service. An embedded Postgres that the service runs is shared; otherwise it is started. */
 async function open(): Promise<Opened> {
   const config = configOrExit();
   const embedded = config.databaseUrl === undefined ? await embeddedPostgres(config.dataDir) : undefined;
@@ -127,7 +127,7 @@ async function run(opened: Opened): Promise<number> {
   return options.verify && differences > 0 ? 1 : 0;
 }
 
-/** Of a log that was restored from an older backup, reactions know more than it holds, too. */
+/** After the log was restored from an older backup, moves reactions that are ahead of it back to its end. */
 async function takeBack({ sql, store }: Opened): Promise<void> {
   if (!(store instanceof EventStoreDbEventStore)) return;
   const taken = await takeBackReactions(sql, await store.head());
@@ -135,7 +135,7 @@ async function takeBack({ sql, store }: Opened): Promise<void> {
     say(`Taken back to the end of the log: ${taken.map((each) => REACTION + each).join(', ')}.`);
 }
 
-/** Goes on after an outage, as a rebuild that was killed does. */
+/** Rebuilds a projection, and continues after outages as after a kill. */
 async function rebuilt({ sql, store }: Opened, projection: Projection) {
   const style = options.json ? 'silent' : process.stdout.isTTY ? 'bar' : 'lines';
   for (let outages = 1; ; outages++) {
@@ -158,7 +158,7 @@ async function rebuilt({ sql, store }: Opened, projection: Projection) {
   }
 }
 
-/** How many entities stay parked. */
+/** Retries parked entities, and returns the number that stay parked. */
 async function retryAll({ sql }: Opened): Promise<number> {
   let left = 0;
   for (const projection of wanted) {

@@ -1,7 +1,7 @@
 import { COMMON_REJECTIONS, type Rejections } from '../platform/http/rejections.js';
 import { ROOMS } from './rooms.js';
 
-/** How every refusal of the service is told. */
+/** The status and error body of every rejection code of the service. */
 export const REJECTIONS: Rejections = Object.fromEntries(
   [COMMON_REJECTIONS, ...ROOMS.map(({ rejections }) => rejections ?? {})].flatMap((each) => Object.entries(each)),
 );

@@ -62,7 +62,7 @@ import { LimitsModule } from '../work/limits/limits.module.js';
 import { RetentionModule } from '../work/retention/retention.module.js';
 import { TasksModule } from '../work/tasks/tasks.module.js';
 
-/** A module, and what it brings beside its providers. What a list names, the module exports. */
+/** A module with the lists that it contributes. The module exports the providers that its lists name. */
 export type Room = Type &
   Partial<
     Readonly<{
@@ -76,7 +76,7 @@ export type Room = Type &
     }>
   >;
 
-/** Every room of the service, from the ground up. Kinds of tools are offered in this order. */
+/** All rooms of the service, lowest floor first. Tool kinds are listed in this order. */
 export const ROOMS: readonly Room[] = [
   TasksModule,
   LimitsModule,

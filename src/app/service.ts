@@ -11,13 +11,13 @@ import type { Platform } from './platform.js';
 import { REJECTIONS } from './rejections.js';
 import { GuardrailsModule } from '../resources/guardrails/guardrails.module.js';
 
-/** A running service. */
+/** The running service. */
 export type Service = Readonly<{ app: NestFastifyApplication; url: string; close(): Promise<void> }>;
 
-/** Starts the service over an open platform; closing it ends streams and work first, and the platform last. */
+/** Starts the service over an open platform. Closing ends streams and work first and the platform last. */
 export async function startService(platform: Platform, log: Logger): Promise<Service> {
   const { config } = platform;
-  // Nest would end the process at once where a module finds this out.
+  // Checked here, because Nest ends the process at once if a module throws.
   GuardrailsModule.settingsIn(config);
   const readModels = projections.map(({ name }) => name);
   const options = { ...config, readModels, rejections: REJECTIONS, isDownForSpace: () => platform.isDownForSpace() };

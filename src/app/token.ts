@@ -3,7 +3,7 @@ import type { Role } from '../resources/identity/caller.js';
 import { SessionTokens } from '../resources/identity/session-tokens.js';
 import { configOrExit } from '../platform/config/load-config.js';
 
-/** Prints a session token for a user, signed as this installation signs its own. */
+/** Prints a session token for a user, signed with the secret of this installation. */
 const ROLES: readonly Role[] = ['user', 'admin'];
 
 const roles = (text: string): readonly Role[] =>

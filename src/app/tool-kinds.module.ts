@@ -6,7 +6,7 @@ import { ROOMS } from './rooms.js';
 const WITH_KINDS = ROOMS.filter(({ toolKinds }) => toolKinds);
 const TOOL_KINDS = WITH_KINDS.flatMap(({ toolKinds }) => toolKinds ?? []);
 
-/** The kinds of tools of all rooms. */
+/** Provides the tool kinds of all rooms. */
 @Global()
 @Module({
   imports: WITH_KINDS,

@@ -6,7 +6,7 @@ import { BlobMissing, type BlobRef, Blobs, isBlobName } from '../../kernel/blobs
 import { meaningOf, writeHashedFile } from './hashed-file.js';
 import { openUploads } from './uploads-folder.js';
 
-/** Blobs as files of a folder, `ab/cd/abcd…`. A file has its name only once all its bytes are on the disk. */
+/** Blobs as files `ab/cd/abcd…` in a folder. A file gets its name only after all its bytes are on the disk. */
 export class FolderBlobs extends Blobs {
   private readonly uploads: string;
   private ready: Promise<void> | undefined;
@@ -57,7 +57,7 @@ export class FolderBlobs extends Blobs {
   }
 }
 
-/** A renamed file survives a power cut only once its folder is on the disk too. Some platforms cannot sync a folder. */
+/** Syncs a folder, so that a renamed file survives a power cut. Some platforms cannot sync a folder. */
 async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const folder = await open(path);

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { type BlobRef, BlobsUnavailable } from '../../kernel/blobs.js';
 import { isDiskFull } from '../../kernel/full-disk.js';
 
-/** Writes a stream to a new file, down to the disk, and names its content. A failure leaves an unfinished file to the caller. */
+/** Writes a stream to a new file, syncs it, and returns its hash and size. On an error the caller removes the partial file. */
 export async function writeHashedFile(bytes: Readable, path: string): Promise<BlobRef> {
   const hash = createHash('sha256');
   let size = 0;
@@ -30,6 +30,6 @@ async function writeAll(file: FileHandle, buffer: Buffer): Promise<void> {
   for (let written = 0; written < buffer.length;) written += (await file.write(buffer, written)).bytesWritten;
 }
 
-/** Why a blob could not be written: where there is no space, the same bytes can be stored once there is. */
+/** The error of a failed write. A full disk becomes BlobsUnavailable, because a retry may succeed. */
 export const meaningOf = (error: unknown): unknown =>
   isDiskFull(error) ? new BlobsUnavailable('There is no space left for blobs.', { cause: error }) : error;

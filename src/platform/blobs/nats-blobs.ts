@@ -17,8 +17,8 @@ type Bucket = Readonly<{ objects: ObjectStore; jsm: JetStreamManager; name: stri
 const CHUNK_BYTES = 128 * 1024;
 
 /**
- * Blobs in a NATS object store, each under its hash. Bytes on their way in wait in a local file until all have come and the
- * hash is known, so a stream that breaks leaves nothing on the server.
+ * Blobs in a NATS object store, named by hash. Incoming bytes are staged in a local file until the hash is known, so a broken
+ * stream leaves nothing on the server.
  */
 export class NatsBlobs extends Blobs {
   private readonly bucket: OnNats<Bucket>;
@@ -67,7 +67,7 @@ export class NatsBlobs extends Blobs {
     if (isBlobName(sha256)) await this.bucket.run(({ objects }) => objects.delete(sha256));
   }
 
-  /** Read one by one: the client's own stream takes a whole object into memory when its reader is slow. */
+  /** Reads chunk by chunk. The client's own stream loads a whole object into memory if its reader is slow. */
   private async *chunks({ nuid, chunks, name }: ObjectInfo): AsyncGenerator<Uint8Array> {
     let next = 1;
     for (let index = 0; index < chunks; index++) {
@@ -86,7 +86,7 @@ async function send({ objects }: Bucket, path: string, { sha256 }: BlobRef): Pro
   if (before && !before.deleted) return;
   const bytes = Readable.toWeb(createReadStream(path, { highWaterMark: CHUNK_BYTES })) as ReadableStream<Uint8Array>;
   try {
-    // Named by the revision seen, or two at a time would leave the chunks of one behind.
+    // The expected revision prevents two concurrent writes from leaving orphaned chunks.
     await objects.put({ name: sha256, options: { max_chunk_size: CHUNK_BYTES } }, bytes, {
       previousRevision: before?.revision ?? 0,
     });

@@ -2,12 +2,12 @@ import type { Readable } from 'node:stream';
 
 export type UploadLimits = Readonly<{ fileBytesMax: number; requestBytesMax: number }>;
 
-/** A part of a form as it comes in: a file's bytes have to be read before the next part comes. */
+/** A part of a multipart form. The bytes of a file must be read before the next part arrives. */
 export type FormPart =
   | Readonly<{ type: 'field'; fieldname: string; value: unknown }>
   | Readonly<{ type: 'file'; fieldname: string; filename?: string | undefined; file: Readable & { truncated?: boolean } }>;
 
-/** A file of a form on disk; `place` counts the form's files from 0. */
+/** A staged file of a form. `place` counts the files of the form from 0. */
 export type StagedFile = Readonly<{
   place: number;
   filename: string;
@@ -17,7 +17,7 @@ export type StagedFile = Readonly<{
   open(): Readable;
 }>;
 
-/** A file that was let go because it was too large, where the others were wanted all the same. */
+/** A file that was skipped because it was too large, in an upload that keeps the other files. */
 export type OversizedFile = Readonly<{ place: number; filename: string; reason: string }>;
 
 export type ReceivedUpload = Readonly<{
@@ -26,15 +26,15 @@ export type ReceivedUpload = Readonly<{
   oversized: readonly OversizedFile[];
 }>;
 
-/** `one-by-one`: files keep the names they came with, and one that is too large does not spoil the others. */
+/** `one-by-one`: files keep their names, and one that is too large does not fail the others. */
 export type FilesOfUpload = 'as-one' | 'one-by-one';
 
 /**
- * Where uploads wait until they are whole. A form that breaks off, or is refused, leaves nothing: neither here nor among the
- * blobs, which are shared by content and so could not be taken back.
+ * Stages uploads until they are complete. A form that breaks off or is refused leaves nothing here and nothing among the blobs,
+ * which are shared by content and could not be deleted again.
  */
 export abstract class UploadStaging {
-  /** Hands the whole form over, and removes its files when the work with it is done. @throws Rejection `too-large`, `invalid-request` */
+  /** Receives a whole form, runs the work with it, and removes its files afterwards. @throws Rejection `too-large`, `invalid-request` */
   abstract receive<T>(
     parts: AsyncIterable<FormPart>,
     work: (upload: ReceivedUpload) => Promise<T>,

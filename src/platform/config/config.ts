@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { ROLES, type Settings, settings } from './settings.js';
 import type { Setting } from './setting.js';
 
-/** How this process was told to run: read once, checked as a whole, never changed. Times are in the unit their name ends with. */
+/** The configuration of this process. It is read once, checked as a whole and never changed. Names of times end with their unit. */
 export class Config extends (class {} as new () => Settings) {
   constructor(values: Settings) {
     super();
@@ -11,7 +11,7 @@ export class Config extends (class {} as new () => Settings) {
   }
 }
 
-/** The environment asks for something impossible. Each problem names its variable. */
+/** The environment is invalid. Each problem names its variable. */
 export class ConfigInvalid extends Error {
   override readonly name = 'ConfigInvalid';
   constructor(readonly problems: readonly string[]) {
@@ -21,7 +21,7 @@ export class ConfigInvalid extends Error {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads and checks the environment. A variable set to nothing counts as unset. @throws ConfigInvalid with every problem at once */
+/** Reads and checks the environment. An empty variable counts as unset. @throws ConfigInvalid with all problems */
 export function readConfig(environment: Environment): Config {
   const problems: string[] = [];
   const values = Object.fromEntries(
@@ -40,7 +40,7 @@ export function readConfig(environment: Environment): Config {
   return new Config({ ...values, dataDir: resolve(values.dataDir), modelIds: modelIdsOf(values) });
 }
 
-/** What each variable may say by itself but not together with the others. */
+/** Finds combinations of values that contradict each other. */
 function* contradictionsIn(values: Settings): Generator<string> {
   const { host, authType, allowUnauthenticated, roles, natsUrl, databaseUrl, modelIds, defaultModelId } = values;
   if (authType === 'none' && !allowUnauthenticated && !isLoopback(host)) {
@@ -69,6 +69,6 @@ function* gapsInOidc({ oidcIssuer, oidcClientId, oidcFrontendUrl }: Settings): G
 
 const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i.test(host);
 
-/** An empty list means: what the endpoint serves. Without an endpoint there is only the offline model. */
+/** The configured models. An empty list means all models of the endpoint. Without an endpoint there is only the offline model. */
 const modelIdsOf = ({ modelIds, openaiBaseUrl, openaiApiKey }: Settings): readonly string[] =>
   modelIds.length > 0 || openaiBaseUrl !== undefined || openaiApiKey !== undefined ? modelIds : ['offline'];

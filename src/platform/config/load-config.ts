@@ -3,7 +3,7 @@ import { parseEnv } from 'node:util';
 import { Config, ConfigInvalid, type Environment, readConfig } from './config.js';
 import { secretIn } from './secrets.js';
 
-/** The configuration of this process: the environment, then `.env` for what it leaves open, and secrets made on first use. */
+/** Loads the configuration: the environment first, then `.env`, and secrets that are generated on first use. */
 export function loadConfig(environment: Environment = process.env, file = '.env'): Config {
   const config = readConfig({ ...variablesIn(file), ...withoutBlanks(environment) });
   return new Config({
@@ -13,10 +13,10 @@ export function loadConfig(environment: Environment = process.env, file = '.env'
   });
 }
 
-/** As `sysexits.h` has it: something is wrong with the configuration. */
+/** EX_CONFIG of `sysexits.h`: the configuration is wrong. */
 export const EXIT_CONFIG = 78;
 
-/** The configuration, for programs that have nothing else to say when there is none: they print what is wrong and end. */
+/** Loads the configuration, or prints its problems and ends the process with EXIT_CONFIG. */
 export function configOrExit(): Config {
   try {
     return loadConfig();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const SECRET_BYTES = 32;
 
-/** A secret kept in a file that only its owner may read; the first process to need it makes it, and all others find it whole. */
+/** A secret in a file that only its owner may read. The first process that needs it creates it atomically. */
 export function secretIn(dataDir: string, name: string): string {
   const path = join(dataDir, name);
   return read(path) ?? make(dataDir, path);
@@ -21,7 +21,7 @@ function read(path: string): string | undefined {
   }
 }
 
-/** A link, unlike a write, is there completely or not at all, and never replaces what another process put there first. */
+/** Creates the secret by a hard link, which is atomic and never replaces the file of another process. */
 function make(dataDir: string, path: string): string {
   mkdirSync(dataDir, { recursive: true });
   const draft = `${path}.${randomUUID()}`;

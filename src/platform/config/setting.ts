@@ -1,9 +1,9 @@
-/** One variable of the environment: its name, what it means when unset, and how its text becomes a value. */
+/** An environment variable: its name, its default, and the parser of its text. */
 export type Setting<T> = Readonly<{
   variable: string;
-  /** As `.env.example` shows it; undefined: unset means something of its own. */
+  /** The default as `.env.example` shows it; undefined if an unset variable has a meaning of its own. */
   fallback: string | undefined;
-  /** @throws Error whose message continues the name of the variable */
+  /** @throws Error whose message follows the name of the variable */
   parse: (text: string) => T;
 }>;
 
@@ -13,7 +13,7 @@ const setting = <T>(variable: string, fallback: string | undefined, parse: (text
   parse,
 });
 
-/** Undefined when unset. */
+/** A setting whose value is undefined if the variable is unset. */
 export type Optional<T> = Setting<T> & Readonly<{ optional: true }>;
 
 export const optional = <T>(of: Setting<T>): Optional<T> => ({ ...of, fallback: undefined, optional: true });
@@ -42,34 +42,34 @@ export const integer = (variable: string, fallback: number, bounds: Bounds = {})
     return within(Number(value), { min: 0, max: Number.MAX_SAFE_INTEGER, ...bounds });
   });
 
-/** Stores count ages in 32 bits of seconds, which is 68 years; dates that far away can still be told everywhere. */
+/** The maximum of a 32-bit number of seconds, 68 years. The event stores have this limit for ages. */
 export const DURATION_SECONDS_MAX = 2 ** 31 - 1;
 const HOURS_MAX = Math.floor(DURATION_SECONDS_MAX / 3_600);
 const DAYS_MAX = Math.floor(DURATION_SECONDS_MAX / 86_400);
 
-/** The longest time of a timer, 24 days: one for longer goes off at once. */
+/** The longest timer, 24 days. Node fires a longer one at once. */
 const TIMER_SECONDS_MAX = Math.floor((2 ** 31 - 1) / 1_000);
 
-/** Read in seconds, possibly fractions of them; the value is in milliseconds, and may be the time of a timer unless `max` says otherwise. */
+/** A time in seconds, also with fractions. The value is in milliseconds and within the range of a timer, unless `max` is given. */
 export const secondsAsMs = (variable: string, fallback: number, bounds: Bounds = {}): Setting<number> =>
   setting(variable, String(fallback), (value) =>
     Math.round(1000 * within(decimal(value), { min: 0.001, max: TIMER_SECONDS_MAX, ...bounds })),
   );
 
-/** Read in hours, possibly fractions of them; the value is in milliseconds. */
+/** A time in hours, also with fractions. The value is in milliseconds. */
 export const hoursAsMs = (variable: string, fallback: number): Setting<number> =>
   setting(variable, String(fallback), (value) =>
     Math.round(3_600_000 * within(decimal(value), { min: 0.000001, max: HOURS_MAX })),
   );
 
-/** Read in days, possibly fractions of them; the value is in seconds. */
+/** A time in days, also with fractions. The value is in seconds. */
 export const daysAsSeconds = (variable: string, fallback: number): Setting<number> =>
   setting(variable, String(fallback), (value) => Math.ceil(86_400 * within(decimal(value), { min: 0.00001, max: DAYS_MAX })));
 
 export const list = (variable: string, fallback = ''): Setting<readonly string[]> =>
   setting(variable, fallback, (value) => itemsOf(value));
 
-/** The value is what it reads as; `check` refuses what means nothing. */
+/** A setting with an additional check, which throws for invalid values. */
 export const checked = <T>(of: Setting<T>, check: (value: T) => unknown): Setting<T> => ({
   ...of,
   parse: (value) => {
@@ -97,7 +97,7 @@ export const url = (variable: string, ...protocols: readonly string[]): Setting<
     return value;
   });
 
-/** An address on the web that has one by default. */
+/** An http or https URL with a default. */
 export const webUrl = (variable: string, fallback: string): Setting<string> => ({
   ...url(variable, 'http:', 'https:'),
   fallback,

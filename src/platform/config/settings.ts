@@ -23,20 +23,20 @@ import {
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
-/** Of durations that are only compared with dates. */
+/** Bounds of durations that are only compared with dates. */
 const BETWEEN_DATES = { max: DURATION_SECONDS_MAX };
 
-/** What a process can play. */
+/** The roles of a process. */
 export const ROLES = ['api', 'worker', 'projector', 'scheduler'] as const;
 
-/** HS256 takes keys as long as its hash (RFC 7518, 3.2); a shorter one can be guessed from a single token. */
+/** HS256 needs a key as long as its hash (RFC 7518, 3.2). A shorter one can be guessed from a single token. */
 const SECRET_BYTES_MIN = 32;
 
 function checkSecret(secret: string | undefined): void {
   if (secret && Buffer.byteLength(secret) < SECRET_BYTES_MIN) throw new Error(`must have at least ${SECRET_BYTES_MIN} bytes.`);
 }
 
-/** Every variable the service reads, by the name the code knows its value under. */
+/** All environment variables of the service, by the name of their value in the code. */
 export const settings = {
   host: text('HOST', '127.0.0.1'),
   port: integer('PORT', 7091, { max: 65_535 }),
@@ -127,7 +127,7 @@ export const settings = {
   uploadArchiveRatioMax: integer('UPLOAD_MAX_ARCHIVE_RATIO', 1000, { min: 1 }),
   uploadArchiveDepthMax: integer('UPLOAD_MAX_ARCHIVE_DEPTH', 3),
   attachmentTextBytesMax: integer('ATTACHMENT_TEXT_MAX_BYTES', 5_000_000, { min: 1 }),
-  // What became of all of them, at addresses as long as may be, is one event.
+  // One event holds the outcome of all pages, whose addresses may be as long as allowed.
   remotePagesMax: integer('REMOTE_MAX_PAGES', 100, { min: 1, max: 128 }),
   remoteFilesMax: integer('REMOTE_MAX_FILES', 2_000, { min: 1, max: 10_000 }),
   remotePageBytesMax: integer('REMOTE_MAX_PAGE_BYTES', 5 * MiB, { min: KiB, max: 100 * MiB }),
@@ -206,7 +206,7 @@ export const settings = {
   freshnessWaitMs: secondsAsMs('FRESHNESS_WAIT_SECONDS', 5),
   codeNodes: flag('CODE_NODES', true),
   codeRunsMax: integer('CODE_RUNS_MAX', 2, { min: 1, max: 64 }),
-  // An interpreter takes 192 MiB of it.
+  // The interpreter uses 192 MiB of it.
   codeMemoryBytesMax: integer('CODE_MEMORY_MAX_BYTES', 512 * MiB, { min: 256 * MiB, max: 4096 * MiB }),
   codeTimeoutMsMax: secondsAsMs('CODE_TIMEOUT_MAX_SECONDS', 300),
   artifactBytesMax: integer('ARTIFACT_MAX_BYTES', 50 * MiB),
@@ -221,5 +221,5 @@ type ValueOf<S> = S extends { optional: true; parse: (text: string) => infer T }
     ? T
     : never;
 
-/** The values of all settings. */
+/** The values of all settings, by name. */
 export type Settings = { readonly [Name in keyof typeof settings]: ValueOf<(typeof settings)[Name]> };

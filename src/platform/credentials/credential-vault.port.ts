@@ -1,19 +1,19 @@
-/** Nothing is kept under that id any more, or it is not this owner's. */
+/** No secrets exist under this id, or they belong to another owner. */
 export class CredentialsMissing extends Error {
   override readonly name = 'CredentialsMissing';
 }
 
-/** They are there, but not as they were kept: sealed with another key, or altered since. */
+/** The secrets were encrypted with another key, or have been altered. */
 export class CredentialsUnreadable extends Error {
   override readonly name = 'CredentialsUnreadable';
 }
 
-/** Where secrets of tools are kept, encrypted. What is stored never changes: other secrets get another id. */
+/** Stores the secrets of tools, encrypted. A stored entry never changes: new secrets get a new id. */
 export abstract class CredentialVault {
-  /** Resolves to the id under which they are kept. */
+  /** Stores secrets and returns their id. */
   abstract keep(ownerId: string, secrets: Readonly<Record<string, string>>): Promise<string>;
   /** @throws CredentialsMissing, CredentialsUnreadable */
   abstract reveal(ownerId: string, credentialsId: string): Promise<Readonly<Record<string, string>>>;
-  /** Harmless when they are gone already. */
+  /** Deletes secrets. Does nothing if they do not exist. */
   abstract delete(ownerId: string, credentialsId: string): Promise<void>;
 }

@@ -12,7 +12,7 @@ const STEPS = [
   )`,
 ] as const;
 
-/** One row for each credential. It is no read model: a rebuild of those leaves it alone. */
+/** Stores one row per credential. The table is not a read model, so a rebuild does not change it. */
 export class PostgresCredentialUses extends CredentialUses {
   constructor(private readonly sql: Sql) {
     super();

@@ -16,7 +16,7 @@ const STEPS = [
   )`,
 ] as const;
 
-/** Secrets in Postgres, sealed with a key that Postgres never sees, each to its owner and its id. */
+/** Secrets in Postgres, encrypted with a key that Postgres never has, and bound to their owner and id. */
 export class PostgresCredentialVault extends CredentialVault {
   private readonly key: SealingKey;
 

@@ -3,15 +3,15 @@ import { SealBroken, Seals } from './seals.port.js';
 
 const CIPHER = 'aes-256-gcm';
 const KEY_BYTES = 32;
-/** A random nonce may be drawn some 2^32 times before two of them are likely to be the same. */
+/** The nonce length of AES-GCM. Random nonces are safe for about 2^32 encryptions. */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Says with which key, and in which way, the bytes after it were sealed. */
+/** The first byte identifies the key and the method. */
 const KEY_VERSION = 1;
 const HEADER_BYTES = 1 + NONCE_BYTES;
 
-/** Seals texts so that they can be read only with the same secret and in the same place. */
+/** Encrypts texts with a secret, and authenticates the place that they are stored at. */
 export class SealingKey extends Seals {
   private readonly key: Buffer;
 
@@ -21,7 +21,7 @@ export class SealingKey extends Seals {
     this.key = Buffer.from(hkdfSync('sha256', secret, '', `credentials v${KEY_VERSION}`, KEY_BYTES));
   }
 
-  /** Version, nonce, ciphertext, tag. */
+  /** Returns version, nonce, ciphertext and tag. */
   seal(text: string, place: readonly string[]): Buffer {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv(CIPHER, this.key, nonce, { authTagLength: TAG_BYTES }).setAAD(boundTo(place));

@@ -1,9 +1,9 @@
-/** What was sealed cannot be read: it was sealed with another key, has been altered, or belongs elsewhere. */
+/** The bytes cannot be decrypted: they are of another key, were altered, or belong to another place. */
 export class SealBroken extends Error {
   override readonly name = 'SealBroken';
 }
 
-/** Seals texts so that they can be read only by this service, and in the same place. */
+/** Encrypts texts so that only this service can decrypt them, and only for the same place. */
 export abstract class Seals {
   abstract seal(text: string, place: readonly string[]): Buffer;
   /** @throws SealBroken */

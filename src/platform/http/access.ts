@@ -2,7 +2,7 @@ import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { ApiExtension, ApiSecurity } from '@nestjs/swagger';
 import type { Audience, RouteAccess } from '../../kernel/access.js';
 
-/** Under this name a handler keeps what it declared. */
+/** The metadata key of a handler's access declaration. */
 export const ROUTE_ACCESS = 'route-access';
 
 const SCHEMES: Readonly<Record<Audience, readonly string[]>> = {
@@ -14,7 +14,7 @@ const SCHEMES: Readonly<Record<Audience, readonly string[]>> = {
   device: ['device'],
 };
 
-/** Declares what a route does to which kind of resource, and which scope lets a personal access token do it. */
+/** Declares what a route does to which kind of resource, and the scope that a personal access token needs. */
 export function Access(access: RouteAccess): MethodDecorator {
   const { scopes } = access;
   const schemes = [...SCHEMES[access.for], ...(access.shownByLinks ? ['share-token'] : [])];

@@ -4,11 +4,11 @@ import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** The two documents are made of the sources (`npm run openapi:dump`), so that nothing is made of them when the service starts. */
+/** Reads a document that `npm run openapi:dump` has generated, so that the start generates nothing. */
 const textOf = (name: string): string => readFileSync(new URL(`../../../docs/${name}`, import.meta.url), 'utf8');
 
 /**
- * The interactive reference at `/api/docs`, its document at `/api/openapi.json`, and the same for programs that read Swagger 2.0 at
+ * Serves the interactive reference at `/api/docs`, the OpenAPI document at `/api/openapi.json`, and a Swagger 2.0 document at
  * `/swagger.json`.
  */
 export function serveApiReference(app: NestFastifyApplication): void {

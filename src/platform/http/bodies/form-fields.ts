@@ -2,7 +2,7 @@ import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/com
 import type { Observable } from 'rxjs';
 import { refuseUnreadableField } from '../../../kernel/readable-field.js';
 
-/** Refuses a form whose fields were not valid UTF-8, once another interceptor has read it. */
+/** Refuses a form with fields of invalid UTF-8, after another interceptor has read it. */
 export class ReadableFormFields implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const request = context.switchToHttp().getRequest<{ isMultipart: () => boolean; body: unknown }>();

@@ -5,7 +5,7 @@ import { Rejection } from '../../../kernel/rejection.js';
 const JSON_TYPE = /^application\/json$/;
 const ANY_JSON_TYPE = /^application\/(?:json|[^/]+\+json)$/;
 
-/** A guard for routes that take JSON and nothing else: 415 for a body of another type. */
+/** A guard for routes that accept only JSON. Another content type gets 415. */
 export class JsonBodyOnly implements CanActivate {
   protected readonly types: RegExp = JSON_TYPE;
 
@@ -18,7 +18,7 @@ export class JsonBodyOnly implements CanActivate {
   }
 }
 
-/** A guard for routes where JSON is data, of whatever kind its type says it is. */
+/** A guard for routes that accept any JSON content type, such as `application/problem+json`. */
 export class AnyJsonBodyOnly extends JsonBodyOnly {
   protected override readonly types = ANY_JSON_TYPE;
 }

@@ -6,26 +6,26 @@ import { type JsonLimits, JsonMeter } from '../../../kernel/bounded-json.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { receiveBody } from './received-body.js';
 
-/** What a JSON body may be on a route. */
+/** The limits of JSON bodies on a route. */
 export type JsonBodyRules = Readonly<{
   bytesMax: number;
   limits: JsonLimits;
-  /** Whether it may hold keys that would reach a prototype if they were copied: where it is only data, nothing copies them. */
+  /** Whether keys such as `__proto__` are allowed, because the route only stores the body and never copies its keys. */
   isOnlyData: boolean;
 }>;
 
-/** To decode, parse and work on more takes long enough that other requests are let in between. */
+/** Larger bodies take so long to decode and parse that other requests are processed in between. */
 const LARGE_BYTES = 1024 * 1024;
 
-/** The texts of bodies as they were sent, for as long as anybody knows their requests. */
+/** The original texts of bodies, as long as their requests are referenced. */
 const texts = new WeakMap<FastifyRequest, string>();
 
-/** A JSON body as it was sent; undefined where there was none. */
+/** The original text of a JSON body; undefined without a body. */
 export const jsonTextOf = (request: FastifyRequest): string | undefined => texts.get(request);
 
 /**
- * Parses JSON bodies. They are measured while they come in, so that one that holds too much is refused before the rest of it
- * is read and anything of it is parsed. An empty body is no body, `null` is refused, and so is text that is no JSON, with the reason.
+ * Parses JSON bodies. The limits are checked while the body arrives, so a body that exceeds one is refused before the rest is read
+ * and before parsing. An empty body counts as no body. `null` and invalid JSON are refused, the latter with the reason.
  */
 export const jsonBodyParser =
   (rulesFor: (request: FastifyRequest) => JsonBodyRules) =>
@@ -51,7 +51,7 @@ const refused = (problem: string) => new Rejection('invalid-request', `The reque
 
 const BYTE_ORDER_MARK = /^\uFEFF/;
 
-/** Decoding through UTF-16 takes a tenth of the time that Node's own decoder takes for what is not ASCII. */
+/** Decodes UTF-8. For text that is not ASCII, decoding through UTF-16 takes a tenth of the time of Node's decoder. */
 function textOf(bytes: Buffer): string {
   if (isAscii(bytes)) return bytes.toString('latin1');
   if (!isUtf8(bytes)) throw refused('is not valid UTF-8.');
@@ -66,7 +66,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Whether such a key may be in a text, written out or escaped: looking through the text is cheaper than through the value. */
+/** Whether a text may contain such a key, plain or escaped. Searching the text is cheaper than walking the value. */
 const mayReachPrototype = (text: string): boolean => text.includes('proto') || text.includes('\\u');
 
 function reachesPrototype(value: unknown): boolean {

@@ -3,13 +3,13 @@ import { Rejection } from '../../../kernel/rejection.js';
 
 export type BodyBounds = Readonly<{
   bytesMax: number;
-  /** How many bytes the sender said it would send, if it did. */
+  /** The value of `Content-Length`, if the client sent it. */
   declared: number | undefined;
 }>;
 
 /**
- * Gathers a body as it comes in. Each piece is looked at before it is kept, and the first that is refused ends the reading:
- * nothing after it is taken. @throws Rejection too-large, and whatever `look` throws
+ * Receives a body. Each chunk is checked by `look` before it is kept, and the first refusal ends the reading.
+ * @throws Rejection too-large, and what `look` throws
  */
 export function receiveBody(body: Readable, { bytesMax, declared }: BodyBounds, look: (piece: Buffer) => void): Promise<Buffer> {
   return new Promise((resolve, reject) => {

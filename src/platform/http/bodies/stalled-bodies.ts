@@ -2,11 +2,11 @@ import type { IncomingMessage, Server } from 'node:http';
 
 const SWEEPS_PER_BOUND = 4;
 
-/** Of those that have none Node says only later that they have come in. */
+/** Whether a request has a body. Node reports the end of a request without a body only later. */
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
-/** Ends connections whose request is still coming in and of which nothing has come for so long. */
+/** Ends connections whose request body has not progressed for `stallMs` milliseconds. */
 export function endStalledBodies(server: Server, stallMs: number): void {
   const arriving = new Map<IncomingMessage, { bytes: number; since: number }>();
   const sweep = setInterval(() => {

@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
-/** So much of what a client sends on after its answer is let in and thrown away, and for so long; then its connection ends. */
+/** How many bytes, and for how long, a client may continue to send after its response. They are discarded. */
 export const UNREAD_BYTES_MAX = 1024 * 1024;
 const UNREAD_MS_MAX = 2_000;
 
 /**
- * Requests may be answered before their bodies have come in: a refusal does not wait for what it refuses. A connection that ended
- * at once would be reset while its client still sends, which loses many clients the answer; one that took everything would let
- * a refused client send without end. One that takes nothing more makes it stop and read.
+ * A refusal is sent before the request body has arrived. Closing the connection at once would reset it while the client still
+ * sends, and many clients would lose the response. Reading everything would let a refused client send without end. So a bounded
+ * part is discarded and then reading stops, which makes the client stop and read the response.
  */
 export function endUnreadBodies(fastify: FastifyInstance, isClosing: () => boolean): void {
   fastify.server.on('request', (request: IncomingMessage, response) => {
@@ -21,7 +21,7 @@ export function endUnreadBodies(fastify: FastifyInstance, isClosing: () => boole
   });
   fastify.addHook('onSend', (request, reply, payload, done) => {
     if (!request.raw.complete) {
-      // Before the answer: of a body that has no reader once it is sent, Node takes everything.
+      // Before the response, because Node reads the whole rest of a body that has no reader afterwards.
       discardRest(request.raw);
       if (!isClosing()) keepOpen(request.raw, reply);
     }
@@ -29,7 +29,7 @@ export function endUnreadBodies(fastify: FastifyInstance, isClosing: () => boole
   });
 }
 
-/** Fastify would have the connection closed with the answer. */
+/** Keeps the connection open, which Fastify would close after the response. */
 function keepOpen(request: IncomingMessage, reply: FastifyReply): void {
   void reply.removeHeader('connection');
   if (mayBeTruncated(request)) askToClose(reply.raw);
@@ -38,9 +38,9 @@ function keepOpen(request: IncomingMessage, reply: FastifyReply): void {
 const mayBeTruncated = ({ headers }: IncomingMessage): boolean => !(Number(headers['content-length']) <= UNREAD_BYTES_MAX);
 
 /**
- * Has the answer say `Connection: close`, so that its client sends nothing more on a connection that may be cut off, without Node
- * closing it right after: this is how Node says it on the last request that a connection is allowed. That the header was removed
- * before must not be known any more.
+ * Sends `Connection: close`, so that the client sends no further request on a connection that may be cut off. Node does not close
+ * the connection at once, because these fields are the ones it uses for the last allowed request of a connection. The second one
+ * makes Node forget that the header was removed before.
  */
 function askToClose(response: ServerResponse): void {
   Object.assign(response, { maxRequestsOnConnectionReached: true, _removedConnection: false });

@@ -1,15 +1,15 @@
 import type { Readable } from 'node:stream';
 import { Rejection } from '../../../kernel/rejection.js';
 
-/** So much is taken of an upload before its sender has shown a credential. */
+/** Maximum bytes of an upload that are read before its sender has shown a credential. */
 export const UNAUTHENTICATED_UPLOAD_BYTES_MAX = 1024 * 1024;
 
 type Part = Readonly<{ type: 'field' }> | Readonly<{ type: 'file'; file: Readable }>;
 
 /**
- * The parts of a form of which only the beginning is taken until a field has shown who sends it. A form that goes past the
- * limit before that is refused there, also in the middle of a file: the rest of its body is not read.
- * @param isCredential is asked about each field @throws Rejection unauthenticated
+ * The parts of a form. Until a field has shown a credential, only the beginning of the form is read: a form that exceeds the limit
+ * before that is refused, also in the middle of a file, and the rest of its body is not read.
+ * @param isCredential tells whether a field is a credential @throws Rejection unauthenticated
  */
 export async function* gatedParts<FormPart extends Part>(
   body: Readable,
@@ -31,13 +31,13 @@ export async function* gatedParts<FormPart extends Part>(
     refusal.abort();
   };
   const open = (): unknown => body.off('data', count);
-  // A listener that is added in the usual way would start the stream before the form's reader listens.
+  // `on` would start the stream before the form parser listens.
   body.prependListener('data', count);
   try {
     const iterator = parts[Symbol.asyncIterator]();
     for (;;) {
       const next = await Promise.race([iterator.next(), refused]);
-      // A file that waited for its turn would wait for the rest of its bytes for ever.
+      // Without this check, a pending file would wait for its remaining bytes for ever.
       if (refusal.signal.aborted) throw credentialTooLate();
       if (next.done) return;
       const part = next.value;
