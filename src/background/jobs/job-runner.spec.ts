@@ -336,7 +336,7 @@ describe('a job', () => {
   it.each([
     ['says so', (ends: ReturnType<typeof work>['ends']) => ends.reject(new ToolFailed('No card.')), 'No card.'],
     ['answers so', (ends: ReturnType<typeof work>['ends']) => ends.resolve({ error: 'No card.' }), '{"error":"No card."}'],
-    ['breaks', (ends: ReturnType<typeof work>['ends']) => ends.reject(new Error('secret')), 'a reason that it does not tell'],
+    ['breaks', (ends: ReturnType<typeof work>['ends']) => ends.reject(new Error('secret')), 'an unknown reason'],
   ])('whose tool failed and %s has failed', async (_, fail, text) => {
     Logger.overrideLogger(false);
     const { call, ends } = await jobOf(processOf());

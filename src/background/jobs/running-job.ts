@@ -28,7 +28,7 @@ const KEEP_AGAIN_MS = 1_000;
 /** How long the end of a job is tried to be stated; after that it is found to be lost. */
 const END_PATIENCE_MS = 60_000;
 
-const REASON_UNKNOWN = 'The tool failed for a reason that it does not tell.';
+const REASON_UNKNOWN = 'The tool failed for an unknown reason.';
 
 /** How the work of a call ended. */
 export type Settled = Readonly<{ value: unknown } | { error: unknown }>;

@@ -96,12 +96,12 @@ export class PairingsController {
     const fields = fieldsOf(body);
     await this.codes.count(request);
     const userCode = typedUserCode(typeof fields['user_code'] === 'string' ? fields['user_code'] : '');
-    if (userCode === undefined) throw new Rejection('device-invalid-user-code', 'user_code is no code');
+    if (userCode === undefined) throw new Rejection('device-invalid-user-code', 'user_code is not a code');
     // The key is checked before the code is used up.
     const { machine_pubkey: given } = fields;
     if (!given) throw new Rejection('device-missing-machine-pubkey', 'machine_pubkey is missing');
     const machineKey = typeof given === 'string' ? machineKeyIn(given) : undefined;
-    if (!machineKey) throw new Rejection('device-invalid-machine-pubkey', 'machine_pubkey is no Ed25519 key in base64');
+    if (!machineKey) throw new Rejection('device-invalid-machine-pubkey', 'machine_pubkey is not an Ed25519 key in base64');
     const deviceId = deviceIdOf(userCode, this.fingerprints);
     const machine = {
       hostname: machineFieldIn(fields['hostname'], 'unknown'),

@@ -150,4 +150,4 @@ export const giveUp =
     return [{ type: 'InvocationOutcomeUnknown', data: { invocationId, reason, endedAt: at } }];
   };
 
-const over = () => new Rejection('device-invocation-ended', 'This invocation is over');
+const over = () => new Rejection('device-invocation-ended', 'This invocation has ended');

@@ -41,7 +41,7 @@ export class DeviceOutputs {
   async receive(device: DeviceCaller, invocationId: InvocationId, lines: ReceivedLines): Promise<void> {
     const { state } = await this.streams.fold(invocationStream(invocationId), invocation);
     requireAccess(device, { does: 'serve', invocation: state.requested ?? undefined }, invocationNotFound);
-    if (state.status === 'ended') throw new Rejection('device-invocation-ended', 'This invocation is over');
+    if (state.status === 'ended') throw new Rejection('device-invocation-ended', 'This invocation has ended');
     const output = await this.keep(invocationId, state, lines.text);
     const finish = lines.end && { ...lines.end, ...(await this.digests(state, lines.text)) };
     if (!output && !finish) return;

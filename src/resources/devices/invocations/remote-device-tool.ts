@@ -215,7 +215,7 @@ function commandIn(args: CallArguments): Wanted {
   if (command === '') throw new ToolFailed('The argument `command` must not be empty.');
   if (command.length > COMMAND_CHARACTERS_MAX)
     throw new ToolFailed(`A command has at most ${COMMAND_CHARACTERS_MAX} characters.`);
-  if (command.includes('\0')) throw new ToolFailed('A command holds no NUL characters.');
+  if (command.includes('\0')) throw new ToolFailed('A command must not contain NUL characters.');
   const workingDirectory = isLeftOut(args['working_directory']) ? '' : textArgument(args, 'working_directory');
   if (workingDirectory.length > PATH_CHARACTERS_MAX) throw new ToolFailed('The argument `working_directory` is too long.');
   const timeout = isLeftOut(args['timeout_ms']) ? 0 : numberArgument(args, 'timeout_ms');

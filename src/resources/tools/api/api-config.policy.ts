@@ -25,7 +25,7 @@ const refused = (text: string) => new Rejection('tool-invalid', text);
 export function apiActions(config: Given): readonly ApiAction[] {
   const given = config['actions'] ?? {};
   if (!isRecord(given)) throw refused('actions must be an object of actions by name.');
-  if (JSON.stringify(given).length > API_CONFIG_CHARACTERS_MAX) throw refused('The actions are too large to be kept.');
+  if (JSON.stringify(given).length > API_CONFIG_CHARACTERS_MAX) throw refused('The actions are too large.');
   const entries = Object.entries(given);
   if (entries.length > API_ACTIONS_MAX) throw refused(`An API tool may have ${API_ACTIONS_MAX} actions at most.`);
   const actions = entries.map(([key, action]) => apiAction(key, action));

@@ -27,7 +27,7 @@ export function apartFromSecrets(
     for (const { definition, name, secretName } of hidden) {
       const value = secretValue(definition, old[secretName]);
       if (value === undefined && definition['has_value'] === true) {
-        throw refused(`${action.name}: the value of ${name} is not known any more and has to be given again.`);
+        throw refused(`${action.name}: the value of ${name} is no longer stored and has to be given again.`);
       }
       if (value !== undefined) secrets[secretName] = checkedSecret(value, name);
     }

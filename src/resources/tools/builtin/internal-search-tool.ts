@@ -14,8 +14,8 @@ export const QUERY_CHARACTERS_MAX = 2_000;
 export const FILES_MAX = 200;
 
 const ACTIONS: readonly ActionDefinition[] = [
-  filledAction('search', 'Searches the sources of this conversation and returns the pieces that fit best.', 'read', {
-    query: { type: 'string', description: 'A question, or words that what is looked for contains.' },
+  filledAction('search', 'Searches the sources of this conversation and returns the passages that fit best.', 'read', {
+    query: { type: 'string', description: 'A question, or words from the wanted passage.' },
   }),
   filledAction('list_files', 'Lists the sources of this conversation with their files.', 'read', {}),
 ];

@@ -46,14 +46,14 @@ export function connectionTarget(connectionString: string): ConnectionTarget {
   // With the scheme http, the URL parser normalizes the host: every spelling of an IP address becomes that address.
   const url = new URL(text.replace(SCHEME, 'http://'));
   const misleading = MISLEADING.find((name) => url.searchParams.has(name));
-  if (misleading !== undefined) throw refused(`must not say "${misleading}" behind the question mark`);
+  if (misleading !== undefined) throw refused(`must not have the parameter "${misleading}"`);
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const [user, password, database] = [url.username, url.password, url.pathname.slice(1)].map(decoded) as [string, string, string];
   if (user === '') throw refused(`must name a user, as in ${FORM}`);
   if (host.includes(',')) throw refused('must name one host');
   if ([user, password, database].some((part) => part.includes('\u0000'))) throw refused('must not hold NUL characters');
   const encryption = ENCRYPTIONS[url.searchParams.get('sslmode') ?? 'prefer'];
-  if (encryption === undefined) throw refused(`knows as sslmode only ${Object.keys(ENCRYPTIONS).join(', ')}`);
+  if (encryption === undefined) throw refused(`allows as sslmode only ${Object.keys(ENCRYPTIONS).join(', ')}`);
   return { host, port: portOf(text, url), user, password, database: database || user, encryption };
 }
 
@@ -67,7 +67,7 @@ function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    throw refused('holds a percent sign that begins no character: write it as %25');
+    throw refused('holds a percent sign that is not part of a valid escape: write it as %25');
   }
 }
 

@@ -169,7 +169,7 @@ describe('a failure', () => {
     const closed = new URL(url);
     closed.port = '1';
     const texts = await Promise.all([wrongPassword, wrongDatabase, closed].map((each) => textOf(each.href)));
-    expect(texts[1]).toMatch(/does not let us in \(3D000\)/);
+    expect(texts[1]).toMatch(/refused the connection \(3D000\)/);
     expect(texts[2]).toMatch(/cannot be reached/);
     for (const text of texts) expect(text).not.toMatch(/secret|planted|reader_|127\.0\.0\.1/);
   });
@@ -213,9 +213,7 @@ describe('a server that does not speak the protocol correctly', () => {
 
   it('is abandoned at the deadline, with an unknown outcome', async () => {
     const silent = await serving((socket) => void socket.resume());
-    await expect(asking(silent, { deadlineMs: 1_500, connectMs: 60_000 })).rejects.toThrow(
-      /within 1.5 seconds. What the statement/,
-    );
+    await expect(asking(silent, { deadlineMs: 1_500, connectMs: 60_000 })).rejects.toThrow(/within 1.5 seconds. It is unknown/);
   });
   it('cannot make the client compute passwords without end', async () => {
     const greedy = await serving((socket) => {

@@ -2,7 +2,7 @@ import type { ConnectionTarget } from './connection-target.js';
 import type { QueryLimits } from './query-limits.js';
 import type { QueryFailure } from './query-thread.js';
 
-export const OUTCOME_UNKNOWN = 'What the statement was to change may or may not be changed.';
+export const OUTCOME_UNKNOWN = 'It is unknown whether the statement has changed anything.';
 
 const TEXT_CHARACTERS_MAX = 1_000;
 const SECRET_CHARACTERS_MIN = 3;
@@ -25,7 +25,7 @@ export function failureText({ stage, code, text, tooMuch }: QueryFailure, { targ
   if (tooMuch) return `The database sends more than ${limits.receivedBytesMax} bytes: ask for less.${unknown}`;
   if (stage === 'connecting') {
     if (code !== undefined && NOT_LET_IN.test(code)) return 'The database does not accept the user or the password.';
-    return code === undefined ? 'The database cannot be reached.' : `The database does not let us in (${code}).`;
+    return code === undefined ? 'The database cannot be reached.' : `The database refused the connection (${code}).`;
   }
   if (code === undefined || text === undefined) return `The connection to the database was lost.${unknown}`;
   if (code === STATEMENT_STOPPED) return `The statement was stopped after ${limits.statementMs / 1000} seconds: ask for less.`;

@@ -26,8 +26,10 @@ const secret = (label: string, description: string, order: number): ConfigField 
   field('string', label, description, order, { secret: true });
 
 export const MCP_CONFIG_FIELDS: Readonly<Record<string, ConfigField>> = {
-  server_url: field('string', 'Server URL', 'Where the server takes requests over streamable HTTP.', 1, { required: true }),
-  auth_type: field('string', 'Sign-in', 'How the server learns whose requests they are.', 2, {
+  server_url: field('string', 'Server URL', 'The address at which the server accepts requests over streamable HTTP.', 1, {
+    required: true,
+  }),
+  auth_type: field('string', 'Sign-in', 'How requests to the server are authenticated.', 2, {
     default: 'none',
     enum: AUTH_TYPES,
   }),
@@ -36,9 +38,9 @@ export const MCP_CONFIG_FIELDS: Readonly<Record<string, ConfigField>> = {
   bearer_token: secret('Bearer token', 'For the sign-in with a bearer token.', 5),
   username: secret('User name', 'For the sign-in with a name and a password.', 6),
   password: secret('Password', 'For the sign-in with a name and a password.', 7),
-  oauth_scopes: field('string', 'Scopes', 'What to ask for; nothing leaves it to the server.', 8),
+  oauth_scopes: field('string', 'Scopes', 'The scopes to request; without any the server chooses.', 8),
   oauth_client_id: field('string', 'Client id', 'For authorization servers where clients cannot register by themselves.', 9),
-  oauth_client_secret: secret('Client secret', 'Where the given client has one.', 10),
+  oauth_client_secret: secret('Client secret', 'The secret of the given client, if it has one.', 10),
   oauth_task_id: field('string', 'Sign-in', 'The completed sign-in to act with.', 11),
   timeout: field('number', 'Timeout', 'Seconds that a call may take.', 12, { default: MCP_TIMEOUT_SECONDS }),
 };

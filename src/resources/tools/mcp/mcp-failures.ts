@@ -86,7 +86,7 @@ export function failureText(error: unknown): string {
   const sdk = found(error, SdkError);
   const isLate = sdk?.code === SdkErrorCode.RequestTimeout || [...chain(error)].some(({ name }) => name === 'TimeoutError');
   if (isLate) return 'The tool server did not answer in time.';
-  if (sdk?.code === SdkErrorCode.ListPaginationExceeded) return 'The tool server lists its tools without an end.';
+  if (sdk?.code === SdkErrorCode.ListPaginationExceeded) return 'The list of tools of the tool server does not end.';
   if (isConnectionLost(error)) return 'The tool server could not be reached, or the connection to it broke.';
   return 'The tool server does not speak the protocol as it should.';
 }

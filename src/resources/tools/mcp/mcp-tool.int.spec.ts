@@ -77,7 +77,7 @@ describe('setting up a tool server', () => {
     await serving({ endless: true });
     await expect(configured()).rejects.toMatchObject({
       code: 'tool-server-unreachable',
-      message: 'The tool server lists its tools without an end.',
+      message: 'The list of tools of the tool server does not end.',
     });
     expect(server.requests.filter(({ rpc }) => rpc === 'tools/list')).toHaveLength(MCP_LIST_PAGES_MAX);
   });

@@ -31,24 +31,24 @@ const ACTIONS: readonly ActionDefinition[] = [
       optional: true,
     },
   }),
-  filledAction('memory_create', 'Writes a file, anew should there be one already.', 'write', {
+  filledAction('memory_create', 'Writes a file. An existing file is overwritten.', 'write', {
     path: PATH,
     file_text: { type: 'string', description: 'The whole content.' },
   }),
   filledAction('memory_str_replace', 'Replaces a text that occurs exactly once in a file.', 'write', {
     path: PATH,
     old_str: { type: 'string', description: 'The text as it stands in the file, white space included.' },
-    new_str: { type: 'string', description: 'What takes its place; it may be empty.' },
+    new_str: { type: 'string', description: 'The replacement; it may be empty.' },
   }),
   filledAction('memory_insert', 'Inserts text after a line of a file.', 'write', {
     path: PATH,
-    insert_line: { type: 'integer', description: 'The line after which it goes; 0 is the beginning of the file.' },
+    insert_line: { type: 'integer', description: 'The line after which the text is inserted; 0 is the beginning of the file.' },
     insert_text: { type: 'string', description: 'One or more whole lines.' },
   }),
   filledAction('memory_delete', 'Deletes a file, or a directory with everything in it.', 'write', { path: PATH }),
   filledAction('memory_rename', 'Renames or moves a file or a directory.', 'write', {
     old_path: PATH,
-    new_path: { ...PATH, description: 'Where it goes; there must be nothing there yet.' },
+    new_path: { ...PATH, description: 'The new path, at which nothing exists yet.' },
   }),
 ];
 

@@ -28,19 +28,23 @@ const ACTIONS: readonly ActionDefinition[] = [
       optional: true,
     },
   }),
-  filledAction('note_overwrite', 'Writes the note anew, in place of what it said.', 'write', {
+  filledAction('note_overwrite', 'Replaces the whole note.', 'write', {
     text: { type: 'string', description: 'The whole note.' },
   }),
   filledAction('note_str_replace', 'Replaces a text that occurs exactly once in the note.', 'write', {
     old_str: { type: 'string', description: 'The text as it stands in the note, white space included.' },
-    new_str: { type: 'string', description: 'What takes its place; it may be empty.' },
+    new_str: { type: 'string', description: 'The replacement; it may be empty.' },
   }),
   filledAction('note_insert', 'Inserts text after a line of the note.', 'write', {
-    insert_line: { type: 'integer', description: 'The line after which it goes; 0 is the beginning.' },
+    insert_line: { type: 'integer', description: 'The line after which the text is inserted; 0 is the beginning.' },
     text: { type: 'string', description: 'One or more whole lines.' },
   }),
   filledAction('note_delete', 'Deletes lines of the note, or all of it.', 'write', {
-    first_line: { type: 'integer', description: 'The first line to be deleted; without one the whole note is.', optional: true },
+    first_line: {
+      type: 'integer',
+      description: 'The first line to be deleted; without it the whole note is deleted.',
+      optional: true,
+    },
     last_line: { type: 'integer', description: 'The last line to be deleted, if it is not the first.', optional: true },
   }),
 ];

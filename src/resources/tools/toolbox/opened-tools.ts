@@ -63,7 +63,7 @@ export class OpenedTools extends OpenTools {
       this.logger.error(
         `${tool.kind.name} ${actionName} of tool ${toolId} failed in call ${context.callId}: ${outlineOf(error)}`,
       );
-      throw new ToolFailed('The tool failed for a reason that it does not tell.');
+      throw new ToolFailed('The tool failed for an unknown reason.');
     }
   }
 

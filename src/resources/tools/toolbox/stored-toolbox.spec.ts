@@ -230,7 +230,7 @@ describe('a call', () => {
     };
     const error = await run([await create()], { to: 'private person' }).catch((thrown: unknown) => thrown);
     Logger.overrideLogger(undefined as never);
-    expect(error).toEqual(failed('for a reason that it does not tell'));
+    expect(error).toEqual(failed('for an unknown reason'));
     const log = JSON.stringify(lines);
     expect(log).toMatch(/postcard send_card of tool .* failed in call call1: TypeError/);
     for (const hidden of [SECRET, 'private person']) expect(log + String(error)).not.toContain(hidden);

@@ -147,7 +147,7 @@ export class ToolSetup {
 function refuseKept(secrets: Secrets, before: Secrets, given: ConfigGiven = {}): void {
   const kept = Object.keys(secrets).filter((name) => secrets[name] === before[name] && given[name] !== secrets[name]);
   if (kept.length > 0)
-    throw invalid(Object.fromEntries(kept.map((name) => [name, 'Give it anew to change what it is sent with'])));
+    throw invalid(Object.fromEntries(kept.map((name) => [name, 'Enter it again to change the configuration it is used with'])));
 }
 
 const sameSecrets = (a: Secrets, b: Secrets): boolean =>

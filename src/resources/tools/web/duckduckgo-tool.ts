@@ -82,7 +82,7 @@ export class DuckDuckGoTool extends ToolKind {
     const results = duckDuckGoResults(html);
     // A page with neither results nor the text for no results is a check for humans.
     if (results.length === 0 && !/class="[^"]*no-results/.test(html))
-      throw new ToolFailed('DuckDuckGo gave no answer to a program. Try again later.');
+      throw new ToolFailed('DuckDuckGo refused an automated request. Try again later.');
     return results;
   }
 
@@ -90,7 +90,7 @@ export class DuckDuckGoTool extends ToolKind {
   private async listed(path: string, { query, region, safe, since, signal }: Search): Promise<readonly Json[]> {
     const html = await this.page(addressOf(this.endpoints.duckDuckGo, '/', { q: query }), signal);
     const vqd = /vqd=["']?([\w-]+)/.exec(html)?.[1];
-    if (vqd === undefined) throw new ToolFailed('DuckDuckGo gave no answer to a program. Try again later.');
+    if (vqd === undefined) throw new ToolFailed('DuckDuckGo refused an automated request. Try again later.');
     const asked = {
       o: 'json',
       q: query,

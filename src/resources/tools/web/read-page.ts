@@ -18,7 +18,7 @@ export async function readPage(http: OutgoingHttp, url: URL, signal: AbortSignal
   if (status >= 400) throw new PageFailed(failedStatus('The page', response).message, mayPass(status));
   if (!isText(response)) {
     const type = response.headers['content-type']?.split(';', 1)[0] ?? 'unknown';
-    throw new PageFailed(`The page is no text, but of type ${type}.`, false);
+    throw new PageFailed(`The page is not text, but of type ${type}.`, false);
   }
   const { title, text, isCut } = readable(response);
   return { url: response.url, title, text, isCut: isCut || response.truncated };

@@ -34,7 +34,7 @@ const SEND_IMAGE: ActionDefinition = {
   ...filledAction('telegram_send_image', 'Sends an image that is on the web to a chat on Telegram.', 'write', {
     image_url: { type: 'string', description: 'The address of the image.' },
     chat_id: CHAT,
-    caption: { type: 'string', description: 'What stands below it.', optional: true },
+    caption: { type: 'string', description: 'The text below the image.', optional: true },
   }),
   idempotent: false,
 };

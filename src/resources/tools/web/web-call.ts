@@ -65,7 +65,7 @@ export const failedStatus = (service: string, { status }: OutgoingResponse): Too
 const REASONS: Readonly<Record<number, string>> = {
   401: ': its token is missing or wrong.',
   403: ': its token is missing, wrong or not allowed to do this.',
-  404: ': there is no such thing.',
+  404: ': it does not exist.',
   429: ': it has been asked too often. Try again later.',
 };
 

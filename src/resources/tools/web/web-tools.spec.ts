@@ -91,7 +91,7 @@ describe('read_webpage', () => {
     server.answer = (_request, response) => response.writeHead(200, { 'content-type': 'text/plain' }).end('a <b> c');
     expect(await read(server.url)).toMatchObject({ content: 'a <b> c' });
     server.answer = (_request, response) => response.writeHead(200, { 'content-type': 'application/pdf' }).end('%PDF');
-    await expect(read(server.url)).rejects.toThrow('The page is no text, but of type application/pdf.');
+    await expect(read(server.url)).rejects.toThrow('The page is not text, but of type application/pdf.');
   });
 
   it('truncates long pages and says so', async () => {
@@ -127,7 +127,7 @@ describe('read_webpage', () => {
 
   it('reports the status of a missing page', async () => {
     json({}, 404);
-    await expect(read(server.url)).rejects.toThrow('The page answered with HTTP status 404: there is no such thing.');
+    await expect(read(server.url)).rejects.toThrow('The page answered with HTTP status 404: it does not exist.');
   });
 });
 
