@@ -72,6 +72,13 @@ it.each([
   ['2026-06-01', 'Europe/Prague', '2026-05-31T22:00:00.000Z'],
   ['2026-06-01T12:00:00+05:30', 'Europe/Prague', '2026-06-01T06:30:00.000Z'],
   ['2026-06-01T12:00:00.5Z', 'Europe/Prague', '2026-06-01T12:00:00.500Z'],
+  // As many programs write it, with a space.
+  ['2026-06-01 12:00:00+02:00', 'America/New_York', '2026-06-01T10:00:00.000Z'],
+  ['2026-06-01 12:00:00Z', 'America/New_York', '2026-06-01T12:00:00.000Z'],
+  ['2026-06-01 12:00', 'Europe/Prague', '2026-06-01T10:00:00.000Z'],
+  // A zone beside the text's own is none of ISO 8601.
+  ['2026-06-01T12:00:00+02:00[Europe/Paris]', 'America/New_York', undefined],
+  ['2026-06-01T12:00:00[Europe/Paris]', 'America/New_York', undefined],
   // The clocks leave it out, show it twice, leave out half an hour of it.
   ['2026-03-29T02:30:00', 'Europe/Prague', '2026-03-29T01:00:00.000Z'],
   ['2026-10-25T02:30:00', 'Europe/Prague', '2026-10-25T00:30:00.000Z'],

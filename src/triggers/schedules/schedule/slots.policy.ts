@@ -100,7 +100,9 @@ export function momentOf(text: string, timezone: string): Date | undefined {
 
 function namedBy(text: string, timezone: string): Date | undefined {
   try {
-    const time = /T.*/i.exec(text)?.[0] ?? '';
+    // What stands in brackets is passed over when it is read.
+    if (text.includes('[')) return undefined;
+    const time = /[T ].*/i.exec(text)?.[0] ?? '';
     if (ZONED.test(time)) return new Date(Temporal.Instant.from(text).epochMilliseconds);
     const local = Temporal.PlainDateTime.from(text);
     const zoned = local.toZonedDateTime(timezone, { disambiguation: 'compatible' });
