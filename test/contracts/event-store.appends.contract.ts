@@ -197,5 +197,13 @@ export function appendsContract(subject: () => Subject, can: Abilities): void {
       await expect(store().append(stream, 1, newEvents(1))).rejects.toBeInstanceOf(StreamGone);
       await expect(eventsOf(store().read(stream))).rejects.toBeInstanceOf(StreamGone);
     });
+
+    it('passes over a stream that was deleted for good where others are asked for with it, and where it is to be bounded', async () => {
+      const [gone, grown] = [newStream(), newStream()];
+      for (const stream of [gone, grown]) await store().append(stream, 'none', newEvents(2));
+      await subject().bury!(gone);
+      expect(await store().grownPast(new Map([gone, grown].map((stream) => [stream, 0])))).toEqual(new Map([[grown, 1]]));
+      for (const bounds of [{ truncateBefore: 1 }, { maxAgeSeconds: 3600 }]) await store().setRetention(gone, bounds);
+    });
   }
 }

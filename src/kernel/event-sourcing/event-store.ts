@@ -69,6 +69,11 @@ export class StreamGone extends Error {
   }
 }
 
+/** For an error of what is done to a stream: nothing is left to do where that is gone. @throws any other error */
+export function nothingIfGone(error: unknown): undefined {
+  if (!(error instanceof StreamGone)) throw error;
+}
+
 /** The append exceeds APPEND_BYTES_MAX. Nothing was written. */
 export class AppendTooLarge extends Error {
   override readonly name = 'AppendTooLarge';
@@ -141,8 +146,8 @@ export abstract class EventStore {
     const left = known.entries();
     const worker = async () => {
       for (const [stream, revision] of left) {
-        const last = await this.lastRevision(stream);
-        if (last !== 'none' && last > revision) grown.set(stream, last);
+        const last = await this.lastRevision(stream).catch(nothingIfGone);
+        if (typeof last === 'number' && last > revision) grown.set(stream, last);
       }
     };
     await Promise.all(Array.from({ length: ASKED_AT_ONCE_MAX }, worker));
@@ -161,6 +166,7 @@ export abstract class EventStore {
    */
   abstract followAll(after: bigint, filter: LogFilter, signal: AbortSignal): AsyncIterable<LogPage>;
 
+  /** Bounds a stream from now on; one that was deleted for good keeps nothing anyway. */
   abstract setRetention(stream: string, retention: Retention): Promise<void>;
 
   /** The position of the newest event; LOG_START in an empty log. */

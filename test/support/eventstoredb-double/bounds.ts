@@ -12,6 +12,8 @@ export const ONLY_NEWEST: Bounds = { ...NO_BOUNDS, count: 1 };
 
 export const metastreamOf = (stream: string): string => `$$${stream}`;
 export const isMetastream = (stream: string): boolean => stream.startsWith('$$');
+/** The stream whose metadata a stream holds, with which it ends for good; of another stream itself. */
+export const originalOf = (stream: string): string => (isMetastream(stream) ? stream.slice(2) : stream);
 
 /** Metadata with a number that is too large bounds nothing, like any that cannot be read. */
 export function boundsIn(json: Uint8Array): Bounds {

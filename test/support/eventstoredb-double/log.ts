@@ -1,4 +1,14 @@
-import { bounded, type Bounds, boundsIn, isMetastream, metastreamOf, NO_BOUNDS, ONLY_NEWEST, UNBOUNDED } from './bounds.js';
+import {
+  bounded,
+  type Bounds,
+  boundsIn,
+  isMetastream,
+  metastreamOf,
+  NO_BOUNDS,
+  ONLY_NEWEST,
+  originalOf,
+  UNBOUNDED,
+} from './bounds.js';
 import { since } from './visible.js';
 
 /** An event as the server keeps it. Times are 100 ns ticks since 1970, positions are byte offsets in the log. */
@@ -95,7 +105,7 @@ export class Log {
 
   append(name: string, expected: Expectation, events: readonly Proposed[]): Outcome {
     const stream = this.stream(name);
-    if (stream.tombstoned) return { kind: 'deleted' };
+    if (stream.tombstoned || this.stream(originalOf(name)).tombstoned) return { kind: 'deleted' };
     const current = stream.records.length - 1;
     const wrong: Outcome = { kind: 'wrong', current: current < 0 ? undefined : current };
     const deleted = this.bounds(name).before === UNBOUNDED;
@@ -137,7 +147,8 @@ export class Log {
     let count = stream?.committed ?? 0;
     while (lagMs > 0 && count > 0 && this.isYoung(stream!.records[count - 1]!, lagMs)) count--;
     const shown = stream?.records.slice(0, count) ?? [];
-    if (shown.at(-1)?.type === TOMBSTONE) return 'deleted';
+    if (shown.at(-1)?.type === TOMBSTONE || (isMetastream(name) && this.visible(originalOf(name)) === 'deleted'))
+      return 'deleted';
     const bounds = this.bounds(name);
     if (shown.length === 0 || bounds.before === UNBOUNDED) return undefined;
     return since(bounded(shown, bounds), stream!.scavenged);

@@ -8,6 +8,7 @@ import {
   type LogPage,
   type LogReading,
   type NewEvent,
+  nothingIfGone,
   type Retention,
   type StoredEvent,
   type StreamReading,
@@ -93,12 +94,12 @@ export class EventStoreDbEventStore extends EventStore {
     return this.following.follow(after, filter, signal);
   }
 
-  setRetention(stream: string, retention: Retention): Promise<void> {
-    return writeRetention(this, this.races, stream, retention, async () => {
+  async setRetention(stream: string, retention: Retention): Promise<void> {
+    await writeRetention(this, this.races, stream, retention, async () => {
       for await (const newest of readToEnd(this.connection, new MetadataRead(metastreamOf(stream)), this.patience.answerMs))
         return newest;
       return { revision: 'none', json: {} };
-    });
+    }).catch(nothingIfGone);
   }
 
   async head(): Promise<bigint> {
