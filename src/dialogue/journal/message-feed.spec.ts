@@ -75,6 +75,25 @@ it('ends rather than leave out frames that are no longer kept', async () => {
   expect(await textOf(feed.tail('m1', 1, over, never))).toBe(rendered(2, answer('c'), END));
 });
 
+it.each([-1, 0, 3])('ends a reader who has frame %i when none is kept any more', async (after) => {
+  const store = new InMemoryEventStore();
+  const feed = new MessageFeed(store, new InProcessSignals(), systemTiming);
+  await write(store, feed, 0, answer('a'), answer('b'), answer('c'), answer('d'), END);
+  await store.setRetention(messageStream('m1'), { truncateBefore: 5 });
+  expect(await textOf(feed.tail('m1', after, over, never))).toBe('');
+});
+
+it('ends a reader who was slower than the journal was kept', async () => {
+  const store = new InMemoryEventStore();
+  const feed = new MessageFeed(store, new AwaySignals(), systemTiming);
+  await write(store, undefined, 0, answer('a'));
+  const slow = feed.tail('m1', -1, over, never);
+  await slow.next();
+  await write(store, undefined, 1, answer('b'), END);
+  await store.setRetention(messageStream('m1'), { truncateBefore: 3 });
+  expect(await textOf(slow)).toBe('');
+});
+
 it('waits for a message whose first frame is still to come', async () => {
   const store = new InMemoryEventStore();
   const feed = new MessageFeed(store, new InProcessSignals(), systemTiming);

@@ -248,6 +248,7 @@ export class MessageFeed implements FramePublisher {
           if (reader.isGone) return true;
         }
       }
+      if (!last && (await this.isNoLongerKept(messageId, reader))) return true;
       const terminalId = last ? terminalIdOf(last) : await this.terminalIdUpTo(messageId, reader);
       reader.waitsPastEnd = terminalId !== undefined;
       return terminalId !== undefined && (await this.endsAt(terminalId, messageId, reader, follows));
@@ -257,6 +258,15 @@ export class MessageFeed implements FramePublisher {
       reader.look();
       return false;
     }
+  }
+
+  /** Whether the frame that the reader wants was there. What comes while that is asked is there still. */
+  private async isNoLongerKept(messageId: string, { next }: Reader): Promise<boolean> {
+    const stream = messageStream(messageId);
+    const end = await this.store.lastRevision(stream);
+    if (end === 'none' || end < next) return false;
+    for await (const _ of this.store.readTexts(stream, next)) return false;
+    return true;
   }
 
   /** The id of the terminal frame at the very end of the journal, when nothing comes after a cursor (which may lie past that end). */

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { expect, it } from '@jest/globals';
 import type { FastifyReply } from 'fastify';
 import { NoLimits } from '../../../../test/support/no-limits.js';
@@ -33,4 +34,23 @@ it('accepts no question whose answer this process has no room to stream, however
   for (const refuse of accepted) refuse();
   for (const refused of asking.slice(0, -1)) await expect(refused).rejects.toThrow('It is wrong.');
   expect(streams.size).toBe(0);
+});
+
+it('gives no part of an answer for the whole', async () => {
+  const begun = '{"type":"message_id","message_id":"t1","conversation_id":"c1","request_id":"r1"}';
+  const data = [begun, '{"type":"answer","answer":"Half of"}'];
+  async function* tail() {
+    yield { first: 0, last: 1, text: '', terminal: false, data };
+  }
+  const controller = new AnsweringController(
+    { accept: () => Promise.resolve({ conversationId: 'c1', turnId: 't1', after: -1 }) } as unknown as AskQuestionIntake,
+    { tail } as unknown as FrameTail,
+    {} as SseStreams,
+    new LastWrites(),
+    answeringOptions,
+    new NoLimits(),
+  );
+  const alice = { callerOrReader: () => Promise.resolve({ kind: 'user', userId: 'alice' }) } as unknown as Identity;
+  const reply = { raw: new EventEmitter(), headers: () => undefined } as unknown as FastifyReply;
+  await expect(controller.answer({ question: 'Why?' }, alice, {}, reply)).rejects.toMatchObject({ code: 'answer-failed' });
 });

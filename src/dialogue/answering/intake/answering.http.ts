@@ -79,6 +79,7 @@ export class AnsweringController {
     }
     void reply.headers(headersOf(accepted, request));
     if (message.error) throw answerFailed(message.error);
+    if (message.last !== 'end') throw new Rejection('answer-failed', 'The answer broke off.');
     return answerOf(accepted, message);
   }
 
