@@ -9,6 +9,7 @@ import { watch } from '../conversation/conversation.decider.js';
 import { conversationStream } from '../conversation/conversation.events.js';
 import type { Conversation } from '../conversation/turn.policy.js';
 import type { TurnToRun } from './message.events.js';
+import type { BegunReading } from './message-access.js';
 import type { FrameBatch } from './message-feed.js';
 
 /**
@@ -25,15 +26,16 @@ export class AnswerReaders {
     private readonly lastWrites: LastWrites,
   ) {}
 
-  /** The same frames. `known`: the conversation as it was when they were there already. */
+  /** The same frames. `begun`: what was read before of them, and of the conversation after that. */
   async *noting(
     turn: TurnToRun,
     reader: SignedInUser,
     frames: AsyncIterable<FrameBatch>,
-    known?: Folded<Conversation>,
+    begun?: BegunReading,
   ): AsyncGenerator<FrameBatch> {
     for await (const batch of frames) {
-      if (batch.terminal) await this.noteEnd(turn, reader, known);
+      const wasThere = begun && batch.last <= begun.journal.lastRevision;
+      if (batch.terminal) await this.noteEnd(turn, reader, wasThere ? begun.conversation : undefined);
       yield batch;
     }
   }

@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import type { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
-import { askedTurn, cause } from '../../../test/support/turns.js';
+import { askedTurn, cause, eventsOf } from '../../../test/support/turns.js';
 import type { Commands } from '../../kernel/commands.js';
 import { LastWrites } from '../../kernel/event-sourcing/last-writes.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
@@ -94,6 +94,8 @@ it('misses nothing that comes between the first page and the subscription', asyn
   const ids: number[] = [];
   for await (const { first, last } of tail.tail({ conversationId, turnId }, -1, never, alice, begun)) ids.push(first, last);
   expect(ids).toEqual([0, 0, 1, 1]);
+  // What was known of the conversation before its answer says nothing of whether that is read.
+  expect((await eventsOf(store, stream)).at(-1)!.type).toBe('ConversationOpened');
 });
 
 it('asks the conversation anew about an end that was not on the page before it', async () => {

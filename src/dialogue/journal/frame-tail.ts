@@ -33,17 +33,17 @@ export class FrameTail {
     begun?: BegunReading,
   ): AsyncIterable<FrameBatch> {
     const frames = this.feed.tail(turn.turnId, after, ...this.following(turn, departure, begun));
-    return reader ? this.readers.noting(turn, reader, frames, begun?.conversation) : frames;
+    return reader ? this.readers.noting(turn, reader, frames, begun) : frames;
   }
 
   /** As `tail`, for one who may wait for long. */
   reading(turn: TurnToRun, after: number, departure: Departure, reader?: SignedInUser, begun?: BegunReading): FrameReading {
     const reading = this.feed.reading(turn.turnId, after, ...this.following(turn, departure, begun));
     if (!reader) return reading;
-    let known = begun?.conversation;
+    let before = begun;
     const available = () => {
-      const frames = this.readers.noting(turn, reader, reading.available(), known);
-      known = undefined;
+      const frames = this.readers.noting(turn, reader, reading.available(), before);
+      before = undefined;
       return frames;
     };
     return { available, whenMore: (onMore) => reading.whenMore(onMore) };
