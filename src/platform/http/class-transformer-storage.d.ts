@@ -1,4 +1,4 @@
-/** What the decorators of class-transformer were told; the package has it, and types for it elsewhere. */
+/** The metadata storage of class-transformer's decorators. The package exports it without types at this path. */
 declare module 'class-transformer/cjs/storage.js' {
   export { defaultMetadataStorage } from 'class-transformer/types/storage.js';
 }

@@ -1,15 +1,15 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Files, pipes to programs that are started, connections to event store and NATS; database connections come on top. */
+/** Descriptors for files, pipes of child processes, the event store and NATS. Database connections are counted separately. */
 const RESERVED_DESCRIPTORS = 128;
 export const CONNECTIONS_MIN = 8;
 
 export type ConnectionWishes = Readonly<{ connectionsMax: number | undefined; databasePoolMax: number }>;
 
 /**
- * How many clients may be connected: half of what the process can have open beside its own needs, since an answer takes a
- * connection to a model as well. A wish goes up to all of it.
+ * The maximum number of client connections: by default half of the free descriptors, because an answer also needs a connection to a
+ * model. A configured value may be as large as all free descriptors.
  */
 export function connectionsWithin(descriptors: number, { connectionsMax, databasePoolMax }: ConnectionWishes): number {
   const free = descriptors - RESERVED_DESCRIPTORS - databasePoolMax;
@@ -17,12 +17,11 @@ export function connectionsWithin(descriptors: number, { connectionsMax, databas
 }
 
 /**
- * Keeps the connections to a server below a limit. A client beyond it takes the place of the client that has been silent for
- * longest, before its first request or since its last; where all are being answered, it is turned away. So clients that connect
- * and say nothing shut no one out.
+ * Limits the connections of a server. At the limit, a new client replaces the client that has been without a request for the
+ * longest time; if all are being answered, the new one is refused. So idle clients cannot block others.
  */
 export function limitConnections(server: Server, max: number): void {
-  /** The longest silent first. */
+  /** Sockets without a request in progress, longest idle first. */
   const silent = new Set<Socket>();
   const answering = new Map<Socket, number>();
   server.on('connection', (socket: Socket) => {

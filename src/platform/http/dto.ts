@@ -6,9 +6,8 @@ import { getMetadataStorage } from 'class-validator';
 type Plain = Readonly<Record<string, unknown>>;
 
 /**
- * A DTO made of a JSON object: of the fields that its rules know, and of no other, with what `@Type` and `@Transform` say of
- * them. What is in a field without `@Type` stays the value it is. class-transformer itself copies everything, known or not,
- * in a time that grows with the square of an object's fields: 40,000 of them took three seconds.
+ * Converts a JSON object into a DTO. It copies only the fields with validation rules and applies `@Type` and `@Transform`. A field
+ * without `@Type` keeps its value. class-transformer itself copies all fields in quadratic time: 40,000 fields took three seconds.
  */
 export function dtoOf<T>(type: Type<T>, plain: unknown): T {
   if (!isPlain(plain)) return plain as T;

@@ -5,7 +5,7 @@ export type RenderedError = Readonly<{ contentType: string; body: string }>;
 const JSON_TYPE = 'application/json; charset=utf-8';
 const EVENT_STREAM_TYPE = 'text/event-stream; charset=utf-8';
 
-/** The body of a failure in the style that clients of its route expect. */
+/** Renders an error body in the format that clients of its route expect. */
 export function renderError(path: string, failure: Failure): RenderedError {
   const { message, code, json, details } = failure;
   if (isAt(path, '/v1')) return asJson(openAiBody(failure));
@@ -23,7 +23,7 @@ const asJson = (body: object): RenderedError => ({ contentType: JSON_TYPE, body:
 
 const isAt = (path: string, route: string): boolean => path === route || path.startsWith(`${route}/`);
 
-/** As JSON-RPC has it for what cannot be read, and leaves to servers for everything else. */
+/** The JSON-RPC error codes for invalid JSON and, in the range for servers, for all other errors. */
 const UNREADABLE = -32_700;
 const REFUSED = -32_000;
 

@@ -6,7 +6,7 @@ import { type Failure, failureOf } from './errors.js';
 import type { KnownRoutes } from './known-routes.js';
 import type { Rejections } from './rejections.js';
 
-/** Everything that is thrown on the way to an answer ends here, and becomes the body its route promises. */
+/** Converts every error of a request into the documented error body of its route. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger('Http');
@@ -29,7 +29,7 @@ export class ErrorFilter implements ExceptionFilter {
       return;
     }
     const { contentType, body } = renderError(path, failure);
-    // The refusal may know the time better than the table.
+    // The time of the rejection takes precedence over the default of its code.
     if (failure.retryAfterSeconds !== undefined && !reply.hasHeader('Retry-After'))
       void reply.header('Retry-After', String(failure.retryAfterSeconds));
     void reply.status(failure.status).header('Content-Type', contentType).send(body);
@@ -47,7 +47,7 @@ export class ErrorFilter implements ExceptionFilter {
     if (thrown instanceof Rejection && !(thrown.code in this.rejections))
       this.logger.error(`The code ${thrown.code} is in no table.`);
     if (!failure.unexpected) return;
-    // A path may hold a secret, as that of a webhook does; its pattern holds none.
+    // Logs the route pattern, because a path may contain a secret, such as a webhook token.
     const report = `${request.method} ${request.routeOptions.url ?? 'nowhere'} answered ${failure.status} (request ${request.id})`;
     this.logger.error(report, thrown instanceof Error ? thrown.stack : thrown);
   }

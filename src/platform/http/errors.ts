@@ -8,16 +8,16 @@ import { isSocketAway } from '../../kernel/unix-socket.js';
 import { WorkQueueUnavailable } from '../../kernel/work-queue.js';
 import { COMMON_REJECTIONS as COMMON, type Rejections, type Rendering } from './rejections.js';
 
-/** A refusal or a failure, ready to be rendered. `unexpected` ones are logged with their cause. */
+/** An error for a client. An `unexpected` one is logged with its cause. */
 export type Failure = Rendering & Readonly<{ message: string; details?: Readonly<Record<string, unknown>>; unexpected?: true }>;
 
 const LOST_RACES = 'Too much is changed here at once. Please try again.';
 const DEPENDENCY_DOWN = 'A part of the service does not answer right now. Please try again.';
 
-/** Said of what would find or name something: texts that are only kept are escaped. */
+/** For ids, names and searches. In texts that are only stored, the character is escaped. */
 const UNSTORABLE_TEXT = 'An id, a name or a search in the request holds a character that is not allowed: NUL.';
 
-/** Nothing is lost by it: what was refused was not done, and is done when it is asked for again once there is space. */
+/** The request changed nothing. A retry succeeds once there is space. */
 const DISK_FULL: Failure = {
   ...COMMON['disk-full'],
   message: 'The service has no space left to store anything. Please try again later.',
@@ -25,8 +25,8 @@ const DISK_FULL: Failure = {
 };
 
 /**
- * What the client is told about anything that was thrown. `rejections`: how rooms tell theirs; `isDownForSpace`: whether a full
- * disk is known to keep a dependency down.
+ * Maps anything thrown to an error for the client. `rejections` are the codes of the rooms. `isDownForSpace` tells whether a full
+ * disk keeps a dependency down.
  */
 export function failureOf(
   thrown: unknown,
@@ -39,7 +39,7 @@ export function failureOf(
     const known = rejections[code] ?? { status: 400 };
     return { ...known, message, ...(details && { details }), ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
   }
-  // The request is as good as those that were faster: there is nothing in it to put right.
+  // The request was valid but lost all races, so the client cannot correct anything.
   if (thrown instanceof WrongRevision) return { ...COMMON.unavailable, message: LOST_RACES, unexpected: true };
   if (thrown instanceof StreamGone) return { ...COMMON['not-found'], message: 'Not found' };
   if (thrown instanceof AppendTooLarge) return { ...COMMON['too-large'], message: 'The request is too large to be kept.' };
@@ -60,11 +60,11 @@ export function failureOf(
 
 const UNAVAILABLE = [StoreUnavailable, KeyValueUnavailable, WorkQueueUnavailable, BlobsUnavailable] as const;
 
-/** As the system, the network, postgres.js and Postgres itself (classes 08, 53 and 57P) say that a file or connection is not to be had. */
+/** Error codes for an unavailable file or connection: of the system, the network, postgres.js and Postgres (classes 08, 53, 57P). */
 const CONNECTION_LOST =
   /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|E[MN]FILE|CONNECT(ION_(CLOSED|ENDED|DESTROYED)|_TIMEOUT)|08\w{3}|53\w{3}|57P0[1-3])$/;
 
-/** Postgres refuses a text with NUL in it. */
+/** Whether Postgres refused a text that contains NUL. */
 const isUnstorableText = (thrown: unknown): boolean => (thrown as { code?: unknown } | null)?.code === '22021';
 
 const CAUSES_MAX = 5;
@@ -77,7 +77,7 @@ function isDependencyDown(thrown: unknown): boolean {
   return false;
 }
 
-/** The status of an error that says itself it is the client's fault, as Nest's and Fastify's do. */
+/** The 4xx status of an error of Nest or Fastify. */
 function clientStatusOf(thrown: unknown): number | undefined {
   const status = thrown instanceof HttpException ? thrown.getStatus() : (thrown as { statusCode?: unknown } | null)?.statusCode;
   return typeof status === 'number' && status >= 400 && status < 500 ? status : undefined;

@@ -4,13 +4,13 @@ import type { FastifyRequest } from 'fastify';
 import { Rejection } from '../../kernel/rejection.js';
 import { escapesUtf8 } from './readable-url.js';
 
-/** Forms here name a few things each; whatever is large is uploaded or JSON. */
+/** Maximum number of fields of a form. Larger data is uploaded or sent as JSON. */
 export const FORM_FIELDS_MAX = 200;
 export const FORM_BYTES_MAX = 1024 * 1024;
 
 const AMPERSAND = 0x26;
 
-/** Parses a form of fields alone (`a=1&b=2`). One with too many is refused before it is parsed. */
+/** Parses a URL-encoded form (`a=1&b=2`). A form with too many fields is refused before parsing. */
 export function parseForm(_request: FastifyRequest, bytes: Buffer, done: (error: Error | null, fields?: unknown) => void): void {
   if (hasMoreThan(FORM_FIELDS_MAX - 1, bytes)) {
     return done(new Rejection('too-large', `The request body has more than ${FORM_FIELDS_MAX} fields.`));

@@ -25,39 +25,39 @@ import { endUnreadBodies } from './bodies/unread-bodies.js';
 import { RequestValidation } from './validation.js';
 
 export type HttpOptions = Readonly<{
-  /** No larger body is read, uploads apart. */
+  /** Maximum size of a request body, except uploads. */
   bodyBytesMax: number;
-  /** No JSON body has more fields and elements, those of webhooks apart. */
+  /** Maximum number of fields and elements of a JSON body, except those of webhooks. */
   bodyEntriesMax: number;
   webhookBodyBytesMax: number;
   uploadRequestBytesMax: number;
   uploadFileBytesMax: number;
   uploadFilesMax: number;
-  /** Origins whose pages may call; none named means all. */
+  /** Allowed CORS origins. An empty list allows all. */
   allowedOrigins: readonly string[];
-  /** Proxies that are believed what they say of the client: its address, the host and the protocol it used. */
+  /** Proxies whose `X-Forwarded-…` headers are trusted: address, host and protocol of the client. */
   trustedProxies: readonly string[];
-  /** How long requests in hand may take once the server closes. */
+  /** How long running requests may take after the server starts to close. */
   shutdownMs: number;
-  /** How long nothing of a body may come before its connection ends. */
+  /** How long a request body may stall before its connection ends. */
   bodyStallMs?: number;
-  /** How many clients may be connected; unset: as many as the process can bear. */
+  /** Maximum number of client connections. Unset: as many as the descriptors allow. */
   connectionsMax: number | undefined;
   databasePoolMax: number;
-  /** The names of the read models that `X-After-Position` waits for. */
+  /** The read models that `X-After-Position` waits for. */
   readModels: readonly string[];
-  /** How rooms tell their refusals, beside those that every room may make. */
+  /** The rejection codes of the rooms, beside the common ones. */
   rejections?: Rejections;
-  /** Whether a full disk is known to keep something down that requests need. */
+  /** Whether a full disk keeps a dependency down. */
   isDownForSpace?: () => boolean;
 }>;
 
 const REQUEST_ID_HEADER = 'X-Request-Id';
-/** A request that has not arrived whole after this long is given up. */
+/** How long a request may take to arrive. */
 const REQUEST_ARRIVES_MS_MAX = 600_000;
-/** Of a request that comes in nothing may be missing for longer. */
+/** How long a request body may stall. */
 const BODY_STALL_MS_MAX = 60_000;
-/** Of a part of a path that names something. */
+/** Maximum length of a path parameter, in characters. */
 export const PARAMETER_CHARACTERS_MAX = 512;
 const FORM_FIELD_BYTES_MAX = 1024 * 1024;
 const IDLE_SWEEP_MS = 50;
@@ -89,14 +89,14 @@ const EXPOSED_HEADERS = [
   'Mcp-Session-Id',
 ];
 
-/** Pages of other origins may show what we serve; the interactive reference needs inline styles. TLS is the proxy's matter. */
+/** Pages of other origins may load responses. The interactive reference needs inline styles. TLS is terminated by a proxy. */
 const SECURITY_HEADERS: SecurityHeadersOptions = {
   contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } },
   crossOriginResourcePolicy: { policy: 'cross-origin' },
   strictTransportSecurity: false,
 };
 
-/** The Fastify side of the application. It knows when Nest begins to shut down, which is before Fastify does. */
+/** The Fastify adapter. It notices the start of Nest's shutdown, which precedes Fastify's. */
 class HttpAdapter extends FastifyAdapter {
   draining = false;
 
@@ -104,12 +104,12 @@ class HttpAdapter extends FastifyAdapter {
     super({
       bodyLimit: options.bodyBytesMax,
       requestTimeout: REQUEST_ARRIVES_MS_MAX,
-      // On a machine that stands still a start takes long, and does not fail.
+      // On a stalled machine, the start takes long but does not fail.
       pluginTimeout: 0,
       genReqId: newId,
       ...(options.trustedProxies.length > 0 && { trustProxy: [...options.trustedProxies] }),
       requestIdHeader: false,
-      // It would be said in words of Fastify's own.
+      // Fastify would send its own error body.
       return503OnClosing: false,
       routerOptions: { ignoreTrailingSlash: true, maxParamLength: PARAMETER_CHARACTERS_MAX },
       skipMiddie: true,
@@ -125,7 +125,7 @@ class HttpAdapter extends FastifyAdapter {
     });
   }
 
-  /** All parsers are our own. */
+  /** Disables Nest's parsers, because the service registers its own. */
   override registerParserMiddleware(): void {}
 
   override beforeClose() {
@@ -134,7 +134,7 @@ class HttpAdapter extends FastifyAdapter {
   }
 }
 
-/** A path the router cannot even read is refused before any hook runs. */
+/** Refuses a path that the router cannot parse. No hook runs for it. */
 function refuseUnroutable(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
   const { contentType, body } = renderError(request.url, failureOf(error, request.id));
   void reply
@@ -143,7 +143,7 @@ function refuseUnroutable(error: FastifyError, request: FastifyRequest, reply: F
     .send(body);
 }
 
-/** The application with everything HTTP set up, ready to listen. */
+/** Creates the application with HTTP configured. It does not listen yet. */
 export async function createHttpApp(
   module: Type | DynamicModule,
   options: HttpOptions,
@@ -154,7 +154,7 @@ export async function createHttpApp(
   return app;
 }
 
-/** Sets up an application that was made with an `HttpAdapter`, as tests make theirs. Before `init`. */
+/** Configures an application that was created with an `HttpAdapter`. Call it before `init`. */
 function configureHttp(app: NestFastifyApplication, options: HttpOptions): void {
   const adapter = app.getHttpAdapter() as unknown as HttpAdapter;
   const fastify = adapter.getInstance<FastifyInstance>();
@@ -179,7 +179,7 @@ function configureHttp(app: NestFastifyApplication, options: HttpOptions): void 
   app.useGlobalInterceptors(new AfterPosition(() => app.get(Freshness, { strict: false }), options.readModels));
 }
 
-/** Each request is named, and refused at once when it is too large to come in or the server is about to go. */
+/** Adds the request id, and refuses requests that are too large or that arrive during the shutdown. */
 function receiveRequests(fastify: FastifyInstance, adapter: HttpAdapter, { uploadRequestBytesMax }: HttpOptions) {
   fastify.addHook('onRequest', (request, reply, done) => {
     void reply.header(REQUEST_ID_HEADER, request.id);
@@ -200,24 +200,24 @@ function receiveRequests(fastify: FastifyInstance, adapter: HttpAdapter, { uploa
 }
 
 const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml'];
-/** What clients say of YAML that were not told what it is. */
+/** Content types that clients send for files of a type they do not know, such as YAML. */
 const UNTOLD_TYPES = ['text/plain', 'application/octet-stream'];
-/** Where a body may be raw YAML, also without saying so. */
+/** The route whose body may be YAML with any of these content types. */
 const RAW_YAML_PATH = /^\/api\/import_agent(\/|\?|$)/;
 
-/** Where a body is data that nothing here reads the keys of: there every JSON is taken. */
+/** Routes that accept any JSON, because they only store the body. */
 const ANY_JSON_PATH = /^\/api\/webhooks\//;
 
-/** Where a body is taken as it comes, also compressed: the route unpacks it within bounds. */
+/** The route that receives raw, possibly compressed bodies, and decompresses them within limits. */
 const RAW_BODY_PATH = /^\/api\/devices\/sessions\/[^/?]+\/invocations\/[^/?]+\/output(\/|\?|$)/;
 
 const isAcceptedEncoding = (encoding: string, url: string): boolean =>
   encoding === 'identity' || (encoding === 'gzip' && RAW_BODY_PATH.test(url));
 
-/** Types that are JSON as well: `application/problem+json`. */
+/** Further JSON content types, such as `application/problem+json`. */
 const JSON_LIKE_TYPE = /^application\/[\w.!#$&^-]+\+json(?=\s*(?:;|$))/;
 
-/** Any shape: the bytes of such a body are limited so that it may have any. */
+/** The limits of such bodies. The limit of bytes allows any shape. */
 const DATA_LIMITS = {
   depthMax: JSON_DEPTH_MAX,
   entriesMax: Infinity,
@@ -226,7 +226,7 @@ const DATA_LIMITS = {
   bareBytesMax: Infinity,
 };
 
-/** JSON, forms and files everywhere, raw text where it is asked for, 415 for everything else. */
+/** Registers the parsers: JSON, forms and uploads for all routes, raw bodies for some. Other content types get 415. */
 function parseBodies(fastify: FastifyInstance, options: HttpOptions) {
   const { bodyBytesMax: bodyLimit, bodyEntriesMax: entriesMax, webhookBodyBytesMax } = options;
   const notAccepted = () => new Rejection('media-type-not-accepted', 'A request body of this Content-Type is not accepted here.');
@@ -242,7 +242,7 @@ function parseBodies(fastify: FastifyInstance, options: HttpOptions) {
   });
   const form = { parseAs: 'buffer', bodyLimit: Math.min(bodyLimit, FORM_BYTES_MAX) } as const;
   fastify.addContentTypeParser('application/x-www-form-urlencoded', form, (request, body: Buffer, done) =>
-    // Some clients say so of whatever they are given.
+    // Some clients send this content type for every body.
     RAW_YAML_PATH.test(request.url) ? readRaw(body, done) : parseForm(request, body, done),
   );
   fastify.addContentTypeParser(
@@ -272,7 +272,7 @@ const boundsOf = ({ headers: { 'content-length': length } }: FastifyRequest, byt
   declared: length === undefined ? undefined : Number(length),
 });
 
-/** On closing, connections are let go as they fall idle, and after the bound whether they are or not. */
+/** During the shutdown, closes idle connections, and all connections after `shutdownMs`. */
 function closeWithinBounds(fastify: FastifyInstance, { shutdownMs }: HttpOptions) {
   fastify.addHook('preClose', (done) => {
     const sweep = setInterval(() => fastify.server.closeIdleConnections(), IDLE_SWEEP_MS);

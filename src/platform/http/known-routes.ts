@@ -1,14 +1,14 @@
-/** The methods and paths the application answers, noted as they are registered, so that a wrong method is told from a wrong path. */
+/** The registered methods and paths, which distinguish a wrong method (405) from an unknown path (404). */
 export class KnownRoutes {
   private readonly routes: { segments: readonly string[]; methods: readonly string[] }[] = [];
 
-  /** What answers everywhere, as preflights are answered, tells nothing about a path. */
+  /** Adds a route. Wildcard routes, such as that of CORS preflights, are ignored. */
   add(methods: string | readonly string[], pattern: string): void {
     if (pattern === '*' || pattern === '/*') return;
     this.routes.push({ segments: segmentsOf(pattern), methods: [methods].flat() });
   }
 
-  /** The methods that would have been answered at a path; none when nothing is there. */
+  /** The methods of a path; empty for an unknown path. */
   methodsAt(path: string): readonly string[] {
     const segments = segmentsOf(path);
     const here = this.routes.filter((route) => matches(route.segments, segments));
@@ -16,7 +16,7 @@ export class KnownRoutes {
   }
 }
 
-/** A slash at the end says nothing; an empty segment is one that no pattern has. */
+/** The segments of a path without a trailing slash. No pattern matches an empty segment. */
 const segmentsOf = (path: string): readonly string[] => path.replace(/^\/|\/$/g, '').split('/');
 
 function matches(pattern: readonly string[], path: readonly string[]): boolean {

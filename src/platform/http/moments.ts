@@ -1,10 +1,10 @@
 import { Rejection } from '../../kernel/rejection.js';
 
 const YEAR_MIN = 1;
-/** JavaScript also reads dates of other notations, `-0001-01-01` as the year 2001. */
+/** JavaScript also parses other notations, for example `-0001-01-01` as the year 2001. */
 const WITH_YEAR = /^\d{4}(?!\d)/;
 
-/** The moment that a text of ISO 8601 names, in the years that every store knows. @throws Rejection invalid-request */
+/** Parses an ISO 8601 time, within the years that every store supports. @throws Rejection invalid-request */
 export function momentIn(field: string, text: string): Date {
   const moment = new Date(text);
   const year = moment.getUTCFullYear();

@@ -4,19 +4,19 @@ import type { Observable } from 'rxjs';
 import type { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { Rejection } from '../../kernel/rejection.js';
 
-/** How far a write reached in the log. */
+/** The response header with the log position of a write. */
 export const POSITION_HEADER = 'X-Position';
-/** How far the read models must have come before a request is answered, within a bound. */
+/** The request header with the position that read models must reach before the response, within a bounded time. */
 export const AFTER_POSITION_HEADER = 'X-After-Position';
 
 const DIGITS_MAX = 20;
 
-/** Tells the client how far its write reached; a write that changed nothing reached nowhere new. */
+/** Sends the position of a write. A write that changed nothing has none. */
 export function answerPosition(reply: FastifyReply, position: bigint | undefined): void {
   if (position !== undefined) void reply.header(POSITION_HEADER, String(position));
 }
 
-/** Holds a request back until the read models have passed the position its client asks for. */
+/** Delays a request until the read models have reached the requested position. */
 export class AfterPosition implements NestInterceptor {
   constructor(
     private readonly freshness: () => Freshness,

@@ -4,7 +4,7 @@ import { Rejection } from '../../kernel/rejection.js';
 const ESCAPES = /(?:%[0-9a-f]{2})+/gi;
 const NUL = /%00/;
 
-/** Whether what is escaped in a text, as in a query, is UTF-8; a percent sign on its own says nothing. */
+/** Whether the percent-encoded bytes of a text are valid UTF-8. A lone percent sign is ignored. */
 export const escapesUtf8 = (text: string): boolean =>
   (text.match(ESCAPES) ?? []).every((escaped) => isUtf8(Buffer.from(escaped.replaceAll('%', ''), 'hex')));
 

@@ -1,16 +1,16 @@
-/** How a refusal is told: `code` is what the body carries, if it carries one. */
+/** The HTTP rendering of a rejection. `code` is the code in the body, if the body has one. */
 export type Rendering = Readonly<{
   status: number;
   code?: string;
   retryAfterSeconds?: number;
-  /** About the request rather than about what it asks for: JSON also where a stream was asked for. */
+  /** The error concerns the request itself, so the body is JSON even if a stream was requested. */
   json?: true;
 }>;
 
-/** How the refusals of a room are told, by the codes of their `Rejection`s. */
+/** The renderings of a room's rejections, by code. */
 export type Rejections = Readonly<Record<string, Rendering>>;
 
-/** The refusals that every room may make. */
+/** The rejections that every room may use. */
 export const COMMON_REJECTIONS = {
   'invalid-request': { status: 400, json: true },
   unauthenticated: { status: 401 },

@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import type { Departure } from '../../kernel/departure.js';
 import { failureOf } from './errors.js';
 
-/** What an event stream needs of a Fastify reply. */
+/** The part of a Fastify reply that an event stream needs. */
 export type StreamableReply = Readonly<{
   raw: ServerResponse;
   hijack(): unknown;
@@ -11,32 +11,32 @@ export type StreamableReply = Readonly<{
 }>;
 
 export type SseLimits = Readonly<{
-  /** After this long a silence a comment is sent. */
+  /** A comment is sent after this long without data. */
   keepaliveMs: number;
-  /** A reader that takes nothing for this long is disconnected; it resumes from its cursor. */
+  /** A reader that accepts no bytes for this long is disconnected. It can resume from its last id. */
   stallMs: number;
-  /** Bytes held for one reader; one that has more outstanding when the next come is disconnected. */
+  /** Maximum unsent bytes of a reader. A reader with more when new bytes arrive is disconnected. */
   bufferedBytesMax: number;
 }>;
 
-/** One reader. Bytes go out as they are given: the writer has rendered them. */
+/** The stream of one reader. It sends rendered bytes unchanged. */
 export type SseStream = Readonly<{
-  /** Aborts when the reader is gone, whichever side ended it. */
+  /** Aborts when the stream has ended, on either side. */
   signal: AbortSignal;
-  /** Resolves when there is room for more; false when the reader is gone. Never rejects. */
+  /** Resolves to true when the stream accepts more, and to false when it has ended. Never rejects. */
   write(bytes: string): Promise<boolean>;
-  /** A line that parsers skip. */
+  /** Sends a comment line, which parsers skip. */
   comment(text: string): Promise<boolean>;
-  /** Sends what is outstanding and closes. */
+  /** Sends the remaining bytes and closes the stream. */
   end(): void;
 }>;
 
-/** A reader for whom nothing has been made yet that it may not need. */
+/** A stream that has just started. It creates its other parts only when they are used. */
 export type OpenedStream = SseStream &
   Readonly<{
-    /** What `signal` says, and little to keep. */
+    /** The same event as `signal`, with less memory. */
     departure: Departure;
-    /** Writes on beside the request. A stream for which that fails breaks off. */
+    /** Continues writing after the handler has returned. If that fails, the stream breaks off. */
     proceed(write: () => Promise<void>): void;
   }>;
 
@@ -56,14 +56,14 @@ const logger = new Logger('EventStreams');
 
 const streamOn = new WeakMap<ServerResponse, SseStream>();
 
-/** Ends the event stream that a response carries, between two records; false where it carries none. */
+/** Ends the event stream of a response between two records. False if the response has none. */
 export function endEventStream(response: ServerResponse): boolean {
   const stream = streamOn.get(response);
   stream?.end();
   return stream !== undefined;
 }
 
-/** The event streams this process has open. One ticker serves them all, so that an idle reader costs a socket and little else. */
+/** The open event streams of this process. One timer serves all of them, so an idle reader costs little more than its socket. */
 export class SseStreams {
   private readonly open = new Set<Stream>();
   private ticker: NodeJS.Timeout | undefined;
@@ -72,12 +72,12 @@ export class SseStreams {
 
   constructor(private readonly limits: SseLimits) {}
 
-  /** Those that are open, and the places that are kept for others. */
+  /** The number of open streams and reserved places. */
   get size(): number {
     return this.open.size + this.reserved;
   }
 
-  /** Keeps a place among so many while it is decided whether a stream begins; undefined when there is none. The function gives it back. */
+  /** Reserves a place among `max` while the caller decides whether to start a stream; undefined if none is free. The returned function frees it. */
   reserve(max: number): (() => void) | undefined {
     if (this.size >= max) return undefined;
     this.reserved++;
@@ -88,7 +88,7 @@ export class SseStreams {
     };
   }
 
-  /** Takes the reply over and sends its head: the status, what hooks have set (CORS, request id), and what makes it an event stream. */
+  /** Takes the reply over and sends its head: the status, the headers set by hooks (CORS, request id) and those of an event stream. */
   start(reply: StreamableReply, { status = 200, headers = {} }: Head = {}): OpenedStream {
     const { raw } = reply;
     const given = reply.getHeaders();
@@ -102,27 +102,27 @@ export class SseStreams {
     this.open.add(stream);
     streamOn.set(raw, stream);
     this.ticker ??= setInterval(() => this.tick(), tickMs(this.limits)).unref();
-    // What is written in the same step leaves together with the head. A corked response that ends loses what it holds, from Node 22 on.
+    // Sends the head together with the first bytes. The socket is corked, because from Node 22 on a corked response that ends loses data.
     const { socket } = raw;
     socket.cork();
     process.nextTick(() => socket.uncork());
     raw.writeHead(status, head);
     raw.flushHeaders();
-    // A request for the head alone is over with it: its connection takes another one.
+    // A HEAD request ends with the head, and its connection accepts the next request.
     if (this.closing || raw.req.method === 'HEAD') stream.end();
     return stream;
   }
 
   /**
-   * As `start`, for a stream that stays open for long: it is written beside the request, so that its handler returns, and all that
-   * is kept while a request is handled can go.
+   * As `start`, for a stream that stays open for long. It is written after the handler has returned, so that the objects of the
+   * request can be freed.
    */
   serve(reply: StreamableReply, write: (stream: OpenedStream) => Promise<void>, head?: Head): void {
     const stream = this.start(reply, head);
     stream.proceed(() => write(stream));
   }
 
-  /** Ends every stream, and each that is started from now on: clients go on elsewhere from their cursors. */
+  /** Ends all streams, and those that are started later. Clients resume at another process from their last ids. */
   closeAll(): void {
     this.closing = true;
     for (const stream of this.open) stream.end();
@@ -144,20 +144,20 @@ export class SseStreams {
 const TICK_MS_MIN = 5;
 const TICK_MS_MAX = 1_000;
 
-/** Fine enough for the shorter of both times to be kept within a twentieth. */
+/** The timer interval: a twentieth of the shorter time limit. */
 const tickMs = ({ keepaliveMs, stallMs }: SseLimits): number =>
   Math.min(TICK_MS_MAX, Math.max(TICK_MS_MIN, Math.min(keepaliveMs, stallMs) / 20));
 
-/** What the system has not taken yet of the bytes that a socket is writing, which Node keeps to itself. */
+/** Node's internal handle with the number of bytes that the system has not accepted yet. */
 type Written = Readonly<{ _handle?: Readonly<{ writeQueueSize: number }> | null; destroyed: boolean }>;
 
-/** It shrinks with every byte that is taken. Node's own count holds a record whole until its last byte. */
+/** The number of unsent bytes. Node's own count includes a record until its last byte is sent. */
 function outstandingOf({ writableLength, socket }: ServerResponse): number {
   const written: Written | null = socket;
   return writableLength + (written?._handle?.writeQueueSize ?? 0);
 }
 
-/** Room for more bytes, awaited. */
+/** A promise for the next drain of the socket. */
 class Room {
   resolve!: (open: boolean) => void;
   readonly promise = new Promise<boolean>((resolve) => (this.resolve = resolve));
@@ -165,7 +165,7 @@ class Room {
 
   constructor(private takenAt: number) {}
 
-  /** Since when the reader has taken nothing. */
+  /** The time since which the reader has accepted nothing. */
   stalledSince(now: number, outstanding: number): number {
     if (outstanding < this.outstanding) this.takenAt = now;
     this.outstanding = Math.min(this.outstanding, outstanding);
@@ -173,13 +173,13 @@ class Room {
   }
 }
 
-/** The departure of one reader. */
+/** A minimal abort signal for one reader. */
 class Gone implements Departure {
   aborted = false;
   private listeners: readonly (() => void)[] = [];
 
   addEventListener(_: 'abort', listener: () => void): void {
-    // An array that is pushed to makes room for more than one ever needs.
+    // `push` would allocate room for more listeners than a reader ever has.
     this.listeners = [...this.listeners, listener];
   }
 
@@ -198,7 +198,7 @@ class Stream implements OpenedStream {
   readonly departure = new Gone();
   private leaving: AbortController | undefined;
   private lastWriteAt = performance.now();
-  /** Set while the socket has no room: all writers wait for the same drain, so there is one listener however many they are. */
+  /** Set while the socket is full. All writers share it, so there is one listener for `drain`. */
   private room: Room | undefined;
   private endedAt: number | undefined;
 
@@ -216,7 +216,7 @@ class Stream implements OpenedStream {
   get signal(): AbortSignal {
     if (this.leaving) return this.leaving.signal;
     const leaving = (this.leaving = new AbortController());
-    // With a reason of its own, no error is made for it.
+    // An explicit reason saves the creation of an AbortError.
     const leave = () => leaving.abort('gone');
     if (this.departure.aborted) leave();
     else this.departure.addEventListener('abort', leave);

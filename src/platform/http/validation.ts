@@ -3,7 +3,7 @@ import { getMetadataStorage, validate, type ValidationError } from 'class-valida
 import { Rejection } from '../../kernel/rejection.js';
 import { dtoOf } from './dto.js';
 
-/** Makes DTOs of what clients send, and names the field where that cannot be done. Fields a DTO does not know are dropped. */
+/** Converts request bodies into DTOs. Errors name the field. Unknown fields are dropped. */
 export class RequestValidation extends ValidationPipe {
   constructor() {
     super({ transform: true });
@@ -11,7 +11,7 @@ export class RequestValidation extends ValidationPipe {
 
   override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
     const { metatype, type } = metadata;
-    // What is no DTO is converted at most.
+    // A value that is not a DTO is only converted.
     if (type === 'custom' || !isDto(metatype)) return super.transform(value, metadata) as Promise<unknown>;
     if (value !== undefined && !isObject(value)) throw refused('The request body must be a JSON object.');
     refuseFarTooLong(metatype, value ?? {});
@@ -30,10 +30,10 @@ const isDto = (metatype: Type | undefined): metatype is Type => metatype !== und
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Fields that name a thing, by itself, by its id or by its address. */
+/** Fields that hold a name, an id or an address. */
 const NAMING_FIELD = /(^|_)(id|name)$|Name$|^email$/;
 
-/** A name or an id holds no NUL and no half of a character: nothing could be found by it. */
+/** Refuses NUL and lone surrogates in names and ids, because no stored value can match them. */
 function refuseUnnameable(value: Readonly<Record<string, unknown>>): void {
   for (const [field, text] of Object.entries(value)) {
     if (NAMING_FIELD.test(field) && typeof text === 'string' && (text.includes('\0') || !text.isWellFormed()))
@@ -41,10 +41,10 @@ function refuseUnnameable(value: Readonly<Record<string, unknown>>): void {
   }
 }
 
-/** What counts as one character is a surrogate pair and a variation selector at most. */
+/** class-validator counts a surrogate pair with a variation selector as one character. */
 const UNITS_PER_CHARACTER_MAX = 3;
 
-/** class-validator makes a list of all characters beyond ASCII to count them, and counts none of some. */
+/** Refuses far too long texts first, because class-validator builds a list of all non-ASCII characters, and does not count some. */
 function refuseFarTooLong(metatype: Type, value: Readonly<Record<string, unknown>>): void {
   for (const { name, propertyName, constraints } of getMetadataStorage().getTargetValidationMetadatas(
     metatype,
@@ -58,7 +58,7 @@ function refuseFarTooLong(metatype: Type, value: Readonly<Record<string, unknown
   }
 }
 
-/** What is missing first, then what is wrong, each by its path: `tool_actions.0.call_id must be a string`. */
+/** Lists missing fields first, then invalid ones, each with its path: `tool_actions.0.call_id must be a string`. */
 function textOf(errors: readonly ValidationError[]): string {
   const found = errors.flatMap((error) => problemsOf(error, ''));
   const missing = found.filter(({ absent }) => absent).map(({ path }) => path);
@@ -75,7 +75,7 @@ function problemsOf({ property, value, constraints, children }: ValidationError,
   return [...own, ...(children ?? []).flatMap((child) => problemsOf(child, `${path}.`))];
 }
 
-/** Of the wrong type is worse than out of bounds. */
+/** The most important problem of a field. A wrong type precedes a value out of bounds. */
 const firstOf = (constraints: Readonly<Record<string, string>>): string | undefined => {
   const [first] = Object.keys(constraints).sort((a, b) => Number(TYPE_CHECKS.has(b)) - Number(TYPE_CHECKS.has(a)));
   return first === undefined ? undefined : constraints[first];

@@ -6,19 +6,19 @@ import { isPublicAddress } from './public-addresses.js';
 
 export type ResolvedAddress = Readonly<{ address: string; family: number }>;
 
-/** All addresses of a name, in the order in which they should be tried. */
+/** Resolves a name to all its addresses, in order of preference. */
 export type Resolve = (name: string) => Promise<readonly ResolvedAddress[]>;
 
 export const resolveByDns: Resolve = (name) => lookup(name, { all: true, verbatim: true });
 
-/** Decides where connections may go: to public addresses, and to those private ones that the operator allows. */
+/** Allows connections to public addresses, and to private ones that the operator allows. */
 export class AddressGuard {
   constructor(
     private readonly privateHosts: PrivateHosts,
     private readonly resolve: Resolve,
   ) {}
 
-  /** The addresses to connect to, and no others: a name is asked for once, and one bad address spoils it. @throws AddressRefused */
+  /** The addresses to connect to. The name is resolved once, and is refused if any address is not allowed. @throws AddressRefused */
   async addressesOf(destination: Destination): Promise<readonly ResolvedAddress[]> {
     const { host } = destination;
     const family = isIP(host);
@@ -40,7 +40,7 @@ export class AddressGuard {
   }
 }
 
-/** Names that mean this machine or its network, whatever address they resolve to. */
+/** Names of this machine or its network, regardless of their addresses. */
 const isOwnName = (host: string): boolean => /(^|\.)(localhost|local|internal|localdomain)$/.test(withoutDot(host));
 
 const refused = ({ host }: Destination) =>

@@ -3,13 +3,13 @@ import { Agent, buildConnector } from 'undici';
 import type { AddressGuard, ResolvedAddress } from './address-guard.js';
 import type { Destination } from './private-hosts.js';
 
-/** Until a name is resolved and a connection to one of its addresses stands. */
+/** Timeout for resolving a name and connecting to one of its addresses. */
 export const CONNECT_MS_MAX = 10_000;
 
 /**
- * Connections that go nowhere else than the guard allows. Addresses written as such are never looked up, so the guard stands
- * in front of connecting rather than in the look-up; and what it has checked is what is connected to, so that a name which
- * answers otherwise the second time gains nothing.
+ * An HTTP agent that connects only to allowed addresses. The guard runs before connecting and not in the lookup, because literal IP
+ * addresses are never looked up. The agent connects to the checked address, so a name that resolves differently the second time
+ * (DNS rebinding) has no effect.
  */
 export function guardedAgent(guard: AddressGuard, connectMs = CONNECT_MS_MAX): Agent {
   const connect = (options: buildConnector.Options, done: buildConnector.Callback) => {

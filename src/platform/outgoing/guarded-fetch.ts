@@ -5,10 +5,10 @@ import { outgoingUrl } from './outgoing-url.js';
 import { type Hop, nextHop } from './redirects.js';
 import { sendableHeaders } from './request-headers.js';
 
-/** An answer is a stream and may be long, but not without an end. */
+/** Maximum bytes of a response. */
 export const FETCHED_BYTES_MAX = 16 * 1024 * 1024;
 
-/** `fetch` for clients that bring their own HTTP, with the same agent and the same rules for redirects. Bodies are sent whole. */
+/** A `fetch` for libraries, with the guarded agent and the same rules for redirects. Request bodies are buffered. */
 export const guardedFetch = (agent: Agent): typeof globalThis.fetch =>
   async function fetch(input, init): Promise<Response> {
     const { first, redirect, signal } = await opened(input, init).catch(asTypeError);
@@ -37,7 +37,7 @@ export const guardedFetch = (agent: Agent): typeof globalThis.fetch =>
   };
 
 async function opened(input: Parameters<typeof fetch>[0], init: RequestInit | undefined) {
-  // Parsed before a `Request` is, whose refusals are of another type.
+  // Parsed first, because the errors of `Request` have another type.
   const url = outgoingUrl(input instanceof Request ? input.url : String(input));
   const request = input instanceof Request ? new Request(input, init) : new Request(url, init);
   const body = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer());
@@ -45,7 +45,7 @@ async function opened(input: Parameters<typeof fetch>[0], init: RequestInit | un
   return { first, redirect: request.redirect, signal: request.signal };
 }
 
-/** `fetch` has one type for everything that went wrong. */
+/** Wraps errors in a TypeError, as `fetch` does. */
 function asTypeError(error: unknown): never {
   throw new TypeError('fetch failed', { cause: error });
 }

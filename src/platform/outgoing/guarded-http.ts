@@ -19,21 +19,21 @@ import { ACCEPTED_ENCODINGS, readBody } from './response-body.js';
 const REQUEST_MS = 30_000;
 export const RESPONSE_BYTES_MAX = 1024 * 1024;
 
-/** Before it is stored an address is looked up, but not waited for longer. */
+/** Timeout for resolving an address before it is stored. */
 const CHECK_MS_MAX = 5_000;
 
-/** A redirecting answer's own body is of no interest; so much of it is read so that the connection can be used again. */
+/** Maximum bytes that are read of a redirect's body, so that the connection can be reused. */
 const REDIRECT_BODY_BYTES_MAX = 16 * 1024;
 
 export type GuardedHttpOptions = Readonly<{
-  /** As `ALLOWED_PRIVATE_HOSTS` lists them. */
+  /** The entries of `ALLOWED_PRIVATE_HOSTS`. */
   privateHosts?: readonly string[];
   resolve?: Resolve;
   connectMs?: number;
   checkMs?: number;
 }>;
 
-/** HTTP to the internet and to nothing behind the firewall, whatever an address looks like, resolves to or redirects to. */
+/** HTTP requests to the internet. Private addresses are refused in every notation, resolution and redirect. */
 export class GuardedHttp extends OutgoingHttp {
   readonly fetch: typeof globalThis.fetch;
   private readonly guard: AddressGuard;
@@ -48,7 +48,7 @@ export class GuardedHttp extends OutgoingHttp {
     this.fetch = guardedFetch(this.agent);
   }
 
-  /** A name that cannot be resolved now passes: it is asked for again when it is connected to. */
+  /** Checks an address. A name that cannot be resolved now passes, because it is checked again when connecting. */
   async check(url: string): Promise<void> {
     const addresses = this.guard.addressesOf(destinationOf(outgoingUrl(url)));
     const late = AbortSignal.timeout(this.checkMs);
@@ -110,7 +110,7 @@ export class GuardedHttp extends OutgoingHttp {
 }
 
 const METHOD = /^[A-Z]{1,20}$/;
-/** They are about the connection rather than about what is at the address. */
+/** Methods that concern the connection and not a resource. */
 const METHODS_REFUSED = new Set(['CONNECT', 'TRACE', 'TRACK']);
 
 function firstHop(text: string, { method: given, headers, body }: OutgoingRequest): Hop {
@@ -127,7 +127,7 @@ function firstHop(text: string, { method: given, headers, body }: OutgoingReques
 
 const mayHaveBody = ({ method }: Hop, status: number) => method !== 'HEAD' && status !== 204 && status !== 304;
 
-/** The headers of the body as it is handed over. */
+/** The headers without those of the encoding, because the body is returned decoded. */
 function unpacked(headers: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
   const { 'content-encoding': _encoding, 'content-length': _length, ...others } = headers;
   return others as Record<string, string>;

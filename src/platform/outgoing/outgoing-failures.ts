@@ -16,7 +16,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'broke the connection off',
 };
 
-/** What went wrong, in words that hold nothing of the request but its host: a path or a header can be a secret. */
+/** The error of a request. It names only the host, because paths and headers may be secrets. */
 export function outgoingFailure(error: unknown, host: string): Error {
   const known = causesOf(error).find((cause) => cause instanceof AddressRefused || cause instanceof OutgoingFailed);
   if (known) return known;
@@ -31,7 +31,7 @@ function reasonOf(error: unknown): string {
   return 'does not answer as a server of HTTP should';
 }
 
-/** The error and what it came of; several addresses that all failed count with the first. */
+/** An error and its causes. Of several failed addresses, the first counts. */
 function causesOf(error: unknown): readonly object[] {
   const causes: object[] = [];
   let cause = error;

@@ -1,9 +1,9 @@
-/** The address may not be reached from here: it is private, reserved, or no address of a server at all. */
+/** The address is not allowed: it is private, reserved, or not the address of a server. */
 export class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
 }
 
-/** Nothing useful came back: no connection, no answer in time, too large an answer, too many redirects. */
+/** The request failed: no connection, no response in time, a too large response, or too many redirects. */
 export class OutgoingFailed extends Error {
   override readonly name = 'OutgoingFailed';
 }
@@ -12,15 +12,15 @@ export type OutgoingRequest = Readonly<{
   method: string;
   headers?: Readonly<Record<string, string>>;
   body?: string | Uint8Array;
-  /** Milliseconds from the first connection to the last byte. */
+  /** Timeout in milliseconds, from the first connection to the last byte. */
   timeoutMs?: number;
-  /** A longer answer is cut off here, and says so. */
+  /** Maximum bytes of the response. A longer one is truncated and marked as such. */
   responseBytesMax?: number;
   signal?: AbortSignal;
 }>;
 
 export type OutgoingResponse = Readonly<{
-  /** Where it came from in the end. */
+  /** The final URL after redirects. */
   url: string;
   status: number;
   headers: Readonly<Record<string, string>>;
@@ -28,12 +28,12 @@ export type OutgoingResponse = Readonly<{
   truncated: boolean;
 }>;
 
-/** The only way out of this service for addresses that users or models name. */
+/** HTTP requests to addresses that users or models provide. All such requests use this port. */
 export abstract class OutgoingHttp {
-  /** Refuses an address before it is stored. @throws AddressRefused */
+  /** Checks an address before it is stored. @throws AddressRefused */
   abstract check(url: string): Promise<void>;
-  /** Checked at connect and at each redirect. @throws AddressRefused, OutgoingFailed */
+  /** Sends a request. The address is checked when connecting and at each redirect. @throws AddressRefused, OutgoingFailed */
   abstract request(url: string, request: OutgoingRequest): Promise<OutgoingResponse>;
-  /** The same guard for clients that bring their own HTTP. @throws AddressRefused as the cause of a TypeError */
+  /** A guarded `fetch` for libraries. @throws AddressRefused as the cause of a TypeError */
   abstract readonly fetch: typeof globalThis.fetch;
 }

@@ -4,8 +4,8 @@ import type { Destination } from './private-hosts.js';
 const URL_CHARACTERS_MAX = 8192;
 
 /**
- * A URL this service may have business with. It is parsed once, and what was parsed is what is connected to: the many ways
- * to write 127.0.0.1 are one when they come out. @throws AddressRefused
+ * Parses a URL for an outgoing request. It is parsed once, and the connection uses the parsed form, in which all notations of
+ * 127.0.0.1 are equal. @throws AddressRefused
  */
 export function outgoingUrl(text: string, base?: URL): URL {
   if (text.length > URL_CHARACTERS_MAX) throw new AddressRefused(`A URL may have ${URL_CHARACTERS_MAX} characters at most.`);

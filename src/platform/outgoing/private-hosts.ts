@@ -2,22 +2,22 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { isPrivateAddress } from './public-addresses.js';
 
-/** Where a connection is to go: the name or address in the URL, and its port. */
+/** The host and port of a URL. */
 export type Destination = Readonly<{ host: string; port: number }>;
 
 type Entry = Readonly<{ port: number | undefined }> & (Readonly<{ name: string }> | Readonly<{ network: Network }>);
 type Network = ReturnType<typeof ipaddr.parseCIDR>;
 
-/** The hosts and networks behind the firewall that may be reached all the same, as the operator names them. */
+/** The private hosts and networks that the operator allows. */
 export class PrivateHosts {
   private readonly entries: readonly Entry[];
 
-  /** `host`, `host:port`, an address, `address:port`, `[address]:port` or a network. @throws Error */
+  /** @param entries `host`, `host:port`, `address`, `address:port`, `[address]:port` or a network. @throws Error for another form */
   constructor(entries: readonly string[]) {
     this.entries = entries.map(entryOf);
   }
 
-  /** A host that is allowed by its name may be at a private address, though not at the link-local one of its machine's secrets. */
+  /** A host that is allowed by name may have a private address, but not a link-local one, where cloud machines keep credentials. */
   allow(address: string, { host, port }: Destination): boolean {
     return this.entries.some((entry) => {
       if (entry.port !== undefined && entry.port !== port) return false;
@@ -27,7 +27,7 @@ export class PrivateHosts {
   }
 }
 
-/** `name.` and `name` are one host. */
+/** The host in lower case without a trailing dot, because `name.` and `name` are the same host. */
 export const withoutDot = (host: string): string => host.toLowerCase().replace(/\.$/, '');
 
 const HOST_NAME = /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/;

@@ -1,11 +1,11 @@
 import ipaddr from 'ipaddr.js';
 
-/** All that IANA has given out as global unicast; the rest of IPv6 is reserved, though parsers call it unicast. */
+/** The IPv6 range that IANA assigns as global unicast. The rest is reserved, although parsers classify it as unicast. */
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
 
 /**
- * Whether an IP address is one of a server on the internet. Addresses that carry another one inside, as IPv4-mapped, NAT64,
- * 6to4 and Teredo ones do, are not: where they lead, the carried address decides.
+ * Whether an IP address is public. Addresses that embed another address (IPv4-mapped, NAT64, 6to4, Teredo) are not, because the
+ * embedded address decides where they lead.
  */
 export function isPublicAddress(address: string): boolean {
   const parsed = parsedAddress(address);
@@ -13,10 +13,10 @@ export function isPublicAddress(address: string): boolean {
   return parsed.kind() === 'ipv4' || parsed.match(GLOBAL_UNICAST);
 }
 
-/** An address behind a firewall, as somebody runs servers at: not link-local, where machines keep their credentials. */
+/** Whether an IP address is private. Link-local ones are not, because cloud machines keep credentials there. */
 export const isPrivateAddress = (address: string): boolean =>
   ['private', 'loopback', 'uniqueLocal', 'carrierGradeNat'].includes(parsedAddress(address)?.range() ?? '');
 
-/** An address of a zone is one of a network card of this machine: no such thing as a server. */
+/** Parses an address. One with a zone belongs to a network interface of this machine and is refused. */
 const parsedAddress = (address: string) =>
   address.includes('%') || !ipaddr.isValid(address) ? undefined : ipaddr.parse(address);

@@ -1,16 +1,16 @@
 import { type Handler, Parser } from 'htmlparser2';
 
-/** Deeper than any page that people write; the parser takes longer for each tag the more of them are open. */
+/** Maximum nesting, deeper than real pages. The parser takes longer per tag the more tags are open. */
 const OPEN_TAGS_MAX = 1000;
 
 const PIECE_CHARACTERS = 8 * 1024;
 
 type TagHandler = Pick<Handler, 'onopentag' | 'ontext' | 'onclosetag'>;
 
-/** When reading ends before the text does, and whether the text is XML. */
+/** `hasEnough` ends reading early. `xmlMode` parses XML. */
 type TagReading = Readonly<{ hasEnough?: () => boolean; xmlMode?: boolean }>;
 
-/** Reads a page, or another text with tags, as a stream of tags until the reader has enough. True when it was read to its end. */
+/** Parses HTML or XML as a stream of tags until the handler has enough. True if the text was read to its end. */
 export function readTags(
   text: string,
   handler: Partial<TagHandler>,

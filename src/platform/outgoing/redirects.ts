@@ -3,7 +3,7 @@ import { outgoingUrl } from './outgoing-url.js';
 
 export const REDIRECTS_MAX = 5;
 
-/** One request on its way through redirects. */
+/** A request of a chain of redirects. */
 export type Hop = Readonly<{
   url: URL;
   method: string;
@@ -11,7 +11,7 @@ export type Hop = Readonly<{
   body: string | Uint8Array | undefined;
 }>;
 
-/** What may be told to a server that was not meant. Any other header can be a credential: services invent their names. */
+/** Headers that may be sent to another host. Any other header may be a credential, because services invent their own names. */
 const SAFE_FOR_ANY_HOST = new Set([
   'accept',
   'accept-encoding',
@@ -23,7 +23,7 @@ const SAFE_FOR_ANY_HOST = new Set([
 
 const REDIRECTING = new Set([301, 302, 303, 307, 308]);
 
-/** Where to ask next, or undefined when this is the answer. @throws AddressRefused, OutgoingFailed */
+/** The next request of the chain; undefined if the response is final. @throws AddressRefused, OutgoingFailed */
 export function nextHop(hop: Hop, status: number, location: string | undefined, redirects: number): Hop | undefined {
   if (!REDIRECTING.has(status) || location === undefined) return undefined;
   if (redirects >= REDIRECTS_MAX) throw new OutgoingFailed(`The answer redirects more than ${REDIRECTS_MAX} times.`);
@@ -32,14 +32,14 @@ export function nextHop(hop: Hop, status: number, location: string | undefined, 
   return url.origin === hop.url.origin ? next : toStranger(next);
 }
 
-/** As browsers do: what posts is answered with a page to get, unless the status says to post again. */
+/** As browsers do, a redirected POST becomes a GET, unless the status requires the same method. */
 function asMethodAllows(hop: Hop, status: number): Hop {
   const asksAgain = status === 303 ? hop.method === 'HEAD' || hop.method === 'GET' : status > 303 || hop.method !== 'POST';
   if (asksAgain) return hop;
   return { ...hop, method: 'GET', headers: without(hop.headers, (name) => name.startsWith('content-')), body: undefined };
 }
 
-/** Another server learns neither the credentials meant for the first, nor what was meant to be written there. */
+/** The request for another host, without credentials and without a body. */
 function toStranger(hop: Hop): Hop {
   if (hop.body !== undefined)
     throw new AddressRefused('The server redirects to another one, which is not sent what was meant for the first.');

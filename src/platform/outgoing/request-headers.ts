@@ -1,6 +1,6 @@
 import { OutgoingFailed } from './outgoing-http.port.js';
 
-/** What the connection says itself; said by a caller, these could make one request look like two, or another host's. */
+/** Headers that the HTTP client sets. Set by a caller, they could split a request or change its host. */
 const OF_THE_CONNECTION = new Set([
   'connection',
   'content-length',
@@ -18,7 +18,7 @@ const OF_THE_CONNECTION = new Set([
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Headers that can be sent as they are, by lower-case name; those of the connection are left out. @throws OutgoingFailed */
+/** The headers to send, by lower-case name, without those of the connection. @throws OutgoingFailed for invalid ones */
 export function sendableHeaders(given: Iterable<readonly [string, string]>): Readonly<Record<string, string>> {
   const headers: Record<string, string> = {};
   for (const [written, value] of given) {

@@ -7,14 +7,14 @@ export type ReadBody = Readonly<{ body: Uint8Array; truncated: boolean }>;
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
 
 /**
- * Reads a body up to so many bytes, unpacked, and no further: what a small body would unpack to beyond that is never made.
- * Nor are more packed bytes taken, since there are packed ones that unpack to nothing. @throws OutgoingFailed
+ * Reads and decompresses a body up to `bytesMax` bytes. It never decompresses more, and it reads no more than `bytesMax` compressed
+ * bytes, because some compressed data decompresses to nothing. @throws OutgoingFailed
  */
 export async function readBody(stream: Readable, encoding: string | undefined, bytesMax: number): Promise<ReadBody> {
   const packed = { bytes: 0, truncated: false };
   const pieces: Uint8Array[] = [];
   let size = 0;
-  // Letting go of a stream that has not ended is an error to it, and none to anybody else.
+  // Destroying an unfinished stream emits an error, which is ignored.
   stream.on('error', () => undefined);
   try {
     const unpacked = pipeline(stream, upTo(bytesMax, packed), decoderFor(encoding), () => undefined);
@@ -24,7 +24,7 @@ export async function readBody(stream: Readable, encoding: string | undefined, b
       if (size > bytesMax) break;
     }
   } catch (error) {
-    // The end of what is packed may be missing: because it was cut here, or because nothing was sent at all.
+    // The compressed data may be incomplete, because it was truncated here or because the body was empty.
     if (!isUnpackingError(error)) throw error;
     if (!packed.truncated && packed.bytes > 0) throw new OutgoingFailed('The answer is not packed as it says.', { cause: error });
   } finally {
@@ -52,6 +52,6 @@ function decoderFor(encoding = 'identity'): Transform {
   throw new OutgoingFailed('The answer is packed in a way that was not asked for.');
 }
 
-/** As zlib and brotli say that bytes are none of theirs, or too few. */
+/** Whether zlib or brotli report invalid or incomplete data. */
 const isUnpackingError = (error: unknown): boolean =>
   /^(Z_|ERR_?_)/.test(String((error as { code?: unknown } | undefined)?.code));

@@ -1,15 +1,15 @@
 import type { Asked, Said } from './messages.js';
 
-/** What the terminal or the supervisor sends to all processes of the service at once; the service itself says when it is over. */
+/** Signals that a terminal or supervisor sends to all processes of the service. The service itself ends this process. */
 const SIGNALS_OF_THE_SERVICE = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
 
 /**
- * The main thread of a guarded program: it leaves the work to threads, so it is always there to hear a question, a cancellation,
- * and the end of the service, which is its own.
+ * The main thread of a guarded program. Worker threads do the work, so the main thread can always receive questions, cancellations
+ * and the end of the service, with which the program ends.
  */
 export function answerQuestions<Question, Answer>(
   answer: (question: Question, signal: AbortSignal) => Promise<Answer>,
-  /** Called after each answer, once it is on its way. */
+  /** Called after each answer has been sent. */
   afterwards: () => void = () => undefined,
 ): void {
   const underWay = new Map<number, AbortController>();
@@ -35,7 +35,7 @@ export function answerQuestions<Question, Answer>(
   say('ready');
 }
 
-/** An orderly exit would wait for threads that are busy. */
+/** Ends the process at once. An orderly exit would wait for busy threads. */
 export function endAtOnce(): void {
   process.kill(process.pid, 'SIGKILL');
 }

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 
 export type ThreadFailure = 'busy' | 'out-of-time' | 'died';
 
-/** A job got no answer because of the thread it was for. `died`: it took more memory than a thread may. */
+/** The thread of a job failed. `died`: it exceeded the memory limit. */
 export class ThreadFailed extends Error {
   override readonly name = 'ThreadFailed';
   constructor(readonly failure: ThreadFailure) {
@@ -11,30 +11,30 @@ export class ThreadFailed extends Error {
 }
 
 export type ThreadLimits = Readonly<{
-  /** From the moment a thread has the job. */
+  /** The time limit of a job, from the moment that a thread receives it. */
   deadlineMs: number;
   workersMax: number;
   waitingMax: number;
   workerHeapMb: number;
 }>;
 
-/** The whole program of a thread. It is handed over as text, so it can use nothing but its argument. It says `ready` first, then one answer for each job. */
+/** The program of a thread. It is passed as source text, so it may only use its argument. It sends `ready` and then one answer per job. */
 export type ThreadProgram = (load: NodeJS.Require) => void;
 
 type Job<Question, Answer> = Readonly<{
   question: Question;
   resolve: (answer: Answer) => void;
   reject: (error: unknown) => void;
-  /** No caller waits for its answer any more. */
+  /** Aborts when the caller no longer waits. */
   signal: AbortSignal | undefined;
 }>;
 
 type Reply<Answer> = Readonly<{ answer: Answer } | { died: true }>;
 
-/** A thread, and who is to hear its next word, which may be its last. */
+/** A thread, and the receiver of its next message. */
 type Slot<Answer> = { worker: Worker; hear: (reply: Reply<Answer>) => void };
 
-/** Runs jobs that may have no end in threads, each of which is stopped when its time or its memory is used up. */
+/** Runs jobs that may not terminate in threads. A thread is stopped at its time or memory limit. */
 export class BoundedThreads<Question, Answer> {
   private readonly idle: Slot<Answer>[] = [];
   private readonly waiting: Job<Question, Answer>[] = [];
@@ -94,7 +94,7 @@ export class BoundedThreads<Question, Answer> {
     slot.worker.postMessage(question);
   }
 
-  /** A thread that has nothing to do does not keep the process. */
+  /** Marks a thread as idle. An idle thread does not keep the process running. */
   private rest(slot: Slot<Answer>): void {
     this.idle.push(slot);
     slot.worker.unref();
@@ -104,7 +104,7 @@ export class BoundedThreads<Question, Answer> {
     };
   }
 
-  /** The deadline of a job is not to pay for the start of its thread, so a thread says when it is ready. */
+  /** Starts a thread. It reports when it is ready, so that its start does not count towards the deadline of a job. */
   private start(): void {
     this.slots++;
     const worker = new Worker(`(${this.program.toString()})(require)`, {

@@ -1,15 +1,15 @@
 import type { Said } from './messages.js';
 import { type Program, RunningProgram } from './running-program.js';
 
-/** A program has read its code in by then, also on a machine that is busy. */
+/** How long a program may take to load, also on a busy machine. */
 const START_MS_MAX = 30_000;
 
-/** So many starts in a row may fail before those who wait are told. */
+/** Number of failed starts in a row before waiting questions fail. */
 const STARTS_MAX = 3;
 
 export type GuardedProcessFailure = 'died' | 'not-started' | 'closed';
 
-/** A question got no answer because of the process it was for. `died`: the question itself ends processes. */
+/** The process of a question failed. `died`: the question itself crashes processes. */
 export class GuardedProcessFailed extends Error {
   override readonly name = 'GuardedProcessFailed';
   constructor(
@@ -22,13 +22,13 @@ export class GuardedProcessFailed extends Error {
 
 export type GuardedProcessOptions = Readonly<{
   program: Program;
-  /** What it is given at once; without it, the program sees to that. */
+  /** Maximum number of questions that the program has at a time. Without it, the program limits itself. */
   inHandMax?: number;
-  /** After a process has died, another one is kept ready for so long, to take the place of the next one that dies. */
+  /** After a crash, a spare process is kept for this long, to replace the next one that crashes. */
   standbyMs?: number;
 }>;
 
-/** A process, from its start on. */
+/** A started process, and whether it is ready. */
 type Running<Question, Answer> = { readonly program: RunningProgram<Question, Answer>; isReady: boolean };
 
 type Job<Question, Answer> = {
@@ -36,16 +36,16 @@ type Job<Question, Answer> = {
   readonly question: Question;
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: unknown) => void;
-  /** It was in hand when a process died. */
+  /** It was in progress when a process crashed. */
   isSuspect: boolean;
-  /** No caller waits for its answer any more. */
+  /** The caller no longer waits for the answer. */
   isGivenUp: boolean;
 };
 
 /**
- * A child process for work that may take its process with it, as memory does that runs out faster than a thread is stopped.
- * It is started for the first question, kept, and does not keep the service. Which of the questions in hand has killed it cannot
- * be told, so each is asked once more, alone: who was innocent is answered, and what kills a second time has failed.
+ * A child process for work that may crash its process, for example when memory runs out faster than a thread can be stopped. It
+ * starts with the first question, stays, and does not keep the service running. After a crash it is unknown which question caused
+ * it, so each question in progress is asked again, alone. A question that crashes a second process has failed.
  */
 export class GuardedProcess<Question, Answer> {
   private readonly jobs: Job<Question, Answer>[] = [];
@@ -60,7 +60,7 @@ export class GuardedProcess<Question, Answer> {
 
   constructor(private readonly options: GuardedProcessOptions) {}
 
-  /** How many questions the program has not been given yet. */
+  /** The number of questions that the program has not received yet. */
   get waiting(): number {
     return this.jobs.length + this.suspects.length;
   }
@@ -69,7 +69,7 @@ export class GuardedProcess<Question, Answer> {
     return this.running?.program.pid;
   }
 
-  /** @throws GuardedProcessFailed; the signal's reason; Error with what went wrong in the program */
+  /** @throws GuardedProcessFailed; the signal's reason; the error of the program */
   async ask(question: Question, signal?: AbortSignal): Promise<Answer> {
     signal?.throwIfAborted();
     if (this.isClosed) throw closed();
@@ -102,7 +102,7 @@ export class GuardedProcess<Question, Answer> {
     this.running?.program.hold(isNeeded);
   }
 
-  /** What may be given now: a suspect alone, before anything else. */
+  /** The next question to send. Suspects go first, each alone. */
   private following(): Job<Question, Answer> | undefined {
     if (this.inHand.size > 0 && (this.suspects.length > 0 || [...this.inHand.values()].some(({ isSuspect }) => isSuspect)))
       return;
@@ -120,7 +120,7 @@ export class GuardedProcess<Question, Answer> {
     }
   }
 
-  /** A question in hand stays there until the program has let go of it. */
+  /** Gives a question up. If the program has received it, it counts as in progress until the program answers. */
   private giveUp(job: Job<Question, Answer>, reason: unknown): void {
     job.isGivenUp = true;
     job.reject(reason);
@@ -135,7 +135,7 @@ export class GuardedProcess<Question, Answer> {
     this.keepStandby();
   }
 
-  /** The next one that dies is replaced at once, as long as they go on dying. */
+  /** Starts a spare process, and keeps one while crashes continue. */
   private keepStandby(): void {
     const { standbyMs } = this.options;
     if (standbyMs === undefined || this.isClosed) return;

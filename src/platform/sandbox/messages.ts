@@ -1,5 +1,5 @@
-/** What a guarded program is told. */
+/** A message to a guarded program. */
 export type Asked<Question> = Readonly<{ id: number; question: Question }> | Readonly<{ cancel: number }>;
 
-/** What a guarded program says: first that it is there, then one answer for each question, also for one that was cancelled. */
+/** A message of a guarded program: `ready` first, then one answer per question, also for cancelled ones. */
 export type Said<Answer> = 'ready' | Readonly<{ id: number; answer: Answer }> | Readonly<{ id: number; failed: string }>;

@@ -3,27 +3,27 @@ import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { Asked, Said } from './messages.js';
 
-/** A program under test runs from its source, and has to be taught TypeScript first. */
+/** In tests, a program runs from its TypeScript source. */
 const TYPESCRIPT = ['--import', new URL('../../../test/support/typescript.js', import.meta.url).href];
 
-/** So much is kept of what a program complains of. */
+/** Number of characters kept of a program's standard error. */
 const LAST_WORDS_CHARACTERS_MAX = 1_000;
 
-/** Which file a child process runs, and what it is told once and for all. */
+/** The entry file of a child process, and its options. */
 export type Program = Readonly<{ entry: URL; options?: unknown }>;
 
 export type Listener<Answer> = Readonly<{
   hear: (said: Said<Answer>) => void;
-  /** Nothing is heard after that. */
+  /** Called at the end of the process. No message follows. */
   ended: (why: string) => void;
 }>;
 
-/** A child process from its start to its end. It has nothing of the service's environment but the time zone. */
+/** A running child process. Of the service's environment it gets only the time zone. */
 export class RunningProgram<Question, Answer> {
   private readonly child: ChildProcess;
   private readonly gone: Promise<void>;
 
-  /** @throws Error when no process can be had */
+  /** @throws Error if the process cannot be started */
   constructor({ entry, options }: Program, { hear, ended }: Listener<Answer>) {
     const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
     const child = fork(fileURLToPath(entry), [JSON.stringify(options ?? null)], {
@@ -36,7 +36,7 @@ export class RunningProgram<Question, Answer> {
     const lastWords = this.lastWords();
     child.on('message', (said) => hear(said as Said<Answer>));
     this.gone = new Promise<void>((resolve) => {
-      // The last word may still be on its way when the process is gone; the end of the channel comes after it.
+      // The last message may arrive after the exit of the process, but before the channel closes.
       const exit = new Promise<string>((exited) =>
         child.on('close', (code, signal) => exited(`It ended with ${signal ?? code}. ${lastWords()}`.trimEnd())),
       );
@@ -52,7 +52,7 @@ export class RunningProgram<Question, Answer> {
     });
   }
 
-  /** What it has complained of last. It is nothing for the service's own output: of a process that runs out of memory it is pages. */
+  /** The end of standard error. It is not forwarded, because a process that runs out of memory prints pages. */
   private lastWords(): () => string {
     let words = '';
     this.child.stderr
@@ -65,12 +65,12 @@ export class RunningProgram<Question, Answer> {
     return this.child.pid;
   }
 
-  /** @throws Error for what cannot be sent */
+  /** Sends a message. @throws Error if the message cannot be serialised */
   tell(asked: Asked<Question>): void {
     this.child.send(asked, () => undefined);
   }
 
-  /** Whether it keeps the service from ending by itself. */
+  /** Sets whether the process keeps the service running. */
   hold(isNeeded: boolean): void {
     const how = isNeeded ? 'ref' : 'unref';
     this.child[how]();

@@ -1,18 +1,18 @@
-/** A text is no YAML that is read here. The message says why, and is for the one who sent it. */
+/** The text is not valid or not supported YAML. The message gives the reason and is for the sender. */
 export class YamlRefused extends Error {
   override readonly name = 'YamlRefused';
 }
 
-/** More texts wait to be read than are kept waiting, or the machine had no time for this one. It says nothing of the text. */
+/** Too many texts are waiting, or the machine was too busy. The text itself may be valid. */
 export class YamlBusy extends Error {
   override readonly name = 'YamlBusy';
 }
 
-/** Reads YAML that users send. */
+/** Parses YAML from users. */
 export abstract class YamlDocuments {
   /**
-   * The one document of a text, as JSON knows values. Anchors, aliases, tags and directives are refused, and so are doubled
-   * keys and what is nested too deeply. @throws YamlRefused, YamlBusy
+   * Parses a text with one document into JSON values. Anchors, aliases, tags, directives, duplicate keys and too deep nesting are
+   * refused. @throws YamlRefused, YamlBusy
    */
   abstract read(text: string): Promise<unknown>;
 }

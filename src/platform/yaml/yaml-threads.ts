@@ -3,14 +3,14 @@ import { Worker } from 'node:worker_threads';
 import { OWN_THREAD, threadTimeMs } from '../thread-time.js';
 import { YamlBusy, YamlDocuments, YamlRefused } from './yaml-documents.port.js';
 
-/** Threads at once; other texts wait. */
+/** Maximum number of threads. Further texts wait. */
 const THREADS_MAX = 2;
 const WAITING_MAX = 50;
-/** A thread is there by then, also on a machine that is busy; a text's own time begins after. */
+/** How long a thread may take to start, also on a busy machine. The time of a text starts afterwards. */
 const START_MS_MAX = 30_000;
-/** Processor time: what else the machine does is not the text's fault. */
+/** Maximum CPU time of a text. Other load of the machine does not count. */
 const TEXT_MS_MAX = 5_000;
-/** By the clock. A text that has not had its processor time by then is not refused, but has to wait for a machine that is less busy. */
+/** Maximum elapsed time. A text that has not used its CPU time by then is not refused; its sender gets YamlBusy. */
 const BUSY_MS_MAX = 60_000;
 const MEMORY_MEGABYTES_MAX = 128;
 const NESTING_MAX = 50;
@@ -21,8 +21,8 @@ export const TAGS_REFUSED = 'YAML tags and directives are not allowed';
 export const DOCUMENTS_REFUSED = 'The text must hold one YAML document';
 
 /**
- * It says that it is there, and then what the text says. It is text itself: what a bundler makes of a function refers to helpers
- * of the bundle, which a thread does not have.
+ * The program of a thread. It sends `ready` and then the result. It is written as a string, because a bundler would make a function
+ * refer to helpers of the bundle, which a thread does not have.
  */
 const PROGRAM = `
 const { parentPort, workerData: { text, texts, nestingMax, yaml } } = require('node:worker_threads');
@@ -54,10 +54,10 @@ try {
 type Reply = Readonly<{ value: unknown } | { refused: string }>;
 type Ready = Readonly<{ thread: string }>;
 
-/** How long a text may take: in processor time, and by the clock. */
+/** The maximum CPU time and elapsed time of a text. */
 export type YamlDeadlines = Readonly<{ textMs: number; busyMs: number }>;
 
-/** Reads YAML in threads of their own, which are stopped at their deadline: no text holds up other work. */
+/** Parses YAML in threads that are stopped at their deadline, so that no text blocks other work. */
 export class YamlThreads extends YamlDocuments {
   private readonly waiting: (() => void)[] = [];
   private running = 0;
@@ -106,7 +106,7 @@ export class YamlThreads extends YamlDocuments {
           else resolve(said);
         });
         const tooMuch: Reply = { refused: 'Invalid YAML: reading it takes too much memory' };
-        // A thread says so when it runs out of memory.
+        // A thread that runs out of memory emits this event.
         worker.on('error', () => resolve(tooMuch));
         worker.on('exit', () => resolve(tooMuch));
       });
@@ -116,7 +116,7 @@ export class YamlThreads extends YamlDocuments {
     }
   }
 
-  /** Where the system does not tell processor time, the clock counts. */
+  /** Enforces the deadlines. Where the system does not report CPU time, elapsed time counts. */
   private watch({ thread }: Ready, deadline: Deadline, resolve: (reply: Reply) => void, busy: () => void): void {
     const { textMs, busyMs } = this.deadlines;
     const [before, begun] = [this.timeOf(thread), performance.now()];
@@ -132,7 +132,7 @@ export class YamlThreads extends YamlDocuments {
   }
 }
 
-/** One timer at a time. */
+/** A single timer. */
 class Deadline {
   private timer: NodeJS.Timeout | undefined;
 

@@ -3,10 +3,10 @@ import { assertWithinLimits, KeyValue, type KeyValueEntry } from '../../../kerne
 type Kept = KeyValueEntry & Readonly<{ expiresAt: number }>;
 type Ttl = { ttlMs?: number };
 
-/** The size from which expired values are looked for and dropped. */
+/** The number of values at which the first sweep of expired ones runs. */
 const SWEEP_FROM = 1024;
 
-/** Key-value within one process, gone with it. Times pass by a clock that is never set. */
+/** A key-value store in memory. Expiry uses the monotonic clock. */
 export class InProcessKeyValue extends KeyValue {
   private readonly values = new Map<string, Kept>();
   private revision = 0;
@@ -52,7 +52,7 @@ export class InProcessKeyValue extends KeyValue {
     return [...this.values.keys()].filter((key) => key.startsWith(prefix) && this.living(key)).sort();
   }
 
-  /** How many values are held in memory, expired ones that were not dropped yet included. */
+  /** The number of values in memory, including expired ones that are not swept yet. */
   get size(): number {
     return this.values.size;
   }
@@ -69,7 +69,7 @@ export class InProcessKeyValue extends KeyValue {
     if (this.values.size >= this.sweepAt) this.sweep();
   }
 
-  /** Waiting for the size to double makes the cost of a sweep constant per write. */
+  /** Drops expired values. It runs when the size has doubled, which makes its amortised cost per write constant. */
   private sweep(): void {
     for (const key of this.values.keys()) this.living(key);
     this.sweepAt = Math.max(SWEEP_FROM, 2 * this.values.size);

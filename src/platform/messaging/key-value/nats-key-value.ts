@@ -10,15 +10,15 @@ type Ttl = { ttlMs?: number };
 type Bucket = Readonly<{ kv: KV; jsm: JetStreamManager; stream: string; subjects: string }>;
 type Found = Readonly<{ revision: number; living: KeyValueEntry | undefined }>;
 
-/** How many values a listing reads at the same time. */
+/** Number of concurrent reads of a listing. */
 const READS_MAX = 64;
 
-/** What is written to learn the server's time; it never counts as a value. */
+/** A key that is written to learn the server's time. It is not a value. */
 const TIME_KEY = 'server-time';
 
 /**
- * Key-value in a JetStream bucket. The server (before 2.11) knows no time to live per key, so a value says how long it lives
- * after the server's time of writing, and an expired one, by the server's time, reads as absent; the bucket drops it after
+ * A key-value store in a JetStream bucket. Servers before 2.11 have no time to live per key, so a value contains its time to live,
+ * counted from the server's time of the write. An expired value, by the server's time, reads as absent. The bucket drops it after
  * KEPT_MS_MAX.
  */
 export class NatsKeyValue extends KeyValue {
@@ -34,7 +34,7 @@ export class NatsKeyValue extends KeyValue {
       nats,
       async (client) => {
         const js = jetstream(client, { timeout: nats.deadlineMs });
-        // Direct reads may come from a replica that lags behind: a lease must not be read there.
+        // A direct read may reach a lagging replica, which must not answer for a lease.
         const kv = await new Kvm(js).create(name, { history: 1, ttl: KEPT_MS_MAX, replicas: nats.replicas, allow_direct: false });
         return { kv, jsm: await js.jetstreamManager(), stream: `KV_${name}`, subjects: `$KV.${name}.` };
       },
@@ -71,7 +71,7 @@ export class NatsKeyValue extends KeyValue {
     });
   }
 
-  /** A deletion is itself a message, and would stay as long as a value: it is purged with what it deletes. */
+  /** Deletes a key. The deletion marker would be kept as long as a value, so it is purged too. */
   async delete(key: string, revision?: number): Promise<boolean> {
     assertWithinLimits(key);
     const name = toNatsName(key);
@@ -103,7 +103,7 @@ export class NatsKeyValue extends KeyValue {
     });
   }
 
-  /** The newest value and, also where it has expired or was deleted, the revision that the next write has to name. */
+  /** The newest value, and the revision that the next write must expect, even if the value has expired or was deleted. */
   private async find({ kv }: Bucket, name: string): Promise<Found> {
     const entry = await kv.get(name);
     if (!entry) return { revision: 0, living: undefined };
@@ -122,7 +122,7 @@ export class NatsKeyValue extends KeyValue {
   }
 }
 
-/** The revision written, or false when the key was not at the one expected. */
+/** The new revision; false if the key was not at the expected one. */
 async function writtenAt({ kv }: Bucket, name: string, text: string, expected: number): Promise<number | false> {
   try {
     return await kv.put(name, text, { previousSeq: expected });
@@ -139,7 +139,7 @@ function decode(text: string): { value: string; ttlMs: number } {
   return { value: text.slice(end + 1), ttlMs: end === 0 ? Infinity : Number(text.slice(0, end)) };
 }
 
-/** The server filters by whole tokens only. */
+/** The filter for a prefix. The server filters by whole tokens only. */
 function filterOf(prefix: string): string {
   const dot = prefix.lastIndexOf('.');
   return dot < 0 ? '>' : `${toNatsName(prefix.slice(0, dot))}.>`;

@@ -1,12 +1,12 @@
-/** How long our own clock's running tells the server's time before it is asked again. */
+/** How long the server's time is extrapolated by the monotonic clock before it is requested again. */
 const TRUSTED_MS = 10_000;
 
-/** Tells when something was written that the server dates, after it has been. */
+/** Writes something that the server dates, and returns that time. */
 export type AskServer = () => Promise<Date>;
 
 /**
- * What the server's clock shows at least, as that clock dates what is written. The clocks of two machines may be minutes apart
- * and are set now and then: how late it is here says nothing, only how much time has passed.
+ * A lower bound of the server's time. The clocks of two machines may differ by minutes and may be adjusted, so only the elapsed
+ * time of this machine is used.
  */
 export class ServerTime {
   private told: Readonly<{ serverMs: number; at: number }> | undefined;
@@ -20,7 +20,7 @@ export class ServerTime {
     return serverMs + performance.now() - at + this.aheadMs();
   }
 
-  /** The answer was on its way for a while: what it says has come for certain. */
+  /** Requests the server's time. The answer takes time to arrive, so the server's clock is at least there. */
   private async learn(ask: AskServer): Promise<void> {
     try {
       const serverMs = (await ask()).getTime();

@@ -1,34 +1,34 @@
 import { connect, type ConnectionOptions, type NatsConnection as Client, type Status } from '@nats-io/transport-node';
 
 export type NatsOptions = Readonly<{
-  /** `nats://[user:password@|token@]host:port`, several separated by commas; `tls://` for an encrypted connection. */
+  /** `nats://[user:password@|token@]host:port`, or several separated by commas. `tls://` encrypts the connection. */
   url: string;
-  /** Starts every name on the server, so that several installations can share one. Letters, digits, `-`, `_`. */
+  /** The prefix of all names on the server, so that several installations can share it. Letters, digits, `-`, `_`. */
   prefix?: string;
-  /** Copies of each stream in a cluster: 1, 3 or 5. */
+  /** The number of replicas of each stream in a cluster: 1, 3 or 5. */
   replicas?: number;
-  /** How long one request may take, a reconnection in between included. */
+  /** How long a request may take, including a reconnection. */
   deadlineMs?: number;
-  /** What the server's operator sees. */
+  /** The client name that the server shows. */
   name?: string;
 }>;
 
 const DEADLINE_MS = 2_000;
 const RECONNECT_MS = 250;
 const CONNECT_TIMEOUT_MS = 2_000;
-/** A server that answers neither of two pings is taken for gone, also when its socket is open. */
+/** A server that leaves two pings unanswered counts as lost, even if the socket is open. */
 const PING_MS = 2_000;
 const PINGS_OUT_MAX = 2;
 
-/** There is no connection, and none came within the deadline. */
+/** No connection was available within the deadline. */
 class NatsAway extends Error {
   override readonly name = 'NatsAway';
 }
 
 /**
- * The one connection of this process to NATS. It is sought for ever, at the start and after each loss. Callers that need it wait
- * for it no longer than the deadline, counted from the loss: once that has passed, callers learn at once that it is away.
- * Nothing is handed to the client while the server is away, since it would keep it without bound.
+ * The connection of this process to NATS. It retries without a limit, at the start and after each loss. Callers wait for it until
+ * the deadline, counted from the loss; after that, they fail at once. Nothing is passed to the client while the server is
+ * unavailable, because the client's buffer is unbounded.
  */
 export class NatsConnection {
   readonly prefix: string;
@@ -51,27 +51,27 @@ export class NatsConnection {
     this.seeking = this.seek(settings);
   }
 
-  /** Whether the server is there, as far as is known: a silent loss shows after some seconds. */
+  /** Whether the connection is up. A silent loss is noticed after some seconds. */
   get connected(): boolean {
     return this.isUp;
   }
 
-  /** The connected client, if there is one right now. */
+  /** The client, if it is connected now. */
   get current(): Client | undefined {
     return this.isUp ? this.client : undefined;
   }
 
-  /** The client since the first connection, through all losses, until the end. */
+  /** The client, from the first connection until closing, also while disconnected. */
   get established(): Client | undefined {
     return this.closed.aborted ? undefined : this.client;
   }
 
-  /** Aborts when the connection is closed for good. */
+  /** Aborts when this object is closed. */
   get closed(): AbortSignal {
     return this.closing.signal;
   }
 
-  /** The connected client, waited for within the deadline. @throws NatsAway */
+  /** Waits for the connected client until the deadline. @throws NatsAway */
   async ready(): Promise<Client> {
     const patienceMs = this.downSince + this.deadlineMs - performance.now();
     if (!this.current && !this.closed.aborted && patienceMs > 0) await this.comesUp(patienceMs);
@@ -79,7 +79,7 @@ export class NatsConnection {
     return this.current;
   }
 
-  /** Calls back with the client once there has been a first connection. */
+  /** Calls back with the client after the first connection. */
   onFirstConnection(watcher: (client: Client) => void): void {
     if (this.client) watcher(this.client);
     else this.watchers.add(watcher);
@@ -95,7 +95,7 @@ export class NatsConnection {
     await this.client?.close();
   }
 
-  /** What was published goes out, unless the server is away or does not take it in time. */
+  /** Sends published messages, unless the server is unavailable or too slow. */
   private async flush(): Promise<void> {
     const flushed = new AbortController();
     const flush = this.current?.flush().catch(() => undefined) ?? Promise.resolve();
@@ -152,7 +152,7 @@ export class NatsConnection {
   }
 }
 
-/** A wait that ends early, and quietly, when the signal aborts. */
+/** Waits, and resolves early when the signal aborts. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** The server refuses command lines past 4 KiB; a longer name is replaced by its hash. */
+/** The server refuses command lines over 4 KiB, so longer names are replaced by their hash. */
 const NAME_LENGTH_MAX = 2_048;
 
-/** Any text as a NATS subject or key: its tokens stay tokens, other characters become `=` and two hex digits per byte. */
+/** Encodes any text as a NATS subject or key. Tokens are preserved; other bytes become `=` and two hex digits. */
 export const toNatsName = (text: string): string =>
   text
     .replace(/[^\w.-]/gu, (character) =>
@@ -11,13 +11,13 @@ export const toNatsName = (text: string): string =>
     )
     .replace(/(?<=^|\.)(?=\.|$)/g, '=');
 
-/** What `toNatsName` made the name of. */
+/** Decodes a name of `toNatsName`. */
 export const fromNatsName = (name: string): string =>
   name
     .replace(/(?:=[0-9a-f]{2})+/g, (bytes) => Buffer.from(bytes.replaceAll('=', ''), 'hex').toString())
     .replace(/(?<=^|\.)=(?=\.|$)/g, '');
 
-/** As `toNatsName` for names that are only compared, never read back. */
+/** As `toNatsName`, for names that are only compared and never decoded. */
 export function toNatsSubject(text: string): string {
   const name = toNatsName(text);
   return name.length <= NAME_LENGTH_MAX ? name : createHash('sha256').update(name).digest('hex');

@@ -5,7 +5,7 @@ class DeadlinePassed extends Error {
   override readonly name = 'DeadlinePassed';
 }
 
-/** Something kept on the server (a bucket, a stream), made sure of at its first use and again after each failure. */
+/** A bucket or stream on the server. It is created or checked at the first use and after each failure. */
 export class OnNats<Store> {
   private opened: Promise<Store> | undefined;
 
@@ -15,12 +15,12 @@ export class OnNats<Store> {
     private readonly unavailable: (cause: unknown) => Error,
   ) {}
 
-  /** Works with the store within the connection's deadline. Every failure is told as `unavailable`. */
+  /** Runs work with the store within the connection's deadline. Failures are thrown as the `unavailable` error. */
   async run<Result>(work: (store: Store) => Promise<Result>): Promise<Result> {
     return this.attempt(() => this.withinDeadline(this.store().then(work)));
   }
 
-  /** As `run` for work of unknown length, whose single requests have deadlines of their own. */
+  /** As `run`, for work of unknown duration whose requests have their own deadlines. */
   async runLong<Result>(work: (store: Store) => Promise<Result>): Promise<Result> {
     return this.attempt(() => this.store().then(work));
   }

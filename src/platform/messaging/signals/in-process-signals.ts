@@ -2,10 +2,10 @@ import { SIGNAL_BYTES_MAX, Signals } from '../../../kernel/signals.js';
 
 type Listener = Readonly<{ onSignal: (payload: string) => void }>;
 
-/** A listener that fails loses a signal, as may happen anyway: worth a word, not the process. */
+/** Warns of a failed listener. It has lost a signal, which is harmless. */
 export const warnOfListener = (error: unknown): void => process.emitWarning(error instanceof Error ? error : String(error));
 
-/** Signals among the parts of one process. Delivery is in the order of publication, after the publisher's current step. */
+/** Signals within one process. They are delivered in order, after the publisher's current step. */
 export class InProcessSignals extends Signals {
   readonly healthy = true;
   private readonly listeners = new Map<string, Set<Listener>>();
@@ -33,7 +33,7 @@ export class InProcessSignals extends Signals {
     };
   }
 
-  /** How many subjects somebody listens to. */
+  /** The number of subjects with listeners. */
   get subjects(): number {
     return this.listeners.size;
   }

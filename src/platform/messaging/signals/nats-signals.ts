@@ -4,12 +4,12 @@ import type { NatsConnection } from '../nats/nats-connection.js';
 import { toNatsSubject } from '../nats/nats-names.js';
 import { InProcessSignals, warnOfListener } from './in-process-signals.js';
 
-/** What the server is asked for on behalf of the listeners of one subject. */
+/** The subscription of a subject, and the number of its listeners. */
 type Topic = { listeners: number; subscription?: Subscription };
 
 /**
- * Signals among processes, over NATS without storage: at most once, and lost while the server is away. Listeners of the same
- * process are called directly, with or without a server, and the connection does not bring a process its own signals back.
+ * Signals between processes over core NATS: delivered at most once, and lost while the server is unavailable. Listeners of the same
+ * process are called directly, also without a server; the connection does not echo a process's own signals.
  */
 export class NatsSignals extends Signals {
   private readonly local: InProcessSignals;
@@ -36,7 +36,7 @@ export class NatsSignals extends Signals {
     try {
       this.nats.current?.publish(this.nameOf(subject), payload);
     } catch {
-      // The connection is being closed: this signal is lost, as any may be.
+      // The connection is closing, so this signal is lost.
     }
   }
 
@@ -55,7 +55,7 @@ export class NatsSignals extends Signals {
     };
   }
 
-  /** How many subjects somebody listens to. */
+  /** The number of subjects with listeners. */
   get subjects(): number {
     return this.topics.size;
   }
@@ -68,7 +68,7 @@ export class NatsSignals extends Signals {
     return topic;
   }
 
-  /** One subscription serves all listeners of a subject; the client renews it after each reconnection. */
+  /** Subscribes once for all listeners of a subject. The client renews the subscription after each reconnection. */
   private listen(client: Client, subject: string, topic: Topic): void {
     topic.subscription = client.subscribe(this.nameOf(subject), {
       callback: (error, message) => {

@@ -13,13 +13,13 @@ type Handler = (payload: string) => Promise<void>;
 type Item = { readonly payload: string; attempts: number };
 type Worker = { free: number; readonly run: (item: Item) => Promise<void>; readonly busy: Set<Promise<void>> };
 
-/** One queue: the items that wait, the workers in turn, and the ids that were seen lately, oldest first. */
+/** A queue: waiting items, workers in round-robin order, and recently seen ids, oldest first. */
 class Line {
   readonly waiting = new Set<Item>();
   readonly workers = new Set<Worker>();
   readonly seen = new Map<string, number>();
 
-  /** Gives waiting items to what is free, one to each worker before a second to any. */
+  /** Assigns waiting items to free workers, one to each before a second to any. */
   dispatch(): void {
     for (const item of this.waiting) {
       const worker = this.next();
@@ -50,7 +50,7 @@ class Line {
   }
 }
 
-/** A work queue within one process, gone with it. Times pass by a clock that is never set. */
+/** A work queue in memory. Delays use the monotonic clock. */
 export class InProcessWorkQueue extends WorkQueue {
   private readonly lines = new Map<string, Line>();
 

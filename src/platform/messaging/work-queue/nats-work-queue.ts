@@ -28,13 +28,13 @@ import { NatsWorker } from './nats-worker.js';
 type Handler = (payload: string) => Promise<void>;
 type Stream = Readonly<{ js: JetStreamClient; jsm: JetStreamManager }>;
 
-/** How long a worker may be silent about an item in hand before another gets it. */
+/** A worker must confirm its item within this time, or another worker receives it. */
 const SILENCE_MS = 6_000;
 const STREAM_NAME_IN_USE = 10058;
 
 /**
- * A work queue in a JetStream stream: an item stays until a worker says that it is done. Workers say at short intervals
- * that they are alive; an item whose worker has fallen silent goes to another.
+ * A work queue in a JetStream stream. An item stays until a worker acknowledges it. Workers confirm regularly that they still work
+ * on an item; without a confirmation, the item is delivered to another worker.
  */
 export class NatsWorkQueue extends WorkQueue {
   private readonly name: string;
@@ -78,7 +78,7 @@ export class NatsWorkQueue extends WorkQueue {
     await new NatsWorker(concurrency, stopping, consumer, (item) => this.attempt(item, handler)).run();
   }
 
-  /** Adding a stream again is nothing; with other settings than it has, it is changed to these. */
+  /** Creates the stream, or updates its settings. */
   private async makeStream(jsm: JetStreamManager): Promise<void> {
     const settings = {
       name: this.name,
@@ -113,7 +113,7 @@ export class NatsWorkQueue extends WorkQueue {
 
   private async attempt(item: JsMsg, handler: Handler): Promise<void> {
     const attempts = item.info.deliveryCount;
-    // Workers that died over it are not heard of otherwise.
+    // Counts workers that crashed over this item, which no other report covers.
     if (attempts > ATTEMPTS_MAX) return item.term();
     const alive = setInterval(() => this.tell(() => item.working()), this.silenceMs / 3).unref();
     try {
@@ -126,7 +126,7 @@ export class NatsWorkQueue extends WorkQueue {
     }
   }
 
-  /** Word that does not reach the server makes the item come again, which is harmless. */
+  /** Sends a message to the server. If it is lost, the item is delivered again, which is harmless. */
   private tell(word: () => void): void {
     if (this.nats.connected) word();
   }

@@ -5,14 +5,14 @@ const PULL_MS = 30_000;
 const PULL_HEARTBEAT_MS = 5_000;
 const RETRY_MS = 500;
 /**
- * Requests for an item that a worker has open at a time. The server answers one worker's before the next one's, so this is
- * also how many items of a burst go to one worker while another has nothing to do; and it keeps some hundreds in all.
+ * Maximum number of open pull requests of a worker. The server serves the requests of one worker before those of the next, so this
+ * is also the number of items of a burst that one worker gets while another is idle. The server keeps only some hundreds in all.
  */
 const PULLS_MAX = 4;
 
 /**
- * Takes items for a number of workers. A pull asks for one item and holds a worker until it has got it or ends, so no item waits
- * in this process for a hand while another process has one free.
+ * Pulls items for a number of workers. A pull requests one item and reserves a worker for it, so no item waits in this process
+ * while another process has a free worker.
  */
 export class NatsWorker {
   private free: number;
@@ -24,14 +24,14 @@ export class NatsWorker {
   constructor(
     workers: number,
     private readonly stopping: AbortSignal,
-    /** Makes sure of the consumer on the server. */
+    /** Creates or finds the consumer on the server. */
     private readonly find: () => Promise<Consumer>,
     private readonly work: (item: JsMsg) => Promise<void>,
   ) {
     this.free = workers;
   }
 
-  /** Until the signal aborts; then what is in hand is finished. */
+  /** Runs until the signal aborts, and then finishes items in progress. */
   async run(): Promise<void> {
     while (!this.stopping.aborted) {
       const change = new Promise<void>((resolve) => (this.changed = resolve));
@@ -59,13 +59,13 @@ export class NatsWorker {
     this.free++;
   }
 
-  /** The next item, or undefined: after a while without one, after a failure, at the end. */
+  /** The next item; undefined after a timeout, after a failure, or at the end. */
   private async take(): Promise<JsMsg | undefined> {
     try {
       const consumer = await (this.consumer ??= this.find());
       return await this.takeOf(consumer);
     } catch {
-      // The server is away, or was emptied and has to be set up again: what is due is still due.
+      // The server is unavailable, or has lost its data and must be set up again. The log still holds the work.
       this.consumer = undefined;
       await pause(RETRY_MS, this.stopping);
       return undefined;
