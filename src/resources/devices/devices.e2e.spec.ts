@@ -10,8 +10,8 @@ afterEach(() => world.close());
 const codeOf = async (body: object = {}) =>
   ((await (await world.alice.post('/api/devices/pairings', body)).json()) as { user_code: string }).user_code;
 
-describe('the settings of devices', () => {
-  it('limit how often an address tries codes', async () => {
+describe('a service with devices', () => {
+  it('limits how often an address tries codes', async () => {
     world = await openWorld({ REMOTE_DEVICE_REDEEMS_MAX_PER_MINUTE: '3' });
     const guess = () => replyOf(ReferenceDevice.redeem(world.service.url, 'AAAA-AAAA'));
     for (let tries = 0; tries < 3; tries++) expect((await guess()).status).toBe(404);
@@ -19,7 +19,7 @@ describe('the settings of devices', () => {
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, expect.stringMatching(/^\d+$/)]);
   });
 
-  it('let a code expire', async () => {
+  it('lets a code expire after the configured time', async () => {
     world = await openWorld({ REMOTE_DEVICE_PAIRING_TTL_SECONDS: '0.001' });
     const { device_code: deviceCode, user_code: code } = (await (await world.alice.post('/api/devices/pairings', {})).json()) as {
       device_code: string;
@@ -29,7 +29,7 @@ describe('the settings of devices', () => {
     expect((await world.alice.get(`/api/devices/pairings/${deviceCode}`)).status).toBe(404);
   });
 
-  it('require, if so configured, that the machine has signed each request', async () => {
+  it('requires, if so configured, that the machine has signed each request', async () => {
     world = await openWorld({ REMOTE_DEVICE_REQUIRE_SIGNATURE: 'true', REMOTE_DEVICE_REDEEMS_MAX_PER_MINUTE: '0' });
     const device = await ReferenceDevice.paired(world.service.url, await codeOf());
     expect((await device.poll()).status).toBe(202);
@@ -47,7 +47,7 @@ describe('the settings of devices', () => {
     expect(await replyOf(changed)).toMatchObject({ status: 401, body: { error: 'invalid_signature' } });
   });
 
-  it('end an idle session, which gets heartbeats until then', async () => {
+  it('ends an idle session, which gets heartbeats until then', async () => {
     world = await openWorld({ REMOTE_DEVICE_SESSION_IDLE_SECONDS: '0.3', SSE_KEEPALIVE_SECONDS: '0.1' });
     const device = await ReferenceDevice.paired(world.service.url, await codeOf({ approval_mode: 'full' }));
     let toolId = '';
@@ -76,7 +76,7 @@ describe('the settings of devices', () => {
     await asking;
   });
 
-  it('do not let a user create a tool for a device of another user', async () => {
+  it('does not let a user create a tool for a device of another user', async () => {
     world = await openWorld();
     const device = await ReferenceDevice.paired(world.service.url, await codeOf());
     const tool = { name: 'remote_device', displayName: 'Mine', description: '', config: { device_id: device.id }, status: true };

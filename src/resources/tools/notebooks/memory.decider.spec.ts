@@ -104,7 +104,7 @@ describe('the limits of a memory', () => {
       write(by('c'), '/more', '')([started, ...files(MEMORY_FILES_MAX - 1, '')].reduce<Memory>(memory.evolve, memory.initial)),
     ).toHaveLength(1);
   });
-  it('include the size of a file, whatever edit reaches it', () => {
+  it('include the size of a file after any kind of edit', () => {
     const most = 'é'.repeat(MEMORY_FILE_BYTES_MAX / 2);
     expect(bytesOf(most)).toBe(MEMORY_FILE_BYTES_MAX);
     given(memory, [started])
