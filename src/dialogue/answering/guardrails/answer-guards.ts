@@ -29,16 +29,22 @@ export class AnswerGuards {
 
   /** @throws GuardrailBlock */
   private async *guard(transcript: Transcript, run: Run, compose: Compose): AsyncGenerator<AnswerDelta> {
-    const { settings, checked } = transcript.asked;
+    const { asked, resumption } = transcript;
+    const { settings, checked } = asked;
     const guard = settings.guardrails && new TurnGuard(this.guardrails, settings.guardrails, run.signal);
     try {
-      if (checked?.usage) yield { type: 'usage', ...checked.usage };
+      // What was used up to a pause is counted with the pause.
+      if (checked?.usage && !resumption) yield { type: 'usage', ...checked.usage };
       if (checked?.blockMessage !== undefined) throw blockOf({ blockMessage: checked.blockMessage }, 'input', checked.decisions);
       if (guard)
         yield* new GuardedAnswer(guard, contextOf(transcript, run)).through(
           compose(await this.withInput(transcript, guard), { ...run, guard }),
         );
       else yield* compose(transcript, run);
+    } catch (error) {
+      const usage = guard?.takeUsage();
+      if (usage) yield { type: 'usage', ...usage };
+      throw error;
     } finally {
       await this.record(transcript, [...(checked?.decisions ?? []), ...(guard?.decisions ?? [])]);
     }

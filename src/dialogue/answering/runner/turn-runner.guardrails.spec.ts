@@ -25,6 +25,7 @@ import { LOG_START } from '../../../kernel/event-sourcing/event-store.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
 import { systemTiming } from '../../../platform/system-timing.js';
+import type { Guardrails } from '../../../resources/guardrails/guardrails.port.js';
 import type { GuardrailPolicy } from '../../../resources/guardrails/guardrail.policy.js';
 import { RecordGuardrailDecisionsHandler } from '../../../resources/guardrails/guardrail-record.commands.js';
 import { guardrailStream } from '../../../resources/guardrails/guardrail-record.events.js';
@@ -50,6 +51,15 @@ const DECISION = {
   score: null,
   matchCount: 1,
 } as const;
+const used = (promptTokens: number): ModelChunk => ({ type: 'usage', promptTokens, completionTokens: 1 });
+
+/** Checks that ask a model. */
+class JudgingGuardrails extends CodeGuardrails {
+  override async scan(...given: Parameters<CodeGuardrails['scan']>) {
+    return { ...(await super.scan(...given)), usage: { promptTokens: 100, completionTokens: 10 } };
+  }
+}
+
 const BLOCKED_INPUT: CheckedInput = { decisions: [DECISION], blockMessage: 'I cannot say that.' };
 
 /** A guarded turn in a log that outlives processes, whose model says one round after the other. */
@@ -63,6 +73,7 @@ class GuardedTurn {
     rounds: readonly (readonly ModelChunk[])[],
     private readonly does: (name: string) => unknown = () => 'done',
     private readonly actions: readonly OfferedAction[] = ACTIONS,
+    private readonly guardrails: Guardrails = new CodeGuardrails(),
   ) {
     this.models = new ScriptedModels((request) => rounds[roundOf(request)] ?? []);
   }
@@ -78,7 +89,7 @@ class GuardedTurn {
     });
     const streams = new Streams(store, systemTiming);
     const commands = commandsOver(new RecordGuardrailDecisionsHandler(streams, { now: () => new Date() }));
-    const guards = new AnswerGuards(new CodeGuardrails(), commands);
+    const guards = new AnswerGuards(this.guardrails, commands);
     const composer = composerOver(this.models, tools, this.blobs, undefined, undefined, guards);
     const { runner } = workerOver(store, new InProcessSignals(), composer, this.blobs);
     return {
@@ -272,5 +283,34 @@ describe('what a guarded turn reads and keeps', () => {
     await turn.decide(resume([{ callId: 'k1', decision: 'approved' }], { userId: 'alice' }, new Date()));
     await turn.process().run();
     expect(answerIn(await turn.frames())).toBe('It is CODE-12[CODE].');
+  });
+});
+
+describe('what a guarded turn has used', () => {
+  const total = async (turn: GuardedTurn) => (await turn.outcome())['usage'];
+
+  it('has what the check of its question used once, however often it was resumed', async () => {
+    const turn = new GuardedTurn([
+      [toolCall('k1', 'ask'), used(5)],
+      [toolCall('k2', 'ask'), used(6)],
+      [text('Done.'), used(7)],
+    ]);
+    await turn.ask(codePolicy({}), { decisions: [], usage: { promptTokens: 1_000, completionTokens: 100 } });
+    await turn.process().run();
+    for (const callId of ['k1', 'k2']) {
+      await turn.decide(resume([{ callId, decision: 'approved' }], { userId: 'alice' }, new Date()));
+      await turn.process().run();
+    }
+    expect(await total(turn)).toEqual({ promptTokens: 1_018, completionTokens: 103 });
+  });
+
+  it('has what the check used that blocked its answer', async () => {
+    const turn = new GuardedTurn([[text('It is so because it is.'), used(5)]], undefined, [], new JudgingGuardrails());
+    const settings = { min_overlap: 0.2, min_words: 0, require_retrieval: false };
+    const grounded = { stage: 'output', check: 'groundedness', action: 'block', settings } as const;
+    await turn.ask(codePolicy({}, { controls: [grounded] }));
+    await turn.process().run();
+    expect(await turn.outcome()).toMatchObject({ type: 'TurnFailed', code: 'guardrail' });
+    expect(await total(turn)).toEqual({ promptTokens: 105, completionTokens: 11 });
   });
 });
