@@ -194,7 +194,7 @@ export class ToolsController {
 }
 
 /**
- * Refuses default and built-in tools, which nobody can change, and ids that are not valid.
+ * Refuses default and built-in tools, which users cannot change, and ids that are not valid.
  * @throws Rejection tool-not-editable, tool-not-found
  */
 function refuseFixed(id: string): void {

@@ -116,7 +116,7 @@ describe('arguments', () => {
     expect(fitted(list, { l: [...given.l, '1'] })).toHaveProperty('problem');
   });
 
-  it('are refused where the parameters refer to themselves without an end', () => {
+  it('are refused if the schema refers to itself endlessly', () => {
     const endless = action({ a: { $ref: '#/$defs/a' } }, { $defs: { a: { allOf: [{ $ref: '#/$defs/a' }] } } });
     expect(fitted(endless, { a: 1 })).toEqual({ problem: 'The schema refers to itself without an end.' });
   });
