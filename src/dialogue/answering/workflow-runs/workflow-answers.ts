@@ -107,7 +107,7 @@ export class WorkflowAnswers {
     if (isNew) await this.start(transcript, graph, book);
     const waiting = await this.waitingIn(transcript);
     const frames = new WorkflowFrames((waiting?.workflow.framesSaid ?? 0) + run.shown.filter(isWorkflowFrame).length);
-    const state = new RunState(await this.values.recallAll(book.run.values), transcript.exchanges);
+    const state = new RunState(await this.values.recallAll(book.run.values), transcript.exchanges, attachments);
     const session: Session = { transcript, run, graph, book, state, frames, waiting };
     yield* frames.run(book.workflowRunId);
     if (isNew) yield* noticesOf(attachments.slice(INPUT_DOCUMENTS_MAX).map(({ filename }) => filename));

@@ -17,7 +17,7 @@ const NOTHING: CodeResult = { stdout: '', stderr: '', files: [], failure: null }
 const file = (name: string) => ({ name, content: Buffer.from(name) });
 
 /** Runs a node of which the interpreter says what it says. */
-async function ran(said: Partial<CodeResult>, config: Partial<CodeNodeConfig> = {}) {
+async function ran(said: Partial<CodeResult>, config: Partial<CodeNodeConfig> = {}, values: Record<string, unknown> = {}) {
   const jobs: CodeJob[] = [];
   const stored: StoreArtifact['artifact'][] = [];
   const runner = { run: async (job: CodeJob) => (jobs.push(job), { ...NOTHING, ...said }) } as unknown as CodeRunner;
@@ -32,13 +32,17 @@ async function ran(said: Partial<CodeResult>, config: Partial<CodeNodeConfig> = 
       { artifactId: artifact.artifactId, version: 1, position: 1n }
     ),
   });
-  const documents = inputDocuments([{ id: 'file-1', filename: 'x.csv', mimeType: 'text/csv' }]);
+  const attachments = [{ id: 'file-1', filename: 'x.csv', mimeType: 'text/csv' }];
   const context = {
     workflowRunId: 'w1',
     step: { step: 3, nodeId: 'n3' },
-    transcript: { ownerId: 'alice', cause, asked: { conversationId: 'c1', turnId: 't1', settings: turnSettings() } },
+    transcript: {
+      ownerId: 'alice',
+      cause,
+      asked: { conversationId: 'c1', turnId: 't1', settings: turnSettings({ attachments }) },
+    },
     run: { signal: new AbortController().signal },
-    state: new RunState({ query: 'Why?', input_documents: documents }, async () => []),
+    state: new RunState({ query: 'Why?', input_documents: inputDocuments(attachments), ...values }, async () => [], attachments),
     result: new NodeResult(),
   } as unknown as NodeContext;
   await new CodeNode(runner, new NodeFiles(shelf, artifacts), commandsOver(handler)).run({ ...CONFIG, ...config }, context);
@@ -49,6 +53,13 @@ it('reads the state and the files of the run, under names of their own', async (
   const { job } = await ran({});
   expect(job).toMatchObject({ code: 'print(1)', state: { query: 'Why?' }, timeoutMs: 5_000 });
   expect(job.inputs).toEqual([{ name: 'file-1_x.csv', content: Buffer.from('1,2') }]);
+});
+
+it('reads no attachments other than those of the question, whatever the variables of the run say', async () => {
+  const other = { attachment_id: 'file-2', filename: 'x.csv', mime_type: 'text/csv', ref: 'A2' };
+  const made = { ...other, artifact_id: 'artifact-1', version: 1 };
+  const { job } = await ran({}, { inputs: ['*', 'other', 'made', 'file-2'] }, { other, made });
+  expect(job.inputs.map(({ name }) => name)).toEqual(['file-1_x.csv']);
 });
 
 it('leaves artifacts of the run, whose ids say which step made them; the first is its output', async () => {

@@ -30,6 +30,8 @@ export class RunState {
   constructor(
     values: Values,
     private readonly exchanges: Exchanges,
+    /** The attachments of the question. */
+    private readonly attachments: readonly AttachedFile[],
   ) {
     this.values = new Map(Object.entries(values));
   }
@@ -63,8 +65,12 @@ export class RunState {
       if (this.values.has(entry)) return documentsIn(this.values.get(entry));
       return all.filter((document) => idsOf(document).includes(entry)).slice(0, 1);
     });
-    return [...new Map(named.map((document) => [keyOf(document), document])).values()];
+    return [...new Map(named.filter(this.isOfRun).map((document) => [keyOf(document), document])).values()];
   }
+
+  /** Variables hold whatever steps write. Attachments are read by their ids alone, so only those of the question are accepted. */
+  private readonly isOfRun = (document: RunDocument): boolean =>
+    !('attachment_id' in document) || this.attachments.some(({ id }) => id === document.attachment_id);
 
   /** The files by their short references: those that came with the question, then those that steps have made. */
   get artifacts(): Values {
