@@ -10,7 +10,8 @@ const PICTURE_CHARACTERS_MAX = 2048;
 
 /** The value that names the user; undefined where there is none, or one that the user may have chosen freely. */
 export function userIdIn(claims: Claims, claim: string): string | undefined {
-  if (claim === 'email' && claims['email_verified'] === false) return undefined;
+  // Some providers send the boolean as text.
+  if (claim === 'email' && String(claims['email_verified']).toLowerCase() === 'false') return undefined;
   const value = claims[claim];
   const text = typeof value === 'number' ? String(value) : value;
   if (typeof text !== 'string' || text === '' || text.length > ID_CHARACTERS_MAX) return undefined;
