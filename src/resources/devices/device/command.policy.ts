@@ -14,11 +14,18 @@ const WITH_SUBCOMMAND: ReadonlySet<string> = new Set(
 /** Programs that run the program or code in their arguments: a wildcard after one of them would allow everything. */
 const RUNS_OTHERS: ReadonlySet<string> = new Set(
   [
-    'awk bash busybox chroot command dash doas env eval exec find fish gawk ionice ksh lua nice node nohup parallel perl php',
-    'powershell pwsh python python2 python3 ruby screen sed setsid sh source ssh stdbuf su sudo tclsh tee time timeout tmux vi vim',
-    'watch xargs zsh .',
+    'awk bash bun bunx busybox chroot chrt command csh dash deno doas ed emacs entr env eval exec expect find fish flock gawk gdb',
+    'ionice java julia ksh less lua man mawk more nawk nice node nohup npx nsenter osascript parallel perl php pipx powershell pwsh',
+    'python rlwrap rsync Rscript ruby runuser screen script sed setpriv setsid sh socat source ssh stdbuf strace su sudo tar',
+    'taskset tclsh tcsh tee time timeout tmux tsx unshare uvx vi vim watch xargs zsh .',
   ].flatMap((line) => line.split(' ')),
 );
+
+/** Sub-commands that do the same. */
+const SUBCOMMANDS_RUN_OTHERS: ReadonlySet<string> = new Set([
+  ...['docker exec', 'docker run', 'go run', 'kubectl debug', 'kubectl exec', 'kubectl run', 'npm exec', 'npm x'],
+  ...['pnpm dlx', 'pnpm exec', 'poetry run', 'uv run', 'yarn dlx', 'yarn exec'],
+]);
 
 /** Words without special meaning to the shell: no substitution, redirection or other operator. */
 const PLAIN_WORD = /^[\w@%+=:,./^~*?[\]-]+$/;
@@ -75,7 +82,7 @@ function normalSegment(segment: string): string {
   const [head, subcommand] = words as [string, ...string[]];
   const [writtenHead, writtenSubcommand] = segment.split(/[ \t]+/);
   const isPlain = words.every((word) => PLAIN_WORD.test(word)) && !ASSIGNMENT.test(head) && head === writtenHead;
-  if (!isPlain || RUNS_OTHERS.has(programOf(head))) return exactly(segment);
+  if (!isPlain || runsOthers(head) || SUBCOMMANDS_RUN_OTHERS.has(`${head} ${subcommand}`)) return exactly(segment);
   if (words.length === 1) return head;
   if (!WITH_SUBCOMMAND.has(head)) return `${head} *`;
   // An option before the sub-command may change its meaning: `git -c core.pager=… log`.
@@ -85,6 +92,10 @@ function normalSegment(segment: string): string {
 
 /** The digest distinguishes an exact text from a form with a wildcard: `ls '*'` is not `ls *`. */
 const exactly = (segment: string): string => `${segment} #${digestOfCommand(segment).slice(0, 16)}`;
+
+/** Interpreters are also installed under names with a version, such as `python3.12`. */
+const runsOthers = (head: string): boolean =>
+  RUNS_OTHERS.has(programOf(head)) || RUNS_OTHERS.has(programOf(head).split(/[\d.-]/, 1)[0]!);
 
 const programOf = (head: string): string => head.slice(head.lastIndexOf('/') + 1);
 
