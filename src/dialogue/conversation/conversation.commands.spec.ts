@@ -1,13 +1,20 @@
 import { expect, it } from '@jest/globals';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
-import { cause } from '../../../test/support/turns.js';
+import { turnPaused, turnResumed, waitingCall } from '../../../test/support/pauses.js';
+import { askedTurn, cause, eventsOf } from '../../../test/support/turns.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import type { Timing } from '../../kernel/timing.js';
 import { systemTiming } from '../../platform/system-timing.js';
-import { OpenConversation, OpenConversationHandler } from './conversation.commands.js';
-import { asOwner, conversation, rename } from './conversation.decider.js';
+import {
+  OpenConversation,
+  OpenConversationHandler,
+  WatchConversation,
+  WatchConversationHandler,
+} from './conversation.commands.js';
+import { asOwner, conclude, conversation, rename, startTurn } from './conversation.decider.js';
 import { conversationCodec } from './conversation.codec.js';
 import { type ConversationEvent, conversationStream } from './conversation.events.js';
+import { pause } from './pause.decider.js';
 
 const stream = conversationStream('c1');
 const started: ConversationEvent = {
@@ -44,4 +51,22 @@ it('opening somebody else’s conversation finds none', async () => {
   await streams.append(stream, 'none', conversationCodec, [started], cause);
   const opening = new OpenConversationHandler(streams).execute(new OpenConversation('c1', 'bob', cause));
   await expect(opening).rejects.toMatchObject({ code: 'conversation-not-found' });
+});
+
+it('the end of an answer counts as read also where this process knows its turn only as paused', async () => {
+  const store = new InMemoryEventStore();
+  const [here, elsewhere] = [new Streams(store, systemTiming), new Streams(store, systemTiming)];
+  const about = { conversationId: 'c1', turnId: 't1' };
+  await askedTurn(store, 'c1', 't1');
+  await here.transact(stream, conversation, startTurn('t1', 'here'), cause);
+  await here.transact(stream, conversation, pause(turnPaused(about, [waitingCall('k1')]).data, 'here'), cause);
+  const parts = { answer: 'So.', thought: '', sources: [], toolCalls: [], structured: false, modelId: 'm', usage: null };
+  for (const decide of [
+    () => turnResumed(about, 'k1'),
+    startTurn('t1', 'elsewhere'),
+    conclude({ type: 'TurnAnswered', data: { ...about, ...parts } }, 'elsewhere'),
+  ])
+    await elsewhere.transact(stream, conversation, decide, cause);
+  await new WatchConversationHandler(here).execute(new WatchConversation('c1', 't1', 'alice', cause));
+  expect((await eventsOf(store, stream)).at(-1)!.type).toBe('ConversationOpened');
 });

@@ -6,10 +6,10 @@ import { Streams } from '../../kernel/event-sourcing/streams.js';
 import type { Caller } from '../../resources/identity/caller.js';
 import { ConversationGuard } from './conversation-guard.js';
 import { belongsTo } from './conversation-access.policy.js';
-import { as, asOwner, conversation, entitle, open, rate, remove, rename, watch } from './conversation.decider.js';
+import { as, asOwner, conversation, entitle, isOver, open, rate, remove, rename, watch } from './conversation.decider.js';
 import { conversationStream, type TurnId } from './conversation.events.js';
 import { EarlierTurns } from './earlier-turns.port.js';
-import { type Conversation, isUnfinished, stopSubject } from './turn.policy.js';
+import { type Conversation, stopSubject } from './turn.policy.js';
 
 /** The owner looks at the conversation, which clears the marks that looking clears. */
 export class OpenConversation extends Command<{ position: bigint | undefined; cleared: boolean }> {
@@ -56,9 +56,9 @@ export class WatchConversationHandler implements Handler<WatchConversation> {
 
   async execute({ conversationId, turnId, ownerId, cause }: WatchConversation): Promise<bigint | undefined> {
     const stream = conversationStream(conversationId);
-    const hasStopped = ({ turns }: Conversation) => turns.has(turnId) && !isUnfinished(turns.get(turnId)!);
+    const hasEnded = (state: Conversation) => state.turns.has(turnId) && isOver(state, state.turns.get(turnId)!);
     // What came after the end that was read is not watched by this reader.
-    const known = await this.streams.foldSuch(stream, conversation, ({ state }) => hasStopped(state));
+    const known = await this.streams.foldSuch(stream, conversation, ({ state }) => hasEnded(state));
     const decide = asOwner(ownerId, watch);
     // It does not wait for the seal of the turn, which is on its way.
     if (decide(known.state).length === 0) return known.position;
