@@ -12,7 +12,6 @@ import { Ids } from '../../../kernel/ids.js';
 import {
   type ChatMessage,
   LanguageModels,
-  type ModelChunk,
   type ModelDescription,
   type ModelRequest,
   type ModelToolCall,
@@ -128,7 +127,7 @@ export class AgentLoop {
       const chunks = this.models.stream({ ...request, messages, ...(mayCall && { tools: offered.forModel }) }, run.signal);
       for await (const chunk of chunks) {
         if (chunk.type === 'text') text += chunk.text;
-        if (chunk.type === 'tool-call') calls.push(run.guard ? checkedCall(chunk, run.guard) : chunk);
+        if (chunk.type === 'tool-call') calls.push(chunk);
         else if (chunk.type !== 'finish') yield chunk;
         else if (chunk.reason === 'length') yield { type: 'notice', text: CUT_OFF_NOTICE };
       }
@@ -143,8 +142,11 @@ export class AgentLoop {
       }
       yield { type: 'round-over' };
       const known = run.records().map((record) => record['call_id'] as string);
-      const asked = withOwnIds(calls.slice(0, CALLS_PER_ROUND_MAX), [...known, ...transcript.waited], this.ids);
-      messages = [...messages, { role: 'assistant', content: run.guard?.said(text) ?? text, toolCalls: asked }];
+      const { guard } = run;
+      // Once what the model has used is known: a call that is blocked ends the answer.
+      const taken = calls.slice(0, CALLS_PER_ROUND_MAX).map((call) => (guard ? checkedCall(call, guard) : call));
+      const asked = withOwnIds(taken, [...known, ...transcript.waited], this.ids);
+      messages = [...messages, { role: 'assistant', content: guard?.said(text) ?? text, toolCalls: asked }];
       const round = this.round(setting, offered, { messages, round: number, unknownCalls, results: {} }, run);
       yield* round.run(asked);
       ({ unknownCalls } = round);
@@ -189,14 +191,11 @@ export class AgentLoop {
 }
 
 /** What is masked of a call is masked for all: what is shown is what runs. */
-const checkedCall = ({ id, name, arguments: args, type }: Called, guard: TurnGuard): Called => ({
-  type,
+const checkedCall = ({ id, name, arguments: args }: ModelToolCall, guard: TurnGuard): ModelToolCall => ({
   id: guard.said(id),
   name: guard.said(name),
   arguments: guard.callArguments(args),
 });
-
-type Called = Extract<ModelChunk, { type: 'tool-call' }>;
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 

@@ -34,6 +34,8 @@ function writing(given: { schema?: object; parts?: Partial<AnswerParts>; usage?:
   return { writer, frames, types, controller, write };
 }
 
+async function* nothing(): AsyncGenerator<AnswerDelta> {}
+
 const text = (words: string): AnswerDelta => ({ type: 'text', text: words });
 const thought = (words: string): AnswerDelta => ({ type: 'thought', text: words });
 const usage = (promptTokens: number, completionTokens: number): AnswerDelta => ({
@@ -68,6 +70,13 @@ describe('an answer', () => {
     const other = writing();
     await other.write(text('.'));
     expect(other.writer.progress.usage).toBeNull();
+  });
+
+  it('that is stopped before anything of it is shown has used what was used for it until then', async () => {
+    const { writer, frames, controller } = writing();
+    controller.abort('stopped');
+    await writer.write(nothing(), controller.signal, [usage(10, 20), text('Because.'), usage(100, 200)]);
+    expect([frames, writer.progress.usage]).toEqual([[], { promptTokens: 110, completionTokens: 220 }]);
   });
 
   it('is cut off where it becomes too long, its thoughts and characters that take more bytes included', async () => {

@@ -64,7 +64,9 @@ export class AnswerWriter {
     signal: AbortSignal,
     ready: readonly AnswerDelta[] = [],
   ): Promise<UserError | undefined> {
-    if (!signal.aborted && !ready.every((delta) => this.add(delta))) return TOO_LONG;
+    // Of an answer that is not to begin any more only what was used for it counts.
+    const counting = signal.aborted ? ready.filter(({ type }) => type === 'usage') : ready;
+    if (!counting.every((delta) => this.add(delta))) return TOO_LONG;
     for await (const delta of deltas) {
       // The end of a call that was under way is shown also for an answer that is stopped.
       if (signal.aborted && delta.type !== 'tool-call' && delta.type !== 'pause') break;

@@ -304,6 +304,14 @@ describe('what a guarded turn has used', () => {
     expect(await total(turn)).toEqual({ promptTokens: 1_018, completionTokens: 103 });
   });
 
+  it('has what its model used whose call is blocked', async () => {
+    const turn = new GuardedTurn([[toolCall('k1', 'look', { code: 'CODE-1234' }), used(5)]]);
+    await turn.ask(codePolicy({ output: 'block' }));
+    await turn.process().run();
+    expect(await turn.outcome()).toMatchObject({ type: 'TurnFailed', code: 'guardrail' });
+    expect(await total(turn)).toEqual({ promptTokens: 5, completionTokens: 1 });
+  });
+
   it('has what the check used that blocked its answer', async () => {
     const turn = new GuardedTurn([[text('It is so because it is.'), used(5)]], undefined, [], new JudgingGuardrails());
     const settings = { min_overlap: 0.2, min_words: 0, require_retrieval: false };
