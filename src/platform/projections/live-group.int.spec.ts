@@ -103,7 +103,7 @@ describe('Read models that are up to date', () => {
   });
 
   it('are no writer of one that another has taken over until they have taken it back, and write the others', async () => {
-    await takeOver(database.sql, 'balances');
+    await takeOver(database.sql, await definitionOf(projections[1]!), 'balances');
     await isWritten(await append(store, 'account-a', moved('a', 3)));
     expect(await Promise.all(NAMES.map((name) => cents(name)))).toEqual([3, 3, 3]);
   });

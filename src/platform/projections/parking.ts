@@ -50,7 +50,7 @@ export async function retryParked(
   for (const { entity } of await parkedIn(sql, schema)) {
     if (only !== undefined && entity !== only) continue;
     const isFree = await sql.begin(async (tx) => {
-      await takeOver(tx, schema);
+      await takeOver(tx, definition, schema);
       await enter(tx, schema);
       return retryEntity(tx, definition, entity);
     });

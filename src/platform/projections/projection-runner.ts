@@ -6,7 +6,7 @@ import type { Timing } from '../../kernel/timing.js';
 import type { Leadership } from '../supervision/leadership.js';
 import { Pages } from '../supervision/pages.js';
 import { supervise } from '../supervision/supervise.js';
-import { type Definition, DefinitionChanged } from './definition.js';
+import type { Definition } from './definition.js';
 import type { LiveGroup } from './live-group.js';
 import type { Progress } from './progress.js';
 import type { ProjectionFaults } from './projection-faults.js';
@@ -70,10 +70,8 @@ export class ProjectionRunner {
 
   private async open(): Promise<ProjectionWriter> {
     const { sql } = this.dependencies;
-    const { schema, fingerprint } = this.definition;
-    const checkpoint = await readCheckpoint(sql, schema);
-    if (!checkpoint) await createSchema(sql, this.definition, schema);
-    else if (checkpoint.fingerprint !== fingerprint) throw new DefinitionChanged(this.name);
+    const { schema } = this.definition;
+    if (!(await readCheckpoint(sql, schema))) await createSchema(sql, this.definition, schema);
     return ProjectionWriter.open(sql, this.definition);
   }
 

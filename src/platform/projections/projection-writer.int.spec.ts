@@ -4,7 +4,7 @@ import { eventually } from '../../../test/support/eventually.js';
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
 import { EventsForTests, projecting } from '../../../test/support/projecting.js';
 import type { StoredEvent } from '../../kernel/event-sourcing/event-store.js';
-import { definitionOf } from './definition.js';
+import { DefinitionChanged, definitionOf } from './definition.js';
 import { HELD_EVENTS_MAX, TooManyHeld } from './parking.js';
 import { ProjectionWriter } from './projection-writer.js';
 import { heldStill } from './rebuild-comparison.js';
@@ -113,6 +113,14 @@ describe('A projection', () => {
     await young.write(next);
     await expect(old.write(next)).rejects.toThrow(FencedOut);
     await expect(old.write(page(log.add('account-a', [moved('a', 9)])))).rejects.toThrow(FencedOut);
+    expect(await balances()).toEqual([['a', 5]]);
+  });
+
+  it('is not written to by another version of it', async () => {
+    await read.given('account-a', [opened('a')]);
+    const other = await definitionOf(accounts('accounts', { version: 2 }));
+    await expect(ProjectionWriter.open(database.sql, other)).rejects.toThrow(DefinitionChanged);
+    await read.given('account-a', [moved('a', 5)]);
     expect(await balances()).toEqual([['a', 5]]);
   });
 

@@ -34,9 +34,9 @@ export class ProjectionWriter {
     private readonly state: WriterState,
   ) {}
 
-  /** Takes the schema over from its current writer. */
+  /** Takes the schema over from its current writer. @throws DefinitionChanged */
   static async open(sql: Sql, definition: Definition, schema = definition.schema): Promise<ProjectionWriter> {
-    const { position, epoch, eventAt }: Checkpoint = await takeOver(sql, schema);
+    const { position, epoch, eventAt }: Checkpoint = await takeOver(sql, definition, schema);
     const parked = await sql<{ entity: string }[]>`select entity from ${sql(schema)}.parked`;
     const [count] = await sql<{ held: number }[]>`select count(*)::integer as held from ${sql(schema)}.held`;
     const entities = new Set(parked.map(({ entity }) => entity));

@@ -1,7 +1,7 @@
 import type { Sql, TransactionSql } from 'postgres';
 import { LOG_START } from '../../kernel/event-sourcing/event-store.js';
 import type { Timing } from '../../kernel/timing.js';
-import type { Definition } from './definition.js';
+import { type Definition, DefinitionChanged } from './definition.js';
 
 /** The checkpoint of a schema, with the epoch of its writer. */
 export type Checkpoint = Readonly<{
@@ -65,12 +65,17 @@ export async function readCheckpoint(sql: Sql | TransactionSql, schema: string):
   return row && asCheckpoint(row);
 }
 
-/** Increments the epoch, which fences out the current writer. */
-export async function takeOver(sql: Sql | TransactionSql, schema: string): Promise<Checkpoint> {
+/** Increments the epoch, which fences out the current writer. @throws DefinitionChanged */
+export async function takeOver(
+  sql: Sql | TransactionSql,
+  { projection, fingerprint }: Definition,
+  schema: string,
+): Promise<Checkpoint> {
   const [row] = await sql<CheckpointRow[]>`
-    update ${sql(schema)}.checkpoint set epoch = epoch + 1
+    update ${sql(schema)}.checkpoint set epoch = epoch + 1 where fingerprint = ${fingerprint}
     returning position::text, event_at, epoch::text, fingerprint`;
-  return asCheckpoint(row!);
+  if (!row) throw new DefinitionChanged(projection.name);
+  return asCheckpoint(row);
 }
 
 const asCheckpoint = ({ position, event_at, epoch, fingerprint }: CheckpointRow): Checkpoint => ({
