@@ -109,6 +109,13 @@ export function openAiChatStory(makeBacking: MakeBacking): void {
     expect((await chunksOf({ messages: [HELLO] })).some((chunk) => 'usage' in chunk)).toBe(false);
   });
 
+  it('streams each chunk as one line, also for readers that take U+2028 for the end of one', async () => {
+    world.model.next(say('At\u2028four.'));
+    const by = { authorization: `Bearer ${agent.key}` };
+    const { text } = await replyOf(world.nobody.post('/v1/chat/completions', { messages: [HELLO], stream: true }, by));
+    expect(text).toContain('"content":"At\\u2028four."');
+  });
+
   it('reads what was said before from the messages, or continues a conversation that is named', async () => {
     const before: Message[] = [
       { role: 'user', content: 'I am Ann.' },

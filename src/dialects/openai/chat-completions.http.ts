@@ -7,6 +7,7 @@ import { Rejection } from '../../kernel/rejection.js';
 import { Access } from '../../platform/http/access.js';
 import { JsonBodyOnly } from '../../platform/http/bodies/json-body-only.js';
 import { DocumentedBody, OptionalHeader, type Sent, type Streamed } from '../../platform/http/documented.js';
+import { sseData } from '../../platform/http/sse-data.policy.js';
 import { type SseStream, SseStreams } from '../../platform/http/sse.js';
 import type { AgentKeyCaller } from '../../resources/identity/caller.js';
 import { type Identity, unauthenticated } from '../../resources/identity/identity.js';
@@ -97,7 +98,7 @@ export class ChatCompletionsController {
   }
 
   private async write({ request: { includesUsage }, begun, caller }: Started, sse: SseStream): Promise<void> {
-    const send = (data: object) => sse.write(`data: ${JSON.stringify(data)}\n\n`);
+    const send = (data: object) => sse.write(`data: ${sseData(data)}\n\n`);
     const toCome = includesUsage ? { usage: null } : {};
     let head: Head | undefined;
     let isWhole = false;

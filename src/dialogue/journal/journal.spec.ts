@@ -40,6 +40,9 @@ function journalOver(store: ObservedStore, writer = 'w1', firstWriter = writer) 
   return { journal: new Journal(new Streams(store, systemTiming), publisher, new BatchClock(systemTiming), options), published };
 }
 
+/** What ends a line for Python's `str.splitlines`; for the protocol it is the first two alone. */
+const LINE_END = /[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/;
+
 const text = (answer: string) => ({ type: 'answer', answer }) as const;
 
 it('makes the first frame durable at once and gathers those that come while it is written', async () => {
@@ -52,6 +55,17 @@ it('makes the first frame durable at once and gathers those that come while it i
   await journal.flush();
   expect(store.sizes).toEqual([1, 5]);
   expect(published).toEqual(['0+1', '1+5']);
+});
+
+it('writes a frame as one line, wherever a reader of lines sees the end of one', async () => {
+  const store = new ObservedStore();
+  const { journal } = journalOver(store);
+  const answer = 'one\u0085two\u2028three\u2029four\n\v\f\x1c\x1d\x1e';
+  journal.write(text(answer));
+  await journal.flush();
+  const { data } = (await eventsOf(store, messageStream('m1')))[0]!;
+  expect(data).not.toMatch(LINE_END);
+  expect(JSON.parse(data)).toEqual(text(answer));
 });
 
 it('shows the first words at once, however soon after another frame they come', async () => {

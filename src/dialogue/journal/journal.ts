@@ -7,6 +7,7 @@ import {
   WrongRevision,
 } from '../../kernel/event-sourcing/event-store.js';
 import { deterministicId } from '../../kernel/ids.js';
+import { sseData } from '../../platform/http/sse-data.policy.js';
 import type { BatchClock } from './batch-clock.js';
 import { FRAME_EVENT, type Frame, messageStream } from './message.events.js';
 import type { MessageDigest } from './message.policy.js';
@@ -86,7 +87,7 @@ export class Journal {
 
   write(frame: Frame): void {
     if (this.failure) return;
-    this.queue.push(JSON.stringify(frame));
+    this.queue.push(sseData(frame));
     const isText = frame.type === 'answer' || frame.type === 'thought';
     if (!isText || !this.amidText) this.hurry();
     this.amidText = isText;

@@ -3,6 +3,7 @@ import { APPEND_BYTES_MAX, type EventStore, type NewEvent } from '../../kernel/e
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { deterministicId } from '../../kernel/ids.js';
 import type { Streams } from '../../kernel/event-sourcing/streams.js';
+import { sseData } from '../../platform/http/sse-data.policy.js';
 import { belongsTo } from '../conversation/conversation-access.policy.js';
 import { conversation } from '../conversation/conversation.decider.js';
 import type { EarlierTurns } from '../conversation/earlier-turns.port.js';
@@ -96,7 +97,7 @@ function eventsOf(added: AddedTurn, cause: Cause): readonly NewEvent[] {
   return framesOf(added, cause).map((frame, revision) => ({
     id: deterministicId(turnId, revision, 'addition'),
     type: FRAME_EVENT,
-    data: JSON.stringify(frame),
+    data: sseData(frame),
     metadata: revision === 0 ? firstMetadata : metadata,
   }));
 }

@@ -1,5 +1,6 @@
 import { REVISION_MAX, type StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 import type { Notification } from '../../kernel/event-sourcing/notifications.js';
+import { sseData } from '../../platform/http/sse-data.policy.js';
 import type { UserEvent } from './user.events.js';
 
 /** The id of a user event on the wire, `<millis>-<revision>`. Ids of one stream grow in both parts. */
@@ -36,7 +37,7 @@ export function userEventText({ type, scope, payload }: Notification, userId: st
     payload,
     id: idText(id),
   };
-  return JSON.stringify(event satisfies Record<keyof UserEvent, unknown>);
+  return sseData(event satisfies Record<keyof UserEvent, unknown>);
 }
 
 /** Tells a client that events it has not seen are gone: it fetches its state anew and goes on from this id. */
@@ -57,7 +58,7 @@ export function truncatedText(userId: string, resumeAt: UserEventId, oldest: Use
     payload: { oldest_retained_id: oldest ? idText(oldest) : '' },
     id: idText(resumeAt),
   };
-  return JSON.stringify(event);
+  return sseData(event);
 }
 
 /** A user event as it goes over the wire. */
