@@ -1,6 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { commandsOver } from '../../../test/support/commands-over.js';
@@ -304,4 +306,19 @@ it('leaves a kind of task it does not know to others', async () => {
   const taskId = await queued('unheard-of');
   await working(new Scripted(() => Promise.resolve())).attempt(taskId, never);
   expect(await told(taskId)).toEqual(['TaskQueued']);
+});
+
+it('keeps nothing of an attempt that is over, whatever listens to its signal', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  let signalOf: WeakRef<AbortSignal> | undefined;
+  const runner = new Scripted(async ({ signal }) => {
+    signalOf = new WeakRef(signal);
+    signal.addEventListener('abort', () => undefined);
+  });
+  await working(runner).attempt(await queued(), never);
+  await eventually(() => {
+    collectGarbage();
+    return signalOf!.deref() === undefined;
+  });
 });

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Logger } from '@nestjs/common';
 import { type Blobs } from '../../kernel/blobs.js';
 import type { Commands } from '../../kernel/commands.js';
@@ -69,6 +70,8 @@ export class TaskWorker {
 
   /** Works until the signal aborts; attempts in hand are then requeued. */
   async work(signal: AbortSignal): Promise<void> {
+    // Every attempt in hand listens.
+    setMaxListeners(0, signal);
     await this.bePresent(signal);
     const stopRenewing = this.parts.timing.every(this.options.presenceTtlMs / 3, () => void this.bePresent(signal));
     try {
@@ -99,11 +102,18 @@ export class TaskWorker {
   async attempt(taskId: string, signal: AbortSignal): Promise<void> {
     const lease = await holdLease(this.parts.keyValue, taskLease(taskId), this.leaseOf(this.options.leaseTtlMs));
     if (!lease) return;
+    const over = new AbortController();
+    // Not `AbortSignal.any`: the signal of a worker would keep those of all attempts for as long as the worker lives.
+    const onAbort = () => over.abort(signal.reason);
+    signal.addEventListener('abort', onAbort);
+    if (signal.aborted) onAbort();
+    lease.lost.addEventListener('abort', () => over.abort(lease.lost.reason), { once: true });
     try {
-      await this.run(taskId, AbortSignal.any([signal, lease.lost]));
+      await this.run(taskId, over.signal);
     } catch (error) {
       if (!(error instanceof Rejection) || !NOT_OURS.has(error.code)) throw error;
     } finally {
+      signal.removeEventListener('abort', onAbort);
       await lease.release();
     }
   }
