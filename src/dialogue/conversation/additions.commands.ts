@@ -7,7 +7,7 @@ import { conversation } from './conversation.decider.js';
 import { type BackgroundWorkNoted, conversationStream, type TurnAppended } from './conversation.events.js';
 import type { Conversation } from './turn.policy.js';
 
-/** A turn that came about elsewhere, and whose journal is written, is the last of its owner's conversation. */
+/** Appends a turn that another feature has produced, with a complete journal, to its owner's conversation. */
 export class AppendTurn extends Command<Conversation> {
   constructor(
     readonly turn: Omit<TurnAppended['data'], 'index'>,
@@ -29,7 +29,7 @@ export class AppendTurnHandler implements Handler<AppendTurn> {
   }
 }
 
-/** Work beside a conversation stands otherwise than before, so that all it shows of itself is in one stream and in one order. */
+/** Records the status of background work in its conversation, so that one stream has everything that the conversation shows, in order. */
 export class NoteBackgroundWork extends Command<void> {
   constructor(
     readonly noted: BackgroundWorkNoted['data'],
@@ -39,7 +39,7 @@ export class NoteBackgroundWork extends Command<void> {
   }
 }
 
-/** What was noted before is nothing new, also when the conversation was opened since. */
+/** Ignores a status that was already recorded, even if the conversation was opened since. */
 @CommandHandler(NoteBackgroundWork)
 export class NoteBackgroundWorkHandler implements Handler<NoteBackgroundWork> {
   constructor(private readonly streams: Streams) {}

@@ -3,7 +3,7 @@ import { snapshotIfDue } from './conversation-snapshot.policy.js';
 import type { BackgroundWorkNoted, TurnAppended } from './conversation.events.js';
 import type { Decide } from './turn.policy.js';
 
-/** A turn that came about elsewhere becomes the last of its owner's conversation, which may be gone by now. */
+/** Appends a turn that another feature has produced. Its owner may have deleted the conversation. */
 export const append =
   (turn: Omit<TurnAppended['data'], 'index'>, ownerId: string): Decide =>
   (state) =>
@@ -11,7 +11,7 @@ export const append =
       ? []
       : [...snapshotIfDue(state), { type: 'TurnAppended', data: { ...turn, index: state.nextIndex } }];
 
-/** How work beside the conversation stands; what is older than what was noted of it is nothing new. */
+/** Records the status of background work. A status older than the recorded one is ignored. */
 export const noteWork =
   (noted: BackgroundWorkNoted['data']): Decide =>
   ({ status, works }) =>

@@ -1,7 +1,7 @@
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import type { AnswerParts, TurnOrigin } from './conversation.events.js';
 
-/** A question that was answered elsewhere. What it used has been counted there. */
+/** A turn that another feature has answered. That feature has counted its usage. */
 export type AddedTurn = Readonly<{
   conversationId: string;
   ownerId: string;
@@ -12,8 +12,8 @@ export type AddedTurn = Readonly<{
   origin: TurnOrigin;
 }>;
 
-/** Where other features add turns that came about outside of a conversation. */
+/** Adds turns that were produced outside of a conversation. */
 export abstract class TurnAdditions {
-  /** The same turn twice is one. Resolves to its index; undefined when the owner has no such conversation any more. */
+  /** Adds a turn once, also if it is repeated. Resolves to its index; undefined if the owner no longer has the conversation. */
   abstract add(turn: AddedTurn, cause: Cause): Promise<number | undefined>;
 }

@@ -7,7 +7,7 @@ import { conversationStream, type TurnAsked, type TurnOrigin } from './conversat
 import type { Conversation } from './turn.policy.js';
 import { askAutomatically, statusOf, type AutomaticTurnStatus } from './automatic-turn.decider.js';
 
-/** A conversation goes on by itself, where it may. */
+/** Starts an automatic turn in a conversation, if that is allowed now. */
 export class AskAutomaticTurn extends Command<AutomaticTurnStatus> {
   constructor(
     readonly question: Omit<TurnAsked['data'], 'index' | 'origin'> & Readonly<{ origin: TurnOrigin }>,
@@ -23,7 +23,7 @@ export class AskAutomaticTurn extends Command<AutomaticTurnStatus> {
 export class AskAutomaticTurnHandler implements Handler<AskAutomaticTurn> {
   constructor(private readonly streams: Streams) {}
 
-  /** `free`: it has gone on by this. */
+  /** Returns `free` if this command has started the turn. */
   async execute({ question, ownerId, cause, known }: AskAutomaticTurn): Promise<AutomaticTurnStatus> {
     const { conversationId, turnId } = question;
     const decide = askAutomatically(question, ownerId);

@@ -3,12 +3,12 @@ import type { TurnAsked, TurnId, TurnOrigin } from './conversation.events.js';
 import { snapshotIfDue } from './conversation-snapshot.policy.js';
 import { type Conversation, type Decide, isUnfinished } from './turn.policy.js';
 
-/** So often in a row a conversation goes on by itself before somebody asks in it again. */
+/** Maximum number of automatic turns in a row without a question of a user. */
 export const FOLLOW_UPS_IN_A_ROW_MAX = 5;
 
 /**
- * Whether a conversation goes on by itself with this turn. `gone`: its owner has no such conversation any more; `busy`:
- * somebody is answered in it, or is to decide on something first.
+ * Whether a conversation can continue with an automatic turn. `gone`: its owner no longer has the conversation. `busy`: a turn is
+ * running or waits for a decision.
  */
 export type AutomaticTurnStatus = 'asked' | 'gone' | 'busy' | 'too-many-in-a-row' | 'free';
 
@@ -20,7 +20,7 @@ export function statusOf(state: Conversation, ownerId: string, turnId: TurnId): 
   return state.automaticTurnsInARow >= FOLLOW_UPS_IN_A_ROW_MAX ? 'too-many-in-a-row' : 'free';
 }
 
-/** Asks an automatic turn, where the conversation may go on by itself. */
+/** Starts an automatic turn if the conversation is free. */
 export const askAutomatically =
   (question: Omit<TurnAsked['data'], 'index' | 'origin'> & { origin: TurnOrigin }, ownerId: string): Decide =>
   (state) =>

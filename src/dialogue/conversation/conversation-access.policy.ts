@@ -2,14 +2,14 @@ import { isPartyTo } from '../../resources/identity/access.policy.js';
 import type { Party as Comer } from '../../resources/identity/access.policy.js';
 import type { Conversation } from './turn.policy.js';
 
-/** Who comes to a conversation: a user, or the holder of an agent's key. Every caller is one of them. */
+/** A caller of a conversation: a user, or the holder of an agent's key. */
 export type Party = Comer;
 
-/** What a conversation's own stream says of how it was begun. */
+/** The part of a conversation's state that says who started it. */
 export type Beginning = Pick<Conversation, 'status' | 'ownerId' | 'agentId' | 'agentKeyId'>;
 
-/** The events that tell how a conversation was begun: the first says it, or else the question that was stored with it does. */
+/** Number of first events that say who started a conversation: the first one, or the question that was stored with it. */
 export const BEGINNING_EVENTS_MAX = 2;
 
-/** Whether a conversation belongs to a user or to the holder of a key, as the access function decides. */
+/** Whether a conversation belongs to a user or to the holder of a key, by the access function. */
 export const belongsTo = (beginning: Beginning, party: Party): boolean => isPartyTo(beginning, party);

@@ -8,7 +8,7 @@ import { Guardrails } from '../../resources/guardrails/guardrails.port.js';
 import { conversationCodec } from './conversation.codec.js';
 import { type ConversationEvent, conversationStream } from './conversation.events.js';
 
-/** Checks texts beside the turns of a conversation, by the policy that is pinned in its newest question. */
+/** Checks the names of conversations by the guardrail policy that is pinned in the newest question. */
 @Injectable()
 export class ConversationGuard {
   constructor(
@@ -24,7 +24,7 @@ export class ConversationGuard {
     return undefined;
   }
 
-  /** A name as it may be stored. @throws Rejection guardrail-blocked */
+  /** Checks and masks a name. @throws Rejection guardrail-blocked */
   async name(conversationId: string, name: string): Promise<string> {
     const policy = await this.policyOf(conversationId);
     const checked = policy ? await this.nameBy(policy, 'input', name) : name;
@@ -32,13 +32,13 @@ export class ConversationGuard {
     return checked;
   }
 
-  /** A name as it may be stored; undefined where it is blocked. */
+  /** Checks and masks a name; undefined if it is blocked. */
   async nameBy(policy: GuardrailPolicy, stage: GuardrailStage, name: string): Promise<string | undefined> {
     const { verdict, text } = await this.guardrails.scan(policy, stage, name, {}, new AbortController().signal);
     return verdict === 'block' ? undefined : text;
   }
 }
 
-/** A text that is refused as it is given, and of which nothing is stored. */
+/** The rejection of a blocked text. Nothing of the text is stored. */
 export const blockedInput = ({ blockMessage }: Pick<GuardrailPolicy, 'blockMessage'>): Rejection =>
   new Rejection('guardrail-blocked', blockMessage, { code: 'guardrail' });

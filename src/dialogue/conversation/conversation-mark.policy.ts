@@ -1,12 +1,13 @@
 import type { NotedWork, Pause, TurnPaused } from './conversation.events.js';
 import { type Conversation, isUnfinished, type Turn } from './turn.policy.js';
 
-/** The one thing the sidebar says of a conversation, the most urgent first: red, amber, a spinner, purple, a ring. */
+/** The mark of a conversation in the sidebar, most urgent first: red, amber, a spinner, purple, a ring. */
 export type Mark = 'failed' | 'approval' | 'running' | 'unread' | 'monitor';
 
 /**
- * A failed answer shows until the conversation is opened or another question comes; an answer, and a job that failed, until it is
- * opened. A turn that waits for the client's own code alone is nothing to show: nothing runs, and there is nothing for the owner to do.
+ * The mark of a conversation. A failed answer is marked until the conversation is opened or gets another question; an answer or a
+ * failed job until it is opened. A turn that only waits for the client's own code has no mark: nothing runs, and the owner cannot
+ * do anything.
  */
 export function markOf({ status, turns, works, nextIndex }: Conversation): Mark | null {
   if (status !== 'open') return null;
@@ -21,10 +22,10 @@ export function markOf({ status, turns, works, nextIndex }: Conversation): Mark 
   return isActive('monitor') ? 'monitor' : null;
 }
 
-/** Whether a turn waits for an approval of the owner's. */
+/** Whether a turn waits for an approval by the owner. */
 export const awaitsOwner = ({ status, pause }: Turn): boolean => status === 'paused' && hasApproval(pause!);
 
-/** Whether the owner is to decide on any of the calls. */
+/** Whether the owner has to decide on any of the calls. */
 export const awaitsApproval = ({ data }: TurnPaused): boolean => hasApproval(data);
 
 const hasApproval = ({ calls }: Pick<Pause, 'calls'>): boolean =>

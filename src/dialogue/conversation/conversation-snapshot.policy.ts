@@ -1,16 +1,16 @@
 import type { ConversationSnapshotTaken, TurnId } from './conversation.events.js';
 import type { Conversation, Turn } from './turn.policy.js';
 
-/** A question takes a snapshot once so many events have come since the last one. */
+/** A question takes a snapshot after this number of events since the last one. */
 export const SNAPSHOT_EVERY_EVENTS = 20;
-/** A snapshot that would be larger waits for a later question. */
+/** Maximum size of a snapshot. A larger one is postponed to a later question. */
 export const SNAPSHOT_BYTES_MAX = 32 * 1024;
-/** Ids of calls that are remembered, as characters in all. */
+/** Maximum total length of the call ids in a snapshot, in characters. */
 export const CALL_IDS_CHARACTERS_MAX = 8 * 1024;
-/** Work that is over and seen: so much of it is remembered, the newest. */
+/** Number of finished and seen items of background work in a snapshot, newest first. */
 export const WORKS_OVER_MAX = 50;
 
-/** Nothing while a turn is paused: what it waits for is as large as it likes, and the next question ends it. */
+/** The snapshot, if one is due. Not while a turn is paused: its calls may have any size, and the next question ends the pause. */
 export function snapshotIfDue(state: Conversation): ConversationSnapshotTaken[] {
   if (state.eventsSinceSnapshot < SNAPSHOT_EVERY_EVENTS) return [];
   if ([...state.turns.values()].some(({ status }) => status === 'paused')) return [];
@@ -31,8 +31,8 @@ function snapshotOf(state: Conversation): ConversationSnapshotTaken['data'] {
 }
 
 /**
- * Turns of which something is still to come, and what the mark depends on: whether the newest turn failed unseen, and whether
- * any answer is unseen, for which the first one stands, because a question in the place of an earlier one takes the later away.
+ * The turns of a snapshot: unfinished ones, and those that the mark depends on, which are the newest turn if it failed unseen and
+ * the first unseen answer. The first one is kept because a replaced question removes later turns.
  */
 function carriedTurns({ turns, nextIndex }: Conversation): readonly (readonly [TurnId, Turn])[] {
   const all = [...turns];
@@ -47,7 +47,7 @@ function carriedTurns({ turns, nextIndex }: Conversation): readonly (readonly [T
   });
 }
 
-/** Work that goes on or is unseen, and of the rest the newest, so that what is noted of it late is not taken for new. */
+/** Running or unseen work, and the newest of the rest, so that a late status of it is not taken for new. */
 function carriedWorks({ works }: Conversation) {
   const all = [...works];
   const over = all.filter(([, work]) => work.status !== 'active' && !work.unseen).slice(-WORKS_OVER_MAX);
@@ -69,7 +69,7 @@ export function fromSnapshot(taken: ConversationSnapshotTaken['data']): Conversa
   };
 }
 
-/** The newest call ids that fit. */
+/** The newest call ids within CALL_IDS_CHARACTERS_MAX. */
 export function newestThatFit(callIds: readonly string[]): readonly string[] {
   let characters = callIds.reduce((sum, callId) => sum + callId.length, 0);
   let dropped = 0;

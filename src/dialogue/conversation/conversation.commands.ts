@@ -11,7 +11,7 @@ import { conversationStream, type TurnId } from './conversation.events.js';
 import { EarlierTurns } from './earlier-turns.port.js';
 import { type Conversation, stopSubject } from './turn.policy.js';
 
-/** The owner looks at the conversation, which clears the marks that looking clears. */
+/** The owner opens the conversation, which clears marks. */
 export class OpenConversation extends Command<{ position: bigint | undefined; cleared: boolean }> {
   constructor(
     readonly conversationId: string,
@@ -30,18 +30,18 @@ export class OpenConversationHandler implements Handler<OpenConversation> {
     const stream = conversationStream(conversationId);
     const decide = asOwner(ownerId, open);
     const read = await this.streams.fold(stream, conversation);
-    // Mostly there is nothing to clear: who only looks does not queue up with those who append.
+    // Usually there is nothing to clear, so the reader does not wait in the append queue.
     if (decide(read.state).length === 0) return { position: read.position, cleared: false };
     const { events, position } = await this.streams.transact(stream, conversation, decide, cause, read);
     return { position, cleared: events.length > 0 };
   }
 }
 
-/** The owner has read an answer of the conversation to its end. */
+/** The owner has read an answer to its end. */
 export class WatchConversation extends Command<bigint | undefined> {
   constructor(
     readonly conversationId: string,
-    /** The turn whose end was read. */
+    /** The turn that was read. */
     readonly turnId: TurnId,
     readonly ownerId: string,
     readonly cause: Cause,
@@ -57,16 +57,16 @@ export class WatchConversationHandler implements Handler<WatchConversation> {
   async execute({ conversationId, turnId, ownerId, cause }: WatchConversation): Promise<bigint | undefined> {
     const stream = conversationStream(conversationId);
     const hasEnded = (state: Conversation) => state.turns.has(turnId) && isOver(state, state.turns.get(turnId)!);
-    // What came after the end that was read is not watched by this reader.
+    // This reader has not seen events after the end of the turn.
     const known = await this.streams.foldSuch(stream, conversation, ({ state }) => hasEnded(state));
     const decide = asOwner(ownerId, watch);
-    // It does not wait for the seal of the turn, which is on its way.
+    // Returns without an append, which would wait for the append of the turn's seal.
     if (decide(known.state).length === 0) return known.position;
     return (await this.streams.transact(stream, conversation, decide, cause, known)).position;
   }
 }
 
-/** The owner gives the conversation a name of their own. */
+/** The owner renames the conversation. */
 export class RenameConversation extends Command<bigint | undefined> {
   constructor(
     readonly conversationId: string,
@@ -95,7 +95,7 @@ export class RenameConversationHandler implements Handler<RenameConversation> {
   }
 }
 
-/** A model has found a name. Only the first counts, and none after the owner's own. */
+/** Sets a generated title. Only the first one counts, and none after a name by the owner. */
 export class EntitleConversation extends Command {
   constructor(
     readonly conversationId: string,
@@ -115,7 +115,7 @@ export class EntitleConversationHandler implements Handler<EntitleConversation> 
   }
 }
 
-/** Deletes the conversation for its owner: it cannot be read any more, and its running turns stop. */
+/** Deletes the conversation for its owner: it can no longer be read, and its running turns stop. */
 export class DeleteConversation extends Command<bigint | undefined> {
   constructor(
     readonly conversationId: string,
@@ -133,7 +133,7 @@ export class DeleteConversationHandler implements Handler<DeleteConversation> {
     private readonly signals: Signals,
   ) {}
 
-  /** What runs is stopped at once; should a signal be lost, its producer sees the deletion when it looks at the log. */
+  /** Signals running turns to stop. If a signal is lost, the producer sees the deletion when it polls the log. */
   async execute({ conversationId, ownerId, cause }: DeleteConversation): Promise<bigint | undefined> {
     const decide = asOwner(ownerId, remove);
     const deleted = await this.streams.transact(conversationStream(conversationId), conversation, decide, cause);
@@ -143,7 +143,7 @@ export class DeleteConversationHandler implements Handler<DeleteConversation> {
   }
 }
 
-/** Somebody whose conversation it is says what they think of an answer; null takes it back. */
+/** Rates an answer; null removes the rating. */
 export class RateAnswer extends Command<bigint | undefined> {
   constructor(
     readonly conversationId: string,

@@ -52,7 +52,7 @@ const initial: Conversation = {
   turnsPurged: 0,
 };
 
-/** Snapshots are further apart where a turn has many tool calls, or where they would be too large. */
+/** Number of newest events that are searched for a snapshot. Turns with many tool calls, or a too large snapshot, increase the distance. */
 const SNAPSHOT_WITHIN_EVENTS_MAX = 1_000;
 
 export const conversation: Aggregate<Conversation, ConversationEvent> = {
@@ -84,13 +84,13 @@ function evolved(state: Conversation, event: Exclude<ConversationEvent, Conversa
       return { ...state, id, ownerId, status: 'deleted', turnsPurged: from + turns.length };
     }
     case 'ConversationPurged': {
-      // As it is when this is the first that is left of its stream.
+      // The state if this is the first event that is left of the stream.
       const { conversationId: id, ownerId, agentId } = event.data;
       return { ...initial, id, ownerId, agentId, status: 'deleted', isPartial: true, turnsPurged: 'all' };
     }
     case 'ConversationShared':
     case 'ConversationShareEnded':
-      // What a link shows is the read model's business.
+      // Only the read model uses the content of a link.
       return state;
     case 'TurnAsked': {
       const { turnId, index, settings, origin } = event.data;
@@ -114,7 +114,7 @@ function evolved(state: Conversation, event: Exclude<ConversationEvent, Conversa
     }
     case 'TurnAnswered':
     case 'TurnFailed':
-      // A superseded turn leaves nothing unopened.
+      // A superseded turn does not count as unopened.
       return {
         ...changed(state, event.data.turnId, (turn) => withEvent(turn, event)),
         unopened: state.unopened || state.turns.get(event.data.turnId)?.superseded === false,
@@ -137,14 +137,14 @@ function opened(state: Conversation): Conversation {
   return state;
 }
 
-/** A turn that may go on; undefined: it was over, sealed and seen before the last snapshot. @throws Rejection message-not-found */
+/** A turn of the state; undefined if it was sealed and seen before the last snapshot. @throws Rejection message-not-found */
 function turnOf(state: Conversation, turnId: TurnId): Turn | undefined {
   const turn = opened(state).turns.get(turnId);
   if (!turn && !state.isPartial) throw turnNotFound();
   return turn;
 }
 
-/** A decision of somebody whose conversation it is; for anybody else there is no such conversation. */
+/** A decision that only a party to the conversation may make. For others, the conversation does not exist. */
 export const as =
   (party: Party, decide: Decide): Decide =>
   (state) => {
@@ -152,7 +152,7 @@ export const as =
     return decide(state);
   };
 
-/** A decision that only the conversation's owner may take. */
+/** A decision that only the owner of the conversation may make. */
 export const asOwner = (ownerId: string, decide: Decide): Decide => as({ userId: ownerId }, decide);
 
 const stopRequested = (state: Conversation, turnId: TurnId): TurnStopRequested => ({
@@ -160,7 +160,7 @@ const stopRequested = (state: Conversation, turnId: TurnId): TurnStopRequested =
   data: { conversationId: state.id, turnId },
 });
 
-/** A question in a conversation, which it begins when `start` is given. `index` puts it in the place of an earlier one. */
+/** Asks a question. `start` begins the conversation; `index` replaces an earlier question. */
 export const ask =
   (question: Omit<TurnAsked['data'], 'index'> & { index: number | null }, start: ConversationStarted['data'] | null): Decide =>
   (state) => {
@@ -181,7 +181,7 @@ export const ask =
     ];
   };
 
-/** A new question ends the wait of an earlier turn: its calls are denied. */
+/** A new question ends the pause of an earlier turn and denies its calls. */
 const moveOn = (state: Conversation): ConversationEvent[] =>
   [...state.turns].flatMap(([turnId, turn]) => (turn.status === 'paused' ? unresumed(state, turnId, turn, 'moved_on') : []));
 
@@ -195,7 +195,7 @@ function supersede(state: Conversation, fromIndex: number): ConversationEvent[] 
   ];
 }
 
-/** One producer takes the turn; a second one is refused. */
+/** A producer claims the turn. A second one is refused. */
 export const startTurn =
   (turnId: TurnId, producer: string): Decide =>
   (state) => {
@@ -205,7 +205,7 @@ export const startTurn =
     return [{ type: 'TurnStarted', data: { conversationId: state.id, turnId, producer } }];
   };
 
-/** A process that ends the turn takes it over from a producer that is gone. That producer, if it is alive, appends nothing more. */
+/** A process takes the turn over from a lost producer in order to end it. If that producer still runs, its appends are refused. */
 export const takeOver =
   (turnId: TurnId, from: string | null, by: string): Decide =>
   (state) => {
@@ -224,8 +224,8 @@ export const requestStop =
   };
 
 /**
- * How a turn ended, as its producer states it. A stop that was accepted before wins over an answer, so that its 202 was true.
- * An automatic turn that answers NO_REPLY is removed, and later turns are renumbered.
+ * Ends a turn with the outcome of its producer. A stop that was accepted before takes precedence over an answer, because its caller
+ * got 202. An automatic turn that answers NO_REPLY is removed, and later turns are renumbered.
  */
 export const conclude =
   (outcome: TurnOutcome, producer?: string): Decide =>
@@ -244,18 +244,18 @@ export const conclude =
   };
 
 function stoppedInstead({ type, data }: TurnOutcome): TurnOutcome {
-  // What a guardrail has stopped says nothing, and its block message is no answer.
+  // A block message of a guardrail does not count as an answer with content.
   const isBlocked = type === 'TurnFailed' && data.guardrail !== undefined;
   const { conversationId, turnId, thought, sources, toolCalls, structured, usage } = data;
   const parts = { answer: isBlocked ? '' : data.answer, thought, sources, toolCalls, structured };
   return { type: 'TurnStopped', data: { conversationId, turnId, ...parts, ...(usage && { usage }) } };
 }
 
-/** Whether nothing more is shown of a turn than the end of its stream: it has an outcome, or is owed none any more. */
+/** Whether only the end of the turn's stream is missing: the turn has an outcome, or the conversation was deleted. */
 export const isOver = ({ status }: Conversation, turn: Turn): boolean =>
   status === 'deleted' || !(isUnfinished(turn) || turn.status === 'paused');
 
-/** The one thing that is stated of a deleted conversation: that nothing more is shown of it. */
+/** Seals the journal of a turn. This is also allowed in a deleted conversation. */
 export const seal =
   (sealed: TurnSealed['data']): Decide =>
   (state) => {
@@ -269,7 +269,7 @@ export const rename =
   (state) =>
     opened(state).name === name && state.namedBy === 'owner' ? [] : [renamed(state, name, 'owner')];
 
-/** The owner shares turns by a link. */
+/** The owner shares turns with a link. */
 export const shareByLink =
   (link: Omit<ConversationShared['data'], 'conversationId'>): Decide =>
   (state) => [{ type: 'ConversationShared', data: { conversationId: opened(state).id, ...link } }];
@@ -280,7 +280,7 @@ export const endLink =
     { type: 'ConversationShareEnded', data: { conversationId: opened(state).id, shareId, endedAt: now.toISOString() } },
   ];
 
-/** A name that a model found; only the first counts, and none after the owner's own. */
+/** Sets a generated title. Only the first one counts, and none after a name by the owner. */
 export const entitle =
   (name: string): Decide =>
   (state) =>
@@ -294,7 +294,7 @@ const renamed = (state: Conversation, name: string, by: 'owner' | 'title'): Conv
 export const open: Decide = (state) =>
   opened(state).unopened ? [{ type: 'ConversationOpened', data: { conversationId: state.id } }] : [];
 
-/** The owner has read an answer to its end. A conversation that is not listed has no mark that this would clear. */
+/** The owner has read an answer to its end. An unlisted conversation has no mark to clear. */
 export const watch: Decide = (state) => (opened(state).visibility === 'listed' ? open(state) : []);
 
 /** Ends access at once and requests that running turns stop. What was said is purged once they have. */

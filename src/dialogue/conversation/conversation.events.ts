@@ -7,71 +7,71 @@ import type { LinkTerms } from '../../resources/identity/links/asking-links.port
 import type { PinnedWorkflow } from '../../resources/workflows/workflow.events.js';
 
 export type ConversationId = string;
-/** A turn is known to clients as a message: one id for both. */
+/** The id of a turn. Clients call a turn a message and use the same id. */
 export type TurnId = string;
 
 export type Exchange = Readonly<{ prompt: string; response: string }>;
 
 export type Source = Readonly<{ text: string; title: string; source: string; filename: string }>;
 
-/** Code of the caller, offered to the model as a tool: the caller runs it and brings the result. */
+/** A function of the caller that is offered to the model as a tool. The caller runs it and sends the result. */
 export type ClientTool = Readonly<{ name: string; description: string; parameters: Readonly<Record<string, unknown>> }>;
 
-/** A file that goes with a question, as it was when the question was accepted. */
+/** An attachment of a question, as it was when the question was accepted. */
 export type AttachedFile = Readonly<{ id: string; filename: string; mimeType: string }>;
 
-/** How a turn is run, fixed when the question was accepted: later edits of the agent do not reach it. */
+/** The settings of a turn, fixed when its question was accepted. Later edits of the agent do not affect it. */
 export type TurnSettings = Readonly<{
   agentId: string | null;
-  /** The key the question was asked with, or `link:<link id>` where a reader of a link asked; null: signed in. */
+  /** The agent key of the question, or `link:<link id>` for a reader of a link; null for a signed-in user. */
   agentKeyId: string | null;
-  /** The personal access token that the question was asked with. */
+  /** The personal access token of the question. */
   accessTokenId?: string;
   modelId: string;
   promptId: string;
-  /** Whose prompts and sources the turn uses. */
+  /** The owner of the prompts and sources that the turn uses. */
   configurationOwnerId: string;
   sources: readonly Readonly<{ id: string; chunks?: number }>[];
   chunks: number;
   retriever: string;
   passthrough: Readonly<Record<string, unknown>>;
   responseSchema: Readonly<Record<string, unknown>> | null;
-  /** The tools as they were when the question was accepted; missing where there are none. */
+  /** The tools at their revisions when the question was accepted; missing if there are none. */
   tools?: readonly Readonly<{ toolId: string; revision: number }>[];
   clientTools?: readonly ClientTool[];
   agentType?: string;
-  /** What a caller who is not the owner may have written with the owner's credentials, as `<tool id>:<action>`; null: the caller is the owner. */
+  /** Writing actions that a caller other than the owner may use with the owner's credentials, as `<tool id>:<action>`; null for the owner. */
   writeAllowlist?: readonly string[] | null;
-  /** Missing where there are none. */
+  /** Missing if there are none. */
   attachments?: readonly AttachedFile[];
   /** The graph that an agent of the type `workflow` runs. */
   workflow?: PinnedWorkflow;
-  /** What is checked; missing where nothing is. */
+  /** The guardrail policy; missing if nothing is checked. */
   guardrails?: GuardrailPolicy;
-  /** What the caller put in the place of the agent's prompt, where the agent allows it. */
+  /** The caller's replacement of the agent's prompt, if the agent allows it. */
   systemPrompt?: string;
-  /** How the caller has the model sampled. */
+  /** The caller's sampling parameters. */
   sampling?: Sampling;
-  /** Missing where the question came in our own dialect. */
+  /** Missing for the service's own dialect. */
   dialect?: Dialect;
 }>;
 
 /**
- * The dialect in which a question came, with the version of the translator that its answer is read with: a later program numbers what
- * it has begun to tell as it began. Nobody can approve calls in another dialect than our own.
+ * The dialect of a question, with the version of the translator for its answer: a later program version must number the frames of
+ * the answer as this one started to. Tool calls can be approved only in the service's own dialect.
  */
 export type Dialect = Readonly<{ name: 'openai-chat' | 'openai-responses'; translator: number }>;
 
 /**
- * What guardrails found in what was asked, and what that used. Of a text that is blocked nothing is kept: the turn ends with the
- * block message.
+ * The findings of guardrails in a question, and the usage of the check. Nothing of a blocked text is stored: the turn ends with
+ * the block message.
  */
 export type CheckedInput = Readonly<{ decisions: readonly GuardrailDecision[]; blockMessage?: string; usage?: Usage }>;
 
-/** Which checks of a guardrail stopped an answer, and at which stage; never what they matched. */
+/** The checks of a guardrail that stopped an answer, and the stage. The matched text is not stored. */
 export type StoppedByGuardrail = Readonly<{ stage: string; categories: readonly string[]; checks: readonly string[] }>;
 
-/** What an answer consists of, whole or as far as it came. */
+/** The parts of a complete or interrupted answer. */
 export type AnswerParts = Readonly<{
   answer: string;
   thought: string;
@@ -82,98 +82,98 @@ export type AnswerParts = Readonly<{
 
 export type PauseType = 'awaiting_approval' | 'requires_client_execution';
 
-/** A call of a tool as the model asked for it; what was shown of it is what runs. */
+/** A tool call as the model requested it. Exactly the shown call is run. */
 export type CalledTool = Readonly<{
   callId: string;
   toolId: string;
-  /** The kind of the tool; of a client's tool its own name. */
+  /** The kind of the tool; for a client tool, its name. */
   toolName: string;
   actionName: string;
-  /** What the model calls the action. */
+  /** The name of the action for the model. */
   name: string;
   arguments: Readonly<Record<string, unknown>>;
-  /** SHA-256 over the JSON text of the arguments. */
+  /** SHA-256 of the arguments as JSON text. */
   argumentsSha256: string;
-  /** The step of the workflow run that calls; missing elsewhere. */
+  /** The calling step of a workflow run; missing in other turns. */
   step?: number;
-  /** The remote device that the call reaches. */
+  /** The remote device of the call. */
   deviceId?: string;
 }>;
 
-/** How a call with effects ended; denied: its tool was out of reach, and it was not run. */
+/** The result of a call with effects. `denied`: the tool was unavailable, and the call was not run. */
 export type CallEndStatus = 'completed' | 'error' | 'denied';
 
-/** A call that waits for somebody. */
+/** A call that waits for a decision or a result. */
 export type PendingCall = CalledTool &
   Readonly<{
     pauseType: PauseType;
-    /** Its place among all calls of the turn, as the model called them. */
+    /** Its index among all calls of the turn, in the order of the model. */
     place: number;
   }>;
 
-/** What a paused turn goes on from: in the log while it is small, else a blob. One that is its own names the turn and may be deleted once that is over. */
+/** The state from which a paused turn continues: in the log if it is small, else a blob. A blob with `isOwn` is deleted after the turn. */
 export type Continuation = Readonly<{ text: string } | { blob: BlobRef; isOwn?: true }>;
 
-/** Why a call was not run although no user denied it. */
+/** Why a call was not run without a denial by a user. */
 export type NotRun = 'expired' | 'moved_on' | 'no_response';
 
-/** Where a turn stands. */
+/** The status of a turn. */
 export type TurnStatus = 'asked' | 'running' | 'paused' | 'answered' | 'failed' | 'stopped';
 
-/** What a paused turn waits for, and what it ends with when its time is over. */
+/** A pause: the pending calls, and what the turn ends with if the time runs out. */
 export type Pause = Readonly<{
   calls: readonly PendingCall[];
   expiresAt: string;
-  /** The last frame of the run that ended with it. */
+  /** The id of the last frame before the pause. */
   lastId: number;
   parts: AnswerParts;
   modelId: string;
   usage: Usage | null;
 }>;
 
-/** A turn as decisions see it. */
+/** The state of a turn for decisions. */
 export type TurnState = Readonly<{
   index: number;
   status: TurnStatus;
   producer: string | null;
   stopRequested: boolean;
-  /** It no longer counts. */
+  /** Whether an edited question has replaced it. */
   superseded: boolean;
   sealed: boolean;
-  /** It was answered or failed, and the conversation was not opened since. */
+  /** Whether it was answered or failed and the conversation was not opened since. */
   unseen: boolean;
-  /** The cause of an automatic turn; null: it was asked. */
+  /** The origin of an automatic turn; null for a question. */
   origin: TurnOrigin | null;
   feedback: string | null;
-  /** The key it was asked with. */
+  /** The agent key of the question. */
   agentKeyId: string | null;
-  /** The personal access token it was asked with. */
+  /** The personal access token of the question. */
   accessTokenId?: string;
-  /** A policy is pinned in its settings. */
+  /** Set if a guardrail policy is pinned in its settings. */
   isGuarded?: true;
   /** Number of runs in the journal: 1 + resumptions (+ 1 if a pause expired). */
   runs: number;
-  /** How often the run since the last pause, or since the question, was requeued because its producer was gone. */
+  /** Number of requeues after a lost producer, since the question or the last pause. */
   requeues: number;
-  /** Its first run too may be gone on with by another producer: its agent records what it has done. */
+  /** Set if another producer may continue also its first run, because its agent records its steps. */
   goesOn?: true;
-  /** The last pause; what it waits for is still open while the turn is paused. */
+  /** The last pause. Its calls are pending while the turn is paused. */
   pause: Pause | null;
-  /** Calls with effects that were begun and of which no end is known. */
+  /** Calls with effects that were started and have no recorded result. */
   unfinishedCalls: readonly CalledTool[];
 }>;
 
-/** What caused an automatic turn. */
+/** The origin of an automatic turn. */
 export type TurnOrigin =
   | Readonly<{ kind: 'schedule'; scheduleId: string; runId: string; scheduledFor: string }>
   | Readonly<{ kind: 'follow-up'; source: string; refId: string; dedupeKey: string }>;
 
 export type Usage = Readonly<{ promptTokens: number; completionTokens: number }>;
 
-/** Who named a conversation last: no one yet, a model, or its owner, whose name stays. */
+/** The source of a conversation's name: none yet, a generated title, or its owner, whose name is kept. */
 export type NamedBy = 'nobody' | 'title' | 'owner';
 
-/** How work beside a conversation stands, and whether that was seen; `asOf` counts what has happened to it. */
+/** The status of background work, and whether it is unseen. `asOf` is the revision of the work's stream. */
 export type NotedWork = Readonly<{
   kind: BackgroundWork['kind'];
   status: 'active' | 'over' | 'failed';
@@ -181,7 +181,7 @@ export type NotedWork = Readonly<{
   unseen: boolean;
 }>;
 
-/** A complete journal: this many frames with this SHA-256. */
+/** The size and SHA-256 of a complete journal. */
 type Shown = { lastId: number; frames: number; sha256: string };
 
 type About<More = unknown> = { conversationId: ConversationId } & More;
@@ -194,11 +194,11 @@ export type ConversationStarted = Event<
     agentId: string | null;
     name: string;
     visibility: 'listed' | 'hidden';
-    /** The agent belongs to somebody else, who shared it. */
+    /** Whether the agent belongs to another user, who shared it. */
     sharedUsage: boolean;
-    /** Exchanges that the caller brought along from elsewhere. */
+    /** Earlier exchanges that the caller sent with the question. */
     history: readonly Exchange[];
-    /** The agent's key it was begun with, or `link:<link id>`; null: its owner began it signed in. Missing in conversations of before this was stated. */
+    /** The agent key that started it, or `link:<link id>`; null for a signed-in owner. Missing in events of older versions. */
     agentKeyId?: string | null;
   }>
 >;
@@ -206,7 +206,7 @@ export type ConversationRenamed = Event<'ConversationRenamed', About<{ name: str
 export type ConversationOpened = Event<'ConversationOpened', About>;
 export type ConversationDeleted = Event<'ConversationDeleted', About>;
 
-/** With `origin` it is an automatic turn: the conversation goes on by itself. With `checked` guardrails found something in the question. */
+/** A question was accepted. With `origin` it is an automatic turn. With `checked`, guardrails found something in the question. */
 export type TurnAsked = Event<
   'TurnAsked',
   AboutTurn<{
@@ -218,31 +218,31 @@ export type TurnAsked = Event<
     checked?: CheckedInput;
   }>
 >;
-/** A turn that came about elsewhere, whole: what it used was counted there, and its journal is complete. */
+/** Another feature appended a complete turn, whose usage it has counted and whose journal is complete. */
 export type TurnAppended = Event<
   'TurnAppended',
   AboutTurn<AnswerParts & Shown & { index: number; question: string; requestId: string; modelId: string; origin: TurnOrigin }>
 >;
-/** A question was put in the place of an earlier one: that turn and all after it no longer count. */
+/** An edited question replaced the turns from this index on. */
 export type TurnsSuperseded = Event<'TurnsSuperseded', About<{ fromIndex: number }>>;
-/** A producer took the turn: from here on only it writes the turn's journal, until its lease is lost. */
+/** A producer claimed the turn. From now on only it writes the turn's journal, until its lease is lost. */
 export type TurnStarted = Event<'TurnStarted', AboutTurn<{ producer: string }>>;
 export type TurnStopRequested = Event<'TurnStopRequested', AboutTurn>;
 export type TurnAnswered = Event<'TurnAnswered', AboutTurn<AnswerParts & { modelId: string; usage: Usage | null }>>;
 /**
- * `usage` is what the model had used by then; missing where it is unknown, as after the death of the producer. With `guardrail` a
- * guardrail stopped the answer, which is then the block message.
+ * The turn failed. `usage` is the model's usage so far; it is missing if it is unknown, for example after a crash of the producer.
+ * With `guardrail`, a guardrail stopped the answer, and the answer is the block message.
  */
 export type TurnFailed = Event<
   'TurnFailed',
   AboutTurn<AnswerParts & { error: string; code: string | null; usage?: Usage | null; guardrail?: StoppedByGuardrail }>
 >;
 export type TurnStopped = Event<'TurnStopped', AboutTurn<AnswerParts & { usage?: Usage | null }>>;
-/** A call with effects is about to run: should its end never be known, it is not repeated. */
+/** A tool call with effects is about to run. It is not repeated, even if its result is never recorded. */
 export type ToolCallStarted = Event<'ToolCallStarted', AboutTurn<{ call: CalledTool }>>;
-/** The outcome of the call, as the model reads it. */
+/** The result of a tool call with effects, as the model gets it. */
 export type ToolCallFinished = Event<'ToolCallFinished', AboutTurn<{ callId: string; status: CallEndStatus; result: string }>>;
-/** The turn waits for decisions and results; `lastId` is the id of the last frame of the run that ends so. */
+/** The turn waits for decisions and results. `lastId` is the id of the last frame before the pause. */
 export type TurnPaused = Event<
   'TurnPaused',
   AboutTurn<
@@ -261,25 +261,25 @@ export type ToolCallDenied = Event<
   'ToolCallDenied',
   AboutTurn<{ callId: string; comment: string | null; notRun: NotRun | null }>
 >;
-/** The caller's own code has run; `result` is what it said, as JSON text. */
+/** The caller ran its own function. `result` is JSON text. */
 export type ToolCallAnswered = Event<'ToolCallAnswered', AboutTurn<{ callId: string; result: string }>>;
-/** All that the turn waited for is decided: a producer may take it again. */
+/** All pending calls are decided. A producer may claim the turn again. */
 export type TurnResumed = Event<'TurnResumed', AboutTurn>;
-/** The producer of a run is gone. Another producer may take the turn: what was shown allows it. */
+/** The producer was lost. Another producer may claim the turn, because the shown frames allow it. */
 export type TurnRequeued = Event<'TurnRequeued', AboutTurn<{ producer: string }>>;
-/** The turn's journal is complete: so much was shown, and nothing will follow. */
+/** The turn's journal is complete. No frame follows. */
 export type TurnSealed = Event<'TurnSealed', AboutTurn<Shown>>;
 /** An automatic turn that answered NO_REPLY is removed, and later turns are renumbered. */
 export type TurnWithdrawn = Event<'TurnWithdrawn', AboutTurn>;
-/** What goes on for a conversation beside its turns: a tool call that works on, or something that is watched. */
+/** Work of a conversation beside its turns: a running tool call (job) or a monitor. */
 export type BackgroundWork = Readonly<{ kind: 'job' | 'monitor'; id: string }>;
-/** The status of such work, as the conversation shows it; `asOf` is the revision of the work's stream. */
+/** The status of background work changed. `asOf` is the revision of the work's stream. */
 export type BackgroundWorkNoted = Event<
   'BackgroundWorkNoted',
   About<{ work: BackgroundWork; status: NotedWork['status']; asOf: number }>
 >;
 /**
- * All that decisions need of the events before it. Of turns it has those that are unsealed, and those whose outcome still counts for the mark.
+ * The state of the conversation for decisions. It contains only unsealed turns and those that the mark depends on.
  */
 export type ConversationSnapshotTaken = Event<
   'ConversationSnapshotTaken',
@@ -293,65 +293,65 @@ export type ConversationSnapshotTaken = Event<
     nextIndex: number;
     unopened: boolean;
     automaticTurnsInARow: number;
-    /** The newest ids of calls that somebody was asked about. */
+    /** The newest ids of calls that waited for a decision. */
     callIds: readonly string[];
     turns: readonly (TurnState & Readonly<{ turnId: TurnId }>)[];
     works: readonly (NotedWork & Readonly<{ id: string }>)[];
   }>
 >;
 /**
- * The owner made a link that shows these turns to everybody who has it, as they ended. The token of the link is not stored: it is derived from
- * the id of the share. With `terms` its readers may ask questions of their own.
+ * The owner created a link that shows these ended turns to everyone who has it. The token is not stored; it is derived from the id
+ * of the share. With `terms`, readers may ask questions.
  */
 export type ConversationShared = Event<
   'ConversationShared',
   About<{ shareId: string; tokenHash: string; turnIds: readonly TurnId[]; sharedAt: string; terms?: LinkTerms }>
 >;
-/** The link shows nothing any more. */
+/** The owner revoked a link. */
 export type ConversationShareEnded = Event<'ConversationShareEnded', About<{ shareId: string; endedAt: string }>>;
 export type TurnRated = Event<'TurnRated', AboutTurn<{ feedback: string | null }>>;
 
-/** Who did something, and when. */
+/** The actor, credential and time of an event. */
 type Deed = Pick<Cause, 'actor' | 'credential'> & Readonly<{ at: string }>;
-/** What outlives a question of a conversation that was deleted. */
+/** The facts of a question that are kept after the purge of its conversation. */
 export type PurgedQuestion = Deed &
   Readonly<{
-    /** Where in its stream it was. */
+    /** Its revision in the stream. */
     revision: number;
     agentId: string | null;
     agentKeyId: string | null;
-    /** Null: it was asked. */
+    /** Null for a question of a user. */
     origin: TurnOrigin['kind'] | null;
-    /** The model that answered, as far as it is known. */
+    /** The model that answered, if it is known. */
     modelId: string;
   }>;
-/** What a turn had used by then, all of its runs together. */
+/** The usage of a turn up to an event, all its runs together. */
 export type ToldUsage = Usage & Readonly<{ revision: number; at: string }>;
-/** What outlives a turn of a conversation that was deleted: no text of anybody. */
+/** The facts of a turn that are kept after the purge of its conversation. They contain no text. */
 export type PurgedTurn = Readonly<{
   turnId: TurnId;
-  /** The last frame of its journal. */
+  /** The id of the last frame of its journal. */
   lastId: number;
-  /** Null: the turn came about elsewhere, and what it used was counted there. */
+  /** Null for a turn that another feature appended and whose usage it counted. */
   question: PurgedQuestion | null;
   told: readonly ToldUsage[];
 }>;
 /**
- * What these turns of a deleted conversation said is purged, with their journals. Of the turns of a conversation they are those from a
- * place on; from `keptFrom` on the stream is kept.
+ * The texts and journals of these turns of a deleted conversation are purged. They follow the turns that were purged before. The
+ * stream is kept from `keptFrom` on.
  */
 export type TurnsPurged = Event<
   'TurnsPurged',
   About<{ ownerId: string; keptFrom: number; from: number; turns: readonly PurgedTurn[] }>
 >;
-/** All that was said in a deleted conversation is purged: of its events those from `keptFrom` on are kept, and the facts are these. */
+/** All texts of a deleted conversation are purged. The stream is kept from `keptFrom` on; these are the remaining facts. */
 export type ConversationPurged = Event<
   'ConversationPurged',
   About<{
     ownerId: string;
     agentId: string | null;
     keptFrom: number;
-    /** How many turns it had, those that no longer counted among them. */
+    /** Number of turns, including superseded ones. */
     turns: number;
     started: Deed;
     deleted: Deed;

@@ -5,7 +5,7 @@ import { conversation } from './conversation.decider.js';
 import type { CalledTool, ConversationEvent, NotRun, TurnId, TurnPaused } from './conversation.events.js';
 import type { Conversation, Turn } from './turn.policy.js';
 
-/** Conversations whose state is cached between two events. */
+/** Number of conversations whose state is cached between events. */
 const CACHED_MAX = 1_000;
 
 type About<Type extends string, Payload extends object> = Notification<
@@ -14,7 +14,7 @@ type About<Type extends string, Payload extends object> = Notification<
   { conversation_id: string } & Payload
 >;
 
-/** Why a turn's calls need no approval any more: the user decided, the time ran out, or the conversation moved on. */
+/** Why a turn no longer waits for approval: the user decided, the time ran out, or another question was asked. */
 type ApprovalEnd = 'decided' | 'expired' | 'moved_on';
 
 type PendingCall = { call_id: string; tool_name: string; action_name: string; name: string };
@@ -26,7 +26,7 @@ export type ConversationNotification =
   | About<'conversation.continued', { message_id: string; source: string }>
   | About<'schedule.message.appended', { message_id: string; schedule_id: string; run_id: string; position: number }>;
 
-/** The turns whose approval an event ends, and why. */
+/** The turns whose wait for approval ends with an event, with the reason. */
 function endedBy(
   before: Conversation,
   event: ConversationEvent,
@@ -41,7 +41,7 @@ function endedBy(
 
 function reasonOf({ pause }: Turn, event: ConversationEvent): ApprovalEnd | undefined {
   if (event.type === 'TurnResumed') return 'decided';
-  // A pause that expires or is moved on from ends with a denial of each call; the first of them says so.
+  // An expired or abandoned pause ends with one denial per call. The first one causes the notification.
   if (event.type !== 'ToolCallDenied' || event.data.callId !== pause!.calls[0]!.callId) return undefined;
   return UNRESUMED[event.data.notRun ?? 'no_response'];
 }
@@ -52,7 +52,7 @@ const UNRESUMED: Readonly<Record<NotRun, ApprovalEnd | undefined>> = {
   no_response: undefined,
 };
 
-/** A conversation that is not listed has no mark, but still needs its owner. The notification of the mark has no name. */
+/** The notifications of an event. An unlisted conversation has no mark, but may need an approval. The notification of the mark is unnamed. */
 function noticesOf(
   event: ConversationEvent,
   before: Conversation,
@@ -88,7 +88,7 @@ function noticesOf(
   return told;
 }
 
-/** The automatic turn that an event ends with something to read, and what caused it. */
+/** The automatic turn that an event ends with an answer or a failure, and its cause. */
 function sourceOfEnded({ turns }: Conversation, event: ConversationEvent): { turnId: TurnId; source: string } | undefined {
   if (event.type !== 'TurnAnswered' && event.type !== 'TurnFailed') return undefined;
   const { turnId } = event.data;
@@ -96,7 +96,7 @@ function sourceOfEnded({ turns }: Conversation, event: ConversationEvent): { tur
   return turn?.origin?.kind === 'follow-up' && !turn.superseded ? { turnId, source: turn.origin.source } : undefined;
 }
 
-/** What the calls are to be run with is not told: it is shown where it is decided. */
+/** The request for approval. It leaves the arguments out, which the client shows when the user decides. */
 const required = ({ data: { conversationId, turnId, calls, expiresAt } }: TurnPaused) => ({
   conversation_id: conversationId,
   message_id: turnId,
@@ -115,7 +115,7 @@ export const conversationNotifications = [
   notificationRule({
     category: 'conversation',
     ...conversation,
-    // All of them, so that the cached state has no gaps.
+    // All event types, so that the cached state has no gaps.
     about: Object.keys(conversationCodec) as ConversationEvent['type'][],
     cachedMax: CACHED_MAX,
     ownerOf: ({ ownerId }) => ownerId,

@@ -14,7 +14,7 @@ export class ConversationName {
 }
 
 export class Feedback {
-  /** `like`, `dislike` or words; null takes an earlier one back. */
+  /** `like`, `dislike` or a text. Null removes an earlier rating. */
   @IsOptional()
   @IsString()
   @MaxLength(FEEDBACK_CHARACTERS_MAX)

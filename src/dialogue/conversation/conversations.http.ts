@@ -30,16 +30,16 @@ import { DocumentedBody, OptionalQuery, RequiredQuery } from '../../platform/htt
 import { Access } from '../../platform/http/access.js';
 import { FAMILIES } from '../../kernel/access.js';
 
-/** The read model behind these routes. */
+/** The read model of these routes. */
 const READ = ['conversations'];
 const LISTING_DEFAULT = 30;
 const LISTING_MAX = 100;
-/** Conversations that one request deletes side by side: the store writes their deletions down together. */
+/** Number of conversations that a request deletes concurrently, so that the store commits their deletions together. */
 const DELETED_AT_ONCE_MAX = 32;
 
 const notFound = () => new Rejection('conversation-not-found', 'Conversation not found');
 
-/** A user's conversations: the sidebar, one of them whole, and what may be done with them. */
+/** The conversations of a user: the list for the sidebar, a whole conversation, and its operations. */
 @ApiTags('Conversations')
 @Controller('api')
 export class ConversationsController {
@@ -88,7 +88,7 @@ export class ConversationsController {
   async single(@CurrentUser() user: SignedInUser, @Query('id') id?: string) {
     if (!id) throw new Rejection('invalid-request', 'ID is required');
     if (!isId(id)) throw notFound();
-    // As the log has it now: a client that saw an answer's end finds the answer, also when another process wrote it.
+    // Waits for the current end of the stream, so that a client that has seen the end of an answer finds it here, in any process.
     await this.freshness.reached(READ, onlookerOf(user) ? await this.openedAt(user, id) : await this.joinedAt(user, id));
     const whole = await this.conversations.whole(user.userId, id);
     if (!whole) throw notFound();
@@ -171,14 +171,14 @@ export class ConversationsController {
     return this.settle(reply, await this.commands.execute(command));
   }
 
-  /** Opens a conversation, which says how far it has gone. @throws Rejection conversation-not-found */
+  /** Opens a conversation and returns the position of its last event. @throws Rejection conversation-not-found */
   private async openedAt(user: SignedInUser, id: string): Promise<bigint | undefined> {
     const { position } = await this.commands.execute(new OpenConversation(id, user.userId, user.cause));
     this.lastWrites.note(user.userId, position);
     return position;
   }
 
-  /** How far a conversation has gone. @throws Rejection conversation-not-found */
+  /** The position of the last event of a conversation. @throws Rejection conversation-not-found */
   private async joinedAt(user: SignedInUser, id: string): Promise<bigint | undefined> {
     const stream = conversationStream(id);
     const began = await this.streams.beginning(stream, conversation, BEGINNING_EVENTS_MAX);
@@ -186,7 +186,7 @@ export class ConversationsController {
     return (await lastEvent(this.store, stream))?.position;
   }
 
-  /** With the token of the newest link that has not ended, which its owner sees again. */
+  /** Adds the token of the newest active link for the owner. */
   private withLink<T extends Pick<ListedConversation, 'shareId'>>({ shareId, ...shown }: T) {
     const token = shareId === null ? null : linkTokenOf(this.fingerprints, 'conversation-link', shareId);
     return { ...shown, shared_token: token };
@@ -204,7 +204,7 @@ function checked(id: string): string {
   return id;
 }
 
-/** Lenient, as clients expect of these listings: what is no number counts as not given. */
+/** Parses a limit. As clients expect, a value that is not a number is ignored. */
 function limitOf(text: string | undefined): number {
   const limit = Number(text);
   return !text?.trim() || !Number.isInteger(limit) ? LISTING_DEFAULT : Math.min(LISTING_MAX, Math.max(1, limit));

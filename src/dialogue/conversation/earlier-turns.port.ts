@@ -2,12 +2,12 @@ import type { Folded } from '../../kernel/event-sourcing/streams.js';
 import type { TurnId } from './conversation.events.js';
 import { type Conversation, countingTurnAt, type Turn } from './turn.policy.js';
 
-/** A turn as far as decisions on one that is over need it. */
+/** The part of a finished turn that decisions need. */
 export type EarlierTurn = Pick<Turn, 'index' | 'status' | 'superseded' | 'feedback'> & Readonly<{ turnId: TurnId }>;
 
 /**
- * Turns of a conversation, those among them that its snapshots have left out. What is found was so at the revision of the fold,
- * or is newer: who appends to that revision decides on what is true, or loses the race.
+ * Finds turns of a conversation, including those that its snapshots omit. The result is of the revision of the fold or newer. An
+ * append at that revision therefore either uses current data or loses the race.
  */
 export abstract class EarlierTurns {
   /** @throws ReadModelsBehind */
@@ -17,7 +17,7 @@ export abstract class EarlierTurns {
     return known.state.isPartial ? this.leftOutById(known, turnId) : undefined;
   }
 
-  /** The turn that counts at a place. @throws ReadModelsBehind */
+  /** The valid turn at an index. @throws ReadModelsBehind */
   async at(known: Folded<Conversation>, index: number): Promise<EarlierTurn | undefined> {
     const [turnId, turn] = countingTurnAt(known.state, index) ?? [];
     if (turnId && turn) return { turnId, ...turn };

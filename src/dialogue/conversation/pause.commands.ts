@@ -13,7 +13,7 @@ import {
 import { expire, finishCall, pause, startCall } from './pause.decider.js';
 import type { Conversation } from './turn.policy.js';
 
-/** A call with effects begins: from here on it is not repeated. */
+/** Records the start of a tool call with effects. After that it is never repeated. */
 export class StartToolCall extends Command<Folded<Conversation>> {
   constructor(
     readonly conversationId: string,
@@ -38,7 +38,7 @@ class StartToolCallHandler implements Handler<StartToolCall> {
   }
 }
 
-/** What came of a call with effects. */
+/** Records the result of a tool call with effects. */
 export class FinishToolCall extends Command<Folded<Conversation>> {
   constructor(
     readonly finished: ToolCallFinished['data'],
@@ -58,7 +58,7 @@ class FinishToolCallHandler implements Handler<FinishToolCall> {
   }
 }
 
-/** A run ends and its turn waits: somebody is to decide on its calls. Where a stop was accepted, the turn is stopped instead. */
+/** Ends a run and pauses its turn until its calls are decided. If a stop was accepted, the turn is stopped instead. */
 export class PauseTurn extends Command<Folded<Conversation>> {
   constructor(
     readonly paused: TurnPaused['data'],
@@ -81,7 +81,7 @@ class PauseTurnHandler implements Handler<PauseTurn> {
   }
 }
 
-/** Ends a paused turn whose time is over, without its calls. */
+/** Ends a paused turn whose time is over. Its calls are not run. */
 export class ExpirePause extends Command<boolean> {
   constructor(
     readonly conversationId: string,
@@ -97,12 +97,12 @@ export class ExpirePause extends Command<boolean> {
 class ExpirePauseHandler implements Handler<ExpirePause> {
   constructor(private readonly streams: Streams) {}
 
-  /** Whether it has expired by this. */
+  /** Returns whether this command has expired the pause. */
   async execute({ conversationId, turnId, now, cause }: ExpirePause): Promise<boolean> {
     const stream = conversationStream(conversationId);
     return (await this.streams.transact(stream, conversation, expire(turnId, now), cause)).events.length > 0;
   }
 }
 
-/** What a turn with tools asks. */
+/** The handlers of pauses and tool calls. */
 export const PAUSE_HANDLERS = [StartToolCallHandler, FinishToolCallHandler, PauseTurnHandler, ExpirePauseHandler] as const;

@@ -13,7 +13,7 @@ import type {
 import { deniedRecord, inCallOrder, withToolCalls } from './tool-call.policy.js';
 import { type Conversation, type Decide, isUnfinished, type Turn } from './turn.policy.js';
 
-/** What somebody says of a call that waits. A result is JSON text. */
+/** A caller's answer to a pending tool call. A result is JSON text. */
 export type CallAnswer = Readonly<
   { callId: string } & ({ decision: 'approved' } | { decision: 'denied'; comment: string | null } | { result: string })
 >;
@@ -27,18 +27,18 @@ const invalid = (text: string) => new Rejection('invalid-request', text);
 const isPaused = (turn: Turn): boolean => turn.status === 'paused';
 const waitsFor = (turn: Turn, callId: string): boolean => turn.pause?.calls.some((call) => call.callId === callId) ?? false;
 
-/** The turn that waits for a call with one of these ids. @throws Rejection conversation-not-found, resume-in-progress, tool-call-not-pending */
+/** The turn with a pending call of one of these ids. @throws Rejection conversation-not-found, resume-in-progress, tool-call-not-pending */
 function turnToResume(state: Conversation, callIds: readonly string[], by: Party, now: Date): [TurnId, Turn] {
   if (!belongsTo(state, by)) throw notFound();
   const turns = [...state.turns].filter(([, turn]) => callIds.some((callId) => waitsFor(turn, callId)));
-  // What its owner asked, its owner decides.
+  // Only the owner decides on calls of the owner's own questions.
   if (!('userId' in by) && turns.some(([, { agentKeyId }]) => agentKeyId === null)) throw notFound();
   const [found, another] = turns.filter(([, turn]) => isPaused(turn));
   if (!found) {
     if (turns.some(([, turn]) => isUnfinished(turn) && turn.runs > 1)) throw inProgress();
     throw notPending();
   }
-  // An id that two turns wait for says nothing of which of them is meant.
+  // An id that is pending in two turns is ambiguous.
   if (another) throw notPending();
   const [, { pause }] = found;
   if (new Date(pause!.expiresAt) <= now) throw notPending();
@@ -47,7 +47,7 @@ function turnToResume(state: Conversation, callIds: readonly string[], by: Party
   return found;
 }
 
-/** All that a pause waits for is decided at once; a call of which nothing is said is denied. */
+/** Resumes a paused turn. All calls are decided together; a call without an answer is denied. */
 export const resume =
   (answers: readonly CallAnswer[], by: Party, now: Date): Decide =>
   (state) => {
@@ -82,8 +82,8 @@ const turnOf = (state: Conversation, turnId: TurnId): Turn | undefined =>
 const taken = (turnId: TurnId) => new Rejection('turn-taken', `Turn ${turnId} is no longer run here.`);
 
 /**
- * The run of a producer ends and waits. A stop that was accepted before goes first, as does whatever ended the turn
- * meanwhile. Refused when another producer goes on with the turn.
+ * Pauses the turn of a producer. A stop that was accepted before takes precedence, and so does any other end of the turn. Refused
+ * if another producer runs the turn.
  */
 export const pause =
   (paused: TurnPaused['data'], producer: string): Decide =>
@@ -97,7 +97,7 @@ export const pause =
     return [{ type: 'TurnStopped', data: { conversationId, turnId, ...parts, ...(usage && { usage }) } }];
   };
 
-/** The end of a turn that was not resumed: its text stays, and its pending calls count as denied. */
+/** The events that end a paused turn without resuming it: its text stays, and its pending calls are denied. */
 export function unresumed(state: Conversation, turnId: TurnId, { pause: open }: Turn, notRun: NotRun): ConversationEvent[] {
   const { calls, parts, modelId, usage } = open!;
   const about = { conversationId: state.id, turnId };
@@ -112,7 +112,7 @@ export function unresumed(state: Conversation, turnId: TurnId, { pause: open }: 
   ];
 }
 
-/** No decision came in time. */
+/** Ends a pause whose time is over. */
 export const expire =
   (turnId: TurnId, now: Date): Decide =>
   (state) => {
@@ -121,13 +121,13 @@ export const expire =
     return unresumed(state, turnId, turn, 'expired');
   };
 
-/** A call with effects begins: from here on it is not repeated. Refused when the turn is no longer this producer's. */
+/** Records the start of a tool call with effects, which is never repeated after that. Refused if another producer has the turn. */
 export const startCall =
   (turnId: TurnId, producer: string, call: CalledTool): Decide =>
   (state) => {
     const turn = state.turns.get(turnId);
     if (turn?.status !== 'running' || turn.producer !== producer) throw taken(turnId);
-    // Its 202 was a promise; a deletion stops what runs.
+    // The caller of the stop got 202, so no further call may start. A deletion stops the turn too.
     if (turn.stopRequested) throw new Rejection('turn-stopping', `Turn ${turnId} is being stopped.`);
     return [{ type: 'ToolCallStarted', data: { conversationId: state.id, turnId, call } }];
   };
@@ -139,14 +139,14 @@ export const finishCall =
       ? [{ type: 'ToolCallFinished', data: finished }]
       : [];
 
-/** A run that takes its producers with it is not requeued for ever. */
+/** Maximum number of requeues, for runs that crash their producers. */
 export const REQUEUES_MAX = 5;
 
-/** Whether a producer that is gone may be followed by another one. */
+/** Whether another producer may continue after the producer was lost. */
 export const mayBeRequeued = (turn: Turn): boolean =>
   turn.status === 'running' && turn.requeues < REQUEUES_MAX && !turn.stopRequested;
 
-/** A run whose producer is gone is open to others again. */
+/** Makes a run available to other producers after its producer was lost. */
 export const requeue =
   (turnId: TurnId, producer: string): Decide =>
   (state) => {

@@ -6,7 +6,7 @@ import type { TurnId } from './conversation.events.js';
 import { type EarlierTurn, EarlierTurns } from './earlier-turns.port.js';
 import type { Conversation } from './turn.policy.js';
 
-/** Finds them in the read model, once it has read as far as the fold. */
+/** Finds earlier turns in the read model, after that has reached the position of the fold. */
 @Injectable()
 export class ReadModelEarlierTurns extends EarlierTurns {
   constructor(

@@ -3,7 +3,7 @@ import type { CalledTool, NotRun, PendingCall } from './conversation.events.js';
 export type ToolCallStatus =
   'pending' | 'completed' | 'error' | 'denied' | 'skipped' | 'awaiting_approval' | 'requires_client_execution';
 
-/** What is shown of a tool call: in its frames while it runs, and in the answer afterwards. */
+/** A tool call as clients see it, in frames while it runs and in the answer afterwards. */
 export type ToolCallRecord = Readonly<{
   tool_name: string;
   call_id: string;
@@ -11,13 +11,13 @@ export type ToolCallRecord = Readonly<{
   arguments: Readonly<Record<string, unknown>>;
   status: ToolCallStatus;
   artifact_id?: string | null;
-  /** Of a call that reaches a remote device. */
+  /** Set for a call to a remote device. */
   device_id?: string;
   result?: unknown;
   error?: string;
   error_type?: 'tool_not_allowed' | 'outcome_unknown' | 'connection_required';
   not_run?: NotRun;
-  /** What was said with a denial. */
+  /** The comment of a denial. */
   comment?: string;
 }>;
 
@@ -33,14 +33,14 @@ export const recordOf = (
   ...outcome,
 });
 
-/** Why a call without a decision was not run: for the model and for readers of the conversation. */
+/** Why a call without a decision was not run, as text for the model and for readers. */
 const NOT_RUN_TEXTS: Readonly<Record<NotRun, string>> = {
   expired: 'Nobody decided in time, so the call was not run.',
   moved_on: 'The conversation went on with another question, so the call was not run.',
   no_response: 'No response provided',
 };
 
-/** All records of a turn have to fit one event; the model reads a comment whole. */
+/** Maximum length of a comment in a record, because all records of a turn must fit into an event. The model gets the whole comment. */
 const SHOWN_COMMENT_CHARACTERS_MAX = 200;
 
 const shown = (comment: string): string =>
@@ -55,7 +55,7 @@ export const deniedRecord = (call: CalledTool, notRun: NotRun | null, comment: s
     ...(comment?.trim() ? { comment: shown(comment.trim()) } : {}),
   });
 
-/** What the model reads of a call that was denied. */
+/** The text that the model gets for a denied call. */
 export function denialFor(comment: string | null, notRun: NotRun | null): string {
   const reason = comment?.trim() || (notRun ? NOT_RUN_TEXTS[notRun] : '');
   return `Tool execution denied by user.${reason ? ` Reason: ${reason}` : ''}`;
@@ -63,14 +63,14 @@ export function denialFor(comment: string | null, notRun: NotRun | null): string
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/** The calls of an answer after more was told of some: each once, in the order in which they were first heard of. */
+/** Merges reports of tool calls: each call once, in the order of its first report. */
 export function withToolCalls(known: readonly Entry[], told: readonly Entry[]): readonly Entry[] {
   const calls = new Map(known.map((call) => [call['call_id'], call]));
   for (const call of told) calls.set(call['call_id'], call);
   return [...calls.values()];
 }
 
-/** The calls of an answer, among them those that waited, in the order in which the model called them. */
+/** Sorts the calls of an answer, including those that waited, in the order of the model. */
 export function inCallOrder(records: readonly Entry[], waited: readonly PendingCall[]): readonly Entry[] {
   const ids = new Set<unknown>(waited.map(({ callId }) => callId));
   const ordered = records.filter((record) => !ids.has(record['call_id']));
@@ -81,13 +81,13 @@ export function inCallOrder(records: readonly Entry[], waited: readonly PendingC
   return ordered;
 }
 
-/** Whether somebody still has to decide on it, or bring its result. */
+/** Whether a call still waits for a decision or a result. */
 export const isWaiting = ({ status }: Entry): boolean => status === 'awaiting_approval' || status === 'requires_client_execution';
 
 export const NOT_BEGUN_TEXT = 'The answer ended before the call was run.';
 
 export const OUTCOME_UNKNOWN_TEXT = 'The call was begun, but whether it took effect is not known. It is not repeated.';
 
-/** A call with effects whose producer died before it could say what came of it. */
+/** The record of a call with effects whose producer was lost before it recorded the result. */
 export const outcomeUnknown = (call: CalledTool): ToolCallRecord =>
   recordOf(call, { status: 'error', error: OUTCOME_UNKNOWN_TEXT, error_type: 'outcome_unknown' });

@@ -8,13 +8,13 @@ import { conversationStream, type TurnId, type TurnOutcome, type TurnSealed } fr
 import { requeue } from './pause.decider.js';
 import type { Conversation, Decide } from './turn.policy.js';
 
-/** A conversation as the sender of a command has folded it. Later events are read before the decision. */
+/** A conversation as the sender of a command has folded it. The handler reads later events before it decides. */
 export type FoldedConversation = Folded<Conversation>;
 
-/** `changed`: others have stated something of the turn since it was read; `taken`: another producer runs it, or it is over. */
+/** `changed`: the turn has changed since it was read. `taken`: another producer runs it, or it has ended. */
 export type Claim = FoldedConversation | 'changed' | 'taken' | 'deleted';
 
-/** A producer takes a turn that was asked, as it was when it was last read. */
+/** A producer claims a turn, if the turn is unchanged since it was read. */
 export class ClaimTurn extends Command<Claim> {
   constructor(
     readonly conversationId: string,
@@ -34,14 +34,14 @@ class ClaimTurnHandler implements Handler<ClaimTurn> {
   async execute({ conversationId, turnId, producer, cause, known }: ClaimTurn): Promise<Claim> {
     const before = known?.state.turns.get(turnId);
     let isChanged = false;
-    // It may be free again after others have begun calls, or paused: a run starts from what is known of its turn.
+    // The turn may be free again after another producer has started calls or paused it. A run must start from the current turn.
     const claim: Decide = (state) => {
       isChanged = known !== undefined && state.turns.get(turnId) !== before;
       return isChanged ? [] : startTurn(turnId, producer)(state);
     };
     try {
       const claimed = await this.streams.transact(conversationStream(conversationId), conversation, claim, cause, known);
-      // A run of the same producer that failed is ended first, like anybody else's.
+      // A failed run of the same producer must be ended first, like that of any other.
       if (claimed.events.length === 0) return isChanged ? 'changed' : 'taken';
       return claimed;
     } catch (error) {
@@ -51,7 +51,7 @@ class ClaimTurnHandler implements Handler<ClaimTurn> {
   }
 }
 
-/** What a producer left is given to another: `by` ends the turn; null: it may be run by any. */
+/** Takes a turn from a lost producer. `by` will end it; with null, any producer may run it. */
 export class TakeTurnFrom extends Command<boolean> {
   constructor(
     readonly conversationId: string,
@@ -69,7 +69,7 @@ export class TakeTurnFrom extends Command<boolean> {
 class TakeTurnFromHandler implements Handler<TakeTurnFrom> {
   constructor(private readonly streams: Streams) {}
 
-  /** Whether it was: a producer that has stated something of the turn since it was read is alive. Other events of the conversation say nothing of that. */
+  /** Returns whether the turn was taken. A producer that has changed the turn since it was read is alive; other events do not show that. */
   async execute({ conversationId, turnId, from, by, cause, known }: TakeTurnFrom): Promise<boolean> {
     const turn = known.state.turns.get(turnId);
     const decide = by === null ? requeue(turnId, from!) : takeOver(turnId, from, by);
@@ -80,7 +80,7 @@ class TakeTurnFromHandler implements Handler<TakeTurnFrom> {
   }
 }
 
-/** A turn has ended, as its producer says. */
+/** The producer ends its turn. */
 export class ConcludeTurn extends Command<FoldedConversation> {
   constructor(
     readonly outcome: TurnOutcome,
@@ -103,7 +103,7 @@ class ConcludeTurnHandler implements Handler<ConcludeTurn> {
   }
 }
 
-/** All frames of a turn are in its journal: nothing is shown of it any more. */
+/** Records that the journal of a turn is complete. */
 export class SealTurn extends Command {
   constructor(
     readonly sealed: TurnSealed['data'],
@@ -123,5 +123,5 @@ class SealTurnHandler implements Handler<SealTurn> {
   }
 }
 
-/** The commands of the processes that run turns. */
+/** The handlers of the commands that processes send to run turns. */
 export const TURN_HANDLERS = [ClaimTurnHandler, TakeTurnFromHandler, ConcludeTurnHandler, SealTurnHandler] as const;

@@ -31,7 +31,7 @@ const newTurn: Turn = {
   unfinishedCalls: [],
 };
 
-/** Types of agents that record what they have done, so that another producer goes on where one was cut off. */
+/** Types of agents that record their steps, so that another producer can continue an interrupted run. */
 const GOING_ON: ReadonlySet<string> = new Set(['research', 'workflow']);
 
 export const recordsItsSteps = ({ agentType = '' }: Pick<TurnSettings, 'agentType'>): boolean => GOING_ON.has(agentType);
@@ -55,50 +55,50 @@ export const appendedTurn = ({ index, origin }: TurnAppended['data']): Turn => (
   origin,
 });
 
-/** What decisions need to know of a conversation. */
+/** The state of a conversation for decisions. */
 export type Conversation = Readonly<{
   id: string;
   status: 'none' | 'open' | 'deleted';
   ownerId: string;
   agentId: string | null;
-  /** The agent's key it was begun with; undefined until its beginning, or the first question of one of before, has said so. */
+  /** The agent key that started it; null for its owner. Undefined until the first event, or in older conversations the first question, states it. */
   agentKeyId: string | null | undefined;
   visibility: ConversationStarted['data']['visibility'];
   name: string;
   namedBy: NamedBy;
-  /** All turns until a snapshot is taken; then those that it carries and those since. */
+  /** All turns; after a snapshot, those that it contains and later ones. */
   turns: ReadonlyMap<TurnId, Turn>;
-  /** The index the next turn would get: one more than the last that counts. */
+  /** The index of the next turn. */
   nextIndex: number;
-  /** Something an opening would clear: an outcome came since the last one. */
+  /** Whether a turn has ended since the conversation was last opened. */
   unopened: boolean;
-  /** The work beside it, as it was noted last, by its id. */
+  /** The latest status of background work, by its id. */
   works: ReadonlyMap<string, NotedWork>;
-  /** How many automatic turns came since the last question. */
+  /** Number of automatic turns since the last question. */
   automaticTurnsInARow: number;
-  /** The newest ids of calls that somebody was asked about: none of them stands for another call. */
+  /** The newest ids of calls that waited for a decision. They must not be used for other calls. */
   callIds: readonly string[];
-  /** How many events came since the last snapshot, or since the beginning. */
+  /** Number of events since the last snapshot or the start. */
   eventsSinceSnapshot: number;
-  /** A snapshot was taken, or all was purged: turns of before may be missing. */
+  /** After a snapshot or a purge: earlier turns may be missing. */
   isPartial: boolean;
-  /** Of how many turns it is stated that what they said is purged. */
+  /** Number of turns that are recorded as purged. */
   turnsPurged: number | 'all';
 }>;
 
-/** What happens in a conversation, given what has. */
+/** A decision on a conversation. */
 export type Decide = Decision<Conversation, ConversationEvent>;
 
-/** Somebody is to bring it further without being asked again. */
+/** Whether a producer has to run the turn or is running it. */
 export const isUnfinished = (turn: Turn): boolean => turn.status === 'asked' || turn.status === 'running';
 
-/** The turn that counts at a place of the conversation, unless it is missing since a snapshot. */
+/** The valid turn at an index, unless a snapshot omits it. */
 export const countingTurnAt = ({ turns }: Conversation, index: number): readonly [TurnId, Turn] | undefined =>
   [...turns].find(([, turn]) => turn.index === index && !turn.superseded);
 
 type TurnEvent = Extract<ConversationEvent, { data: { turnId: TurnId } }>;
 
-/** A turn after an event of its own. */
+/** Applies one of its events to a turn. */
 export function withEvent(turn: Turn, event: Exclude<TurnEvent, { type: 'TurnAsked' | 'TurnAppended' | 'TurnWithdrawn' }>): Turn {
   switch (event.type) {
     case 'TurnStarted':
@@ -140,19 +140,19 @@ export function withEvent(turn: Turn, event: Exclude<TurnEvent, { type: 'TurnAsk
 const ended = (turn: Turn, status: TurnStatus): Turn => ({
   ...turn,
   status,
-  // Of what no longer counts there is nothing to see, and who stopped an answer knows how it ended.
+  // A superseded turn is not shown, and a user who stopped an answer knows its end.
   unseen: !turn.superseded && status !== 'stopped',
   runs: turn.status === 'paused' ? turn.runs + 1 : turn.runs,
 });
 
-/** The subject of the signal that a turn has to stop: its runner then reads the conversation. */
+/** The subject of the stop signal of a turn. Its runner then reads the conversation. */
 export const stopSubject = (turnId: TurnId): string => `turn.stop.${turnId}`;
 
-/** All of them, as an opening leaves them. */
+/** Marks all items as seen, as opening the conversation does. */
 export const allSeen = <T extends { unseen: boolean }>(things: ReadonlyMap<string, T>): ReadonlyMap<string, T> =>
   new Map([...things].map(([id, thing]) => [id, thing.unseen ? { ...thing, unseen: false } : thing]));
 
-/** The conversation without the turns from an index on: another question took their place. */
+/** The conversation after another question has replaced the turns from an index on. */
 export function supersededFrom(state: Conversation, fromIndex: number): Conversation {
   const turns = [...state.turns].map(([id, turn]) => {
     const isSuperseded = turn.superseded || turn.index >= fromIndex;
@@ -161,7 +161,7 @@ export function supersededFrom(state: Conversation, fromIndex: number): Conversa
   return { ...state, turns: new Map(turns), nextIndex: fromIndex };
 }
 
-/** The conversation without a turn that was withdrawn: later turns move up. */
+/** The conversation without a withdrawn turn. Later turns are renumbered. */
 export function withdrawn(state: Conversation, turnId: TurnId): Conversation {
   const index = state.turns.get(turnId)?.index;
   if (index === undefined) return state;
@@ -172,16 +172,16 @@ export function withdrawn(state: Conversation, turnId: TurnId): Conversation {
   return { ...state, turns: new Map(movedUp), nextIndex: state.nextIndex - 1 };
 }
 
-/** The conversation with one turn changed, where it has that turn. */
+/** The conversation with one turn changed, if it has that turn. */
 export function changed(state: Conversation, turnId: TurnId, change: (turn: Turn) => Turn): Conversation {
   const turn = state.turns.get(turnId);
   return turn ? { ...state, turns: new Map(state.turns).set(turnId, change(turn)) } : state;
 }
 
-/** The whole answer of a model that has nothing to say in an automatic turn. */
+/** A model's answer in an automatic turn when it has nothing to say. */
 export const NO_REPLY = 'NO_REPLY';
 
 export const saysNothing = (answer: string): boolean => ['', NO_REPLY].includes(answer.trim());
 
-/** Whether what there is of an answer may still come to nothing. */
+/** Whether a partial answer may still become NO_REPLY. */
 export const maySayNothing = (begun: string): boolean => NO_REPLY.startsWith(begun.trim());

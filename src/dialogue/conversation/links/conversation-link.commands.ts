@@ -12,10 +12,10 @@ import type { LinkTerms } from '../../../resources/identity/links/asking-links.p
 import { asOwner, conversation, endLink, shareByLink } from '../conversation.decider.js';
 import { conversationStream } from '../conversation.events.js';
 
-/** The link that an owner was given. `isNew` is false where a link of before says the same. */
+/** A link for an owner. `isNew` is false if an earlier link shows the same. */
 export type GivenLink = Readonly<{ token: string; isNew: boolean; position: bigint | undefined }>;
 
-/** The owner shares a conversation as it is now. With `terms` the readers of the link may ask. */
+/** The owner shares the current turns of a conversation. With `terms`, readers of the link may ask questions. */
 export class ShareConversation extends Command<GivenLink> {
   constructor(
     readonly conversationId: string,
@@ -62,7 +62,7 @@ export class ShareConversationHandler implements Handler<ShareConversation> {
   }
 }
 
-/** The owner ends a link. */
+/** The owner revokes a link. */
 export class EndConversationLink extends Command<bigint | undefined> {
   constructor(
     readonly link: Readonly<{ conversationId: string; shareId: string }>,

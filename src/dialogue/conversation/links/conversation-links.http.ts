@@ -21,19 +21,19 @@ import { conversationStream } from '../conversation.events.js';
 import { EndConversationLink, ShareConversation } from './conversation-link.commands.js';
 import { LinkTermsOf, type WantedTerms } from './link-terms.js';
 
-/** The read model behind these routes. */
+/** The read model of these routes. */
 const READ = ['conversations'];
 
 export class SharedConversation {
   @IsString() @IsNotEmpty() conversation_id!: string;
 
-  /** With `isPromptable=true`: what readers ask is answered with this prompt. It matters where no agent answers. */
+  /** With `isPromptable=true`: the prompt for questions of readers. Used only if no agent answers. */
   @IsOptional() @IsString() prompt_id?: string | null;
 
-  /** With `isPromptable=true`: what readers ask is answered from this source, `default` being none. It matters where no agent answers. */
+  /** With `isPromptable=true`: the source for questions of readers; `default` means none. Used only if no agent answers. */
   @IsOptional() @IsString() source?: string | null;
 
-  /** With `isPromptable=true`: how many chunks of the source are read. */
+  /** With `isPromptable=true`: the number of chunks that are read from the source. */
   @IsOptional()
   @Transform(({ value }: { value: unknown }) => (typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value))
   @IsInt()
@@ -42,7 +42,7 @@ export class SharedConversation {
   chunks?: number | null;
 }
 
-/** Links that show a conversation to everybody who has them. */
+/** Routes of links that show a conversation to everyone who has the link. */
 @ApiTags('Conversations')
 @Controller('api')
 export class ConversationLinksController {
@@ -119,14 +119,14 @@ export class ConversationLinksController {
     return { success: true };
   }
 
-  /** The caller's next read shows what was written, wherever it is answered. */
+  /** Waits for the read model and sends the position, so that the caller's next read in any process includes the write. */
   private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
     answerPosition(reply, position);
     await this.freshness.reached(READ, position);
   }
 }
 
-/** As clients send them: `default` is no source. */
+/** The terms of a request. Clients send `default` for no source. */
 const wantedIn = ({ prompt_id: promptId, source, chunks }: SharedConversation): WantedTerms => ({
   promptId: promptId ?? '',
   sourceId: source && source !== 'default' ? source : '',

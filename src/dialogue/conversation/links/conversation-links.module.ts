@@ -10,7 +10,7 @@ import { conversationLinksRejections } from './conversation-links.rejections.js'
 import { LinkTermsOf } from './link-terms.js';
 import { StoredAskingLinks } from './stored-asking-links.js';
 
-/** Links that show conversations to everybody who has them. */
+/** Links that show conversations to everyone who has the link. */
 @Module({
   controllers: [ConversationLinksController],
   providers: [

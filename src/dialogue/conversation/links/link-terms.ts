@@ -8,10 +8,10 @@ import { Rejection } from '../../../kernel/rejection.js';
 import type { LinkTerms } from '../../../resources/identity/links/asking-links.port.js';
 import { presetOf } from '../../../resources/prompts/presets.policy.js';
 
-/** How the owner of a conversation wants its readers answered, where no agent says that. */
+/** The owner's settings for questions of readers, for conversations without an agent. */
 export type WantedTerms = Readonly<{ promptId: string; sourceId: string; chunks: number | undefined }>;
 
-/** What readers of a link may ask. Strangers use it at the owner's expense, so all of it is the owner's own: a grant does not suffice. */
+/** Builds the terms of a link. Its readers ask at the owner's expense, so the owner must own everything used; a grant is not enough. */
 @Injectable()
 export class LinkTermsOf {
   constructor(

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ConversationQueries } from '../../../../projections/conversations/conversations.queries.js';
 import { type AskingLink, AskingLinks } from '../../../resources/identity/links/asking-links.port.js';
 
-/** The links whose readers may ask, as the read model of conversations has them. */
+/** Finds links that allow questions in the read model of conversations. */
 @Injectable()
 export class StoredAskingLinks extends AskingLinks {
   constructor(private readonly conversations: ConversationQueries) {

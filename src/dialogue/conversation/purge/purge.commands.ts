@@ -8,10 +8,10 @@ import { conversationStream } from '../conversation.events.js';
 import { inGroups, purgeConversation, purgeTurns } from './purge.decider.js';
 import type { PurgeableConversation } from './purgeable-conversation.policy.js';
 
-/** What one event says of purged turns. */
+/** Maximum size of an event about purged turns. */
 export const PURGED_TURNS_BYTES_MAX = 256 * 1024;
 
-/** All that was said in a deleted conversation is purged. Repeated, it states what is left to state. */
+/** Records the purge of a deleted conversation. A repetition records what is still missing. */
 export class PurgeConversation extends Command {
   constructor(
     readonly purgeable: PurgeableConversation,

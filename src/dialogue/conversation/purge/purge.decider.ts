@@ -1,23 +1,23 @@
 import type { ConversationPurged, PurgedTurn, TurnsPurged } from '../conversation.events.js';
 import type { Conversation, Decide } from '../turn.policy.js';
 
-/** Whether what was said may be purged: the conversation is deleted, and nothing is shown of its turns any more. */
+/** Whether a conversation may be purged: it is deleted, and all its turns are sealed. */
 const isPurgeable = ({ status, turns, turnsPurged }: Conversation): boolean =>
   status === 'deleted' && turnsPurged !== 'all' && [...turns.values()].every(({ sealed }) => sealed);
 
-/** States some of the turns, those after the ones that are stated already. Another process may have stated them meanwhile. */
+/** Records the next turns as purged. Another process may have recorded them already. */
 export const purgeTurns =
   (data: TurnsPurged['data']): Decide =>
   (state) =>
     isPurgeable(state) && state.turnsPurged === data.from && data.turns.length > 0 ? [{ type: 'TurnsPurged', data }] : [];
 
-/** States that all was purged, once that is stated of each turn. */
+/** Records that the conversation is purged, after all its turns are recorded. */
 export const purgeConversation =
   (data: ConversationPurged['data']): Decide =>
   (state) =>
     isPurgeable(state) && state.turnsPurged === data.turns ? [{ type: 'ConversationPurged', data }] : [];
 
-/** The turns in groups that fit into one event each: their order stays. */
+/** Splits the turns, in order, into groups that each fit into an event. */
 export function inGroups(turns: readonly PurgedTurn[], bytesMax: number): readonly (readonly PurgedTurn[])[] {
   const groups: PurgedTurn[][] = [];
   let bytes = Infinity;

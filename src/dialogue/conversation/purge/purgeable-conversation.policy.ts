@@ -11,14 +11,14 @@ import type {
 } from '../conversation.events.js';
 import { recordsItsSteps } from '../turn.policy.js';
 
-/** What has to be known of a deleted conversation before it is purged. */
+/** The facts of a deleted conversation that its purge needs. */
 export type PurgeableConversation = Readonly<{
-  /** What outlives it. */
+  /** The facts that are kept after the purge. */
   kept: Omit<ConversationPurged['data'], 'purgedAt'>;
   turns: readonly PurgedTurn[];
-  /** Its turns whose agents have recorded what they did. */
+  /** The turns whose agents record their steps in other streams. */
   recorded: readonly TurnId[];
-  /** What paused turns were to go on from beside the log. */
+  /** The blobs with continuations of paused turns. */
   continuations: readonly Readonly<{ turnId: TurnId; sha256: string }>[];
 }>;
 
@@ -26,7 +26,7 @@ type Deed = ConversationPurged['data']['deleted'];
 
 const deedOf = ({ cause: { actor, credential }, at }: Recorded): Deed => ({ actor, credential, at: at.toISOString() });
 
-/** From all events of a conversation; undefined where it is not deleted, or not all turns are sealed, or it is purged already. */
+/** Collects the facts from all events of a conversation. Undefined if it is not deleted, has unsealed turns, or is already purged. */
 export function purgeableIn(events: readonly Recorded<ConversationEvent>[]): PurgeableConversation | undefined {
   const started = events.find((event): event is Recorded<ConversationStarted> => event.type === 'ConversationStarted');
   const deleted = events.find((event): event is Recorded<ConversationDeleted> => event.type === 'ConversationDeleted');
@@ -68,7 +68,7 @@ function eventsByTurn(
 
 type Begun = Recorded<TurnAsked> | Recorded<TurnAppended>;
 
-/** Undefined: something may still be shown of it. */
+/** The facts of a turn; undefined if it is not sealed. */
 function purged(begun: Begun, events: readonly Recorded<ConversationEvent>[]): PurgedTurn | undefined {
   const { turnId } = begun.data;
   if (begun.type === 'TurnAppended') return { turnId, lastId: begun.data.lastId, question: null, told: [] };
