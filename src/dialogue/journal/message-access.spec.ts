@@ -79,6 +79,25 @@ describe('a message', () => {
     await expect(access.readable(turnId, as(key))).rejects.toMatchObject({ code: 'message-not-found' });
   });
 
+  it('is not read on where only its first frames have expired', async () => {
+    await asked(null);
+    const frames = ['{}', '{}'].map((data) => ({ id: newId(), type: FRAME_EVENT, data, metadata: '{}' }));
+    await store.append(messageStream(turnId), 0, frames);
+    await store.setRetention(messageStream(turnId), { truncateBefore: 1 });
+    known = { conversationId, expired: true };
+    let isLetGo = false;
+    const readTexts = store.readTexts.bind(store);
+    store.readTexts = async function* (...given) {
+      try {
+        yield* readTexts(...given);
+      } finally {
+        isLetGo = true;
+      }
+    };
+    expect(await access.opened(turnId, as(alice))).toEqual({ messageId: turnId, conversationId, expired: true });
+    expect(isLetGo).toBe(true);
+  });
+
   it('is nobody’s where its conversation is deleted or is not there', async () => {
     await asked('key-1');
     await streams.transact(conversationStream(conversationId), conversation, remove, cause);

@@ -62,6 +62,7 @@ export class MessageAccess {
         journal = await OpenedJournal.open(this.store, id);
         return journal?.first.metadata;
       });
+      if (expired) await journal?.letGo();
       return { messageId, conversationId, expired, ...(journal && !expired && { begun: { journal, conversation: folded } }) };
     } catch (error) {
       await journal?.letGo();
