@@ -23,8 +23,6 @@ export type AppendResult = Readonly<{
   position: bigint | undefined;
   at: Date;
   writtenNow: boolean;
-  /** Whether the stream has a maximum count. */
-  counted: boolean;
 }>;
 
 const text = (n: number): string => `string_to_array($${n}, e'\\x1f')`;
@@ -33,13 +31,14 @@ const integers = (n: number): string => `$${n}::text::integer[]`;
 const ARGUMENTS = `
   ${text(1)}, ${integers(2)}, ${integers(3)},
   ${integers(4)}, ${integers(5)}, $6::text::uuid[], ${text(7)}, ${text(8)}, ${text(9)}`;
-const APPEND = `select * from event_store.append(${ARGUMENTS})`;
-const APPEND_BOUNDED = `select * from event_store.append_bounded(${ARGUMENTS}, ${integers(10)})`;
+const RESULT = 'append, revision, log_position, at, written_now';
+const APPEND = `select ${RESULT} from event_store.append(${ARGUMENTS})`;
+const APPEND_BOUNDED = `select ${RESULT} from event_store.append_bounded(${ARGUMENTS}, ${integers(10)})`;
 
 const joined = (texts: readonly string[]): string => texts.join(SEPARATOR);
 const listed = (plain: readonly (number | string)[]): string => `{${plain.join(',')}}`;
 
-type Row = [append: number, revision: number, position: string | null, at: Date, writtenNow: boolean, counted: boolean];
+type Row = [append: number, revision: number, position: string | null, at: Date, writtenNow: boolean];
 
 /** Writes all appends in one round trip and one transaction. The results are sorted by position, newly written ones first. */
 export async function appendAll(sql: Sql, appends: readonly Append[]): Promise<AppendResult[]> {
@@ -63,12 +62,11 @@ export async function appendAll(sql: Sql, appends: readonly Append[]): Promise<A
       { prepare: true },
     )
     .values();
-  return (rows as unknown as Row[]).map(([append, revision, position, at, writtenNow, counted]) => ({
+  return (rows as unknown as Row[]).map(([append, revision, position, at, writtenNow]) => ({
     append: append - 1,
     revision,
     position: position === null ? undefined : BigInt(position),
     at,
     writtenNow,
-    counted,
   }));
 }

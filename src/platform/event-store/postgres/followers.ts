@@ -24,7 +24,7 @@ const BUT_FRAMES: LogFilter = { exceptCategories: [FRAMES] };
 
 type Query = <T>(run: (sql: Sql) => PromiseLike<T>) => Promise<T>;
 
-/** The followers of streams and of the log. They read from the database, and near the end from this process's recent commits. */
+/** The followers of streams and of the log. They read from the database; near the end of the log, from this process's recent commits. */
 export class Followers {
   private readonly closing = new AbortController();
   /** Page reads that are not sent yet, by the position that they start after. */
@@ -45,9 +45,8 @@ export class Followers {
     try {
       while (!this.isOver(signal)) {
         wakeFlag.mute();
-        const page =
-          this.recent.ofStream(stream, follower.revision) ??
-          (await this.untilItWorks(() => this.query((sql) => streamPage(sql, stream, follower.revision + 1)), signal));
+        const read = () => this.query((sql) => streamPage(sql, stream, follower.revision + 1));
+        const page = await this.untilItWorks(read, signal);
         if (!page) return;
         const last = page.events.at(-1);
         if (last) {

@@ -23,9 +23,6 @@ const PAUSE_MS_MIN = 20;
 const PAUSE_MS_MAX = 500;
 const EXPIRY_CHECK_MS = 50;
 
-/** Committed events in log order. */
-export type Committed = Readonly<{ events: readonly StoredEvent[]; counted: boolean }>;
-
 type Waiting = Append &
   Readonly<{
     expected: ExpectedRevision;
@@ -58,7 +55,8 @@ export class GroupCommit {
     private readonly pool: Pool,
     /** How long an append may take, including repetitions, before its outcome counts as unknown. */
     private readonly deadlineMs: number,
-    private readonly onCommitted: (committed: readonly Committed[]) => void,
+    /** Gets the events of committed appends, in log order. */
+    private readonly onCommitted: (committed: readonly (readonly StoredEvent[])[]) => void,
   ) {
     this.expiry = setInterval(() => this.expire(), EXPIRY_CHECK_MS).unref();
   }
@@ -178,19 +176,16 @@ export class GroupCommit {
   }
 }
 
-function committed({ stream, after, events }: Append, { position, at, counted }: AppendResult): Committed {
+function committed({ stream, after, events }: Append, { position, at }: AppendResult): readonly StoredEvent[] {
   const first = position! - BigInt(events.length - 1);
-  return {
-    counted,
-    events: events.map(({ id, type, data, metadata }, index) => ({
-      id,
-      type,
-      data,
-      metadata,
-      stream,
-      revision: after + 1 + index,
-      position: first + BigInt(index),
-      at,
-    })),
-  };
+  return events.map(({ id, type, data, metadata }, index) => ({
+    id,
+    type,
+    data,
+    metadata,
+    stream,
+    revision: after + 1 + index,
+    position: first + BigInt(index),
+    at,
+  }));
 }

@@ -21,7 +21,7 @@ import { migrate } from '../../postgres/migrate.js';
 import { Pool } from '../../postgres/pool.js';
 import { FRAMES } from '../wanted.js';
 import { Followers } from './followers.js';
-import { type Committed, GroupCommit, STATEMENT_TIMEOUT_MS } from './group-commit.js';
+import { GroupCommit, STATEMENT_TIMEOUT_MS } from './group-commit.js';
 import { logHead, logPage } from './log-pages.js';
 import { Notifications } from './notifications.js';
 import { RecentEvents } from './recent-events.js';
@@ -193,7 +193,6 @@ export class PostgresEventStore extends EventStore {
         truncate_before = greatest(s.truncate_before, excluded.truncate_before),
         scavenge_at = now()`,
     );
-    this.recent.forget(stream);
   }
 
   async head(): Promise<bigint> {
@@ -205,10 +204,10 @@ export class PostgresEventStore extends EventStore {
     return scavenge((run) => this.query(run));
   }
 
-  private spread(committed: readonly Committed[]): void {
+  private spread(committed: readonly (readonly StoredEvent[])[]): void {
     if (committed.length === 0) return;
     this.recent.add(committed);
-    const streams = committed.map(({ events }) => events[0]!.stream);
+    const streams = committed.map(([first]) => first!.stream);
     this.wakeUps.ring(streams);
     // Signals wake the readers of frames in other processes, and nothing else follows frames.
     this.notifications.tell(streams.filter((stream) => categoryOf(stream) !== FRAMES));

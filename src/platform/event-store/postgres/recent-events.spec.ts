@@ -24,14 +24,9 @@ const event = (stream: string, revision: number, position: number, data = '{}'):
 });
 
 /** One append of so many events. */
-function commit(
-  stream: string,
-  revision: number,
-  position: number,
-  { count = 1, counted = false, data = '{}' } = {},
-): StoredEvent[] {
+function commit(stream: string, revision: number, position: number, { count = 1, data = '{}' } = {}): StoredEvent[] {
   const events = Array.from({ length: count }, (_, index) => event(stream, revision + index, position + index, data));
-  recent.add([{ events, counted }]);
+  recent.add([events]);
   return events;
 }
 
@@ -39,40 +34,6 @@ function commit(
 const ALL = { exceptCategories: ['message'] };
 
 const positions = (page: { events: readonly StoredEvent[] } | undefined) => page?.events.map(({ position }) => Number(position));
-const revisions = (page: { events: readonly StoredEvent[] } | undefined) => page?.events.map(({ revision }) => revision);
-
-describe('of a stream', () => {
-  it('knows what follows a revision that it holds, or the one before', () => {
-    commit('a-1', 4, 10, { count: 2 });
-    commit('b-1', 0, 12);
-    commit('a-1', 6, 13);
-    expect(revisions(recent.ofStream('a-1', 3))).toEqual([4, 5, 6]);
-    expect(revisions(recent.ofStream('a-1', 5))).toEqual([6]);
-  });
-
-  it('does not know what came before, what comes next, or other streams', () => {
-    commit('a-1', 4, 10);
-    expect(recent.ofStream('a-1', 2)).toBeUndefined();
-    expect(recent.ofStream('a-1', 4)).toBeUndefined();
-    expect(recent.ofStream('b-1', -1)).toBeUndefined();
-  });
-
-  it('leaves streams that keep only their newest events to the database, and those whose bounds have just changed', () => {
-    commit('a-1', 0, 10, { counted: true });
-    commit('b-1', 0, 11);
-    recent.forget('b-1');
-    expect(recent.ofStream('a-1', -1)).toBeUndefined();
-    expect(recent.ofStream('b-1', -1)).toBeUndefined();
-  });
-
-  it('gives pages of bounded size', () => {
-    commit('a-1', 0, 0, { count: PAGE_EVENTS_MAX + 1 });
-    const page = recent.ofStream('a-1', -1);
-    expect(page).toMatchObject({ more: true });
-    expect(page!.events).toHaveLength(PAGE_EVENTS_MAX);
-    expect(recent.ofStream('a-1', PAGE_EVENTS_MAX - 1)).toMatchObject({ more: false });
-  });
-});
 
 describe('of the log', () => {
   it('knows what follows a position, as the filter wants it, and how far that is', () => {
@@ -91,7 +52,6 @@ describe('of the log', () => {
     expect(recent.ofLog(9n, ALL)).toMatchObject({ events: [{ stream: 'a-1' }], position: 13n, caughtUp: true });
     expect(recent.ofLog(12n, ALL)).toEqual({ events: [], position: 13n, caughtUp: true });
     expect(recent.ofLog(9n, {})).toBeUndefined();
-    expect(recent.ofStream('message-1', -1)).toBeUndefined();
   });
 
   it('does not know what came before or what comes next', () => {
@@ -106,15 +66,12 @@ describe('of the log', () => {
     expect(recent.ofLog(9n, ALL)).toBeUndefined();
     expect(recent.ofLog(10n, ALL)).toBeUndefined();
     expect(positions(recent.ofLog(14n, ALL))).toEqual([15]);
-    expect(recent.ofStream('a-1', 0)).toBeUndefined();
-    expect(revisions(recent.ofStream('a-1', 4))).toEqual([5]);
   });
 
   it('passes over what it holds already', () => {
     commit('a-1', 0, 10, { count: 3 });
     commit('a-1', 0, 10, { count: 3 });
     expect(positions(recent.ofLog(9n, ALL))).toEqual([10, 11, 12]);
-    expect(revisions(recent.ofStream('a-1', -1))).toEqual([0, 1, 2]);
   });
 
   it('gives pages of bounded size', () => {
@@ -123,10 +80,9 @@ describe('of the log', () => {
   });
 });
 
-it('holds nothing for longer than the shortest age that bounds a stream', () => {
+it('lets go of old events with the next append', () => {
   commit('a-1', 0, 10);
   now += RECENT_MS + 1;
-  expect(recent.ofStream('a-1', -1)).toBeUndefined();
   commit('b-1', 0, 11);
   expect(recent.ofLog(9n, ALL)).toBeUndefined();
   expect(positions(recent.ofLog(10n, ALL))).toEqual([11]);

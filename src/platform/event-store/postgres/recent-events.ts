@@ -1,15 +1,13 @@
 import { categoryOf, type LogFilter, type LogPage, type StoredEvent } from '../../../kernel/event-sourcing/event-store.js';
 import { FRAMES, isWanted } from '../wanted.js';
 import { PAGE_EVENTS_MAX } from './event-rows.js';
-import type { Committed } from './group-commit.js';
-import type { StreamPage } from './stream-pages.js';
 
 export const RECENT_BYTES_MAX = 8 * 1024 * 1024;
-/** How long events are held: shorter than the smallest maximum age of a stream. */
+/** How long events are held. */
 export const RECENT_MS = 900;
 
 /**
- * The events that this process has just committed, so that its followers need not read them from the database. It holds a section
+ * The events that this process has just committed, so that followers of the log need not read them from the database. It holds a section
  * of the log without gaps, apart from frames, which are most of the log and have no followers of the log. After an append of
  * another process it starts a new section.
  */
@@ -18,35 +16,25 @@ export class RecentEvents {
   /** The section contains the positions after `after` up to `last`. */
   private after: bigint | undefined;
   private last: bigint | undefined;
-  private readonly streams = new Map<string, StoredEvent[]>();
-  /** Streams with a maximum count. Only the database knows which of their events are hidden. */
-  private readonly counted = new Set<string>();
   private bytes = 0;
 
   constructor(private readonly now: () => number = Date.now) {}
 
-  add(committed: readonly Committed[]): void {
-    for (const { events, counted } of committed) {
+  /** Adds the events of appends, in log order. */
+  add(appends: readonly (readonly StoredEvent[])[]): void {
+    for (const events of appends) {
       const { position: first, stream } = events[0]!;
       if (this.last !== undefined && first <= this.last) continue;
       if (this.last !== undefined && first !== this.last + 1n) this.clear();
       this.after ??= first - 1n;
       this.last = events.at(-1)!.position;
       if (categoryOf(stream) === FRAMES) continue;
-      for (const event of events) this.push(event);
-      if (counted) this.counted.add(stream);
+      for (const event of events) {
+        this.log.push(event);
+        this.bytes += sizeOf(event);
+      }
     }
     this.trim();
-  }
-
-  /** The events after a revision, if they are held. */
-  ofStream(stream: string, after: number): StreamPage | undefined {
-    const tail = this.streams.get(stream);
-    if (!tail || this.counted.has(stream)) return undefined;
-    const skip = after + 1 - tail[0]!.revision;
-    if (skip < 0 || skip >= tail.length || this.isOld(tail[skip]!)) return undefined;
-    const events = tail.slice(skip, skip + PAGE_EVENTS_MAX);
-    return { events, more: skip + events.length < tail.length };
   }
 
   /** The page after a position, if it is held. */
@@ -63,45 +51,19 @@ export class RecentEvents {
     };
   }
 
-  /** Drops a stream whose bounds have changed. */
-  forget(stream: string): void {
-    this.streams.delete(stream);
-  }
-
-  private push(event: StoredEvent): void {
-    this.log.push(event);
-    this.bytes += sizeOf(event);
-    const tail = this.streams.get(event.stream);
-    if (tail && tail.at(-1)!.revision + 1 === event.revision) tail.push(event);
-    else this.streams.set(event.stream, [event]);
-  }
-
   private trim(): void {
     let dropped = 0;
     while (dropped < this.log.length && (this.bytes > RECENT_BYTES_MAX || this.isOld(this.log[dropped]!))) {
       const event = this.log[dropped++]!;
       this.after = event.position;
       this.bytes -= sizeOf(event);
-      this.dropFromStream(event);
     }
     if (dropped > 0) this.log.splice(0, dropped);
-  }
-
-  private dropFromStream({ stream, revision }: StoredEvent): void {
-    const tail = this.streams.get(stream);
-    if (tail?.[0]?.revision !== revision) return;
-    if (tail.length > 1) tail.shift();
-    else {
-      this.streams.delete(stream);
-      this.counted.delete(stream);
-    }
   }
 
   private clear(): void {
     this.log = [];
     this.after = this.last = undefined;
-    this.streams.clear();
-    this.counted.clear();
     this.bytes = 0;
   }
 
