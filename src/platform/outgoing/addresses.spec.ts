@@ -12,6 +12,9 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   'loop6.attacker.example': ['::1'],
   'lan.attacker.example': ['10.0.0.8'],
   'metadata.attacker.example': ['169.254.169.254'],
+  'metadata6.attacker.example': ['fd00:ec2::254'],
+  'metadata-alibaba.attacker.example': ['100.100.100.200'],
+  'metadata-azure.attacker.example': ['168.63.129.16'],
   'mapped.attacker.example': ['::ffff:169.254.169.254'],
   'zone.attacker.example': ['fe80::1%eth0'],
   'mixed.attacker.example': ['93.184.215.14', '127.0.0.1'],
@@ -54,6 +57,7 @@ const REFUSED: readonly string[] = [
   'http://169.254.169.254/latest/meta-data/',
   'http://0xa9fea9fe/',
   'http://100.64.0.1/',
+  'http://168.63.129.16/machine?comp=goalstate',
   'http://192.0.0.8/',
   'http://192.0.2.1/',
   'http://192.88.99.1/',
@@ -101,6 +105,7 @@ const REFUSED: readonly string[] = [
   'http://loop6.attacker.example/',
   'http://lan.attacker.example/',
   'http://metadata.attacker.example/',
+  'http://metadata-azure.attacker.example/',
   'http://mapped.attacker.example/',
   'http://zone.attacker.example/',
   'http://mixed.attacker.example/',
@@ -227,6 +232,9 @@ describe('private hosts that the operator allows', () => {
     ['lan.attacker.example', 'http://loop.attacker.example/'],
     // Whoever owns an allowed name does not thereby get the machine's own credentials.
     ['metadata.attacker.example', 'http://metadata.attacker.example/'],
+    ['metadata6.attacker.example', 'http://metadata6.attacker.example/'],
+    ['metadata-alibaba.attacker.example', 'http://metadata-alibaba.attacker.example/'],
+    ['metadata-azure.attacker.example', 'http://metadata-azure.attacker.example/'],
     ['10.0.0.0/8', 'file:///etc/passwd'],
   ])('%s does not allow %s', async (entry, url) => {
     await expect(allowing(entry).check(url)).rejects.toThrow(AddressRefused);
