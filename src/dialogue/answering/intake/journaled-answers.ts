@@ -16,7 +16,7 @@ import {
   type PauseType,
   type Usage,
 } from '../../conversation/conversation.events.js';
-import { countingTurnAt } from '../../conversation/turn.policy.js';
+import { EarlierTurns } from '../../conversation/earlier-turns.port.js';
 import { FrameTail } from '../../journal/frame-tail.js';
 import { MessageAccess } from '../../journal/message-access.js';
 import { type Frame, messageStream } from '../../journal/message.events.js';
@@ -43,6 +43,7 @@ export class JournaledAnswers extends Answers {
     private readonly limits: UsageLimits,
     private readonly conversations: ConversationQueries,
     private readonly access: MessageAccess,
+    private readonly earlierTurns: EarlierTurns,
   ) {
     super();
   }
@@ -109,9 +110,10 @@ export class JournaledAnswers extends Answers {
 
   async goingOnFrom({ conversationId, turnId }: TurnIds): Promise<'waits' | 'there' | readonly Exchange[]> {
     const stream = conversationStream(conversationId);
-    const { state } = await this.streams.fold(stream, conversation);
-    if (state.turns.get(turnId)?.status === 'paused') return 'waits';
-    if (countingTurnAt(state, state.nextIndex - 1)?.[0] === turnId) return 'there';
+    const known = await this.streams.fold(stream, conversation);
+    const { turns, nextIndex } = known.state;
+    if (turns.get(turnId)?.status === 'paused') return 'waits';
+    if ((await this.earlierTurns.at(known, nextIndex - 1))?.turnId === turnId) return 'there';
     const past = new PastExchanges(this.store, stream);
     for await (const event of newestFirst(this.store, stream, undefined)) {
       const exchange = past.add(event);
