@@ -21,7 +21,7 @@ const RUNS_OTHERS: ReadonlySet<string> = new Set(
   ].flatMap((line) => line.split(' ')),
 );
 
-/** Sub-commands that do the same. */
+/** Sub-commands that run the program or code in their arguments. */
 const SUBCOMMANDS_RUN_OTHERS: ReadonlySet<string> = new Set([
   ...['docker exec', 'docker run', 'go run', 'kubectl debug', 'kubectl exec', 'kubectl run', 'npm exec', 'npm x'],
   ...['pnpm dlx', 'pnpm exec', 'poetry run', 'uv run', 'yarn dlx', 'yarn exec'],
