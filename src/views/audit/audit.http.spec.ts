@@ -55,3 +55,9 @@ describe('the audit shows users what they have just done', () => {
     expect(await audit().trace(ann, 'c')).toMatchObject({ correlation_id: 'c', events: 1 });
   });
 });
+
+it('a trace whose events are purged while it is read is not found', async () => {
+  const queries = { page: () => Promise.resolve([]), correlationOf: () => Promise.resolve('c') };
+  const audit = new AuditController(queries as unknown as AuditLogQueries, new LateReadModel('audit-log'), new LastWrites());
+  await expect(audit.trace({ ...ann, roles: ['admin'] }, 'c')).rejects.toThrow('Not found');
+});

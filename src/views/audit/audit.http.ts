@@ -75,10 +75,11 @@ export class AuditController {
     if (!may(user, { does: 'see-all' }) && !isOwnTrace(events, await this.auditLog.actorsOf(user.cause.actor))) throw notFound();
     const shown = events.slice(0, TRACE_EVENTS_MAX);
     const [first] = shown;
+    if (!first) throw notFound();
     return {
       success: true,
       correlation_id: correlationId,
-      request: { actor: first!.actor, credential: first!.credential, at: first!.at.toISOString() },
+      request: { actor: first.actor, credential: first.credential, at: first.at.toISOString() },
       events: shown.length,
       truncated: events.length > shown.length || isCutOff(shown, correlationId),
       caused: traceOf(shown).map(nodeBody),
