@@ -113,6 +113,14 @@ describe('a stream', () => {
       nextExpectedRevision: 2n,
     });
     expect(await numbersIn(name)).toEqual([3]);
+    for (const [number, expectedRevision] of [
+      [4, 2n],
+      [5, 'any'],
+    ] as const) {
+      await client.deleteStream(name);
+      await client.appendToStream(name, numbered(number), { expectedRevision });
+      expect(await numbersIn(name)).toEqual([number]);
+    }
     await expect(client.deleteStream(stream(), { expectedRevision: 4n })).rejects.toMatchObject({
       type: 'wrong-expected-version',
     });

@@ -109,14 +109,14 @@ export class Log {
     const current = stream.records.length - 1;
     const wrong: Outcome = { kind: 'wrong', current: current < 0 ? undefined : current };
     const deleted = this.bounds(name).before === UNBOUNDED;
+    const write = () => (deleted ? this.revive(name, current + 1, events) : this.write(name, events));
     if (expected === 'stream_exists' && deleted) return { kind: 'deleted' };
     if (expected === 'stream_exists' && current < 0 && !this.hasMetadata(name)) return wrong;
-    if (expected === 'any' || expected === 'stream_exists')
-      return this.knownById(stream, events, wrong) ?? this.write(name, events);
-    if (expected === 'no_stream' && deleted) return this.revive(name, current + 1, events);
+    if (expected === 'any' || expected === 'stream_exists') return this.knownById(stream, events, wrong) ?? write();
+    if (expected === 'no_stream' && deleted) return write();
     const before = expected === 'no_stream' ? -1 : expected;
     if (before > current) return wrong;
-    if (before === current) return this.write(name, events);
+    if (before === current) return write();
     return this.knownByPlace(stream, before, events) ?? wrong;
   }
 
