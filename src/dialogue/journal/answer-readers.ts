@@ -13,8 +13,8 @@ import type { BegunReading } from './message-access.js';
 import type { FrameBatch } from './message-feed.js';
 
 /**
- * Notes that a signed-in user reads an answer to its end. This happens before the last frame is sent: a client that asks for its
- * conversations once it has that frame finds the answer there, and finds it read.
+ * Records that a signed-in user has read an answer to its end. It does so before it sends the last frame, so that a client that
+ * lists its conversations after that frame finds the answer, and finds it read.
  */
 @Injectable()
 export class AnswerReaders {
@@ -26,7 +26,7 @@ export class AnswerReaders {
     private readonly lastWrites: LastWrites,
   ) {}
 
-  /** The same frames. `begun`: what was read before of them, and of the conversation after that. */
+  /** Passes the frames through. `begun` is the part of the journal, and the conversation, that were already read. */
   async *noting(
     turn: TurnToRun,
     reader: SignedInUser,
@@ -40,7 +40,7 @@ export class AnswerReaders {
     }
   }
 
-  /** A mark that stays is no reason to keep an answer back. */
+  /** Records the end of the answer. A failure to do so leaves the mark and does not hold the answer back. */
   private async noteEnd(
     { conversationId, turnId }: TurnToRun,
     { userId, cause }: SignedInUser,

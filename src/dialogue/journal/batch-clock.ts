@@ -1,8 +1,8 @@
 import type { Timing } from '../../kernel/timing.js';
 
 /**
- * One timer for the journals of a process whose next batch waits: all that wait are written at the same moment, and so share a
- * commit. A journal that begins to wait may be written earlier than it would be alone, and never later than the timer it finds.
+ * A shared timer for the journals of a process with waiting batches. All batches are written at the same moment and share a commit.
+ * A journal may be written earlier than with its own timer, and never later.
  */
 export class BatchClock {
   private readonly waiting = new Set<() => void>();
@@ -14,7 +14,7 @@ export class BatchClock {
     return this.timing.elapsedMs();
   }
 
-  /** Calls back once, with all others that wait by then, after this time or earlier, unless the returned function is called before. */
+  /** Calls back once, together with all other waiting callers, after this time or earlier. The returned function cancels. */
   within(ms: number, work: () => void): () => void {
     this.waiting.add(work);
     if (!this.isRunning) {

@@ -11,8 +11,8 @@ import { JournalOptions } from './journal-options.js';
 import type { RetentionRule } from '../../work/retention/retention-rule.port.js';
 
 /**
- * Journals of answers. The store lets go of them by their age; here each is given that age once more, should it have been
- * sealed under another, and then it is stated that it has expired, for all of an hour together.
+ * Expires the journals of answers. The store deletes them by their maximum age. This rule sets the age again, in case a journal was
+ * sealed under another setting, and records the expiry, with one event for the journals of each hour.
  */
 @Injectable()
 export class ExpireJournals implements RetentionRule<OldOutput> {

@@ -8,8 +8,8 @@ import { type Begun, type FrameBatch, type FrameReading, type Follows, MessageFe
 import { following, TurnActivity } from './turn-activity.js';
 
 /**
- * Reads the frames of a turn after a revision (-1: from the first on), past and live, until its run ends or the reader is gone.
- * The live caller reads what a reconnecting one reads.
+ * Reads the stored and new frames of a turn after a revision (-1: all frames), until its run ends or the reader leaves. Live and
+ * reconnecting readers use the same code.
  */
 @Injectable()
 export class FrameTail {
@@ -24,7 +24,7 @@ export class FrameTail {
     return this.feed.expect(turnId);
   }
 
-  /** `reader`: the signed-in user who reads them, if any. `begun`: what of them has been read before. */
+  /** @param reader the signed-in user who reads, if any @param begun the part of the journal that was already read */
   tail(
     turn: TurnToRun,
     after: number,
@@ -36,7 +36,7 @@ export class FrameTail {
     return reader ? this.readers.noting(turn, reader, frames, begun) : frames;
   }
 
-  /** As `tail`, for one who may wait for long. */
+  /** As `tail`, for a reader that may wait for long. */
   reading(turn: TurnToRun, after: number, departure: Departure, reader?: SignedInUser, begun?: BegunReading): FrameReading {
     const reading = this.feed.reading(turn.turnId, after, ...this.following(turn, departure, begun));
     if (!reader) return reading;
@@ -55,7 +55,7 @@ export class FrameTail {
   }
 }
 
-/** Decides on the conversation as it was read after the first page, of a frame on that page; asks about every other. */
+/** Answers from the conversation that was read after the first page, for frames on that page. For later frames, it reads again. */
 const knowing =
   ({ journal, conversation }: BegunReading, turnId: string, asked: Follows): Follows =>
   (terminalId) =>

@@ -1,9 +1,9 @@
-/** What journals need to know of the configuration. */
+/** The configuration of journals. */
 export class JournalOptions {
   constructor(
-    /** False under a plain server, where the stream of a message answers 404. */
+    /** False under a plain HTTP server, where the stream of a message returns 404. */
     readonly isServed: boolean,
-    /** Streams this process has open at once, at most. */
+    /** Maximum number of open streams of this process. */
     readonly streamsMax: number,
     /** How long the frames of an answer are kept. */
     readonly retentionSeconds: number,

@@ -26,7 +26,7 @@ const RETENTION = [ExpireJournals];
 
 type AdditionParts = [EventStore, Streams, Commands, EarlierTurns, JournalOptions];
 
-/** The frames of answers: who writes and reads them, and how long they are kept. */
+/** Writes, reads and expires the journals of answers. */
 @Module({
   imports: [ConversationModule],
   controllers: [MessagesController],

@@ -13,24 +13,24 @@ import { FRAME_EVENT, type Frame, messageStream } from './message.events.js';
 import type { MessageDigest } from './message.policy.js';
 import type { FramePublisher } from './frame-publisher.port.js';
 
-/** Text frames that follow one another this closely share an append; any other frame, the text after it, and the first after a silence go at once. */
+/** Text frames within this time share an append. Other frames, the text after them, and the first text after a pause are written at once. */
 const BATCH_DELAY_MS = 5;
-/** A producer faster than the store waits once this many frames are not yet durable. */
+/** Maximum number of frames that are not durable yet. A producer that is faster than the store waits. */
 export const UNSAVED_FRAMES_MAX = 256;
-/** How long a run outlives an event store that does not answer. */
+/** How long a run continues while the event store does not answer. */
 export const RUN_PATIENCE_MS = 60_000;
 const BATCH_BYTES_MAX = APPEND_BYTES_MAX / 2;
 const FRAME_OVERHEAD_BYTES = 1024;
 
-/** Somebody else wrote to this journal: the run was taken for dead, and must not show anything any more. */
+/** Another writer has appended to this journal, because it considered this run lost. This run must not show any further frame. */
 export class JournalLost extends Error {
   override readonly name = 'JournalLost';
 }
 
-/** Writes that no worker is alive, in every process under this name. The writer of a run goes on behind such a notice. */
+/** The writer name, in every process, of the notice that no worker is alive. The writer of a run may continue after such a notice. */
 export const NO_WORKER_WRITER = 'no-worker-notice';
 
-/** Another writer of the journal has taken the turn over: this one stops. */
+/** Ends quietly if another writer has taken the journal over. */
 export async function unlessLost(work: Promise<void>): Promise<void> {
   try {
     await work;
@@ -41,20 +41,20 @@ export async function unlessLost(work: Promise<void>): Promise<void> {
 
 export type JournalOptions = Readonly<{
   messageId: string;
-  /** Where the journal ends now: the digest of what is there. */
+  /** The digest of the frames that the journal has now. */
   digest: MessageDigest;
-  /** Names the writer, so that a repeated append is distinguished from another writer's. */
+  /** The name of the writer, which distinguishes a repeated append from that of another writer. */
   writer: string;
-  /** Names who writes the very first frame, where that is not this writer alone. */
+  /** The shared writer name of the first frame, which any producer may write. */
   firstWriter?: string;
   metadata: string;
-  /** Metadata of the very first frame of the message, which says whose it is. */
+  /** The metadata of the first frame, which states who may read the message. */
   firstMetadata: string;
 }>;
 
 /**
- * Writes the frames of one run of a turn to the message's stream, in order and in group commits. A frame is published to
- * readers only when it is durable. One append is in flight at a time; while it is, frames gather for the next.
+ * Writes the frames of a run to the stream of the message, in order and in group commits. A frame is published to readers only after
+ * it is durable. One append is in progress at a time, and the next frames wait for the next append.
  */
 export class Journal {
   private readonly queue: string[] = [];
@@ -66,7 +66,7 @@ export class Journal {
   private readonly lostController = new AbortController();
   private roomWaiters: (() => void)[] = [];
   private wakeTimer: (() => void) | undefined;
-  /** What the stream is still to be bounded by. */
+  /** The bounds that the next append sets. */
   private bounds: Retention | undefined;
 
   constructor(
@@ -76,7 +76,7 @@ export class Journal {
     private readonly options: JournalOptions,
   ) {}
 
-  /** Aborts when the journal cannot be written any more; its reason says why. */
+  /** Aborts, with the reason, when the journal can no longer be written. */
   get lost(): AbortSignal {
     return this.lostController.signal;
   }
@@ -94,7 +94,7 @@ export class Journal {
     this.writing ??= this.drain();
   }
 
-  /** Resolves when few enough frames wait that another may be written. @throws JournalLost, StoreUnavailable */
+  /** Resolves when another frame may be written. @throws JournalLost, StoreUnavailable */
   async room(): Promise<void> {
     while (this.queue.length >= UNSAVED_FRAMES_MAX && !this.failure) {
       await new Promise<void>((resolve) => this.roomWaiters.push(resolve));
@@ -102,14 +102,14 @@ export class Journal {
     if (this.failure) throw this.failure;
   }
 
-  /** Resolves when everything written so far is durable. @throws JournalLost, StoreUnavailable */
+  /** Resolves when all frames written so far are durable. @throws JournalLost, StoreUnavailable */
   async flush(): Promise<void> {
     this.hurry();
     while (this.writing) await this.writing;
     if (this.failure) throw this.failure;
   }
 
-  /** As `flush`, and the journal is bounded from then on, together with its last frames where any are to be written yet. */
+  /** As `flush`, and sets the bounds of the journal, in the append of its last frames if there is one. */
   async end(bounds: Retention): Promise<void> {
     this.bounds = bounds;
     await this.flush();
@@ -135,7 +135,7 @@ export class Journal {
       }
       for (const resume of this.roomWaiters.splice(0)) resume();
     }
-    // In the step that found nothing left: a frame of the next step begins anew.
+    // In the same step that found the queue empty, so that a later frame starts a new write.
     this.writing = undefined;
   }
 
@@ -174,8 +174,8 @@ export class Journal {
   }
 
   /**
-   * Goes on behind the notice that no worker is alive, which may come between any worker's decision and its first frame.
-   * Answers how many of its own frames stand before that notice; undefined when anything else was written here.
+   * Continues after the notice that no worker is alive, which may be written between a worker's claim and its first frame. Returns the
+   * number of own frames before the notice; undefined if the journal holds anything else.
    */
   private async adopt(own: readonly NewEvent[]): Promise<number | undefined> {
     const { messageId, digest } = this.options;

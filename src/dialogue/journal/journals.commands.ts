@@ -6,7 +6,7 @@ import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { expireJournals, journals } from './journals.decider.js';
 import { type Hour, journalsStream } from './journals.events.js';
 
-/** Journals that were sealed in an hour are kept no longer. */
+/** Records the expiry of journals that were sealed in one hour. */
 export class ExpireJournalsOf extends Command {
   constructor(
     readonly hour: Hour,

@@ -3,7 +3,7 @@ import type { Aggregate } from '../../kernel/event-sourcing/streams.js';
 import { journalsCodec } from './journals.codec.js';
 import type { Hour, JournalsEvent } from './journals.events.js';
 
-/** Which of the journals of an hour have expired. */
+/** The expired journals of an hour. */
 export type Journals = Readonly<{ expired: ReadonlySet<string> }>;
 
 export const journals: Aggregate<Journals, JournalsEvent> = {
@@ -12,7 +12,7 @@ export const journals: Aggregate<Journals, JournalsEvent> = {
   codec: journalsCodec,
 };
 
-/** Each expires once. */
+/** Records journals as expired, each once. */
 export const expireJournals =
   (sealedIn: Hour, turnIds: readonly string[], now: Date): Decision<Journals, JournalsEvent> =>
   ({ expired }) => {

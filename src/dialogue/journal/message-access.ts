@@ -15,10 +15,10 @@ import { type Folded, Streams } from '../../kernel/event-sourcing/streams.js';
 
 const notFound = () => new Rejection('message-not-found', 'Not found');
 
-/** A message that the caller may read. `expired`: its journal is past its retention; the conversation still has the answer. */
+/** A message that the caller may read. `expired`: its journal is past its retention, but the conversation still has the answer. */
 export type ReadableMessage = Readonly<{ messageId: string; conversationId: string; expired: boolean }>;
 
-/** What was read of a message while its access was decided: its journal's first page, and its conversation as it was after that. */
+/** What the access check has read: the first page of the journal, and the conversation after that. */
 export type BegunReading = Readonly<{ journal: OpenedJournal; conversation: Folded<Conversation> }>;
 
 export type OpenedMessage = ReadableMessage & Readonly<{ begun?: BegunReading }>;
@@ -26,9 +26,8 @@ export type OpenedMessage = ReadableMessage & Readonly<{ begun?: BegunReading }>
 type Found = Readonly<{ conversationId: string; expired: boolean; askedWith: string | undefined }>;
 
 /**
- * Who may read and stop a message: those to whom its conversation belongs. An unknown message and somebody else's look the same.
- * Decided on the conversation that the journal's own first frame names, so that a reader can be let in before any read model
- * knows of the message.
+ * Decides who may read and stop a message: the parties of its conversation. An unknown message and one of another user get the same
+ * error. The first frame of the journal names the conversation, so a reader is admitted before any read model has the message.
  */
 @Injectable()
 export class MessageAccess {
@@ -47,14 +46,14 @@ export class MessageAccess {
     return { messageId, conversationId, expired };
   }
 
-  /** Of what was asked in a conversation, with this token where it was a token. @throws Rejection message-not-found */
+  /** Checks access to a message of a conversation that was asked with this token, if any. @throws Rejection message-not-found */
   async requireReadable(conversationId: string, askedWith: string | undefined, caller: Caller): Promise<void> {
     const { state } = await this.streams.fold(conversationStream(conversationId), conversation);
     requireAccess(caller, { does: 'replay', conversation: state, askedWith }, notFound);
     if (state.status === 'deleted') throw notFound();
   }
 
-  /** As `readable`, for those who read the message from its first frame on. */
+  /** As `readable`, for readers that start at the first frame. */
   async opened(messageId: string, identity: Identity): Promise<OpenedMessage> {
     let journal: OpenedJournal | undefined;
     try {
@@ -76,21 +75,21 @@ export class MessageAccess {
     if (!isId(messageId)) throw notFound();
     const found = foundIn(await metadataOf(messageId)) ?? (await this.fromReadModel(messageId));
     if (!found) throw notFound();
-    // After the frame was read: what the conversation says is never older than what is shown.
+    // Read after the frame, so that the conversation is at least as new as the shown frames.
     const folded = await this.streams.fold(conversationStream(found.conversationId), conversation);
     requireAccess(caller, { does: 'replay', conversation: folded.state, askedWith: found.askedWith }, notFound);
     if (folded.state.status === 'deleted') throw notFound();
     return { ...found, folded };
   }
 
-  /** The read model does not say which token a question was asked with: to a restricted one an expired journal is gone. */
+  /** Finds an expired message. The read model does not have the token of a question, so a restricted token cannot read it. */
   private async fromReadModel(messageId: string): Promise<Found | undefined> {
     const found = await this.conversations.conversationOf(messageId);
     return found && { ...found, askedWith: undefined };
   }
 }
 
-/** By the metadata of the first frame, where that is kept. */
+/** Finds a message by the metadata of its first frame, if that is kept. */
 function foundIn(metadata: string | undefined): Found | undefined {
   if (metadata === undefined) return undefined;
   const { conversationId, accessTokenId: askedWith } = JSON.parse(metadata) as JournalAccess;

@@ -16,12 +16,12 @@ import type { Following } from './turn-activity.js';
 import { renderFrames } from './message.policy.js';
 import { type Delivery, Seen, seenByAll, STORE_RETRY_MS, Topics } from '../../kernel/topics.js';
 
-/** What a reader keeps of frames that came while it was busy; past it the reader goes back to the log. */
+/** Maximum bytes of new frames that are buffered for a busy reader. Beyond it, the reader reads from the log again. */
 export const READER_BUFFER_BYTES_MAX = 256 * 1024;
-/** A reader is sent at most about this much at once. */
+/** Approximate maximum size of a batch for a reader. */
 const BATCH_CHARACTERS_MAX = 48 * 1024;
 
-/** Consecutive frames of a message, ready for the wire. */
+/** Consecutive rendered frames of a message. */
 export type FrameBatch = Readonly<{ first: number; last: number; text: string; terminal: boolean; data: readonly string[] }>;
 
 const batchOf = (first: number, data: readonly string[]): FrameBatch => ({
@@ -32,7 +32,7 @@ const batchOf = (first: number, data: readonly string[]): FrameBatch => ({
   data,
 });
 
-/** Frames from the log in pieces that a slow reader can be seen to take. */
+/** Splits frames of the log into batches, so that the progress of a slow reader is visible. */
 function* batchesOf(first: number, data: readonly string[]): Generator<FrameBatch> {
   let from = 0;
   let characters = 0;
@@ -47,22 +47,22 @@ function* batchesOf(first: number, data: readonly string[]): Generator<FrameBatc
 
 const subjectOf = (messageId: string): string => `message.${messageId}`;
 
-/** A reader that was expected does not come for longer than its caller takes to begin reading. */
+/** How long an expected reader is kept. Its caller starts reading sooner. */
 export const EXPECTED_READER_MS = 10_000;
 
-/** What one reader has been offered and has not taken yet. */
+/** A reader, and the batches that it was offered and has not taken. */
 class Reader {
   private offered: FrameBatch[] = [];
   private offeredBytes = 0;
   private mustLook = false;
   private onMore: (() => void) | undefined;
   readonly seen = new Seen();
-  /** Set while it waits for what comes after the end of a run, which may be called off without a word. */
+  /** Set while it waits for a run after the end of another one, which may never start. */
   waitsPastEnd = false;
-  /** Aborts when it goes. */
+  /** Aborts when the reader leaves. */
   departure: Departure | undefined;
 
-  /** `next`: the frame it wants. */
+  /** @param next the id of the next frame to read */
   constructor(public next: number) {}
 
   offer(batch: FrameBatch): void {
@@ -90,7 +90,7 @@ class Reader {
     return this.departure?.aborted === true;
   }
 
-  /** The offered batch that begins with the frame it wants, `log` when only the log can tell, undefined when nothing has come. */
+  /** The offered batch that starts with the next frame; `log` if the reader must read the log; undefined if nothing has arrived. */
   take(): FrameBatch | 'log' | undefined {
     for (;;) {
       if (this.mustLook) return 'log';
@@ -102,13 +102,13 @@ class Reader {
     }
   }
 
-  /** Calls back once, as soon as there may be something to take or it has gone. */
+  /** Calls back once, when the reader may take something or has left. */
   whenMore(onMore: () => void): void {
     this.onMore = onMore;
     if (this.mustLook || this.offered.length > 0 || this.isGone) this.stir();
   }
 
-  /** Also called when it goes. One listener serves all its waits: one for each would cost as much as a frame. */
+  /** Wakes the reader; also called when it leaves. One listener serves all waits, because one for each would cost as much as a frame. */
   readonly stir = (): void => {
     const { onMore } = this;
     this.onMore = undefined;
@@ -118,7 +118,7 @@ class Reader {
 
 type ExpectedReader = Readonly<{ reader: Reader; leave: () => void; cancel: () => void }>;
 
-/** What a signal carries is rendered once for all; one that only says that there is something sends them to the log. */
+/** Offers the frames of a signal, rendered once, to all readers. A signal without frames makes them read the log. */
 function offerSignalled(readers: ReadonlySet<Reader>, payload: string): void {
   const [first, ...data] = payload.split('\n');
   const batch = data.length > 0 ? batchOf(Number(first), data) : undefined;
@@ -128,23 +128,23 @@ function offerSignalled(readers: ReadonlySet<Reader>, payload: string): void {
   }
 }
 
-/** What comes for a message whose journal ends with a terminal frame, that of this id. */
+/** Tells what follows a terminal frame at the end of a journal. */
 export type Follows = (terminalId: number) => Promise<Following>;
 
-/** What of a journal has been read before its reader begins, and what follows it as far as is known from that. */
+/** The part of a journal that was read before the reader starts, and what follows it. */
 export type Begun = Readonly<{ pages: AsyncIterable<StoredTexts>; follows: Follows }>;
 
-/** One reader's way through a message. It goes as far as there is something; while it waits for more, nothing of it runs. */
+/** The progress of a reader through a message. While it waits for frames, none of its code runs. */
 export type FrameReading = Readonly<{
-  /** What has come since the last time. Who does not take all of it leaves. */
+  /** The frames since the last call. A reader that does not take all of them leaves. */
   available: () => AsyncIterable<FrameBatch>;
-  /** Calls back once there may be more; false when there will be nothing more. */
+  /** Calls back once there may be more frames. False if there will be none. */
   whenMore: (onMore: () => void) => boolean;
 }>;
 
 /**
- * The frames of messages, past and live, as one thing: `POST /stream` reads a message from the start, a reconnect from its
- * cursor, both here. The log is the only source of truth; signals save looking at it.
+ * Reads the stored and new frames of messages. `POST /stream` reads a message from the start, and a reconnecting client reads from
+ * its cursor, both by this code. The log is the only source of truth; signals reduce polling.
  */
 @Injectable()
 export class MessageFeed implements FramePublisher {
@@ -178,8 +178,8 @@ export class MessageFeed implements FramePublisher {
   }
 
   /**
-   * Whoever reads this message from its start first was there before its first frame, and needs no look at the log. For one whose
-   * frames are about to be written by this process; until it is read, or the returned function is called.
+   * Announces the first reader of a message whose frames this process is about to write. The reader receives all frames by signals and
+   * does not read the log. The returned function withdraws the announcement.
    */
   expect(messageId: string): () => void {
     const reader = new Reader(0);
@@ -192,7 +192,7 @@ export class MessageFeed implements FramePublisher {
     return forget;
   }
 
-  /** The frames after a revision, then those to come, up to the frame that ends the run; ends quietly when aborted. */
+  /** The stored and new frames after a revision, up to the terminal frame of the run. Ends without an error when aborted. */
   async *tail(
     messageId: string,
     after: number,
@@ -205,7 +205,7 @@ export class MessageFeed implements FramePublisher {
     while (await new Promise<boolean>((resolve) => reading.whenMore(() => resolve(true)) || resolve(false)));
   }
 
-  /** As `tail`, for one who may wait for long. */
+  /** As `tail`, for a reader that may wait for long. */
   reading(messageId: string, after: number, follows: Follows, departure: Departure, begun?: Begun): FrameReading {
     const awaited = after < 0 ? this.taken(messageId) : undefined;
     const reader = awaited?.reader ?? new Reader(after + 1);
@@ -219,7 +219,7 @@ export class MessageFeed implements FramePublisher {
     });
   }
 
-  /** The reader that is expected of a message, once; `reader`: unless it is another by now. */
+  /** Takes the expected reader of a message, once. With `reader`, only if it is this one. */
   private taken(messageId: string, reader?: Reader): ExpectedReader | undefined {
     const expected = this.expected.get(messageId);
     if (!expected || (reader && expected.reader !== reader)) return undefined;
@@ -228,7 +228,7 @@ export class MessageFeed implements FramePublisher {
     return expected;
   }
 
-  /** The frames that are there. Answers whether nothing more comes for the reader. */
+  /** Reads the stored frames. Returns whether the reader is done. */
   private async *fromLog(
     messageId: string,
     reader: Reader,
@@ -239,7 +239,7 @@ export class MessageFeed implements FramePublisher {
     try {
       let last: FrameBatch | undefined;
       for await (const { first, texts } of pages) {
-        // The next frames are no longer kept: a reader gets that answer when it returns, and never a stream with a gap.
+        // The next frames are no longer kept. The reader never gets a stream with a gap; it learns of the loss when it reconnects.
         if (first > reader.next) return true;
         reader.seen.upTo(first + texts.length - 1);
         for (last of batchesOf(first, texts)) {
@@ -260,7 +260,7 @@ export class MessageFeed implements FramePublisher {
     }
   }
 
-  /** Whether the frame that the reader wants was there. What comes while that is asked is there still. */
+  /** Whether the reader's next frame existed and was deleted. Frames that are written during the check still exist. */
   private async isNoLongerKept(messageId: string, { next }: Reader): Promise<boolean> {
     const stream = messageStream(messageId);
     const end = await this.store.lastRevision(stream);
@@ -269,7 +269,7 @@ export class MessageFeed implements FramePublisher {
     return true;
   }
 
-  /** The id of the terminal frame at the very end of the journal, when nothing comes after a cursor (which may lie past that end). */
+  /** The id of the terminal frame at the end of the journal, if no frame follows the cursor. The cursor may be past the end. */
   private async terminalIdUpTo(messageId: string, { next, seen }: Reader): Promise<number | undefined> {
     if (next === 0) return undefined;
     const last = await this.lastFrame(messageId);
@@ -283,7 +283,7 @@ export class MessageFeed implements FramePublisher {
     if (coming !== 'what-is-written') return coming === 'nothing';
     const last = await this.lastFrame(messageId);
     if (last === undefined || last.revision < reader.next) return true;
-    // It is read like what comes: nothing of it may have been signalled to this reader.
+    // The reader reads it from the log, because it may have missed the signals.
     reader.look();
     return false;
   }
@@ -293,10 +293,10 @@ export class MessageFeed implements FramePublisher {
   }
 }
 
-/** Where a reader gets its frames. */
+/** The sources of a reader's frames. */
 type Frames = Readonly<{
   join: () => () => void;
-  /** Those that are there. They answer whether nothing more comes. */
+  /** The stored frames. They return whether the reader is done. */
   begun: (begun: Begun) => AsyncGenerator<FrameBatch, boolean>;
   rest: () => AsyncGenerator<FrameBatch, boolean>;
 }>;
@@ -325,11 +325,11 @@ class Reading implements FrameReading {
     return !this.isOver;
   }
 
-  /** Answers whether there may be more. */
+  /** Yields the frames so far. Returns whether more may follow. */
   private async *upToNow(): AsyncGenerator<FrameBatch, boolean> {
     const { reader, frames, begun } = this;
     this.begun = undefined;
-    // Most who read an answer from its start come after its end, and need no signals.
+    // Most readers that start at the first frame arrive after the end of the answer and need no signals.
     if (begun && (yield* frames.begun(begun))) return false;
     if (!this.leave) {
       this.leave = frames.join();

@@ -1,10 +1,10 @@
 import type { PauseType, Source, StoppedByGuardrail, TurnId } from '../conversation/conversation.events.js';
 import type { ToolCallRecord } from '../conversation/tool-call.policy.js';
 
-/** A call that waits for a decision or for the result of the client's own code. */
+/** A tool call that waits for a decision or for the client's result. */
 export type PendingToolCall = Readonly<{
   call_id: string;
-  /** What the model calls the action; clients know it under both names. */
+  /** The model's name of the action, under the two names that clients use. */
   name: string;
   llm_name: string;
   tool_name: string;
@@ -20,7 +20,7 @@ export type ResearchPlan = Readonly<{
   complexity: 'simple' | 'moderate' | 'complex';
 }>;
 
-/** Steps are counted from 1; `elapsed_seconds` and `tokens_used` come with the synthesis. */
+/** Steps are counted from 1. `elapsed_seconds` and `tokens_used` are sent with the synthesis. */
 export type ResearchProgress = Readonly<{
   status: 'planning' | 'researching' | 'complete' | 'synthesizing';
   step?: number;
@@ -30,7 +30,7 @@ export type ResearchProgress = Readonly<{
   tokens_used?: number;
 }>;
 
-/** A node of a workflow begins, or has ended. `state_delta` holds the variables that it changed. */
+/** A workflow node started or ended. `state_delta` has the variables that it changed. */
 export type WorkflowStepFrame = Readonly<
   { type: 'workflow_step'; node_id: string; node_type: string; node_title: string } & (
     | { status: 'running' }
@@ -40,8 +40,8 @@ export type WorkflowStepFrame = Readonly<
 >;
 
 /**
- * What a client is shown of an answer, in order. Each is stored once, as the JSON text of its `data:` line, and its
- * revision in the message's stream is its `id:`. A type of ours never carries a top-level `answer`: old widgets append it.
+ * A record of an answer as clients see it. It is stored once, as the JSON text of its `data:` line, and its revision in the stream
+ * of the message is its `id:`. Additional types never have a top-level field `answer`, because old widgets would append it.
  */
 export type Frame =
   | { type: 'message_id'; message_id: string; conversation_id: string | null; request_id: string }
@@ -62,39 +62,39 @@ export type Frame =
   | { type: 'id'; id: string }
   | { type: 'end' };
 
-/** The type under which every frame is stored: the journal holds nothing else. */
+/** The event type of all frames. A journal holds no other events. */
 export const FRAME_EVENT = 'FrameJournaled';
 
-/** A turn by its ids. */
+/** The ids of a turn. */
 export type TurnToRun = Readonly<{ conversationId: string; turnId: TurnId }>;
 
 export const messageStream = (id: TurnId): string => `message-${id}`;
 
-/** The code of the last frame of a turn that its user stopped, and of one whose producer died. */
+/** The codes of the last frame: of a turn that its user stopped, and of one whose producer was lost. */
 export const STOPPED = 'stopped';
 export const INTERRUPTED = 'interrupted';
-/** The code of the error after which an answer is not shown because a guardrail has stopped it. */
+/** The error code of an answer that a guardrail has stopped. */
 export const GUARDRAIL = 'guardrail';
 
-/** Whether a run of the turn ends with this frame, judged by its stored text. For most frames the first bytes decide. */
+/** Whether a run ends with this frame, given its stored text. For most frames, the first bytes decide. */
 export function isTerminal(data: string): boolean {
   if (data === '{"type":"end"}') return true;
   if (!data.startsWith('{"type":"error"')) return false;
   return (JSON.parse(data) as { code?: string }).code === STOPPED;
 }
 
-/** What is said of an answer that the model did not bring to its end: it had no tokens left. */
+/** The notice of an answer that the model did not finish because it reached its token limit. */
 export const CUT_OFF_NOTICE = 'The model reached its limit of tokens, so the answer is cut off.';
 
 /**
- * What a journal says of itself beside its first frame. Who may read it is decided on the conversation that it names; the rest
- * is for older programs, which decide on the journal alone.
+ * The metadata of a journal's first frame. Access is decided on the named conversation. The other fields are for older versions of
+ * the program, which decide on the journal alone.
  */
 export type JournalAccess = Readonly<{
   conversationId: string;
   ownerId: string;
   agentKeyId: string | null;
   agentId: string | null;
-  /** The personal access token that the question was asked with. */
+  /** The personal access token of the question. */
   accessTokenId?: string;
 }>;

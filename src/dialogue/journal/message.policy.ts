@@ -3,21 +3,21 @@ import type { AnswerParts, StoppedByGuardrail, TurnPaused } from '../conversatio
 import type { Frame, PendingToolCall } from './message.events.js';
 import { recordOf, withToolCalls } from '../conversation/tool-call.policy.js';
 
-/** What the frames of a message add up to: the same for the live caller, the poller and the recovery after a crash. */
+/** The state of a message, folded from its frames. Live callers, pollers and the recovery after a crash use it. */
 export type Message = Readonly<{
   parts: AnswerParts;
   schema: unknown;
   conversationId: string | null;
   requestId: string | null;
   error: { text: string; code: string | null } | null;
-  /** What stopped the answer, of which nothing is left then. */
+  /** The guardrail that stopped the answer, whose text is removed then. */
   guardrail: StoppedByGuardrail | null;
   notices: readonly string[];
-  /** What the turn waits for, when its run ended in a pause. */
+  /** The pending calls, if the run ended with a pause. */
   pending: readonly PendingToolCall[];
-  /** How often the stream has begun: once, and again after each pause. */
+  /** Number of runs: one, and one more after each pause. */
   runs: number;
-  /** The type of the last frame, null before the first. */
+  /** The type of the last frame; null before the first. */
   last: Frame['type'] | null;
 }>;
 
@@ -34,7 +34,7 @@ export const noMessage: Message = {
   last: null,
 };
 
-/** What is left of an answer that is taken back; its calls were made all the same. */
+/** The parts of a retracted answer. Its tool calls remain, because they were made. */
 export const RETRACTED = { answer: '', thought: '', sources: [], structured: false } as const;
 
 export function withFrame(message: Message, frame: Frame): Message {
@@ -80,21 +80,21 @@ export function withFrame(message: Message, frame: Frame): Message {
   }
 }
 
-/** The calls of a turn as it lists them, then those that it does not list because they wait. */
+/** The calls in the order of the turn's list, then the pending ones, which the list does not have. */
 const inOrderOf = (listed: AnswerParts['toolCalls'], known: AnswerParts['toolCalls']): AnswerParts['toolCalls'] =>
   withToolCalls(withToolCalls(listed, known), listed);
 
-/** A frame as it goes over the wire: its sequence number, its stored text, an empty line. */
+/** Renders a frame: its sequence number, its stored text, and an empty line. */
 const renderFrame = (revision: number, data: string): string => `id: ${revision}\ndata: ${data}\n\n`;
 
-/** Consecutive frames. */
+/** Renders consecutive frames. */
 export function renderFrames(first: number, data: readonly string[]): string {
   let text = '';
   for (let index = 0; index < data.length; index++) text += renderFrame(first + index, data[index]!);
   return text;
 }
 
-/** SHA-256 over the `id:` and `data:` lines of a message, each with its line feed, in order; the empty lines do not count. */
+/** SHA-256 over the `id:` and `data:` lines of a message in order, each with its line feed, without the empty lines. */
 export class MessageDigest {
   private readonly hash: Hash = createHash('sha256');
   frames = 0;
@@ -106,13 +106,13 @@ export class MessageDigest {
     this.lastId = revision;
   }
 
-  /** Of everything added so far; more may be added after. */
+  /** The digest so far. More lines may be added afterwards. */
   hex(): string {
     return this.hash.copy().digest('hex');
   }
 }
 
-/** The frames that show a pause and end its run, the same in every process. */
+/** The frames that end a run with a pause. They are equal in every process. */
 export function pauseFrames({ conversationId, calls, expiresAt, sources, toolCalls }: TurnPaused['data']): readonly Frame[] {
   const pending = calls.map(({ callId, name, toolName, actionName, arguments: args, pauseType }): PendingToolCall => ({
     call_id: callId,
@@ -135,5 +135,5 @@ export function pauseFrames({ conversationId, calls, expiresAt, sources, toolCal
   ];
 }
 
-/** How many frames a pause with so many calls shows at its end. */
+/** The number of frames at the end of a pause with this number of calls. */
 export const pauseFramesCount = (calls: number): number => calls + 5;

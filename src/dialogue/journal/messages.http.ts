@@ -18,7 +18,7 @@ import { TurnActivity } from './turn-activity.js';
 import { OptionalHeader, OptionalQuery, type Streamed } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
 
-/** Answers as they are being written, and again afterwards: the same bytes each time. */
+/** Routes that read answers, while they are written and later, with the same bytes. */
 @ApiTags('Messages')
 @Controller('api/messages/:messageId')
 export class MessagesController {
@@ -32,7 +32,7 @@ export class MessagesController {
     private readonly options: JournalOptions,
   ) {}
 
-  /** The frames after the last one the client has, then those to come. */
+  /** Streams the frames after the last one that the client has, and new frames. */
   @ApiOperation({ summary: 'Resume or replay the stream of an answer (Server-Sent Events)' })
   @OptionalHeader('Last-Event-ID')
   @OptionalQuery('last_event_id')
@@ -65,7 +65,7 @@ export class MessagesController {
     }
   }
 
-  /** What the message adds up to so far, for clients that poll after a reload. */
+  /** The state of a message, for clients that poll after a reload. */
   @ApiOperation({ summary: 'The state of an answer, for polling' })
   @Access({ for: 'caller', action: 'read', of: 'messages', scopes: ['conversations:read', 'chat:run'], links: 'too' })
   @Get('tail')
@@ -86,7 +86,7 @@ export class MessagesController {
     };
   }
 
-  /** Proof of what was shown: two readers who got the same bytes get the same digest. */
+  /** The digest of the shown frames. Readers that got the same bytes get the same digest. */
   @ApiOperation({ summary: 'SHA-256 over the id: and data: lines of an answer' })
   @Access({ for: 'caller', action: 'read', of: 'messages', scopes: ['conversations:read', 'chat:run'], links: 'too' })
   @Get('digest')
@@ -129,7 +129,7 @@ export class MessagesController {
 
 const expired = () => new Rejection('journal-expired', 'The events of this message are no longer kept; read the conversation.');
 
-/** A cursor names the last frame the client has, -1 stands for none; past all ends one is as good as another. @throws Rejection invalid-request */
+/** Parses a cursor: the id of the last frame that the client has, or -1. Cursors past the end are equivalent. @throws Rejection invalid-request */
 export function cursorOf(given: unknown): number {
   if (given === undefined) return -1;
   if (typeof given !== 'string' || !/^\d+$/.test(given.trim()))
@@ -137,7 +137,7 @@ export function cursorOf(given: unknown): number {
   return Math.min(Number(given), REVISION_MAX - 1);
 }
 
-/** The words that clients of the polling route know. A paused message is one that streams, until it is resumed or expires. */
+/** The status for polling clients. A paused message counts as streaming, until it is resumed or expires. */
 export function statusOf(message: Message): 'pending' | 'streaming' | 'complete' | 'failed' {
   if (message.pending.length > 0) return 'streaming';
   if (message.last === 'end') return message.error ? 'failed' : 'complete';

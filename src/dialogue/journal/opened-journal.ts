@@ -2,7 +2,7 @@ import type { EventStore, StoredTexts } from '../../kernel/event-sourcing/event-
 import type { TurnId } from '../conversation/conversation.events.js';
 import { messageStream } from './message.events.js';
 
-/** A journal whose first page has been read: whoever reads on gets that page first, and every other lets the rest go. */
+/** A journal whose first page was read. Its reader gets that page first; without a reader, the rest is closed. */
 export class OpenedJournal implements AsyncIterable<StoredTexts> {
   private constructor(
     readonly first: StoredTexts,
@@ -13,7 +13,7 @@ export class OpenedJournal implements AsyncIterable<StoredTexts> {
     return this.first.first + this.first.texts.length - 1;
   }
 
-  /** Undefined where nothing of it is kept. */
+  /** Reads the first page; undefined if no frame is kept. */
   static async open(store: EventStore, messageId: TurnId): Promise<OpenedJournal | undefined> {
     const rest = store.readTexts(messageStream(messageId))[Symbol.asyncIterator]();
     const page = await rest.next();

@@ -1,7 +1,7 @@
 import type { OpenedStream } from '../../platform/http/sse.js';
 import type { FrameReading } from './message-feed.js';
 
-/** Sends frames to one reader as they come, as fast as it takes them, then closes. Resolves when it has sent what there is. */
+/** Sends frames to a reader as fast as it accepts them, and then closes the stream. Resolves after the frames so far are sent. */
 export async function pump(reading: FrameReading, sse: OpenedStream, sentBefore = 0): Promise<void> {
   let sent = sentBefore;
   for await (const batch of reading.available()) {

@@ -16,14 +16,14 @@ import { append } from '../conversation/additions.decider.js';
 import { type AddedTurn, TurnAdditions } from '../conversation/additions.port.js';
 import type { Conversation } from '../conversation/turn.policy.js';
 
-/** Frames share an append up to about this size. */
+/** Approximate maximum size of an append of several frames. */
 const BATCH_BYTES_MAX = APPEND_BYTES_MAX / 2;
 
 /**
- * Adds turns to the log. In this order: (1) the conversation decides whether it takes the turn; (2) the journal gets its
- * retention; (3) the missing frames are written; (4) the turn is appended, with the digest of the journal. A crash after any step
- * repeats all of them: frames that exist stay as they are, and a turn that was appended is left alone. A conversation that is
- * deleted before (4) leaves a journal that cannot be read and that its retention deletes.
+ * Adds turns to the log in four steps: (1) the conversation decides whether it accepts the turn; (2) the journal gets its
+ * retention; (3) the missing frames are written; (4) the turn is appended with the digest of the journal. After a crash all steps
+ * are repeated: existing frames are kept, and an appended turn is not changed. If the conversation is deleted before (4), the
+ * journal cannot be read, and its retention deletes it.
  */
 export class StoredTurnAdditions extends TurnAdditions {
   constructor(
@@ -51,7 +51,7 @@ export class StoredTurnAdditions extends TurnAdditions {
   private async show(added: AddedTurn, cause: Cause): Promise<Shown> {
     const stream = messageStream(added.turnId);
     await this.store.setRetention(stream, { maxAgeSeconds: this.retentionSeconds });
-    // Another process that adds the same turn writes the same frames: read again what is missing.
+    // Another process may add the same turn with the same frames, so the missing frames are determined again.
     await this.streams.race(stream, async () => {
       const { lastId } = await this.shown(stream);
       let last = lastId;
@@ -74,7 +74,7 @@ type Shown = Readonly<{ lastId: number; frames: number; sha256: string }>;
 
 const NOTHING_SHOWN: Shown = { lastId: -1, frames: 0, sha256: '' };
 
-/** What is shown of such a turn: what would have been, had it been asked here. */
+/** The frames of an added turn. They equal those of a turn that was asked in the conversation. */
 function framesOf({ conversationId, turnId, parts }: AddedTurn, { correlationId }: Cause): readonly Frame[] {
   const { answer, thought, sources, toolCalls, structured } = parts;
   return [

@@ -5,22 +5,22 @@ import { conversationStream } from '../conversation/conversation.events.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 
 /**
- * What comes after a terminal frame. `what-is-written`: nothing that is not in the journal by now; the turn may have gone on to its
- * very end since the frame was read.
+ * What follows a terminal frame. `what-is-written`: only frames that the journal already has, because the turn may have continued to
+ * its end after the frame was read.
  */
 export type Following = 'more' | 'what-is-written' | 'nothing';
 
-/** What is to come for a message, decided on the conversation: a turn states its outcome before it shows its end. */
+/** Decides from the conversation what follows in a journal. A turn records its outcome before it shows its end. */
 @Injectable()
 export class TurnActivity {
   constructor(private readonly streams: Streams) {}
 
-  /** What comes after a terminal frame without anybody being asked. */
+  /** What follows a terminal frame without an action of a user. */
   async follows(conversationId: string, turnId: string, terminalId: number): Promise<Following> {
     return following((await this.read(conversationId, turnId)).state, turnId, terminalId);
   }
 
-  /** Whether no frames come after a terminal one, whatever anybody does. */
+  /** Whether no frame can follow a terminal frame. */
   async endsWith(conversationId: string, turnId: string, terminalId: number): Promise<boolean> {
     const { state, turn } = await this.read(conversationId, turnId);
     return turn === undefined || (isOver(state, turn) && !isEndOfPause(turn, terminalId));
@@ -32,19 +32,19 @@ export class TurnActivity {
   }
 }
 
-/** As `TurnActivity.follows`, by a conversation that was read after the terminal frame. */
+/** As `TurnActivity.follows`, for a conversation that was read after the terminal frame. */
 export function following({ status, turns }: Conversation, turnId: string, terminalId: number): Following {
   const turn = turns.get(turnId);
-  // A snapshot leaves out what is over, and with it whether that ever paused.
+  // A snapshot omits finished turns, and with them whether they paused.
   if (turn === undefined) return 'what-is-written';
   if (status === 'open') {
     if (isUnfinished(turn)) return 'more';
-    // Its readers do not wait with it.
+    // Readers do not wait while the turn is paused.
     if (turn.status === 'paused') return turn.pause !== null && terminalId < turn.pause.lastId ? 'more' : 'nothing';
     if (isEndOfPause(turn, terminalId) && !turn.sealed) return 'more';
   }
   return isEndOfPause(turn, terminalId) ? 'what-is-written' : 'nothing';
 }
 
-/** What was resumed, or ended after a pause, is shown further than the end of that pause. */
+/** Whether the frame ends a pause. A turn that was resumed or has ended shows further frames after it. */
 const isEndOfPause = ({ pause }: Turn, terminalId: number): boolean => pause !== null && terminalId <= pause.lastId;

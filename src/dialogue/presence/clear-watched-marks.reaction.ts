@@ -13,8 +13,8 @@ import { WatchedConversations } from './watched-conversations.js';
 type Arrived = Recorded<Extract<ConversationEvent, { type: 'TurnSealed' | 'TurnAppended' | 'BackgroundWorkNoted' }>>;
 
 /**
- * Clears the mark of what arrives in a conversation that its owner is looking at. (1) Asks who looks at it; (2) states that it was
- * opened, which says nothing where it was. A crash after either repeats both.
+ * Clears the marks of a conversation that its owner is viewing. It (1) looks the viewer up and (2) records that the conversation was
+ * opened, which does nothing if there is no mark. A crash repeats both steps.
  */
 @Injectable()
 export class ClearWatchedMarks implements Reaction<ConversationEvent> {
@@ -40,7 +40,7 @@ export class ClearWatchedMarks implements Reaction<ConversationEvent> {
     try {
       await this.commands.execute(new OpenConversation(conversationId, userId, causedBy(event, 'clear-watched-marks')));
     } catch (error) {
-      // It has been deleted meanwhile.
+      // The conversation was deleted meanwhile.
       if (!(error instanceof Rejection)) throw error;
     }
   }
@@ -49,7 +49,7 @@ export class ClearWatchedMarks implements Reaction<ConversationEvent> {
     try {
       return await this.watched.watcherOf(conversationId);
     } catch (error) {
-      // It stays marked until it is opened.
+      // The mark stays until the conversation is opened.
       if (error instanceof KeyValueUnavailable) return undefined;
       throw error;
     }

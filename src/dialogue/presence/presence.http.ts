@@ -34,7 +34,7 @@ const REPORTED = {
 
 type Report = Readonly<{ tabId: string; conversationId: string | null; isWatching: boolean }>;
 
-/** Which conversation a tab of the user's shows. */
+/** The route by which a tab reports the conversation that it shows. */
 @ApiTags('Notifications')
 @Controller('api')
 export class PresenceController {
@@ -57,7 +57,7 @@ export class PresenceController {
   @ApiOkResponse(REPORTED)
   async report(@CurrentUser() user: SignedInUser, @Body() body: unknown) {
     const { tabId, conversationId, isWatching } = reportIn(body);
-    // A tab shows a conversation as soon as it has begun.
+    // A tab may report a conversation right after it was started.
     if (conversationId !== null) await this.freshness.reached(['conversations'], this.lastWrites.of(user.userId));
     const shown = conversationId === null ? undefined : await this.conversations.beginningOf(conversationId);
     if (conversationId === null || !shown || !may(user, { does: 'join', conversation: shown }))
@@ -67,7 +67,7 @@ export class PresenceController {
   }
 }
 
-/** A beacon of a page that closes comes as plain text. @throws Rejection invalid-request */
+/** Parses a report. A beacon of a closing page is sent as plain text. @throws Rejection invalid-request */
 function reportIn(body: unknown): Report {
   const given = typeof body === 'string' ? parsed(body) : body;
   if (typeof given !== 'object' || given === null || Array.isArray(given))

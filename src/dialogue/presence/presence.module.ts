@@ -6,7 +6,7 @@ import { WatchedConversations } from './watched-conversations.js';
 
 const REACTIONS = [ClearWatchedMarks];
 
-/** Who looks at which conversation: what arrives there is not marked. */
+/** Tracks which conversations are being viewed. New answers there are not marked. */
 @Module({
   controllers: [PresenceController],
   providers: [...REACTIONS, ConversationQueries, WatchedConversations],

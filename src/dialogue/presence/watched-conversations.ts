@@ -2,16 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../kernel/clock.js';
 import { KeyValue } from '../../kernel/key-value.js';
 
-/** So long a tab counts as watching after its last report; pages report twice as often. */
+/** How long a tab counts as viewing after its last report. Pages report twice as often. */
 export const WATCHING_MS = 45_000;
-/** Tabs that watch one conversation. */
+/** Maximum number of tabs per conversation. */
 export const TABS_MAX = 32;
 const TRIES_MAX = 3;
 
-/** Until when which tab of the owner's watches, in milliseconds since 1970. */
+/** The tabs of the owner, each with the time until which it counts as viewing, in milliseconds since 1970. */
 type Watching = Readonly<{ userId: string; tabs: Readonly<Record<string, number>> }>;
 
-/** Which conversations somebody is looking at right now. It may be forgotten: then they count as unread a moment longer. */
+/** The conversations that are being viewed. If this state is lost, marks stay a moment longer. */
 @Injectable()
 export class WatchedConversations {
   constructor(
@@ -19,7 +19,7 @@ export class WatchedConversations {
     private readonly clock: Clock,
   ) {}
 
-  /** A tab of its owner's shows the conversation, or does not any more. */
+  /** Records that a tab of the owner shows the conversation, or no longer does. */
   async report(conversationId: string, userId: string, tabId: string, isWatching: boolean): Promise<void> {
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       const entry = await this.keyValue.get(keyOf(conversationId));
@@ -36,7 +36,7 @@ export class WatchedConversations {
     }
   }
 
-  /** Who looks at it; undefined: nobody. */
+  /** The user who views the conversation, if any. */
   async watcherOf(conversationId: string): Promise<string | undefined> {
     const entry = await this.keyValue.get(keyOf(conversationId));
     if (!entry) return undefined;

@@ -12,7 +12,7 @@ import { UsageLimits } from './usage-limits.port.js';
 import { limitsRejections } from './limits.rejections.js';
 import { QuotaUse } from './quota-use.port.js';
 
-/** How much may be used: of each agent, and by each user. Every way to a model asks here first. */
+/** Usage limits of agents and users. Every use of a model is checked here first. */
 @Module({
   providers: [
     UsageQueries,

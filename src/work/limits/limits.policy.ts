@@ -1,19 +1,19 @@
 import { Rejection } from '../../kernel/rejection.js';
 
-/** How far back the limits of an agent look, at any moment. */
+/** The sliding window of an agent's limits. */
 export const WINDOW_MS = 24 * 60 * 60 * 1000;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** What quotas are measured over: of the UTC calendar; a week begins on Monday. */
+/** The calendar period of quotas, in UTC. A week starts on Monday. */
 export type QuotaPeriod = 'day' | 'week' | 'month';
 
-/** What was used in a period: requests, and the tokens of their turns. */
+/** The usage of a period: requests, and the tokens of their turns. */
 export type Used = Readonly<{ requests: number; tokens: number }>;
-/** `agent`: with an agent; `direct`: without one. */
+/** `agent` is the usage with agents, `direct` the usage without. */
 export type UsedOfOwner = Readonly<{ direct: Used; agent: Used }>;
 
-/** `start` belongs to it, `end` to the next one. */
+/** A period from `start` (inclusive) to `end` (exclusive). */
 export type Period = Readonly<{ start: Date; end: Date }>;
 
 export function periodAt(now: Date, period: QuotaPeriod): Period {
@@ -24,16 +24,16 @@ export function periodAt(now: Date, period: QuotaPeriod): Period {
   return { start: new Date(start), end: new Date(start + days.long * DAY_MS) };
 }
 
-/** Whole seconds after which something that is used up is there again, at least one. */
+/** The whole seconds until a time, at least one. */
 export const secondsUntil = (then: Date, now: Date): number => Math.max(1, Math.ceil((then.getTime() - now.getTime()) / 1000));
 
-/** What the limits of an agent measure. */
+/** The units of an agent's limits. */
 export type Unit = 'requests' | 'tokens';
 
 export const limitExceeded = (retryAfterSeconds: number): Rejection =>
   new Rejection('usage-limit', 'Exceeding usage limit, please try again later.', undefined, retryAfterSeconds);
 
-/** A user's tokens in a period, and how many there may be. */
+/** The tokens that a user has used in a period, and the limit. */
 export type QuotaStatus = Readonly<{ used: number; limit: number; resetsAt: Date }>;
 
 const inThousands = (count: number): string => count.toLocaleString('en-US');
@@ -41,7 +41,7 @@ const inThousands = (count: number): string => count.toLocaleString('en-US');
 export const quotaText = ({ used, limit, resetsAt }: QuotaStatus): string =>
   `The usage quota is used up: ${inThousands(used)} of ${inThousands(limit)} tokens. It is renewed at ${resetsAt.toISOString()}.`;
 
-/** The request that crosses a quota is still answered; the next one is refused. */
+/** Whether a quota is used up. The request that crosses the limit is still answered. */
 export const isUsedUp = ({ used, limit }: QuotaStatus): boolean => used >= limit;
 
 export function quotaExceeded(status: QuotaStatus, now: Date): Rejection {

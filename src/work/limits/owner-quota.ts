@@ -17,16 +17,16 @@ import type { QuotaUse } from './quota-use.port.js';
 
 const USAGE = 'usage';
 
-/** How much a user may use. */
+/** The configuration of user quotas. */
 export class QuotaOptions {
   constructor(
     readonly period: QuotaPeriod,
-    /** Tokens per user and period; undefined: as many as they like. */
+    /** Maximum tokens per user and period; undefined for no limit. */
     readonly tokensPerUser: number | undefined,
   ) {}
 }
 
-/** A user's quota in the current period, for whatever the user is charged for. */
+/** Checks the quota of a user in the current period. */
 @Injectable()
 export class OwnerQuota extends RunQuota implements QuotaUse {
   constructor(

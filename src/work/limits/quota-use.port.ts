@@ -1,10 +1,10 @@
 import type { Period, QuotaPeriod, UsedOfOwner } from './limits.policy.js';
 
-/** What users may use, and what they have used of it. */
+/** The quotas of users and their usage. */
 export abstract class QuotaUse {
   abstract readonly period: QuotaPeriod;
-  /** Undefined: as many as they like. */
+  /** Undefined for no limit. */
   abstract readonly tokensPerUser: number | undefined;
-  /** In the period that is under way. */
+  /** The usage in the current period. */
   abstract used(ownerId: string): Promise<UsedOfOwner & Readonly<{ period: Period }>>;
 }

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { KeyValue } from '../../kernel/key-value.js';
 
 /**
- * How long a place is kept that is not given back: longer than a question takes to be in the log and in the read model. A process
- * that dies in between leaves its places for this long.
+ * How long a reservation lasts if it is not released: longer than a question takes to reach the log and the read model. The
+ * reservations of a crashed process last this long.
  */
 export const PLACE_MS = 120_000;
 
@@ -11,8 +11,8 @@ const placesOf = (agentId: string): string => `usage.${agentId}.`;
 const placeOf = (agentId: string, turnId: string): string => `${placesOf(agentId)}${turnId}`;
 
 /**
- * The requests to limited agents that some process has let pass and that the read model may not have yet. Each is a key that runs
- * out by itself, seen by all processes; the store numbers what is written, so that all of them agree on who came first.
+ * Reservations of admitted requests to limited agents that the read model may not have yet. Each is an expiring key that all
+ * processes see. The store numbers its writes, so all processes agree on the order.
  */
 @Injectable()
 export class RequestPlaces {
@@ -28,7 +28,7 @@ export class RequestPlaces {
     await Promise.all(turnIds.map((turnId) => this.keyValue.delete(placeOf(agentId, turnId))));
   }
 
-  /** All that are taken, the first first. @throws KeyValueUnavailable */
+  /** The reservations in order. @throws KeyValueUnavailable */
   async taken(agentId: string): Promise<readonly string[]> {
     const prefix = placesOf(agentId);
     const turnIds = (await this.keyValue.keys(prefix)).map((key) => key.slice(prefix.length));

@@ -1,10 +1,10 @@
 import type { QuotaAnswer } from './run-quota.port.js';
 
-/** A headless run that is about to begin; `stream` is where its end is stated. */
+/** A headless run that is about to start. `stream` is the stream that will hold its end. */
 export type AdmittedRun = Readonly<{ runId: string; stream: string; ownerId: string; agentId: string | null }>;
 
-/** Asked before a headless run begins: whether the limits of its agent and its owner's quota have room for it. */
+/** Checks the limits of the agent and the owner's quota before a headless run. */
 export abstract class RunAdmissions {
-  /** Counts it as a request of its agent from now on. What was used up to a position of the log counts, however young it is. */
+  /** Admits a run and counts it as a request of its agent. All usage up to the log position `upTo` is included. */
   abstract admit(run: AdmittedRun, upTo?: bigint): Promise<QuotaAnswer>;
 }

@@ -1,8 +1,8 @@
-/** Whether a run may begin; where it may not, `error` is the text that the run shows. */
+/** Whether a run may start. If not, `error` is the text that the run shows. */
 export type QuotaAnswer = Readonly<{ allowed: true } | { allowed: false; error: string }>;
 
-/** Asked before a model is asked on an owner's behalf: whether the owner's quota has room for it. */
+/** Checks an owner's quota before a model is used on the owner's behalf. */
 export abstract class RunQuota {
-  /** What was used up to a position of the log counts, however young it is. */
+  /** All usage up to the log position `upTo` is included. */
   abstract check(ownerId: string, upTo?: bigint): Promise<QuotaAnswer>;
 }

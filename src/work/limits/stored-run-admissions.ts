@@ -7,7 +7,7 @@ import { UsageLimits } from './usage-limits.port.js';
 
 const LIMITS: ReadonlySet<string> = new Set(['usage-limit', 'quota-exceeded']);
 
-/** Headless runs under the same limits as questions. */
+/** Applies the limits of questions to headless runs. */
 @Injectable()
 export class StoredRunAdmissions extends RunAdmissions {
   constructor(

@@ -11,10 +11,10 @@ import { type Admission, UsageLimits } from './usage-limits.port.js';
 
 const USAGE = 'usage';
 
-/** How many of the turns whose end an owner has seen since the last poll are looked up in the log, the newest first. */
+/** Number of turns, newest first, whose end an owner has seen since the last check and that are read from the log. */
 const NOTED_TURNS_LOOKED_UP_MAX = 64;
 
-/** How much the readers of one link may use in 24 hours; each link has as much. */
+/** The usage limit of the readers of a link in 24 hours. It applies to each link separately. */
 export class LinkQuota {
   constructor(
     readonly requestLimit: number,
@@ -22,15 +22,15 @@ export class LinkQuota {
   ) {}
 }
 
-/** What has a limit of requests, of tokens, or of both; null: none. */
+/** A subject with a limit of requests or tokens. Null means no limit. */
 type Limited = Readonly<{ id: string; counted: Counted; requestLimit: number | null; tokenLimit: number | null }>;
 
 /**
- * The limits as the usage read model and the places of requests together know them. Before it decides it waits until the read
- * model has what the owner was told through this process. A request takes a place that all processes see, and counts those before
- * it that the read model does not have yet: requests never go over a limit, through however many processes they come. What
- * remains: tokens count once they are known, so that the turns under way when a limit is reached are answered. Whatever is not
- * limited costs nothing here.
+ * Checks limits by the usage read model and the reservations of requests. Before a decision, it waits until the read model has the
+ * turns whose end the owner has seen through this process. A request takes a reservation that all processes see, and counts the
+ * earlier ones that the read model does not have yet, so the number of requests never exceeds a limit, in any number of processes.
+ * Tokens are counted when they are known, so turns that run when a limit is reached are still answered. Subjects without limits
+ * cause no work here.
  */
 @Injectable()
 export class StoredUsageLimits extends UsageLimits {
@@ -54,7 +54,7 @@ export class StoredUsageLimits extends UsageLimits {
     if (limited.length === 0 && !this.quota.isSet) return;
     this.underWay.enter(admission);
     try {
-      // It takes its places first, so that concurrent requests count it.
+      // The reservations are taken first, so that concurrent requests count them.
       for (const each of limited) if (countsRequests(each, admission)) await this.places.take(each.id, admission.turnId);
       await this.knowWhatWasTold(ownerId, upTo);
       for (const each of limited) await this.refuseBeyond(each, admission);
@@ -68,7 +68,7 @@ export class StoredUsageLimits extends UsageLimits {
   withdraw(admission: Admission): void {
     this.underWay.leave(admission);
     for (const each of this.limitedBy(admission)) {
-      // Where the store is away, the place runs out by itself.
+      // While the store is unavailable, the reservation expires by itself.
       if (countsRequests(each, admission)) void this.places.giveBack(each.id, [admission.turnId]).catch(() => undefined);
     }
   }
@@ -77,7 +77,7 @@ export class StoredUsageLimits extends UsageLimits {
     this.underWay.told(turnId);
   }
 
-  /** After a client has read an answer, its tokens are counted. */
+  /** Waits until the tokens of the answers that the owner has read are counted. */
   private async knowWhatWasTold(ownerId: string, upTo?: bigint): Promise<void> {
     const told = this.underWay.admittedFor(ownerId);
     const newestNoted = told.slice(-NOTED_TURNS_LOOKED_UP_MAX);
@@ -88,7 +88,7 @@ export class StoredUsageLimits extends UsageLimits {
     this.underWay.settled(told);
   }
 
-  /** What of it has a limit: its agent, and the link by which its reader came. */
+  /** The limited subjects of an admission: its agent, and the link of its reader. */
   private limitedBy({ agent, linkId }: Admission): readonly Limited[] {
     const limited: readonly Limited[] = [
       ...(agent ? [{ ...agent, counted: { agentId: agent.id } }] : []),
@@ -101,7 +101,7 @@ export class StoredUsageLimits extends UsageLimits {
     const { id, counted, tokenLimit, requestLimit } = limited;
     const now = this.clock.now();
     const isCounted = countsRequests(limited, admission);
-    // Before the read model: a place that is given back from here on is one that it has.
+    // Read before the read model, which has every request whose reservation is released after this.
     const places = isCounted ? await this.places.taken(id) : [];
     const { requests, tokens, known } = await this.usage.used(counted, windowStart(now), places);
     void this.places.giveBack(id, known).catch(() => undefined);
@@ -113,18 +113,18 @@ export class StoredUsageLimits extends UsageLimits {
     if (waits.length > 0) throw limitExceeded(Math.max(...waits));
   }
 
-  /** Until so much has left the window that less than an amount remains. */
+  /** The seconds until the usage in the window is below an amount. */
   private async secondsUntilBelow(counted: Counted, unit: Unit, amount: number, now: Date): Promise<number> {
-    // What is under way alone reaches it: that stays for as long as the window is.
+    // If running turns alone reach the limit, they count for the whole window.
     const reachedAt = amount > 0 ? await this.usage.reachedAt(counted, unit, amount, windowStart(now)) : now;
     return secondsUntil(new Date((reachedAt ?? now).getTime() + WINDOW_MS), now);
   }
 }
 
-/** What goes on after a pause was counted when it was asked. */
+/** Whether an admission counts as a request. A resumed turn was counted when it was asked. */
 const countsRequests = ({ requestLimit }: Limited, { isNewRequest }: Admission): boolean => isNewRequest && requestLimit !== null;
 
-/** All, where the turn has lost its own place. */
+/** The reservations before that of the turn; all, if the turn has lost its own. */
 const countedBefore = (turnId: string, places: readonly string[]): readonly string[] =>
   places.includes(turnId) ? places.slice(0, places.indexOf(turnId)) : places;
 

@@ -1,16 +1,16 @@
 import type { Admission } from './usage-limits.port.js';
 
-/** The turns that one process remembers, at most; the one that was admitted longest ago is forgotten first. */
+/** Maximum number of turns in memory. The oldest is dropped first. */
 export const TURNS_UNDER_WAY_MAX = 10_000;
 
 /**
- * Turns that this process has admitted and whose usage its read model may not have yet. A read model lags: without this, what an
- * answer used that has just ended would not count for the next question of who has read it.
+ * Turns that this process has admitted and whose usage the read model may not have yet. Without them, the usage of an answer that
+ * has just ended might not count for the reader's next question, because the read model lags.
  */
 export class TurnsUnderWay {
-  /** In the order of their admission. Several may go on with one turn at once; one of them wins, and the others leave. */
+  /** The admissions by turn, in order. Several callers may resume a turn at the same time; one wins, and the others withdraw. */
   private readonly turns = new Map<string, readonly Admission[]>();
-  /** The turns whose end their owner has seen, in that order. */
+  /** The turns whose end the owner has seen, in order. */
   private readonly ended = new Map<string, Admission>();
 
   get size(): number {
@@ -32,12 +32,12 @@ export class TurnsUnderWay {
     if (turn) setLast(this.ended, turnId, turn);
   }
 
-  /** The turns of an owner whose end the owner has seen. */
+  /** The turns whose end this owner has seen. */
   admittedFor(ownerId: string): readonly Admission[] {
     return [...this.ended.values()].filter((turn) => turn.ownerId === ownerId);
   }
 
-  /** The read model has all that was told of these; what was admitted or told again meanwhile stays. */
+  /** Removes turns that the read model has. Turns that were admitted or ended again meanwhile stay. */
   settled(turns: readonly Admission[]): void {
     for (const turn of turns) {
       this.leave(turn);

@@ -1,28 +1,28 @@
-/** An agent, as far as it is limited. */
+/** The limits of an agent. */
 export type LimitedAgent = Readonly<{ id: string; tokenLimit: number | null; requestLimit: number | null }>;
 
-/** A turn that is asked for or resumed, or a headless run. */
+/** A request for a new or resumed turn, or for a headless run. */
 export type Admission = Readonly<{
-  /** The turn or the run. */
+  /** The id of the turn or the run. */
   turnId: string;
-  /** Where its end is stated. */
+  /** The stream that will hold its end. */
   stream: string;
-  /** Who is charged for it. */
+  /** The user who is charged. */
   ownerId: string;
-  /** Its limits hold for every way in: keys, sessions, webhooks, schedules. */
+  /** The agent. Its limits apply to keys, sessions, webhooks and schedules together. */
   agent: LimitedAgent | undefined;
-  /** The link whose reader asks: each has a quota of its own. */
+  /** The link of the reader. Each link has its own quota. */
   linkId?: string | undefined;
-  /** A turn that goes on after a pause was counted as a request when it was asked. */
+  /** False for a resumed turn, which was counted when it was asked. */
   isNewRequest: boolean;
 }>;
 
-/** What stands between a request, by whatever way it came, and a turn: the limits of its agent, and its owner's quota. */
+/** Checks the limits of the agent and the owner's quota before a turn. */
 export abstract class UsageLimits {
-  /** Lets it pass, and counts it from now on. What was used up to a position of the log counts. @throws Rejection usage-limit, quota-exceeded */
+  /** Admits a request and counts it. All usage up to the log position `upTo` is included. @throws Rejection usage-limit, quota-exceeded */
   abstract admit(admission: Admission, upTo?: bigint): Promise<void>;
-  /** Nothing came of this very admission; another of the same turn, which was faster, stays. */
+  /** Withdraws this admission. A faster one for the same turn stays. */
   abstract withdraw(admission: Admission): void;
-  /** The caller was told the end of the run: what it used counts for the next question. */
+  /** Reports that the caller has seen the end of the run. Its usage counts for the next question. */
   abstract told(turnId: string): void;
 }

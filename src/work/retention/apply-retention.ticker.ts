@@ -5,14 +5,14 @@ import { causeOfTick, type Ticker } from '../../kernel/event-sourcing/ticker.js'
 import { type Due, type RetentionRule, RetentionRules } from './retention-rule.port.js';
 import { RetentionOptions } from './retention-options.js';
 
-/** What is looked at in one go. */
+/** Page size of a read of due items. */
 export const DUE_PER_PAGE_MAX = 500;
-/** What a tick takes of one rule; the rest is for the next, which begins with what has been due longest. */
+/** Maximum number of items per rule and tick. The next tick continues with the items that are due longest. */
 export const DUE_PER_TICK_MAX = 50_000;
 
 /**
- * Has everything purged whose time is over. The read model only says where to look: two processes that look at once, or
- * one that looks twice, have it purged once.
+ * Purges everything whose retention is over. The read model only finds candidates; the commands purge each once, also if two
+ * processes run at the same time.
  */
 @Injectable()
 export class ApplyRetention implements Ticker {
@@ -34,7 +34,7 @@ export class ApplyRetention implements Ticker {
     for (const rule of this.rules.all) await this.apply(rule, now, cause);
   }
 
-  /** A rule that fails leaves what is due to the next tick, and the others to this one. */
+  /** Applies a rule. If it fails, its items wait for the next tick, and the other rules continue. */
   private async apply(rule: RetentionRule, now: Date, cause: Cause): Promise<void> {
     let last: Due | undefined;
     for (let looked = 0; looked < DUE_PER_TICK_MAX; looked += DUE_PER_PAGE_MAX) {

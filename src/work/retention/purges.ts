@@ -1,6 +1,6 @@
 import type { Purge } from '../../kernel/event-sourcing/purge.js';
 
-/** What events of all rooms have go. */
+/** The purges of all rooms. */
 export class Purges {
   constructor(readonly all: readonly Purge[]) {}
 }

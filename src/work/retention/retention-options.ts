@@ -1,4 +1,4 @@
-/** What retention needs to know of the configuration. */
+/** The configuration of the retention. */
 export class RetentionOptions {
   constructor(readonly everyMs: number) {}
 }

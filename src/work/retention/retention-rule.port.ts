@@ -1,14 +1,14 @@
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 
-/** Something whose time is over. */
+/** An item whose retention is over. */
 export type Due = Readonly<{ id: string; since: Date }>;
 
-/** Something that is kept for a limited time. Each room says what of its own is due, and purges it. */
+/** A rule for items that are kept for a limited time. Each room finds and purges its own due items. */
 export type RetentionRule<D extends Due = Due> = Readonly<{
   name: string;
-  /** What is due, that which has been due longest first, after the last of the page before. */
+  /** The due items, longest due first, after the last one of the previous page. */
   due(now: Date, limit: number, after: D | undefined): Promise<readonly D[]>;
-  /** Records the purge. Repeated, it adds nothing. */
+  /** Records the purge. A repetition does nothing. */
   purge(due: readonly D[], cause: Cause): Promise<void>;
 }>;
 

@@ -7,7 +7,7 @@ import { RetentionOptions } from './retention-options.js';
 const REACTIONS = [TruncatePurged];
 const TICKERS = [ApplyRetention];
 
-/** What is kept for a time only is purged once that is over. The rules are those of all rooms. */
+/** Purges items after their retention, by the rules of all rooms. */
 @Module({
   providers: [
     ...REACTIONS,

@@ -8,7 +8,7 @@ import type { Purge } from '../../kernel/event-sourcing/purge.js';
 import type { Reaction, ReactionHandlers } from '../../kernel/event-sourcing/reaction.js';
 import { Purges } from './purges.js';
 
-/** Deletes what a purge event names, as its room describes it. A crash on the way repeats it. */
+/** Deletes the blobs and events that a purge event names. A crash repeats it. */
 @Injectable()
 export class TruncatePurged implements Reaction {
   readonly name = 'truncate-purged';

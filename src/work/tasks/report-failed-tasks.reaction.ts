@@ -9,8 +9,8 @@ import { type TaskFailed, taskStream } from './task.events.js';
 import { TaskRunners } from './task-runner.port.js';
 
 /**
- * Reports a task that failed for good to its runner, which may have to close something. One step; a crash before the checkpoint
- * repeats it, and the runner ignores a repetition.
+ * Reports a finally failed task to its runner, which may have to clean up. A crash before the checkpoint repeats the report, and the
+ * runner ignores the repetition.
  */
 @Injectable()
 export class ReportFailedTasks implements Reaction<TaskFailed> {

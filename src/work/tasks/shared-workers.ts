@@ -1,16 +1,16 @@
 import { Turns } from '../../kernel/turns.js';
 import type { WorkerLimits } from './task-runner.port.js';
 
-/** So many nudges are held while their tasks wait, so that the queue hands them to another worker if this one dies. */
+/** Maximum number of unacknowledged nudges of waiting tasks. If this worker crashes, the queue delivers them to another one. */
 const NUDGES_HELD_MAX = 256;
-/** How many tasks may wait at a worker; the sweep enqueues the others again. */
+/** Maximum number of waiting tasks of a worker. The sweep enqueues the others again. */
 const TASKS_WAITING_MAX = 10_000;
 
 type Waiting = Readonly<{ taskId: string; ownerId: string; work: () => Promise<void>; letGo: () => void }>;
 
 /**
- * Hands for tasks of one kind, in which owners take turns: those who have fewer tasks in hand go first. A queue gives nudges in the
- * order in which they came, so all of them are taken from it at once, to wait here.
+ * The workers for tasks of one kind, shared fairly between owners: owners with fewer running tasks go first. A queue delivers nudges
+ * in order, so all of them are taken from it and wait here.
  */
 export class SharedWorkers {
   private readonly waiting = new Turns<Waiting>();
@@ -24,12 +24,12 @@ export class SharedWorkers {
     private readonly limits = { heldMax: NUDGES_HELD_MAX, waitingMax: TASKS_WAITING_MAX },
   ) {}
 
-  /** How many nudges a queue may give at once, so that there is always room for one more. */
+  /** Maximum number of nudges that the queue may deliver at the same time. There is always room for one more. */
   get nudgesMax(): number {
     return this.workers.max + this.limits.heldMax + 1;
   }
 
-  /** Resolves when the nudge need not be held any more: the work is done, or is left to others, or too many nudges are held. */
+  /** Resolves when the nudge can be acknowledged: the work is done or left to others, or too many nudges are held. */
   take(taskId: string, ownerId: string, work: () => Promise<void>): Promise<void> {
     if (this.isClosed || this.waitingIds.has(taskId)) return Promise.resolve();
     return new Promise((resolve, reject) => {
@@ -42,7 +42,7 @@ export class SharedWorkers {
     });
   }
 
-  /** What waits is left to others; resolves when nothing is in hand any more. */
+  /** Leaves waiting tasks to other workers, and resolves when the running ones are done. */
   async close(): Promise<void> {
     this.isClosed = true;
     for (let next; (next = this.waiting.next());) this.letGo(next);

@@ -7,21 +7,21 @@ import { WorkQueue } from '../../kernel/work-queue.js';
 import { taskLease } from './task.policy.js';
 import { TaskRunners } from './task-runner.port.js';
 
-/** How often tasks without a worker are looked for; with a lease's time to live it bounds how long a lost task waits. */
+/** The interval of the search for tasks without a worker. With the time to live of a lease, it bounds how long a lost task waits. */
 const EVERY_MS = 1_000;
-/** Tasks without a worker that one tick nudges; the others have their turn in the next. */
+/** Maximum number of tasks that a tick nudges. The others follow in later ticks. */
 const TASKS_PER_TICK_MAX = 500;
-/** Started tasks that are read at a time; a tick looks at all of them. */
+/** Page size of the read of started tasks. A tick reads all of them. */
 const TASKS_PER_PAGE = 500;
 
-/** A queued task was nudged when it was queued; only one that waits longer is nudged again, and not more often than this. */
+/** A queued task was nudged when it was queued. It is nudged again only after this time, and at most this often. */
 const NUDGE_AGAIN_MS = 30_000;
-/** The same for tasks whose nudge is spent: due retries, and those whose worker was lost. */
+/** The same for tasks whose nudge was consumed: due retries, and tasks of lost workers. */
 const NUDGE_LOST_MS = 2_000;
 
 /**
- * Nudges the workers about tasks that should be under way and are not: due for a retry, started by a worker that was lost, or
- * queued for long. After a start every queued task is nudged once, because the process that had its nudge may be gone.
+ * Nudges workers about tasks that should run and do not: due retries, tasks of lost workers, and tasks that wait for long. After a
+ * start, every queued task is nudged once, because the process that held its nudge may have crashed.
  */
 @Injectable()
 export class SweepTasks implements Ticker {
@@ -44,7 +44,7 @@ export class SweepTasks implements Ticker {
     this.isCatchingUp &&= unstarted.length === TASKS_PER_TICK_MAX;
   }
 
-  /** Of all that workers have started: no backlog of what they have not is in the way of it. */
+  /** Nudges tasks of lost workers. It reads all started tasks, so a backlog of queued ones does not delay it. */
   private async nudgeLost(now: Date): Promise<void> {
     let page: readonly TaskRecord[] = [];
     do {
@@ -53,7 +53,7 @@ export class SweepTasks implements Ticker {
     } while (page.length === TASKS_PER_PAGE);
   }
 
-  /** The queue takes each id once for a while: the time in it makes a later nudge another one. */
+  /** Nudges a task. The queue deduplicates ids for a while, so the id contains the time. */
   private nudge(record: TaskRecord, now: Date): Promise<void> {
     const { taskId, status, attempt } = record;
     const step = status === 'queued' ? NUDGE_AGAIN_MS : NUDGE_LOST_MS;

@@ -1,7 +1,7 @@
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import type { TaskQueued } from './task.events.js';
 
-/** Where other rooms queue work. The same task twice is one task. */
+/** Queues tasks of other rooms. A repeated task is queued once. */
 export abstract class TaskQueue {
   abstract queue(task: TaskQueued['data'], cause: Cause): Promise<void>;
 }

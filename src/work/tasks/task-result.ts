@@ -4,10 +4,10 @@ import type { Blobs } from '../../kernel/blobs.js';
 import type { TaskId, TaskResult } from './task.events.js';
 import { RESULT_INLINE_BYTES_MAX } from './task.policy.js';
 
-/** Equal results of two tasks are two blobs: each goes with its task. */
+/** The blob of a result contains the task id, so that equal results of two tasks are two blobs and each is deleted with its task. */
 type Own = Readonly<{ taskId: TaskId; result: unknown }>;
 
-/** Keeps a result in the event while it is small, else as a blob. */
+/** Stores a result in the event if it is small, else as a blob. */
 export async function storeResult(blobs: Blobs, taskId: TaskId, result: unknown): Promise<TaskResult> {
   if (Buffer.byteLength(JSON.stringify(result)) <= RESULT_INLINE_BYTES_MAX) return { inline: result };
   const own = JSON.stringify({ taskId, result } satisfies Own);

@@ -1,45 +1,45 @@
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { TASK_QUEUE } from './task.policy.js';
 
-/** One attempt at a task, as its runner sees it. Another attempt may come after this one, and after a crash always does. */
+/** An attempt at a task. Another attempt may follow, and always does after a crash. */
 export type TaskAttempt = Readonly<{
   taskId: string;
   ownerId: string;
   input: Readonly<Record<string, unknown>>;
   attempt: number;
-  /** The cause of what the attempt makes happen. */
+  /** The cause of the attempt's events. */
   cause: Cause;
-  /** Aborts when the worker stops, or has lost the task to another. */
+  /** Aborts when the worker stops or has lost the task to another worker. */
   signal: AbortSignal;
-  /** States how far it is; throws when the attempt is over. */
+  /** Records the progress. Throws if the attempt is over. */
   progress(percent: number): Promise<void>;
 }>;
 
-/** How many tasks are in hand at once, and how many of one owner. */
+/** Maximum number of running tasks, in total and per owner. */
 export type WorkerLimits = Readonly<{ max: number; perOwnerMax: number }>;
 
-/** There is no room for the task at the moment: it is queued as before, and its attempt counts for nothing. */
+/** The task cannot run at the moment. It is queued again, and the attempt does not count. */
 export class TaskPostponed extends Error {
   override readonly name: string = 'TaskPostponed';
 }
 
 /**
- * Knows how to run one kind of task. Returns the result as JSON. Throwing a Rejection fails the task for good, with its
- * text as the reason; throwing a TaskPostponed, or what a full disk makes fail, leaves it for later; throwing anything else fails
- * the attempt, and the task is run again from the start.
+ * Runs one kind of task and returns the result as JSON. A thrown Rejection fails the task finally, with its text as the reason. A
+ * TaskPostponed, or an error of a full disk, postpones it. Any other error fails the attempt, and the task is run again from the
+ * start.
  */
 export abstract class TaskRunner {
   abstract readonly kind: string;
-  /** So many of its kind a worker has in hand at once, beside those of all other kinds; without it they share the worker's places. */
+  /** Number of concurrent tasks of this kind per worker, in addition to other kinds. Without it, they share the worker's capacity. */
   readonly concurrency?: number;
-  /** So many of these may be one owner's; owners take turns. */
+  /** Maximum number of these of one owner. */
   readonly perOwnerMax?: number;
   abstract run(attempt: TaskAttempt): Promise<unknown>;
-  /** Called once when the task has failed for good, to say so wherever it matters; may come again after a crash. */
+  /** Called when the task has finally failed, to report that elsewhere. It may be called again after a crash. */
   failed?(taskId: string, input: Readonly<Record<string, unknown>>, reason: string, cause: Cause): Promise<void>;
 }
 
-/** The kinds of task this process can run. Features add theirs when they are built. */
+/** The task runners of this process. Rooms add theirs when they are created. */
 export class TaskRunners {
   private readonly byKind = new Map<string, TaskRunner>();
 
@@ -52,13 +52,13 @@ export class TaskRunners {
     return this.byKind.get(kind);
   }
 
-  /** Where a nudge about a task goes, and what it says: tasks that have workers of their own wait for each other only, by owner. */
+  /** The queue and payload of a task's nudge. Kinds with their own workers have their own queues. */
   nudgeAbout({ taskId, kind, ownerId }: Readonly<{ taskId: string; kind: string; ownerId: string }>): Nudge {
     if (this.of(kind)?.concurrency === undefined) return { queue: TASK_QUEUE, payload: taskId };
     return { queue: ownQueue(kind), payload: `${taskId} ${ownerId}` };
   }
 
-  /** The queues of tasks that have workers of their own. */
+  /** The queues of kinds with their own workers. */
   ownQueues(): ReadonlyMap<string, WorkerLimits> {
     return new Map(
       [...this.byKind.values()].flatMap(({ kind, concurrency: max, perOwnerMax = max }) =>
@@ -72,7 +72,7 @@ type Nudge = Readonly<{ queue: string; payload: string }>;
 
 const ownQueue = (kind: string): string => `${TASK_QUEUE}-${kind}`;
 
-/** Whose task a nudge is about. Those from before that was said belong together. */
+/** The task and owner of a nudge. Nudges of older versions have no owner. */
 export function taskIn(payload: string): Readonly<{ taskId: string; ownerId: string }> {
   const [, taskId = payload, ownerId = ''] = /^(\S+) (.*)$/s.exec(payload) ?? [];
   return { taskId, ownerId };

@@ -48,15 +48,15 @@ export const TASK_WORKER_OPTIONS: TaskWorkerOptions = { concurrency: 2, leaseTtl
 const ACTOR = 'system:task-worker';
 const UNEXPECTED = 'The task failed unexpectedly.';
 
-/** Rejections of a worker's own claim: the task is somebody else's, or over, or not due. There is nothing to do. */
+/** Rejections of a worker's claim: another worker has the task, or it is over or not due. Nothing is to do. */
 const NOT_OURS = new Set(['task-over', 'task-not-due', 'task-unknown', 'task-attempt-superseded']);
 
 /**
- * Runs tasks. An attempt: take the task's lease, claim the task by an append, run it, append its outcome. A worker that dies at
- * any point leaves a started task without a lease; the next sweep starts another attempt.
+ * Runs tasks. An attempt takes the task's lease, claims the task by an append, runs it, and appends the outcome. After a crash at
+ * any point, the task is started but has no lease, and the next sweep starts another attempt.
  */
 export class TaskWorker {
-  /** Names this worker in its leases. */
+  /** The name of this worker in its leases. */
   readonly id: string;
   private presence: Lease | undefined;
   private readonly logger = new Logger(TaskWorker.name);
@@ -68,9 +68,9 @@ export class TaskWorker {
     this.id = parts.ids.next();
   }
 
-  /** Works until the signal aborts; attempts in hand are then requeued. */
+  /** Works until the signal aborts, and then requeues running attempts. */
   async work(signal: AbortSignal): Promise<void> {
-    // Every attempt in hand listens.
+    // Every running attempt adds a listener.
     setMaxListeners(0, signal);
     await this.bePresent(signal);
     const stopRenewing = this.parts.timing.every(this.options.presenceTtlMs / 3, () => void this.bePresent(signal));
@@ -98,12 +98,12 @@ export class TaskWorker {
     await turns.close();
   }
 
-  /** One attempt at a task, unless somebody else is at it. */
+  /** Makes an attempt at a task, unless another worker runs it. */
   async attempt(taskId: string, signal: AbortSignal): Promise<void> {
     const lease = await holdLease(this.parts.keyValue, taskLease(taskId), this.leaseOf(this.options.leaseTtlMs));
     if (!lease) return;
     const over = new AbortController();
-    // Not `AbortSignal.any`: the signal of a worker would keep those of all attempts for as long as the worker lives.
+    // Not `AbortSignal.any`, because the worker's signal would retain those of all its attempts.
     const onAbort = () => over.abort(signal.reason);
     signal.addEventListener('abort', onAbort);
     if (signal.aborted) onAbort();
@@ -130,7 +130,7 @@ export class TaskWorker {
     await this.parts.commands.execute(new EndAttempt(taskId, started.attempt, ending, cause));
   }
 
-  /** Runs the attempt. */
+  /** Runs the attempt and returns how it ended. */
   private async endingOf(
     taskId: string,
     { attempt, ownerId, input }: Task,
@@ -152,13 +152,13 @@ export class TaskWorker {
     } catch (error) {
       if (signal.aborted || error instanceof TaskPostponed || isDiskFull(error)) return { type: 'requeued' };
       if (error instanceof Rejection) return { type: 'refused', reason: error.message };
-      // Every caller with the task's id reads the reason; internal errors are for the operators.
+      // Callers with the task's id can read the reason, so internal errors are only logged.
       this.logger.error(`Attempt ${attempt} of task ${taskId} failed.`, error);
       return { type: 'failed', reason: UNEXPECTED };
     }
   }
 
-  /** The work is done: while its result cannot be stored the task waits, because it did not fail. */
+  /** Stores the result. While that is impossible, the task waits, because it has not failed. */
   private async keep(taskId: string, attempt: number, result: unknown): Promise<AttemptEnding> {
     try {
       return { type: 'succeeded', result: await storeResult(this.parts.blobs, taskId, result) };
@@ -168,7 +168,7 @@ export class TaskWorker {
     }
   }
 
-  /** States progress in steps, so that a task of a thousand pieces does not write a thousand events. */
+  /** Records progress in steps, so that a task with a thousand parts does not append a thousand events. */
   private progress(taskId: string, attempt: number, cause: Cause, signal: AbortSignal): TaskAttempt['progress'] {
     let stated = 0;
     return async (percent) => {
@@ -186,7 +186,7 @@ export class TaskWorker {
     return queued && causedBy(queued, ACTOR);
   }
 
-  /** Holds a lease that shows other processes that the task is worked on; while the key-value store is away, they cannot see it. */
+  /** Holds the lease that shows other processes that a worker is alive. During an outage of the key-value store they cannot see it. */
   private async bePresent(signal: AbortSignal): Promise<void> {
     if (signal.aborted || (this.presence && !this.presence.lost.aborted)) return;
     const key = `${WORKER_LEASES}${this.id}`;

@@ -20,7 +20,7 @@ import {
 } from './task.decider.js';
 import { type TaskEvent, type TaskId, type TaskQueued, type TaskResult, taskStream } from './task.events.js';
 
-/** Something is to be done soon, by whichever worker is free. Asked again, it is queued once. */
+/** Queues a task for any free worker. A repeated command queues it once. */
 export class QueueTask extends Command<void> {
   constructor(
     readonly task: TaskQueued['data'],
@@ -40,13 +40,13 @@ export class QueueTaskHandler implements Handler<QueueTask> {
 
   async execute({ task: data, cause }: QueueTask): Promise<void> {
     await this.streams.transact(taskStream(data.taskId), task, queueTask(data), cause, nothingYet(task));
-    // The task is in the log: without this nudge it is found there, only later.
+    // Without this nudge, the sweep finds the task in the log later.
     const { queue, payload } = this.runners.nudgeAbout(data);
     await this.workQueue.enqueue(queue, data.taskId, payload).catch(() => undefined);
   }
 }
 
-/** A worker that holds a task's lease claims it for one attempt. Answers with the task as it then is. */
+/** A worker that holds the task's lease claims it for an attempt. Returns the task. */
 export class StartTask extends Command<Task> {
   constructor(
     readonly taskId: TaskId,
@@ -70,7 +70,7 @@ export class StartTaskHandler implements Handler<StartTask> {
   }
 }
 
-/** An attempt says how far it has come. */
+/** Records the progress of an attempt. */
 export class ProgressTask extends Command {
   constructor(
     readonly taskId: TaskId,
@@ -91,13 +91,13 @@ export class ProgressTaskHandler implements Handler<ProgressTask> {
   }
 }
 
-/** How an attempt ends. One that is `refused` is not repeated, because another would be refused as well. */
+/** The end of an attempt. A `refused` one is not repeated, because another attempt would be refused too. */
 export type AttemptEnding =
   | Readonly<{ type: 'succeeded'; result: TaskResult }>
   | Readonly<{ type: 'failed' | 'refused'; reason: string }>
   | Readonly<{ type: 'requeued' }>;
 
-/** An attempt is over. */
+/** Records the end of an attempt. */
 export class EndAttempt extends Command {
   constructor(
     readonly taskId: TaskId,
@@ -134,7 +134,7 @@ export class EndAttemptHandler implements Handler<EndAttempt> {
   }
 }
 
-/** A task is purged; a purged one is purged once. */
+/** Purges a task, once. */
 export class PurgeTask extends Command {
   constructor(
     readonly taskId: TaskId,

@@ -6,7 +6,7 @@ import { taskCodec } from './task.codec.js';
 import type { TaskEvent, TaskId, TaskQueued, TaskResult } from './task.events.js';
 import { RETRIES_MAX, RETRY_DELAYS_MS } from './task.policy.js';
 
-/** `waiting` is for `dueAt`; `succeeded`, `failed` and `purged` are for good. */
+/** A `waiting` task is due at `dueAt`. `succeeded`, `failed` and `purged` are final. */
 type TaskStatus = 'unknown' | 'queued' | 'started' | 'waiting' | 'succeeded' | 'failed' | 'purged';
 
 export type Task = Readonly<{
@@ -14,13 +14,13 @@ export type Task = Readonly<{
   kind: string;
   ownerId: string;
   input: Readonly<Record<string, unknown>>;
-  /** The newest attempt; 0 before the first. */
+  /** The number of the newest attempt; 0 before the first. */
   attempt: number;
   claim: string;
   failures: number;
   percent: number;
   dueAt: string;
-  /** Where its result is kept, if that is outside of the log and its own. */
+  /** The blob of its result, if it has its own. */
   result: BlobRef | null;
 }>;
 
@@ -68,8 +68,8 @@ export const queueTask =
     state.status === 'unknown' ? [{ type: 'TaskQueued', data }] : [];
 
 /**
- * Claims the task for one attempt. Who asks holds the task's lease: one that is started belongs to a worker that was lost,
- * which counts as a failure of that attempt.
+ * Claims the task for an attempt. The caller holds the task's lease, so a started task belongs to a lost worker, which counts as a
+ * failure of that attempt.
  */
 export const startTask =
   (taskId: TaskId, claim: string, now: Date): Decision<Task, TaskEvent> =>
@@ -82,7 +82,7 @@ export const startTask =
     }
     const started: TaskEvent = { type: 'TaskStarted', data: { taskId, attempt: state.attempt + 1, claim } };
     if (state.status !== 'started') return [started];
-    // One worker may be lost at any time; a task that loses its workers again and again waits like any other that fails.
+    // The first lost worker causes no delay. A task that loses workers repeatedly waits like any failing task.
     const delayMs = RETRY_DELAYS_MS[state.failures - 1] ?? 0;
     const lost = failedAttempt(state, taskId, 'The worker was lost.', now, delayMs);
     return lost.type === 'TaskFailed' || delayMs > 0 ? [lost] : [lost, started];
@@ -103,7 +103,7 @@ export const succeed =
     return [{ type: 'TaskSucceeded', data: { taskId, attempt, result } }];
   };
 
-/** For good, whatever attempts are left: another would fail for the same reason. */
+/** Fails the task finally, because further attempts would fail for the same reason. */
 export const failForGood =
   (taskId: TaskId, attempt: number, reason: string): Decision<Task, TaskEvent> =>
   (state) => {
@@ -112,7 +112,7 @@ export const failForGood =
     return [{ type: 'TaskFailed', data: { taskId, attempt, reason } }];
   };
 
-/** The attempt failed: another will be due after a growing delay, while there is one left. */
+/** Fails an attempt. The next one is due after a growing delay, if any is left. */
 export const failAttempt =
   (taskId: TaskId, attempt: number, reason: string, now: Date): Decision<Task, TaskEvent> =>
   (state) => {
@@ -126,7 +126,7 @@ export const requeue =
   (state) =>
     state.status === 'started' && state.attempt === attempt ? [{ type: 'TaskRequeued', data: { taskId, attempt } }] : [];
 
-/** However far it came: what it was for is purged too, and an attempt under way states nothing more. */
+/** Purges a task in any state, because its subject is purged too. A running attempt cannot append anything afterwards. */
 export const purgeTask =
   (taskId: TaskId): Decision<Task, TaskEvent> =>
   ({ status, kind, ownerId, result }) =>
@@ -140,7 +140,7 @@ function failedAttempt({ attempt, failures }: Task, taskId: TaskId, reason: stri
   return { type: 'TaskRetryScheduled', data: { taskId, attempt, reason, dueAt } };
 }
 
-/** An attempt that was taken over states nothing more. */
+/** Refuses events of an attempt that was superseded. */
 function requireAttempt(state: Task, taskId: TaskId, attempt: number): void {
   if (state.status === 'started' && state.attempt === attempt) return;
   throw new Rejection('task-attempt-superseded', `Attempt ${attempt} of task ${taskId} is no longer running.`);

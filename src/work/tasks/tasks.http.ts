@@ -40,7 +40,7 @@ export class TasksController {
     return status === 'succeeded' && result ? loadResult(this.blobs, result) : null;
   }
 
-  /** No worker runs pending tasks: the answer says so at once. */
+  /** Refuses at once if no worker is alive to run pending tasks. */
   private async requireWorker(): Promise<void> {
     if (!(await isWorkerAlive(this.keyValue))) throw new Rejection('unavailable', 'Service unavailable');
   }

@@ -31,7 +31,7 @@ type Parts = [EventStore, Streams, Commands, KeyValue, WorkQueue, Blobs, Timing,
 const REACTIONS = [ReportFailedTasks];
 const TICKERS = [SweepTasks];
 
-/** Work that outlives the request that asked for it. Features leave it in the `TaskQueue` and add a runner for its kind. */
+/** Work that outlives its request. Rooms queue it in the `TaskQueue` and add a runner for its kind. */
 @Module({
   controllers: [TasksController],
   providers: [
@@ -79,7 +79,7 @@ export class TasksModule implements OnApplicationBootstrap, BeforeApplicationShu
     if (this.config.roles.includes('worker')) this.working = this.worker.work(this.stopping.signal);
   }
 
-  /** Takes no more tasks; those in hand are requeued, for the next worker to start anew. */
+  /** Accepts no more tasks, and requeues running ones. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping.abort();
     await this.working;
