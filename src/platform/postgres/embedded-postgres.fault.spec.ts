@@ -120,6 +120,20 @@ it('is in UTF-8, is durable, and takes no one without the password', async () =>
   await expect(query(wrong.href, 'select 1')).rejects.toThrow(/password authentication failed/);
 });
 
+it('logs errors without the rows that caused them, which hold what users wrote', async () => {
+  const { url } = await start();
+  await query(url, `create table kept (id text primary key, note jsonb check (note is null))`);
+  const refused = [
+    `insert into kept select 'a private', to_jsonb('question'::text)`,
+    `select convert_from('\\x7b7175657374696f6e'::bytea, 'UTF8')::json`,
+  ];
+  for (const statement of refused) await expect(query(url, statement)).rejects.toThrow();
+  const log = readFileSync(join(dataDir, 'postgres/server.log'), 'utf8');
+  expect(log).toContain('violates check constraint');
+  expect(log).not.toContain('DETAIL');
+  expect(log).not.toContain('CONTEXT');
+});
+
 it('listens on a socket too, with the password alone, where its path is not too long', async () => {
   const { url, socket } = await start();
   expect(await query(url, 'select inet_client_addr() is null as local', socket)).toEqual([{ local: true }]);

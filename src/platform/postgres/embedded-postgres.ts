@@ -47,6 +47,8 @@ const SETTINGS = [
   'log_timezone=UTC',
   'timezone=UTC',
 ];
+/** The details of an error of a session contain rows, and so client data. What the server logs about itself keeps them. */
+const SESSION_OPTIONS = '-c log_error_verbosity=terse';
 const DURABLE = ['fsync=on', 'synchronous_commit=on'];
 const FOR_TESTS = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=on', 'max_connections=300', 'autovacuum_naptime=10s'];
 
@@ -84,7 +86,7 @@ export async function startEmbeddedPostgres(options: { dataDir: string; forTests
     const server = new SupervisedServer(postmaster, again, systemTiming);
     return {
       socket: fits(socketIn(root, port)) ? socketIn(root, port) : undefined,
-      url: `postgres://${DATABASE}:${cluster.password}@127.0.0.1:${port}/${DATABASE}`,
+      url: `postgres://${DATABASE}:${cluster.password}@127.0.0.1:${port}/${DATABASE}?options=${encodeURIComponent(SESSION_OPTIONS)}`,
       outage: () => server.outage && outageOf(server.outage, root),
       stop: async () => {
         await server.stop();
