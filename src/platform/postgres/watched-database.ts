@@ -25,6 +25,8 @@ export class WatchedDatabase {
   private current: Sql;
   private probe: Sql;
   private readonly closing = new AbortController();
+  /** Ends the wait for the current probe. Not `AbortSignal.any`, of which `closing` would keep a trace for every probe. */
+  private probing = new AbortController();
   private readonly watching: Promise<void>;
 
   constructor(private readonly options: Watching) {
@@ -36,6 +38,7 @@ export class WatchedDatabase {
 
   async close(timeoutSeconds: number): Promise<void> {
     this.closing.abort();
+    this.probing.abort();
     await this.watching;
     await Promise.all([this.current.end({ timeout: timeoutSeconds }), this.probe.end({ timeout: 0 })]);
   }
@@ -55,12 +58,12 @@ export class WatchedDatabase {
   /** Whether the server is silent. A server that refuses or drops connections is not: its callers get an error anyway. */
   private async isSilent(): Promise<boolean> {
     const { silenceMsMax = SILENCE_MS_MAX } = this.options;
-    const over = new AbortController();
+    const over = (this.probing = new AbortController());
     const heard = Promise.resolve(this.probe`select 1`).then(
       () => false,
       () => false,
     );
-    const silence = pause(silenceMsMax, undefined, { signal: AbortSignal.any([over.signal, this.closing.signal]), ref: false })
+    const silence = pause(silenceMsMax, undefined, { signal: over.signal, ref: false })
       .then(() => pause(AFTERTHOUGHT_MS, undefined, { ref: false }))
       .then(
         () => true,
