@@ -114,7 +114,7 @@ export class NatsWorkQueue extends WorkQueue {
   private async attempt(item: JsMsg, handler: Handler): Promise<void> {
     const attempts = item.info.deliveryCount;
     // Counts workers that crashed over this item, which no other report covers.
-    if (attempts > ATTEMPTS_MAX) return item.term();
+    if (attempts > ATTEMPTS_MAX) return this.tell(() => item.term());
     const alive = setInterval(() => this.tell(() => item.working()), this.silenceMs / 3).unref();
     try {
       await handler(item.string());
