@@ -182,6 +182,37 @@ it('finds in the log what a lost signal did not tell, as soon as the next one co
   expect(await live).toBe(rendered(0, answer('a'), answer('b'), answer('c'), END));
 });
 
+it('finds by itself what was signalled behind a lost signal before it could be read', async () => {
+  const store = new (class extends InMemoryEventStore {
+    readable = Infinity;
+    override async *read(...args: Parameters<InMemoryEventStore['read']>) {
+      for await (const page of super.read(...args)) {
+        const readable = page.filter(({ revision }) => revision < this.readable);
+        if (readable.length > 0) yield readable;
+      }
+    }
+    override async lastRevision(stream: string) {
+      const last = await super.lastRevision(stream);
+      return last === 'none' ? last : Math.min(last, this.readable - 1);
+    }
+  })();
+  const signals = new (class extends LossySignals {
+    override readonly healthy = false as true;
+  })();
+  const feed = new MessageFeed(store, signals, systemTiming);
+  await write(store, feed, 0, answer('a'));
+  const live = textOf(feed.tail('m1', -1, over, never));
+  await pause(5);
+  signals.lost = true;
+  await write(store, feed, 1, answer('b'));
+  signals.lost = false;
+  store.readable = 2;
+  await write(store, feed, 2, END);
+  await pause(5);
+  store.readable = Infinity;
+  expect(await live).toBe(rendered(0, answer('a'), answer('b'), END));
+});
+
 it('reads the log by itself while there are no signals at all', async () => {
   const store = new InMemoryEventStore();
   const feed = new MessageFeed(store, new AwaySignals(), systemTiming);

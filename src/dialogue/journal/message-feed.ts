@@ -68,7 +68,6 @@ class Reader {
   offer(batch: FrameBatch): void {
     if (this.mustLook) return;
     this.offered.push(batch);
-    this.seen.upTo(batch.last);
     this.offeredBytes += batch.text.length;
     if (this.offeredBytes > READER_BUFFER_BYTES_MAX) this.look();
     else this.stir();
@@ -78,6 +77,11 @@ class Reader {
     this.clear();
     this.mustLook = true;
     this.stir();
+  }
+
+  /** Whether it is to look now that its journal has come to a revision: what was offered and let go may not be readable yet. */
+  isBehind(revision: number): boolean {
+    return revision > (this.offered.at(-1)?.last ?? STREAM_START) && this.seen.isBehind(revision);
   }
 
   clear(): void {
@@ -164,7 +168,7 @@ export class MessageFeed implements FramePublisher {
         const grown = await this.store.grownPast(known);
         for (const [messageId, readers] of topics) {
           const revision = grown.get(messageStream(messageId)) ?? STREAM_START;
-          for (const reader of readers) if (reader.waitsPastEnd || reader.seen.isBehind(revision)) reader.look();
+          for (const reader of readers) if (reader.waitsPastEnd || reader.isBehind(revision)) reader.look();
         }
       },
     };
@@ -344,6 +348,7 @@ class Reading implements FrameReading {
         continue;
       }
       reader.next = batch.last + 1;
+      reader.seen.upTo(batch.last);
       reader.waitsPastEnd = false;
       yield batch;
       if (batch.terminal) return false;
