@@ -13,7 +13,7 @@ import { readConfig } from '../platform/config/config.js';
 import { PostgresEventStore } from '../platform/event-store/postgres/postgres-event-store.js';
 import { openPlatform } from './platform.js';
 
-/** Another address of the same server, which nobody answers at before `open`. */
+/** A proxy to the same server. Its port refuses connections before `open`. */
 class Elsewhere {
   private readonly sockets = new Set<Socket>();
   private readonly server: Server;
@@ -46,7 +46,7 @@ class Elsewhere {
   }
 }
 
-describe('Opening the platform', () => {
+describe('opening the platform', () => {
   let database: TestDatabase;
   let dataDir: string;
   beforeAll(async () => {
@@ -63,7 +63,7 @@ describe('Opening the platform', () => {
     throw error;
   };
 
-  it('waits for a Postgres that is not there yet, and says so each time', async () => {
+  it('waits until Postgres answers and reports each failed attempt', async () => {
     const url = new URL(database.url);
     const elsewhere = new Elsewhere(await freePort(), url);
     url.port = String(elsewhere.port);
@@ -78,7 +78,7 @@ describe('Opening the platform', () => {
     await elsewhere.close();
   });
 
-  it('does not wait for what will not come by itself', async () => {
+  it('fails at once where the database does not exist', async () => {
     const url = new URL(database.url);
     url.pathname = '/no_such_database';
     const outages: unknown[] = [];
@@ -87,7 +87,7 @@ describe('Opening the platform', () => {
   });
 });
 
-describe('The log that a platform opens', () => {
+describe('the log that the platform opens', () => {
   const lost = (error: Error) => {
     throw error;
   };
@@ -96,7 +96,7 @@ describe('The log that a platform opens', () => {
     ['Postgres', onEmptyPostgres, /^The log in the database \w+ at .* set DATABASE_URL to another database, or start/],
     ['EventStoreDB', onEventStoreDb, /^The log in the event store at .* set EVENT_STORE to another server and DATABASE_URL to/],
   ] as const)(
-    'in %s goes on where it declares its format, and is refused where a version before 0.2.0 wrote it',
+    'in %s is opened where it declares its format and refused where a version before 0.2.0 wrote it',
     async (...given) => {
       const [, makeBacking, refusal] = given;
       const [older, own, dataDir] = await Promise.all([makeBacking(), makeBacking(), mkdtemp(join(tmpdir(), 'verbatim-log-'))]);

@@ -16,12 +16,12 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-it.each(purges)('the audit log has nothing of what is cut off after $type', async (purge) => {
+it.each(purges)('the audit log holds no event that a $type has truncated', async (purge) => {
   const sample = samples.find(({ type, category }) => type === purge.type && category === purge.category)!;
   const audit = await projecting(auditLog, database.sql);
   const said = (count: number) => Array.from({ length: count }, () => ({ type: 'ThingSaid', data: {} }));
   const stream = `${purge.category}-1`;
-  // Where the event names another stream, that is told before it.
+  // An event that truncates another stream is appended after the events of that stream.
   const probe = { ...sample, id: '', stream, revision: 2, position: 0n, at: new Date(0), cause: {} } as never;
   const truncations = purge.truncated?.(probe) ?? [{ stream, before: 2 }];
   for (const { stream: cut, before } of truncations) await audit.given(cut, said(before));

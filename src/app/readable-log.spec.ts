@@ -39,7 +39,7 @@ const open = (): Promise<EventStore> =>
   });
 
 describe('a log that does not answer at start', () => {
-  it('is used by nothing before its format was checked', async () => {
+  it('rejects reads and appends until its format has been checked', async () => {
     const log = await open();
     await expect(log.head()).rejects.toThrow(StoreUnavailable);
     await expect(append(log, 'account-1', opened('1'))).rejects.toThrow(StoreUnavailable);
@@ -50,7 +50,7 @@ describe('a log that does not answer at start', () => {
     expect(lost).toEqual([]);
   });
 
-  it('ends the process as soon as it answers, where another version wrote it', async () => {
+  it('reports a fatal error as soon as it answers, where another version wrote it', async () => {
     await append(store, 'account-1', opened('1'));
     const log = await open();
     store.isAway = false;
@@ -60,7 +60,7 @@ describe('a log that does not answer at start', () => {
   });
 });
 
-it('is used as it is where it answers', async () => {
+it('a log that answers at start is returned without a wrapper', async () => {
   store.isAway = false;
   expect(await open()).toBe(store);
 });

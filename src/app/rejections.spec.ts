@@ -17,19 +17,19 @@ const thrownCodes = sources.flatMap((file) =>
   [...textOf(file).matchAll(/new Rejection\(\s*'([^']+)'/g)].map(([, code]) => [code!, file] as const),
 );
 
-it('has a line for every code that is thrown', () => {
+it('has an entry for every code that is thrown', () => {
   expect(thrownCodes.length).toBeGreaterThan(100);
   expect(thrownCodes.filter(([code]) => !(code in REJECTIONS))).toEqual([]);
 });
 
-it('has the lists of all rooms', () => {
+it('contains the rejections of every room', () => {
   const lists = sources.filter((file) => file.endsWith('.rejections.ts'));
   const codes = lists.flatMap((file) => [...textOf(file).matchAll(/^  '?([a-z-]+)'?: \{/gm)].map(([, code]) => code!));
   expect(lists.length).toBeGreaterThan(10);
   expect([...codes, ...Object.keys(COMMON_REJECTIONS)].sort()).toEqual(Object.keys(REJECTIONS).sort());
 });
 
-it('has codes in kebab-case, what bodies carry in snake_case, and refusals for statuses', () => {
+it('has codes in kebab-case, body codes in snake_case and statuses of 400 or more', () => {
   for (const [code, rendering] of Object.entries(REJECTIONS)) {
     expect(code).toMatch(/^[a-z]+(-[a-z]+)*$/);
     expect(rendering.code ?? 'none').toMatch(/^[a-z]+(_[a-z]+)*$/);
@@ -37,7 +37,7 @@ it('has codes in kebab-case, what bodies carry in snake_case, and refusals for s
   }
 });
 
-it('says when to come again wherever it asks for that', () => {
+it('has a Retry-After for every 429 and 503', () => {
   const comeAgain = Object.values(REJECTIONS).filter(({ status }) => status === 429 || status === 503);
   expect(comeAgain.every(({ retryAfterSeconds }) => retryAfterSeconds !== undefined)).toBe(true);
 });

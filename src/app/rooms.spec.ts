@@ -7,7 +7,7 @@ import { ROOMS } from './rooms.js';
 const SOURCE = fileURLToPath(new URL('../', import.meta.url));
 const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }).filter((file) => !file.endsWith('.spec.ts'));
 
-/** The classes that files with such a role, or such a base, declare. */
+/** The names of the classes that match `declared` in the files that `isTheirs` selects. */
 const classesIn = (isTheirs: (file: string) => boolean, declared: RegExp): string[] =>
   files
     .filter((file) => file.endsWith('.ts') && isTheirs(file))
@@ -21,7 +21,7 @@ it.each([
   ['tickers', classesIn((file) => file.endsWith('.ticker.ts'), /export class (\w+)[^{]*implements Ticker\b/g)],
   ['retention', classesIn(() => true, /export class (\w+)[^{]*implements RetentionRule\b/g)],
   ['toolKinds', classesIn((file) => file.endsWith('-tool.ts'), /export class (\w+)[^{]* extends ToolKind\b/g)],
-] as const)('the rooms list all %s, each once', (list, declared) => {
+] as const)('the rooms list all %s once each', (list, declared) => {
   expect(declared.length).toBeGreaterThan(5);
   expect(listed(list).toSorted()).toEqual(declared.toSorted());
 });

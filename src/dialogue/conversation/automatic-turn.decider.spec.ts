@@ -48,15 +48,15 @@ const added: Omit<TurnAppended['data'], 'index'> = {
 const appended = (index: number): ConversationEvent => ({ type: 'TurnAppended', data: { ...added, index } });
 
 describe('a conversation', () => {
-  it('goes on by itself when nobody is answered in it', () =>
+  it('accepts an automatic turn when no other turn is running', () =>
     given(conversation, past)
       .when(going('w1'))
       .then([automatic('w1', 1)]));
-  it('goes on once, however often that is decided', () =>
+  it('accepts the same automatic turn once', () =>
     given(conversation, [...past, automatic('w1', 1), taken('w1'), answered('w1')])
       .when(going('w1'))
       .thenNothing());
-  it('does not go on while somebody is answered in it, or has to decide on something', () => {
+  it('accepts no automatic turn while a turn is running or paused', () => {
     const about = { conversationId, turnId: 't2' };
     const running = [...past, asked('t2', 1), taken('t2')];
     for (const since of [[...past, asked('t2', 1)], running, [...running, turnPaused(about, [waitingCall('k1')])]]) {
@@ -67,14 +67,14 @@ describe('a conversation', () => {
       .when(going('w1'))
       .then([automatic('w1', 2)]);
   });
-  it('is not there once it is deleted, nor for others', () => {
+  it('accepts no automatic turn when it is deleted, unknown or another user’s', () => {
     given(conversation, [...past, deleted])
       .when(going('w1'))
       .thenNothing();
     given(conversation, past).when(going('w1', 'mallory')).thenNothing();
     given(conversation, []).when(going('w1')).thenNothing();
   });
-  it('goes on by itself so often in a row, and again after its user has asked', () => {
+  it('accepts a bounded number of automatic turns in a row, and more after its user has asked', () => {
     given(conversation, [...past, ...inARow(FOLLOW_UPS_IN_A_ROW_MAX - 1)])
       .when(going('last'))
       .then([automatic('last', FOLLOW_UPS_IN_A_ROW_MAX)]);
@@ -91,13 +91,13 @@ describe('a conversation', () => {
   });
 });
 
-describe('a turn that nobody asked', () => {
+describe('an automatic turn', () => {
   const running = [...past, { type: 'ConversationOpened', data: { conversationId } } as const, automatic('w1', 1), taken('w1')];
-  it('counts when it says something', () =>
+  it('ends like any other turn when its answer has text', () =>
     given(conversation, running)
       .when(conclude(answered('w1')))
       .then([answered('w1')]));
-  it('makes way when it says nothing, and leaves nothing to open', () => {
+  it('is withdrawn when its answer is empty or NO_REPLY, and leaves nothing unread', () => {
     for (const answer of ['NO_REPLY', ' NO_REPLY\n', ''])
       given(conversation, running)
         .when(conclude(answered('w1', answer)))
@@ -109,7 +109,7 @@ describe('a turn that nobody asked', () => {
       .when(ask({ ...question('t2'), index: null }, null))
       .then([asked('t2', 1)]);
   });
-  it('counts among those in a row also when it said nothing', () => {
+  it('counts towards the limit in a row also when it was withdrawn', () => {
     const silent = Array.from({ length: FOLLOW_UPS_IN_A_ROW_MAX }, (_, at) => [
       automatic(`w${at}`, 1),
       taken(`w${at}`),
@@ -120,15 +120,15 @@ describe('a turn that nobody asked', () => {
       .when(going('more'))
       .thenNothing();
   });
-  it('leaves its place to the question that came after it', () =>
+  it('frees its index for later questions when it is withdrawn', () =>
     given(conversation, [...running, asked('t2', 2), withdrawn('w1'), answered('w1', ''), taken('t2'), answered('t2')])
       .when(ask({ ...question('t3'), index: null }, null))
       .then([asked('t3', 2)]));
-  it('moves the question that came after it up to its place', () =>
+  it('moves the question after it up by one index when it is withdrawn', () =>
     given(conversation, [...running, asked('t2', 2), withdrawn('w1'), answered('w1', ''), taken('t2'), answered('t2')])
       .when(rate(1, 'like'))
       .then([{ type: 'TurnRated', data: { conversationId, turnId: 't2', feedback: 'like' } }]));
-  it('stays where its user stopped it, or another question took its place', () => {
+  it('is not withdrawn where its user stopped it or another question superseded it', () => {
     const stopped = [...running, { type: 'TurnStopRequested', data: { conversationId, turnId: 'w1' } } as const];
     given(conversation, stopped)
       .when(conclude(answered('w1', '')))
@@ -140,37 +140,37 @@ describe('a turn that nobody asked', () => {
   });
 });
 
-it('says nothing only where nobody asked', () =>
+it('the answer NO_REPLY to a question of a user is kept', () =>
   given(conversation, [started, asked('t1', 0), taken('t1')])
     .when(conclude(answered('t1', 'NO_REPLY')))
     .then([answered('t1', 'NO_REPLY')]));
 
-describe('a turn that came about elsewhere', () => {
-  it('is the last one', () =>
+describe('an appended turn', () => {
+  it('becomes the last turn', () =>
     given(conversation, past)
       .when(append(added, 'alice'))
       .then([appended(1)]));
-  it('is one', () =>
+  it('is appended once', () =>
     given(conversation, [...past, appended(1)])
       .when(append(added, 'alice'))
       .thenNothing());
-  it('is not for others, nor for a conversation that is gone', () => {
+  it('is not appended to a conversation that is deleted or another user’s', () => {
     given(conversation, past).when(append(added, 'mallory')).thenNothing();
     given(conversation, [...past, deleted])
       .when(append(added, 'alice'))
       .thenNothing();
   });
-  it('neither ends nor moves on what goes on', () =>
+  it('leaves a running turn before it as it is', () =>
     given(conversation, [...past, asked('t2', 1)])
       .when(append(added, 'alice'))
       .then([appended(2)]));
-  it('is something to open', () =>
+  it('is unread until the conversation is opened', () =>
     given(conversation, [...past, { type: 'ConversationOpened', data: { conversationId } }, appended(1)])
       .when(open)
       .then([{ type: 'ConversationOpened', data: { conversationId } }]));
 });
 
-describe('work beside a conversation', () => {
+describe('background work of a conversation', () => {
   const noted = (asOf: number, status: 'active' | 'over' | 'failed') => ({
     ...{ conversationId, asOf, status },
     work: { kind: 'job', id: 'j1' } as const,
@@ -180,7 +180,7 @@ describe('work beside a conversation', () => {
     data: noted(asOf, status),
   });
   const opened: ConversationEvent = { type: 'ConversationOpened', data: { conversationId } };
-  it('is noted as it stands, and never as it stood', () => {
+  it('is recorded with its newest status, and an older status is ignored', () => {
     given(conversation, past)
       .when(noteWork(noted(0, 'active')))
       .then([event(0, 'active')]);
@@ -191,7 +191,7 @@ describe('work beside a conversation', () => {
       .when(noteWork(noted(0, 'active')))
       .thenNothing();
   });
-  it('is something to open once it failed, and not before', () => {
+  it('is unread once it has failed, and not before', () => {
     given(conversation, [...past, opened, event(0, 'active')])
       .when(open)
       .thenNothing();
@@ -201,7 +201,7 @@ describe('work beside a conversation', () => {
   });
 });
 
-it('whatever is decided, each decision repeated at once adds nothing, and indexes have no gaps', () => {
+it('for any sequence of decisions, a repeated decision adds no event and indexes have no gaps', () => {
   const id = fc.constantFrom('t1', 't2', 't3');
   const followUpId = fc.constantFrom('w1', 'w2', 'w3', 'w4', 'w5', 'w6', 'w7');
   const either = fc.oneof(id, followUpId);

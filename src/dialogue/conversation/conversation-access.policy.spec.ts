@@ -32,7 +32,7 @@ const after = (...events: readonly ConversationEvent[]) => events.reduce(convers
 const SIGNED_IN = after(started({ agentKeyId: null }), asked('t1', null));
 const WITH_KEY = after(started({ agentKeyId: 'key-1' }), asked('t1', 'key-1'));
 
-/** Who comes, and whether a conversation is theirs that Alice began signed in, and one that was begun with her agent's key. */
+/** Callers, each with access to a conversation that Alice began signed in, and to one that was begun with her agent's key. */
 const PARTIES: readonly (readonly [name: string, caller: Caller, signedIn: boolean, withKey: boolean])[] = [
   ['its owner', user('alice'), true, true],
   ['another user', user('bob'), false, false],
@@ -49,23 +49,23 @@ describe.each(PARTIES)('%s', (_, caller, signedIn, withKey) => {
     expect(belongsTo(SIGNED_IN, caller)).toBe(signedIn));
   it(`${withKey ? 'has' : 'does not have'} one that was begun with the agent's key`, () =>
     expect(belongsTo(WITH_KEY, caller)).toBe(withKey));
-  it('has none that is deleted or never began', () => {
+  it('does not have a conversation that is deleted or never began', () => {
     const deleted = conversation.evolve(WITH_KEY, { type: 'ConversationDeleted', data: { conversationId: 'c1' } });
     expect([belongsTo(deleted, caller), belongsTo(conversation.initial, caller)]).toEqual([false, false]);
   });
 });
 
-it('a key that asked later does not have what was begun without one, nor does the owner’s question take it from a key', () => {
+it('access follows the beginning of a conversation: later questions neither give it to a key nor take it from one', () => {
   expect(belongsTo(conversation.evolve(SIGNED_IN, asked('t2', 'key-1')), key())).toBe(false);
   expect(belongsTo(conversation.evolve(WITH_KEY, asked('t2', null)), key())).toBe(true);
 });
 
-describe('a conversation of before its beginning was stated', () => {
-  it('belongs to those of its first question', () => {
+describe('a conversation whose first event names no key', () => {
+  it('belongs to the caller of its first question', () => {
     expect(belongsTo(after(started({}), asked('t1', 'key-1'), asked('t2', null)), key())).toBe(true);
     expect(belongsTo(after(started({}), asked('t1', null), asked('t2', 'key-1')), key())).toBe(false);
   });
-  it('is its owner’s alone while nothing was asked', () => {
+  it('belongs only to its owner while it has no question', () => {
     expect([belongsTo(after(started({})), key()), belongsTo(after(started({})), user('alice'))]).toEqual([false, true]);
   });
 });

@@ -18,7 +18,7 @@ import { type Conversation, countingTurnAt } from './turn.policy.js';
 const CONVERSATIONS = 25;
 const STEPS = 300;
 
-/** All that happened, and a state that has forgotten nothing. */
+/** All events, the state with snapshots (`state`) and the state that was folded without them (`whole`). */
 type Course = Readonly<{ whole: Conversation; state: Conversation; events: readonly ConversationEvent[] }>;
 
 function* courses(): Generator<Course> {
@@ -37,7 +37,7 @@ function* courses(): Generator<Course> {
 }
 
 describe('a conversation that takes snapshots', () => {
-  it('decides as one that reads everything does', () => {
+  it('has the same state as one that folds all its events', () => {
     let snapshots = 0;
     for (const { whole, state, events } of courses()) {
       if (events.at(-1)?.type === 'TurnAsked') snapshots += Number(events.at(-2)?.type === 'ConversationSnapshotTaken');
@@ -46,7 +46,7 @@ describe('a conversation that takes snapshots', () => {
       expect(state).toMatchObject({ status, name, namedBy, nextIndex, unopened, automaticTurnsInARow, callIds });
       for (const [turnId, turn] of state.turns) {
         const known = whole.turns.get(turnId)!;
-        // A failure that a later question hides is seen once a snapshot was taken.
+        // A snapshot marks a failure as seen that a later question hides.
         const remembered = { ...known, unseen: turn.unseen };
         if (!isDeepStrictEqual(turn, remembered)) expect(turn).toEqual(remembered);
       }
@@ -56,7 +56,7 @@ describe('a conversation that takes snapshots', () => {
     expect(snapshots).toBeGreaterThan(CONVERSATIONS);
   });
 
-  it('is the same folded from its newest snapshot as from its beginning', () => {
+  it('has the same state folded from its newest snapshot as from its beginning', () => {
     let last: Course | undefined;
     for (const course of courses()) {
       if (last && course.events !== last.events) expectSameFromSnapshot(last);
@@ -64,7 +64,7 @@ describe('a conversation that takes snapshots', () => {
     }
   });
 
-  it('keeps what it remembers small, however long it goes on', () => {
+  it('takes snapshots of a bounded size, regularly', () => {
     let largest = 0;
     for (const { state, events } of courses()) {
       const taken = events.findLast(({ type }) => type === 'ConversationSnapshotTaken');
@@ -75,7 +75,7 @@ describe('a conversation that takes snapshots', () => {
     expect(largest).toBeLessThanOrEqual(SNAPSHOT_BYTES_MAX);
   });
 
-  it('takes none that is too large, and none while a turn is paused', () => {
+  it('takes no snapshot that is too large and none while a turn is paused', () => {
     const due: Conversation = { ...conversation.initial, id: 'c1', status: 'open', eventsSinceSnapshot: SNAPSHOT_EVERY_EVENTS };
     expect(snapshotIfDue(due)).toHaveLength(1);
     expect(snapshotIfDue({ ...due, eventsSinceSnapshot: SNAPSHOT_EVERY_EVENTS - 1 })).toEqual([]);
@@ -87,7 +87,7 @@ describe('a conversation that takes snapshots', () => {
     throw new Error('No turn was paused.');
   });
 
-  it('remembers the newest call ids that fit, and of work that is over and seen the newest', () => {
+  it('keeps in a snapshot only the newest call ids and the newest finished and seen work', () => {
     const ids = Array.from({ length: 1_000 }, (_, index) => `call-${String(index).padStart(11, '0')}`);
     const kept = newestThatFit(ids);
     expect(kept).toEqual(ids.slice(-CALL_IDS_CHARACTERS_MAX / 16));

@@ -30,10 +30,10 @@ const started: ConversationEvent = {
   },
 };
 
-it('opening a conversation with nothing to clear does not wait for those who append to it', async () => {
+it('opening a conversation without an unread mark does not wait for concurrent appends', async () => {
   let commit = Promise.resolve();
   const store = new InMemoryEventStore(undefined, () => commit);
-  // Who queues up would go on by itself after a while.
+  // With real timing, a command that queues behind the append would continue after a while.
   const endless = Object.assign(Object.create(systemTiming) as Timing, { pause: () => new Promise(() => {}) });
   const streams = new Streams(store, endless);
   const { position } = await streams.append(stream, 'none', conversationCodec, [started], cause);
@@ -46,7 +46,7 @@ it('opening a conversation with nothing to clear does not wait for those who app
   expect((await renaming).state.name).toBe('Why not?');
 });
 
-it('opening somebody else’s conversation finds none', async () => {
+it('opening another user’s conversation is rejected as not found', async () => {
   const streams = new Streams(new InMemoryEventStore(), systemTiming);
   await streams.append(stream, 'none', conversationCodec, [started], cause);
   const opening = new OpenConversationHandler(streams).execute(new OpenConversation('c1', 'bob', cause));

@@ -58,46 +58,46 @@ const deleted: ConversationEvent = { type: 'ConversationDeleted', data: { conver
 const sealed = { conversationId, turnId: 't1', lastId: 5, frames: 6, sha256: 'ab' };
 
 describe('a question', () => {
-  it('begins the conversation that it is the first of', () =>
+  it('starts a conversation when it is the first one', () =>
     given(conversation, [])
       .when(ask(question('t1'), start))
       .then([started, asked('t1')]));
-  it('is refused where there is no conversation to continue', () =>
+  it('is rejected where there is no conversation to continue', () =>
     given(conversation, [])
       .when(ask(question('t1'), null))
       .thenRejected('conversation-not-found'));
-  it('is asked once, however often it comes', () =>
+  it('is added once when it is repeated', () =>
     given(conversation, [started, asked('t1')])
       .when(ask(question('t1'), start))
       .thenNothing());
-  it('comes after the questions before it', () =>
+  it('is added after the earlier questions', () =>
     given(conversation, [started, asked('t1'), answered('t1')])
       .when(ask(question('t2'), null))
       .then([asked('t2', 1)]));
-  it('may take the place of an earlier one, which ends what came after and what still runs', () =>
+  it('replaces an earlier question and supersedes all turns from there, also one that is running', () =>
     given(conversation, [started, asked('t1'), answered('t1'), asked('t2', 1)])
       .when(ask(question('t3', 0), null))
       .then([stopAsked('t2'), { type: 'TurnsSuperseded', data: { conversationId, fromIndex: 0 } }, asked('t3', 0)]));
-  it('cannot leave a gap', () =>
+  it('is rejected when its index leaves a gap', () =>
     given(conversation, [started, asked('t1')])
       .when(ask(question('t2', 2), null))
       .thenRejected('index-out-of-range'));
-  it('finds no deleted conversation', () =>
+  it('is rejected in a deleted conversation', () =>
     given(conversation, [started, deleted])
       .when(ask(question('t1'), null))
       .thenRejected('conversation-not-found'));
-  it('is not found again, when it is repeated, in a conversation that was deleted since', () =>
+  it('is rejected when it is repeated after its conversation was deleted', () =>
     given(conversation, [started, asked('t1'), answered('t1'), deleted])
       .when(ask(question('t1'), start))
       .thenRejected('conversation-not-found'));
 });
 
 describe('a turn', () => {
-  it('is taken by one producer', () =>
+  it('is started by a producer', () =>
     given(conversation, [started, asked('t1')])
       .when(startTurn('t1', 'p1'))
       .then([taken('t1')]));
-  it('is not taken by a second one', () =>
+  it('is not started by a second producer', () =>
     given(conversation, [started, asked('t1'), taken('t1')])
       .when(startTurn('t1', 'p2'))
       .thenRejected('turn-taken'));
@@ -105,18 +105,18 @@ describe('a turn', () => {
     given(conversation, [started, asked('t1'), taken('t1'), answered('t1')])
       .when(conclude(stopped('t1')))
       .thenNothing());
-  it('ends stopped when its user was promised so, even if the answer was ready', () =>
+  it('ends as stopped after a stop was requested, even if the answer is complete', () =>
     given(conversation, [started, asked('t1'), taken('t1'), stopAsked('t1')])
       .when(conclude(answered('t1')))
       .then([stopped('t1')]));
-  it('stops with what it has used, even if the answer was ready', () => {
+  it('keeps the usage of a complete answer when it ends as stopped', () => {
     const usage = { promptTokens: 9, completionTokens: 2 };
     const answer: TurnOutcome = { type: 'TurnAnswered', data: { conversationId, turnId: 't1', ...parts, modelId: 'm', usage } };
     given(conversation, [started, asked('t1'), taken('t1'), stopAsked('t1')])
       .when(conclude(answer))
       .then([{ type: 'TurnStopped', data: { conversationId, turnId: 't1', ...parts, usage } }]);
   });
-  it('ends as its producer says, and as nobody says who was its producer', () => {
+  it('accepts an outcome from its current producer only', () => {
     given(conversation, [started, asked('t1'), taken('t1')])
       .when(conclude(answered('t1'), 'p1'))
       .then([answered('t1')]);
@@ -127,7 +127,7 @@ describe('a turn', () => {
       .when(conclude(stopped('t1'), 'p2'))
       .thenNothing();
   });
-  it('is taken over from a producer that is gone, while it runs and is that one’s', () => {
+  it('is taken over from a lost producer only while it is running with that producer', () => {
     const running = [started, asked('t1'), taken('t1')];
     given(conversation, running)
       .when(takeOver('t1', 'p1', 'p2'))
@@ -144,11 +144,11 @@ describe('a turn', () => {
       .when(takeOver('t1', null, 'p2'))
       .thenNothing();
   });
-  it('cannot be stopped after it ended', () =>
+  it('cannot be stopped after it has ended', () =>
     given(conversation, [started, asked('t1'), taken('t1'), answered('t1')])
       .when(requestStop('t1'))
       .thenRejected('message-not-running'));
-  it('is sealed only after it ended', () =>
+  it('is sealed only after it has ended', () =>
     given(conversation, [started, asked('t1'), taken('t1')])
       .when(seal(sealed))
       .thenNothing());
@@ -168,11 +168,11 @@ describe('a conversation', () => {
     given(conversation, past)
       .when(rename('Reasons'))
       .then([{ type: 'ConversationRenamed', data: { conversationId, name: 'Reasons', by: 'owner' } }]));
-  it('keeps the name its owner gave it, whatever a model finds later', () =>
+  it('keeps the name that its owner gave it when a model suggests a title', () =>
     given(conversation, [...past, { type: 'ConversationRenamed', data: { conversationId, name: 'Mine', by: 'owner' } }])
       .when(entitle('Theirs'))
       .thenNothing());
-  it('is opened by an owner who reads an answer to its end, where it is listed and there is an outcome', () => {
+  it('is opened when its owner has read an answer to its end, if it is listed and the turn has an outcome', () => {
     const opened: ConversationEvent = { type: 'ConversationOpened', data: { conversationId } };
     const hidden: ConversationEvent = { type: 'ConversationStarted', data: { ...start, visibility: 'hidden' } };
     const over = [asked('t1'), taken('t1'), answered('t1')];
@@ -186,12 +186,12 @@ describe('a conversation', () => {
       .when(watch)
       .thenNothing();
   });
-  it('is opened only when there is something to see', () => given(conversation, [started]).when(open).thenNothing());
-  it('takes a rating of the turn that counts', () =>
+  it('is not opened when nothing is unread', () => given(conversation, [started]).when(open).thenNothing());
+  it('records a rating of a turn', () =>
     given(conversation, past)
       .when(rate(0, 'like'))
       .then([{ type: 'TurnRated', data: { conversationId, turnId: 't1', feedback: 'like' } }]));
-  it('is decided on by those whose it is, and does not exist for others', () => {
+  it('accepts commands from the callers that it belongs to, and is not found for others', () => {
     const rating = rate(0, 'like');
     const begunWithKey: ConversationEvent = { type: 'ConversationStarted', data: { ...start, agentKeyId: 'key-1' } };
     given(conversation, [begunWithKey, ...past.slice(1)])
@@ -204,19 +204,19 @@ describe('a conversation', () => {
       .when(as({ userId: 'alice' }, rating))
       .thenRejected('conversation-not-found');
   });
-  it('takes no rating of a turn that is not there', () =>
+  it('rejects a rating of an unknown turn', () =>
     given(conversation, past).when(rate(7, 'like')).thenRejected('message-not-found'));
-  it('stops what runs when it is deleted', () =>
+  it('stops its running turns when it is deleted', () =>
     given(conversation, [started, asked('t1')])
       .when(remove)
       .then([stopAsked('t1'), deleted]));
-  it('says nothing more once it is deleted, but that its streams are closed', () =>
+  it('records no outcome after it was deleted', () =>
     given(conversation, [started, asked('t1'), taken('t1'), deleted])
       .when(conclude(answered('t1')))
       .thenNothing());
 });
 
-it('whatever is decided, each decision repeated at once adds nothing, indexes have no gaps and no turn ends twice', () => {
+it('for any sequence of decisions, a repeated decision adds no event, indexes have no gaps and no turn ends twice', () => {
   const id = fc.constantFrom('t1', 't2', 't3');
   const decision = fc.oneof(
     fc.tuple(id, fc.option(fc.nat(3))).map(([turnId, index]) => ask(question(turnId, index), start)),

@@ -8,7 +8,7 @@ import type { SignedInUser } from '../../resources/identity/caller.js';
 import type { DeleteConversation } from './conversation.commands.js';
 import { ConversationsController } from './conversations.http.js';
 
-it('deletes all conversations some at a time, and has been read once the newest deletion is', async () => {
+it('deletes all conversations with bounded concurrency and waits until the newest deletion is readable', async () => {
   const ids = Array.from({ length: 100 }, (_, index) => `c${index}`);
   const deleted: string[] = [];
   let [now, most] = [0, 0];

@@ -64,7 +64,7 @@ const deny = (callId: string, comment: string | null = null): CallAnswer => ({ c
 const bring = (callId: string, result = '"red"'): CallAnswer => ({ callId, result });
 
 describe('a resumption', () => {
-  it('decides on every call at once, and lets the turn go on', () =>
+  it('decides on all calls and resumes the turn', () =>
     given(conversation, WAITING)
       .when(resume([deny('k2', 'too long'), approve('k1')], alice, BEFORE))
       .then([
@@ -72,7 +72,7 @@ describe('a resumption', () => {
         { type: 'ToolCallDenied', data: { ...of('t1'), callId: 'k2', comment: 'too long', notRun: null } },
         resumed('t1'),
       ]));
-  it('denies the calls of which nothing is said', () =>
+  it('denies the calls that it does not mention', () =>
     given(conversation, WAITING)
       .when(resume([approve('k2')], alice, BEFORE))
       .then([
@@ -80,18 +80,18 @@ describe('a resumption', () => {
         approved('t1', 'k2'),
         resumed('t1'),
       ]));
-  it('brings what the client’s own code came to', () =>
+  it('records the result of a call that the client ran', () =>
     given(conversation, [...WAITING.slice(0, 3), paused('t1', ['k1', 'requires_client_execution'])])
       .when(resume([bring('k1')], alice, BEFORE))
       .then([{ type: 'ToolCallAnswered', data: { ...of('t1'), callId: 'k1', result: '"red"' } }, resumed('t1')]));
-  it('may deny what the client would have run', () =>
+  it('may deny a call that the client would run', () =>
     given(conversation, [...WAITING.slice(0, 3), paused('t1', ['k1', 'requires_client_execution'])])
       .when(resume([deny('k1')], alice, BEFORE))
       .then([{ type: 'ToolCallDenied', data: { ...of('t1'), callId: 'k1', comment: null, notRun: null } }, resumed('t1')]));
   it.each([
-    ['a result for what waits for a decision', ['k1', 'awaiting_approval'], bring('k1')],
-    ['an approval of what the client runs', ['k1', 'requires_client_execution'], approve('k1')],
-  ] as const)('is refused that has %s', (_, call, answer) =>
+    ['a result for a call that waits for approval', ['k1', 'awaiting_approval'], bring('k1')],
+    ['an approval of a call that the client runs', ['k1', 'requires_client_execution'], approve('k1')],
+  ] as const)('is rejected with %s', (_, call, answer) =>
     given(conversation, [...WAITING.slice(0, 3), paused('t1', [...call], ['k2'])])
       .when(resume([approve('k2'), answer], alice, BEFORE))
       .thenRejected('invalid-request'),
@@ -100,8 +100,8 @@ describe('a resumption', () => {
     ['somebody else', { userId: 'bob' }],
     ['a key of another agent', { agentId: 'a2', ownerId: 'alice' }],
     ['a key of the agent, of another owner', { agentId: 'a1', ownerId: 'bob' }],
-    ['a key of the agent, of what its owner asked', key],
-  ])('finds nothing for %s', (_, by) => {
+    ['a key of the agent where its owner asked', key],
+  ])('is rejected as not found for %s', (_, by) => {
     given(conversation, WAITING)
       .when(resume([approve('k1')], by, BEFORE))
       .thenRejected('conversation-not-found');
@@ -112,12 +112,12 @@ describe('a resumption', () => {
   it.each([
     ['a key of the agent', key],
     ['the owner', alice],
-  ])('of what was asked with a key is for %s', (_, by) =>
+  ])('of a question that was asked with a key is accepted from %s', (_, by) =>
     given(conversation, [started, asked('t1', { agentKeyId: 'key-1' }), taken('t1'), paused('t1', ['k1'])])
       .when(resume([approve('k1')], by, BEFORE))
       .then([approved('t1', 'k1'), resumed('t1')]),
   );
-  it('of what the owner asked is for no key, also where a key began the conversation', () => {
+  it('of a question of the owner is rejected for a key, also where a key began the conversation', () => {
     const begunWithKey = [started, asked('t1', { agentKeyId: 'key-1' }), taken('t1')];
     const decide = (by: Party) =>
       given(conversation, [...begunWithKey, asked('t2', { index: 1 }), taken('t2'), paused('t2', ['k1'])]).when(
@@ -126,7 +126,7 @@ describe('a resumption', () => {
     decide(key).thenRejected('conversation-not-found');
     decide(alice).then([approved('t2', 'k1'), resumed('t2')]);
   });
-  it('finds no conversation that is deleted, or was never begun', () => {
+  it('is rejected where the conversation is deleted or never began', () => {
     given(conversation, [...WAITING, deleted])
       .when(resume([approve('k1')], alice, BEFORE))
       .thenRejected('conversation-not-found');
@@ -134,21 +134,21 @@ describe('a resumption', () => {
       .when(resume([approve('k1')], alice, BEFORE))
       .thenRejected('conversation-not-found');
   });
-  it('is in time up to the moment the pause expires, and not at it', () => {
+  it('is accepted until just before the pause expires', () => {
     const decide = (now: Date) => given(conversation, WAITING).when(resume([approve('k1'), approve('k2')], alice, now));
     decide(BEFORE).then([approved('t1', 'k1'), approved('t1', 'k2'), resumed('t1')]);
     decide(THEN).thenRejected('tool-call-not-pending');
   });
   it.each([
-    ['names a call that never was', [approve('k9')]],
-    ['names one call that never was beside one that waits', [approve('k1'), approve('k9')]],
-    ['names none', []],
-  ])('is refused that %s', (_, answers) =>
+    ['an unknown call', [approve('k9')]],
+    ['an unknown call beside a waiting one', [approve('k1'), approve('k9')]],
+    ['no call', []],
+  ])('is rejected when it names %s', (_, answers) =>
     given(conversation, WAITING)
       .when(resume(answers, alice, BEFORE))
       .thenRejected('tool-call-not-pending'),
   );
-  it('comes too late while another one is under way, and when that is over', () => {
+  it('is rejected while an earlier resumption is running and after it has ended', () => {
     const again = resume([approve('k1')], alice, BEFORE);
     const going = [...WAITING, approved('t1', 'k1'), approved('t1', 'k2'), resumed('t1')];
     given(conversation, going).when(again).thenRejected('resume-in-progress');
@@ -159,7 +159,7 @@ describe('a resumption', () => {
       .when(again)
       .thenRejected('tool-call-not-pending');
   });
-  it('answers the pause that is open, not one of before', () => {
+  it('applies to the open pause only, not to an earlier one', () => {
     const past = [...WAITING, approved('t1', 'k1'), resumed('t1'), taken('t1'), paused('t1', ['k3'])];
     given(conversation, past)
       .when(resume([approve('k1')], alice, BEFORE))
@@ -168,11 +168,11 @@ describe('a resumption', () => {
       .when(resume([approve('k3')], alice, BEFORE))
       .then([approved('t1', 'k3'), resumed('t1')]);
   });
-  it('of one of two turns that wait leaves the other as it is', () =>
+  it('of one of two paused turns leaves the other paused', () =>
     given(conversation, [...WAITING, asked('t2', { index: 1 }), taken('t2'), paused('t2', ['k3'])])
       .when(resume([approve('k3')], alice, BEFORE))
       .then([approved('t2', 'k3'), resumed('t2')]));
-  it('is refused when two turns wait for what it names, or wait for a part of it each', () => {
+  it('is rejected when its calls are waited for by more than one turn', () => {
     const two = (callId: string) => [...WAITING, asked('t2', { index: 1 }), taken('t2'), paused('t2', [callId])];
     given(conversation, two('k1'))
       .when(resume([approve('k1')], alice, BEFORE))
@@ -186,8 +186,8 @@ describe('a resumption', () => {
 describe('a pause', () => {
   const running = WAITING.slice(0, 3);
   const waiting = paused('t1', ['k1']);
-  it('ends the run of its producer', () => given(conversation, running).when(pause(waiting.data, 'p1')).then([waiting]));
-  it('gives way to a stop that was promised before', () => {
+  it('is recorded when its producer reports it', () => given(conversation, running).when(pause(waiting.data, 'p1')).then([waiting]));
+  it('becomes a stop where a stop was requested before', () => {
     const { conversationId: _, turnId, answer, thought, sources, toolCalls, structured } = waiting.data;
     given(conversation, [...running, stopAsked('t1')])
       .when(pause(waiting.data, 'p1'))
@@ -197,28 +197,28 @@ describe('a pause', () => {
     ['has ended', [turnUnresumed(of('t1'), 'expired').at(-1)!]],
     ['is deleted with its conversation', [deleted]],
     ['is paused already', [waiting]],
-  ])('is not stated of a turn that %s', (_, since) =>
+  ])('is not recorded for a turn that %s', (_, since) =>
     given(conversation, [...running, ...since])
       .when(pause(waiting.data, 'p1'))
       .thenNothing(),
   );
-  it('is not stated by a producer whose turn is somebody else’s by now', () => {
+  it('is rejected from a producer that no longer holds the turn', () => {
     for (const since of [[], [taken('t1', 'p2')], [taken('t1', 'p2'), paused('t1', ['k3'])]]) {
       given(conversation, [...running, waiting, approved('t1', 'k1'), resumed('t1'), ...since])
         .when(pause(waiting.data, 'p1'))
         .thenRejected('turn-taken');
     }
   });
-  it('cannot be stopped, and is nobody’s to run', () => {
+  it('can be neither stopped nor started', () => {
     given(conversation, WAITING).when(requestStop('t1')).thenRejected('message-not-running');
     given(conversation, WAITING).when(startTurn('t1', 'p2')).thenRejected('turn-taken');
   });
 });
 
-describe('a pause that nobody answers', () => {
+describe('an unanswered pause', () => {
   const usage = { promptTokens: 7, completionTokens: 3 };
   const record = (callId: string) => ({ call_id: callId, status: 'denied', not_run: 'expired' });
-  it('ends the turn at the moment it expires, and not before: its text stays, and its calls were not run', () => {
+  it('ends the turn when it expires and not before, keeps the text and marks the calls as not run', () => {
     given(conversation, WAITING).when(expire('t1', BEFORE)).thenNothing();
     const past = [...WAITING.slice(0, 3), { ...WAITING[3]!, data: { ...(WAITING[3] as TurnPaused).data, usage } } as TurnPaused];
     const events = expire('t1', THEN)(past.reduce(conversation.evolve, conversation.initial));
@@ -236,57 +236,57 @@ describe('a pause that nobody answers', () => {
       .when(expire('t1', THEN))
       .thenNothing(),
   );
-  it('does not expire where there is no such turn', () => given(conversation, WAITING).when(expire('t9', THEN)).thenNothing());
+  it('does not expire for an unknown turn', () => given(conversation, WAITING).when(expire('t9', THEN)).thenNothing());
 
   const notRun = (events: readonly ConversationEvent[]) =>
     events.flatMap((event) => (event.type === 'ToolCallDenied' ? [`${event.data.callId} ${event.data.notRun}`] : []));
   const typesOf = (events: readonly ConversationEvent[]) => events.map(({ type }) => type);
   const state = (events: readonly ConversationEvent[]) => events.reduce(conversation.evolve, conversation.initial);
-  it('ends when the conversation goes on', () => {
+  it('ends when another question is asked', () => {
     const events = ask(question('t2'), null)(state(WAITING));
     expect(typesOf(events)).toEqual(['ToolCallDenied', 'ToolCallDenied', 'TurnAnswered', 'TurnAsked']);
     expect(notRun(events)).toEqual(['k1 moved_on', 'k2 moved_on']);
   });
-  it('ends before another question takes its place', () => {
+  it('ends before another question replaces its turn', () => {
     const events = ask(question('t2', null, 0), null)(state(WAITING));
     expect(typesOf(events)).toEqual(['ToolCallDenied', 'ToolCallDenied', 'TurnAnswered', 'TurnsSuperseded', 'TurnAsked']);
   });
-  it('ends with all others that wait in the conversation', () => {
+  it('ends together with all other pauses of the conversation', () => {
     const two = [...WAITING, asked('t2', { index: 1 }), taken('t2'), paused('t2', ['k3'])];
     const events = ask(question('t3'), null)(state(two));
     expect(notRun(events)).toEqual(['k1 moved_on', 'k2 moved_on', 'k3 moved_on']);
     expect(typesOf(events).filter((type) => type === 'TurnAnswered')).toHaveLength(2);
   });
-  it('goes with its conversation, of which nothing more is said', () =>
+  it('gets no event when its conversation is deleted', () =>
     given(conversation, WAITING).when(remove).then([deleted]));
 });
 
 describe('a call with effects', () => {
   const running = [...WAITING, approved('t1', 'k1'), resumed('t1'), taken('t1', 'p2')];
   const begin = (producer = 'p2') => startCall('t1', producer, callOf('k1'));
-  it('is written down before it begins', () =>
+  it('is recorded before it starts', () =>
     given(conversation, running)
       .when(begin())
       .then([begun('t1', 'k1')]));
   it.each([
     ['another producer', 'p1', []],
     ['a producer whose turn was requeued', 'p2', [{ type: 'TurnRequeued', data: { ...of('t1'), producer: 'p2' } }]],
-    ['a producer whose turn waits', 'p2', [paused('t1', ['k3'])]],
+    ['a producer whose turn is paused', 'p2', [paused('t1', ['k3'])]],
     ['a producer whose turn has ended', 'p2', [turnUnresumed(of('t1'), 'expired').at(-1)!]],
-  ] as const)('is not begun by %s', (_, producer, since) =>
+  ] as const)('is not started by %s', (_, producer, since) =>
     given(conversation, [...running, ...since])
       .when(begin(producer))
       .thenRejected('turn-taken'),
   );
-  it('is not begun once a stop was promised', () =>
+  it('is not started after a stop was requested', () =>
     given(conversation, [...running, stopAsked('t1')])
       .when(begin())
       .thenRejected('turn-stopping'));
-  it('is not begun in a conversation that is being deleted, whose turn is stopped', () =>
+  it('is not started in a deleted conversation', () =>
     given(conversation, [...running, stopAsked('t1'), deleted])
       .when(begin())
       .thenRejected('turn-stopping'));
-  it('ends once, also when its turn has ended or is somebody else’s by then', () => {
+  it('ends once, also after its turn has ended', () => {
     const ended: ConversationEvent = { type: 'ToolCallFinished', data: finished('t1', 'k1') };
     const end = finishCall(finished('t1', 'k1'));
     given(conversation, [...running, begun('t1', 'k1')])
@@ -299,7 +299,7 @@ describe('a call with effects', () => {
       .when(end)
       .thenNothing();
   });
-  it('does not end that did not begin, nor in a conversation that is deleted', () => {
+  it('records no end where it was not started or the conversation is deleted', () => {
     const end = finishCall(finished('t1', 'k1'));
     given(conversation, running).when(end).thenNothing();
     given(conversation, [...running, begun('t1', 'k1'), deleted])
@@ -308,10 +308,10 @@ describe('a call with effects', () => {
   });
 });
 
-describe('a run whose producer is gone', () => {
+describe('a run whose producer was lost', () => {
   const running = [...WAITING, approved('t1', 'k1'), resumed('t1'), taken('t1', 'p2')];
   const requeued: ConversationEvent = { type: 'TurnRequeued', data: { ...of('t1'), producer: 'p2' } };
-  it('is open to others, also when it is one after a pause', () => {
+  it('is requeued for other producers, also after a pause', () => {
     given(conversation, WAITING.slice(0, 3))
       .when(requeue('t1', 'p1'))
       .then([{ ...requeued, data: { ...of('t1'), producer: 'p1' } }]);
@@ -320,7 +320,7 @@ describe('a run whose producer is gone', () => {
       .when(startTurn('t1', 'p3'))
       .then([taken('t1', 'p3')]);
   });
-  it('is requeued so many times, and as many times again after another pause', () => {
+  it('is requeued at most REQUEUES_MAX times per pause', () => {
     const again = Array.from({ length: REQUEUES_MAX - 1 }, () => [requeued, taken('t1', 'p2')]).flat();
     given(conversation, [...running, ...again])
       .when(requeue('t1', 'p2'))
@@ -332,10 +332,10 @@ describe('a run whose producer is gone', () => {
       .then([requeued]);
   });
   it.each([
-    ['is another producer’s by now', running, 'p1'],
-    ['is to be stopped', [...running, stopAsked('t1')], 'p2'],
-    ['is open to others already', [...running, requeued], 'p2'],
-    ['waits', WAITING, 'p1'],
+    ['has another producer', running, 'p1'],
+    ['has a requested stop', [...running, stopAsked('t1')], 'p2'],
+    ['is requeued already', [...running, requeued], 'p2'],
+    ['is paused', WAITING, 'p1'],
     ['is deleted with its conversation', [...running, deleted], 'p2'],
   ] as const)('is not requeued when it %s', (_, past, producer) =>
     given(conversation, [...past])
@@ -344,7 +344,7 @@ describe('a run whose producer is gone', () => {
   );
 });
 
-it('whatever is decided, each call is decided on once, each turn ends once, runs only grow, and only a running turn waits', () => {
+it('for any sequence of decisions, each call is decided once, each turn ends once, runs never decrease and only a running turn pauses', () => {
   const turnId = fc.constantFrom('t1', 't2');
   const producer = fc.constantFrom('p1', 'p1', 'p2');
   const callId = fc.constantFrom('k1', 'k2', 'k3');
@@ -355,7 +355,7 @@ it('whatever is decided, each call is decided on once, each turn ends once, runs
   const pausedFor = (id: string, callIds: readonly string[]) => paused(id, ...callIds.map((each) => [each] as const));
   const by = fc.constantFrom<Party>(alice, key);
   const agentKey = fc.constantFrom('key-1', null);
-  /** Says something fitting of a turn that waits, as its owner would. */
+  /** The owner decides on all calls of a paused turn. */
   const fitting =
     (how: Iterator<typeof approve>): Decide =>
     (state) => {

@@ -9,8 +9,8 @@ beforeEach(() => {
   watched = new WatchedConversations(new InProcessKeyValue(), { now: () => new Date(now) });
 });
 
-describe('a conversation', () => {
-  it('is watched while any visible tab has said so lately', async () => {
+describe('a watched conversation', () => {
+  it('has a watcher while any visible tab has reported within the time limit', async () => {
     await watched.report('c1', 'ann', 'tab-1', true);
     now += WATCHING_MS - 1;
     await watched.report('c1', 'ann', 'tab-2', true);
@@ -25,7 +25,7 @@ describe('a conversation', () => {
     expect(await watched.watcherOf('c1')).toBeUndefined();
   });
 
-  it('is watched by so many tabs, the newest ones', async () => {
+  it('keeps only the newest TABS_MAX tabs', async () => {
     for (let tab = 0; tab <= TABS_MAX; tab++) await watched.report('c1', 'ann', `tab-${tab}`, true);
     for (let tab = 1; tab <= TABS_MAX; tab++) await watched.report('c1', 'ann', `tab-${tab}`, false);
     expect(await watched.watcherOf('c1')).toBeUndefined();

@@ -15,7 +15,7 @@ describe('the period of a quota', () => {
     ['month', '2026-11-30T23:59:59.999', '2026-11-01T00:00:00', '2026-12-01T00:00:00'],
     ['month', '2026-12-01T00:00:00', '2026-12-01T00:00:00', '2027-01-01T00:00:00'],
     ['month', '2028-02-29T12:00:00', '2028-02-01T00:00:00', '2028-03-01T00:00:00'],
-  ])('%s at %s is from %s to %s', (period, now, start, end) =>
+  ])('of kind %s at %s lasts from %s to %s', (period, now, start, end) =>
     expect(periodAt(at(now), period)).toEqual({ start: at(start), end: at(end) }),
   );
 });
@@ -25,7 +25,7 @@ it.each([
   ['2026-11-21T10:00:01', 1],
   ['2026-11-21T10:00:01.001', 2],
   ['2026-11-21T09:00:00', 1],
-])('who comes again at %s waits whole seconds and at least one', (then, seconds) =>
+])('the wait until %s is rounded up to whole seconds and is at least one: %d', (then, seconds) =>
   expect(secondsUntil(at(then), at('2026-11-21T10:00:00'))).toBe(seconds),
 );
 
@@ -37,10 +37,10 @@ it.each([
   expect(isUsedUp({ used, limit: 100, resetsAt: at('2026-12-01T00:00:00') })).toBe(expected),
 );
 
-it('a quota of nothing is used up from the start', () =>
+it('a quota of 0 is used up from the start', () =>
   expect(isUsedUp({ used: 0, limit: 0, resetsAt: at('2026-12-01T00:00:00') })).toBe(true));
 
-it('a limit is refused in the words that clients know', () =>
+it('the rejection of a usage limit has the message that clients expect', () =>
   expect(limitExceeded(17)).toMatchObject({
     code: 'usage-limit',
     message: 'Exceeding usage limit, please try again later.',
@@ -48,7 +48,7 @@ it('a limit is refused in the words that clients know', () =>
     retryAfterSeconds: 17,
   }));
 
-it('a quota is refused with what is used, of how much, and until when', () => {
+it('the rejection of a quota says what is used, what the limit is and when the quota is renewed', () => {
   const status = { used: 1234567, limit: 1000000, resetsAt: at('2026-12-01T00:00:00') };
   const rejection = quotaExceeded(status, at('2026-11-30T23:59:00'));
   expect(rejection.message).toBe(

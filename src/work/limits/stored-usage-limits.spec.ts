@@ -17,11 +17,11 @@ const now = new Date('2026-11-21T10:00:00Z');
 const ago = (ms: number) => new Date(now.getTime() - ms);
 const newest = (entries: readonly Entry[]) => [...entries].sort((a, b) => b.at.getTime() - a.at.getTime());
 
-/** Limits over a read model that holds what the test says; `reaches` is what it comes to know of while somebody waits for it. */
+/** Limits over a read model that holds `entries`. It receives the entry `reaches` while a caller waits for it to catch up. */
 function limited(options: { entries?: Entry[]; quota?: number; reaches?: Entry } = {}) {
   const entries = options.entries ?? [];
   const waits: (bigint | undefined)[] = [];
-  /** What happens once the read model has answered, each the next time. */
+  /** Steps that run after the read model has answered, one per query. */
   const meanwhile: (() => Promise<void>)[] = [];
   const sum = (since: Date): Used => ({
     requests: entries.reduce((all, { at, requests }) => all + (at > since ? requests : 0), 0),
@@ -83,14 +83,14 @@ const tooMuch = (retryAfterSeconds: number) => ({ code: 'usage-limit', retryAfte
 describe('a limit of requests', () => {
   const agent = { requestLimit: 2 };
 
-  it('lets pass what is below it, and refuses what would go over it', async () => {
+  it('admits requests up to the limit and refuses the next', async () => {
     const { limits, entries } = limited({ entries: [request(ago(1000))] });
     await limits.admit(of('a', agent));
     entries.push(request(now, 'a'));
     await expect(limits.admit(of('b', agent))).rejects.toMatchObject(tooMuch(WINDOW_MS / 1000 - 1));
   });
 
-  it('looks back 24 hours to the millisecond, and says when the oldest that counts will have left', async () => {
+  it('counts requests that are less than 24 hours old and says when the oldest of them stops counting', async () => {
     const edge = request(ago(WINDOW_MS));
     const inside = request(ago(WINDOW_MS - 1500));
     const { limits } = limited({ entries: [edge, inside] });
@@ -101,14 +101,14 @@ describe('a limit of requests', () => {
     await expect(over.limits.admit(of('a', agent))).rejects.toMatchObject(tooMuch(2));
   });
 
-  it('holds for requests that come at once, before the read model knows of any', async () => {
+  it('holds for concurrent requests that the read model does not have yet', async () => {
     const { limits } = limited();
     const ids = Array.from({ length: 20 }, (_, index) => `t${index}`);
     const outcomes = await Promise.allSettled(ids.map((id) => limits.admit(of(id, agent))));
     expect(outcomes.map(({ status }) => status)).toEqual(ids.map((_, index) => (index < 2 ? 'fulfilled' : 'rejected')));
   });
 
-  it('holds for requests that come at once through two processes, and for the one that comes first wherever that is', async () => {
+  it('holds for concurrent requests through two processes, which admit the first ones', async () => {
     const { limits, another, entries } = limited();
     const processes = [limits, another()];
     const ids = Array.from({ length: 20 }, (_, index) => `t${index}`);
@@ -121,7 +121,7 @@ describe('a limit of requests', () => {
     await processes[1]!.admit(of('more', { requestLimit: 6 }));
   });
 
-  it('holds while another process finds a request in the read model, and gives its place back', async () => {
+  it('holds while another process sees a request in the read model and releases its place', async () => {
     const { limits, another, entries, meanwhile } = limited();
     await limits.admit(of('a', { requestLimit: 1 }));
     meanwhile.push(async () => {
@@ -131,7 +131,7 @@ describe('a limit of requests', () => {
     await expect(limits.admit(of('c', { requestLimit: 1 }))).rejects.toMatchObject({ code: 'usage-limit' });
   });
 
-  it('is free again when a process has died that let a request pass and did not write it down', async () => {
+  it('frees the place of an admitted request that a crashed process did not store', async () => {
     const { limits, another, pass } = limited();
     const killed = another();
     await killed.admit(of('a', { requestLimit: 1 }));
@@ -140,7 +140,7 @@ describe('a limit of requests', () => {
     await limits.admit(of('c', { requestLimit: 1 }));
   });
 
-  it('counts a request once, whether the read model knows of it or not', async () => {
+  it('counts a request once, whether the read model has it or not', async () => {
     const { limits, entries } = limited();
     await limits.admit(of('a', agent));
     entries.push(request(now, 'a'));
@@ -148,7 +148,7 @@ describe('a limit of requests', () => {
     await expect(limits.admit(of('c', agent))).rejects.toMatchObject({ code: 'usage-limit' });
   });
 
-  it('does not count what was withdrawn, nor what was refused', async () => {
+  it('counts neither withdrawn nor refused requests', async () => {
     const { limits } = limited();
     const a = of('a', agent);
     await limits.admit(a);
@@ -158,13 +158,13 @@ describe('a limit of requests', () => {
     await limits.admit(of('e', agent));
   });
 
-  it('when reached by what is under way alone, is free again once that has left', async () => {
+  it('gives the whole window as the retry time when only requests under way reach it', async () => {
     const { limits } = limited();
     await limits.admit(of('a', { requestLimit: 1 }));
     await expect(limits.admit(of('b', { requestLimit: 1 }))).rejects.toMatchObject(tooMuch(WINDOW_MS / 1000));
   });
 
-  it('is none of what goes on after a pause, of other agents, or of the signed-in', async () => {
+  it('does not apply to resumed turns, to agents without a limit or to users who ask without an agent', async () => {
     const { limits } = limited({ entries: [request(now), request(now)] });
     await limits.admit(of('a', agent, { isNewRequest: false }));
     await limits.admit(of('b'));
@@ -175,7 +175,7 @@ describe('a limit of requests', () => {
 describe('a limit of tokens', () => {
   const agent = { tokenLimit: 100 };
 
-  it('lets the request pass that crosses it, and refuses the next until enough has left', async () => {
+  it('admits the request that crosses it and refuses further ones until enough tokens are outside the window', async () => {
     const { limits, entries } = limited({ entries: [tokens(ago(WINDOW_MS - 5000), 60), tokens(ago(WINDOW_MS - 9000), 39)] });
     await limits.admit(of('a', agent));
     entries.push(tokens(now, 1));
@@ -184,13 +184,13 @@ describe('a limit of tokens', () => {
     await expect(limits.admit(of('b', agent))).rejects.toMatchObject(tooMuch(9));
   });
 
-  it('is one of what goes on after a pause too', async () => {
+  it('also applies to resumed turns', async () => {
     const { limits } = limited({ entries: [tokens(now, 100)] });
     const goesOn = of('a', agent, { isNewRequest: false });
     await expect(limits.admit(goesOn)).rejects.toMatchObject({ code: 'usage-limit' });
   });
 
-  it('waits for the read model to know what an answer has used whose end was told', async () => {
+  it('waits until the read model has the usage of an answer whose end was reported', async () => {
     const { limits, store, waits } = limited({ reaches: tokens(now, 100) });
     await limits.admit(of('a', agent));
     await askedTurn(store, 'of-a', 'a');
@@ -201,7 +201,7 @@ describe('a limit of tokens', () => {
     expect(waits.slice(1)).toEqual([await store.head(), await store.head()]);
   });
 
-  it('knows what a pause has used that was told, also for its own turn', async () => {
+  it('counts the usage before a reported pause, also for the same turn when it resumes', async () => {
     const { limits, store } = limited({ reaches: tokens(now, 100) });
     await limits.admit(of('a', agent));
     await askedTurn(store, 'of-a', 'a');
@@ -209,7 +209,7 @@ describe('a limit of tokens', () => {
     await expect(limits.admit(of('a', agent, { isNewRequest: false }))).rejects.toMatchObject({ code: 'usage-limit' });
   });
 
-  it('knows what a resumed turn has used, though somebody else wanted to resume it too and came late', async () => {
+  it('counts the usage of a resumed turn although a second resumption of it was withdrawn', async () => {
     const { limits, store } = limited({ reaches: tokens(now, 100) });
     const [first, second] = [of('a', agent, { isNewRequest: false }), of('a', agent, { isNewRequest: false })];
     await limits.admit(first);
@@ -220,7 +220,7 @@ describe('a limit of tokens', () => {
     await expect(limits.admit(of('b', agent))).rejects.toMatchObject({ code: 'usage-limit' });
   });
 
-  it('with one of requests: it takes as long as the later of both', async () => {
+  it('gives the later retry time where a limit of requests is reached too', async () => {
     const { limits } = limited({ entries: [tokens(ago(WINDOW_MS - 5000), 100), request(ago(WINDOW_MS - 9000))] });
     await expect(limits.admit(of('a', { tokenLimit: 100, requestLimit: 1 }))).rejects.toMatchObject(tooMuch(9));
   });
@@ -229,14 +229,14 @@ describe('a limit of tokens', () => {
 describe('the quota of a link', () => {
   const byLink = (turnId: string, agent?: Partial<LimitedAgent>) => ({ ...of(turnId, agent), linkId: 'l1' });
 
-  it('holds beside what limits the agent', async () => {
+  it('applies in addition to the limits of the agent', async () => {
     const { limits } = limited({ entries: [request(ago(1000)), request(ago(500)), request(ago(100))] });
     await limits.admit(of('a'));
     await expect(limits.admit(byLink('b'))).rejects.toMatchObject(tooMuch(WINDOW_MS / 1000 - 1));
     await expect(limits.admit({ ...signedIn('c'), linkId: 'l1' })).rejects.toMatchObject(tooMuch(WINDOW_MS / 1000 - 1));
   });
 
-  it('is one of tokens too', async () => {
+  it('also limits tokens', async () => {
     const { limits } = limited({ entries: [tokens(ago(1000), 1000)] });
     await limits.admit(of('a'));
     await expect(limits.admit(byLink('b'))).rejects.toMatchObject(tooMuch(WINDOW_MS / 1000 - 1));
@@ -250,7 +250,7 @@ describe('the quota of a link', () => {
     expect(admitted.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
   });
 
-  it('gives its place back when the agent’s limit refuses', async () => {
+  it('releases its place when the limit of the agent refuses the request', async () => {
     const { limits } = limited({ entries: [request(ago(1000))] });
     for (const turnId of ['a', 'b', 'c', 'd']) await limits.admit(byLink(turnId, { requestLimit: 1 })).catch(() => undefined);
     await limits.admit(byLink('e'));
@@ -260,7 +260,7 @@ describe('the quota of a link', () => {
 describe('a quota', () => {
   const untilDecember = (Date.parse('2026-12-01T00:00:00Z') - now.getTime()) / 1000;
 
-  it('is one for everybody who is charged: the signed-in, the bearers of keys, and runs', async () => {
+  it('applies to signed-in users, callers with an agent key and runs alike', async () => {
     const { limits, quota } = limited({ entries: [tokens(ago(1000), 100)], quota: 100 });
     const refusal = { code: 'quota-exceeded', retryAfterSeconds: untilDecember };
     await expect(limits.admit(signedIn('a'))).rejects.toMatchObject(refusal);
@@ -268,26 +268,26 @@ describe('a quota', () => {
     expect(await quota.check('ann')).toEqual({ allowed: false, error: expect.stringContaining('100 of 100 tokens') });
   });
 
-  it('lets pass what is below it', async () => {
+  it('admits requests while usage is below the limit', async () => {
     const { limits, quota } = limited({ entries: [tokens(ago(1000), 99)], quota: 100 });
     await limits.admit(signedIn('a'));
     expect(await quota.check('ann')).toEqual({ allowed: true });
   });
 
-  it('counts from the start of the period, that moment included', async () => {
+  it('counts from the start of the period, inclusive', async () => {
     const start = new Date('2026-11-01T00:00:00Z');
     const refused = limited({ entries: [tokens(start, 100)], quota: 100 });
     await expect(refused.limits.admit(signedIn('a'))).rejects.toMatchObject({ code: 'quota-exceeded' });
     await limited({ entries: [tokens(new Date(start.getTime() - 1), 100)], quota: 100 }).limits.admit(signedIn('a'));
   });
 
-  it('comes after the limits of the agent', async () => {
+  it('is checked after the limits of the agent', async () => {
     const { limits } = limited({ entries: [tokens(ago(1000), 100)], quota: 100 });
     await expect(limits.admit(of('a', { tokenLimit: 100 }))).rejects.toMatchObject({ code: 'usage-limit' });
   });
 });
 
-it('where nothing is limited nothing is asked', async () => {
+it('nothing is read where nothing is limited', async () => {
   const { limits, waits } = limited();
   await limits.admit(of('a'));
   await limits.admit(signedIn('b'));

@@ -17,7 +17,7 @@ function entered(...turns: readonly Admission[]): TurnsUnderWay {
 }
 const told = (underWay: TurnsUnderWay, ownerId = 'ann') => underWay.admittedFor(ownerId).map(({ turnId }) => turnId);
 
-it('what is withdrawn was never there', () => {
+it('a withdrawn turn leaves no trace', () => {
   const a = turn('a');
   const underWay = entered(a, turn('b'));
   underWay.leave(a);
@@ -25,7 +25,7 @@ it('what is withdrawn was never there', () => {
   expect([underWay.size, told(underWay)]).toEqual([1, []]);
 });
 
-it('turns whose end was told are those of their owner, until they are settled', () => {
+it('turns whose end was reported are listed for their owner until they are settled', () => {
   const underWay = entered(turn('a'), turn('b'), turn('c'), turn('of-bob', { ownerId: 'bob' }));
   for (const id of ['of-bob', 'b', 'a', 'nobody']) underWay.told(id);
   expect([told(underWay), told(underWay, 'bob')]).toEqual([['b', 'a'], ['of-bob']]);
@@ -33,7 +33,7 @@ it('turns whose end was told are those of their owner, until they are settled', 
   expect([told(underWay), told(underWay, 'bob'), underWay.size]).toEqual([[], ['of-bob'], 2]);
 });
 
-it('a turn that goes on before its pause is settled was told of all the same, and stays under way', () => {
+it('a turn that resumes before its pause is settled is still listed and stays under way afterwards', () => {
   const underWay = entered(turn('a'));
   underWay.told('a');
   underWay.enter(turn('a', { isNewRequest: false }));
@@ -43,7 +43,7 @@ it('a turn that goes on before its pause is settled was told of all the same, an
   expect([underWay.size, told(underWay)]).toEqual([1, []]);
 });
 
-it('remembers so many turns and forgets the oldest', () => {
+it('remembers at most TURNS_UNDER_WAY_MAX turns and drops the oldest', () => {
   const underWay = entered(...Array.from({ length: TURNS_UNDER_WAY_MAX + 1 }, (_, index) => turn(`t${index}`)));
   expect(underWay.size).toBe(TURNS_UNDER_WAY_MAX);
   for (const id of ['t0', 't1']) underWay.told(id);

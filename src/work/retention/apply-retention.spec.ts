@@ -45,20 +45,20 @@ const ticking = (...rules: RetentionRule[]) => new ApplyRetention(new RetentionR
 beforeEach(() => void Logger.overrideLogger(false));
 afterEach(() => void Logger.overrideLogger(['error']));
 
-describe('a tick', () => {
-  it('has everything purged that is due, page by page, by every rule', async () => {
+describe('a tick of the retention', () => {
+  it('purges everything that is due under every rule, page by page', async () => {
     const [one, other] = [new Rule(things(2 * DUE_PER_PAGE_MAX + 1)), new Rule(things(1))];
     await ticking(one, other).tick(now);
     expect([one.purged.length, new Set(one.purged).size, other.purged]).toEqual([1001, 1001, ['t0']]);
   });
 
-  it('ends after so many, and leaves the rest to the next', async () => {
+  it('purges at most DUE_PER_TICK_MAX items and leaves the rest to the next tick', async () => {
     const rule = new Rule(things(DUE_PER_TICK_MAX + 1));
     await ticking(rule).tick(now);
     expect(rule.purged).toHaveLength(DUE_PER_TICK_MAX);
   });
 
-  it('goes on after what cannot be purged', async () => {
+  it('continues after a page or a rule that fails', async () => {
     const [broken, sound] = [new Rule(things(DUE_PER_PAGE_MAX + 1)), new Rule(things(1))];
     broken.broken.add('t0');
     const away: RetentionRule = { name: 'away', due: () => Promise.reject(new Error('away')), purge: () => Promise.resolve() };
@@ -78,7 +78,7 @@ describe('journals of answers', () => {
       Promise.resolve(sealed.filter(({ since }) => since < before && (!after || since > after.since)).slice(0, limit)),
   } as unknown as ExpiringQueries;
 
-  it('expire by their age, which is stated once, whoever looks and however often', async () => {
+  it('expire by their age, with one event although two processes tick at once and again', async () => {
     let clock = ago(15 * DAY_S);
     const store = new InMemoryEventStore({ now: () => clock });
     const frame = { id: '1', type: 'f', data: '{}', metadata: '{}' };

@@ -36,7 +36,7 @@ async function told<E extends Event>(stream: string, event: E): Promise<Recorded
 const react = (event: Recorded) => reaction.on[event.type]!(event, new AbortController().signal);
 const left = async (stream: string) => (await eventsOf(store.read(stream))).map(({ revision }) => revision);
 
-it('a task goes with its result, and leaves that of another alone, also after a crash in the middle', async () => {
+it('the purge of a task deletes its result and no other, also after a crash in between', async () => {
   const large = 'x'.repeat(RESULT_INLINE_BYTES_MAX);
   const [own, other] = [await storeResult(blobs, 'own', large), await storeResult(blobs, 'other', large)];
   const result = (own as { blob: BlobRef }).blob;
@@ -55,7 +55,7 @@ it('a task goes with its result, and leaves that of another alone, also after a 
   expect(await loadResult(blobs, other)).toBe(large);
 });
 
-it('a stream is cut off before the fact that it is purged, once and again', async () => {
+it('a stream is truncated before its purge event, also when the reaction runs twice', async () => {
   const task = taskStream('t');
   await told(task, { type: 'TaskQueued', data: { taskId: 't', kind: 'k', ownerId: 'ann', input: {} } });
   const data = { taskId: 't', kind: 'k', ownerId: 'ann', result: null };
@@ -65,7 +65,7 @@ it('a stream is cut off before the fact that it is purged, once and again', asyn
   expect(await left(task)).toEqual([1]);
 });
 
-it('an event may say that another stream is cut off', async () => {
+it('a purge event may have another stream truncated', async () => {
   for (const followUp of [1, 2]) await told(followUpsStream('c1'), { type: 'FollowUpRequested', data: { followUp } });
   const event = await told<FollowUpsExpired>('expiredFollowUps-c1', {
     type: 'FollowUpsExpired',

@@ -4,7 +4,7 @@ import type { WorkerLimits } from './task-runner.port.js';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Hands whose tasks end when they are told to: `a1` is a task of a. */
+/** Workers whose tasks end when the test calls `end`. Task `a1` belongs to owner `a`. */
 function handsOf(workers: WorkerLimits, limits?: { heldMax: number; waitingMax: number }) {
   const shared = limits ? new SharedWorkers(workers, limits) : new SharedWorkers(workers);
   const begun: string[] = [];
@@ -24,7 +24,7 @@ function handsOf(workers: WorkerLimits, limits?: { heldMax: number; waitingMax: 
   return { shared, begun, letGo, take, end };
 }
 
-it('has so many tasks in hand and no more, so many of one owner, and owners take turns', async () => {
+it('runs a bounded number of tasks in total and per owner, and lets owners take turns', async () => {
   const { begun, take, end } = handsOf({ max: 3, perOwnerMax: 2 });
   for (const task of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1']) void take(task);
   expect(begun).toEqual(['a1', 'a2', 'b1']);
@@ -35,14 +35,14 @@ it('has so many tasks in hand and no more, so many of one owner, and owners take
   expect(begun.slice(4)).toEqual(['a3', 'b2']);
 });
 
-it('keeps a hand free of an owner whose tasks do not end', async () => {
+it('keeps a worker free for others when the tasks of one owner do not end', async () => {
   const { begun, take } = handsOf({ max: 3, perOwnerMax: 2 });
   for (let task = 1; task <= 9; task++) void take(`a${task}`);
   void take('b1');
   expect(begun).toEqual(['a1', 'a2', 'b1']);
 });
 
-it('holds a nudge until its task is done, and lets a failure be seen', async () => {
+it('holds a nudge until its task has ended and passes a failure on', async () => {
   const { letGo, take, end } = handsOf({ max: 1, perOwnerMax: 1 });
   void take('a1');
   const failing = take('a2');
@@ -51,7 +51,7 @@ it('holds a nudge until its task is done, and lets a failure be seen', async () 
   await Promise.all([expect(failing).rejects.toThrow('Away.'), end('a2', new Error('Away.'))]);
 });
 
-it('takes the same task once while it waits', async () => {
+it('queues the same task once', async () => {
   const { begun, letGo, take, end } = handsOf({ max: 1, perOwnerMax: 1 });
   for (const task of ['a1', 'a2', 'a2']) void take(task);
   await turn();
@@ -61,7 +61,7 @@ it('takes the same task once while it waits', async () => {
   expect(begun).toEqual(['a1', 'a2']);
 });
 
-it('holds so many nudges and not more, and the tasks of the others wait all the same', async () => {
+it('holds at most heldMax nudges, and queues the tasks of the released ones too', async () => {
   const { shared, begun, letGo, take, end } = handsOf({ max: 1, perOwnerMax: 1 }, { heldMax: 2, waitingMax: 10 });
   for (const task of ['a1', 'a2', 'a3', 'a4']) void take(task);
   await turn();
@@ -71,7 +71,7 @@ it('holds so many nudges and not more, and the tasks of the others wait all the 
   expect(shared.nudgesMax).toBe(4);
 });
 
-it('leaves to the log what is more than may wait, of whoever has left most', async () => {
+it('drops the newest task of the owner with the most waiting tasks when too many wait', async () => {
   const { begun, letGo, take, end } = handsOf({ max: 1, perOwnerMax: 1 }, { heldMax: 5, waitingMax: 3 });
   for (const task of ['a1', 'a2', 'b1', 'b2', 'b3']) void take(task);
   await turn();
@@ -80,7 +80,7 @@ it('leaves to the log what is more than may wait, of whoever has left most', asy
   expect(begun).toEqual(['a1', 'b1', 'a2', 'b2']);
 });
 
-it('leaves what waits to others when it closes, and waits for what is in hand', async () => {
+it('releases the waiting tasks and waits for the running ones when it closes', async () => {
   const { shared, begun, letGo, take, end } = handsOf({ max: 1, perOwnerMax: 1 });
   void take('a1');
   void take('a2');

@@ -14,7 +14,7 @@ const at = (seconds: number) => new Date(START + seconds * 1000);
 
 type WorkStatus = Pick<TaskRecord, 'taskId' | 'status'>;
 
-/** Tasks that were all queued before the service started, and how they stand. */
+/** A sweep over tasks that were queued before the service started, with their statuses. */
 function world(tasks: readonly WorkStatus[]) {
   const statuses = new Map(tasks.map((task) => [task.taskId, task]));
   const bounds: Date[] = [];
@@ -49,7 +49,7 @@ function world(tasks: readonly WorkStatus[]) {
 const queued = (count: number) =>
   Array.from({ length: count }, (_, index): WorkStatus => ({ taskId: `t${index}`, status: 'queued' }));
 
-it('after a start, everything queued is nudged, however much there is; then only what waits for long', async () => {
+it('after a start all queued tasks are nudged, afterwards only those that have waited 30 seconds', async () => {
   const { sweep, bounds, nudged, close } = world(queued(1_200));
   for (let second = 0; second < 5; second++) {
     await sweep.tick(at(second));
@@ -61,7 +61,7 @@ it('after a start, everything queued is nudged, however much there is; then only
   expect(ages).toEqual([0, 0, 0, 30, 30]);
 });
 
-it('a started task is nudged when nobody holds it any more', async () => {
+it('a started task is nudged when no worker holds its lease', async () => {
   const { sweep, keyValue, nudged, close } = world([
     { taskId: 'held', status: 'started' },
     { taskId: 'lost', status: 'progressed' },
@@ -82,7 +82,7 @@ it('a started task is nudged when nobody holds it any more', async () => {
   expect(nudged).toEqual(['lost', 'held']);
 });
 
-it('a task whose worker was lost is nudged however much has been waiting for longer', async () => {
+it('a task whose worker was lost is nudged before the tasks that have waited longer', async () => {
   const { sweep, nudged, close } = world([...queued(1_200), { taskId: 'lost', status: 'started' }]);
   await sweep.tick(at(0));
   await new Promise((resolve) => setImmediate(resolve));

@@ -99,7 +99,7 @@ const never = new AbortController().signal;
 const untilAborted = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
 
-it('runs a task, states its progress in steps, and what it came to', async () => {
+it('runs a task and stores its progress in steps and its result', async () => {
   const taskId = await queued();
   const runner = new Scripted(async ({ input, ownerId, progress }) => {
     for (const percent of [0, 2, 50, 51, 100]) await progress(percent);
@@ -111,7 +111,7 @@ it('runs a task, states its progress in steps, and what it came to', async () =>
   expect(result).toEqual({ inline: { input: { n: 1 }, ownerId: 'ann' } });
 });
 
-it('keeps a large result as a blob', async () => {
+it('stores a large result as a blob', async () => {
   const taskId = await queued();
   const large = { text: 'x'.repeat(RESULT_INLINE_BYTES_MAX) };
   await working(new Scripted(() => Promise.resolve(large))).attempt(taskId, never);
@@ -124,7 +124,7 @@ it.each([
   ['its folder is gone', () => new FolderBlobs('/dev/null/blobs')],
   ['it does not answer', () => new AwayBlobs()],
 ])(
-  'leaves a task whose result the store of blobs cannot keep, as %s, until it can, and counts no attempt as failed',
+  'requeues a task without a failed attempt while the blob store cannot keep its result because %s',
   async (_how, away) => {
     Logger.overrideLogger(false);
     const taskId = await queued();
@@ -141,7 +141,7 @@ it.each([
   },
 );
 
-it('runs a failed attempt again once it is due, and gives up after three retries', async () => {
+it('repeats a failed attempt once it is due and fails the task after three retries', async () => {
   Logger.overrideLogger(false);
   const taskId = await queued();
   const runner = new Scripted(() => Promise.reject(new Error('10.0.0.7:5432 is busy')));
@@ -156,13 +156,13 @@ it('runs a failed attempt again once it is due, and gives up after three retries
   expect([type, (JSON.parse(data) as { reason: string }).reason]).toEqual(['TaskFailed', 'The task failed unexpectedly.']);
 });
 
-it('does not repeat what is refused', async () => {
+it('does not retry a task that is rejected', async () => {
   const taskId = await queued();
   await working(new Scripted(() => Promise.reject(new Rejection('no', 'Broken file.')))).attempt(taskId, never);
   expect(await told(taskId)).toEqual(['TaskQueued', 'TaskStarted', 'TaskFailed']);
 });
 
-it('takes over from a worker that was lost, and leaves alone what another is at', async () => {
+it('takes over a task from a lost worker, but not from one that holds its lease', async () => {
   const taskId = await queued();
   await streams.transact(taskStream(taskId), task, startTask(taskId, 'lost worker', now), cause);
   const lease = await holdLease(keyValue, taskLease(taskId), {
@@ -180,7 +180,7 @@ it('takes over from a worker that was lost, and leaves alone what another is at'
   expect(await told(taskId)).toEqual(['TaskQueued', 'TaskStarted', 'TaskRetryScheduled', 'TaskStarted', 'TaskSucceeded']);
 });
 
-it('lets one of many workers run a task, however often it is offered', async () => {
+it('runs a task once although many workers are offered it several times', async () => {
   const taskId = await queued();
   const runner = new Scripted(() => Promise.resolve('done'));
   const workers = Array.from({ length: 10 }, () => working(runner));
@@ -188,7 +188,7 @@ it('lets one of many workers run a task, however often it is offered', async () 
   expect(runner.runs).toBe(1);
 });
 
-it('stops an attempt whose lease was lost, and takes nothing more from it', async () => {
+it('aborts an attempt whose lease was lost and ignores its result', async () => {
   const taskId = await queued();
   const aborted: unknown[] = [];
   const runner = new Scripted(async ({ signal }) => {
@@ -205,7 +205,7 @@ it('stops an attempt whose lease was lost, and takes nothing more from it', asyn
   expect((await lastOf(taskId)).data).toContain('done');
 });
 
-it('hands back what is in hand when it stops, and is present only until then', async () => {
+it('requeues its running tasks when it stops and ends its presence', async () => {
   const taskId = await queued();
   const stopping = new AbortController();
   const worker = working(new Scripted(({ signal }) => untilAborted(signal)));
@@ -219,7 +219,7 @@ it('hands back what is in hand when it stops, and is present only until then', a
   expect(await keyValue.keys('')).toEqual([]);
 });
 
-it('has workers of their own for tasks that want them: those wait for each other, and nobody for them', async () => {
+it('runs kinds with their own concurrency on separate workers, so that they delay no other kind', async () => {
   const runs: string[] = [];
   let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
@@ -252,7 +252,7 @@ it('has workers of their own for tasks that want them: those wait for each other
   await atWork;
 });
 
-it('lets owners take turns where tasks have workers of their own: a flood that never ends holds up nobody else', async () => {
+it('lets owners take turns on separate workers, so that endless tasks of one owner delay no other owner', async () => {
   const flood = new (class extends TaskRunner {
     readonly kind = 'flood';
     override readonly concurrency = 3;
@@ -285,7 +285,7 @@ it('lets owners take turns where tasks have workers of their own: a flood that n
 it.each([
   ['there is no room', new TaskPostponed('There is no room.')],
   ['the disk has no space', new BlobsUnavailable('full', { cause: Object.assign(new Error('full'), { code: 'ENOSPC' }) })],
-])('leaves a task for which %s as it was, and counts no attempt as failed', async (_what, lack) => {
+])('requeues a task without a failed attempt when %s', async (_what, lack) => {
   const taskId = await queued();
   let isFull = true;
   const worker = working(new Scripted(() => (isFull ? Promise.reject(lack) : Promise.resolve('done'))));
@@ -300,15 +300,15 @@ it.each([
   ['t-1 ann', { taskId: 't-1', ownerId: 'ann' }],
   ['t-1 a name\nof two lines', { taskId: 't-1', ownerId: 'a name\nof two lines' }],
   ['t-1', { taskId: 't-1', ownerId: '' }],
-])('knows whose task a nudge is about: %j', (payload, task) => expect(taskIn(payload)).toEqual(task));
+])('reads the task and its owner from the nudge %j', (payload, task) => expect(taskIn(payload)).toEqual(task));
 
-it('leaves a kind of task it does not know to others', async () => {
+it('leaves tasks of an unknown kind to other workers', async () => {
   const taskId = await queued('unheard-of');
   await working(new Scripted(() => Promise.resolve())).attempt(taskId, never);
   expect(await told(taskId)).toEqual(['TaskQueued']);
 });
 
-it('keeps nothing of an attempt that is over, whatever listens to its signal', async () => {
+it('does not retain the signal of a finished attempt that has listeners', async () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   let signalOf: WeakRef<AbortSignal> | undefined;

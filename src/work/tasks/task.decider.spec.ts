@@ -32,20 +32,20 @@ const retry = (attempt: number, reason: string, dueAt: Date): TaskEvent => ({
 const lost = (attempt: number) => retry(attempt, 'The worker was lost.', now);
 const inline = { inline: 1 };
 
-describe('a task that is queued', () => {
-  it('starts with whoever claims it', () =>
+describe('a queued task', () => {
+  it('is started by the first claim', () =>
     given(task, [queued])
       .when(startTask(taskId, 'c1', now))
       .then([started(1)]));
-  it('is queued once', () => given(task, [queued]).when(queueTask(data)).thenNothing());
+  it('is not queued twice', () => given(task, [queued]).when(queueTask(data)).thenNothing());
 });
 
 describe('a started task', () => {
-  it('whose worker was lost starts again as another attempt', () =>
+  it('starts another attempt after its worker was lost', () =>
     given(task, [queued, started(1)])
       .when(startTask(taskId, 'c2', now))
       .then([lost(1), started(2)]));
-  it('whose worker was lost again waits for a growing time', () => {
+  it('waits for a growing delay when its worker is lost repeatedly', () => {
     const lostAgain = retry(2, 'The worker was lost.', at(1_000));
     const past = [queued, started(1), lost(1), started(2)];
     given(task, past)
@@ -58,7 +58,7 @@ describe('a started task', () => {
       .when(startTask(taskId, 'c5', now))
       .then([retry(3, 'The worker was lost.', at(5_000))]);
   });
-  it('states progress that moves forward only', () => {
+  it('records progress only when it increases', () => {
     const half: TaskEvent = { type: 'TaskProgressed', data: { taskId, attempt: 1, percent: 50 } };
     given(task, [queued, started(1)])
       .when(progress(taskId, 1, 50))
@@ -67,7 +67,7 @@ describe('a started task', () => {
       .when(progress(taskId, 1, 50))
       .thenNothing();
   });
-  it('takes nothing from an attempt that was taken over', () => {
+  it('rejects what a superseded attempt reports', () => {
     const past = [queued, started(1), lost(1), started(2)];
     given(task, past)
       .when(progress(taskId, 1, 50))
@@ -80,7 +80,7 @@ describe('a started task', () => {
       .thenRejected('task-attempt-superseded');
     given(task, past).when(requeue(taskId, 1)).thenNothing();
   });
-  it('that was requeued starts anew, and no failure is counted', () => {
+  it('starts again after it was requeued, without a counted failure', () => {
     const back: TaskEvent = { type: 'TaskRequeued', data: { taskId, attempt: 1 } };
     given(task, [queued, started(1)])
       .when(requeue(taskId, 1))
@@ -92,7 +92,7 @@ describe('a started task', () => {
 });
 
 describe('a failed attempt', () => {
-  it('is repeated after a growing delay, and not before', () => {
+  it('is repeated after a growing delay and no earlier', () => {
     given(task, [queued, started(1)])
       .when(failAttempt(taskId, 1, 'x', now))
       .then([retry(1, 'x', at(1_000))]);
@@ -107,7 +107,7 @@ describe('a failed attempt', () => {
       .when(failAttempt(taskId, 2, 'y', now))
       .then([retry(2, 'y', at(5_000))]);
   });
-  it('past the last retry ends the task, also when it was the worker that was lost', () => {
+  it('fails the task after the last retry, also when its worker was lost', () => {
     const past = [queued, started(1), lost(1), started(2), lost(2), started(3), lost(3), started(4)];
     const failed = (reason: string): TaskEvent => ({ type: 'TaskFailed', data: { taskId, attempt: 4, reason } });
     given(task, past)
@@ -119,12 +119,12 @@ describe('a failed attempt', () => {
   });
 });
 
-it('a task nobody queued cannot start', () =>
+it('a task that was never queued cannot start', () =>
   given(task, [])
     .when(startTask(taskId, 'c1', now))
     .thenRejected('task-unknown'));
 
-it('whatever is decided in whatever order: said at once again it says nothing, over is over, and failures stay within bounds', () => {
+it('for any sequence of decisions, a repeated decision adds no event, an ended task does not change and failures stay within bounds', () => {
   const attempt = fc.integer({ min: 1, max: 6 });
   const decision = fc.oneof(
     fc.constant(queueTask(data)),
@@ -156,7 +156,7 @@ it('whatever is decided in whatever order: said at once again it says nothing, o
   );
 });
 
-/** A claim that ended the task, or has to wait, is refused when it is made again. */
+/** Repeats a decision. A repeated claim is rejected where the task has failed or waits for a retry, which counts as no event. */
 function repeated(decide: (state: Task) => readonly TaskEvent[], state: Task): readonly TaskEvent[] {
   try {
     return decide(state);
@@ -166,7 +166,7 @@ function repeated(decide: (state: Task) => readonly TaskEvent[], state: Task): r
   }
 }
 
-describe('a task whose time is over', () => {
+describe('a task that retention purges', () => {
   const blob = { sha256: 'a'.repeat(64), size: 70_000 };
   const purged = (result: typeof blob | null): TaskEvent => ({
     type: 'TaskPurged',
@@ -174,7 +174,7 @@ describe('a task whose time is over', () => {
   });
   const succeeded = (result: TaskResult): TaskEvent => ({ type: 'TaskSucceeded', data: { taskId, attempt: 1, result } });
 
-  it('is purged once, and says which result goes with it', () => {
+  it('is purged once, and the event names the result that is deleted with it', () => {
     given(task, [queued, started(1), succeeded({ blob, isOwn: true })])
       .when(purgeTask(taskId))
       .then([purged(blob)]);
@@ -189,7 +189,7 @@ describe('a task whose time is over', () => {
       .thenNothing();
     given(task, []).when(purgeTask(taskId)).thenNothing();
   });
-  it('is neither queued nor started again, and an attempt under way states nothing more', () => {
+  it('is neither queued nor started again, and rejects the result of a running attempt', () => {
     given(task, [purged(null)])
       .when(queueTask(data))
       .thenNothing();

@@ -6,7 +6,7 @@ import { systemTiming } from '../../platform/system-timing.js';
 import { WORKER_LEASES } from './task.policy.js';
 import { workerCheck } from './worker-presence.js';
 
-it('a service without a worker alive is degraded until there is one, and again once the last has gone', async () => {
+it('a service is degraded while no worker is alive', async () => {
   const keyValue = new InProcessKeyValue();
   const check = workerCheck(keyValue);
   const noWorker = { readiness: 'degraded', reason: 'No worker is alive: questions and tasks wait for one.' };

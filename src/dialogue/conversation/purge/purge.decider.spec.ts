@@ -41,8 +41,8 @@ const purged: ConversationEvent = { type: 'ConversationPurged', data: whole };
 const TWO = [started, asked('t1', 0), stopped('t1'), sealed('t1'), asked('t2', 1), stopped('t2')];
 const GONE = [...TWO, deleted, sealed('t2')];
 
-describe('a conversation is purged', () => {
-  it('turn by turn, then whole, each once', () => {
+describe('the purge of a conversation', () => {
+  it('purges the turns one after the other and then the conversation, each once', () => {
     given(conversation, GONE)
       .when(purgeTurns(part(0, 't1')))
       .then([turnsPurged(0, 't1')]);
@@ -67,9 +67,9 @@ describe('a conversation is purged', () => {
 
   it.each([
     ['it is not deleted', [...TWO, sealed('t2')]],
-    ['a turn may still be shown', [...TWO, deleted]],
-    ['there is none', []],
-  ])('not while %s', (_, past: ConversationEvent[]) => {
+    ['a turn is not sealed', [...TWO, deleted]],
+    ['it does not exist', []],
+  ])('purges nothing while %s', (_, past: ConversationEvent[]) => {
     given(conversation, past)
       .when(purgeTurns(part(0, 't1', 't2')))
       .thenNothing();
@@ -79,10 +79,10 @@ describe('a conversation is purged', () => {
   });
 });
 
-describe('a conversation that is purged', () => {
+describe('a purged conversation', () => {
   const left = [turnsPurged(0, 't1', 't2'), purged];
 
-  it('is the same whether its events are cut off or not', () => {
+  it('has the same state whether its events were truncated or not', () => {
     const state = (events: readonly ConversationEvent[]) => ({
       ...events.reduce(conversation.evolve, conversation.initial),
       eventsSinceSnapshot: 0,
@@ -90,7 +90,7 @@ describe('a conversation that is purged', () => {
     expect(state(left)).toEqual(state([...GONE, ...left]));
   });
 
-  it('takes no question, no name and no seal, not even as a new one, and nobody finds it', () => {
+  it('accepts no question, name or seal and is not found', () => {
     const question = { conversationId, turnId: 't3', index: null, question: 'Why?', requestId: 'r', settings: turnSettings({}) };
     given(conversation, left).when(ask(question, start)).thenRejected('conversation-not-found');
     given(conversation, left).when(rename('Mine')).thenRejected('conversation-not-found');
@@ -106,7 +106,7 @@ describe('a conversation that is purged', () => {
   });
 });
 
-it('turns are grouped in their order, none is lost, and no group is larger than it may be', () => {
+it('turns are grouped in order, without loss and within the size limit', () => {
   const ids = fc.array(fc.string({ maxLength: 40 }), { maxLength: 60 });
   fc.assert(
     fc.property(ids, fc.integer({ min: 200, max: 900 }), (turnIds, bytesMax) => {
