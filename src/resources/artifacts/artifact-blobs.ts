@@ -3,12 +3,12 @@ import { Readable, Transform } from 'node:stream';
 import type { BlobRef, Blobs } from '../../kernel/blobs.js';
 import type { ArtifactContent, ArtifactId } from './artifact.events.js';
 
-/** A hash of the artifact and the edition that the content is of. */
+/** The header is the SHA-256 of the artifact's id and the edition. */
 const HEADER_BYTES = 32;
 
 /**
- * Keeps a content after a header of its artifact and edition: equal contents of two artifacts are two blobs, so that each can be
- * deleted with its artifact, and the same edition kept twice is one.
+ * Stores a content behind a header that depends on the artifact and the edition. Equal contents of two artifacts become two blobs,
+ * so each can be deleted with its artifact. Storing the same edition twice yields one blob.
  */
 export async function keepContent(blobs: Blobs, artifactId: ArtifactId, edition: string, content: Uint8Array): Promise<BlobRef> {
   const header = createHash('sha256').update(`${artifactId} ${edition}`).digest();

@@ -2,8 +2,8 @@ import type { ArtifactId } from './artifact.events.js';
 
 export type ArtifactFile = Readonly<{ filename: string; mimeType: string; content: Uint8Array }>;
 
-/** What is in artifacts, for the steps of a workflow that are given some. */
+/** Reads the contents of artifacts for workflow steps that take artifacts as input. */
 export abstract class ArtifactContents {
-  /** The newest version; undefined where the user has no such artifact. @throws BlobsUnavailable */
+  /** The newest version, or undefined if the user has no such artifact. @throws BlobsUnavailable */
   abstract newest(artifactId: ArtifactId, ownerId: string): Promise<ArtifactFile | undefined>;
 }

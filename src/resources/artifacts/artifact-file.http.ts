@@ -9,7 +9,7 @@ const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+$/;
 
 export const fileNotFound = () => new Rejection('artifact-version-not-found', 'File not found');
 
-/** The file of a version, to be saved: what code has written is never shown by a browser as a page of the service. */
+/** Sends the file of a version as a download, so that a browser never shows a file written by code as a page of the service. */
 export async function sendFile(
   reply: FastifyReply,
   blobs: Blobs,
@@ -29,7 +29,7 @@ export async function sendFile(
   });
 }
 
-/** The last part of the name, in the letters that a header has, and beside it as it is. */
+/** Offers the last part of the name twice: reduced to the ASCII characters that a header allows, and encoded exactly. */
 function dispositionOf(filename: string): string {
   const name = filename.split('/').at(-1)!;
   const plain = name.replaceAll(/[^\x20-\x7e]|["\\%]/g, '_');

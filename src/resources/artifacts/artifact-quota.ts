@@ -4,8 +4,8 @@ import { quotaExceeded } from './artifact.decider.js';
 import { ArtifactsOptions } from './artifacts-options.js';
 
 /**
- * How much a user may keep. What is kept is counted in the read model, which handlers wait for: those of one run see each other's
- * artifacts. Two runs of a user that store at the same moment may pass the last bound together, by what they store then.
+ * The storage limits of a user. Usage is counted in the read model. Handlers wait for it after they store, so the steps of one run
+ * count each other's artifacts. Two runs of a user that store at the same moment may together exceed a limit by what they store.
  */
 @Injectable()
 export class ArtifactQuota {

@@ -1,6 +1,6 @@
 import type { ArtifactRecord, ArtifactVersionRecord } from '../../../projections/artifacts/artifacts.queries.js';
 
-/** An artifact as clients read it. Whose it is they know. */
+/** An artifact as clients read it. The owner is left out. */
 export const artifactRecord = (artifact: ArtifactRecord) => ({
   id: artifact.id,
   conversation_id: artifact.conversationId,

@@ -12,13 +12,13 @@ import { ArtifactQuota } from './artifact-quota.js';
 import { previewOf } from './preview.policy.js';
 
 export type NewArtifact = Readonly<{
-  /** Derived by the caller from what makes it, such as a run, a step and the name of the file. */
+  /** Derived by the caller from what makes the artifact, such as a run, a step and the name of the file. */
   artifactId: ArtifactId;
-  /** Another edition under the same id is another version; by default the id has one. */
+  /** Each edition under the same id is a version. By default an artifact has one edition. */
   edition?: string;
   ownerId: string;
   parent: Partial<ArtifactParent>;
-  /** Such as `file`, `document`, `data`, `image`. */
+  /** For example `file`, `document`, `data` or `image`. */
   kind: string;
   title: string;
   metadata?: Readonly<Record<string, unknown>>;
@@ -26,14 +26,14 @@ export type NewArtifact = Readonly<{
   mimeType: string;
   content: Uint8Array;
   spec?: Readonly<Record<string, unknown>>;
-  /** Which program made it, and in what: names and ids. */
+  /** Names and ids of the program that made the artifact and of the run or step it worked in. */
   producedBy: Readonly<Record<string, unknown>>;
 }>;
 
-/** A version of an artifact, as those who made it name it. Version 0: it was deleted meanwhile. */
+/** The stored version of an artifact. Version 0 means that the artifact has been deleted. */
 export type StoredVersion = Readonly<{ artifactId: ArtifactId; version: number; position: bigint | undefined }>;
 
-/** Keeps a file for a user. Sent again, it keeps nothing twice. @throws Rejection artifact-quota-exceeded */
+/** Stores a file for a user. Repeating the command stores nothing twice. @throws Rejection artifact-quota-exceeded */
 export class StoreArtifact extends Command<StoredVersion> {
   constructor(
     readonly artifact: NewArtifact,
@@ -52,7 +52,7 @@ export class StoreArtifactHandler implements Handler<StoreArtifact> {
     private readonly freshness: Freshness,
   ) {}
 
-  /** Keeps the content, then states it: a crash in between leaves a blob that the repetition uses. */
+  /** Stores the content before it appends the event. After a crash in between, a repetition of the command uses the same blob. */
   async execute({ artifact: wanted, cause }: StoreArtifact): Promise<StoredVersion> {
     const { artifactId, edition = artifactId, ownerId, parent, kind, title, metadata = {} } = wanted;
     const stream = artifactStream(artifactId);
@@ -75,7 +75,7 @@ export class StoreArtifactHandler implements Handler<StoreArtifact> {
     });
     const { state, position } = await this.streams.transact(stream, artifact, decision, cause, known);
     if (state.status === 'deleted') await this.blobs.delete(content.blob.sha256);
-    // The next check of the quota counts this one.
+    // The next check of the quota must count this artifact.
     await this.freshness.reached(['artifacts'], position);
     return { artifactId, version: versionOf(state, edition) ?? 0, position };
   }
@@ -96,7 +96,7 @@ export class StoreArtifactHandler implements Handler<StoreArtifact> {
   }
 }
 
-/** Its owner makes an earlier version the newest. The command returns the number that it has now. */
+/** The owner makes an earlier version the newest. The command returns the new version number. */
 export class RestoreArtifact extends Command<Readonly<{ version: number; position: bigint | undefined }>> {
   constructor(
     readonly artifactId: ArtifactId,
@@ -119,7 +119,7 @@ export class RestoreArtifactHandler implements Handler<RestoreArtifact> {
   }
 }
 
-/** Its owner throws it away, or it goes with its parent. */
+/** The owner deletes the artifact, or it is deleted with its parent. */
 export class DeleteArtifact extends Command<bigint | undefined> {
   constructor(
     readonly artifactId: ArtifactId,

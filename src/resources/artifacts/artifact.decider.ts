@@ -9,7 +9,7 @@ export type Artifact = Readonly<{
   id: string;
   ownerId: string;
   parent: ArtifactParent;
-  /** The first is version 1. */
+  /** The first element is version 1. */
   versions: readonly ArtifactContent[];
 }>;
 
@@ -32,14 +32,14 @@ function evolve(state: Artifact, { type, data }: ArtifactEvent): Artifact {
   }
 }
 
-/** So many versions fit into the event that deletes them all. */
+/** The event that deletes an artifact lists the blobs of all its versions and must not become too large. */
 export const VERSIONS_MAX = 1000;
 
 type Decide = Decision<Artifact, ArtifactEvent>;
 
 /**
- * Keeps a content as a new artifact, or as the newest version of the one that has the id. Of an edition that is kept already nothing is
- * kept twice, and what was deleted stays so. @throws Rejection artifact-not-found, artifact-quota-exceeded
+ * Stores a content as a new artifact, or as the newest version of the artifact with this id. Does nothing if the edition is stored
+ * already or the artifact has been deleted. @throws Rejection artifact-not-found, artifact-quota-exceeded
  */
 export const store =
   (created: ArtifactCreated['data']): Decide =>
@@ -51,7 +51,7 @@ export const store =
     return [{ type: 'ArtifactVersionAdded', data: { artifactId, version: nextOf(state), content } }];
   };
 
-/** The first version with the content of an edition; those that were restored have it as well. */
+/** The number of the first version with the content of an edition. Restored versions repeat an edition. */
 export function versionOf({ versions }: Artifact, edition: string): number | undefined {
   const index = versions.findIndex((content) => content.edition === edition);
   return index === -1 ? undefined : index + 1;
@@ -68,7 +68,7 @@ export const restore =
     return [{ type: 'ArtifactVersionRestored', data: restored }];
   };
 
-/** What is deleted already stays so. @throws Rejection artifact-not-found */
+/** Does nothing if the owner has deleted the artifact already. @throws Rejection artifact-not-found */
 export const remove =
   (ownerId: string): Decide =>
   (state) => {

@@ -7,7 +7,7 @@ import { isShown, may, type NamedConversation, requireAccess, type ShownByLink, 
 import { type Caller, ownerOf } from '../identity/caller.js';
 import { artifactNotFound } from './artifact.decider.js';
 
-/** What a request says of where an artifact belongs. */
+/** The conversation, workflow run or link that a request names. */
 export type NamedPlaces = Readonly<{
   conversationId?: string | undefined;
   workflowRunId?: string | undefined;
@@ -15,12 +15,12 @@ export type NamedPlaces = Readonly<{
   shareToken?: string | undefined;
 }>;
 
-/** An artifact as a caller may read it. A link shows no version that was made after it. */
+/** An artifact as a caller may read it. A link hides the versions made after `until`, the time of the link. */
 export type ReadArtifact = Readonly<{ artifact: ArtifactRecord; until: Date | undefined }>;
 
 type Shown = ShownByLink & Readonly<{ sharedAt: Date }>;
 
-/** The artifacts that a request may have: its caller's, and those that a link shows. */
+/** Finds the artifacts that a request may read: those of its caller and those that a link shows. */
 @Injectable()
 export class ArtifactsInReach {
   constructor(
@@ -28,7 +28,7 @@ export class ArtifactsInReach {
     private readonly conversations: ConversationQueries,
   ) {}
 
-  /** With a link and nothing else, what the link shows. */
+  /** Lists what a link shows if the request names only the link, or may not list the conversation that it names. */
   async listed(who: Who, { conversationId, workflowRunId, shareToken }: NamedPlaces): Promise<readonly ArtifactRecord[]> {
     if (shareToken !== undefined && !conversationId && !workflowRunId)
       return this.listedByLink(who, await this.shown(shareToken));
@@ -81,13 +81,13 @@ export class ArtifactsInReach {
     return { conversationId, began: isId(conversationId) ? await this.conversations.beginningOf(conversationId) : undefined };
   }
 
-  /** Null where the link has ended, or never was; undefined where none is named. */
+  /** Null if the link has been revoked or never existed. Undefined if the request names no link. */
   private async shown(token: string | undefined): Promise<Shown | null | undefined> {
     if (token === undefined) return undefined;
     return (isLinkToken(token) && (await this.conversations.shownBy(linkTokenHash(token)))) || null;
   }
 
-  /** The artifact as it was when the link was made, which leads to no conversation; undefined: it was not there. */
+  /** The artifact as it was when the link was made, without its parents. Undefined if it did not exist then. */
   private async asShown(artifact: ArtifactRecord, { sharedAt }: Shown): Promise<ArtifactRecord | undefined> {
     const newest = (await this.artifacts.versionsOf(artifact.id, sharedAt)).at(-1);
     if (!newest) return undefined;

@@ -1,11 +1,11 @@
-/** How much is kept for a user; 0: as much as comes. */
+/** The storage limits of a user. 0 means unlimited. */
 export type ArtifactLimits = Readonly<{ versionBytesMax: number; perUserMax: number; bytesPerUserMax: number }>;
 
-/** What artifacts need to know of the configuration. */
+/** The configuration of this room. */
 export class ArtifactsOptions {
   constructor(
     readonly limits: ArtifactLimits,
-    /** Under which address clients reach the service, where that is known. */
+    /** The address under which clients reach the service, if it is configured. */
     readonly baseUrl: string | undefined,
   ) {}
 }

@@ -22,7 +22,7 @@ import { ArtifactsInReach } from './artifacts-in-reach.js';
 import { ArtifactsOptions } from './artifacts-options.js';
 import { FileLinks } from './file-links.js';
 
-/** By this type clients know that the body is a link to the file, and not a file that is JSON. */
+/** This type tells a link to the file from a file that is itself JSON. */
 const LINK_TYPE = 'application/vnd.docsgpt.artifact-url+json';
 
 export class RestoredVersion {
@@ -41,7 +41,7 @@ const OF_CONVERSATION = ApiQuery({
   description: 'The conversation of the artifact; the key of an agent needs it.',
 });
 
-/** The files that runs have made. */
+/** The routes of the files that runs make. */
 @ApiTags('Artifacts')
 @Controller('api')
 export class ArtifactsController {
@@ -193,7 +193,7 @@ export class ArtifactsController {
     return { success: true };
   }
 
-  /** The caller's next read shows what was written, wherever it is answered. */
+  /** Makes the caller's next read show the change, whichever process answers it. */
   private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
     answerPosition(reply, position);
     await this.freshness.reached(['artifacts'], position);

@@ -13,7 +13,7 @@ import { artifactsRejections } from './artifacts.rejections.js';
 import { StoredArtifactContents } from './stored-artifact-contents.js';
 import { FileLinks } from './file-links.js';
 
-/** Files that runs have made, with their versions. */
+/** The files that runs make, with their versions. */
 @Module({
   controllers: [ArtifactsController],
   providers: [

@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../kernel/clock.js';
 import { SealBroken, Seals } from '../../platform/credentials/seals.port.js';
 
-/** A link is followed at once; what leaks of it later is worth nothing. */
+/** Clients follow a link at once. A link that leaks later has expired. */
 const LINK_MS = 300_000;
 const PLACE = ['artifact-file'];
 
 type Linked = Readonly<{ artifactId: string; version: number }>;
 
-/** Links to the file of a version, for five minutes, without a credential: a browser that navigates sends none. */
+/** Links to the file of a version, valid for five minutes. They need no credential, because a browser that navigates sends none. */
 @Injectable()
 export class FileLinks {
   constructor(
@@ -21,7 +21,7 @@ export class FileLinks {
     return this.seals.seal(JSON.stringify([artifactId, version, until]), PLACE).toString('base64url');
   }
 
-  /** Undefined when the service has not made it, or its time is over. */
+  /** Undefined if the service did not make the link or the link has expired. */
   linkedBy(capability: string): Linked | undefined {
     try {
       const text = this.seals.open(Buffer.from(capability, 'base64url'), PLACE);

@@ -1,10 +1,10 @@
 const PREVIEW_CHARACTERS_MAX = 2000;
-/** A character has four bytes at most. */
+/** A character of UTF-8 has at most four bytes. */
 const PREVIEW_BYTES_MAX = 4 * PREVIEW_CHARACTERS_MAX;
 
 const TEXT = /^(text\/|application\/(json|xml|yaml|x-yaml|javascript|sql|x-ndjson)$|.*\+(json|xml)$)/;
 
-/** How a text begins; null for what is no text, whatever its type says. */
+/** The beginning of a text. Null if the media type or the bytes are not text. */
 export function previewOf(mimeType: string, content: Uint8Array): string | null {
   if (!TEXT.test(mimeType.split(';')[0]!.trim().toLowerCase())) return null;
   const head = content.subarray(0, PREVIEW_BYTES_MAX);

@@ -7,7 +7,7 @@ import { artifact } from './artifact.decider.js';
 import { artifactStream } from './artifact.events.js';
 import { ArtifactContents, type ArtifactFile } from './artifact-contents.port.js';
 
-/** Reads artifacts from their streams: a step finds what the step before it has just kept. */
+/** Reads artifacts from their streams, so that a step finds what the step before it has just stored. */
 @Injectable()
 export class StoredArtifactContents extends ArtifactContents {
   constructor(
@@ -27,7 +27,7 @@ export class StoredArtifactContents extends ArtifactContents {
   }
 }
 
-/** It was deleted meanwhile. */
+/** A missing blob means that the artifact was deleted after its stream was read. */
 function asGone(error: unknown): undefined {
   if (!(error instanceof BlobMissing)) throw error;
 }

@@ -19,7 +19,7 @@ export type AcceptedFiles = Readonly<{
 
 const TOO_LARGE = new Set(['too-large', 'document-too-large']);
 
-/** Makes attachments of the files of a form that has come in whole, each for itself: what cannot be read does not spoil the others. */
+/** Stores each file of a completely received form as an attachment. A file that cannot be read does not affect the others. */
 @Injectable()
 export class AttachmentIntake {
   constructor(
@@ -28,7 +28,7 @@ export class AttachmentIntake {
     private readonly reader: AttachmentReader,
   ) {}
 
-  /** @throws Rejection attachments-too-large, attachments-not-accepted, when no file is left */
+  /** @throws Rejection attachments-too-large, attachments-not-accepted, if every file is refused */
   async accept({ files, oversized }: ReceivedUpload, caller: Caller): Promise<AcceptedFiles> {
     const refused: RefusedFile[] = oversized.map((file) => ({ ...file, code: 'too-large' }));
     const types = new Map<StagedFile, string>();
@@ -65,7 +65,7 @@ function asRefusal(error: unknown): Rejection {
   throw error;
 }
 
-/** What clients are told of files that were not taken. */
+/** The refused files as clients read them. */
 export const errorsOf = (refused: readonly RefusedFile[]) =>
   refused.map(({ place, filename, reason }) => ({ upload_index: place, filename, error: reason }));
 

@@ -1,7 +1,7 @@
 import type { BlobRef } from '../../kernel/blobs.js';
 import type { AttachmentParsed, AttachmentStored } from './attachment.events.js';
 
-/** An attachment that has been read: what it is, and how much of it there is. Its contents are fetched apart. */
+/** The description of an attachment that has been parsed. Its contents are fetched separately. */
 export type ReadyAttachment = Readonly<
   Pick<AttachmentStored['data'], 'attachmentId' | 'filename' | 'mimeType' | 'blob'> &
     Pick<AttachmentParsed['data'], 'text' | 'tokens' | 'isCut' | 'pages' | 'pictures'>
@@ -10,11 +10,12 @@ export type ReadyAttachment = Readonly<
 /** The attachments that questions may refer to. */
 export abstract class AttachmentShelf {
   /**
-   * Attachments of one of these users, in the order of their ids, each once; where a token is named, those that were uploaded with it.
-   * @throws Rejection `attachment-not-found` (also somebody else's), `attachment-not-ready`, `attachment-failed`
+   * The attachments with these ids, in their order and without duplicates. They must belong to one of the users and, if a token is
+   * named, have been uploaded with it. @throws Rejection `attachment-not-found` (also for those of other users or tokens),
+   * `attachment-not-ready`, `attachment-failed`
    */
   abstract pick(ids: readonly string[], userIds: readonly string[], uploadedWith?: string): Promise<readonly ReadyAttachment[]>;
-  /** Those that were picked before, for a question that has been accepted since; whatever is gone is left out. */
+  /** The attachments that were picked for a question that is now accepted. Those that no longer exist are left out. */
   abstract recall(ids: readonly string[]): Promise<readonly ReadyAttachment[]>;
   /** @throws BlobMissing, BlobsUnavailable */
   abstract textOf(attachment: ReadyAttachment): Promise<string>;

@@ -1,7 +1,7 @@
 import type { Caller } from '../identity/caller.js';
 
-/** Makes attachments of files that come in otherwise than in a form. */
+/** Stores files that were not uploaded with a form as attachments. */
 export abstract class AttachmentUploads {
-  /** The id of the attachment, which is still to be read. @throws Rejection as an upload does */
+  /** Returns the id of the attachment, which is parsed later. @throws Rejection as an upload does */
   abstract store(filename: string, bytes: Buffer, caller: Caller): Promise<string>;
 }

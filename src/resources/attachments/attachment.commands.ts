@@ -5,7 +5,7 @@ import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { attachment, failAttachment, parseAttachment, storeAttachment } from './attachment.decider.js';
 import { type AttachmentParsed, type AttachmentStored, attachmentStream } from './attachment.events.js';
 
-/** Keeps a file, whose bytes are a blob already, to be attached to questions. The ids are chosen before, so it may be sent again. */
+/** Stores an attachment whose bytes are already a blob. The caller chooses the ids, so the command can be repeated. */
 export class StoreAttachment extends Command<{ position: bigint | undefined }> {
   constructor(
     readonly stored: AttachmentStored['data'],
@@ -26,7 +26,7 @@ export class StoreAttachmentHandler implements Handler<StoreAttachment> {
   }
 }
 
-/** A file was read: what it says and shows is kept. */
+/** Records the text and the pictures of an attachment. */
 export class RecordParsedAttachment extends Command {
   constructor(
     readonly parsed: AttachmentParsed['data'],
@@ -45,7 +45,7 @@ export class RecordParsedAttachmentHandler implements Handler<RecordParsedAttach
   }
 }
 
-/** A file cannot be read. */
+/** Records that an attachment could not be parsed. */
 export class FailAttachment extends Command {
   constructor(
     readonly attachmentId: string,

@@ -27,13 +27,13 @@ function evolve(state: Attachment, event: AttachmentEvent): Attachment {
 
 type Decide = Decision<Attachment, AttachmentEvent>;
 
-/** A caller that chose the id may ask again. */
+/** A repetition by the caller, who chose the id, changes nothing. */
 export const storeAttachment =
   (stored: AttachmentStored['data']): Decide =>
   (state) =>
     state.stored ? [] : [{ type: 'AttachmentStored', data: stored }];
 
-/** Read once; what another attempt made of it, or that all attempts failed, stands. */
+/** Does nothing if another attempt has already recorded a result or a failure. */
 export const parseAttachment =
   (parsed: AttachmentParsed['data']): Decide =>
   (state) => {

@@ -3,36 +3,36 @@ import type { Event } from '../../kernel/event-sourcing/events.js';
 
 export type AttachmentId = string;
 
-/** In the log while it is small, else a blob. */
+/** A short text is stored in the event, a longer one as a blob. */
 export type StoredText = Readonly<{ text: string } | { blob: BlobRef }>;
 
-/** Something a model may look at: the attached picture, or a page of the attached document. */
+/** A picture for models that accept pictures: the attached picture, or a page of the attached document. */
 export type StoredPicture = Readonly<{ mimeType: string; blob: BlobRef }>;
 
-/** A file was uploaded to be attached to questions; the task with this id reads it. */
+/** A file was uploaded that questions can refer to. The task `taskId` parses it. */
 export type AttachmentStored = Event<
   'AttachmentStored',
   {
     attachmentId: AttachmentId;
     taskId: string;
     ownerId: string;
-    /** The personal access token that it was uploaded with. */
+    /** The personal access token that the file was uploaded with. */
     accessTokenId?: string;
     filename: string;
     mimeType: string;
     blob: BlobRef;
   }
 >;
-/** What the file says and shows: from here on questions may refer to it. */
+/** The text and the pictures of the file. After this event questions may refer to the attachment. */
 export type AttachmentParsed = Event<
   'AttachmentParsed',
   {
     attachmentId: AttachmentId;
     text: StoredText;
     tokens: number;
-    /** There was more text than is kept. */
+    /** Whether the file has more text than is stored. */
     isCut: boolean;
-    /** Of documents that have pages; the first of them are pictures too. */
+    /** The number of pages, if the document has pages. The first pages are stored as pictures too. */
     pages: number | null;
     pictures: readonly StoredPicture[];
   }

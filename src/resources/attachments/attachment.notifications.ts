@@ -24,7 +24,7 @@ export type AttachmentNotification =
   | About<'attachment.completed', { token_count: number; mime_type: string }>
   | About<'attachment.failed', { error: string }>;
 
-/** What is said of an attachment as it is read. */
+/** The state from which notifications about an attachment are made. `isOpen`: it is still being parsed. */
 type NotifiedAttachment = Readonly<{ stored: AttachmentStored['data'] | undefined; isOpen: boolean }>;
 
 const noAttachment: NotifiedAttachment = { stored: undefined, isOpen: false };
@@ -39,7 +39,7 @@ const about = ({ attachmentId, filename }: Stored) => ({
   payload: { attachment_id: attachmentId, filename },
 });
 
-/** What the owner is told of what became of an attachment. */
+/** The notification that the owner gets for an event of an attachment. */
 function attachmentNotification(stored: Stored, { type, data }: AttachmentEvent): AttachmentNotification {
   const { scope, payload } = about(stored);
   switch (type) {
@@ -54,7 +54,7 @@ function attachmentNotification(stored: Stored, { type, data }: AttachmentEvent)
   }
 }
 
-/** Undefined once it has been read, or cannot be: the end was told. */
+/** Undefined after the attachment is parsed or has failed, because its end has been notified. */
 function progressNotification({ stored, isOpen }: NotifiedAttachment, percent: number): Progressed | undefined {
   if (!stored || !isOpen) return undefined;
   const { scope, payload } = about(stored);

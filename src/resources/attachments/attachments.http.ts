@@ -12,10 +12,10 @@ import { type AcceptedFiles, AttachmentIntake, errorsOf } from './attachment-int
 import { DocumentedBody } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
 
-/** A file over the limit is let go, and the others are read on: who lets it go counts it, so that it counts for the whole request. */
+/** Lifts the multipart parser's limit. The upload staging skips files that are too large and counts them for the whole request. */
 const EVERY_FILE = { throwFileSizeLimit: false, limits: { fileSize: Infinity } };
 
-/** The field of a form that may hold an agent's key. */
+/** The form field that may hold an agent's key. */
 const KEY_FIELD = 'api_key';
 
 type FormField = Extract<FormPart, { type: 'field' }>;
@@ -75,7 +75,7 @@ export class AttachmentsController {
   }
 }
 
-/** The holder of the key in a field of the form; undefined where there is none. @throws Rejection unknown-agent-key */
+/** The holder of the key in a form field. Undefined if the field is empty. @throws Rejection unknown-agent-key */
 async function holderIn(field: unknown, identity: Identity): Promise<AgentKeyCaller | undefined> {
   const key = typeof field === 'string' ? field.trim() : '';
   return key === '' ? undefined : identity.fieldKeyBesideSession(key);

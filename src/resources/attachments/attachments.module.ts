@@ -21,7 +21,7 @@ import { attachmentNotifications } from './attachment.notifications.js';
 
 const REACTIONS = [QueueParsing];
 
-/** Files that go with questions: their upload, and what they say and show. */
+/** Files attached to questions: their upload, and the parsing of their text and pictures. */
 @Module({
   imports: [DocumentsModule, SourcesModule, TasksModule],
   controllers: [AttachmentsController],

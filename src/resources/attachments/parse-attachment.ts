@@ -17,12 +17,12 @@ import {
 } from './attachment.policy.js';
 import type { AttachmentContent, AttachmentReader } from '../documents/attachment-reader.port.js';
 
-/** Clients ask for results in the shape they know from before. */
+/** The result of the task. Clients expect these field names. */
 export type ParsingResult = Readonly<{ attachment_id: string; filename: string; mime_type: string }>;
 
 /**
- * Reads what is attached to questions. Steps: read the file; keep its text and pictures; say so. A crash after any of them
- * repeats those before, which come to the same blobs; once it is said, nothing is repeated.
+ * Parses an attachment in three steps: it reads the file, stores its text and pictures as blobs, and records the result. After a
+ * crash the earlier steps are repeated and yield the same blobs. After the result is recorded nothing is repeated.
  */
 export class ParseAttachment extends TaskRunner {
   readonly kind = PARSE_ATTACHMENT;

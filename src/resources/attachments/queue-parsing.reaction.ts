@@ -7,7 +7,7 @@ import { attachmentCodec } from './attachment.codec.js';
 import type { AttachmentStored } from './attachment.events.js';
 import { PARSE_ATTACHMENT } from './attachment.policy.js';
 
-/** A file that was stored is read as a task. One step; a crash before the checkpoint queues the same task again, which is one task. */
+/** Queues a task that parses a stored file. After a crash before the checkpoint it queues the task again under the same id. */
 @Injectable()
 export class QueueParsing implements Reaction<AttachmentStored> {
   readonly name = 'queue-parsing';

@@ -5,7 +5,7 @@ import type { Caller } from '../identity/caller.js';
 import { AttachmentIntake } from './attachment-intake.js';
 import { AttachmentUploads } from './attachment-uploads.port.js';
 
-/** They take the way of a form with one file. */
+/** Handles each file like a form with one file. */
 @Injectable()
 export class StagedAttachmentUploads extends AttachmentUploads {
   constructor(

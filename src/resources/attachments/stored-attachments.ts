@@ -8,7 +8,7 @@ import { type Attachment, attachment, attachmentNotFound } from './attachment.de
 import { attachmentStream } from './attachment.events.js';
 import { AttachmentShelf, type ReadyAttachment } from './attachment-shelf.port.js';
 
-/** Attachments as their streams have them now: a caller that saw a task succeed may ask at once. */
+/** Reads attachments from their streams, so that a caller who has seen the task succeed can use the attachment at once. */
 @Injectable()
 export class StoredAttachments extends AttachmentShelf {
   constructor(

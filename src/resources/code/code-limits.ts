@@ -1,25 +1,25 @@
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
-/** What one run may take, and how many there may be. */
+/** The limits of one run, and the number of runs. */
 export type CodeLimits = Readonly<{
-  /** Runs at once. */
+  /** Concurrent runs. */
   concurrentMax: number;
-  /** Runs that wait for one of these to end. */
+  /** Runs that wait for a concurrent run to end. */
   waitingMax: number;
-  /** Of the process of a run, all there is in it. */
+  /** The whole memory of a run's process, with Node and the interpreter. */
   memoryBytesMax: number;
-  /** A run asks for less. */
+  /** The maximum timeout that a run may ask for. */
   timeoutMsMax: number;
-  /** Of standard output and of standard error. */
+  /** Bytes of standard output, and as many of standard error. */
   printedBytesMax: number;
   filesMax: number;
-  /** Of all files together. */
+  /** Bytes of all files together. */
   fileBytesMax: number;
   tracebackCharactersMax: number;
-  /** An interpreter has started by then, also on a machine that is busy. */
+  /** The time in which an interpreter has to start, also on a busy machine. */
   startMsMax: number;
-  /** An interpreter that waits for a run is kept so long. */
+  /** The time after which a spare interpreter without a run is stopped. */
   idleMs: number;
 }>;
 

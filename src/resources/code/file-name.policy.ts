@@ -3,7 +3,7 @@ const DEPTH_MAX = 8;
 
 const REFUSED = /[\u0000-\u001f\u007f\\:*?"<>|]/;
 
-/** Whether a path names a file below the folder that it is put into, on any system. */
+/** Whether a path names a file below its base folder on every operating system. */
 export function isFileName(name: string): boolean {
   const parts = name.split('/');
   return (

@@ -1,7 +1,7 @@
 import { Rejection } from '../../kernel/rejection.js';
 import { CodeRunner } from './code-runner.port.js';
 
-/** Where code is switched off. */
+/** The runner of a service where code is switched off. */
 export class NoCode extends CodeRunner {
   async run(): Promise<never> {
     throw new Rejection('code-disabled', 'Code nodes are switched off on this server.');

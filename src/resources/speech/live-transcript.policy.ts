@@ -1,11 +1,11 @@
-/** What has been heard of somebody who is still speaking. */
+/** The transcript of a user who is still speaking. */
 export type LiveTranscript = Readonly<{
   language: string | null;
-  /** Heard twice in the same way: it changes no more. */
+  /** Words that two chunks agree on. They do not change any more. */
   committed: string;
-  /** Heard once: the next chunk may tell it otherwise. */
+  /** Words that only the latest chunk contains. The next chunk may replace them. */
   mutable: string;
-  /** The chunk that was heard last; -1 before the first. */
+  /** The index of the latest chunk. -1 before the first. */
   lastChunk: number;
 }>;
 
@@ -15,7 +15,7 @@ const isSame = (one: string | undefined, other: string | undefined): boolean =>
   one !== undefined && other !== undefined && (one === other || (bare(one) !== '' && bare(one) === bare(other)));
 const joined = (...words: readonly string[]): string => words.join(' ');
 
-/** How many of the last words of a text are the first of what follows, or is, it. */
+/** The number of words at the end of one text that are also the beginning of the other. */
 function overlapOf(before: readonly string[], after: readonly string[]): number {
   for (let size = Math.min(before.length, after.length); size > 0; size--) {
     if (after.slice(0, size).every((word, place) => isSame(before[before.length - size + place], word))) return size;
@@ -24,7 +24,7 @@ function overlapOf(before: readonly string[], after: readonly string[]): number 
 }
 
 /**
- * The transcript after one chunk more: what was heard twice in the same way is committed. A chunk may hold all that was said so far, or
+ * The transcript after one more chunk. Words that two chunks agree on are committed. A chunk may hold all that was said so far or
  * only the end of it.
  */
 export function withHeard(before: LiveTranscript, text: string, chunk: number, language: string | null): LiveTranscript {
@@ -35,7 +35,7 @@ export function withHeard(before: LiveTranscript, text: string, chunk: number, l
   const news = heard.slice(overlapOf(committed, heard));
   let agreed = 0;
   while (isSame(mutable[agreed], news[agreed])) agreed++;
-  // What went by while nobody listened is not told again.
+  // The chunk begins in the middle of the mutable words: the words before are past, so all mutable words are committed.
   const gone = agreed === 0 ? overlapOf(mutable, news) : 0;
   const settled = gone > 0 ? mutable : news.slice(0, agreed);
   return {

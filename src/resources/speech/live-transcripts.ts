@@ -5,16 +5,19 @@ import { Rejection } from '../../kernel/rejection.js';
 import { Seals } from '../../platform/credentials/seals.port.js';
 import type { LiveTranscript } from './live-transcript.policy.js';
 
-/** So long a session is kept after it was last heard of. */
+/** A session expires this long after its latest chunk. */
 const SESSION_MS = 15 * 60 * 1000;
-/** More is not written along. */
+/** The maximum length of a live transcript. */
 export const LIVE_CHARACTERS_MAX = 60_000;
 
 type Kept = Readonly<{ transcript: LiveTranscript; revision: number }>;
 
 const notFound = () => new Rejection('live-transcript-not-found', 'Live transcription session not found');
 
-/** Transcripts of those who are speaking, sealed and in the store that all processes share: each chunk may come to another one. */
+/**
+ * Stores the transcripts of users who are speaking. They are sealed and in the store that all processes share, because each chunk
+ * may reach another process.
+ */
 @Injectable()
 export class LiveTranscripts {
   constructor(
@@ -31,7 +34,7 @@ export class LiveTranscripts {
     return { sessionId, transcript };
   }
 
-  /** @throws Rejection live-transcript-not-found, also where it is somebody else's */
+  /** @throws Rejection live-transcript-not-found, also for another user's session */
   async recall(userId: string, sessionId: unknown): Promise<Kept> {
     if (!isId(sessionId)) throw notFound();
     const key = keyOf(userId, sessionId);
@@ -41,7 +44,7 @@ export class LiveTranscripts {
     return { transcript, revision: entry.revision };
   }
 
-  /** @throws Rejection live-chunk-invalid where another chunk was heard meanwhile; too-large */
+  /** @throws Rejection live-chunk-invalid if another chunk has been stored since `revision` was read; too-large */
   async keep(userId: string, sessionId: string, transcript: LiveTranscript, revision: number): Promise<void> {
     if (transcript.committed.length + transcript.mutable.length > LIVE_CHARACTERS_MAX)
       throw new Rejection('too-large', `A live transcript has at most ${LIVE_CHARACTERS_MAX} characters`);

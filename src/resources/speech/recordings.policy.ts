@@ -1,10 +1,10 @@
 import { Rejection } from '../../kernel/rejection.js';
 
-/** Recordings of these kinds are heard. */
+/** The file types that can be transcribed. */
 const RECORDING_EXTENSIONS = ['.wav', '.mp3', '.m4a', '.mp4', '.ogg', '.webm', '.flac'] as const;
-/** Endpoints take no larger ones. */
+/** Speech endpoints accept no larger recordings. */
 export const RECORDING_BYTES_MAX = 25 * 1024 * 1024;
-/** Endpoints read no longer text aloud at once; a longer one is read in parts. */
+/** Speech endpoints accept no longer text. A longer one is read aloud in parts. */
 export const SPOKEN_PART_CHARACTERS_MAX = 4_096;
 export const SPOKEN_CHARACTERS_MAX = 32_768;
 
@@ -16,7 +16,7 @@ export function refuseRecording({ filename, size }: Readonly<{ filename: string;
   if (size > RECORDING_BYTES_MAX) throw new Rejection('too-large', `Audio file exceeds ${RECORDING_BYTES_MAX} bytes`);
 }
 
-/** A text in parts that can be read aloud, each as long as may be and cut at the end of a sentence, of a word, or anywhere. */
+/** Splits a text into parts of the maximum length, at the end of a sentence if possible, else between words, else anywhere. */
 export function spokenParts(text: string): readonly string[] {
   const parts: string[] = [];
   let rest = text.trim();

@@ -21,7 +21,7 @@ const LANGUAGE = { type: 'string', description: 'As `en`; without it the endpoin
 const RECORDING = { type: 'string', format: 'binary' };
 const LANGUAGE_CHARACTERS_MAX = 16;
 
-/** Speech, by the endpoint that is configured for it. */
+/** Speech to text and text to speech, done by the configured endpoint. */
 @ApiTags('Speech')
 @Controller('api')
 export class SpeechController {
@@ -50,7 +50,7 @@ export class SpeechController {
       throw new Rejection('invalid-request', `text has more than ${SPOKEN_CHARACTERS_MAX} characters`);
     const signal = goneSignal(reply);
     const recordings: Buffer[] = [];
-    // Recordings of this kind are one recording when they follow each other.
+    // MP3 recordings can be concatenated to one recording.
     for (const part of spokenParts(text)) recordings.push(await this.speech.speak(part, signal).catch(asRefusal));
     return { success: true, audio_base64: Buffer.concat(recordings).toString('base64') };
   }
@@ -170,14 +170,14 @@ function languageIn(given: unknown): string | undefined {
   return given;
 }
 
-/** Whoever is gone waits for nothing. */
+/** Aborts when the client disconnects. */
 function goneSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
   reply.raw.once('close', () => gone.abort());
   return gone.signal;
 }
 
-/** What the endpoint does not take is the caller's to put right. */
+/** Turns a refusal by the endpoint into a rejection, because the caller has to correct the request. */
 function asRefusal(error: unknown): never {
   if (error instanceof ModelFailed && error.failure === 'not-accepted')
     throw new Rejection('recording-not-accepted', 'The endpoint for speech did not accept this.');

@@ -4,7 +4,7 @@ import { LiveTranscripts } from './live-transcripts.js';
 import { SpeechController } from './speech.http.js';
 import { speechRejections } from './speech.rejections.js';
 
-/** Recordings written down, also while they are made, and texts read aloud. */
+/** Transcribes recordings, also while they are being made, and reads texts aloud. */
 @Module({ imports: [SourcesModule], controllers: [SpeechController], providers: [LiveTranscripts] })
 export class SpeechModule {
   static readonly rejections = speechRejections;

@@ -5,7 +5,7 @@ import { CodeRunner } from '../code-runner.port.js';
 import { NoCode } from '../no-code.js';
 import { PythonRunner } from './python-runner.js';
 
-/** Runs the Python of users. */
+/** Runs users' Python. */
 @Module({
   providers: [
     {
@@ -24,7 +24,7 @@ export class CodeModule implements OnApplicationShutdown {
 
   constructor(private readonly runner: CodeRunner) {}
 
-  /** Runs that are finished during the shutdown still run code. */
+  /** Closes the runner in the last phase, because workflow runs that finish during the shutdown still run code. */
   onApplicationShutdown(): Promise<void> {
     return this.runner.close();
   }

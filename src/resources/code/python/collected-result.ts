@@ -6,8 +6,8 @@ import type { Frame } from './frames.js';
 const KINDS = ['error', 'output'] as const;
 
 /**
- * What a run has said so far. The program keeps the limits by itself as long as it is itself; here they hold even when the code has made
- * something else of it.
+ * Collects the output of a run. The program in the interpreter's process enforces the limits too, but users' code may have tampered
+ * with it, so they are enforced here again.
  */
 export class CollectedResult {
   private readonly printed = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
@@ -22,7 +22,7 @@ export class CollectedResult {
     this.framesLeft = 2 * limits.printedBytesMax + limits.filesMax + 1;
   }
 
-  /** The failure with which the run ends, null where it ends well, or undefined while it goes on. */
+  /** The failure that ends the run, null if it ends successfully, undefined while it continues. */
   add({ head, body }: Frame): CodeFailure | null | undefined {
     if (--this.framesLeft < 0) return tooMuch;
     switch (head['kind']) {
@@ -47,7 +47,7 @@ export class CollectedResult {
   private print(to: 'stdout' | 'stderr', body: Buffer): CodeFailure | undefined {
     this.printedBytesLeft -= body.byteLength;
     if (this.printedBytesLeft < 0) return tooMuch;
-    // A copy: what was read with it is not kept for it.
+    // A copy, because the body is a view that keeps the whole chunk it was read in alive.
     this.printed[to].push(Buffer.from(body));
     return undefined;
   }

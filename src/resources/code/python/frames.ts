@@ -1,11 +1,11 @@
-/** What comes from an interpreter, or goes to it: a few words, and bytes. */
+/** A message from or to an interpreter: a small JSON object and bytes. */
 export type Frame = Readonly<{ head: Readonly<Record<string, unknown>>; body: Buffer }>;
 
-/** Two sizes: of the head, which is JSON, and of the body. */
+/** Two 32-bit sizes: of the head, which is JSON, and of the body. */
 const SIZES_BYTES = 8;
 const HEAD_BYTES_MAX = 64 * 1024;
 
-/** The bytes are no frame, or one that is too large. */
+/** The bytes are not a valid frame, or the frame is too large. */
 export class FrameRefused extends Error {
   override readonly name = 'FrameRefused';
 }
@@ -18,7 +18,7 @@ export function frameOf(head: Frame['head'], body: Uint8Array = new Uint8Array()
   return [sizes, text, body];
 }
 
-/** Puts frames together from the pieces in which they come. */
+/** Assembles frames from chunks of bytes. */
 export class FrameReader {
   private pieces: Buffer[] = [];
   private length = 0;
@@ -26,7 +26,7 @@ export class FrameReader {
 
   constructor(private readonly bodyBytesMax: number) {}
 
-  /** The frames that are whole with this piece. @throws FrameRefused */
+  /** Yields the frames that this chunk completes. @throws FrameRefused */
   *push(piece: Buffer): Generator<Frame> {
     this.pieces.push(piece);
     this.length += piece.byteLength;
@@ -63,7 +63,7 @@ function headOf(bytes: Buffer): Frame['head'] {
     const head: unknown = JSON.parse(bytes.toString('utf8'));
     if (typeof head === 'object' && head !== null) return head as Frame['head'];
   } catch {
-    // Said below.
+    // Invalid JSON is refused like JSON that is not an object.
   }
   throw new FrameRefused('A frame has no head.');
 }

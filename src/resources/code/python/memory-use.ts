@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 
 const KiB = 1024;
 
-/** What a process has in memory, as the operating system says; undefined when there is no such process. */
+/** The resident memory of a process in bytes. Undefined if there is no such process. */
 export async function memoryUseOf(pid: number): Promise<number | undefined> {
   try {
     if (process.platform !== 'linux') {

@@ -15,14 +15,14 @@ import { memoryUseOf } from './memory-use.js';
 const MiB = 1024 * 1024;
 const WASM_PAGE_BYTES = 64 * 1024;
 
-/** Of the memory of a process, what Node and the interpreter take before any code runs; the rest is Python's. */
+/** The memory that Node and the interpreter need before any code runs. The rest of a process's memory is for Python. */
 const OWN_MEMORY_BYTES = 192 * MiB;
-/** V8 of Node 24 reserves half a GiB that it does not use, and the kernel counts it. */
+/** V8 of Node 24 reserves half a GiB that it does not use, but the kernel counts it against the limit. */
 const RESERVED_BYTES = 640 * MiB;
 const HEAP_MEGABYTES_MAX = 128;
 const SNAPSHOT_BYTES_MAX = 128 * MiB;
 const MEMORY_CHECK_MS = 50;
-/** Starting takes three seconds of the processor, and as much again on one that is shared. */
+/** Starting takes three seconds of CPU time, and twice as much on a shared CPU. */
 const START_CPU_SECONDS = 60;
 const LAST_WORDS_CHARACTERS_MAX = 1_000;
 
@@ -30,8 +30,8 @@ const PROGRAM = realpathSync(fileURLToPath(new URL('./python-program.mjs', impor
 const PYODIDE = realpathSync(dirname(createRequire(import.meta.url).resolve('pyodide/package.json')));
 
 /**
- * Lowers what the kernel gives the program: no core, no file that is written, so much of the processor, so much memory. Then it waits
- * until the service closes descriptor 4, on purpose or with its own death, and the program ends with that, whatever it does.
+ * Limits the program by ulimit: no core dump, no written file, a maximum of CPU time ($1, seconds) and of memory ($2, KiB). Then
+ * the shell waits until the service closes descriptor 4, on purpose or because it crashed, and kills the program.
  */
 const GUARD = `ulimit -c 0; ulimit -f 0; ulimit -t "$1"; ulimit -d "$2" 2>/dev/null; shift 2
 "$@" 4<&- &
@@ -40,10 +40,10 @@ read -r _ <&4
 kill -9 $! 2>/dev/null
 wait`;
 
-/** The permission model has lost "experimental" on its way. */
+/** Older versions of Node call the permission model experimental. */
 const PERMISSION = process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission';
 
-/** What Node is told: it may read the interpreter and nothing else, write nothing, start nothing, and make no code of texts. */
+/** The arguments of Node: it may read only the interpreter, write no file, start no process, and compile no code from strings. */
 export const pythonArguments = (limits: CodeLimits, task: 'run' | 'snapshot' = 'run'): readonly string[] => [
   PERMISSION,
   `--allow-fs-read=${PYODIDE}/`,
@@ -58,12 +58,12 @@ export const pythonArguments = (limits: CodeLimits, task: 'run' | 'snapshot' = '
   JSON.stringify({ task, pyodideFolder: PYODIDE, limits }),
 ];
 
-/** No interpreter came of it. */
+/** The interpreter did not start. */
 export class PythonNotStarted extends Error {
   override readonly name = 'PythonNotStarted';
 }
 
-/** The memory of an interpreter that has run nothing yet. Another that begins with it starts in a fifth of the time. */
+/** A snapshot of the memory of a fresh interpreter. An interpreter that loads it starts in a fifth of the time. */
 export async function freshMemory(limits: CodeLimits): Promise<Buffer> {
   const maker = new GuardedPython(limits, pythonArguments(limits, 'snapshot'), SNAPSHOT_BYTES_MAX);
   try {
@@ -75,11 +75,11 @@ export async function freshMemory(limits: CodeLimits): Promise<Buffer> {
   }
 }
 
-/** A process with one interpreter, for one run: nothing of a run is there in the next. */
+/** A process with one interpreter for one run, so that a run leaves nothing behind for the next. */
 export class PythonProcess {
   private readonly python: GuardedPython;
   private pid = 0;
-  /** Resolves when the interpreter waits for its run. @throws PythonNotStarted */
+  /** Resolves when the interpreter is ready to run code. @throws PythonNotStarted */
   readonly ready: Promise<void>;
 
   constructor(
@@ -97,7 +97,7 @@ export class PythonProcess {
     this.ready.catch(() => undefined);
   }
 
-  /** Every outcome is a result. @throws the signal's reason */
+  /** Returns failures of the code as results. @throws the signal's reason */
   async run(job: CodeJob, signal: AbortSignal): Promise<CodeResult> {
     const result = new CollectedResult(this.limits);
     this.python.hold(true);
@@ -128,12 +128,12 @@ export class PythonProcess {
     }
   }
 
-  /** At once, also in the middle of anything. */
+  /** Ends the process at once, also during a run. */
   kill(): void {
     this.python.kill();
   }
 
-  /** Resolves when it has ended. */
+  /** Resolves when the process has ended. */
   get over(): Promise<void> {
     return this.python.over;
   }
@@ -156,7 +156,7 @@ export class PythonProcess {
   }
 }
 
-/** The program in its process, as far as it can be told and heard. */
+/** The child process of the program: its start, its frames in both directions, and its end. */
 class GuardedPython {
   private readonly child: ChildProcess;
   private readonly frames: FrameReader;
@@ -164,7 +164,7 @@ class GuardedPython {
   private isKilled = false;
   hear: (frame: Frame) => void = () => undefined;
   lastWords = '';
-  /** Resolves when there is nothing more to hear. */
+  /** Resolves when the output of the process has ended, or the process could not be started. */
   readonly over: Promise<void>;
 
   constructor(limits: CodeLimits, nodeArguments: readonly string[], bodyBytesMax: number) {
@@ -187,7 +187,7 @@ class GuardedPython {
     this.listen();
   }
 
-  /** The first thing that it says. @throws PythonNotStarted */
+  /** The next frame that the process sends. @throws PythonNotStarted */
   async next(): Promise<Frame> {
     const first = new Promise<Frame>((resolve) => (this.hear = resolve));
     const frame = await Promise.race([first, this.over]);
@@ -208,12 +208,12 @@ class GuardedPython {
     try {
       if (this.child.pid !== undefined) process.kill(-this.child.pid, 'SIGKILL');
     } catch {
-      // All of it is gone.
+      // The process group has ended already.
     }
     for (const stream of this.child.stdio) stream?.destroy();
   }
 
-  /** Whether it keeps the service from ending by itself. */
+  /** Sets whether the child process keeps the service's event loop alive. */
   hold(isNeeded: boolean): void {
     const how = isNeeded ? 'ref' : 'unref';
     this.child[how]();
@@ -233,7 +233,7 @@ class GuardedPython {
     this.child.stderr!.setEncoding('utf8').on('data', (words: string) => {
       this.lastWords = (this.lastWords + words).slice(-LAST_WORDS_CHARACTERS_MAX);
     });
-    // What is written to a process that has ended is lost, and its end is noticed anyway.
+    // Writing to a process that has ended fails. `over` reports the end, so the error is ignored.
     for (const stream of this.child.stdio) stream?.on('error', () => undefined);
   }
 }
@@ -245,7 +245,7 @@ const tooMuchMemory = ({ memoryBytesMax }: CodeLimits): CodeFailure => ({
 
 const OUT_OF_MEMORY = /out of memory|allocation failed/i;
 
-/** Why an interpreter has ended in the middle of a run. */
+/** The failure of a run whose interpreter ended before the code did. */
 const ended = (lastWords: string): CodeFailure =>
   OUT_OF_MEMORY.test(lastWords)
     ? { kind: 'memory', text: 'It needed more memory than a run may have.' }

@@ -1,11 +1,12 @@
 /**
- * Runs one piece of Python and ends, or makes the memory of a fresh interpreter with which others start five times as fast. It is started by `python-process.ts`, under Node's permission model, which leaves it no files but
- * Pyodide's and no way to start anything; it is plain JavaScript because what teaches Node TypeScript needs more than that.
+ * Runs one Python program and ends, or makes a memory snapshot of a fresh interpreter, with which others start five times as fast.
+ * `python-process.ts` starts it under Node's permission model, which lets it read only Pyodide's files and start no process. It is
+ * plain JavaScript because the loader that compiles TypeScript needs more permissions.
  *
- * What runs here can reach JavaScript (`ctypes`, `pyodide_js`), so before it does, everything is taken away with which JavaScript
- * reaches further: all modules of Node, the process, the globals that are not the language's own. No text becomes code
- * (`--disallow-code-generation-from-strings`). What remains is memory, time and two channels: descriptor 3 brings the job,
- * descriptor 1 takes frames away. Nothing that comes out is trusted.
+ * Python code can reach JavaScript (`ctypes`, `pyodide_js`). Before it runs, everything is removed with which JavaScript reaches
+ * the outside: all modules of Node, the process, and the globals that do not belong to the language. Strings cannot be compiled
+ * to code (`--disallow-code-generation-from-strings`). What remains is memory, time and two channels: the job arrives by
+ * descriptor 3, and frames leave by descriptor 1. The service trusts nothing in these frames.
  */
 import fs from 'node:fs';
 import module, { createRequire } from 'node:module';
@@ -18,26 +19,26 @@ const FRAMES = 1;
 const WORK = '/work';
 const INPUTS = `${WORK}/inputs`;
 const HEADER_BYTES = 8;
-/** What is printed waits for so much more of it, or so long. */
+/** Printed output is sent when so many bytes have been collected or so much time has passed. */
 const PIECE_BYTES = 4096;
 const PIECE_MS = 50;
 
 const { readSync, writeSync, constants } = fs;
 const node = process;
-/** An interpreter is told by what it was started. */
+/** Python can read the arguments of the process, so they are replaced. */
 node.argv = ['node', 'python'];
 const { pid } = node;
 const exit = node.reallyExit.bind(node);
 const { from, alloc, concat } = Buffer;
 const { parse, stringify } = JSON;
 
-/** Not all of these are named by `module.builtinModules`. */
+/** The modules of Node. `module.builtinModules` does not list all of them. */
 const MODULES = [
   ...module.builtinModules,
   ...['sea', 'sqlite', 'test', 'test/reporters', 'quic', 'ffi', 'vfs', 'stream/iter'].map((name) => `node:${name}`),
 ];
 
-/** Of the process, what Node's own code still asks it for. */
+/** The properties of the process that Node's own code still uses. */
 const KEPT_OF_PROCESS = new Set([
   'nextTick',
   'emit',
@@ -51,7 +52,7 @@ const KEPT_OF_PROCESS = new Set([
   'exitCode',
   '_exiting',
 ]);
-/** Of the globals, beside those of the language. */
+/** The globals that are kept in addition to those of the language. */
 const KEPT_GLOBALS = [
   'setTimeout',
   'clearTimeout',
@@ -68,12 +69,12 @@ function take(owner, key) {
   try {
     if (delete owner[key]) return;
   } catch {
-    // It cannot be deleted.
+    // A property that cannot be deleted is overwritten below.
   }
   try {
     Object.defineProperty(owner, key, { value: undefined, writable: false });
   } catch {
-    // It can be neither deleted nor changed, as a constant can.
+    // Constants can be neither deleted nor overwritten.
   }
 }
 
@@ -81,13 +82,13 @@ function empty(owner, kept = new Set()) {
   for (const key of Reflect.ownKeys(owner)) if (!kept.has(key)) take(owner, key);
 }
 
-/** Pyodide looks at the streams of the process, which are sockets. */
+/** Pyodide reads the streams of the process, which are sockets and must not be reachable. */
 function hideStreams() {
   const stream = { fd: -1, isTTY: false, write: () => true, on: () => stream, once: () => stream, removeListener: () => stream };
   for (const name of ['stdin', 'stdout', 'stderr']) Object.defineProperty(process, name, { value: stream, configurable: true });
 }
 
-/** Every module there is, loaded: an import of it later finds what is left of this one. */
+/** Loads every module, so that a later import finds the emptied one. */
 function loadedModules() {
   const require = createRequire(import.meta.url);
   return MODULES.flatMap((name) => {
@@ -153,7 +154,7 @@ function end(failure) {
   exit(0);
 }
 
-/** Passes on what is printed, in pieces, and ends the run once that is too much. */
+/** Sends printed output in pieces, and ends the run when it exceeds the limit. */
 function printer(kind) {
   let printed = 0;
   let pieces = [];
@@ -176,7 +177,7 @@ function printer(kind) {
   return { write, flush };
 }
 
-/** The files below a folder, without links and what is no file. */
+/** The regular files below a folder, without links. */
 function* filesBelow({ FS }, folder) {
   for (const name of FS.readdir(folder)) {
     const path = `${folder}/${name}`;
@@ -187,7 +188,7 @@ function* filesBelow({ FS }, folder) {
   }
 }
 
-/** The end of a traceback says what went wrong. Where the interpreter is installed is none of it. */
+/** The end of a traceback, which names the error. The path of the installation is hidden. */
 const shown = (text) => text.replaceAll(pyodideFolder, 'pyodide').slice(-limits.tracebackCharactersMax);
 
 function sendFiles(python) {
@@ -202,10 +203,10 @@ function sendFiles(python) {
   for (const { name, path } of files) send({ kind: 'file', name }, from(python.FS.readFile(path)));
 }
 
-/** What the harness and most code imports. */
+/** The modules that the harness and most code import. */
 const IMPORTS = 'import asyncio, json, linecache, os, re, sys, traceback, types, pyodide.code';
 
-/** The code is `__main__`, and a traceback begins with its first line. Ending itself with 0 or nothing is no failure. */
+/** Runs the code as `__main__`. Tracebacks begin at the code's own frames. Exiting without a code or with 0 is not a failure. */
 const HARNESS = `
 def run(code):
     import linecache, sys, traceback, types

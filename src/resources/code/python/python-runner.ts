@@ -4,7 +4,7 @@ import { type CodeJob, type CodeResult, CodeRunner } from '../code-runner.port.j
 import { isFileName } from '../file-name.policy.js';
 import { freshMemory, PythonNotStarted, PythonProcess } from './python-process.js';
 
-/** An interpreter that does not start may start the next time: the machine may be busy. */
+/** A second attempt may succeed, because the first may have timed out on a busy machine. */
 const STARTS_MAX = 2;
 
 const failed = (kind: 'error' | 'unavailable', text: string): CodeResult => ({
@@ -15,8 +15,8 @@ const failed = (kind: 'error' | 'unavailable', text: string): CodeResult => ({
 });
 
 /**
- * Runs Python in interpreters that are processes, each for one run. While runs are wanted one interpreter more is kept ready, because
- * to start one takes seconds; without runs none is kept.
+ * Runs Python in one process per run. After each run a spare interpreter is started, because starting one takes seconds. It is
+ * stopped if no run uses it for a while.
  */
 export class PythonRunner extends CodeRunner {
   private readonly logger = new Logger(PythonRunner.name);
@@ -74,7 +74,7 @@ export class PythonRunner extends CodeRunner {
     }
   }
 
-  /** Waits for a place among those that run. */
+  /** Waits until fewer than `concurrentMax` runs are running. */
   private async turn(signal: AbortSignal): Promise<void> {
     if (this.running < this.limits.concurrentMax) {
       this.running++;
@@ -90,7 +90,7 @@ export class PythonRunner extends CodeRunner {
     });
   }
 
-  /** The place goes to the run that has waited longest. */
+  /** Gives the place to the run that has waited longest. */
   private leave(): void {
     const next = this.waiting.shift();
     if (next) next();
