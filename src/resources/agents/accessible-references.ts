@@ -9,7 +9,7 @@ import { isId } from '../../kernel/ids.js';
 import { defaultToolOf } from '../tools/defaults/default-tools.policy.js';
 import type { AgentConfiguration } from './agent.events.js';
 
-/** Which of the things that an agent is to use a user may use: the user's own, and by grants those of others. */
+/** Checks whether users may use what an agent refers to. A user may use own resources, and those of others by grants. */
 @Injectable()
 export class AccessibleReferences {
   constructor(
@@ -21,9 +21,7 @@ export class AccessibleReferences {
     private readonly reaching: Reaching,
   ) {}
 
-  /**
-   * Those that are gone, or that one of these users may not use: the owner, whose agent it is, and who changes it.
-   */
+  /** The referenced ids that do not exist, or that at least one of the users (the agent's owner, its editor) may not use. */
   async inaccessible(userIds: readonly string[], changes: Partial<AgentConfiguration>): Promise<ReadonlySet<string>> {
     const missing = await Promise.all([...new Set(userIds)].map((userId) => this.inaccessibleTo(userId, changes)));
     return new Set(missing.flatMap((ids) => [...ids]));

@@ -19,7 +19,7 @@ import {
 } from './agent.policy.js';
 import { normalSchema } from '../models/model/response-schema.policy.js';
 
-/** What clients say of an agent. Whatever they leave out stays as it is. */
+/** The fields of an agent in a request. A field that is left out does not change. */
 export class AgentFields {
   @IsOptional() @IsString() @MaxLength(TITLE_CHARACTERS_MAX) name?: string;
   @IsOptional() @IsString() @MaxLength(TEXT_CHARACTERS_MAX) description?: string;
@@ -51,12 +51,12 @@ const JSON_FIELDS = ['tools', 'sources', 'json_schema', 'models', 'config'] as c
 const NUMBERS = ['chunks', 'token_limit', 'request_limit'] as const;
 const BOOLEANS = ['limited_token_mode', 'limited_request_mode', 'allow_system_prompt_override', 'mcp_ask'] as const;
 
-/** Where null is a value; elsewhere it says as little as leaving the field out. */
+/** The fields that null sets. In all other fields, null has the same effect as leaving the field out. */
 const NULLABLE: ReadonlySet<string> = new Set(['json_schema', 'folder_id', 'workflow']);
 
 const refused = (text: string) => new Rejection('invalid-request', text);
 
-/** Reads a JSON body, or a form in which everything is text. @throws Rejection invalid-request */
+/** Reads a JSON body, or a form whose values are all strings. @throws Rejection invalid-request */
 export async function readAgentFields(body: unknown): Promise<AgentFields> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw refused('Invalid request data');
   const fields: Record<string, unknown> = { ...body };
@@ -88,12 +88,12 @@ const asBoolean = (value: unknown) => {
   return { true: true, '1': true, false: false, '0': false, '': false }[value.trim().toLowerCase()] ?? value;
 };
 
-/** The form of the incumbent's web client has this id as JSON. */
+/** The incumbent's web client sends this id as a JSON string, with quotes. */
 const unquoted = (value: unknown) => (typeof value === 'string' ? (/^"(.*)"$/.exec(value.trim())?.[1] ?? value) : value);
 
 const NOT_EMPTY: ReadonlySet<string> = new Set(['name', 'description', 'workflow']);
 
-/** What must be said of an agent when it is made. */
+/** Requires the fields that a new agent of this status and type needs. @throws Rejection invalid-request */
 export function refuseIncomplete(fields: AgentFields): void {
   const needed: readonly (keyof AgentFields)[] =
     fields.status === 'draft'
@@ -108,7 +108,7 @@ export function refuseIncomplete(fields: AgentFields): void {
   if (missing.length > 0) throw refused(`Missing required fields: ${missing.join(', ')}`);
 }
 
-/** The changes that the fields ask for, in the terms of the agent. @throws Rejection */
+/** Converts request fields to changes of the agent's configuration. @throws Rejection if a field is invalid */
 export function changesIn(
   fields: AgentFields,
   current: AgentConfiguration,
@@ -142,7 +142,10 @@ export function changesIn(
   return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
 }
 
-/** The models that changes name anew have to be served, or be the owner's own. @throws Rejection invalid-request, invalid-agent-config */
+/**
+ * Requires that each model that the agent does not use yet is served or is one of the owner's custom models.
+ * @throws Rejection invalid-request, invalid-agent-config
+ */
 export async function refuseUnknownModels(
   models: LanguageModels,
   changes: Partial<AgentConfiguration>,
@@ -169,7 +172,7 @@ function notEmpty(field: string, value: string | undefined): string | undefined 
   return value;
 }
 
-/** Some clients send the word for no source of one's own. */
+/** Some clients send `default` when the agent has no source. */
 function sourceIn(value: string, field: string): string {
   if (value === '' || value === 'default') return '';
   if (!isId(value)) throw refused(`${field} must hold ids of sources`);

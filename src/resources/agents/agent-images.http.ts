@@ -16,14 +16,14 @@ const MEDIA_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 const CAPABILITY_CHARACTERS = 32;
 const YEAR_SECONDS = 31_536_000;
 
-/** An address that only those know who were shown the agent: a browser sends no credential with a picture. */
+/** An address that cannot be guessed. Browsers send no credentials with a picture, so knowing the address has to suffice. */
 export const imageUrl = (agentId: string, image: AgentImage): string => `/api/images/${agentId}/${capabilityOf(image)}`;
 
 const capabilityOf = ({ sha256 }: AgentImage) => sha256.slice(0, CAPABILITY_CHARACTERS);
 
 const refused = (why: string) => new Rejection('image-not-accepted', `Image upload failed: ${why}`);
 
-/** Keeps an uploaded picture that is whole; what it is, its bytes say and not its name. @throws Rejection image-not-accepted */
+/** Stores an uploaded picture. Its type is detected from its bytes, not from its name. @throws Rejection image-not-accepted */
 export async function keepImage(blobs: Blobs, bytes: Buffer): Promise<AgentImage> {
   const mediaType = (await fileTypeFromBuffer(bytes))?.mime;
   if (!mediaType || !MEDIA_TYPES.includes(mediaType)) throw refused('it is no PNG, JPEG, GIF or WebP picture.');

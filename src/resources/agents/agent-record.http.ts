@@ -4,7 +4,7 @@ import { actionsOf, type Grant, grantAllows, ownershipOf } from '../identity/gra
 import { imageUrl } from './agent-images.http.js';
 import type { Referred, ToolDetail } from './referred-things.js';
 
-/** What the owner of an agent may do with it. */
+/** The `allowed_actions` of the owner of an agent. */
 const OWNER_ACTIONS = [
   'delete',
   'edit',
@@ -22,17 +22,17 @@ const OWNER_ACTIONS = [
   'view_logs',
 ] as const;
 
-/** An agent as it is shown to somebody. `grant` is what a team lets them do with it; undefined: it is their own. */
+/** An agent with what a user may see of it. `grant` is what the user may do with another user's agent; undefined for the owner. */
 export type ShownAgent = Readonly<{
   agent: AgentRecord;
   grant: Grant | undefined;
   pinned: boolean;
   tools: ReadonlyMap<string, ToolDetail>;
-  /** The token of its link; empty: it has none. */
+  /** The token of the agent's link. Empty if it has no link, or if the caller may not see tokens. */
   linkToken: string;
 }>;
 
-/** An agent as the listings show it. */
+/** The record of an agent in listings. */
 export function agentRecord({ agent: { configuration, ...agent }, grant, pinned, tools, linkToken }: ShownAgent) {
   const actions: readonly string[] = grant ? actionsOf('agents', grant) : OWNER_ACTIONS;
   return {
@@ -65,7 +65,7 @@ export function agentRecord({ agent: { configuration, ...agent }, grant, pinned,
     shared_token: actions.includes('manage_access_details') ? linkToken : '',
     models: configuration.models,
     default_model_id: configuration.defaultModelId,
-    // Folders are their owner's.
+    // Only the owner sees the owner's folders.
     folder_id: grant ? null : configuration.folderId,
     workflow: configuration.workflowId,
     allow_system_prompt_override: configuration.allowSystemPromptOverride,
@@ -77,12 +77,12 @@ export function agentRecord({ agent: { configuration, ...agent }, grant, pinned,
   };
 }
 
-/** One agent with what it refers to. */
+/** The record of one agent, with the resources that it uses. */
 export const agentRecordInFull = (shown: ShownAgent, referred: readonly Referred[]) => ({
   ...agentRecord(shown),
   prompt_name: referred.find(({ type }) => type === 'prompt')?.name ?? (shown.agent.configuration.promptId || 'default'),
   source_details: referred.filter(({ type }) => type === 'source').map(({ id, name }) => ({ id, name: name ?? null })),
-  // What an agent uses is for those who may change it.
+  // Only users who may edit the agent see the state of what it uses.
   resource_sponsors: [],
   resource_states: !shown.grant || grantAllows('agents', shown.grant, 'edit') ? referred.map(resourceState) : [],
 });

@@ -17,7 +17,7 @@ import { MintAgentWebhook } from './agent.commands.js';
 import { WebhookTokens } from './webhook-tokens.js';
 import { Access } from '../../platform/http/access.js';
 
-/** Where clients reach the service; where that is not set, where the request came in. */
+/** The base URL of the service for clients: the configured one, otherwise the one that the request was sent to. */
 export class PublicBaseUrl {
   constructor(private readonly configured: string | undefined) {}
 
@@ -26,7 +26,7 @@ export class PublicBaseUrl {
   }
 }
 
-/** The URL at which an agent is set to work, for its owner. */
+/** Returns the URL of an agent's webhook to its owner. A request to this URL starts a run of the agent. */
 @ApiTags('Agents')
 @Controller('api')
 export class AgentWebhookController {

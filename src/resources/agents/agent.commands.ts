@@ -24,12 +24,12 @@ import { WebhookTokens } from './webhook-tokens.js';
 
 export type AgentMade = Readonly<{
   agentId: AgentId;
-  /** Empty while the agent is a draft; it is never to be had again. */
+  /** The key, if this command issued it; otherwise empty. It cannot be read again later. */
   key: string;
   position: bigint | undefined;
 }>;
 
-/** A user makes an agent. `id` and `key` are for callers that have to know them beforehand. */
+/** Creates an agent. Callers that need to know the id and the key beforehand pass `id` and `key`. */
 export class CreateAgent extends Command<AgentMade> {
   constructor(
     readonly ownerId: string,
@@ -62,7 +62,7 @@ export class CreateAgentHandler implements Handler<CreateAgent> {
   }
 }
 
-/** An import makes an agent, or changes one, as its file says. */
+/** Creates or changes an agent as an imported file says. */
 export class ImportIntoAgent extends Command<Readonly<{ status: AgentStatus; slug: string; position: bigint | undefined }>> {
   constructor(
     readonly agentId: AgentId,
@@ -95,7 +95,7 @@ export class ImportIntoAgentHandler implements Handler<ImportIntoAgent> {
   }
 }
 
-/** An agent's owner, or an editor of it, changes it, publishes it or takes it back to a draft. */
+/** Changes an agent, publishes it, or makes it a draft again. Sent by the agent's owner or by an editor of it. */
 export class UpdateAgent extends Command<AgentMade> {
   constructor(
     readonly agentId: AgentId,
@@ -125,7 +125,7 @@ export class UpdateAgentHandler implements Handler<UpdateAgent> {
   }
 }
 
-/** An agent's owner ends it, and its key and its webhook with it. */
+/** Deletes an agent with its key, its webhook and its link. */
 export class DeleteAgent extends Command<bigint | undefined> {
   constructor(
     readonly agentId: AgentId,
@@ -150,7 +150,7 @@ export class DeleteAgentHandler implements Handler<DeleteAgent> {
   }
 }
 
-/** A user puts an agent among those they see first, or takes it away from there. Who sends it has checked that the user reaches it. */
+/** Pins an agent for a user, or removes the pin. The sender has checked that the user may reach the agent. */
 export class PinAgent extends Command<bigint | undefined> {
   constructor(
     readonly agentId: AgentId,
@@ -172,7 +172,7 @@ export class PinAgentHandler implements Handler<PinAgent> {
   }
 }
 
-/** An agent's owner no longer trusts its key: the old one ends with the new one's beginning. */
+/** Revokes the key of an agent and issues a new one in the same append. */
 export class RegenerateAgentKey extends Command<AgentMade> {
   constructor(
     readonly agentId: AgentId,
@@ -194,7 +194,7 @@ export class RegenerateAgentKeyHandler implements Handler<RegenerateAgentKey> {
   }
 }
 
-/** The webhook of an agent that was made before there were any; the same for all who ask. */
+/** Gives a webhook to an agent that was created before agents had webhooks. Concurrent commands return the same webhook. */
 export class MintAgentWebhook extends Command<Readonly<{ webhook: AgentWebhook; position: bigint | undefined }>> {
   constructor(
     readonly agentId: AgentId,

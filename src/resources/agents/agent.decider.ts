@@ -7,7 +7,7 @@ import type { AgentConfiguration, AgentEvent, AgentLink, AgentStatus, AgentWebho
 import { BLANK_AGENT, lackingForPublication } from './agent.policy.js';
 import { fieldsAfterImport, type ImportedAgent } from './imported-agent.policy.js';
 
-/** What decisions need to know of an agent. */
+/** The state of an agent, as far as its decisions need it. */
 export type Agent = Readonly<{
   id: string;
   status: 'none' | AgentStatus | 'deleted';
@@ -15,12 +15,12 @@ export type Agent = Readonly<{
   configuration: AgentConfiguration | null;
   updatedAt: string;
   keyId: string | null;
-  /** Null for agents of before there were any, until somebody asks. */
+  /** Null for an agent that was created before agents had webhooks, until its owner requests the URL. */
   webhook: AgentWebhook | null;
-  /** The id of the link that is open. */
+  /** The id of the link that is open, if any. */
   linkId: string | null;
   pinnedBy: ReadonlySet<string>;
-  /** The imports that have been applied to it. */
+  /** The ids of the imports that have been applied to the agent. */
   imports: ReadonlySet<string>;
 }>;
 
@@ -79,7 +79,7 @@ const importsWith = ({ imports }: Agent, importId: string | undefined): Readonly
 
 type Decide = Decision<Agent, AgentEvent>;
 
-/** Told alike to those who may not know whether the agent exists. */
+/** Also the answer to a caller who may not know whether the agent exists. */
 export const agentNotFound = () => new Rejection('agent-not-found', 'Agent not found');
 
 function requireThere({ status }: Agent): void {
@@ -95,16 +95,16 @@ function ownedBy(state: Agent, ownerId: string): AgentConfiguration {
 export type AgentChange = Readonly<{
   changes: Partial<AgentConfiguration>;
   status?: AgentStatus | undefined;
-  /** What the changes refer to and the owner may not use. */
+  /** The ids in the changes that the agent's owner or editor may not use. */
   inaccessible: ReadonlySet<string>;
-  /** The version the client has seen; without it the change applies to whatever stands. */
+  /** The version that the client has read. Without it, the change applies to the current version. */
   expectedUpdatedAt?: Date | undefined;
-  /** The key to issue should this publish the agent for the first time. */
+  /** The key to issue if this change publishes the agent and it has no key. */
   key: IssuedKey;
   now: Date;
 }>;
 
-/** A new agent with its webhook, published at once when it comes with a status of that name; only then it gets the key. */
+/** Creates an agent with its webhook. If the wanted status is `published`, publishes it at once and issues its key. */
 export const create =
   (
     agentId: string,
@@ -146,14 +146,14 @@ export const update =
 export type AgentImport = Readonly<{
   importId: string;
   imported: ImportedAgent;
-  /** Undefined: the agent keeps the one it has. */
+  /** Undefined keeps the agent's slug. */
   slug: string | undefined;
-  /** Whether the import made something else that becomes the owner's with this. */
+  /** Whether the import created other resources. The event that carries the import's id hands them over to the owner. */
   hasParts: boolean;
   now: Date;
 }>;
 
-/** An agent is made as a file says it, or changed to that; its status and its key stay. Repeated it does nothing. */
+/** Creates an agent from a file, or changes an existing one but not its status and key. The same import is applied only once. */
 export const importInto =
   (agentId: string, ownerId: string, wanted: AgentImport, webhook: AgentWebhook | undefined): Decide =>
   (state) => {
@@ -192,7 +192,7 @@ function refuseStale(state: Agent, expected: Date | undefined): void {
   }
 }
 
-/** What the agent refers to already it may keep, also when its owner can no longer see it. */
+/** An agent may keep a reference that it already has, even if its owner has lost access to it. */
 function refuseInaccessible(
   current: AgentConfiguration,
   changes: Partial<AgentConfiguration>,
@@ -217,7 +217,7 @@ function referencesIn({ source, additionalSources, promptId, tools, folderId, wo
   ];
 }
 
-/** The fields that would not stay as they are. In a schema the order of keys counts: models fill it in that order. */
+/** The fields that the changes really change. The order of keys counts in a schema, because models fill it in that order. */
 function differing(current: AgentConfiguration, changes: Partial<AgentConfiguration>): Partial<AgentConfiguration> {
   const before = current as Readonly<Record<string, unknown>>;
   return Object.fromEntries(
@@ -227,7 +227,7 @@ function differing(current: AgentConfiguration, changes: Partial<AgentConfigurat
   );
 }
 
-/** A moment after the last change, so that no two versions have the same one. */
+/** The current time, but at least 1 ms after the last change, so that no two versions have the same time. */
 const after = (last: string, now: Date) => new Date(Math.max(now.getTime(), Date.parse(last) + 1)).toISOString();
 
 export const regenerateKey =
@@ -244,7 +244,7 @@ export const regenerateKey =
     ];
   };
 
-/** An agent of before there were webhooks gets its own; one that has one keeps it. */
+/** Gives the agent a webhook, unless it has one. */
 export const mintWebhook =
   (ownerId: string, webhook: AgentWebhook): Decide =>
   (state) => {
@@ -252,7 +252,7 @@ export const mintWebhook =
     return state.webhook ? [] : [{ type: 'AgentWebhookMinted', data: { agentId: state.id, webhook } }];
   };
 
-/** The agent gets a link; one that has a link keeps it. */
+/** Gives the agent a link, unless it has one. */
 export const shareByLink =
   (ownerId: string, link: AgentLink, sharedBy: string, now: Date): Decide =>
   (state) => {
@@ -261,7 +261,7 @@ export const shareByLink =
     return [{ type: 'AgentLinked', data: { agentId: state.id, link, sharedBy, sharedAt: now.toISOString() } }];
   };
 
-/** The link of the agent, if it has one, opens nothing any more. */
+/** Ends the link of the agent, if it has one. */
 export const endLink =
   (ownerId: string): Decide =>
   (state) => {
@@ -286,7 +286,7 @@ export const unpin =
     return state.pinnedBy.has(userId) ? [{ type: 'AgentUnpinned', data: { agentId: state.id, userId } }] : [];
   };
 
-/** The agent is gone for everybody, and its key with it. */
+/** Deletes the agent, revokes its key and ends its link. */
 export const remove =
   (ownerId: string): Decide =>
   (state) => {

@@ -3,10 +3,10 @@ import type { Event } from '../../kernel/event-sourcing/events.js';
 export type AgentId = string;
 export type AgentStatus = 'draft' | 'published';
 
-/** What only the owner's policy says: who may call from where, and which write actions key callers may run. */
+/** The policy of an agent: its guardrails, the origins that may call it, and the write actions that key callers may run. */
 export type AgentPolicy = Readonly<{
   guardrails?: Readonly<Record<string, unknown>>;
-  /** `<tool id>:<action>`, sorted, each once. */
+  /** Entries `<tool id>:<action>`, sorted, without duplicates. */
   api_write_allowlist?: readonly string[];
   restrict_origins?: boolean;
   allowed_origins?: readonly string[];
@@ -14,19 +14,19 @@ export type AgentPolicy = Readonly<{
 
 export type AgentImage = Readonly<{ sha256: string; mediaType: string; size: number }>;
 
-/** Everything about an agent that its owner decides. */
+/** The settings of an agent that its owner chooses. */
 export type AgentConfiguration = Readonly<{
   name: string;
   slug: string;
   description: string;
   image: AgentImage | null;
   agentType: string;
-  /** A preset's name, the id of a prompt, or empty: the default. */
+  /** The name of a preset or the id of a prompt. Empty for the default. */
   promptId: string;
   /** The primary source, or empty. */
   source: string;
   additionalSources: readonly string[];
-  /** How many chunks to retrieve; 0 retrieves nothing, null leaves it to the service. */
+  /** The number of chunks to retrieve. 0 retrieves nothing, null uses the default of the service. */
   chunks: number | null;
   retriever: string;
   tools: readonly string[];
@@ -34,20 +34,20 @@ export type AgentConfiguration = Readonly<{
   defaultModelId: string;
   jsonSchema: Readonly<Record<string, unknown>> | null;
   config: AgentPolicy;
-  /** What key callers may use up in 24 hours; null is no limit. */
+  /** The number of tokens that key callers may use in 24 hours. Null for no limit. */
   tokenLimit: number | null;
   requestLimit: number | null;
   allowSystemPromptOverride: boolean;
-  /** Whether holders of a key may ask the agent over MCP, where they may search its sources anyway. */
+  /** Whether holders of a key may ask the agent over MCP. They may search its sources there in any case. */
   mcpAsk: boolean;
   folderId: string | null;
   workflowId: string | null;
 }>;
 
-/** A key as the log may know it: never the key itself. */
+/** What the log stores of a key, which is never the key itself. */
 export type IssuedKey = Readonly<{ keyId: string; hash: string; masked: string }>;
 
-/** What an agent's webhook is known by: the hash of its token, and where the token itself is kept, encrypted. */
+/** The hash of a webhook's token, and the id of the credentials that hold the encrypted token. */
 export type AgentWebhook = Readonly<{ hash: string; credentialsId: string }>;
 
 export type AgentCreated = Event<
@@ -57,18 +57,18 @@ export type AgentCreated = Event<
     ownerId: string;
     createdAt: string;
     configuration: AgentConfiguration;
-    /** The import that made it. What else that import made is the owner's from here on. */
+    /** The import that created the agent. With this event, everything else that the import created becomes the owner's. */
     importId?: string;
   }
 >;
-/** Holds exactly the fields that changed, each whole. `updatedAt` only ever grows, so it names the version a client has read. */
+/** Holds only the fields that changed, with their complete new values. `updatedAt` always grows, so it identifies a version. */
 export type AgentUpdated = Event<
   'AgentUpdated',
   {
     agentId: AgentId;
     updatedAt: string;
     changes: Partial<AgentConfiguration>;
-    /** The import that changed it. What else that import made is the owner's from here on. */
+    /** The import that changed the agent. With this event, everything else that the import created becomes the owner's. */
     importId?: string;
   }
 >;
@@ -76,12 +76,12 @@ export type AgentPublished = Event<'AgentPublished', { agentId: AgentId; updated
 export type AgentWithdrawnToDraft = Event<'AgentWithdrawnToDraft', { agentId: AgentId; updatedAt: string }>;
 export type AgentKeyIssued = Event<'AgentKeyIssued', { agentId: AgentId; key: IssuedKey }>;
 export type AgentKeyRevoked = Event<'AgentKeyRevoked', { agentId: AgentId; keyId: string }>;
-/** The token is the agent's for good. */
+/** The token of an agent's webhook never changes. */
 export type AgentWebhookMinted = Event<'AgentWebhookMinted', { agentId: AgentId; webhook: AgentWebhook }>;
-/** What the link of an agent is known by. Its token is derived from the id and not stored. */
+/** The id of an agent's link and the hash of its token. The token is derived from the id and is not stored. */
 export type AgentLink = Readonly<{ linkId: string; tokenHash: string }>;
 
-/** Everybody who has the link may see what the agent is and, signed in, ask it. `sharedBy` is the name that the link shows. */
+/** Anyone with the link may see the agent's description, and signed-in users may ask it. The link shows the name `sharedBy`. */
 export type AgentLinked = Event<'AgentLinked', { agentId: AgentId; link: AgentLink; sharedBy: string; sharedAt: string }>;
 export type AgentLinkEnded = Event<'AgentLinkEnded', { agentId: AgentId; linkId: string }>;
 export type AgentPinned = Event<'AgentPinned', { agentId: AgentId; userId: string }>;

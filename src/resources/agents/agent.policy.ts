@@ -5,14 +5,14 @@ import type { AgentConfiguration, AgentPolicy } from './agent.events.js';
 
 export const TITLE_CHARACTERS_MAX = 200;
 export const TEXT_CHARACTERS_MAX = 10_000;
-/** Of sources, tools and models of one agent. */
+/** Maximum number of sources, of tools and of models of one agent. */
 export const LIST_ENTRIES_MAX = 200;
 
 const WRITE_ALLOWLIST_ENTRIES_MAX = 200;
 const WRITE_ALLOWLIST_ENTRY_CHARACTERS_MAX = 512;
 const ALLOWED_ORIGINS_MAX = 100;
 
-/** An agent of which nothing has been said yet. */
+/** The configuration of an agent before any field is set. */
 export const BLANK_AGENT: AgentConfiguration = {
   name: '',
   slug: '',
@@ -37,7 +37,7 @@ export const BLANK_AGENT: AgentConfiguration = {
   workflowId: null,
 };
 
-/** What an agent still lacks before anybody may call it. */
+/** The labels of the required fields that an agent lacks for being published. */
 export function lackingForPublication(configuration: AgentConfiguration): readonly string[] {
   const needed: readonly (readonly [unknown, string])[] =
     configuration.agentType === 'workflow'
@@ -55,7 +55,7 @@ export function lackingForPublication(configuration: AgentConfiguration): readon
 
 export type LimitChange = Readonly<{ name: 'token' | 'request'; mode: boolean | undefined; limit: number | undefined }>;
 
-/** A use limit after a change: none while its mode is off, and a number while it is on. @throws Rejection invalid-request */
+/** A use limit after a change: null if its mode is off, undefined if it does not change. @throws Rejection invalid-request */
 export function limitAfter(current: number | null, { name, mode, limit }: LimitChange): number | null | undefined {
   if (mode ?? current !== null) {
     const next = limit ?? current;
@@ -73,7 +73,7 @@ const POLICY_KEYS = new Set(['guardrails', 'api_write_allowlist', 'restrict_orig
 
 const invalid = (problem: string) => new Rejection('invalid-agent-config', `Invalid config: config.${problem}`);
 
-/** The policy as it is kept: lists trimmed, sorted and without doubles. @throws Rejection invalid-agent-config */
+/** The policy in stored form: list entries are trimmed, sorted and without duplicates. @throws Rejection invalid-agent-config */
 export function normalPolicy(
   config: Readonly<Record<string, unknown>>,
   checks: ReadonlySet<GuardrailCheck>,
@@ -93,7 +93,7 @@ export function normalPolicy(
   };
 }
 
-/** Guardrails that are valid, or those that are stored already: a check may have been switched off since. */
+/** Accepts the stored guardrails unchanged without validation, because a check that they use may have been switched off since. */
 function guardrailsIn(value: unknown, checks: ReadonlySet<GuardrailCheck>, current: AgentPolicy['guardrails']) {
   return current && JSON.stringify(value) === JSON.stringify(current) ? current : validGuardrails(value, checks);
 }
@@ -128,7 +128,7 @@ function listOf(value: unknown, { field, of, max, normal }: ListRules): readonly
   return distinct;
 }
 
-/** `<tool id>:<action>`; the first colon separates, since actions of some tools have colons in their names. */
+/** Parses `<tool id>:<action>` at the first colon, because the names of some tools' actions contain colons. */
 function asWriteAction(text: string): string | undefined {
   const parts = /^([^:]+):(.+)$/.exec(text);
   if (!parts || text.length > WRITE_ALLOWLIST_ENTRY_CHARACTERS_MAX) return undefined;
@@ -142,7 +142,7 @@ function asOrigin(text: string): string | undefined {
   return url.pathname !== '/' || url.search || url.hash ? undefined : url.origin;
 }
 
-/** What agents are called elsewhere, and what they are here. */
+/** The names of agent types that clients send, with the type that each stands for. */
 const AGENT_TYPES: ReadonlyMap<string, string> = new Map([
   ['classic', 'classic'],
   ['agentic', 'agentic'],
@@ -153,7 +153,7 @@ const AGENT_TYPES: ReadonlyMap<string, string> = new Map([
   ['research', 'research'],
 ]);
 
-/** The type that a name stands for; a type that is stored already stays. @throws Rejection invalid-request */
+/** The type that a name stands for. The agent's current type is always accepted. @throws Rejection invalid-request */
 export function agentTypeIn(name: string, current: string): string {
   const type = name === current ? current : AGENT_TYPES.get(name);
   if (type !== undefined) return type;
@@ -161,8 +161,9 @@ export function agentTypeIn(name: string, current: string): string {
 }
 
 /**
- * What an editor of somebody else's agent changes of what was asked: who may call it from where, and which write actions callers may run
- * with the owner's credentials, stays as the owner has it. @throws Rejection not-allowed for what is the owner's alone
+ * The part of the wanted changes that an editor of another user's agent may make. The allowed origins, and the write actions
+ * that callers may run with the owner's credentials, keep the owner's values.
+ * @throws Rejection not-allowed for another folder or workflow, which only the owner may choose
  */
 export function changesOfEditor(
   wanted: Partial<AgentConfiguration>,

@@ -61,7 +61,7 @@ const NEW_AGENT = {
   prompt_id: 'default',
 };
 
-/** A user's agents. */
+/** Lists, creates, changes, pins and deletes agents. */
 @ApiTags('Agents')
 @ApiExtraModels(AgentFields)
 @Controller('api')
@@ -189,7 +189,7 @@ export class AgentsController {
     const change = { changes, status, expectedUpdatedAt, editorId: user.userId };
     const { key, position } = await this.commands.execute(new UpdateAgent(id, ownerId, change, user.cause));
     await this.settled(reply, position);
-    // The key of an agent is its owner's.
+    // Only the owner sees the key of an agent.
     const shown = key && !grant ? { key: shownKey(user, key) } : {};
     return { success: true, id, message: 'Agent updated successfully', ...shown };
   }
@@ -243,14 +243,14 @@ export class AgentsController {
     return { success: true, action: pinned ? 'pinned' : 'unpinned' };
   }
 
-  /** The token of a link is shown to those who may read keys. */
+  /** Shows the token of a link only to callers who may read keys. */
   private shown(user: SignedInUser, agent: AgentRecord, tools: ReadonlyMap<string, ToolDetail>) {
     const linkToken =
       agent.link && may(user, { does: 'see-keys' }) ? linkTokenOf(this.fingerprints, 'agent-link', agent.link.linkId) : '';
     return { agent, tools, linkToken };
   }
 
-  /** Without `needs` it has to be the user's own. */
+  /** The agent, if the user owns it or has a grant for the action `needs`. Without `needs`, only the owner's. @throws Rejection */
   private async reached(user: SignedInUser, id: string | undefined, needs?: ResourceAction): Promise<AgentRecord> {
     if (!id) throw new Rejection('invalid-request', 'ID is required');
     const agent = isId(id) ? await this.agents.byId(id) : undefined;
@@ -261,17 +261,17 @@ export class AgentsController {
     return file?.buffer?.length ? { image: await keepImage(this.blobs, file.buffer) } : {};
   }
 
-  /** The caller's next read shows what was written, wherever it is answered. */
+  /** Makes the caller's next read include this write, on whichever process it is answered. */
   private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
     answerPosition(reply, position);
     await this.freshness.reached(['agents'], position);
   }
 }
 
-/** A new key is shown whole to those who may read keys, and masked to the others. */
+/** Shows a new key completely to callers who may read keys, and masked to all others. */
 const shownKey = (user: SignedInUser, key: string): string => (may(user, { does: 'see-keys' }) ? key : maskedAgentKey(key));
 
-/** @throws Rejection resource-not-allowed where an agent is to use what the credential does not reach */
+/** @throws Rejection resource-not-allowed if the agent refers to something that the caller's credential may not reach */
 function requireReferences(user: SignedInUser, named: Partial<AgentConfiguration>): void {
   const { source, additionalSources = [], promptId, tools = [], workflowId } = named;
   const families = {

@@ -27,7 +27,7 @@ import { StoredAgentKeys } from './stored-agent-keys.js';
 import { WebhookTokens } from './webhook-tokens.js';
 import { agentsRejections } from './agents.rejections.js';
 
-/** The pictures of agents are the only files that are sent here. */
+/** Limits for uploads: clients send no other files to these routes than pictures of agents. */
 const images = MultipartModule.registerAsync({
   inject: [Config],
   useFactory: ({ agentImageBytesMax }: Config) => ({ limits: { fileSize: agentImageBytesMax, files: 1 } }),

@@ -12,8 +12,8 @@ import { agent } from './agent.decider.js';
 import { type AgentDeleted, agentStream } from './agent.events.js';
 
 /**
- * The workflow of a deleted agent goes with it, unless another agent uses it. Two steps: (1) the workflow is looked up in the
- * agent's stream; (2) it is deleted. A crash before the checkpoint repeats both, and a workflow that is gone stays gone.
+ * Deletes the workflow of a deleted agent, unless another agent uses it. Step 1 reads the workflow's id from the agent's
+ * stream, step 2 deletes the workflow. A crash before the checkpoint repeats both, which does not change the result.
  */
 @Injectable()
 export class DeleteWorkflowOfAgent implements Reaction<AgentDeleted> {
@@ -38,7 +38,7 @@ export class DeleteWorkflowOfAgent implements Reaction<AgentDeleted> {
     try {
       await this.commands.execute(new DeleteWorkflow(workflowId, state.ownerId, cause, agentId));
     } catch (error) {
-      // Another agent uses it, or its owner was faster.
+      // Another agent uses the workflow, or the owner has deleted it already.
       if (!(error instanceof Rejection)) throw error;
     }
   }

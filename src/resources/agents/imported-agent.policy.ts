@@ -1,40 +1,40 @@
 import type { AgentConfiguration, AgentPolicy } from './agent.events.js';
 
-/** An agent as a file wants it, with the ids of what it refers to here. The file is authoritative for all of it. */
+/** An agent as an imported file describes it, with references resolved to ids of this service. The file overrides all fields. */
 export type ImportedAgent = Readonly<{
   name: string;
   description: string;
   agentType: string;
   chunks: number | null;
-  /** Null: the file says nothing of it. */
+  /** Null if the file does not set it. */
   retriever: string | null;
   promptId: string;
   tools: readonly string[];
   models: readonly string[];
   defaultModelId: string;
-  /** A set; which of them is the primary one is the agent's matter. */
+  /** A set. The file does not say which source is the primary one. */
   sources: readonly string[];
   limitsTokens: boolean;
-  /** Null: the file says nothing of it. */
+  /** Null if the file does not set it. */
   tokenLimit: number | null;
   limitsRequests: boolean;
   requestLimit: number | null;
   jsonSchema: Readonly<Record<string, unknown>> | null;
   allowSystemPromptOverride: boolean;
-  /** Undefined: the file says nothing of it. */
+  /** Undefined if the file does not set it. */
   mcpAsk?: boolean;
   config: AgentPolicy;
-  /** Undefined: the file says nothing of it. */
+  /** Undefined if the file does not set it. */
   workflowId?: string | null;
 }>;
 
 const RETRIEVER_DEFAULT = 'classic';
 
-/** What use is limited to where a file says that it is and not to how much. */
+/** The limits for a file that limits use but does not state how much, if the agent has no limit yet. */
 const TOKEN_LIMIT_DEFAULT = 50_000;
 const REQUEST_LIMIT_DEFAULT = 500;
 
-/** The fields of an agent as a file leaves them. Status, key, picture and folder are no part of a file. */
+/** The fields of an agent after an import. A file does not contain the status, the key, the picture and the folder. */
 export function fieldsAfterImport(
   current: AgentConfiguration,
   imported: ImportedAgent,
@@ -65,7 +65,7 @@ export function fieldsAfterImport(
   };
 }
 
-/** An agent that names no retriever is written as one of the default, and stays as it is. */
+/** An export writes the default retriever for an agent that names none, so importing the default does not change that agent. */
 function retrieverAfter(
   current: AgentConfiguration,
   { retriever, sources }: ImportedAgent,
@@ -75,7 +75,7 @@ function retrieverAfter(
   return isSame ? {} : { retriever: wanted };
 }
 
-/** Sources are a set: the same ones in another order are no change. The primary one stays primary where it stays at all. */
+/** Sources are a set, so another order is not a change. The primary source stays primary unless the file removes it. */
 function sourcesAfter(
   { source, additionalSources }: AgentConfiguration,
   wanted: readonly string[],

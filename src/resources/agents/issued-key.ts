@@ -2,7 +2,7 @@ import { agentKeyHash, maskedAgentKey, newAgentKey } from '../identity/agent-key
 import { newId } from '../../kernel/ids.js';
 import type { IssuedKey } from './agent.events.js';
 
-/** A key in the one moment it is known: what the caller is shown, and what the log keeps. */
+/** A new key, which the caller sees once, with what the log stores of it. */
 export type FreshKey = Readonly<{ key: string; issued: IssuedKey }>;
 
 export const freshKey = (key = newAgentKey()): FreshKey => ({

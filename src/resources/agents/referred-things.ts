@@ -8,21 +8,21 @@ import { isId } from '../../kernel/ids.js';
 import { ownerCredentialWrites } from '../tools/toolbox/access.policy.js';
 import { defaultToolDisplayName, defaultToolOf } from '../tools/defaults/default-tools.policy.js';
 
-/** Something that an agent refers to. A name that is missing belongs to something that is gone. */
+/** A resource that an agent refers to. `name` is undefined if the resource has been deleted. */
 export type Referred = Readonly<{
   type: 'tool' | 'source' | 'prompt';
   id: string;
   name: string | undefined;
-  /** Whether the agent's owner has it, or may use it by a grant. */
+  /** Whether the agent's owner owns it or may use it by a grant. */
   isUsable: boolean;
-  /** What it can change with what its owner has stored. */
+  /** The actions of a tool that change something with the credentials that the tool's owner has stored. */
   ownerCredentialWrites: readonly string[];
 }>;
 
-/** A tool as agents list it. */
+/** A tool in the `tool_details` of an agent's record. */
 export type ToolDetail = Readonly<{ id: string; name: string; display_name: string }>;
 
-/** What agents refer to, by the names that their owner knows it under. */
+/** Looks up the resources that agents refer to, with their names. */
 @Injectable()
 export class ReferredThings {
   constructor(
@@ -32,12 +32,12 @@ export class ReferredThings {
     private readonly reaching: Reaching,
   ) {}
 
-  /** Each once; what everybody has is not among it. */
+  /** Each resource once, without default tools and preset prompts. */
   async of(agent: AgentRecord): Promise<readonly Referred[]> {
     return (await Promise.all([this.toolsOf(agent), this.sourcesOf(agent), this.promptOf(agent)])).flat();
   }
 
-  /** The tools that some agents use, by their ids. */
+  /** The tools of the agents, by their ids. */
   async toolDetails(agents: readonly AgentRecord[]): Promise<ReadonlyMap<string, ToolDetail>> {
     const ids = [...new Set(agents.flatMap(({ configuration }) => configuration.tools))];
     const found = await this.tools.among(ids);

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { AgentQueries } from '../../../projections/agents/agents.queries.js';
 import { AgentKeyDirectory, type AgentKeyHolder } from '../identity/agent-key-directory.port.js';
 
-/** The keys of agents. The index finds a hash, never a key; what it found is compared once more in constant time. */
+/** Looks up agents by the hashes of their keys. The hash that the index found is compared once more in constant time. */
 @Injectable()
 export class StoredAgentKeys extends AgentKeyDirectory {
   constructor(private readonly agents: AgentQueries) {

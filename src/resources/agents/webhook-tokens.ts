@@ -5,12 +5,12 @@ import type { Agent } from './agent.decider.js';
 import type { AgentWebhook } from './agent.events.js';
 import { newWebhookToken, webhookTokenHash } from './webhook-token.policy.js';
 
-/** The tokens of agents' webhooks: encrypted with their owners' secrets, because their URLs are shown again. */
+/** Stores the tokens of agents' webhooks, encrypted with the secrets of their owners, because their URLs can be shown again. */
 @Injectable()
 export class WebhookTokens {
   constructor(private readonly vault: CredentialVault) {}
 
-  /** Keeps a fresh token and has it stated; one that did not become the agent's is forgotten. */
+  /** Stores a new token and calls `state` to append it. Deletes the token if it did not become the agent's. */
   async minting<T extends Readonly<{ state: Agent }>>(ownerId: string, state: (webhook: AgentWebhook) => Promise<T>): Promise<T> {
     const token = newWebhookToken();
     const webhook = { hash: webhookTokenHash(token), credentialsId: await this.vault.keep(ownerId, { token }) };
@@ -27,7 +27,7 @@ export class WebhookTokens {
     return (await this.vault.reveal(ownerId, credentialsId))['token']!;
   }
 
-  /** It is not needed any more; should that fail, what is left opens nothing. */
+  /** Deletes a token that is no longer needed. An error is ignored, because a token that remains opens nothing. */
   async delete(ownerId: string, { credentialsId }: AgentWebhook): Promise<void> {
     await this.vault.delete(ownerId, credentialsId).catch(() => undefined);
   }

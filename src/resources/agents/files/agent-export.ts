@@ -26,12 +26,12 @@ import { slugOf } from './slug.policy.js';
 
 export type ExportedAgent = Readonly<{ slug: string; text: string; position: bigint | undefined }>;
 
-/** Something that a file names, under the id that it has here. */
+/** The id of a referenced resource, and its entry in the file. */
 type Written = Readonly<{ id: string; written: string | Readonly<Record<string, unknown>> }>;
 
 type References = Readonly<{ tools: readonly string[]; sources: readonly string[]; models: readonly string[] }>;
 
-/** Writes agents as files, with what they refer to and without any secret. */
+/** Exports agents as files, with the resources that they refer to and without secrets. */
 @Injectable()
 export class AgentExport {
   constructor(
@@ -45,7 +45,7 @@ export class AgentExport {
     private readonly portable: PortableTools,
   ) {}
 
-  /** The first export gives an agent its slug. @throws Rejection invalid-request where it refers to too much */
+  /** The first export gives an agent its slug. @throws Rejection invalid-request if the agent refers to too many resources */
   async export(agent: AgentRecord, cause: Cause): Promise<ExportedAgent> {
     const { id, ownerId, configuration } = agent;
     const isWorkflow = configuration.agentType === 'workflow';
@@ -101,7 +101,7 @@ export class AgentExport {
     return { slug: own, position };
   }
 
-  /** What is gone, or was never the owner's, is not written. */
+  /** Tools that are deleted or belong to another user are left out. */
   private async toolsOf(ownerId: string, ids: readonly string[]): Promise<readonly Written[]> {
     const own = new Map((await this.tools.ownedAmong(ownerId, ids)).map((record) => [record.id, record.definition]));
     const written = await Promise.all(
@@ -153,7 +153,7 @@ export class AgentExport {
     return written.flat();
   }
 
-  /** A model that is only the default is named, and described nowhere. */
+  /** The name of the default model, also if it is not in the agent's list. The file describes only the models in the list. */
   private async modelNamed(ownerId: string, id: string, name: (id: string) => string | undefined): Promise<string | undefined> {
     if (name(id) !== undefined || !isId(id)) return name(id) ?? id;
     const model = await this.models.byId(id);
@@ -199,7 +199,7 @@ const modelName = (models: readonly Written[]) => {
   return (id: string) => names.get(id);
 };
 
-/** How the file refers to each of them, by id: by its name, or, where others have the same, by the id that it has as `ref`. */
+/** Maps each id to how the file refers to it: its name, or the id that its entry has as `ref` if several have the same name. */
 function referableNames(things: readonly Written[], nameOf: (thing: Written) => string): ReadonlyMap<string, string> {
   const named = things.map((thing) => [thing.id, nameOf(thing)] as const);
   const isShared = (name: string) => named.filter(([, other]) => other === name).length > 1;
@@ -213,12 +213,12 @@ const limitsOf = ({ tokenLimit, requestLimit }: AgentConfiguration) => ({
   request_limit: requestLimit,
 });
 
-/** What a file says of an agent, in the order in which it is written. */
+/** The content of a file, with its keys in the order in which they are written. */
 type WrittenAgent = Readonly<{
   metadata: Readonly<{ id: string; slug: string }>;
   spec: Readonly<Record<string, unknown>>;
 }>;
 
-/** The text of a file: blocks, keys in their order, long texts as they stand. The same agent is always the same text. */
+/** The YAML text of a file, in block style and without line folding. The same agent always gives the same text. */
 const agentFileText = ({ metadata, spec }: WrittenAgent): string =>
   dump({ apiVersion: FILE_VERSION, kind: FILE_KIND, metadata, spec }, { lineWidth: -1, noRefs: true, skipInvalid: true });

@@ -14,10 +14,10 @@ const SHOWN_CHARACTERS_MAX = 100;
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A source by the name that its owner gave it. */
+/** A source with the name that its owner gave it. */
 type FileSource = Readonly<{ name: string; type: string; ref: string }>;
 
-/** What an owner decided about one action of a tool, in the words of a file. */
+/** The owner's settings for one action of a tool, with the field names of a file. */
 type FileActionChoice = Readonly<{
   name: string;
   active?: boolean;
@@ -38,7 +38,7 @@ export type FileOwnTool = Readonly<{
   description: string;
   config: Json;
   actions: readonly FileActionChoice[];
-  /** Undefined where the file says nothing of them. */
+  /** Undefined if the file does not set it. */
   requires_secrets: readonly string[] | undefined;
   ref: string;
 }>;
@@ -87,14 +87,14 @@ type FileLimits = Readonly<{
   request_limit: number | undefined;
 }>;
 
-/** An agent as a file says it, with every value of the right type. */
+/** The agent that a file describes. The types of all values have been checked. */
 export type AgentFile = Readonly<{
   id: string;
   slug: string;
   name: string;
   description: string;
   agentType: string;
-  /** Undefined: the file says nothing of it. */
+  /** Undefined if the file does not set it. */
   retriever: string | undefined;
   chunks: number | null;
   prompt: FilePrompt;
@@ -103,20 +103,20 @@ export type AgentFile = Readonly<{
   sources: readonly FileSource[];
   tools: readonly FileTool[];
   limits: FileLimits;
-  /** Not checked as a schema yet. */
+  /** Not yet validated as a schema. */
   jsonSchema: unknown;
   allowSystemPromptOverride: boolean;
-  /** Undefined: the file says nothing of it. */
+  /** Undefined if the file does not set it. */
   mcpAsk: boolean | undefined;
-  /** Not checked as a policy yet. */
+  /** Not yet validated as a policy. */
   config: Json;
-  /** Undefined: omitted, which changes nothing. Null: the agent is to have none. */
+  /** Undefined if the file omits it, which changes nothing. Null removes the agent's workflow. */
   workflow: FileWorkflow | null | undefined;
-  /** Keys that are not known, by their paths. */
+  /** The paths of the file's unknown keys. */
   unknownKeys: readonly string[];
 }>;
 
-/** What a file is refused for. */
+/** The rejection of a file. */
 export const fileRefused = (text: string) => new Rejection('invalid-request', text);
 
 const shown = (value: unknown): string => {
@@ -126,7 +126,7 @@ const shown = (value: unknown): string => {
 
 export const isRecord = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Reads the fields of one mapping, each by its type, and notes the keys that were not asked for. */
+/** Reads the fields of one mapping, checks their types, and records the keys that nothing has read. */
 class Fields {
   private readonly asked = new Set<string>();
 
@@ -136,7 +136,7 @@ class Fields {
     private readonly unknown: string[],
   ) {}
 
-  /** What is written under a key; null says as little as leaving the key out. */
+  /** The value of a key. Null has the same effect as leaving the key out. */
   raw(key: string): unknown {
     this.asked.add(key);
     return Object.hasOwn(this.value, key) ? (this.value[key] ?? undefined) : undefined;
@@ -149,7 +149,7 @@ class Fields {
   text(key: string, max = TITLE_CHARACTERS_MAX): string {
     const value = this.raw(key);
     if (value === undefined) return '';
-    // YAML reads 42 as a number where a name was meant.
+    // YAML reads an unquoted name such as 42 as a number.
     const text = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
     if (typeof text !== 'string') throw this.wrong(key, 'must be text');
     if (text.length > max) throw this.wrong(key, `must have at most ${max} characters`);
@@ -199,12 +199,12 @@ class Fields {
     });
   }
 
-  /** A mapping that stands somewhere inside of this one. */
+  /** The reader of a mapping that is nested in this one at `place`. */
   entry(value: Json, place: string): Fields {
     return new Fields(value, `${this.path}.${place}`, this.unknown);
   }
 
-  /** To be called when everything known has been asked for. */
+  /** Records the unknown keys. Call it after all known keys have been read. */
   end(): void {
     for (const key of Object.keys(this.value)) {
       if (!this.asked.has(key))
@@ -217,7 +217,7 @@ class Fields {
   }
 }
 
-/** Numbers that JSON has no words for, and keys that reach a prototype. */
+/** Refuses numbers that JSON cannot represent, and the key `__proto__`. */
 function refuseUnsayable(value: unknown, path: string): void {
   if (typeof value === 'number' && !Number.isFinite(value)) throw fileRefused(`${path} holds a number that cannot be kept`);
   if (typeof value !== 'object' || value === null) return;
@@ -225,7 +225,7 @@ function refuseUnsayable(value: unknown, path: string): void {
   for (const each of Object.values(value)) refuseUnsayable(each, path);
 }
 
-/** The agent that a document describes. @throws Rejection invalid-request, with what is wrong and where */
+/** The agent that a document describes. @throws Rejection invalid-request, which names the faulty field */
 export function agentFileIn(document: unknown): AgentFile {
   if (!isRecord(document)) throw fileRefused('Top-level YAML must be a mapping');
   const unknownKeys: string[] = [];
@@ -364,7 +364,10 @@ function toolIn(tool: Fields): FileTool {
   return read;
 }
 
-/** A map of actions belongs to the configuration of kinds that have it; here are the choices about actions that a kind has. */
+/**
+ * The owner's settings for the actions that a kind of tool has. The definitions of actions, which only some kinds have, are in
+ * `config`.
+ */
 function choicesIn(tool: Fields): readonly FileActionChoice[] {
   if (tool.list('actions').length > 2 * FILE_ACTIONS_MAX)
     throw tool.wrong('actions', `must have at most ${2 * FILE_ACTIONS_MAX} entries`);
@@ -387,7 +390,7 @@ function choicesIn(tool: Fields): readonly FileActionChoice[] {
 
 const GROUPS = ['parameters', 'query_params', 'headers', 'body'] as const;
 
-/** Kinds that describe requests say their parameters in groups; what an owner decided about them is the same. */
+/** Tools that describe HTTP requests group their parameters. The settings have the same form in each group. */
 function parametersIn(choice: Fields): NonNullable<FileActionChoice['parameters']> {
   const named = GROUPS.flatMap((group) =>
     Object.entries(choice.record(group)).map(([name, given]) => {

@@ -43,7 +43,7 @@ const IMPORT_BODIES = {
   'application/yaml': { schema: { type: 'string' }, example: EXAMPLE },
 };
 
-/** Agents as files. */
+/** Exports and imports agents as files. */
 @ApiTags('Agents')
 @Controller('api')
 export class AgentFilesController {
@@ -113,7 +113,7 @@ export class AgentFilesController {
     return { success: true, agent_id: agentId, action, status, agent_type: agentType, slug, warnings };
   }
 
-  /** The caller's next read shows what was written, wherever it is answered. */
+  /** Makes the caller's next read include this write, on whichever process it is answered. */
   private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
     answerPosition(reply, position);
     await this.freshness.reached(['agents', 'tools', 'prompts', 'custom-models', 'workflows'], position);

@@ -21,7 +21,7 @@ import { ReleaseSlugs } from './release-slugs.reaction.js';
 
 const REACTIONS = [FinishImports, ReleaseSlugs];
 
-/** Agents as files: written, planned, brought in. */
+/** The export and import of agents as files. */
 @Module({
   imports: [PortableToolsModule, ToolsModule, WorkflowsModule],
   controllers: [AgentFilesController],

@@ -6,10 +6,10 @@ import type { AgentId } from '../agent.events.js';
 import { accept, agentImport, type AgentImportState, finish, prepare } from './agent-import.decider.js';
 import { type AgentImportAccepted, type AgentImportId, agentImportStream, type ImportPart } from './agent-import.events.js';
 
-/** Of one append; what is left over is for the words around the parts. */
+/** Maximum bytes of parts in one append. The rest of an append is for the other fields of the events. */
 const PARTS_BYTES_MAX = 400 * 1024;
 
-/** A user wants an agent as a file describes it. Resolves to the import as it was accepted, now or before. */
+/** Accepts the import of a file. Resolves to the state of the import, also if an earlier command has accepted it. */
 export class AcceptAgentImport extends Command<AgentImportState> {
   constructor(
     readonly accepted: AgentImportAccepted['data'],
@@ -53,7 +53,7 @@ function batchesOf(parts: readonly ImportPart[]): ImportPart[][] {
   return batches;
 }
 
-/** All that an import was to do is done. */
+/** Records that all steps of an import are done. */
 export class FinishAgentImport extends Command {
   constructor(
     readonly importId: AgentImportId,

@@ -4,12 +4,12 @@ import type { AgentId } from '../agent.events.js';
 import { agentImportCodec } from './agent-import.codec.js';
 import type { AgentImportAccepted, AgentImportEvent, AgentImportId, ImportPart } from './agent-import.events.js';
 
-/** An import as its stream tells it. */
+/** The state of an import. */
 export type AgentImportState = Readonly<{
   status: 'none' | 'prepared' | 'accepted' | 'finished';
   parts: readonly ImportPart[];
   accepted: AgentImportAccepted['data'] | null;
-  /** The agent that was made or changed, once it is finished. */
+  /** The agent that was created or changed. Null until the import is finished. */
   agentId: AgentId | null;
 }>;
 
@@ -20,7 +20,7 @@ export const agentImport: Aggregate<AgentImportState, AgentImportEvent> = {
   evolve: (state, event) => {
     switch (event.type) {
       case 'AgentImportPrepared':
-        // An attempt that was given up had named parts as well.
+        // An abandoned attempt may have recorded parts too, which this one replaces.
         return { ...state, status: 'prepared', parts: [...state.parts.slice(0, event.data.after), ...event.data.parts] };
       case 'AgentImportAccepted':
         return { ...state, status: 'accepted', accepted: event.data };
@@ -35,13 +35,13 @@ type Decide = Decision<AgentImportState, AgentImportEvent>;
 
 const isOpen = ({ status }: AgentImportState): boolean => status === 'none' || status === 'prepared';
 
-/** Names parts that the import is going to make. */
+/** Records parts that the import will create. */
 export const prepare =
   (importId: AgentImportId, ownerId: string, after: number, parts: readonly ImportPart[]): Decide =>
   (state) =>
     isOpen(state) && parts.length > 0 ? [{ type: 'AgentImportPrepared', data: { importId, ownerId, after, parts } }] : [];
 
-/** Accepts the import with the parts that are left to name. One that is accepted already stays as it is. */
+/** Accepts the import and records its remaining parts. An import that has been accepted already does not change. */
 export const accept =
   (data: AgentImportAccepted['data'], after: number, parts: readonly ImportPart[]): Decide =>
   (state) =>

@@ -7,7 +7,7 @@ import type { ImportedAgent } from '../imported-agent.policy.js';
 
 export type AgentImportId = string;
 
-/** Something that an import makes beside the agent, under an id that is derived from the import. Secrets are not here but sealed. */
+/** A resource that an import creates besides the agent. Its id is derived from the import. Its secrets are in the vault. */
 export type ImportPart = Readonly<
   | { kind: 'tool'; id: string; definition: ToolDefinition }
   | { kind: 'prompt'; id: string; name: string; content: string }
@@ -16,18 +16,18 @@ export type ImportPart = Readonly<
   | { kind: 'workflow'; id: string; isNew: boolean; name: string; description: string; graph: WorkflowGraph }
 >;
 
-/** What an import is going to make. Of several such events each goes on where the one before ended; until the acceptance nothing is decided. */
+/** Records some of the parts that an import will create. It has no effect until the import is accepted. */
 export type AgentImportPrepared = Event<
   'AgentImportPrepared',
   {
     importId: AgentImportId;
     ownerId: string;
-    /** How many parts were named before. */
+    /** The number of parts in the events before this one. */
     after: number;
     parts: readonly ImportPart[];
   }
 >;
-/** From here on the import will be done, whichever process crashes. */
+/** The import will be completed from here on, even if the process crashes. */
 export type AgentImportAccepted = Event<
   'AgentImportAccepted',
   {
@@ -35,16 +35,16 @@ export type AgentImportAccepted = Event<
     ownerId: string;
     agentId: AgentId;
     action: 'created' | 'updated';
-    /** What the agent is to be called by; null: it keeps what it has. */
+    /** The slug that the agent is to get. Null keeps its slug. */
     slug: string | null;
     imported: ImportedAgent;
-    /** The workflow that the agent leaves and that goes with that; null: none. */
+    /** The agent's previous workflow, which the import deletes. Null if it deletes none. */
     deletes: string | null;
-    /** What the owner was told about the file. */
+    /** The warnings about the file that the caller received. */
     warnings: readonly string[];
   }
 >;
-/** The agent is as the file says. It is another one than was meant where that one was deleted meanwhile. */
+/** The agent matches the file. `agentId` is a new agent if the accepted one was deleted in the meantime. */
 export type AgentImportFinished = Event<'AgentImportFinished', { importId: AgentImportId; agentId: AgentId }>;
 
 export type AgentImportEvent = AgentImportPrepared | AgentImportAccepted | AgentImportFinished;

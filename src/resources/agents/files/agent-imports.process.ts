@@ -21,16 +21,22 @@ import { ReleaseAgentSlugs, ReserveAgentSlug } from './agent-slugs.commands.js';
 
 const PARTS_AT_ONCE_MAX = 16;
 
-/** What came of an import. */
+/** The result of an import. */
 export type ImportOutcome = AppliedImport &
   Readonly<{ action: 'created' | 'updated'; agentType: string; warnings: readonly string[] }>;
 
 /**
- * Does what an import was accepted for. Steps: make the parts, unlisted, the workflow last; wait until read models know them; reserve
- * the slug; make or change the agent, in one append, with which the parts are listed and the new version of the workflow is run; release
- * the slug that it had; delete the workflow that it left; state the end. All ids follow from the import, and each step that was done
- * already does nothing, so a crash anywhere repeats them harmlessly. Once the agent has its event nothing before it is done again. Of
- * what was deleted since the acceptance the import makes another, or does without.
+ * Completes accepted imports. Steps:
+ * 1. Create the parts, which listings do not show yet, with the workflow last.
+ * 2. Wait until the read models include them.
+ * 3. Reserve the slug.
+ * 4. Create or change the agent in one append. From this event on, listings show the parts, and runs use the new workflow version.
+ * 5. Release the agent's previous slug.
+ * 6. Delete its previous workflow.
+ * 7. Record the end.
+ * All ids are derived from the import, and a step that is repeated has no effect, so a restart after a crash repeats them safely.
+ * After step 4, steps 1 to 4 are not repeated. If the agent or its workflow was deleted after the acceptance, the import creates a
+ * new one.
  */
 @Injectable()
 export class AgentImports {
@@ -40,7 +46,7 @@ export class AgentImports {
     private readonly freshness: Freshness,
   ) {}
 
-  /** Undefined while it is not accepted. @throws ReadModelsBehind */
+  /** Undefined if the import is not accepted. @throws ReadModelsBehind */
   async complete(importId: AgentImportId, cause: Cause): Promise<ImportOutcome | undefined> {
     const { state } = await this.streams.fold(agentImportStream(importId), agentImport);
     return state.accepted ? this.completeAccepted(state, state.accepted, cause) : undefined;
@@ -52,7 +58,7 @@ export class AgentImports {
     let { position } = applied;
     if (state.status !== 'finished') {
       if (slug !== null) await this.commands.execute(new ReleaseAgentSlugs(ownerId, applied.agentId, applied.slug, cause));
-      // The deletion comes after the agent's event.
+      // Only after the agent's event does the agent no longer use the workflow.
       if (deletes !== null) position = (await this.deleteWorkflow(deletes, ownerId, applied.agentId, cause)) ?? position;
       await this.commands.execute(new FinishAgentImport(importId, applied.agentId, cause));
     }
@@ -65,7 +71,7 @@ export class AgentImports {
     };
   }
 
-  /** The agent that says already that it was imported; what else has become of it and of the parts since is its owner's matter. */
+  /** The agent, if the import has been applied to it. Later changes to the agent or to the parts are not undone. */
   private async said({ importId, agentId: meant }: Accepted): Promise<AppliedImport | undefined> {
     for (const agentId of [meant, insteadOf(importId)]) {
       const { state, position } = await this.streams.fold(agentStream(agentId), agent);
@@ -84,7 +90,7 @@ export class AgentImports {
     } catch (error) {
       if (!(error instanceof Rejection) || error.code !== 'agent-not-found') throw error;
     }
-    // It was deleted meanwhile, and its workflow with it: a new draft takes its place, with a workflow of its own.
+    // The agent and its workflow were deleted in the meantime. A new draft with a new workflow replaces them.
     const workflow = state.parts.find((part) => part.kind === 'workflow');
     const anew = workflow && (await this.makeAnew(workflow, ownerId, importId, cause));
     return this.apply(insteadOf(importId), state, accepted, anew, cause);
@@ -108,7 +114,7 @@ export class AgentImports {
     }
   }
 
-  /** Makes all of them, and says which workflow the agent gets, if it gets one. */
+  /** Creates all parts. Resolves to the id of the agent's workflow, if the import has one. */
   private async makeParts(
     parts: readonly ImportPart[],
     ownerId: string,
@@ -139,7 +145,7 @@ export class AgentImports {
     return workflow.id;
   }
 
-  /** The workflow that it was to be a version of was deleted meanwhile. */
+  /** Creates a new workflow, because the one that was to get a new version has been deleted. */
   private async makeAnew(part: WorkflowPart, ownerId: string, importId: string, cause: Cause): Promise<WorkflowId> {
     const id = deterministicId('imported-workflow', importId);
     const position = await this.make({ ...part, id }, ownerId, importId, cause);
@@ -147,7 +153,7 @@ export class AgentImports {
     return id;
   }
 
-  /** One that another agent began to use meanwhile stays. */
+  /** Deletes the workflow, unless another agent has started to use it. */
   private async deleteWorkflow(workflowId: string, ownerId: string, agentId: AgentId, cause: Cause): Promise<bigint | undefined> {
     return this.commands.execute(new DeleteWorkflow(workflowId, ownerId, cause, agentId)).catch((error: unknown) => {
       if (!(error instanceof Rejection)) throw error;
@@ -174,7 +180,7 @@ export class AgentImports {
   }
 }
 
-/** The agent that takes the place of one that was deleted. */
+/** The id of the agent that replaces a deleted one. */
 const insteadOf = (importId: AgentImportId): AgentId => deterministicId('imported-agent', importId);
 
 type Accepted = NonNullable<AgentImportState['accepted']>;

@@ -6,7 +6,7 @@ import type { AgentId } from '../agent.events.js';
 import { agentSlugs, release, reserve, slugFor } from './agent-slugs.decider.js';
 import { agentSlugsStream } from './agent-slugs.events.js';
 
-/** An agent is to have a slug of its own among its owner's agents. Resolves to the slug. */
+/** Reserves a slug for an agent that no other agent of its owner has. Resolves to the slug. */
 export class ReserveAgentSlug extends Command<string> {
   constructor(
     readonly ownerId: string,
@@ -29,12 +29,12 @@ export class ReserveAgentSlugHandler implements Handler<ReserveAgentSlug> {
   }
 }
 
-/** An agent gives up its slugs, but for the one that it goes by. */
+/** Releases all slugs of an agent except `kept`. */
 export class ReleaseAgentSlugs extends Command {
   constructor(
     readonly ownerId: string,
     readonly agentId: AgentId,
-    /** Undefined: the agent is gone. */
+    /** Undefined if the agent has been deleted or was not created. */
     readonly kept: string | undefined,
     readonly cause: Cause,
   ) {

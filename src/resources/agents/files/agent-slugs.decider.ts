@@ -5,7 +5,7 @@ import { agentSlugsCodec } from './agent-slugs.codec.js';
 import type { AgentSlugsEvent } from './agent-slugs.events.js';
 import { freeSlug } from './slug.policy.js';
 
-/** Which agent of a user has which slug. For a moment, while its slug changes, an agent has two. */
+/** Maps each slug to the agent of the user that holds it. While its slug changes, an agent holds two. */
 export type AgentSlugs = Readonly<{ holders: ReadonlyMap<string, AgentId> }>;
 
 export const agentSlugs: Aggregate<AgentSlugs, AgentSlugsEvent> = {
@@ -21,17 +21,17 @@ type Decide = Decision<AgentSlugs, AgentSlugsEvent>;
 
 const NUMBER = /^-\d+$/;
 
-/** Whether a slug is the wanted one, or that one with a number behind it. */
+/** Whether a slug is the wanted one, or the wanted one with a number appended. */
 const isAs = (slug: string, wanted: string): boolean =>
   slug === wanted || (slug.startsWith(wanted) && NUMBER.test(slug.slice(wanted.length)));
 
-/** The slug that an agent gets, or has already, where it wants one. */
+/** The slug that an agent holds already for the wanted one, otherwise the first free one. */
 export function slugFor({ holders }: AgentSlugs, agentId: AgentId, wanted: string): string {
   const own = [...holders].filter(([slug, holder]) => holder === agentId && isAs(slug, wanted)).map(([slug]) => slug);
   return own.includes(wanted) ? wanted : (own.at(-1) ?? freeSlug(wanted, (slug) => holders.has(slug)));
 }
 
-/** An agent gets the slug that it wants, or the first free one with a number behind it. */
+/** Reserves the wanted slug for the agent, or the first free one with a number appended. */
 export const reserve =
   (ownerId: string, agentId: AgentId, wanted: string): Decide =>
   (state) => {
@@ -39,7 +39,7 @@ export const reserve =
     return state.holders.get(slug) === agentId ? [] : [{ type: 'AgentSlugReserved', data: { ownerId, agentId, slug } }];
   };
 
-/** What an agent has beside the slug that it goes by is free again. */
+/** Releases all slugs of an agent except `kept`. */
 export const release =
   (ownerId: string, agentId: AgentId, kept: string | undefined): Decide =>
   ({ holders }) =>

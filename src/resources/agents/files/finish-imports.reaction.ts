@@ -6,7 +6,7 @@ import { agentImportCodec } from './agent-import.codec.js';
 import type { AgentImportAccepted } from './agent-import.events.js';
 import { AgentImports } from './agent-imports.process.js';
 
-/** An import that was accepted is finished, whatever became of the process that accepted it. Its one step repeats harmlessly. */
+/** Completes each accepted import, also if the process that accepted it has crashed. Repeating this is safe. */
 @Injectable()
 export class FinishImports implements Reaction<AgentImportAccepted> {
   readonly name = 'finish-agent-imports';

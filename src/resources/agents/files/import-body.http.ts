@@ -11,12 +11,15 @@ export type ImportRequest = FastifyRequest & {
   parts(options: { limits: { fileSize: number } }): AsyncIterable<FormPart>;
 };
 
-/** A file as it was sent, and what is decided about it. */
+/** The text of the uploaded file, and the caller's decisions about the import. */
 export type SentFile = Readonly<{ text: string; resolution: Resolution }>;
 
 const tooLarge = () => fileRefused('Import document too large');
 
-/** Reads JSON with the file as text, a form with the file, or the file itself; only JSON says what is decided. @throws Rejection */
+/**
+ * Reads a JSON body with the file as a string, a form with the file, or the file itself. Only a JSON body can contain decisions.
+ * @throws Rejection
+ */
 export async function readImportBody(request: ImportRequest, body: unknown): Promise<SentFile> {
   if (request.isMultipart()) return { text: await fileInForm(request), resolution: {} };
   if (typeof body === 'string') return { text: body, resolution: {} };

@@ -1,34 +1,34 @@
 import { type AgentFile, isRecord } from './agent-file.policy.js';
 import { type ImportPlan, labelOf, type OwnedThings, ownModelOf, type PlannedTool, toolKey } from './import-plan.policy.js';
 
-/** What the caller decides about an import, as it came. Whatever is no object decides nothing. */
+/** The caller's decisions about an import, not yet validated. */
 export type Resolution = Readonly<Record<string, unknown>>;
 
-/** What becomes of a tool of the file. */
+/** The decision about a tool of the file. */
 type ToolDecision = Readonly<
   | { does: 'use'; id: string }
   | { does: 'create'; secrets: Readonly<Record<string, string>> }
-  /** The file has the same tool before. */
+  /** The tool equals an earlier one in the file, which has this index. */
   | { does: 'share'; with: number }
   | { does: 'leave-out' }
 >;
 
-/** What becomes of a model of the file. */
+/** The decision about a model of the file. */
 type ModelDecision = Readonly<{ does: 'use'; id: string } | { does: 'create'; apiKey: string } | { does: 'leave-out' }>;
 
 export type ImportDecisions = Readonly<{
   sources: readonly string[];
-  /** The same by their names in the file, of several with one name the first; and by the ids that they had where it was written. */
+  /** Maps a source's name and `ref` in the file to the id of the source here. Of several with the same name, the first. */
   sourcesByName: ReadonlyMap<string, string>;
   tools: readonly ToolDecision[];
   models: readonly ModelDecision[];
   warnings: readonly string[];
 }>;
 
-/** Whether an id is that of a tool that the caller may attach. */
+/** Whether an id belongs to a tool that the caller may attach. */
 export type IsOwnTool = (id: string) => boolean;
 
-/** Decides, by the plan and by what the caller says, what the agent is to refer to. */
+/** Decides by the plan and the caller's resolution which resources the agent will refer to. */
 export function importDecisions(
   file: AgentFile,
   plan: ImportPlan,
@@ -84,7 +84,7 @@ function decidedSource(
   }
   const chosen = mapping[name];
   if (typeof chosen === 'string' && own.has(chosen)) return chosen;
-  // A mapping that is wrong says that the match by name is not meant.
+  // Even an invalid mapping shows that the caller does not want the match by name.
   warnings.push(`Source mapping for '${name}' is not yours; ignored`);
   return null;
 }

@@ -33,12 +33,12 @@ import { ImportPreparation, type PreparedImport, type ReadImport } from './impor
 import { OwnedThingsLookup } from './owned-things.js';
 import { slugOf } from './slug.policy.js';
 
-/** Of the problems of a graph. */
+/** Maximum number of a graph's problems in an error message. */
 const GRAPH_PROBLEMS_SHOWN_MAX = 5;
-/** How long an `Idempotency-Key` stands for its first import. */
+/** Time during which an `Idempotency-Key` refers to its first import. */
 const KEY_TTL_MS = 24 * 60 * 60 * 1000;
 
-/** Reads files of agents, says what they would do, and has it done. All that can be refused is refused before anything is kept. */
+/** Reads and plans imports, and accepts them. Everything that can be refused is refused before anything is stored. */
 @Injectable()
 export class ImportIntake {
   constructor(
@@ -58,7 +58,7 @@ export class ImportIntake {
     private readonly agents: AgentQueries,
   ) {}
 
-  /** What a file says, and what it would do here. Nothing is kept. @throws Rejection invalid-request and others */
+  /** Reads a file and plans its import. Stores nothing. @throws Rejection invalid-request and others */
   async read(text: string, { userId }: SignedInUser): Promise<ReadImport> {
     const file = agentFileIn(await this.document(text));
     const [target, owned, models] = await Promise.all([
@@ -81,7 +81,10 @@ export class ImportIntake {
     return read;
   }
 
-  /** Makes or changes the agent, once for each key. @throws Rejection as `read` does; idempotency-key-reused, too-many-tools */
+  /**
+   * Creates or changes the agent, once per idempotency key.
+   * @throws Rejection as `read` does, idempotency-key-reused, too-many-tools
+   */
   async accept(
     text: string,
     resolution: Resolution,
@@ -111,7 +114,7 @@ export class ImportIntake {
     }
   }
 
-  /** By id, then by slug; of the caller's own agents only. */
+  /** The agent that the file names, by id or otherwise by slug. Searches only the caller's own agents. */
   private async targetOf(
     { id, slug }: AgentFile,
     ownerId: string,
@@ -130,7 +133,7 @@ export class ImportIntake {
     return state.ownerId === ownerId && (state.status === 'draft' || state.status === 'published') ? state : undefined;
   }
 
-  /** The workflow that an agent has now. */
+  /** The current workflow of an agent. */
   private async workflowOf({ id, ownerId, configuration }: Agent): Promise<CurrentWorkflow | undefined> {
     const workflowId = configuration?.workflowId;
     const stored = workflowId ? await this.workflows.byId(workflowId) : undefined;
@@ -143,7 +146,7 @@ export class ImportIntake {
     return { id: stored.id, nodes: graph?.nodes.length ?? 0, edges: graph?.edges.length ?? 0, isUsedElsewhere };
   }
 
-  /** Models are resolved by the import, so here they are no matter. */
+  /** Validates the graph without its models, which are resolved later. */
   private async refuseBrokenGraph({ file: { workflow } }: ReadImport, ownerId: string): Promise<void> {
     if (!workflow) return;
     const nodes = workflow.nodes.map(({ config, ...node }) => ({
@@ -195,17 +198,17 @@ export class ImportIntake {
         warnings: prepared.warnings,
       };
       const { parts } = await this.commands.execute(new AcceptAgentImport(accepted, prepared.parts, cause));
-      // Of two attempts at one import one is accepted.
+      // If two attempts at this import ran concurrently, only the parts of one were accepted.
       await this.preparation.discard(userId, prepared.parts, parts);
     } catch (error) {
-      // Of what was refused nothing was stored; of anything else that is not known.
+      // After a Rejection nothing has been stored. After any other error the import may have been accepted.
       if (error instanceof Rejection) await this.preparation.discard(userId, prepared.parts, []);
       throw error;
     }
     return (await this.imports.complete(importId, cause))!;
   }
 
-  /** A file that says what is so already is no event. */
+  /** The result, if the import would not change anything. No event is appended then. */
   private unchanged(
     importId: string,
     { target }: ReadImport,
@@ -228,7 +231,7 @@ export class ImportIntake {
     };
   }
 
-  /** The slug that the agent is to get; null: it keeps the one that it has. */
+  /** The slug that the agent is to get. Null keeps its slug. */
   private async wantedSlug({ file, target }: ReadImport, ownerId: string): Promise<string | null> {
     const current = target?.configuration?.slug ?? '';
     if (file.slug === '') return current === '' ? slugOf(file.name) : null;
@@ -246,7 +249,7 @@ const named = ({ id, status }: Agent, by: 'id' | 'slug'): ImportTarget => ({
   status: status === 'published' ? 'published' : 'draft',
 });
 
-/** What makes a file wrong for this service, whatever is decided about it. */
+/** Refuses a file that this service cannot import, whatever the caller decides. */
 function refuseWrong({ file, target, workflow }: ReadImport): void {
   agentTypeIn(file.agentType, target?.configuration?.agentType ?? BLANK_AGENT.agentType);
   normalSchema(file.jsonSchema);
@@ -255,7 +258,7 @@ function refuseWrong({ file, target, workflow }: ReadImport): void {
   }
 }
 
-/** Status is kept, so a file that takes away what a published agent needs is refused. */
+/** An import keeps the status, so a file is refused that removes a field which a published agent needs. */
 function refuseUnpublishable(target: Agent | undefined, imported: ImportedAgent): void {
   if (target?.status !== 'published') return;
   const current = target.configuration!;

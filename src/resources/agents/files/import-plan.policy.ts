@@ -3,13 +3,13 @@ import { presetOf } from '../../prompts/presets.policy.js';
 import type { AgentId, AgentStatus } from '../agent.events.js';
 import { type AgentFile, type FileCustomModel, fileRefused, type FileOwnTool, type FileTool } from './agent-file.policy.js';
 
-/** The agent that an import changes, or that there is none. */
+/** The agent that an import changes, or `create` if the import creates one. */
 export type ImportTarget = Readonly<
   | { action: 'update'; agent_id: AgentId; matched_by: 'id' | 'slug'; status: AgentStatus }
   | { action: 'create'; agent_id: null; matched_by: null; status: null }
 >;
 
-/** What the caller has already, each oldest first. */
+/** The resources that the caller owns, the oldest first. */
 export type OwnedThings = Readonly<{
   sources: readonly Readonly<{ id: string; name: string }>[];
   tools: readonly Readonly<{ id: string; type: string; label: string }>[];
@@ -20,7 +20,7 @@ export type OwnedThings = Readonly<{
 /** The workflow of the agent that a file changes. */
 export type CurrentWorkflow = Readonly<{ id: string; nodes: number; edges: number; isUsedElsewhere: boolean }>;
 
-/** What this service has. */
+/** The tools and models that this service offers. */
 export type Offered = Readonly<{
   isOffered: (type: string) => boolean;
   isBuiltin: (type: string) => boolean;
@@ -41,7 +41,7 @@ type PlannedModel = Readonly<
   | { display_name: string; status: 'reuse' | 'create'; requires_secrets: readonly string[] }
 >;
 
-/** What an import would do, in the words that clients know. */
+/** What an import would do, as the API returns it. */
 export type ImportPlan = Readonly<{
   target: ImportTarget;
   sources: readonly Readonly<{ name: string; type: string; status: 'matched' | 'missing'; target_id: string | null }>[];
@@ -55,15 +55,15 @@ export const NEW_AGENT: ImportTarget = { action: 'create', agent_id: null, match
 
 export const toolKey = (index: number): string => `tool-${index}`;
 
-/** What a tool is called, by its owner or else by its kind. */
+/** The name that its owner gave a tool, otherwise its type. */
 export const labelOf = ({ name, display_name: displayName, type }: Pick<FileOwnTool, 'name' | 'display_name' | 'type'>): string =>
   name || displayName || type;
 
-/** The id of the thing that is meant: among those that fit the one that the file names, else the oldest. */
+/** The id of the match that the file's `ref` names, otherwise of the oldest match. */
 const meant = (fitting: readonly Readonly<{ id: string }>[], ref: string): string | undefined =>
   (fitting.find(({ id }) => id === ref) ?? fitting[0])?.id;
 
-/** Nothing is changed by it. */
+/** Plans an import. Changes nothing. */
 export function importPlan(
   file: AgentFile,
   target: ImportTarget,
@@ -91,7 +91,7 @@ export function importPlan(
   };
 }
 
-/** The caller's own model that a model of a file is. */
+/** The id of the caller's custom model that equals a model of the file. */
 export function ownModelOf(model: FileCustomModel, { models }: OwnedThings): string | undefined {
   const { display_name: name, upstream_model_id: upstream, base_url: url, ref } = model;
   const isSame = (own: OwnedThings['models'][number]) =>
@@ -107,7 +107,7 @@ function plannedCustomModel(model: FileCustomModel, owned: OwnedThings): Planned
     : { display_name: name, status: 'create', requires_secrets: ['api_key'] };
 }
 
-/** A workflow goes only with a draft that nothing else needs it for. */
+/** A workflow is deleted only if its agent is a draft and no other agent uses it. */
 function plannedWorkflow(
   { workflow }: AgentFile,
   { status }: ImportTarget,

@@ -22,19 +22,19 @@ import { type CurrentWorkflow, type ImportPlan, labelOf, type OwnedThings, toolK
 
 const AT_ONCE_MAX = 25;
 
-/** A file that was read, with what it meets here. */
+/** A file that was read, with its plan and the resources here that the plan refers to. */
 export type ReadImport = Readonly<{
   file: AgentFile;
   plan: ImportPlan;
   owned: OwnedThings;
   /** The models of the file that are served here. */
   models: ReadonlySet<string>;
-  /** The agent that it changes; undefined where it makes one. */
+  /** The agent that the import changes. Undefined if it creates one. */
   target: Agent | undefined;
   workflow: CurrentWorkflow | undefined;
 }>;
 
-/** What an import is to make, with everything set up as far as that changes nothing. */
+/** The agent and the parts of an import, before anything but secrets is stored. */
 export type PreparedImport = Readonly<{
   imported: ImportedAgent;
   parts: readonly ImportPart[];
@@ -42,10 +42,10 @@ export type PreparedImport = Readonly<{
   warnings: readonly string[];
 }>;
 
-/** Ids by the order of the file; null for what is not attached. */
+/** The ids in the order of the file. Null for entries that are not attached. */
 type Made = Readonly<{ ids: readonly (string | null)[]; parts: readonly ImportPart[] }>;
 
-/** Sets up what files of agents bring along: checked, with their secrets sealed, and stated by no event yet. */
+/** Prepares the parts of imports: validates them and stores their secrets. Appends no events. */
 @Injectable()
 export class ImportPreparation {
   constructor(
@@ -106,7 +106,7 @@ export class ImportPreparation {
     }
   }
 
-  /** Forgets the secrets of parts that are not stated after all. */
+  /** Deletes the secrets of parts that were not accepted. */
   async discard(ownerId: string, parts: readonly ImportPart[], kept: readonly ImportPart[]): Promise<void> {
     const used = new Set(kept.map(credentialsOf));
     for (const part of parts) {
@@ -181,7 +181,10 @@ export class ImportPreparation {
     return { ids, parts };
   }
 
-  /** Omitted, nothing changes; with a graph there is a new version of it; null takes it away where nothing needs it. */
+  /**
+   * The workflow that the agent gets. Undefined in the file changes nothing, a graph creates a new workflow or version, and null
+   * removes the workflow of a draft and deletes it if no other agent uses it.
+   */
   private async workflowOf(
     importId: string,
     { file, plan, target, workflow: current }: ReadImport,
@@ -208,7 +211,7 @@ export class ImportPreparation {
     return { id, parts: [{ kind: 'workflow', id, isNew: !current, name, description, graph }], deletes: null };
   }
 
-  /** However its settings were written. */
+  /** Whether the stored workflow equals the text and graph, in whichever form its settings are stored. */
   private async isSame(
     workflowId: string,
     text: Readonly<{ name: string; description: string }>,
@@ -228,7 +231,7 @@ const attached = (ids: readonly (string | null)[]): readonly string[] => [...new
 const credentialsOf = (part: ImportPart): string | null =>
   part.kind === 'tool' || part.kind === 'model' ? part.definition.credentialsId : null;
 
-/** Each of several things made beside the others, with the notes in their order; where one fails, none is left. */
+/** Calls `make` for each index, concurrently, and collects the notes in order. If a call fails, discards all that was made. */
 async function allOf<T>(
   count: number,
   make: (index: number, notes: string[]) => Promise<T | null>,
@@ -249,7 +252,10 @@ async function allOf<T>(
   return made;
 }
 
-/** A model of the service by its id, one of the file by its name or its `ref`, one of the caller's by the name that only it has, or the agent's own has. */
+/**
+ * Resolves the name of a model: a served model of the file by its id, a custom model of the file by its name or `ref`, another
+ * served model by its id, or a custom model of the caller by its name or id. If several of these match, the agent's current one.
+ */
 function modelNamed(
   name: string,
   { file, models, owned }: ReadImport,
@@ -268,7 +274,7 @@ function modelNamed(
   return own.some(({ id }) => id === current) ? current : null;
 }
 
-/** A prompt of the same name and content is reused, the agent's own before all others. */
+/** Reuses a prompt of the same name and content, preferably the agent's current one. */
 function promptOf(
   importId: string,
   { prompt }: AgentFile,

@@ -7,7 +7,7 @@ import { toolKey } from './import-plan.policy.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Parts of a policy that mean something only together. */
+/** The parts of a policy. The fields of a part are valid only together. */
 const PARTS: readonly (readonly (keyof AgentPolicy)[])[] = [
   ['guardrails'],
   ['api_write_allowlist'],
@@ -18,13 +18,13 @@ const TOOL_KEY = /^tool-(\d+)$/;
 
 export type ConfigOfFile = Readonly<{
   config: Json;
-  /** The ids here of the tools of the file, by their order; null for one that is not attached. */
+  /** The ids of the file's tools here, in the order of the file. Null for a tool that is not attached. */
   toolIds: readonly (string | null)[];
-  /** The ids that the tools of the file had where it was written. */
+  /** The ids that the file's tools had on the service that exported it. */
   refs: readonly string[];
 }>;
 
-/** The policy of a file as it can be kept here. What of it cannot is left out, with a warning. */
+/** The valid parts of a file's policy. Invalid parts are left out, each with a warning. */
 export function importedPolicy(
   { config, ...tools }: ConfigOfFile,
   { current, checks }: Readonly<{ current: AgentPolicy; checks: ReadonlySet<GuardrailCheck> }>,
@@ -54,14 +54,14 @@ export function importedPolicy(
   return Object.assign({}, ...policy) as AgentPolicy;
 }
 
-/** The guardrails without what is not valid here, each of which is a warning. */
+/** The valid parts of the guardrails. Adds a warning for each invalid part. */
 function validParts(guardrails: unknown, checks: ReadonlySet<GuardrailCheck>, warnings: string[]): unknown {
   const { kept, problems } = readGuardrails(guardrails, checks, 'spec.config.guardrails');
   warnings.push(...problems.map((problem) => `${problem} The rest of the guardrails was taken without it.`));
   return kept;
 }
 
-/** `tool-N:action` as `<tool id>:<action>`; older files name tools by the ids that they had. */
+/** Converts `tool-N:action` to `<tool id>:<action>`. Older files have the tool's original id instead of `tool-N`. */
 function ownEntries(given: unknown, { toolIds, refs }: Omit<ConfigOfFile, 'config'>, warnings: string[]): unknown {
   if (!Array.isArray(given)) return given;
   return given.flatMap((entry: unknown) => {
@@ -76,7 +76,7 @@ function ownEntries(given: unknown, { toolIds, refs }: Omit<ConfigOfFile, 'confi
   });
 }
 
-/** The policy as a file says it: tools by their places in the file, in an order that stays. */
+/** The policy in the form of a file: tools are named by their position in the file, and entries are sorted. */
 export function portablePolicy(config: AgentPolicy, toolIds: readonly string[]): Json {
   const { guardrails, api_write_allowlist: allowlist, restrict_origins: restrict, allowed_origins: origins } = config;
   const allowed = allowlist?.flatMap((entry) => {
@@ -92,7 +92,7 @@ export function portablePolicy(config: AgentPolicy, toolIds: readonly string[]):
   };
 }
 
-/** JSON as it is stored keeps no order of keys. */
+/** Sorts the keys of all objects, because stored JSON does not keep their order. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;

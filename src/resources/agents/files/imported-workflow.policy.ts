@@ -5,24 +5,24 @@ import { toolKey } from './import-plan.policy.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What the names in a file stand for here; null: for nothing. */
+/** Resolves names in a file to ids here. Null if nothing matches. */
 export type ImportedReferences = Readonly<{
   tool: (key: string) => string | null;
   source: (name: string) => string | null;
   model: (name: string) => string | null;
 }>;
 
-/** What ids stand for in a file; undefined: for nothing that can be named. */
+/** Resolves ids to names in a file. Undefined if the file cannot name the resource. */
 export type ExportedReferences = Readonly<{
   tool: (id: string) => string | undefined;
   source: (id: string) => string | undefined;
   model: (id: string) => string | undefined;
 }>;
 
-/** Some clients send the word for no source of one's own. */
+/** Some clients send this when a node has no source. */
 const NO_SOURCE = 'default';
 
-/** The settings of a node, however they were written. */
+/** The settings of a node, which are either in `data.config` or directly in `data`. */
 const settingsOf = ({ data }: Pick<WorkflowNode, 'data'>): Json => (isRecord(data['config']) ? data['config'] : data);
 
 const textsIn = (value: unknown): readonly string[] =>
@@ -30,7 +30,7 @@ const textsIn = (value: unknown): readonly string[] =>
     (each): each is string => typeof each === 'string',
   );
 
-/** The tools, sources and models of a graph, each once, in the order in which they come. */
+/** The tools, sources and models of a graph, each once, in the order of their first use. */
 export function referencesOf({ nodes }: WorkflowGraph): Readonly<{ tools: string[]; sources: string[]; models: string[] }> {
   const agents = nodes.filter(({ type }) => type === 'agent').map(settingsOf);
   const distinct = (texts: readonly string[]) => [...new Set(texts.filter((text) => text !== '' && text !== NO_SOURCE))];
@@ -41,7 +41,7 @@ export function referencesOf({ nodes }: WorkflowGraph): Readonly<{ tools: string
   };
 }
 
-/** A graph as a file says it. What cannot be named is left out. */
+/** A graph in the form of a file, without references that the file cannot name. */
 export function portableGraph({ nodes, edges }: WorkflowGraph, named: ExportedReferences): Pick<FileWorkflow, 'nodes' | 'edges'> {
   return {
     nodes: nodes.map(({ data, ...node }) => {
@@ -79,7 +79,7 @@ function withReferences(config: Json, named: ExportedReferences): Json {
   };
 }
 
-/** The graph that a file describes, as it is kept here. */
+/** The graph that a file describes, with references resolved to ids. A warning reports each reference that is not found. */
 export function importedGraph({ nodes, edges }: FileWorkflow, here: ImportedReferences, warnings: string[]): WorkflowGraph {
   const resolved = (kind: string, name: string, id: string | null): readonly string[] => {
     if (id === null) warnings.push(`Workflow node ${kind} '${name.slice(0, 100)}' not resolved; removed`);
@@ -104,7 +104,7 @@ export function importedGraph({ nodes, edges }: FileWorkflow, here: ImportedRefe
   };
 }
 
-/** The index of the tool of the file that a node names. */
+/** The index of the file's tool that a node names by key or `ref`, or -1. */
 export function toolIndexOf({ tools }: AgentFile, key: string): number {
   const byKey = tools.findIndex((_, index) => toolKey(index) === key);
   return byKey >= 0 ? byKey : tools.findIndex(({ ref }) => ref !== '' && ref === key);

@@ -6,7 +6,7 @@ import { ToolQueries } from '../../../../projections/tools/tools.queries.js';
 import { withoutUrlSecrets } from '../../tools/portable/portable-config.policy.js';
 import type { OwnedThings } from './import-plan.policy.js';
 
-/** What a user has that files of agents may refer to. */
+/** Lists the resources of a user that files of agents may refer to. */
 @Injectable()
 export class OwnedThingsLookup {
   constructor(

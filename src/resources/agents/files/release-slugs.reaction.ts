@@ -9,7 +9,7 @@ import { agent } from '../agent.decider.js';
 import type { AgentDeleted } from '../agent.events.js';
 import { ReleaseAgentSlugs } from './agent-slugs.commands.js';
 
-/** The slug of an agent that is deleted is free again. Steps: find its owner; release. A crash in between repeats both. */
+/** Releases the slugs of a deleted agent. Step 1 finds its owner, step 2 releases. A crash in between repeats both. */
 @Injectable()
 export class ReleaseSlugs implements Reaction<AgentDeleted> {
   readonly name = 'release-slugs';

@@ -1,7 +1,7 @@
 const SLUG_CHARACTERS_MAX = 80;
 const SLUG_OF_NOTHING = 'agent';
 
-/** A text as a part of URLs and file names. */
+/** Converts a text to a slug for URLs and file names. */
 export function slugOf(text: string): string {
   const slug = text
     .toLowerCase()
@@ -10,7 +10,7 @@ export function slugOf(text: string): string {
   return slug.replace(/^-/, '').replace(/-$/, '') || SLUG_OF_NOTHING;
 }
 
-/** The first of `slug`, `slug-2`, `slug-3` … that is not taken. */
+/** The first of `slug`, `slug-2`, `slug-3` … that is free. */
 export function freeSlug(slug: string, isTaken: (slug: string) => boolean): string {
   let free = slug;
   for (let count = 2; isTaken(free); count++) free = `${slug}-${count}`;

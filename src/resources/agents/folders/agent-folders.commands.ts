@@ -9,7 +9,7 @@ import { type AgentFolderId, agentFoldersStream } from './agent-folders.events.j
 
 type FolderFields = Readonly<{ name: string; parentId: AgentFolderId | null }>;
 
-/** A user makes a folder for agents. */
+/** Creates a folder for a user's agents. */
 export class CreateAgentFolder extends Command<Readonly<{ folderId: AgentFolderId; position: bigint | undefined }>> {
   constructor(
     readonly ownerId: string,
@@ -35,7 +35,7 @@ export class CreateAgentFolderHandler implements Handler<CreateAgentFolder> {
   }
 }
 
-/** A folder gets another name, or another place. */
+/** Renames a folder or moves it into another one. */
 export class ChangeAgentFolder extends Command<bigint | undefined> {
   constructor(
     readonly folderId: AgentFolderId,
@@ -60,7 +60,7 @@ export class ChangeAgentFolderHandler implements Handler<ChangeAgentFolder> {
   }
 }
 
-/** A folder goes; what is in it stays. */
+/** Deletes a folder but not the agents and folders in it. */
 export class DeleteAgentFolder extends Command<bigint | undefined> {
   constructor(
     readonly folderId: AgentFolderId,

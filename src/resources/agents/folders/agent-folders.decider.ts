@@ -53,7 +53,7 @@ export const createFolder =
     return [{ type: 'AgentFolderCreated', data: { folderId, ownerId, name, parentId, createdAt: now.toISOString() } }];
   };
 
-/** What is left out stays. */
+/** Renames or moves a folder. A field that is left out does not change. */
 export const changeFolder =
   (ownerId: string, folderId: AgentFolderId, { now, ...wanted }: Partial<Folder> & Readonly<{ now: Date }>): Decide =>
   ({ folders }) => {
@@ -80,7 +80,7 @@ function refuseMissingParent(folders: AgentFolders['folders'], parentId: AgentFo
   if (parentId !== null && !folders.has(parentId)) throw folderNotFound('Parent folder not found');
 }
 
-/** A folder is in none of those that are in it. */
+/** Refuses to move a folder into itself or into one of its subfolders. */
 function refuseCycle(folders: AgentFolders['folders'], folderId: AgentFolderId, parentId: AgentFolderId | null): void {
   if (parentId === folderId) throw new Rejection('folder-in-itself', 'Cannot set folder as its own parent');
   for (let above = parentId; above !== null; above = folders.get(above)!.parentId)

@@ -5,20 +5,20 @@ export type AgentFolderId = string;
 
 type About<More = unknown> = { folderId: AgentFolderId; ownerId: string } & More;
 
-/** Without a parent it stands at the top. */
+/** A folder with `parentId` null is at the top level. */
 export type AgentFolderCreated = Event<
   'AgentFolderCreated',
   About<{ name: string; parentId: AgentFolderId | null; createdAt: string }>
 >;
-/** Holds what changed, whole. */
+/** Holds only the fields that changed. */
 export type AgentFolderChanged = Event<
   'AgentFolderChanged',
   About<{ name?: string; parentId?: AgentFolderId | null; updatedAt: string }>
 >;
-/** The folders in it stand at the top from here on, and its agents are in none. */
+/** The subfolders move to the top level, and the agents of the folder are then in no folder. */
 export type AgentFolderDeleted = Event<'AgentFolderDeleted', About>;
 
 export type AgentFoldersEvent = AgentFolderCreated | AgentFolderChanged | AgentFolderDeleted;
 
-/** All folders of a user: whether one may be put into another depends on all of them. */
+/** One stream holds all folders of a user, because the check for cycles needs all of them. */
 export const agentFoldersStream = (ownerId: string): string => `agentFolders-${deterministicId('agent-folders', ownerId)}`;

@@ -45,7 +45,7 @@ class MovedAgents {
   @IsOptional() @IsString() folder_id?: string | null;
 }
 
-/** Folders that a user sorts agents into. */
+/** The folders into which users sort their agents. */
 @ApiTags('Agents')
 @Controller('api/agents/folders')
 export class AgentFoldersController {
@@ -153,7 +153,7 @@ export class AgentFoldersController {
     return reached(user, isId(id) ? await this.folders.byId(id) : undefined, folderNotFound);
   }
 
-  /** The caller's next read shows what was written, wherever it is answered. */
+  /** Makes the caller's next read include this write, on whichever process it is answered. */
   private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
     answerPosition(reply, position);
     await this.freshness.reached(['agents'], position);

@@ -5,7 +5,7 @@ import { ChangeAgentFolderHandler, CreateAgentFolderHandler, DeleteAgentFolderHa
 import { AgentFoldersController } from './agent-folders.http.js';
 import { agentFoldersRejections } from './agent-folders.rejections.js';
 
-/** Folders that users sort their agents into. */
+/** The folders into which users sort their agents. */
 @Module({
   controllers: [AgentFoldersController],
   providers: [AgentFolderQueries, AgentQueries, CreateAgentFolderHandler, ChangeAgentFolderHandler, DeleteAgentFolderHandler],

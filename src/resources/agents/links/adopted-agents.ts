@@ -3,7 +3,7 @@ import { LanguageModels } from '../../models/model/language-model.port.js';
 import { AccessibleReferences } from '../accessible-references.js';
 import type { AgentConfiguration } from '../agent.events.js';
 
-/** Agents as they are copied for somebody else. */
+/** Copies the configuration of an agent for another user. */
 @Injectable()
 export class AdoptedAgents {
   constructor(
@@ -11,7 +11,7 @@ export class AdoptedAgents {
     private readonly models: LanguageModels,
   ) {}
 
-  /** What a user's copy is: without what the user may not use, and without what names the original or its limits. */
+  /** The copy for a user, without resources that the user may not use and without the original's slug, folder and limits. */
   async of(original: AgentConfiguration, userId: string): Promise<AgentConfiguration> {
     const plain = { ...original, slug: '', folderId: null, tokenLimit: null, requestLimit: null, mcpAsk: false };
     const missing = await this.references.inaccessible([userId], plain);
@@ -28,7 +28,7 @@ export class AdoptedAgents {
       workflowId: original.workflowId && usable(original.workflowId) ? original.workflowId : null,
       models: models.flat(),
       defaultModelId: hasDefault ? original.defaultModelId : '',
-      // Who may call from where, and what callers may write, the new owner decides anew.
+      // The new owner decides about the allowed origins and about the write actions of callers.
       config: guardrails ? { guardrails } : {},
     };
   }

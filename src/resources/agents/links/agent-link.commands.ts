@@ -11,7 +11,7 @@ import { agentStream } from '../agent.events.js';
 import { keep, keptAgents, removeKept } from './kept-agents.decider.js';
 import { keptAgentsStream } from './kept-agents.events.js';
 
-/** An agent gets a link, or loses it. The token is empty where it has none. */
+/** Gives an agent a link, or ends it. The token in the result is empty if the agent has no link. */
 export class ShareAgentByLink extends Command<Readonly<{ token: string; position: bigint | undefined }>> {
   constructor(
     readonly agentId: string,
@@ -40,12 +40,12 @@ export class ShareAgentByLinkHandler implements Handler<ShareAgentByLink> {
   }
 }
 
-/** A user comes to an agent by its link, or takes one out of the list of those. */
+/** Adds an agent that a user has opened by its link to the user's list of shared agents, or removes it from the list. */
 export class KeepAgent extends Command<bigint | undefined> {
   constructor(
     readonly userId: string,
     readonly agentId: string,
-    /** Null: it is removed. */
+    /** Null removes the agent from the list. */
     readonly linkId: string | null,
     readonly cause: Cause,
   ) {

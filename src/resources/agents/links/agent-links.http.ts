@@ -30,11 +30,11 @@ const NAME_CHARACTERS_MAX = 200;
 export class AgentShare {
   @IsString() @IsNotEmpty() id!: string;
   @IsBoolean() shared!: boolean;
-  /** Who shares it, as visitors are told. */
+  /** The name of the person who shares the agent, which visitors see. */
   @IsOptional() @IsString() @MaxLength(NAME_CHARACTERS_MAX) username?: string | null;
 }
 
-/** Links that show agents to everybody who has them, and let signed-in visitors ask them. */
+/** Links to agents. Anyone with a link can see the agent, and signed-in visitors can ask it. */
 @ApiTags('Agents')
 @Controller('api')
 export class AgentLinksController {
@@ -77,7 +77,7 @@ export class AgentLinksController {
     if (!token) throw new Rejection('invalid-request', 'Token or ID is required');
     const agent = isLinkToken(token) ? await this.agents.byLinkHash(linkTokenHash(token)) : undefined;
     if (!agent?.link) throw sharedAgentNotFound();
-    // A program that looks on somebody's behalf keeps nothing for them.
+    // A request with an access token does not add the agent to the user's list.
     const visitor = onlookerOf(user);
     if (visitor && !this.reaching.isOwn(visitor, agent))
       await this.settled(
@@ -125,7 +125,7 @@ export class AgentLinksController {
     return { success: true, agent: { ...agentRecord({ agent, grant: undefined, pinned: false, tools, linkToken: '' }), key } };
   }
 
-  /** An agent as visitors see it: what it is, and nothing of how it is set up. */
+  /** The record of an agent for visitors, which does not show its configuration. */
   private async visitorsRecord(agent: AgentRecord, token: string) {
     const { configuration, link } = agent;
     const tools = await this.things.toolDetails([agent]);
@@ -145,7 +145,7 @@ export class AgentLinksController {
     return this.reaching.reached(user, agent, 'agents', needs, agentNotFound);
   }
 
-  /** The caller's next read shows what was written, wherever it is answered. */
+  /** Makes the caller's next read include this write, on whichever process it is answered. */
   private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
     answerPosition(reply, position);
     await this.freshness.reached(['agents'], position);

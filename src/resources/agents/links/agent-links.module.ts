@@ -6,7 +6,7 @@ import { KeepAgentHandler, ShareAgentByLinkHandler } from './agent-link.commands
 import { AgentLinksController } from './agent-links.http.js';
 import { agentLinksRejections } from './agent-links.rejections.js';
 
-/** Links that show agents to everybody who has them. */
+/** Links by which agents are shared. */
 @Module({
   imports: [AgentsModule],
   controllers: [AgentLinksController],

@@ -4,10 +4,10 @@ import { Rejection } from '../../../kernel/rejection.js';
 import { keptAgentsCodec } from './kept-agents.codec.js';
 import type { KeptAgentsEvent } from './kept-agents.events.js';
 
-/** The most agents of others that a user keeps at once. */
+/** Maximum number of agents in a user's list of shared agents. */
 export const KEPT_AGENTS_MAX = 500;
 
-/** By the ids of the agents, the ids of the links by which the user came to them. */
+/** Maps the id of each agent in the list to the id of the link by which the user opened it. */
 export type KeptAgents = ReadonlyMap<string, string>;
 
 export const keptAgents: Aggregate<KeptAgents, KeptAgentsEvent> = { initial: new Map(), evolve, codec: keptAgentsCodec };
@@ -21,7 +21,7 @@ function evolve(state: KeptAgents, { type, data }: KeptAgentsEvent): KeptAgents 
 
 type Decide = Decision<KeptAgents, KeptAgentsEvent>;
 
-/** A visit keeps the agent, once for each of its links. */
+/** Adds an agent to the list when the user opens its link. Opening the same link again has no effect. */
 export const keep =
   (userId: string, agentId: string, linkId: string, now: Date): Decide =>
   (state) => {
@@ -31,7 +31,7 @@ export const keep =
     return [{ type: 'AgentKept', data: { userId, agentId, linkId, keptAt: now.toISOString() } }];
   };
 
-/** @throws Rejection shared-agent-not-found */
+/** @throws Rejection shared-agent-not-found if the agent is not in the list */
 export const removeKept =
   (userId: string, agentId: string): Decide =>
   (state) => {

@@ -1,6 +1,6 @@
 import type { Event } from '../../../kernel/event-sourcing/events.js';
 
-/** A user came to an agent by its link, and finds it in the list of shared agents while the link is open. */
+/** A user opened the link of an agent. The list of shared agents shows the agent while the link is open. */
 export type AgentKept = Event<'AgentKept', { userId: string; agentId: string; linkId: string; keptAt: string }>;
 export type KeptAgentRemoved = Event<'KeptAgentRemoved', { userId: string; agentId: string }>;
 
