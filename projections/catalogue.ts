@@ -26,7 +26,7 @@ import { workflowRuns } from './workflow-runs/workflow-runs.projection.js';
 import { workflows } from './workflows/workflows.projection.js';
 import { followUps } from './follow-ups/follow-ups.projection.js';
 
-/** Every read model of the service, in no particular order: none knows another. */
+/** Every read model of the service. Their order does not matter, because they do not depend on each other. */
 export const projections: readonly Projection[] = [
   accessTokens,
   agents,

@@ -5,10 +5,10 @@ import type { Event, Recorded } from '../src/kernel/event-sourcing/events.js';
 
 export type Statement = PendingQuery<readonly Row[]>;
 
-/** Some columns of a row. Values are what JSON can say, and `Date`; an object is for a column of JSON. */
+/** Some columns of a row. Values are JSON values or a `Date`. An object is for a column of type JSON. */
 export type Columns = Readonly<Record<string, unknown>>;
 
-/** New rows; columns that are left out get their default. That a row is there already is an error. */
+/** Inserts rows. Columns that are left out get their default. A row whose key exists already is an error. */
 export class NewRows {
   constructor(
     readonly table: string,
@@ -16,7 +16,7 @@ export class NewRows {
   ) {}
 }
 
-/** Other values in the one row with this key, if there is one. */
+/** Updates the row with this key, if it exists. */
 export class ChangedRow {
   constructor(
     readonly table: string,
@@ -25,7 +25,7 @@ export class ChangedRow {
   ) {}
 }
 
-/** The one row with this key goes, if there is one. */
+/** Deletes the row with this key, if it exists. */
 export class RemovedRow {
   constructor(
     readonly table: string,
@@ -34,39 +34,42 @@ export class RemovedRow {
 }
 
 /**
- * Changes of rows by their whole key. The runner gathers those of many events and sends one statement for each kind and
- * table, several times faster than a statement per event, and with the same result. A written statement in between keeps
- * its place, which ends the gathering: a projection is fast that has few of them.
+ * Changes of rows by their whole key. The runner batches those of many events and sends one statement for each kind of change and
+ * table. The result is the same and several times faster than one statement per event. A handwritten statement between them keeps
+ * its place and ends the batch, so a projection with few handwritten statements is faster.
  */
 export const insertInto = (table: string, ...rows: readonly Columns[]): NewRows => new NewRows(table, rows);
 export const changeIn = (table: string, key: Columns, values: Columns): ChangedRow => new ChangedRow(table, key, values);
 export const removeFrom = (table: string, key: Columns): RemovedRow => new RemovedRow(table, key);
 
-/** What the statement of a set is written with. Tables are found by `table` alone: their schema is not on the search path. */
+/**
+ * The parts of which a set statement is built. Tables must be named with `table`, because their schema is not on the search path.
+ */
 export type SetMeans = Readonly<{ sql: TransactionSql; rows: PendingQuery<Row[]>; table: (name: string) => PendingQuery<Row[]> }>;
 
 /**
- * A statement for the rows of many events, where changes by key are not enough: it may look for other rows. It is sent
- * after the changes by key that came with it; new rows that come later do not matter to it, unless it `removes`.
+ * A statement for the rows of many events, for changes that need more than a key: it may read and change any rows. It is sent
+ * after the changes by key of its batch. Rows that are inserted later in the batch must not affect it, unless it `removes` rows.
  */
 export type SetStatement = Readonly<{
   /** The columns of its rows, with their types. */
   columns: Readonly<Record<string, string>>;
-  /** The tables that it changes or looks at. */
+  /** The tables that it changes or reads. */
   tables: readonly string[];
   /** Statements of lower steps are sent first. */
   step: 1 | 2;
-  /** It takes rows away: what is said of its tables later, rows that are new among it, is sent after it. */
+  /** It deletes rows. All later changes of its tables, including inserts, are sent after it. */
   removes?: true;
   /**
-   * The column that names what a row is about. Two rows about the same are in one statement never, and keep their order with those of
-   * other statements. Left out: the statement takes any rows together, and what is said by other sets is nothing to it.
+   * The column that identifies the subject of a row. One statement never has two rows with the same subject, and rows with the
+   * same subject keep their order across statements. If left out, the statement takes any rows together and in any order with
+   * those of other sets.
    */
   key?: string;
   statement: (means: SetMeans) => Statement;
 }>;
 
-/** A row for the statement of a set. */
+/** A row for a set statement. */
 export class RowOfSet {
   constructor(
     readonly set: SetStatement,
@@ -74,7 +77,7 @@ export class RowOfSet {
   ) {}
 }
 
-/** Takes away all rows of a table with a value in a column, those of many values at once. */
+/** The set statement that deletes all rows of a table with one of the given values in a column. */
 export const allWith = (column: string, table: string): SetStatement => ({
   columns: { [column]: 'text' },
   tables: [table],
@@ -84,10 +87,10 @@ export const allWith = (column: string, table: string): SetStatement => ({
     delete from ${placed(table)} as old using ${rows} where old.${sql(column)} = told.${sql(column)}`,
 });
 
-/** What follows from all other rows, for one thing: `statement` is sent last, with each key once, however often it is asked for. */
+/** A statement that derives columns from other rows. It is sent last, with each requested key once. */
 export type Derivation = Readonly<{ key: string; statement: (means: SetMeans) => Statement }>;
 
-/** The row with this key says again what follows from the others. */
+/** Requests that the columns of the row with this key are derived again. */
 export class DerivedRow {
   constructor(
     readonly derivation: Derivation,
@@ -100,12 +103,12 @@ export const derive = (derivation: Derivation, key: string): DerivedRow => new D
 
 export type RowChange = NewRows | ChangedRow | RemovedRow;
 
-/** What an event changes in the tables. */
+/** A change of the tables by an event. */
 export type Change = Statement | RowChange | RowOfSet | DerivedRow;
 
 /**
- * The changes that make the tables say what an event said. They are sent in order, in the transaction of the checkpoint,
- * and without waiting for one another: a handler cannot see what a statement answers.
+ * The changes that apply an event to the tables. The runner sends them in order, in the transaction of the checkpoint, without
+ * waiting for the result of each, so a handler cannot read the result of a statement.
  */
 type Handler<E extends Event> = {
   changes(event: Recorded<E>, sql: TransactionSql): Change | readonly Change[];
@@ -114,24 +117,26 @@ type Handler<E extends Event> = {
 type Handlers<E extends Event> = { readonly [Type in E['type']]?: Handler<Extract<E, { type: Type }>> };
 
 /**
- * A read model: one Postgres schema, filled from the log and from nothing else. Its name is its checkpoint and, with `_`
- * for `-`, its schema; it never changes. Table names stay bare: the runner picks the schema, so that a rebuild runs the same
+ * A read model: one Postgres schema that is filled only from the log. Its name identifies its checkpoint and, with `_` for `-`,
+ * its schema, and must never change. Table names have no schema, because the runner chooses it: a rebuild runs the same
  * statements beside the live rows.
  */
 export type Projection<E extends Event = Event> = Readonly<{
   name: string;
-  /** Counted up when a handler changes what it says of events of the past: the live rows are then told to be rebuilt. */
+  /**
+   * Must be incremented when a handler changes the result of past events. The service then reports that the rows must be rebuilt.
+   */
   version?: number;
-  /** Every event type it may meet and wants decoded; others pass it by. */
+  /** The event types that it decodes. It ignores all others. */
   codec: Codec<E>;
-  /** Its tables: a URL of the `.sql` file beside it. */
+  /** The URL of the `.sql` file with its tables. */
   ddl: URL;
   on: Handlers<E>;
-  /** Called for every event there is, as it is stored, instead of `on`: for read models of the log itself. */
+  /** Called for every event, as it is stored, instead of `on`. For read models of the log itself. */
   every?: (event: StoredEvent, sql: TransactionSql) => Change | readonly Change[];
-  /** No change looks for rows but by their key, so that a rebuild can fill the tables first and index them at the end. */
+  /** Every change finds rows by their key, so a rebuild can fill the tables first and create the other indexes at the end. */
   indexesLast?: boolean;
-  /** What is set aside with an event that cannot be applied: by default the stream. */
+  /** The entity whose events are parked after an event that cannot be applied. By default this is the stream. */
   entity?: (event: StoredEvent) => string;
 }> &
   LogFilter;

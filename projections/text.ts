@@ -1,9 +1,9 @@
 import type { JSONValue } from 'postgres';
 
-/** Postgres keeps any character in a text but NUL; where a fact has one, the read model shows the replacement character. */
+/** A text that Postgres can store. Postgres rejects NUL, so the replacement character takes its place. */
 export const asText = (text: string): string => (text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text);
 
-/** What `jsonb` keeps of a value: like a text, it can hold no NUL, and no half of a surrogate pair. The order of keys is lost. */
+/** A value that `jsonb` can store. It rejects NUL and lone surrogates, which are replaced. It does not keep the order of keys. */
 export function asJsonb(value: unknown): JSONValue {
   if (typeof value === 'string') return asText(value.toWellFormed());
   if (Array.isArray(value)) return value.map(asJsonb);

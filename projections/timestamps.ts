@@ -1,13 +1,17 @@
-/** The last moment that a Date can say, in milliseconds to either side of 1970. It and the first stand for `infinity` and `-infinity`. */
+/**
+ * The latest time of a `Date`, in milliseconds since 1970; its negative is the earliest. The two represent `infinity` and
+ * `-infinity`.
+ */
 const DATE_MS_MAX = 8_640_000_000_000_000;
-/** Postgres begins in 4714 BC; what is before that is before everything it holds. */
+/** Timestamps of Postgres begin in 4714 BC. Times before this year become `-infinity`. */
 const YEAR_MIN = -4_712;
 
 const OTHER_YEAR = /^([+-]\d{6}|0000)(-.+)$/;
 
 /**
- * A moment as Postgres reads it. JavaScript writes years of more than four digits with a sign and counts those before the first
- * down from 0, neither of which Postgres takes. @throws RangeError for what is no moment, as `yesterday`, which Postgres would take
+ * A time in the format that Postgres reads. JavaScript writes years of more than four digits with a sign and counts the years BC
+ * down from 0. Postgres accepts neither. @throws RangeError for a text that is not a time, such as `yesterday`, which Postgres
+ * would accept
  */
 export function asTimestamp(moment: Date | string): string {
   if (moment === 'infinity' || moment === '-infinity') return moment;
@@ -21,10 +25,12 @@ export function asTimestamp(moment: Date | string): string {
 
 const IN_UTC = /^(\d+)-(\d\d-\d\d) ([\d:.]+)\+00( BC)?$/;
 
-/** The moment of a text as Postgres writes it to sessions in UTC; of one that no Date can say the last that one can. */
+/**
+ * The time of a text that Postgres wrote in a session in UTC. A time outside the range of `Date` becomes its earliest or latest.
+ */
 export function fromTimestamp(text: string): Date {
   const date = new Date(text);
-  // Of the first hundred years JavaScript takes the last two digits for years of its own time.
+  // JavaScript reads the years 1 to 99 as two-digit years of the 20th and 21st centuries.
   if (!Number.isNaN(date.getTime()) && !text.startsWith('00')) return date;
   const [, digits, day, time, era] = IN_UTC.exec(text) ?? [];
   if (digits === undefined) return new Date(text.startsWith('-') ? -DATE_MS_MAX : DATE_MS_MAX);

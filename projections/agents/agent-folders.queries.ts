@@ -10,7 +10,7 @@ export type AgentFolderRecord = Readonly<{
   updatedAt: Date;
 }>;
 
-/** Folders of agents, and what is in them. */
+/** Folders of agents and their contents. */
 @Injectable()
 export class AgentFolderQueries {
   constructor(private readonly readModels: ReadModels) {}
@@ -23,7 +23,7 @@ export class AgentFolderQueries {
     return folder;
   }
 
-  /** A user's folders, by their names. */
+  /** A user's folders, sorted by name. */
   async ownedBy(userId: string): Promise<readonly AgentFolderRecord[]> {
     const { sql } = this.readModels;
     return sql<AgentFolderRecord[]>`

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { ReadModels } from '../read-models.js';
 
-/** What agents are called, without all the rest. */
+/** The names of agents, without the rest of their configuration. */
 @Injectable()
 export class AgentNameQueries {
   constructor(private readonly readModels: ReadModels) {}
 
-  /** The names of a user's agents, by their ids. */
+  /** The names of a user's agents by agent id. */
   async ownedBy(ownerId: string): Promise<ReadonlyMap<string, string>> {
     const rows = await this.readModels.sql<{ id: string; name: string }[]>`
       select agent_id as id, configuration ->> 'name' as name from agents.agent where owner_id = ${ownerId}`;

@@ -12,7 +12,10 @@ import { asJsonb, asText } from '../text.js';
 
 const { TurnAsked, TurnsPurged } = conversationCodec;
 
-/** Every living agent with its configuration, its key and its webhook's token (as hashes), who has pinned it, when it was last asked, and the folders there are. */
+/**
+ * Every agent that is not deleted: its configuration, the hashes of its key and of its webhook's token, its link, the users who
+ * pinned or kept it, and when it was last asked. Also the folders of agents.
+ */
 export const agents = defineProjection<AgentEvent | AgentFoldersEvent | KeptAgentsEvent | TurnAsked | TurnsPurged>({
   name: 'agents',
   categories: ['agent', 'agentFolders', 'keptAgents', 'conversation'],
@@ -111,7 +114,7 @@ const ASKED_AGENTS: SetStatement = {
     on conflict (agent_id) do update set last_used_at = greatest(known.last_used_at, excluded.last_used_at)`,
 };
 
-/** The schema is kept as it was written: models fill it in the order of its properties. */
+/** The JSON text of a schema. It keeps the order of the properties, because models fill them in that order. */
 const verbatim = (schema: object | null) => schema && JSON.stringify(schema);
 
 const setStatus = (sql: TransactionSql, data: { agentId: string; updatedAt: string }, status: string): Statement =>

@@ -3,7 +3,7 @@ import type { Row } from 'postgres';
 import type { AgentConfiguration, AgentStatus, AgentWebhook } from '../../src/resources/agents/agent.events.js';
 import { ReadModels } from '../read-models.js';
 
-/** An agent as it stands, with its key and its webhook only as the log knows them. */
+/** The current state of an agent. The log and this record hold only hashes of the secrets of its key and its webhook. */
 export type AgentRecord = Readonly<{
   id: string;
   ownerId: string;
@@ -13,7 +13,7 @@ export type AgentRecord = Readonly<{
   updatedAt: Date;
   lastUsedAt: Date | null;
   key: Readonly<{ keyId: string; hash: string; masked: string }> | null;
-  /** Null while an agent of before there were webhooks was not asked for its own. */
+  /** Null for an agent that is older than webhooks until its webhook is first requested. */
   webhook: AgentWebhook | null;
   link: Readonly<{ linkId: string; sharedBy: string; sharedAt: Date }> | null;
 }>;
@@ -29,7 +29,7 @@ export class AgentQueries {
     });
   }
 
-  /** The agent that the key with this hash stands for. */
+  /** The agent whose key has this hash. */
   async byKeyHash(keyHash: string): Promise<AgentRecord | undefined> {
     return this.readModels.remembered('agents', `key ${keyHash}`, async () => {
       const rows = await this.sql`${this.agents} where agent_key.key_hash = ${keyHash}`;
@@ -43,7 +43,7 @@ export class AgentQueries {
     return rows.map(asRecord)[0];
   }
 
-  /** Those of these agents that there are, oldest first. */
+  /** The agents with these ids that exist, oldest first. */
   async among(agentIds: readonly string[]): Promise<readonly AgentRecord[]> {
     if (agentIds.length === 0) return [];
     const rows = await this.sql`${this.agents} where agent.agent_id = any (${agentIds as string[]}::text[])
@@ -57,7 +57,7 @@ export class AgentQueries {
     return rows.map(asRecord)[0];
   }
 
-  /** The agents of others that a user has come to by links which are still open, the newest first. */
+  /** Other users' agents that a user has kept from links that are still open, the most recently kept first. */
   async keptBy(userId: string): Promise<readonly AgentRecord[]> {
     const rows = await this.sql`${this.agents} join agents.kept_agent kept
         on kept.agent_id = agent.agent_id and kept.link_id = agent_link.link_id
@@ -78,14 +78,17 @@ export class AgentQueries {
     return rows.map(asRecord);
   }
 
-  /** The agents that a user has pinned, oldest pin first; whether the user still reaches those of others is not asked here. */
+  /**
+   * The agents that a user has pinned, oldest pin first. The caller checks whether the user still has access to other users'
+   * agents.
+   */
   async pinnedBy(userId: string): Promise<readonly AgentRecord[]> {
     const rows = await this.sql`${this.agents} join agents.agent_pin pin on pin.agent_id = agent.agent_id
       where pin.user_id = ${userId} order by pin.pinned_at, agent.agent_id`;
     return rows.map(asRecord);
   }
 
-  /** The ids of those. */
+  /** The ids of the agents that a user has pinned. */
   async pinsOf(userId: string): Promise<ReadonlySet<string>> {
     const rows = await this.sql<{ id: string }[]>`select agent_id as id from agents.agent_pin where user_id = ${userId}`;
     return new Set(rows.map(({ id }) => id));

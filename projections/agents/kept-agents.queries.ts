@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { ReadModels } from '../read-models.js';
 
-/** Which agents of others users have come to by links that are still open. */
+/** Other users' agents that users have kept from links that are still open. */
 @Injectable()
 export class KeptAgentQueries {
   constructor(private readonly readModels: ReadModels) {}
 
-  /** Those of these agents that a user keeps. */
+  /** The agents among these that a user has kept. */
   async keptAmong(userId: string, agentIds: readonly string[]): Promise<readonly string[]> {
     if (agentIds.length === 0) return [];
     const rows = await this.readModels.sql<{ id: string }[]>`

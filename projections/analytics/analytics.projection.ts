@@ -25,7 +25,10 @@ import {
 } from '../projection.js';
 import { asText } from '../text.js';
 
-/** Numbers for the owners of agents: the tokens that models have used, and the tools that answers have called. It holds no text of anybody. */
+/**
+ * Statistics for the owners of agents: the tokens that models used and the tools that answers called. It stores no texts of
+ * users.
+ */
 export const analytics = defineProjection<ConversationEvent | RunEvent | MonitorEvent>({
   name: 'analytics',
   categories: ['conversation', 'run', 'monitor'],
@@ -36,10 +39,10 @@ export const analytics = defineProjection<ConversationEvent | RunEvent | Monitor
     ConversationStarted: ({ data }) =>
       insertInto('conversation', { conversation_id: data.conversationId, owner_id: data.ownerId }),
 
-    // Tokens are spent all the same.
+    // The tokens stay counted, because they were spent.
     ConversationDeleted: ({ data: { conversationId } }) => inSet(TOOLS_FORGOTTEN, { conversation_id: conversationId }),
 
-    // What the turns said themselves may be gone from the log.
+    // The turns' own events may already be deleted from the log when a rebuild reads this one.
     TurnsPurged: ({ data: { ownerId, turns } }, sql) => turns.flatMap((turn) => stillSpent(ownerId, turn, sql)),
     ConversationPurged: ({ data: { conversationId } }) => [
       inSet(TOOLS_FORGOTTEN, { conversation_id: conversationId }),
@@ -66,7 +69,7 @@ export const analytics = defineProjection<ConversationEvent | RunEvent | Monitor
       ...toolsOf(TOOLS_OF_RUNS, event.data.runId, event.data.toolCalls, event.at),
     ],
 
-    // What the run said itself may be gone from the log: its models are, too.
+    // The run's own events may already be deleted when a rebuild reads this one, and with them the names of its models.
     RunPurged: ({ data: { runId, ownerId, agentId, trigger, used } }, sql) => [
       sql`delete from spent where spender_id = ${runId}`,
       sql`delete from tool_use where spender_id = ${runId}`,
@@ -91,7 +94,7 @@ export const analytics = defineProjection<ConversationEvent | RunEvent | Monitor
 const sourceOf = (origin: PurgedQuestion['origin'], agentKeyId: string | null): string =>
   origin ?? (agentKeyId === null ? 'chat' : 'api');
 
-/** As the turn itself had it said, the newest usage last. */
+/** The tokens of a purged turn, as its own events recorded them. `told` is in order, and its last entry is the total. */
 function stillSpent(ownerId: string, { turnId, question, told }: PurgedTurn, sql: TransactionSql): readonly Statement[] {
   if (!question) return [];
   const { agentId, agentKeyId, modelId, origin } = question;
@@ -167,7 +170,7 @@ const usesOf = ({ sql, rows, table }: SetMeans, whose: Fragment, spender: Fragme
 
 type Fragment = ReturnType<SetMeans['table']>;
 
-/** Runs of a turn tell what the whole turn has used by then. */
+/** Each run of a turn reports the usage of the whole turn so far, which replaces the earlier value. */
 const spentByTurn = (turnId: string, usage: Usage | null | undefined, at: Date, modelId?: string | null): readonly Change[] =>
   usage ? [inSet(SPENT_BY_TURNS, { spender_id: turnId, model_id: modelId ?? null, at, ...tokensOf(usage) })] : [];
 
@@ -194,7 +197,7 @@ const tokensOf = ({ promptTokens, completionTokens }: Usage) => ({
   completion_tokens: completionTokens,
 });
 
-/** How often each tool was called, successfully or not; calls that were not run do not count. */
+/** The number of calls and failures of each tool. Calls that were not run do not count. */
 function toolsOf(
   set: SetStatement,
   spenderId: string,

@@ -4,18 +4,18 @@ import { ReadModels } from '../read-models.js';
 
 export type TokensOfBucket = Readonly<{ bucket: string; group: string | null; prompt: number; generated: number }>;
 
-/** What tokens are grouped by, and the column that says it. */
+/** The groupings of tokens, each with its column. */
 const GROUPS = { none: null, model: 'model_id', agent: 'agent_id', source: 'source' } as const;
 export type TokenGrouping = keyof typeof GROUPS;
 
 export type ToolUseCount = Readonly<{ toolName: string; calls: number; failures: number }>;
 
-/** Tokens and uses of tools, added up. */
+/** Sums of tokens and of tool calls. */
 @Injectable()
 export class AnalyticsQueries {
   constructor(private readonly readModels: ReadModels) {}
 
-  /** Tokens by bucket and group, the earliest first. What monitors have used is nobody's question. */
+  /** Tokens by bucket and group, the earliest first. Without `withMonitors`, tokens that monitors used are left out. */
   async tokens(scope: AnalyticsScope, window: AnalyticsWindow, by: TokenGrouping, withMonitors: boolean) {
     const { sql } = this.readModels;
     const column = GROUPS[by];
@@ -27,7 +27,7 @@ export class AnalyticsQueries {
       group by 1, 2 having sum(prompt_tokens + completion_tokens) > 0 order by 1, 2`;
   }
 
-  /** How often each tool was called, the most called first. */
+  /** The calls and failures of each tool, the most called first. */
   async tools(scope: AnalyticsScope, { since, until }: AnalyticsWindow): Promise<readonly ToolUseCount[]> {
     return this.readModels.sql<ToolUseCount[]>`
       select tool_name as "toolName", sum(calls)::integer as calls, sum(failures)::integer as failures

@@ -3,7 +3,7 @@ import type { ArtifactContent, ArtifactEvent } from '../../src/resources/artifac
 import { type Columns, defineProjection, insertInto } from '../projection.js';
 import { asJsonb, asText } from '../text.js';
 
-/** Every artifact that is kept, with its versions. */
+/** Every artifact that is not deleted, with its versions. */
 export const artifacts = defineProjection<ArtifactEvent>({
   name: 'artifacts',
   categories: ['artifact'],

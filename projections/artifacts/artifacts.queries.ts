@@ -29,7 +29,7 @@ export type ArtifactVersionRecord = Readonly<{
   createdAt: Date;
 }>;
 
-/** Of which parent artifacts are listed; of none in particular: all that are a user's own. */
+/** The conversation or workflow run whose artifacts are listed. Without either, all of the user's artifacts are listed. */
 export type ArtifactFilter = Readonly<{ conversationId?: string; workflowRunId?: string }>;
 
 @Injectable()
@@ -52,14 +52,14 @@ export class ArtifactQueries {
     return rows.map(asArtifact);
   }
 
-  /** Those of all owners, oldest first. */
+  /** The artifacts of a conversation, of all owners, oldest first. */
   async ofConversation(conversationId: string): Promise<readonly ArtifactRecord[]> {
     const rows = await this.readModels.sql`
       select * from artifacts.artifact where conversation_id = ${conversationId} order by created_at, artifact_id`;
     return rows.map(asArtifact);
   }
 
-  /** Oldest first; with `until` those that there were by then. */
+  /** The versions of an artifact, oldest first. With `until`, only those that existed at that time. */
   async versionsOf(artifactId: string, until?: Date): Promise<readonly ArtifactVersionRecord[]> {
     const rows = await this.readModels.sql`
       select * from artifacts.version where artifact_id = ${artifactId} ${this.madeBy(until)} order by version`;
@@ -77,7 +77,7 @@ export class ArtifactQueries {
     return until === undefined ? sql`` : sql`and created_at <= ${until}`;
   }
 
-  /** How much is kept for a user. */
+  /** The number and the total size of a user's artifacts. */
   async usageOf(ownerId: string): Promise<Readonly<{ artifacts: number; bytes: number }>> {
     const [row] = await this.readModels
       .sql`select count(*) as artifacts, coalesce(sum(bytes), 0) as bytes from artifacts.artifact where owner_id = ${ownerId}`;

@@ -13,8 +13,8 @@ import { defineProjection, insertInto, removeFrom } from '../projection.js';
 import { asText } from '../text.js';
 
 /**
- * Everything that happened, as it is stored, and who made it happen, as long as it is kept. Frames of messages, keys of
- * requests, and what users were told of all this, are left to their streams, whose events go with age.
+ * Every event as it is stored and who caused it, until it is purged. Left out are the frames of messages, idempotency keys and
+ * user events: their streams delete old events by age.
  */
 export const auditLog = defineProjection({
   name: 'audit-log',
@@ -45,7 +45,7 @@ export const auditLog = defineProjection({
   },
 });
 
-/** Whose agent a key is, and whose a token or a device: what is done with them their owner may see. */
+/** The owners of agent keys, access tokens and devices. An owner may see what is done with them. */
 function keyHolders({ type, stream, data }: StoredEvent) {
   if (type === ('AgentCreated' satisfies AgentCreated['type'])) {
     const { ownerId } = JSON.parse(data) as AgentCreated['data'];
@@ -66,7 +66,7 @@ function keyHolders({ type, stream, data }: StoredEvent) {
   return [];
 }
 
-/** Ends of streams of which nothing else is kept, although they are not called purges. */
+/** Event types that end a stream and delete all of its earlier events, although their names do not say purge. */
 const ENDS: ReadonlySet<string> = new Set([
   'ArtifactDeleted' satisfies ArtifactDeleted['type'],
   'ResponseDeleted' satisfies ResponseDeleted['type'],
@@ -75,7 +75,7 @@ const ENDS: ReadonlySet<string> = new Set([
 
 type Place = Readonly<{ stream: string; revision: number }>;
 
-/** Which events are no longer kept once this one is there. */
+/** The events that the log no longer keeps once this event is recorded. */
 function purged({ type, stream, revision, data }: StoredEvent): readonly Place[] {
   if (type === ('FollowUpsExpired' satisfies FollowUpsExpired['type'])) {
     const { conversationId, from, before } = JSON.parse(data) as FollowUpsExpired['data'];
@@ -90,7 +90,7 @@ function purged({ type, stream, revision, data }: StoredEvent): readonly Place[]
   return delivery ? [{ stream: delivery.stream, revision: delivery.revision }, ...before] : before;
 }
 
-/** An event whose cause cannot be read has happened all the same. */
+/** An event whose cause cannot be read is listed without a cause. */
 function causeIn(metadata: string): Partial<Cause> {
   try {
     return decodeCause(metadata);

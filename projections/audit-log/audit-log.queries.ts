@@ -17,9 +17,9 @@ export type AuditEvent = Readonly<{
   data: string;
 }>;
 
-/** Which events: all that is said must hold. */
+/** The conditions that an event must meet, all of them. */
 export type AuditFilter = Readonly<{
-  /** The actors whose events one may see at all; undefined for all. */
+  /** The actors whose events the caller may see. Undefined: all. */
   visibleActors?: readonly string[];
   stream?: string;
   type?: string;
@@ -53,8 +53,8 @@ export class AuditLogQueries {
   }
 
   /**
-   * The actors that a user answers for: the user, the bearers of the user's tokens, the user's devices, the holders of keys of the user's
-   * agents, and whoever delivers to the webhooks of these.
+   * The actors that a user is responsible for: the user, the bearers of the user's tokens, the user's devices, the holders of
+   * keys of the user's agents, and the senders to the webhooks of these agents.
    */
   async actorsOf(user: string): Promise<readonly string[]> {
     const { sql } = this.readModels;
@@ -67,7 +67,7 @@ export class AuditLogQueries {
     return [user, ...keys.map(({ actor }) => actor)];
   }
 
-  /** The correlation that an id is, or that the event with this id belongs to. */
+  /** The correlation id of the event with this id, or the id itself if it is a correlation id. Undefined if no event has it. */
   async correlationOf(id: string): Promise<string | undefined> {
     const [row] = await this.readModels.sql<{ correlation_id: string | null }[]>`
       (select correlation_id from audit_log.event where event_id = ${id} limit 1)

@@ -4,8 +4,8 @@ import { defineProjection } from '../projection.js';
 import { moreWords } from './more-words.js';
 
 /**
- * The chunks of every source, as they are searched. Chunks that are being written are here too, unseen until their
- * ingestion is complete; what an abandoned ingestion or a deleted source would still write finds no place.
+ * The chunks of every source for searching. Chunks of a running ingestion are stored too, but searches do not see them until it
+ * is complete. Chunks that an abandoned ingestion or a deleted source still writes are not stored.
  */
 export const chunks = defineProjection<SourceEvent | SourceChunksIngested | ChunkEdit>({
   name: 'chunks',
@@ -51,7 +51,7 @@ export const chunks = defineProjection<SourceEvent | SourceChunksIngested | Chun
         on conflict (chunks_id, ordinal) do nothing`;
     },
 
-    // Edits of chunks that others have taken the place of find no row.
+    // An edit of chunks that a later ingestion has replaced matches no row.
     SourceChunkAdded: ({ data: { chunksId, sourceId, ordinal, embeddingModel, chunk } }, sql) => sql`
       with added as (
         insert into chunk (chunks_id, ordinal, source_id, filename, title, text, more_words, tokens, embedding, embedding_model)
@@ -77,7 +77,7 @@ export const chunks = defineProjection<SourceEvent | SourceChunksIngested | Chun
       where source_id = ${sourceId} and live_id = ${chunksId}`,
 
     SourceIngestCompleted: ({ data }, sql) => [
-      // Chunks that are searched already stay as they were edited.
+      // Chunks that are already live keep their edits.
       sql`update source set live_id = ${data.chunksId}, live_chunks = ${data.chunks}, edits = 0
         where source_id = ${data.sourceId} and live_id is distinct from ${data.chunksId}`,
       sql`update source set writing_id = null, status = 'ready' where source_id = ${data.sourceId}`,

@@ -3,18 +3,20 @@ import type { Row } from 'postgres';
 import { ReadModels } from '../read-models.js';
 import { moreWords } from './more-words.js';
 
-/** A source as far as searching goes. Without `liveId` there is nothing to search: not yet, or because ingesting failed. */
+/**
+ * The part of a source that searches need. Without `liveId` the source has no chunks to search: no ingestion has succeeded yet.
+ */
 export type SearchedSource = Readonly<{
   sourceId: string;
   name: string;
   ownChunks: number | null;
   liveId: string | null;
   chunks: number;
-  /** How often the owner has edited them. */
+  /** How often the owner has edited the live chunks. */
   edits: number;
 }>;
 
-/** A word of a question as it is indexed, and how much finding it says. */
+/** A word of a question in the form in which it is indexed, and how much a match of it counts. */
 export type WeightedTerm = Readonly<{ term: string; weight: number }>;
 
 export type RankedChunk = Readonly<{ ordinal: number; score: number }>;
@@ -23,24 +25,24 @@ export type ChunkRecord = Readonly<{ ordinal: number; filename: string; title: s
 
 export type ChunkVector = Readonly<{ ordinal: number; embedding: Buffer }>;
 
-/** Of a question's words, no more than this are looked for. */
+/** The maximum number of words of a question that are searched for. */
 const TERMS_MAX = 64;
 
-/** How many chunks are ranked: those with all words, and those with one of the rarer ones. */
+/** The maximum numbers of chunks that are ranked: chunks with all words, and chunks with one of the rarer words. */
 const WITH_ALL_TERMS_MAX = 500;
 const WITH_RARE_TERMS_MAX = 1_500;
 
-/** How alike a question and a title must be when no word of the question is found anywhere. */
+/** The minimum similarity of a question and a title if no chunk has a word of the question. */
 const TITLE_SIMILARITY_MIN = 0.35;
 
-/** What a word counts by where it stands: text, unused, unused, title. */
+/** The weights of a word by its place, in the order of Postgres' labels D, C, B, A: text, unused, unused, title. */
 const PLACE_WEIGHTS = [0.35, 0.5, 0.7, 1];
 
 @Injectable()
 export class ChunkQueries {
   constructor(private readonly readModels: ReadModels) {}
 
-  /** Which of these sources there are, and are the owner's. */
+  /** The sources among these ids that exist and that the owner has or that are in `granted`. */
   async sources(ownerId: string, ids: readonly string[], granted: readonly string[] = []): Promise<readonly SearchedSource[]> {
     const rows = await this.sql`
       select source_id, name, own_chunks, live_id, live_chunks, edits from chunks.source
@@ -55,20 +57,20 @@ export class ChunkQueries {
     }));
   }
 
-  /** Whether these chunks are what searches of the source find; a source that is gone will never have others. */
+  /** Whether searches of the source find these chunks. Also true for a deleted source, which will never have other chunks. */
   async isSearchable(sourceId: string, chunksId: string): Promise<boolean> {
     const [row] = await this.sql`select live_id from chunks.source where source_id = ${sourceId}`;
     return row === undefined || row['live_id'] === chunksId;
   }
 
-  /** The words of a question as they are indexed: without stop words, accents and endings. */
+  /** The words of a question in the form in which they are indexed: without stop words, accents and endings. */
   async termsOf(question: string): Promise<readonly string[]> {
     const [row] = await this.sql`
       select tsvector_to_array(to_tsvector('chunks.question', ${`${question} ${moreWords(question)}`})) as terms`;
     return (row?.['terms'] as string[]).slice(0, TERMS_MAX);
   }
 
-  /** In how many chunks each term is found, in the order given. */
+  /** The number of chunks that have each term, in the order of the terms. */
   async frequencies(chunksId: string, terms: readonly string[]): Promise<readonly number[]> {
     const rows = await this.sql`
       select (select count(*)::integer from chunks.chunk where chunks_id = ${chunksId} and words @@ term.query) as having
@@ -77,9 +79,9 @@ export class ChunkQueries {
   }
 
   /**
-   * The best chunks of one source for terms that are found in it, `rare` being those that few chunks have. Chunks with
-   * all terms are ranked, and chunks with a rare one: what has only common words cannot be among the best. The words of a
-   * long chunk are stored packed: joining nothing to them unpacks them once, and not once for every term.
+   * The best chunks of one source for terms that occur in it. `rare`: the terms that few chunks have. Only chunks with all terms
+   * and chunks with a rare term are ranked, because a chunk with only common terms cannot be among the best. Postgres stores the
+   * words of a long chunk compressed: concatenating an empty vector decompresses them once instead of once for every term.
    */
   async ranked(chunksId: string, question: string, terms: readonly WeightedTerm[], rare: readonly string[], limit: number) {
     const all = terms.map(({ term }) => asQuery(term));
@@ -102,7 +104,9 @@ export class ChunkQueries {
     return rows.map(asRanked);
   }
 
-  /** When no word is found: chunks whose title is nearly what was asked, as it is with a misspelt word. */
+  /**
+   * For a question whose words are in no chunk, for example because of a misspelling: chunks whose title resembles the question.
+   */
   async rankedByTitle(chunksId: string, question: string, limit: number): Promise<readonly RankedChunk[]> {
     const rows = await this.sql`
       select * from (
@@ -112,7 +116,7 @@ export class ChunkQueries {
     return rows.map(asRanked);
   }
 
-  /** A short text for each chunk, equal for equal texts. */
+  /** A hash of the text of each chunk by its ordinal. */
   async fingerprints(chunksId: string, ordinals: readonly number[]): Promise<ReadonlyMap<number, string>> {
     const rows = await this.sql`
       select ordinal, md5(text) as fingerprint from chunks.chunk
@@ -127,7 +131,7 @@ export class ChunkQueries {
     return rows.map(asRecord);
   }
 
-  /** Pages of all embeddings of one model. */
+  /** All embeddings of one model, in pages. */
   async *vectors(chunksId: string, model: string, pageSize: number): AsyncIterable<readonly ChunkVector[]> {
     for (let after = -1; ;) {
       const rows = await this.sql`
@@ -139,7 +143,7 @@ export class ChunkQueries {
     }
   }
 
-  /** One page of a source's chunks, in order, and how many there are; of one file, or containing a text, where asked. */
+  /** One page of a source's chunks, in order, and their total number. `path` restricts them to one file, `search` to a text. */
   async page(sourceId: string, { path, search }: { path?: string; search?: string }, limit: number, offset: number) {
     const { sql } = this;
     const which = sql`
@@ -157,7 +161,7 @@ export class ChunkQueries {
     return { total: count?.total ?? 0, records };
   }
 
-  /** How many tokens the chunks of each file of a source have. */
+  /** The number of tokens in the chunks of each file of a source. */
   async tokensByFile(sourceId: string): Promise<ReadonlyMap<string, number>> {
     const rows = await this.sql`
       select filename, sum(tokens)::integer as tokens from chunks.chunk join chunks.source on chunks_id = live_id
@@ -170,7 +174,7 @@ export class ChunkQueries {
   }
 }
 
-/** A term as a query for exactly itself, whatever characters it has. */
+/** The query that matches exactly this term, with quotes and backslashes escaped. */
 const asQuery = (term: string): string => `'${term.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 
 const asRanked = (row: Row): RankedChunk => ({

@@ -2,22 +2,22 @@
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu;
 
-/** Words and what joins them to one for Postgres, as in paths and dotted names. */
+/** Words with the characters between them that make Postgres index them as one word, as in paths and dotted names. */
 const JOINED = /[\p{L}\p{N}_./:@-]+/gu;
 const JOINT = /[./:@]/u;
-/** Two joints part, as after the scheme of an address. */
+/** Two or more joining characters separate words, as after the scheme of a URL. */
 const GAP = /[./:@]{2,}/u;
 
 const LETTERS = /\p{L}+/gu;
 const CAMEL_HUMP = /(?<=\p{Ll})(?=\p{Lu})/u;
 
-/** Longer runs are not words. */
+/** Longer runs of characters are not treated as words. */
 const RUN_CHARACTERS_MAX = 200;
 
 /**
- * What else a text can be found by: pairs of neighbouring characters where words have no spaces between them, the parts of
- * dotted names and paths, and the parts of names in camel case. It takes time in proportion to the text, whatever that holds:
- * no pattern here looks at a character a second time.
+ * Further words by which a text is found: pairs of neighbouring characters in scripts without spaces, the parts of dotted names
+ * and paths, and the parts of names in camel case. The time is linear in the length of any text, because no pattern here reads a
+ * character twice.
  */
 export function moreWords(text: string): string {
   const words = new Set<string>();

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { PendingCall } from '../../src/dialogue/conversation/conversation.events.js';
 import { ReadModels } from '../read-models.js';
 
-/** An answer that is being written, or is about to be. */
+/** An answer that is queued or being generated. */
 export type AnswerUnderWay = Readonly<{
   messageId: string;
   conversationId: string;
@@ -12,7 +12,7 @@ export type AnswerUnderWay = Readonly<{
   askedAt: Date;
 }>;
 
-/** A turn that waits for its owner to decide on calls. */
+/** A turn that waits for its owner to approve or deny tool calls. */
 export type ApprovalAwaited = Readonly<{
   messageId: string;
   conversationId: string;
@@ -23,12 +23,12 @@ export type ApprovalAwaited = Readonly<{
   expiresAt: Date;
 }>;
 
-/** What goes on in a user's conversations, listed or not. */
+/** The current activity in a user's conversations, including conversations that are not listed. */
 @Injectable()
 export class ConversationActivityQueries {
   constructor(private readonly readModels: ReadModels) {}
 
-  /** Answers that are not there yet, the newest first. */
+  /** Answers that are queued or being generated, the newest first. */
   async answersUnderWay(ownerId: string, limit: number): Promise<readonly AnswerUnderWay[]> {
     return this.readModels.sql<AnswerUnderWay[]>`
       select ${this.about}, status, asked_at as "askedAt"
@@ -37,7 +37,7 @@ export class ConversationActivityQueries {
       order by asked_at desc, turn_id limit ${limit}`;
   }
 
-  /** What waits for an approval that can still be given, what ends first at the top. */
+  /** Turns that wait for an approval and have not expired, the soonest to expire first. */
   async approvalsAwaited(ownerId: string, now: Date, limit: number): Promise<readonly ApprovalAwaited[]> {
     return this.readModels.sql<ApprovalAwaited[]>`
       select ${this.about}, pending as calls, changed_at as since, waits_until as "expiresAt"

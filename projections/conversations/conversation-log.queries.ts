@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { LogFilter, LogLevel } from '../analytics-filters.js';
 import { ReadModels } from '../read-models.js';
 
-/** An answer that is over, with its question. */
+/** An answer that has ended, with its question. */
 export type LoggedAnswer = Readonly<{
   id: string;
   at: Date;

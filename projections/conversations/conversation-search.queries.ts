@@ -6,13 +6,19 @@ import { type ListedConversation, listedColumns } from './conversations.queries.
 export type FoundConversation = ListedConversation &
   Readonly<{ match_field: 'name' | 'prompt' | 'response'; match_snippet: string }>;
 
-/** How many conversations are read at a time, newest first, as long as the text is a common one, of which the index finds too much. */
+/**
+ * The number of conversations that are read at a time, newest first, while the text is common. For a common text the index
+ * returns too many candidates.
+ */
 export const READ_AT_ONCE = 40;
-/** In so many of them a common text is found. */
+/** A text is common if at least this many of the conversations read at a time contain it. */
 const COMMON_MIN = 3;
-/** The text around a match, to either side. */
+/** The length of the text shown on either side of a match. */
 const SNIPPET_CHARACTERS = 60;
-/** What the index goes by: three letters, or fewer at the beginning or the end of a word. A text without any is found by reading. */
+/**
+ * A trigram that the index can use: three letters or digits, or fewer at the beginning or the end of a word. A text without one
+ * is searched for by reading all conversations.
+ */
 const TRIGRAM = /[\p{L}\p{N}]{3}|[^\p{L}\p{N}][\p{L}\p{N}]|[\p{L}\p{N}]{2}[^\p{L}\p{N}]/u;
 
 type Match = ListedConversation & Readonly<{ match_field: FoundConversation['match_field']; matched: string }>;
@@ -24,7 +30,7 @@ type Searched = Readonly<{ ownerId: string; pattern: string; limit: number }>;
 export class ConversationSearchQueries {
   constructor(private readonly readModels: ReadModels) {}
 
-  /** Listed conversations whose name, question or answer has the text in it, whatever its case; one match each, newest first. */
+  /** Listed conversations whose name, questions or answers contain the text in any case, newest first, with one match each. */
   async search(ownerId: string, text: string, limit: number): Promise<readonly FoundConversation[]> {
     const searched = { ownerId, pattern: `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`, limit };
     const matches = TRIGRAM.test(text) ? await this.byIndex(searched) : await this.matching(searched, this.ofOwner(ownerId));
@@ -50,7 +56,7 @@ export class ConversationSearchQueries {
     return [...found, ...(await this.matching(toCome(), indexed))];
   }
 
-  /** The last of so many conversations as are read at a time; undefined when there are no more than these. */
+  /** The last of the next `READ_AT_ONCE` conversations. Undefined if fewer are left. */
   private async lastOf(conversations: Fragment): Promise<Place | undefined> {
     const [last] = await this.readModels.sql<Place[]>`
       select started_at as "startedAt", conversation_id as id from (${conversations}) conversation
@@ -64,7 +70,7 @@ export class ConversationSearchQueries {
       ${after ? sql`and (started_at, conversation_id) < (${after.startedAt}, ${after.id})` : sql``}`;
   }
 
-  /** Those of some conversations that match, with the first match of each: the name, else a question, else an answer. */
+  /** The conversations among these that match, each with its first match: the name, else a question, else an answer. */
   private async matching({ pattern, limit }: Searched, conversations: Fragment): Promise<readonly Match[]> {
     const { sql } = this.readModels;
     const inName = sql`lower(name) like lower(${pattern})`;
@@ -86,7 +92,7 @@ export class ConversationSearchQueries {
   }
 }
 
-/** Conversations with the text in them, whosever they are. What runs is not in the index, and is little. */
+/** Conversations of all owners that contain the text. Unfinished turns are not in the index, but they are few. */
 const candidates = (sql: Sql, { ownerId, pattern }: Searched): Fragment => {
   const hasText = sql`(lower(question) like lower(${pattern}) or lower(response) like lower(${pattern}))`;
   return sql`

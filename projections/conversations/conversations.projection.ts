@@ -24,7 +24,7 @@ import {
 import { asJsonb, asText } from '../text.js';
 import { MARK, NEWEST_SHARE } from './derived-columns.js';
 
-/** What conversations say: their names and owners, and each turn with its answer as far as it is stated. */
+/** The conversations: their names, owners and links, and each turn with as much of its answer as events state. */
 export const conversations = defineProjection<ConversationEvent>({
   name: 'conversations',
   categories: ['conversation'],
@@ -51,7 +51,7 @@ export const conversations = defineProjection<ConversationEvent>({
       marked(data.conversationId, changeIn('conversation', { conversation_id: data.conversationId }, { opened: revision })),
 
     ConversationDeleted: gone,
-    // Of what was cut off a rebuild may have read a part.
+    // A rebuild may have read only a part of a conversation whose earlier events are purged.
     ConversationPurged: gone,
 
     ConversationShared: ({ data }, sql) => [
@@ -171,10 +171,10 @@ function gone({ data: { conversationId } }: Recorded<ConversationDeleted | Conve
   return [...GONE.map((rows) => inSet(rows, key)), removeFrom('conversation', key)];
 }
 
-/** Nothing comes of a conversation that is gone. Many go at once when their owner deletes them all. */
+/** Removes the rows of deleted conversations. As a set, because an owner can delete all conversations at once. */
 const GONE = ['turn', 'work', 'share'].map((table) => allWith('conversation_id', table));
 
-/** What the sidebar says of the conversation may be another thing then. */
+/** A change after which the sidebar mark of the conversation is derived again. */
 const marked = (conversationId: string, change: RowChange | Statement): readonly Change[] => [
   change,
   derive(MARK, conversationId),
@@ -183,7 +183,7 @@ const marked = (conversationId: string, change: RowChange | Statement): readonly
 const attachedTo = ({ attachments = [] }: TurnSettings) =>
   attachments.map((file) => ({ ...file, filename: asText(file.filename) }));
 
-/** The json columns are json, not jsonb: keys keep their order. What no column of Postgres can hold is shown replaced all the same. */
+/** The columns have the type json, not jsonb, so keys keep their order. Characters that Postgres cannot store are replaced. */
 const said = ({ answer, thought, sources, toolCalls, structured }: AnswerParts) => ({
   response: asText(answer),
   thought: asText(thought),

@@ -22,13 +22,13 @@ export type ListedConversation = Readonly<{
   /** The newest link that has not ended. */
   shareId: string | null;
   date: Date;
-  /** Something has come that the owner has not opened yet. */
+  /** Whether the conversation has content that the owner has not opened yet. */
   unread: boolean;
-  /** The most urgent of what there is to say. */
+  /** The most urgent mark that applies. */
   mark: Mark | null;
 }>;
 
-/** Where a page of the listing begins: after the conversation that began then. */
+/** The place where a page of the listing begins: after the conversation that started at this time. */
 export type ListingCursor = Readonly<{ before: Date; beforeId: string | undefined }>;
 
 type TurnRow = Readonly<{
@@ -81,7 +81,7 @@ export class ConversationQueries {
     return rows.map(({ id }) => id);
   }
 
-  /** A user's listed conversations that wait for an approval or failed at last, unseen; newest first. */
+  /** A user's listed conversations that wait for an approval or have an unseen failure, newest first. */
   async needingAttention(ownerId: string, limit: number): Promise<readonly ListedConversation[]> {
     const { sql } = this.readModels;
     return sql<ListedConversation[]>`
@@ -90,14 +90,14 @@ export class ConversationQueries {
       order by started_at desc, conversation_id desc limit ${limit}`;
   }
 
-  /** Whether it has begun, and was not deleted. */
+  /** Whether the conversation exists: it has started and is not deleted. */
   async isThere(conversationId: string): Promise<boolean> {
     const { sql } = this.readModels;
     const rows = await sql`select 1 from conversations.conversation where conversation_id = ${conversationId}`;
     return rows.length > 0;
   }
 
-  /** How a conversation that is there began; undefined when it is not. */
+  /** The owner, agent and agent key that a conversation started with. Undefined if it does not exist. */
   async beginningOf(conversationId: string): Promise<Beginning | undefined> {
     const { sql } = this.readModels;
     const [row] = await sql<Beginning[]>`
@@ -106,7 +106,7 @@ export class ConversationQueries {
     return row;
   }
 
-  /** A whole conversation of this user, undefined when it is somebody else's or not there. */
+  /** A whole conversation of this user. Undefined if it belongs to another user or does not exist. */
   async whole(ownerId: string, conversationId: string) {
     const rows = await this.readModels.sql<(WholeRow & (TurnRow | { turn_id: null }))[]>`
       select name, agent_id, shared_usage, share_id, turn.*
@@ -126,7 +126,7 @@ export class ConversationQueries {
     };
   }
 
-  /** The turns of a conversation that have ended and count, in their order: what a link would show now. */
+  /** The turns that a new link to the conversation would show, in order: those that have ended and are not superseded. */
   async endedTurns(conversationId: string): Promise<readonly string[]> {
     const rows = await this.readModels.sql<{ turnId: string }[]>`
       select turn_id as "turnId" from conversations.turn
@@ -134,7 +134,7 @@ export class ConversationQueries {
     return rows.map(({ turnId }) => turnId);
   }
 
-  /** The link with this hash of its token, unless it has ended. */
+  /** The open link whose token has this hash. */
   async shareByHash(tokenHash: string) {
     const [row] = await this.readModels.sql<{ shareId: string; conversationId: string; ownerId: string }[]>`
       select share_id as "shareId", conversation_id as "conversationId", owner_id as "ownerId"
@@ -142,7 +142,7 @@ export class ConversationQueries {
     return row;
   }
 
-  /** The newest link of a conversation whose readers may ask. */
+  /** The newest open link of a conversation that allows its readers to ask questions. */
   async newestAskingShare(conversationId: string, ownerId: string) {
     const [row] = await this.readModels.sql<{ shareId: string; turnIds: readonly string[]; terms: LinkTerms }[]>`
       select share_id as "shareId", turn_ids as "turnIds", terms from conversations.share
@@ -151,7 +151,7 @@ export class ConversationQueries {
     return row;
   }
 
-  /** The link with this hash of its token, where its readers may ask. */
+  /** The open link whose token has this hash, if it allows its readers to ask questions. */
   async askingShareByHash(tokenHash: string) {
     const [row] = await this.readModels.sql<{ linkId: string; ownerId: string; terms: LinkTerms }[]>`
       select share_id as "linkId", owner_id as "ownerId", terms from conversations.share
@@ -159,12 +159,12 @@ export class ConversationQueries {
     return row;
   }
 
-  /** Whether a link has not ended. */
+  /** Whether a link is open. */
   async isShareOpen(shareId: string): Promise<boolean> {
     return (await this.readModels.sql`select 1 from conversations.share where share_id = ${shareId}`).length > 0;
   }
 
-  /** What a link shows: its turns as they ended, whatever became of the conversation since. */
+  /** The content of a link: its turns as they ended, also if they were superseded later. */
   async shared(tokenHash: string) {
     const { sql } = this.readModels;
     const [share] = await sql<{ title: string; turnIds: readonly string[]; mayAsk: boolean; sharedAt: Date }[]>`
@@ -175,7 +175,7 @@ export class ConversationQueries {
     return { mayAsk: share.mayAsk, record: { title: share.title, timestamp: share.sharedAt, queries: turns.map(sharedRecord) } };
   }
 
-  /** Which turns of which conversation a link shows, and since when. */
+  /** The conversation and the turns that a link shows, and when it was created. */
   async shownBy(tokenHash: string) {
     const [row] = await this.readModels.sql<{ conversationId: string; turnIds: readonly string[]; sharedAt: Date }[]>`
       select conversation_id as "conversationId", turn_ids as "turnIds", shared_at as "sharedAt"
@@ -183,14 +183,14 @@ export class ConversationQueries {
     return row;
   }
 
-  /** The conversation of a message, and whether the message's journal, which is gone, was ever complete. */
+  /** The conversation of a message without a journal. `expired`: the journal was complete and has since been deleted. */
   async conversationOf(messageId: string) {
     const [row] = await this.readModels.sql<{ conversationId: string; expired: boolean }[]>`
       select conversation_id as "conversationId", sealed as expired from conversations.turn where turn_id = ${messageId}`;
     return row;
   }
 
-  /** A turn of a conversation, also one that counts no more. */
+  /** A turn of a conversation, also if it is superseded. */
   async turnById(conversationId: string, turnId: string): Promise<EarlierTurn | undefined> {
     const { sql } = this.readModels;
     const [row] = await sql<EarlierTurn[]>`
@@ -198,7 +198,7 @@ export class ConversationQueries {
     return row;
   }
 
-  /** The turn of a conversation that counts at a place. */
+  /** The turn of a conversation at an index that is not superseded. */
   async turnAt(conversationId: string, index: number): Promise<EarlierTurn | undefined> {
     const { sql } = this.readModels;
     const [row] = await sql<EarlierTurn[]>`
@@ -207,7 +207,7 @@ export class ConversationQueries {
     return row;
   }
 
-  /** The state of a message as the polling route shows it, from the conversation alone. */
+  /** The state of a message as the polling route shows it, read without the journal. */
   async messageTail(messageId: string) {
     const [row] = await this.readModels.sql<TurnRow[]>`select * from conversations.turn where turn_id = ${messageId}`;
     return (
@@ -230,11 +230,11 @@ export class ConversationQueries {
   }
 }
 
-/** What is listed of a conversation. */
+/** The columns of a listed conversation. */
 export const listedColumns = (sql: Sql) => sql`
   conversation_id as id, name, agent_id, shared_usage as is_shared_usage, share_id as "shareId", started_at as date, unread, mark`;
 
-/** The words that existing clients know for where a turn stands. A stopped answer is complete: it is what there will be. */
+/** The statuses of turns in the words of existing clients. A stopped answer is complete, because it will not grow any further. */
 const STATUS = {
   asked: 'pending',
   running: 'streaming',
@@ -244,7 +244,7 @@ const STATUS = {
   failed: 'failed',
 } as const;
 
-/** The calls that somebody has to decide on come with the others, as long as they wait. */
+/** The tool calls of a turn. While it is paused, they include the calls that wait for a decision. */
 const toolCallsOf = ({ status, tool_calls, pending }: TurnRow): TurnRow['tool_calls'] =>
   status === 'paused'
     ? withToolCalls(
@@ -281,7 +281,7 @@ const queryRecord = (row: TurnRow) => ({
   ...(row.feedback === null ? {} : { feedback: row.feedback, feedback_timestamp: row.feedback_at }),
 });
 
-/** A turn as strangers see it: without what is its owner's alone. */
+/** A turn as readers of a link see it, without the fields that only its owner may see. */
 const sharedRecord = (row: TurnRow) => ({
   prompt: row.question,
   response: row.response,

@@ -1,6 +1,9 @@
 import type { Derivation } from '../projection.js';
 
-/** What the sidebar says of a conversation: the mark of `conversation-mark.policy.ts`, which a spec compares, and whether anything is new. */
+/**
+ * The sidebar mark of a conversation and whether it has unread content. The rules are those of `conversation-mark.policy.ts`; a
+ * spec compares the two.
+ */
 export const MARK: Derivation = {
   key: 'conversation_id',
   statement: ({ sql, rows, table }) => {
@@ -32,7 +35,7 @@ export const MARK: Derivation = {
   },
 };
 
-/** Its newest link that has not ended. */
+/** The newest open link of a conversation. */
 export const NEWEST_SHARE: Derivation = {
   key: 'conversation_id',
   statement: ({ sql, rows, table }) => sql`

@@ -4,7 +4,7 @@ import { ReadModels } from '../read-models.js';
 
 export type FeedbackOfBucket = Readonly<{ bucket: string; positive: number; negative: number }>;
 
-/** How many questions were asked, and how their answers were rated. Deleted conversations and turns that no longer count are not among them. */
+/** The numbers of questions and of ratings of answers, without deleted conversations and superseded turns. */
 @Injectable()
 export class MessageAnalyticsQueries {
   constructor(private readonly readModels: ReadModels) {}
@@ -16,7 +16,7 @@ export class MessageAnalyticsQueries {
       group by 1 order by 1`;
   }
 
-  /** By the time at which they were rated. */
+  /** The ratings by bucket. A rating counts at the time at which it was given. */
   async feedback(scope: AnalyticsScope, { since, until, format }: AnalyticsWindow): Promise<readonly FeedbackOfBucket[]> {
     return this.readModels.sql<FeedbackOfBucket[]>`
       select to_char(feedback_at at time zone 'UTC', ${format}) as bucket,

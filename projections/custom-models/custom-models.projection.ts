@@ -6,7 +6,7 @@ import type { CustomModelDefinition, CustomModelEvent } from '../../src/resource
 import { changeIn, defineProjection, insertInto, removeFrom, type Statement } from '../projection.js';
 import { asJsonb, asText } from '../text.js';
 
-/** Every living custom model as it is defined now. */
+/** The current definition of every custom model that is not deleted. */
 export const customModels = defineProjection<CustomModelEvent | AgentEvent>({
   name: 'custom-models',
   categories: ['customModel', 'agent'],

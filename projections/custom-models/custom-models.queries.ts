@@ -3,7 +3,7 @@ import type { Row } from 'postgres';
 import type { CustomModelDefinition } from '../../src/resources/models/custom/custom-model.events.js';
 import { ReadModels } from '../read-models.js';
 
-/** A custom model as it is defined now. */
+/** The current definition of a custom model. */
 export type CustomModelRecord = Readonly<{
   id: string;
   ownerId: string;
@@ -21,7 +21,7 @@ export class CustomModelQueries {
     return rows.map(asRecord)[0];
   }
 
-  /** A user's own models, oldest first, without those of imports that are under way. */
+  /** A user's own models, oldest first, without those of unfinished imports. */
   async ownedBy(ownerId: string): Promise<readonly CustomModelRecord[]> {
     const rows = await this.sql`
       select * from custom_models.custom_model where owner_id = ${ownerId} and import_id is null order by created_at, model_id`;

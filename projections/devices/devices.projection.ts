@@ -5,7 +5,7 @@ import type { InvocationEvent } from '../../src/resources/devices/invocations/de
 import { changeIn, defineProjection, insertInto } from '../projection.js';
 import { asText } from '../text.js';
 
-/** The devices that users have paired, and what was run on each. */
+/** The devices that users have paired and the invocations of each. */
 export const devices = defineProjection<DeviceEvent | InvocationEvent>({
   name: 'devices',
   categories: ['device', 'deviceInvocation'],

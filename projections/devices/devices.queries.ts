@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
 import { ReadModels } from '../read-models.js';
 
-/** What was run on a device, or was to be, as its owner accounts for it. */
+/** An invocation that ran or was requested on a device, for its owner's audit. */
 export type InvocationRecord = Readonly<{
   invocationId: string;
   deviceId: string;
@@ -34,7 +34,7 @@ export type InvocationRecord = Readonly<{
 export class DeviceQueries {
   constructor(private readonly readModels: ReadModels) {}
 
-  /** The devices that a user has paired, also those that were revoked, oldest first. */
+  /** The ids of the devices that a user has paired, including revoked ones, oldest first. */
   async ownedBy(ownerId: string): Promise<readonly string[]> {
     const rows = await this.sql`
       select device_id from devices.device where owner_id = ${ownerId} order by paired_at, device_id`;
@@ -46,7 +46,7 @@ export class DeviceQueries {
     return rows.length > 0;
   }
 
-  /** The commands that wait for a device, oldest first. */
+  /** The ids of the invocations that wait for a device, oldest first. */
   async waitingFor(deviceId: string, now: Date, max: number): Promise<readonly string[]> {
     const rows = await this.sql`
       select invocation_id from devices.invocation where device_id = ${deviceId} and is_waiting and deadline > ${now}
@@ -54,20 +54,20 @@ export class DeviceQueries {
     return rows.map((row) => row['invocation_id'] as string);
   }
 
-  /** Invocations that nobody has ended and that are past their deadline, the oldest first. */
+  /** The ids of open invocations past their deadline, the earliest deadline first. */
   async overdue(now: Date, max: number): Promise<readonly string[]> {
     const rows = await this.sql`
       select invocation_id from devices.invocation where is_open and deadline <= ${now} order by deadline limit ${max}`;
     return rows.map((row) => row['invocation_id'] as string);
   }
 
-  /** Those of a device that are under way. */
+  /** The ids of a device's open invocations. */
   async openOf(deviceId: string): Promise<readonly string[]> {
     const rows = await this.sql`select invocation_id from devices.invocation where device_id = ${deviceId} and is_open`;
     return rows.map((row) => row['invocation_id'] as string);
   }
 
-  /** What was run on a device, the newest first. */
+  /** The invocations of a device, the newest first. */
   async auditOf(deviceId: string, max: number): Promise<readonly InvocationRecord[]> {
     const rows = await this.sql`
       select * from devices.invocation where device_id = ${deviceId} order by issued_at desc, invocation_id limit ${max}`;

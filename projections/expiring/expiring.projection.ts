@@ -33,7 +33,7 @@ type Noted =
   | ScheduleEvent
   | ScheduledRunEvent;
 
-/** What is kept for a time only, and since when that time runs. */
+/** The data that retention deletes after a period, and the time from which the period counts. */
 export const expiring = defineProjection<Noted>({
   name: 'expiring',
   version: 2,
@@ -69,7 +69,7 @@ export const expiring = defineProjection<Noted>({
     RunFinished: runOver,
     RunRefused: runOver,
     RunFailed: runOver,
-    // The event that ended the run may be gone from the log. Nothing of the run is kept, so what its research found is due at once.
+    // The event that ended the run may already be deleted from the log. The run is purged, so its research is due at once.
     RunPurged: ({ data }) => [
       removeFrom('webhook_run', { run_id: data.runId }),
       changeIn('research', { turn_id: data.runId }, { since: new Date(0) }),
@@ -82,7 +82,7 @@ export const expiring = defineProjection<Noted>({
     ScheduleDeleted: ({ data }, sql) =>
       sql`update scheduled_output set schedule_id = null where schedule_id = ${data.scheduleId}`,
 
-    // Paused again in the same state, a turn has the same to go on from.
+    // A turn that pauses again in the same state has the same continuation.
     TurnPaused: ({ data: { turnId, continuation } }, sql) =>
       'blob' in continuation && continuation.isOwn
         ? sql`insert into continuation (sha256, turn_id) values (${continuation.blob.sha256}, ${turnId}) on conflict do nothing`
@@ -114,7 +114,7 @@ export const expiring = defineProjection<Noted>({
   },
 });
 
-/** What its pauses left. */
+/** The continuations that the pauses of sealed turns left. */
 const SEALED_TURNS: SetStatement = {
   columns: { turn_id: 'text', at: 'timestamptz' },
   tables: ['continuation'],

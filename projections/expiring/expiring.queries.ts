@@ -1,22 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { ReadModels } from '../read-models.js';
 
-/** The run of a delivery that is over, and where in the log that delivery is. */
+/** A webhook run that has ended, and the place of its delivery in the log. */
 export type OldWebhookRun = Readonly<{ id: string; since: Date; stream: string; revision: number }>;
-/** A scheduled run that said something, a turn with a journal, or a sign-in, by its id. */
+/** An item that retention may delete, such as the output of a scheduled run, a journal or a sign-in. */
 export type OldOutput = Readonly<{ id: string; since: Date }>;
 
-/** What a turn that is over would have gone on from, named by its content. */
+/** The continuation of a sealed turn. `id`: the SHA-256 of its content. */
 export type OldContinuation = Readonly<{ id: string; since: Date; turnId: string }>;
 
-/** So many of the newest runs of each schedule are kept, however old they are. */
+/** The number of newest runs of each schedule whose output is kept at any age. */
 export const NEWEST_RUNS_KEPT = 50;
 
 @Injectable()
 export class ExpiringQueries {
   constructor(private readonly readModels: ReadModels) {}
 
-  /** Runs of webhooks that were over before a time, those of longest ago first, after the last of the page before. */
+  /** Webhook runs that ended before a time, the oldest first. `after`: the last item of the previous page. */
   async webhookRuns(before: Date, limit: number, after?: OldWebhookRun): Promise<readonly OldWebhookRun[]> {
     const { since, id } = after ?? FIRST;
     return this.readModels.sql<OldWebhookRun[]>`
@@ -26,8 +26,8 @@ export class ExpiringQueries {
   }
 
   /**
-   * Scheduled runs that said something before a time and are not among the newest of their schedule. Which is the last of these is
-   * looked up once for each schedule, and not for each of its old runs: those that are kept come up with every page.
+   * Scheduled runs whose output is from before a time and that are not among the newest of their schedule. The query finds the
+   * oldest run to keep once for each schedule, not once for each old run, because every page reads past the kept runs again.
    */
   async scheduledOutputs(before: Date, limit: number, after?: OldOutput): Promise<readonly OldOutput[]> {
     const { since, id } = after ?? FIRST;
@@ -47,7 +47,7 @@ export class ExpiringQueries {
       order by since, id limit ${limit}`;
   }
 
-  /** Journals that were complete before a time, by the ids of their turns. */
+  /** Journals that were sealed before a time, by the ids of their turns. */
   async journals(before: Date, limit: number, after?: OldOutput): Promise<readonly OldOutput[]> {
     const { since, id } = after ?? FIRST;
     return this.readModels.sql<OldOutput[]>`
@@ -55,7 +55,9 @@ export class ExpiringQueries {
       where since < ${before} and (since, turn_id) > (${since}, ${id}) order by since, turn_id limit ${limit}`;
   }
 
-  /** Researches that were over before a time, or begun where their end was not told, by the ids of their turns or runs. */
+  /**
+   * Researches that ended before a time, by the ids of their turns or runs. One without a recorded end counts from its beginning.
+   */
   async researches(before: Date, limit: number, after?: OldOutput): Promise<readonly OldOutput[]> {
     const { since, id } = after ?? FIRST;
     return this.readModels.sql<OldOutput[]>`
@@ -71,14 +73,14 @@ export class ExpiringQueries {
       where since < ${before} and (since, response_id) > (${since}, ${id}) order by since, response_id limit ${limit}`;
   }
 
-  /** The responses that are made from the journals of turns, by their ids. */
+  /** The ids of the responses that are read from the journals of these turns. */
   async responsesOf(turnIds: readonly string[]): Promise<readonly string[]> {
     const rows = await this.readModels.sql<{ id: string }[]>`
       select response_id as id from expiring.response where left(response_id, 36) = any(${[...turnIds]}) order by id`;
     return rows.map(({ id }) => id);
   }
 
-  /** Conversations that were deleted and whose texts are still there, by their ids. */
+  /** Conversations that are deleted but not purged yet. */
   async deletedConversations(limit: number, after?: OldOutput): Promise<readonly OldOutput[]> {
     const { since, id } = after ?? FIRST;
     return this.readModels.sql<OldOutput[]>`
@@ -86,7 +88,7 @@ export class ExpiringQueries {
       where (since, conversation_id) > (${since}, ${id}) order by since, conversation_id limit ${limit}`;
   }
 
-  /** Sign-ins at tool servers that were to be over before a time and are not. */
+  /** Unfinished sign-ins at tool servers that expired before a time. */
   async signIns(before: Date, limit: number, after?: OldOutput): Promise<readonly OldOutput[]> {
     const { since, id } = after ?? FIRST;
     return this.readModels.sql<OldOutput[]>`
@@ -94,7 +96,7 @@ export class ExpiringQueries {
       where since < ${before} and (since, handshake_id) > (${since}, ${id}) order by since, handshake_id limit ${limit}`;
   }
 
-  /** What paused turns were to go on from that were over before a time. */
+  /** The continuations of turns that were sealed before a time. */
   async continuations(before: Date, limit: number, after?: OldContinuation): Promise<readonly OldContinuation[]> {
     const { since, id } = after ?? FIRST;
     return this.readModels.sql<OldContinuation[]>`

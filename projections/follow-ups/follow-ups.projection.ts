@@ -23,10 +23,10 @@ import {
 } from '../projection.js';
 import { asText } from '../text.js';
 
-/** How many characters of a follow-up's text are shown. */
+/** The number of characters that are stored of a follow-up's text. */
 export const TEXT_HEAD_CHARACTERS = 300;
 
-/** Follow-ups of conversations and their outcomes, and which conversations are busy. */
+/** The follow-ups of conversations with their outcomes, and the conversations that have an open turn. */
 export const followUps = defineProjection<FollowUpsEvent | ExpiredFollowUpsEvent | ConversationEvent>({
   name: 'follow-ups',
   categories: ['followUps', 'expiredFollowUps', 'conversation'],

@@ -1,17 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { ReadModels } from '../read-models.js';
 
-/** `claimed`: it is told as soon as its conversation is free. */
+/** `claimed`: the follow-up is delivered as soon as its conversation is free. */
 export type FollowUpState = 'pending' | 'claimed' | 'delivered' | 'merged' | 'suppressed' | 'superseded' | 'failed';
 
-/** A conversation with follow-ups of which nothing more is to become, and since when that is so of the oldest. */
+/** A conversation with settled follow-ups. `since`: when the oldest of them was settled. */
 export type OldFollowUpsOfConversation = Readonly<{ id: string; since: Date }>;
 
 @Injectable()
 export class FollowUpQueries {
   constructor(private readonly readModels: ReadModels) {}
 
-  /** Conversations without an open turn and with a follow-up from before a time, the longest waiting first. */
+  /**
+   * Conversations without an open turn and with an open follow-up that was requested before a time, the longest waiting first.
+   */
   async due(requestedBefore: Date, limit: number): Promise<readonly string[]> {
     const rows = await this.readModels.sql<{ conversation_id: string }[]>`
       select conversation_id from follow_ups.follow_up
@@ -22,7 +24,9 @@ export class FollowUpQueries {
     return rows.map(({ conversation_id: id }) => id);
   }
 
-  /** Conversations with a follow-up that was settled before a time, those of longest ago first, after the last of the page before. */
+  /**
+   * Conversations with a follow-up that was settled before a time, the oldest first. `after`: the last item of the previous page.
+   */
   async settledBefore(
     before: Date,
     limit: number,

@@ -3,7 +3,7 @@ import type { FollowUpSource } from '../../src/background/follow-ups/follow-ups.
 import { ReadModels } from '../read-models.js';
 import type { FollowUpState } from './follow-ups.queries.js';
 
-/** A time that a monitor had its conversation go on, or was to. */
+/** A settled follow-up that a monitor requested. */
 export type MonitorFollowUp = Readonly<{
   followUpId: string;
   monitorId: string;
@@ -25,7 +25,7 @@ const OF_MONITORS: readonly FollowUpSource[] = ['monitor', 'monitor_paused', 'mo
 export class MonitorFollowUpQueries {
   constructor(private readonly readModels: ReadModels) {}
 
-  /** Follow-ups that are over, asked for since a time, the newest first. */
+  /** Settled follow-ups that were requested since a time, the newest first. */
   async past(ownerId: string, { since, states, text }: MonitorFollowUps, limit: number): Promise<readonly MonitorFollowUp[]> {
     return this.readModels.sql<MonitorFollowUp[]>`
       select follow_up_id as "followUpId", ref_id as "monitorId", conversation_id as "conversationId", turn_id as "messageId",
@@ -36,7 +36,7 @@ export class MonitorFollowUpQueries {
       order by requested_at desc, follow_up_id limit ${limit}`;
   }
 
-  /** How many were asked for since a time and told, or failed. */
+  /** The number of follow-ups that were requested since a time and delivered, merged or failed, and how many of them failed. */
   async counts(ownerId: string, since: Date): Promise<Readonly<{ runs: number; failed: number }>> {
     const [counts] = await this.readModels.sql<{ runs: number; failed: number }[]>`
       select count(*)::integer as runs, count(*) filter (where state = 'failed')::integer as failed from follow_ups.follow_up

@@ -3,7 +3,7 @@ import type { GuardrailRecordEvent } from '../../src/resources/guardrails/guardr
 import { defineProjection, type Statement } from '../projection.js';
 import { asText } from '../text.js';
 
-/** What guardrails found in the texts of turns, runs and deliveries. */
+/** The findings of guardrails in the texts of turns, runs and deliveries. */
 export const guardrailEvents = defineProjection<GuardrailRecordEvent>({
   name: 'guardrail-events',
   categories: ['guardrail'],

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
 import { ReadModels } from '../read-models.js';
 
-/** What one control found in the texts of a turn, run or delivery. */
+/** The finding of one check in the texts of a turn, run or delivery. */
 export type GuardrailEventRecord = Readonly<{
   id: string;
   agentId: string | null;
@@ -28,17 +28,17 @@ export type GuardrailCount = Readonly<{
   total: number;
 }>;
 
-/** Whose decisions: all of an owner, or those about one agent. */
+/** The subject of the findings: all of an owner, or those about one of the owner's agents. */
 export type GuardrailEventFilter = Readonly<{ ownerId: string; agentId?: string }>;
 
-/** A record of which nothing new has been recorded since. */
+/** A record that has had no new findings since a time. */
 export type OldGuardrailRecord = Readonly<{ id: string; since: Date }>;
 
 @Injectable()
 export class GuardrailEventQueries {
   constructor(private readonly readModels: ReadModels) {}
 
-  /** The newest first. */
+  /** One page of findings, the newest first. */
   async page(filter: GuardrailEventFilter, limit: number, offset: number): Promise<readonly GuardrailEventRecord[]> {
     const rows = await this.readModels.sql`
       select * from guardrail_events.decision where ${this.matches(filter)}
@@ -46,7 +46,7 @@ export class GuardrailEventQueries {
     return rows.map(asRecord);
   }
 
-  /** How often controls found something since a time, the most frequent first. */
+  /** The number of findings since a time by check, stage, action, outcome and category, the most frequent first. */
   async counts(filter: GuardrailEventFilter, since: Date): Promise<readonly GuardrailCount[]> {
     return this.readModels.sql<GuardrailCount[]>`
       select check_name as check, stage, action, outcome, category, count(*)::int as total
@@ -55,7 +55,7 @@ export class GuardrailEventQueries {
       order by total desc, check_name, stage, action, outcome, category`;
   }
 
-  /** The oldest first, after the last of the page before. */
+  /** Records without new findings since a time, the oldest first. `after`: the last item of the previous page. */
   async recordedBefore(before: Date, limit: number, after?: OldGuardrailRecord): Promise<readonly OldGuardrailRecord[]> {
     const { since, id } = after ?? { since: new Date(0), id: '' };
     return this.readModels.sql<OldGuardrailRecord[]>`

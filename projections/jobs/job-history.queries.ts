@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ReadModels } from '../read-models.js';
 
-/** How a job ended; `timeout`: its time was over. */
+/** How a job ended. `timeout`: it reached its deadline. */
 export type JobOutcome = 'completed' | 'failed' | 'timeout' | 'cancelled' | 'lost';
 
 export type PastJob = Readonly<{
@@ -19,19 +19,19 @@ export type PastJobs = Readonly<{ since: Date; outcomes: readonly JobOutcome[]; 
 
 export type JobUnderWay = Omit<PastJob, 'outcome' | 'error' | 'finishedAt'>;
 
-/** What became of a user's jobs. */
+/** The running and past jobs of a user. */
 @Injectable()
 export class JobHistoryQueries {
   constructor(private readonly readModels: ReadModels) {}
 
-  /** Jobs that are under way, the newest first. */
+  /** Running jobs, the newest first. */
   async underWay(ownerId: string, limit: number): Promise<readonly JobUnderWay[]> {
     return this.readModels.sql<JobUnderWay[]>`
       select ${this.about} from jobs.job where owner_id = ${ownerId} and status = 'working'
       order by started_at desc, job_id limit ${limit}`;
   }
 
-  /** Jobs that are over and began since a time, the newest first. */
+  /** Jobs that began since a time and have ended, the newest first. */
   async past(ownerId: string, { since, outcomes, text }: PastJobs, limit: number): Promise<readonly PastJob[]> {
     const { sql } = this.readModels;
     return sql<PastJob[]>`
@@ -41,7 +41,7 @@ export class JobHistoryQueries {
       order by started_at desc, job_id limit ${limit}`;
   }
 
-  /** How many began since a time and ran to an end of their own. */
+  /** The number of jobs that began since a time and ended without being cancelled, and how many of them did not complete. */
   async counts(ownerId: string, since: Date): Promise<Readonly<{ runs: number; failed: number }>> {
     const [counts] = await this.readModels.sql<{ runs: number; failed: number }[]>`
       select count(*)::integer as runs, count(*) filter (where status <> 'completed')::integer as failed from jobs.job

@@ -3,7 +3,7 @@ import type { JobEvent } from '../../src/background/jobs/job.events.js';
 import { changeIn, defineProjection, insertInto, removeFrom } from '../projection.js';
 import { asJsonb, asText } from '../text.js';
 
-/** How the jobs of conversations stand: tool calls that go on while their turns do. */
+/** The state of the jobs of conversations. A job is a tool call that continues while its turn does not wait for it. */
 export const jobs = defineProjection<JobEvent>({
   name: 'jobs',
   categories: ['job'],

@@ -30,7 +30,7 @@ export type JobRecord = Readonly<{
   finishedAt: Date | null;
 }>;
 
-/** A job that is over since a time. */
+/** A job that has ended. `since`: when it ended. */
 export type FinishedJob = Readonly<{ id: string; since: Date }>;
 
 @Injectable()
@@ -49,12 +49,12 @@ export class JobQueries {
     return rows.map(asJob);
   }
 
-  /** Everybody's jobs in a conversation. */
+  /** The jobs of all users in a conversation. */
   async inConversation(conversationId: string): Promise<readonly JobRecord[]> {
     return (await this.sql`select * from jobs.job where conversation_id = ${conversationId}`).map(asJob);
   }
 
-  /** Everybody's jobs that are under way, the oldest first, after the last of the page before. */
+  /** The running jobs of all users, the oldest first. `after`: the last item of the previous page. */
   async working(limit: number, after?: JobRecord): Promise<readonly JobRecord[]> {
     const { startedAt, jobId } = after ?? { startedAt: new Date(0), jobId: '' };
     const rows = await this.sql`
@@ -63,7 +63,7 @@ export class JobQueries {
     return rows.map(asJob);
   }
 
-  /** Jobs whose end was not reported although their conversations continue, in the order of their ends. */
+  /** Ended jobs that continue their conversations and whose end is not reported there yet, in the order of their ends. */
   async unreported(limit: number, after?: JobRecord): Promise<readonly JobRecord[]> {
     const rows = await this.sql`
       select * from jobs.job
@@ -73,7 +73,7 @@ export class JobQueries {
     return rows.map(asJob);
   }
 
-  /** Jobs that ended before a time, the first of them first, after the last of the page before. */
+  /** Jobs that ended before a time, the oldest first. `after`: the last item of the previous page. */
   async finishedBefore(before: Date, limit: number, after?: FinishedJob): Promise<readonly FinishedJob[]> {
     const { since, id } = after ?? { since: new Date(0), id: '' };
     return this.sql<FinishedJob[]>`

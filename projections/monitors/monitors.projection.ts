@@ -3,7 +3,7 @@ import type { MonitorEvent } from '../../src/triggers/monitors/monitor/monitor.e
 import { changeIn, type Columns, defineProjection, insertInto } from '../projection.js';
 import { asJsonb, asText } from '../text.js';
 
-/** Every monitor as it stands, and when somebody next has to look after it. */
+/** The current state of every monitor, and when a worker next has to process it. */
 export const monitors = defineProjection<MonitorEvent>({
   name: 'monitors',
   categories: ['monitor'],
@@ -44,7 +44,7 @@ export const monitors = defineProjection<MonitorEvent>({
     MonitorFollowUpRequested: ({ data }) =>
       monitor(data, { follow_up_count: data.followUp, last_follow_up_at: data.requestedAt }),
 
-    // It still ends at its end.
+    // A paused monitor still expires at its end.
     MonitorPaused: ({ data: { monitorId, reason } }, sql) => sql`
       update monitor set status = 'paused', paused_reason = ${reason === null ? null : asText(reason)}, due_at = expires_at
       where monitor_id = ${monitorId}`,

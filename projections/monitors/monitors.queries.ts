@@ -12,7 +12,7 @@ export type MonitorRecord = Readonly<{
   definition: MonitorDefinition;
   createdAt: Date;
   expiresAt: Date;
-  /** Null while nothing is checked. */
+  /** Null while the monitor is not active. */
   nextCheckAt: Date | null;
   lastCheckedAt: Date | null;
   lastChangedAt: Date | null;
@@ -23,10 +23,10 @@ export type MonitorRecord = Readonly<{
   pausedReason: string | null;
 }>;
 
-/** `active`; `live`: paused ones as well; `all`: also those that are over. */
+/** `live`: active and paused monitors. `all`: also monitors that have ended. */
 export type MonitorSelection = 'active' | 'live' | 'all';
 
-/** A monitor that somebody has to look after. */
+/** A monitor that a worker has to process: to check it, to end it, or to recover its check. */
 export type DueMonitor = Readonly<{ monitorId: string; dueAt: Date }>;
 
 @Injectable()
@@ -51,21 +51,21 @@ export class MonitorQueries {
     return rows.map(asMonitor);
   }
 
-  /** A user's monitors that check something, the soonest check first. */
+  /** A user's active monitors, the soonest check first. */
   async activeOf(ownerId: string): Promise<readonly MonitorRecord[]> {
     const rows = await this.sql`
       select * from monitors.monitor where owner_id = ${ownerId} and status = 'active' order by next_check_at, monitor_id`;
     return rows.map(asMonitor);
   }
 
-  /** Those of a user that are not over, by their ids. */
+  /** The ids of a user's active and paused monitors. */
   async liveOf(ownerId: string): Promise<readonly string[]> {
     const rows = await this.sql`
       select monitor_id from monitors.monitor where owner_id = ${ownerId} and status in ('active', 'paused')`;
     return rows.map((row) => row['monitor_id'] as string);
   }
 
-  /** Those of a user that were made since a time and are over, by their ids. */
+  /** The ids of a user's monitors that were created since a time and have ended. */
   async overOf(ownerId: string, createdSince: Date): Promise<readonly string[]> {
     const rows = await this.sql`
       select monitor_id from monitors.monitor
@@ -73,14 +73,14 @@ export class MonitorQueries {
     return rows.map((row) => row['monitor_id'] as string);
   }
 
-  /** Those of a conversation that are not over, by their ids. */
+  /** The ids of a conversation's active and paused monitors. */
   async liveOfConversation(conversationId: string): Promise<readonly string[]> {
     const rows = await this.sql`
       select monitor_id from monitors.monitor where conversation_id = ${conversationId} and status in ('active', 'paused')`;
     return rows.map((row) => row['monitor_id'] as string);
   }
 
-  /** Those that somebody has to look after, those that wait longest first, after the last of the page before. */
+  /** The monitors that are due, the longest waiting first. `after`: the last item of the previous page. */
   async due(now: Date, limit: number, after?: DueMonitor): Promise<readonly DueMonitor[]> {
     const { dueAt, monitorId } = after ?? { dueAt: new Date(0), monitorId: '' };
     const rows = await this.sql`

@@ -6,7 +6,7 @@ import type { PromptEvent } from '../../src/resources/prompts/prompt.events.js';
 import { defineProjection, type Statement } from '../projection.js';
 import { asText } from '../text.js';
 
-/** Every prompt there is, as it reads now. */
+/** The current text of every prompt that is not deleted. */
 export const prompts = defineProjection<PromptEvent | AgentEvent>({
   name: 'prompts',
   categories: ['prompt', 'agent'],

@@ -22,7 +22,7 @@ export class PromptQueries {
     });
   }
 
-  /** Those of these prompts that there are, oldest first. */
+  /** The prompts with these ids that exist, oldest first. */
   async among(ids: readonly string[]): Promise<readonly PromptRecord[]> {
     if (ids.length === 0) return [];
     const rows = await this.readModels.sql`
@@ -30,7 +30,7 @@ export class PromptQueries {
     return rows.map(asRecord);
   }
 
-  /** A user's own prompts, oldest first, without those of imports that are under way. */
+  /** A user's own prompts, oldest first, without those of unfinished imports. */
   async ownedBy(userId: string): Promise<readonly PromptRecord[]> {
     const rows = await this.readModels
       .sql`select * from prompts.prompt where owner_id = ${userId} and import_id is null order by created_at, prompt_id`;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { LogFilter, LogLevel } from '../analytics-filters.js';
 import { ReadModels } from '../read-models.js';
 
-/** A run of a webhook that is over. */
+/** A webhook run that has ended. */
 export type LoggedRun = Readonly<{
   id: string;
   at: Date;
@@ -18,7 +18,7 @@ export type LoggedRun = Readonly<{
 export class RunLogQueries {
   constructor(private readonly readModels: ReadModels) {}
 
-  /** The newest runs that deliveries to a user's webhooks set off. */
+  /** The newest runs that deliveries to a user's webhooks started. */
   async newest({ ownerId, agentId, level, search }: LogFilter, limit: number): Promise<readonly LoggedRun[]> {
     const { sql } = this.readModels;
     const levelOf = sql`case when status <> 'success' then 'error' when error is not null then 'warning' else 'info' end`;

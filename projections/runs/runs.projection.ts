@@ -4,7 +4,7 @@ import type { RunEvent } from '../../src/background/runs/run.events.js';
 import { changeIn, type Columns, defineProjection, insertInto, removeFrom } from '../projection.js';
 import { asText } from '../text.js';
 
-/** How runs of webhooks stand, and what they came to. */
+/** The state and the result of webhook runs. */
 export const runs = defineProjection<RunEvent>({
   name: 'runs',
   categories: ['run'],

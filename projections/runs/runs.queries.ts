@@ -3,7 +3,7 @@ import { ReadModels } from '../read-models.js';
 
 export type WebhookRunStatus = 'queued' | 'running' | 'success' | 'failed' | 'timeout' | 'refused';
 
-/** A run that a delivery set off. */
+/** A run that a webhook delivery started. */
 export type WebhookRunRecord = Readonly<{
   id: string;
   agentId: string | null;
@@ -15,7 +15,7 @@ export type WebhookRunRecord = Readonly<{
   finishedAt: Date | null;
 }>;
 
-/** Which runs that are over: queued since a time, of one of these statuses, of one of these agents if they are named. */
+/** The ended runs to return: queued since a time, with one of these statuses and, if given, of one of these agents. */
 export type FinishedRuns = Readonly<{
   since: Date;
   statuses: readonly WebhookRunStatus[];
@@ -28,14 +28,14 @@ export type RunCounts = Readonly<{ runs: number; failed: number }>;
 export class RunQueries {
   constructor(private readonly readModels: ReadModels) {}
 
-  /** A user's runs that are not over, the newest first. */
+  /** A user's unfinished runs, the newest first. */
   async underWay(ownerId: string, limit: number): Promise<readonly WebhookRunRecord[]> {
     return this.readModels.sql<WebhookRunRecord[]>`
       select ${this.columns} from runs.run where owner_id = ${ownerId} and finished_at is null
       order by queued_at desc, run_id limit ${limit}`;
   }
 
-  /** A user's runs that are over, the newest first. */
+  /** A user's ended runs, the newest first. */
   async finished(
     ownerId: string,
     { since, statuses, agentIds }: FinishedRuns,
@@ -49,7 +49,10 @@ export class RunQueries {
       order by queued_at desc, run_id limit ${limit}`;
   }
 
-  /** How many of a user's runs were queued since a time and are over; refused ones did not run. */
+  /**
+   * The number of a user's runs that were queued since a time and have ended. Refused runs do not count, because they did not
+   * run.
+   */
   async counts(ownerId: string, since: Date): Promise<RunCounts> {
     const [counts] = await this.readModels.sql<RunCounts[]>`
       select count(*)::integer as runs, count(*) filter (where status <> 'success')::integer as failed from runs.run

@@ -4,37 +4,37 @@ import type { ScheduleTiming } from '../../src/triggers/schedules/schedule/sched
 import { ReadModels } from '../read-models.js';
 import type { ScheduleRunStatus } from './schedules.queries.js';
 
-/** A time from its beginning up to, and without, its end. */
+/** A period, including `from` and excluding `until`. */
 export type Interval = Readonly<{ from: Date; until: Date }>;
 
-/** A schedule with something to show of a time, and how much of it has become of its slots already. */
+/** A schedule that may have slots or runs in a period. */
 export type PlannableSchedule = Readonly<{
   id: string;
   agentId: string | null;
   title: string;
   status: 'active' | 'paused' | 'completed' | 'cancelled';
   timing: ScheduleTiming;
-  /** The first slot that is not decided yet. */
+  /** The first slot that is not decided yet, null if the schedule has none. */
   nextSlotAt: Date | null;
   markedSince: Date;
-  /** Counted up to the limit that was asked for. */
+  /** The number of its runs in the period, at most the limit that the caller gave. */
   runs: number;
 }>;
 
-/** What became of a slot, or a run that somebody asked for, as a calendar shows it. */
+/** The outcome of a slot or of a manual run, as a calendar shows it. */
 export type LedgerMark = Readonly<{
   scheduleId: string;
   runId: string;
   status: ScheduleRunStatus;
-  /** In milliseconds: of thousands of rows, dates take longer than all the rest. */
+  /** In milliseconds since 1970. For thousands of rows, creating `Date` objects takes longer than all the rest. */
   at: number;
   errorType: string | null;
 }>;
 
-/** What became of several slots, those of one stretch of time. */
+/** The outcomes of the slots in one stretch of time, counted by status. */
 export type LedgerSum = Readonly<{
   scheduleId: string;
-  /** Which of the stretches, from 0. */
+  /** The index of the stretch, from 0. */
   stretch: number;
   status: ScheduleRunStatus;
   count: number;
@@ -42,13 +42,16 @@ export type LedgerSum = Readonly<{
   last: Date;
 }>;
 
-/** Whose ledger is read, up to the slot from which on it is reckoned what comes; null: all of it. */
+/** The schedule whose ledger is read. `until`: the first slot that the caller computes itself. Null: the whole ledger is read. */
 export type LedgerRequest = Readonly<{ id: string; until: Date | null }>;
 
-/** Runs that are shown one by one whatever else is summed. */
+/** The statuses of runs that are always shown one by one and never summed. */
 const SHOWN_APART: readonly ScheduleRunStatus[] = ['pending', 'running', 'failed', 'timeout'];
 
-/** How schedules stand in a calendar. A slot that was missed counts in `missed` alone, and of an active schedule since its time is what it is. */
+/**
+ * Schedules and their ledgers for a calendar. Missed slots are shown only within the period `missed`, and only those of active
+ * schedules since the last change of their time.
+ */
 @Injectable()
 export class ScheduleActivityQueries {
   constructor(private readonly readModels: ReadModels) {}
@@ -72,7 +75,10 @@ export class ScheduleActivityQueries {
     return rows.map(asPlannable);
   }
 
-  /** The newest of what there is to show of each ledger in a window, at most so many of each; with `apart` only what is never summed. */
+  /**
+   * The newest entries of each ledger in a window, at most `perScheduleMax` of each. With `apart`, only those that are never
+   * summed.
+   */
   async ledgers(
     asked: readonly LedgerRequest[],
     window: Interval,
@@ -92,7 +98,7 @@ export class ScheduleActivityQueries {
     return rows.map(asMark);
   }
 
-  /** What there is to show of ledgers but for what is never summed, by the stretches that begin at these times. */
+  /** The entries of ledgers that may be summed, counted by the stretches that begin at `starts`. */
   async sums(
     asked: readonly LedgerRequest[],
     starts: readonly Date[],
@@ -135,7 +141,7 @@ export class ScheduleActivityQueries {
       and scheduled_for >= greatest(marked_since, ${from}) and scheduled_for < ${until}))`;
   }
 
-  /** What a schedule is called; one without a name by how its instruction begins. */
+  /** The name of a schedule, or else the beginning of its instruction. */
   private get title() {
     return this.readModels.sql`coalesce(name, left(split_part(btrim(instruction, E' \t\r\n'), E'\n', 1), 80))`;
   }

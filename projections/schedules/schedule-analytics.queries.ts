@@ -4,7 +4,7 @@ import { ReadModels } from '../read-models.js';
 
 export type ScheduleRunsOfBucket = Readonly<{ bucket: string; completed: number; failed: number; skipped: number }>;
 
-/** How runs of schedules ended, by the time at which they did. A slot that came to no run was skipped at its own time. */
+/** The outcomes of scheduled runs by the time of their end. A slot without a run counts as skipped at the time of the slot. */
 @Injectable()
 export class ScheduleAnalyticsQueries {
   constructor(private readonly readModels: ReadModels) {}

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ReadModels } from '../read-models.js';
 import type { ScheduleRunStatus } from './schedules.queries.js';
 
-/** A schedule's run that is not over. */
+/** An unfinished run of a schedule. */
 export type OpenScheduleRun = Readonly<{
   runId: string;
   scheduleId: string;
@@ -13,7 +13,7 @@ export type OpenScheduleRun = Readonly<{
   startedAt: Date | null;
 }>;
 
-/** A schedule that does nothing until somebody resumes it. */
+/** A schedule that does nothing until its owner resumes it. */
 export type PausedSchedule = Readonly<{
   scheduleId: string;
   agentId: string | null;
@@ -25,7 +25,7 @@ export type PausedSchedule = Readonly<{
 
 export type ComingSchedule = Readonly<{ scheduleId: string; agentId: string | null; title: string; at: Date }>;
 
-/** A run that is over, or a slot that came to none. */
+/** A run that has ended, or a slot without a run. */
 export type PastScheduleRun = Readonly<{
   runId: string;
   scheduleId: string;
@@ -40,7 +40,10 @@ export type PastScheduleRun = Readonly<{
   errorType: string | null;
 }>;
 
-/** Which of them: due since a time, missed only before another, of one of these statuses, with a text in their title. */
+/**
+ * The runs and slots to return: due since `since`, missed ones only before `missedUntil`, with one of the statuses and a text in
+ * their title.
+ */
 export type PastScheduleRuns = Readonly<{
   since: Date;
   missedUntil: Date;
@@ -48,12 +51,12 @@ export type PastScheduleRuns = Readonly<{
   text: string;
 }>;
 
-/** What a user's schedules do now, did and will do next. */
+/** The running, past and coming runs of a user's schedules. */
 @Injectable()
 export class ScheduleHistoryQueries {
   constructor(private readonly readModels: ReadModels) {}
 
-  /** Runs that are not over, the newest first. */
+  /** Unfinished runs, the newest first. */
   async openRuns(ownerId: string, limit: number): Promise<readonly OpenScheduleRun[]> {
     return this.sql<OpenScheduleRun[]>`
       select run_id as "runId", ${this.about}, run.status, scheduled_for as "scheduledFor", started_at as "startedAt"
@@ -62,7 +65,7 @@ export class ScheduleHistoryQueries {
       order by scheduled_for desc, run_id limit ${limit}`;
   }
 
-  /** Paused schedules, first those that paused themselves. */
+  /** Paused schedules. Those that the service paused come first. */
   async paused(ownerId: string, limit: number): Promise<readonly PausedSchedule[]> {
     return this.sql<PausedSchedule[]>`
       select ${this.about}, is_auto_paused as "isAutoPaused", failures_in_a_row as "failuresInARow", last_run_at as "lastRunAt"
@@ -78,7 +81,10 @@ export class ScheduleHistoryQueries {
       order by next_slot_at, schedule_id limit ${limit}`;
   }
 
-  /** Runs that are over and slots that came to none, the latest first. Of each schedule only so many can be among the first so many. */
+  /**
+   * Ended runs and slots without a run, the latest first. The inner limit is enough, because only `limit` rows of a schedule can
+   * be returned.
+   */
   async past(ownerId: string, { since, missedUntil, statuses, text }: PastScheduleRuns, limit: number) {
     const { sql } = this;
     return sql<PastScheduleRun[]>`
@@ -94,7 +100,7 @@ export class ScheduleHistoryQueries {
       order by scheduled_for desc, run_id limit ${limit}`;
   }
 
-  /** How many runs were due since a time and are over. */
+  /** The number of runs that were due since a time and have ended, and how many of them failed. */
   async counts(ownerId: string, since: Date): Promise<Readonly<{ runs: number; failed: number }>> {
     const [counts] = await this.sql<{ runs: number; failed: number }[]>`
       select count(*)::integer as runs, count(*) filter (where run.status <> 'success')::integer as failed
@@ -111,7 +117,7 @@ export class ScheduleHistoryQueries {
     return this.sql`schedule.schedule_id as "scheduleId", agent_id as "agentId", ${this.title} as title`;
   }
 
-  /** What a schedule is called; one without a name by how its instruction begins. */
+  /** The name of a schedule, or else the beginning of its instruction. */
   private get title() {
     return this.sql`coalesce(name, left(split_part(btrim(instruction, E' \t\r\n'), E'\n', 1), 80))`;
   }

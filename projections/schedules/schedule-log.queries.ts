@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { LogFilter, LogLevel } from '../analytics-filters.js';
 import { ReadModels } from '../read-models.js';
 
-/** A run of a schedule that is over, or a slot that came to none. */
+/** An ended run of a schedule, or a slot without a run. */
 export type LoggedScheduleRun = Readonly<{
   id: string;
   at: Date;

@@ -13,7 +13,7 @@ import { changeIn, type Columns, defineProjection, insertInto } from '../project
 import { asJsonb, asText } from '../text.js';
 import { asTimestamp } from '../timestamps.js';
 
-/** Every schedule as it stands, when it next comes due, and its ledger: what became of each slot. */
+/** The current state of every schedule, its next slot, and its ledger, which holds the outcome of each slot. */
 export const schedules = defineProjection<ScheduleEvent | ScheduledRunEvent>({
   name: 'schedules',
   categories: ['schedule', 'scheduleRun'],
@@ -104,7 +104,7 @@ export const schedules = defineProjection<ScheduleEvent | ScheduledRunEvent>({
       ),
     ],
 
-    // A run that was given up may start all the same: what became of the slot stays as it was decided.
+    // A run that was given up may still start. The outcome of its slot does not change.
     ScheduledRunStarted: ({ data: { runId, startedAt } }, sql) => sql`
       update run set started_at = ${startedAt}, status = case status when 'pending' then 'running' else status end, updated_at = ${startedAt}
       where run_id = ${runId}`,
@@ -120,7 +120,7 @@ export const schedules = defineProjection<ScheduleEvent | ScheduledRunEvent>({
 
     ScheduledRunAppended: ({ data: { runId, ...message } }) => run(runId, messageColumns(message)),
 
-    // It may be all that is left of the run: what it did not say itself stays as the schedule said it.
+    // This event may be all that is left of the run. Values that it does not have stay as the schedule's events set them.
     ScheduledRunOutputPurged: ({ data: { runId, startedAt, promptTokens, generatedTokens, purgedAt, message } }) =>
       run(runId, {
         ...(message && messageColumns(message)),

@@ -20,10 +20,10 @@ export type ScheduleRecord = Readonly<{
   modelId: string | null;
   tokenBudget: number | null;
   failuresInARow: number;
-  /** The first slot that is not decided yet, whether the schedule is paused or not. */
+  /** The first slot that is not decided yet, also while the schedule is paused. */
   nextSlotAt: Date | null;
   lastRunAt: Date | null;
-  /** Slots before were those of another time, or of a pause. */
+  /** Earlier slots belong to a previous time of the schedule, or to a pause. */
   markedSince: Date;
   createdAt: Date;
   updatedAt: Date;
@@ -31,7 +31,7 @@ export type ScheduleRecord = Readonly<{
 
 export type ScheduleRunStatus = 'pending' | 'running' | 'success' | 'failed' | 'timeout' | 'skipped' | 'missed' | 'paused';
 
-/** What became of a slot, or of a run that somebody asked for. */
+/** The outcome of a slot or of a manual run. */
 export type ScheduleRunRecord = Readonly<{
   id: string;
   scheduleId: string;
@@ -46,17 +46,17 @@ export type ScheduleRunRecord = Readonly<{
   isOutputTruncated: boolean;
   promptTokens: number;
   generatedTokens: number;
-  /** Where what it said was added to a chat. */
+  /** The conversation to which its output was added. */
   conversationId: string | null;
   messageId: string | null;
   createdAt: Date;
   updatedAt: Date;
 }>;
 
-/** Whose chat it is that asks for what is to come of it. */
+/** The chat whose coming tasks are listed. */
 export type ChatOfTasks = Readonly<{ ownerId: string; agentId: string | null; conversationId: string }>;
 
-/** A schedule with a slot to decide on. */
+/** A schedule with a due slot that is not decided yet. */
 export type DueSchedule = Readonly<{ scheduleId: string; nextSlotAt: Date }>;
 
 export type RunStatistics = Readonly<{
@@ -82,14 +82,17 @@ export class ScheduleQueries {
     return rows.map(asSchedule);
   }
 
-  /** A user's schedules that are not over. */
+  /** The ids of a user's active and paused schedules. */
   async openOf(ownerId: string): Promise<readonly string[]> {
     const rows = await this.sql`
       select schedule_id from schedules.schedule where owner_id = ${ownerId} and status in ('active', 'paused')`;
     return rows.map((row) => row['schedule_id'] as string);
   }
 
-  /** The one-time schedules that are to come of a chat: its agent's, or without one those that were made in it; the next first. */
+  /**
+   * The coming one-time schedules of a chat, the next first: those of its agent, or without an agent those that were created in
+   * it.
+   */
   async tasksIn({ ownerId, agentId, conversationId }: ChatOfTasks, limit: number): Promise<readonly ScheduleRecord[]> {
     const inScope =
       agentId === null
@@ -102,7 +105,7 @@ export class ScheduleQueries {
     return rows.map(asSchedule);
   }
 
-  /** What was made in a chat without an agent and is not over. */
+  /** The active and paused schedules that were created in a chat without an agent. */
   async openOfChat(conversationId: string): Promise<readonly ScheduleRecord[]> {
     const rows = await this.sql`
       select * from schedules.schedule
@@ -110,7 +113,10 @@ export class ScheduleQueries {
     return rows.map(asSchedule);
   }
 
-  /** Schedules with a slot to decide on that has come, those that wait longest first, after the last of the page before. Slots of recurring ones that are paused are decided on when the pause ends. */
+  /**
+   * Schedules with a due slot, the longest waiting first. `after`: the last item of the previous page. The slots of paused
+   * recurring schedules are decided when the pause ends.
+   */
   async due(now: Date, limit: number, after?: DueSchedule): Promise<readonly DueSchedule[]> {
     const { nextSlotAt, scheduleId } = after ?? { nextSlotAt: new Date(0), scheduleId: '' };
     const rows = await this.sql`
@@ -120,14 +126,14 @@ export class ScheduleQueries {
     return rows.map((row) => ({ scheduleId: row['schedule_id'] as string, nextSlotAt: row['next_slot_at'] as Date }));
   }
 
-  /** Schedules whose run is not over since before a time. */
+  /** The ids of schedules whose open run has been open since before a time. */
   async runningSince(before: Date, limit: number): Promise<readonly string[]> {
     const rows = await this.sql`
       select schedule_id from schedules.schedule where open_run_since < ${before} order by open_run_since limit ${limit}`;
     return rows.map((row) => row['schedule_id'] as string);
   }
 
-  /** Runs, and slots that came to none but for those of pauses; the latest first. */
+  /** Runs and slots without a run, the latest first. Slots during a pause are left out. */
   async runs(scheduleId: string, limit: number, offset: number): Promise<readonly ScheduleRunRecord[]> {
     const rows = await this.sql`
       select * from schedules.run where schedule_id = ${scheduleId} and status <> 'paused'
@@ -140,7 +146,7 @@ export class ScheduleQueries {
     return rows.map(asRun)[0];
   }
 
-  /** How the runs of an agent's schedules went since a time. */
+  /** Statistics of the runs of an agent's schedules since a time. */
   async statistics(agentId: string, since: Date): Promise<RunStatistics> {
     const [[sums], failures] = await Promise.all([
       this.sql`

@@ -3,7 +3,7 @@ import type { SourceEvent } from '../../src/resources/sources/source/source.even
 import { defineProjection } from '../projection.js';
 import { asJsonb, asText } from '../text.js';
 
-/** Every source that was not deleted, how its ingestion stands, and when it is synced next. */
+/** Every source that is not deleted, the state of its ingestion and the time of its next sync. */
 export const sources = defineProjection<SourceEvent>({
   name: 'sources',
   categories: ['source'],

@@ -24,7 +24,7 @@ export type SourceRecord = Readonly<{
   createdAt: Date;
 }>;
 
-/** A source that is fetched anew from time to time, and when next. */
+/** A source that is synced regularly, with the time of its next sync. */
 export type SourceSync = Readonly<{ sourceId: string; name: string; frequency: SyncFrequency; nextSyncAt: Date }>;
 
 export type DueSync = Readonly<{ sourceId: string; nextSyncAt: Date }>;
@@ -51,7 +51,7 @@ export class SourceQueries {
     return rows.map(asRecord);
   }
 
-  /** Those of these sources that there are, newest first. */
+  /** The sources with these ids that exist, newest first. */
   async among(ids: readonly string[]): Promise<readonly SourceRecord[]> {
     if (ids.length === 0) return [];
     const rows = await this
@@ -59,14 +59,14 @@ export class SourceQueries {
     return rows.map(asRecord);
   }
 
-  /** Which of these there are, and are the user's. */
+  /** The ids among these that are sources of the user. */
   async ownedAmong(ownerId: string, ids: readonly string[]): Promise<readonly string[]> {
     const rows = await this.sql`
       select source_id from sources.source where owner_id = ${ownerId} and source_id = any (${ids as string[]}::text[])`;
     return rows.map((row) => row['source_id'] as string);
   }
 
-  /** One page of a user's sources whose name contains a text, whatever the case, and how many there are in all. */
+  /** One page of a user's sources whose name contains a text in any case, and their total number. */
   async page(ownerId: string, search: string, order: SourceOrder, limit: number, offset: number) {
     const { sql } = this;
     const which = sql`owner_id = ${ownerId} and strpos(lower(name), lower(${search})) > 0`;
@@ -78,7 +78,7 @@ export class SourceQueries {
     return { total: count?.total ?? 0, records: rows.map(asRecord) };
   }
 
-  /** The coming sync of each of a user's sources that has one, the soonest first. */
+  /** The next syncs of a user's sources, the soonest first. */
   async syncsOf(ownerId: string): Promise<readonly SourceSync[]> {
     const rows = await this.sql`
       select source_id, name, sync_frequency, next_sync_at from sources.source
@@ -91,7 +91,7 @@ export class SourceQueries {
     }));
   }
 
-  /** Sources of all users whose time to sync has come, those that wait longest first; after one of them, those behind it. */
+  /** Sources of all users that are due for a sync, the longest waiting first. `after`: the last item of the previous page. */
   async dueForSync(now: Date, limit: number, after?: DueSync): Promise<readonly DueSync[]> {
     const { sql } = this;
     const rows = await sql`

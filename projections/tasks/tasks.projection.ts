@@ -3,7 +3,7 @@ import type { TaskEvent } from '../../src/work/tasks/task.events.js';
 import { defineProjection, removeFrom } from '../projection.js';
 import { asJsonb, asText } from '../text.js';
 
-/** How every task stands, and what it came to. */
+/** The state and the result of every task. */
 export const tasks = defineProjection<TaskEvent>({
   name: 'tasks',
   categories: ['task'],

@@ -21,13 +21,13 @@ export type TaskRecord = Readonly<{
 export class TaskQueries {
   constructor(private readonly readModels: ReadModels) {}
 
-  /** Status and result as one: they are read from one row. */
+  /** A task. Its status and its result are consistent, because they are read from one row. */
   async byId(taskId: string): Promise<TaskRecord | undefined> {
     const rows = await this.readModels.sql`select * from tasks.task where task_id = ${taskId}`;
     return rows.map(asRecord)[0];
   }
 
-  /** Tasks that workers have started, those that stand still longest first, after the last of the page before. */
+  /** Started tasks, those without progress for the longest time first. `after`: the last item of the previous page. */
   async started(limit: number, after?: TaskRecord): Promise<readonly TaskRecord[]> {
     const { changedAt, taskId } = after ?? { changedAt: new Date(0), taskId: '' };
     const rows = await this.readModels.sql`
@@ -38,8 +38,9 @@ export class TaskQueries {
   }
 
   /**
-   * Tasks that wait for a worker: first those that are due for a retry, whose nudge is spent, then those queued before a time. Owners
-   * take turns, and of each those come first that wait longest: more than the limit of one owner's would keep all others' out.
+   * Tasks that wait for a worker: first those that are due for a retry, whose wake-up signal is used up, then those queued before
+   * a time. Owners take turns, and each owner's longest waiting tasks come first. Otherwise an owner with more tasks than the
+   * limit would block all others.
    */
   async unstarted(now: Date, queuedBefore: Date, limit: number): Promise<readonly TaskRecord[]> {
     const { sql } = this.readModels;

@@ -5,7 +5,7 @@ import type { TeamEvent } from '../../src/resources/identity/teams/team.events.j
 import { changeIn, defineProjection, insertInto, removeFrom } from '../projection.js';
 import { asText } from '../text.js';
 
-/** The teams, their members, what is shared with them, and what the owners of shared things have switched. */
+/** The teams, their members, the grants of resources to them, and the settings of shared resources that their owners switched. */
 export const teams = defineProjection<TeamEvent | ResourceSettingsChanged>({
   name: 'teams',
   categories: ['team', 'resourceSettings'],

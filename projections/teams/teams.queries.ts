@@ -15,7 +15,7 @@ export type TeamRecord = Readonly<{
   updatedAt: Date;
 }>;
 
-/** A team as its member lists it. */
+/** A team in a list, with the role of the user who lists it. */
 export type ListedTeam = TeamRecord & Readonly<{ role: TeamRole | null; members: number; grants: number }>;
 
 export type MemberRecord = Readonly<{ userId: string; role: TeamRole; grantedBy: string; grantedAt: Date }>;
@@ -32,7 +32,7 @@ export type GrantRecord = Readonly<{
   createdAt: Date;
 }>;
 
-/** A grant of a thing, with the team that holds it. */
+/** A grant of a resource, with the team that holds it. */
 export type ShareRecord = GrantRecord & Readonly<{ teamName: string; teamSlug: string }>;
 
 @Injectable()
@@ -49,7 +49,7 @@ export class TeamQueries {
     return this.listed(userId, this.sql`member.user_id is not null`);
   }
 
-  /** Every team there is, oldest first, with the role that a user has in it. */
+  /** All teams, oldest first, with the role that a user has in each. */
   all(userId: string): Promise<readonly ListedTeam[]> {
     return this.listed(userId, this.sql`true`);
   }
@@ -69,7 +69,7 @@ export class TeamQueries {
     }));
   }
 
-  /** The members of a team, in the order in which they came. */
+  /** The members of a team, in the order in which they joined. */
   async membersOf(teamId: string): Promise<readonly MemberRecord[]> {
     const rows = await this.sql`select * from teams.member where team_id = ${teamId} order by granted_at, user_id`;
     return rows.map((row) => ({
@@ -85,7 +85,7 @@ export class TeamQueries {
     return rows[0]?.['role'] as TeamRole | undefined;
   }
 
-  /** What is shared with a team, all or of one family, oldest first. */
+  /** The grants that a team holds, all or those of one family, oldest first. */
   async grantsOf(teamId: string, family?: Family): Promise<readonly GrantRecord[]> {
     const among = family ? this.sql`and family = ${family}` : this.sql``;
     const rows = await this.sql`
@@ -93,7 +93,7 @@ export class TeamQueries {
     return rows.map(asGrant);
   }
 
-  /** With whom a thing is shared, oldest grant first. */
+  /** The grants of a resource, oldest first. */
   async sharesOf(family: Family, resourceId: string): Promise<readonly ShareRecord[]> {
     const rows = await this.sql`
       select team_grant.*, team.name as team_name, team.slug as team_slug
@@ -106,14 +106,14 @@ export class TeamQueries {
     }));
   }
 
-  /** The switches that the owner of a thing has set. */
+  /** The switches that the owner of a resource has set. */
   async switchesOf(family: Family, resourceId: string): Promise<Readonly<Record<string, boolean>>> {
     const rows = await this.sql`
       select name, value from teams.resource_switch where family = ${family} and resource_id = ${resourceId}`;
     return Object.fromEntries(rows.map((row) => [row['name'] as string, row['value'] as boolean]));
   }
 
-  /** What a user may do with things of others by the user's teams, by their ids: with all things of a family, or with these. */
+  /** The grants that a user has through teams by resource id, for all resources of a family or for these. */
   async heldBy(userId: string, family: Family, ids?: readonly string[]): Promise<ReadonlyMap<string, Grant>> {
     if (ids?.length === 0) return new Map();
     const among = ids ? this.sql`and resource_id = any (${ids as string[]}::text[])` : this.sql``;

@@ -8,7 +8,10 @@ import type { ToolDefinition, ToolEvent } from '../../src/resources/tools/toolbo
 import { changeIn, defineProjection, insertInto, removeFrom, type Statement } from '../projection.js';
 import { asJsonb, asText } from '../text.js';
 
-/** Every living tool as it is defined now and by which revision of its stream, and who chats without which default tool. */
+/**
+ * The current definition of every tool that is not deleted, with the revision of its stream, and the default tools that users
+ * have switched off.
+ */
 export const tools = defineProjection<ToolEvent | DefaultToolsEvent | AgentEvent>({
   name: 'tools',
   categories: ['tool', 'defaultTools', 'agent'],
@@ -46,7 +49,9 @@ export const tools = defineProjection<ToolEvent | DefaultToolsEvent | AgentEvent
 const listed = (importId: string, sql: TransactionSql): Statement =>
   sql`update tool set import_id = null where import_id = ${importId}`;
 
-/** JSON keeps the order it was written in: models fill parameters in the order of their properties. */
+/**
+ * The columns have the type json, which keeps the order of keys, because models fill parameters in the order of their properties.
+ */
 const columnsOf = (definition: Partial<ToolDefinition>) => {
   const { name, displayName, customName, description, config, credentialsId, actions, status } = definition;
   return {

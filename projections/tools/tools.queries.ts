@@ -3,7 +3,7 @@ import type { Row } from 'postgres';
 import type { ToolDefinition } from '../../src/resources/tools/toolbox/tool.events.js';
 import { ReadModels } from '../read-models.js';
 
-/** A tool as it is defined now; `revision` is that of its stream. */
+/** The current definition of a tool. `revision`: the revision of its stream. */
 export type ToolRecord = Readonly<{
   id: string;
   ownerId: string;
@@ -22,14 +22,14 @@ export class ToolQueries {
     return rows.map(asRecord)[0];
   }
 
-  /** A user's own tools, oldest first, without those of imports that are under way. */
+  /** A user's own tools, oldest first, without those of unfinished imports. */
   async ownedBy(ownerId: string): Promise<readonly ToolRecord[]> {
     const rows = await this
       .sql`select * from tools.tool where owner_id = ${ownerId} and import_id is null order by created_at, tool_id`;
     return rows.map(asRecord);
   }
 
-  /** Those of these tools that there are, oldest first. */
+  /** The tools with these ids that exist, oldest first. */
   async among(toolIds: readonly string[]): Promise<readonly ToolRecord[]> {
     if (toolIds.length === 0) return [];
     const rows = await this.sql`
@@ -37,7 +37,7 @@ export class ToolQueries {
     return rows.map(asRecord);
   }
 
-  /** Those of these tools that the user has, oldest first. */
+  /** The tools with these ids that the user owns, oldest first. */
   async ownedAmong(ownerId: string, toolIds: readonly string[]): Promise<readonly ToolRecord[]> {
     if (toolIds.length === 0) return [];
     const rows = await this.sql`
@@ -47,8 +47,8 @@ export class ToolQueries {
   }
 
   /**
-   * Those of a user's tools that are switched on, all or these, with the revisions of their streams. `granted` are tools of others
-   * that count like the user's.
+   * The user's tools that are switched on, all or those with these ids, with the revisions of their streams. `granted`: other
+   * users' tools that count as the user's.
    */
   async switchedOn(
     ownerId: string,
@@ -71,7 +71,7 @@ export class ToolQueries {
     return rows[0]!['n'] as number;
   }
 
-  /** The default tools that a user chats without, by the names of their kinds. */
+  /** The names of the default tools that a user has switched off. */
   async switchedOffDefaults(userId: string): Promise<ReadonlySet<string>> {
     return this.readModels.remembered('tools', `off ${userId}`, async () => {
       const rows = await this.sql`select name from tools.default_tool_off where user_id = ${userId}`;

@@ -47,7 +47,7 @@ const { ConversationStarted, ConversationDeleted, TurnAsked, TurnWithdrawn, Turn
   conversationCodec;
 const { ToolCallStarted, ToolCallFinished, ConversationPurged } = conversationCodec;
 
-/** What was done for each answer and each headless run, and how long it took; no text of it. */
+/** The steps of each answer and each headless run with their durations, without texts. */
 export const traces = defineProjection<Traced>({
   name: 'traces',
   version: 2,
@@ -147,7 +147,7 @@ export const traces = defineProjection<Traced>({
       done(workflowRunId, stepId(step, attempt), 'completed', at),
     NodeFailed: ({ data: { workflowRunId, step, attempt }, at }) => done(workflowRunId, stepId(step, attempt), 'failed', at),
 
-    // The event that named the trace of the run may be gone from the log.
+    // The event that linked the run to its trace may already be deleted from the log.
     WorkflowRunPurged: ({ data: { workflowRunId } }, sql) => [
       sql`delete from span where scope_id = ${workflowRunId}`,
       sql`update trace set workflow_run_id = null where workflow_run_id = ${workflowRunId}`,
@@ -155,7 +155,7 @@ export const traces = defineProjection<Traced>({
   },
 });
 
-/** Steps of workflows stay with their own streams; without a trace nobody is told of them. */
+/** The spans of workflow runs stay until those runs are purged. No query returns them without a trace. */
 function gone({ data: { conversationId } }: Recorded<ConversationDeleted | ConversationPurged>): RowOfSet {
   return inSet(GONE, { conversation_id: conversationId });
 }

@@ -33,7 +33,7 @@ export type SpanRecord = Readonly<{
   endedAt: Date | null;
 }>;
 
-/** What traces are looked up by. */
+/** The references by which traces can be looked up. */
 export const TRACE_REFERENCES = ['id', 'request_id', 'message_id', 'activity_id', 'workflow_run_id'] as const;
 export type TraceReference = (typeof TRACE_REFERENCES)[number];
 
@@ -41,7 +41,7 @@ export type TraceReference = (typeof TRACE_REFERENCES)[number];
 export class TraceQueries {
   constructor(private readonly readModels: ReadModels) {}
 
-  /** Those of a user, or of the user's agents, that began since then and that all references name, the oldest first. */
+  /** The traces of a user and of the user's agents that began since a time and match all references, the oldest first. */
   async find(
     userId: string,
     references: Readonly<Partial<Record<TraceReference, string>>>,
@@ -61,7 +61,7 @@ export class TraceQueries {
       order by started_at, trace_id limit ${limit}`;
   }
 
-  /** A message is a turn, which is traced under its own id: by that the one row is found, whosever the others are. */
+  /** A message is a turn, and the trace of a turn has the turn's id. The primary key therefore finds the one row. */
   private isNamed(reference: string, id: string) {
     const { sql } = this.readModels;
     if (reference === 'id') return sql`trace.trace_id = ${id}`;
@@ -69,7 +69,7 @@ export class TraceQueries {
     return sql`trace.${sql(reference)} = ${id}`;
   }
 
-  /** What was done within some traces or workflow runs, in the order of its beginning; of each no more than so much. */
+  /** The spans of traces or workflow runs in the order of their start, at most `limitEach` of each. */
   async spansOf(scopeIds: readonly string[], limitEach: number): Promise<readonly SpanRecord[]> {
     if (scopeIds.length === 0) return [];
     return this.readModels.sql<SpanRecord[]>`
@@ -79,7 +79,7 @@ export class TraceQueries {
       where place <= ${limitEach} order by started_at, span_id`;
   }
 
-  /** How many things were done within each. */
+  /** The number of spans of each trace or workflow run. */
   async spanCounts(scopeIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
     if (scopeIds.length === 0) return new Map();
     const rows = await this.readModels.sql<{ id: string; n: number }[]>`

@@ -3,7 +3,10 @@ import type { ConversationEvent } from '../../src/dialogue/conversation/conversa
 import type { Recorded } from '../../src/kernel/event-sourcing/events.js';
 import { changeIn, type ChangedRow, defineProjection, inSet, insertInto, removeFrom, type SetStatement } from '../projection.js';
 
-/** The turns whose journal is not complete yet, who is (or was) writing it, and until when it waits for somebody. */
+/**
+ * The turns whose journal is not sealed yet, with the producer that last took each of them and the time at which its pause
+ * expires.
+ */
 export const unsealedTurns = defineProjection<ConversationEvent>({
   name: 'unsealed-turns',
   version: 1,
@@ -27,7 +30,7 @@ export const unsealedTurns = defineProjection<ConversationEvent>({
     TurnResumed: nobodys,
     TurnRequeued: nobodys,
 
-    // The end of a pause that was not resumed begins with these; to be written is only the end of the stream.
+    // These events begin the end of a pause that was not resumed. A runner only has to write the end of the journal.
     ToolCallDenied: (event) => (event.data.notRun === 'expired' || event.data.notRun === 'moved_on' ? nobodys(event) : []),
 
     TurnAnswered: waitsNoMore,
@@ -41,7 +44,7 @@ export const unsealedTurns = defineProjection<ConversationEvent>({
   },
 });
 
-/** What waits in a conversation that is deleted is anybody's: its stream wants an end. */
+/** Releases the paused turns of deleted conversations, because a runner has to end their journals. */
 const WAITING_OF_DELETED: SetStatement = {
   columns: { conversation_id: 'text', at: 'timestamptz' },
   tables: ['unsealed_turn'],
@@ -53,7 +56,7 @@ const WAITING_OF_DELETED: SetStatement = {
 
 type OfTurn = Recorded<Extract<ConversationEvent, { data: { turnId: string } }>>;
 
-/** Anybody may take it. */
+/** Releases a turn, so that any runner may take it. */
 function nobodys({ data, at }: OfTurn): ChangedRow {
   return changeIn('unsealed_turn', { turn_id: data.turnId }, { producer: null, expires_at: null, since: at });
 }

@@ -3,25 +3,25 @@ import { ReadModels } from '../read-models.js';
 
 export type UnsealedTurn = Readonly<{ turnId: string; conversationId: string }>;
 
-/** `pausedUntil`: its run is over, and so long it waits for somebody; null: it does not wait. */
+/** `pausedUntil`: the turn is paused and its run has ended; the pause expires at this time. Null: the turn is not paused. */
 export type TakenTurn = UnsealedTurn & Readonly<{ pausedUntil: Date | null }>;
 
-/** One of the pauses of a turn. */
+/** One of the pauses of a turn, identified by the time at which it expires. */
 export type KnownPause = Readonly<{ turnId: string; until: Date }>;
 
-/** Which turns still have to be brought to their end, and who is at it. A paused turn waits. */
+/** The turns whose journal is not sealed yet and the producers that took them. */
 @Injectable()
 export class UnsealedTurnQueries {
   constructor(private readonly readModels: ReadModels) {}
 
-  /** Those that were asked before a time and that no runner has taken, the oldest first. */
+  /** The turns that have been ready since before a time without being taken by a runner, the oldest first. */
   async untaken(askedBefore: Date, limit: number): Promise<readonly UnsealedTurn[]> {
     return this.readModels.sql<UnsealedTurn[]>`
       select turn_id as "turnId", conversation_id as "conversationId" from unsealed_turns.unsealed_turn
       where producer is null and expires_at is null and since < ${askedBefore} order by since, turn_id limit ${limit}`;
   }
 
-  /** Who has taken turns that are not complete. */
+  /** The producers that have taken turns whose journal is not sealed yet. */
   async producers(): Promise<readonly string[]> {
     const rows = await this.readModels.sql<{ producer: string }[]>`
       select distinct producer from unsealed_turns.unsealed_turn where producer is not null`;
@@ -29,8 +29,9 @@ export class UnsealedTurnQueries {
   }
 
   /**
-   * Those that some producers have taken, except some that are known to be under way, and pauses known to be shown whole; what is
-   * waited for comes before pauses, of which there may be more than are known, the oldest first.
+   * The turns that these producers have taken, the oldest first, without those known to be running and without pauses whose
+   * journal is known to show them completely. Running turns come before paused ones, because there may be more pauses than the
+   * caller knows.
    */
   async takenBy(
     producers: readonly string[],
@@ -47,7 +48,7 @@ export class UnsealedTurnQueries {
       order by expires_at is not null, since, turn_id limit ${limit}`;
   }
 
-  /** Of some conversations, those in which a turn is asked or run. */
+  /** The conversations among these that have a turn that is queued or running. */
   async conversationsUnderWay(conversationIds: readonly string[]): Promise<ReadonlySet<string>> {
     const rows = await this.readModels.sql<{ conversation_id: string }[]>`
       select distinct conversation_id from unsealed_turns.unsealed_turn
@@ -55,7 +56,7 @@ export class UnsealedTurnQueries {
     return new Set(rows.map((row) => row.conversation_id));
   }
 
-  /** Those that users asked of agents, all or one, and that do not wait for decisions. */
+  /** The turns in which users, not holders of a key, asked any agent or this one, and that are not paused. */
   async ofSharedAgents(agentId?: string): Promise<readonly UnsealedTurn[]> {
     const which = agentId === undefined ? this.readModels.sql`agent_id is not null` : this.readModels.sql`agent_id = ${agentId}`;
     return this.readModels.sql<UnsealedTurn[]>`
@@ -63,7 +64,7 @@ export class UnsealedTurnQueries {
       where ${which} and expires_at is null order by since, turn_id`;
   }
 
-  /** Those that have waited for somebody as long as they were to, the one that waited out first before all others. */
+  /** The paused turns whose pause has expired, the earliest expired first. */
   async expired(now: Date, limit: number): Promise<readonly UnsealedTurn[]> {
     return this.readModels.sql<UnsealedTurn[]>`
       select turn_id as "turnId", conversation_id as "conversationId" from unsealed_turns.unsealed_turn

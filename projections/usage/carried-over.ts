@@ -9,7 +9,7 @@ type Owned = Readonly<{ ownerId: string; agentId: string | null; agentKeyId: str
 const HOUR_MS = 3_600_000;
 const hourOf = (at: Date): Date => new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS);
 
-/** What a turn has used: its request, then what is new of each usage that it told, at its moment. */
+/** The uses of a turn: its request, then the increase of each usage that it reported, at the time of the report. */
 export function usesOf({ revision, at }: PurgedQuestion, told: PurgedTurn['told']): readonly RunUse[] {
   const uses: RunUse[] = [{ revision, at, requests: 1, promptTokens: 0, completionTokens: 0 }];
   let [prompt, completion] = [0, 0];
@@ -24,7 +24,7 @@ export function usesOf({ revision, at }: PurgedQuestion, told: PurgedTurn['told'
   return uses;
 }
 
-/** A turn as it is known once all of its events were seen. */
+/** Stores a turn as it is after all of its events were applied. */
 export function knownTurn(
   turnId: string,
   { ownerId, agentId, agentKeyId }: Owned,
@@ -39,7 +39,7 @@ export function knownTurn(
     on conflict (turn_id) do update set prompt_tokens = excluded.prompt_tokens, completion_tokens = excluded.completion_tokens`;
 }
 
-/** A use that a purge repeats; where it is known already it is not counted again. */
+/** Stores a use that a purge repeats. A use that is stored already is not counted again. */
 export function carriedOver(
   stream: string,
   use: RunUse,
@@ -60,7 +60,7 @@ export function carriedOver(
     ${addedUp(sql)}`;
 }
 
-/** What is there in the hour already, and this. */
+/** Adds the inserted values to those that the hour has already. */
 export const addedUp = (sql: TransactionSql): Fragment => sql`
   on conflict (owner_id, hour, agent_id, agent_key_id) do update set
     requests = hour.requests + excluded.requests,

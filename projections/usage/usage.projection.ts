@@ -19,7 +19,10 @@ import {
 } from '../projection.js';
 import { addedUp, carriedOver, knownTurn, usesOf } from './carried-over.js';
 
-/** What owners, agents and the bearers of their keys have used: requests and tokens, when, and by hour. It outlives the conversations. */
+/**
+ * The requests and tokens that owners, agents and the holders of agent keys have used, each use with its time and summed by hour.
+ * The deletion of a conversation does not change them.
+ */
 export const usage = defineProjection<ConversationEvent | RunEvent | MonitorEvent>({
   name: 'usage',
   categories: ['conversation', 'run', 'monitor'],
@@ -42,7 +45,7 @@ export const usage = defineProjection<ConversationEvent | RunEvent | MonitorEven
     TurnFailed: turnUsed,
     TurnStopped: turnUsed,
 
-    // What the turns said of this may be gone from the log; what is known already is not counted again.
+    // The turns' own events may already be deleted from the log. Uses that are stored already are not counted again.
     TurnsPurged: ({ data: { ownerId, turns }, stream }, sql) =>
       turns.flatMap(({ turnId, question, told }) => {
         if (!question) return [];
@@ -56,7 +59,7 @@ export const usage = defineProjection<ConversationEvent | RunEvent | MonitorEven
 
     RunQueued: ({ data }) => insertInto('run', { run_id: data.runId, owner_id: data.ownerId, agent_id: data.agentId ?? '' }),
 
-    // One request, however many attempts there are.
+    // A run counts as one request, also if it has several attempts.
     RunStarted: ({ data, ...event }) => inSet(STARTED_RUNS, { ...momentOf(event), run_id: data.runId }),
 
     RunAttemptAbandoned: attemptUsed,
@@ -65,10 +68,10 @@ export const usage = defineProjection<ConversationEvent | RunEvent | MonitorEven
     MonitorCreated: ({ data }) =>
       insertInto('monitor', { monitor_id: data.monitorId, owner_id: data.ownerId, agent_id: data.agentId ?? '' }),
 
-    // What judging a condition took.
+    // The tokens that the evaluation of a condition used.
     MonitorChecked: (event) => allUsed(USED_BY_MONITORS, event, { monitor_id: event.data.monitorId }),
 
-    // What the run itself said of this may be gone from the log; what is known already is not counted again.
+    // The run's own events may already be deleted from the log. Uses that are stored already are not counted again.
     RunPurged: ({ data: { runId, ownerId, agentId, used }, stream }, sql) => [
       sql`insert into run (run_id, owner_id, agent_id, started)
         values (${runId}, ${ownerId}, ${agentId ?? ''}, ${used.some(({ requests }) => requests > 0)})
@@ -78,7 +81,7 @@ export const usage = defineProjection<ConversationEvent | RunEvent | MonitorEven
   },
 });
 
-/** Where and when something was told. */
+/** The stream, revision and time of the event that reported a use. */
 const MOMENT = { stream: 'text', revision: 'integer', at: 'timestamptz' };
 const TOKENS = { prompt_tokens: 'bigint', completion_tokens: 'bigint' };
 
@@ -151,7 +154,7 @@ const STARTED_RUNS: SetStatement = {
 const USED_BY_RUNS = usedBy('run', 'run_id');
 const USED_BY_MONITORS = usedBy('monitor', 'monitor_id');
 
-/** What is told was used then, by the agent and for the owner in that row. */
+/** The set statement for reported usage that counts in full at its time. The row of `whose` gives the owner and the agent. */
 function usedBy(whose: string, key: string): SetStatement {
   return {
     columns: { ...MOMENT, [key]: 'text', ...TOKENS },
@@ -170,7 +173,7 @@ function usedBy(whose: string, key: string): SetStatement {
   };
 }
 
-/** Notes the rows of `used`, as entries and in their hours. */
+/** Inserts the rows of `used` as entries and adds them to their hours. */
 const noted = ({ sql, table }: SetMeans, used: Fragment): Statement => sql`
   with ${used}, anything as (
     select * from used where requests + prompt_tokens + completion_tokens > 0
@@ -184,12 +187,12 @@ const noted = ({ sql, table }: SetMeans, used: Fragment): Statement => sql`
   from anything group by of_hour, owner_id, agent_id, agent_key_id
   ${addedUp(sql)}`;
 
-/** A run of a turn tells what the whole turn has used by now: what is new of it belongs to this moment. */
+/** Each run of a turn reports the usage of the whole turn so far. The increase counts at the time of the report. */
 function turnUsed(event: UsageTold<ConversationEvent>): Change | [] {
   return allUsed(USED_BY_TURNS, event, { turn_id: event.data.turnId });
 }
 
-/** Each attempt of a run tells what it has used itself. */
+/** Each attempt of a run reports its own usage. */
 function attemptUsed(event: UsageTold<RunEvent>): Change | [] {
   return allUsed(USED_BY_RUNS, event, { run_id: event.data.runId });
 }

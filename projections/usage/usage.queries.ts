@@ -7,10 +7,10 @@ const HOUR_MS = 3_600_000;
 const hourOf = (at: Date): Date => new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS);
 const nextHour = (at: Date): Date => new Date(hourOf(at).getTime() + HOUR_MS);
 
-/** Tokens are those of prompts and of completions together. */
+/** `tokens`: prompt and completion tokens together. `known`: the given turns and runs whose request is counted. */
 export type UsedSoFar = Used & Readonly<{ known: readonly string[] }>;
 
-/** Of what is counted: of an agent, by whatever way, or by the readers of a link. */
+/** The subject whose usage is counted: an agent with all of its requests, or the readers of a link. */
 export type Counted = Readonly<{ agentId: string } | { linkId: string }>;
 
 @Injectable()
@@ -18,8 +18,8 @@ export class UsageQueries {
   constructor(private readonly readModels: ReadModels) {}
 
   /**
-   * What was used after a time, and which of some turns and runs are known of: whole hours from their
-   * sums, the broken one entry by entry.
+   * The usage since a time, and the turns and runs among `ids` that are counted in it. Whole hours are read from their sums, the
+   * incomplete first hour from its entries.
    */
   async used(counted: Counted, since: Date, ids: readonly string[]): Promise<UsedSoFar> {
     const isCounted = this.rowsOf(counted);
@@ -40,7 +40,7 @@ export class UsageQueries {
     return used;
   }
 
-  /** The newest time after another from which on at least so much was used: once that is left behind, less than that counts. */
+  /** The latest time after `since` from which on at least `amount` was used. A window that begins later contains less. */
   async reachedAt(counted: Counted, unit: keyof Used, amount: number, since: Date): Promise<Date | undefined> {
     const { sql } = this.readModels;
     const isCounted = this.rowsOf(counted);
@@ -61,7 +61,7 @@ export class UsageQueries {
     return row?.at ?? undefined;
   }
 
-  /** The rows of what is counted, in the words of the indexes. */
+  /** The condition for the rows of the subject, written so that Postgres uses the partial indexes. */
   private rowsOf(counted: Counted) {
     const { sql } = this.readModels;
     return 'linkId' in counted
@@ -69,7 +69,7 @@ export class UsageQueries {
       : sql`agent_id = ${counted.agentId} and agent_id <> ''`;
   }
 
-  /** What is charged to an owner from an hour on. */
+  /** The usage charged to an owner since the beginning of an hour. */
   async ofOwner(ownerId: string, fromHour: Date): Promise<UsedOfOwner> {
     const rows = await this.readModels.sql<(Used & { withAgent: boolean })[]>`
       select agent_id <> '' as "withAgent", sum(requests)::float8 as requests,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ReadModels } from '../read-models.js';
 import type { WorkflowRunStatus } from './workflow-runs.queries.js';
 
-/** A run that is over, as a history tells of it. */
+/** An ended run, as a history shows it. */
 export type PastWorkflowRun = Readonly<{
   id: string;
   workflowId: string | null;
@@ -17,7 +17,7 @@ export type PastWorkflowRun = Readonly<{
   endedAt: Date;
 }>;
 
-/** Which runs are looked for. Without ids of agents and workflows: whichever. */
+/** The runs to return. Without `of`: the runs of all agents and workflows. */
 export type WorkflowRunsWanted = Readonly<{
   since: Date;
   statuses: readonly WorkflowRunStatus[];
@@ -28,7 +28,7 @@ export type WorkflowRunsWanted = Readonly<{
 export class WorkflowRunHistoryQueries {
   constructor(private readonly readModels: ReadModels) {}
 
-  /** A user's runs that are over and began since then, the newest first. */
+  /** A user's ended runs that began since a time, the newest first. */
   async past(ownerId: string, { since, statuses, of }: WorkflowRunsWanted, limit: number): Promise<readonly PastWorkflowRun[]> {
     const { sql } = this.readModels;
     const among = of
@@ -44,7 +44,7 @@ export class WorkflowRunHistoryQueries {
       order by started_at desc, workflow_run_id limit ${limit}`;
   }
 
-  /** How many of a user's runs began since then and are over, and how many of these failed. */
+  /** The number of a user's runs that began since a time and have ended, and how many of them failed. */
   async counts(ownerId: string, since: Date): Promise<Readonly<{ runs: number; failed: number }>> {
     const [counted] = await this.readModels.sql<{ runs: number; failed: number }[]>`
       select count(*)::integer as runs, (count(*) filter (where status = 'failed'))::integer as failed

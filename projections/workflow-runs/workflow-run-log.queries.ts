@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { LogFilter, LogLevel } from '../analytics-filters.js';
 import { ReadModels } from '../read-models.js';
 
-/** A run of a workflow that is over. */
+/** An ended run of a workflow. */
 export type LoggedWorkflowRun = Readonly<{
   id: string;
   at: Date;
@@ -18,7 +18,7 @@ export type LoggedWorkflowRun = Readonly<{
 export class WorkflowRunLogQueries {
   constructor(private readonly readModels: ReadModels) {}
 
-  /** The newest runs of a user; with `workflowIds` of these alone. */
+  /** The newest runs of a user. With `workflowIds`, only runs of these workflows. */
   async newest(
     { ownerId, agentId, level }: Omit<LogFilter, 'search'>,
     workflowIds: readonly string[] | undefined,

@@ -5,7 +5,7 @@ import type { WorkflowDeleted } from '../../src/resources/workflows/workflow.eve
 import { changeIn, type Columns, defineProjection, insertInto, removeFrom } from '../projection.js';
 import { asText } from '../text.js';
 
-/** How runs of workflows stand. */
+/** The state of workflow runs. */
 export const workflowRuns = defineProjection<WorkflowRunEvent | WorkflowDeleted>({
   name: 'workflow-runs',
   categories: ['workflow', 'workflowRun'],

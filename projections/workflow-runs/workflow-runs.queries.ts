@@ -24,21 +24,21 @@ export type WorkflowRunRecord = Readonly<{
   endedAt: Date | null;
 }>;
 
-/** A run whose workflow is gone. `since`: when the workflow was deleted. */
+/** An ended run whose workflow is deleted. `since`: when the workflow was deleted. */
 export type PurgeableRun = Readonly<{ id: string; since: Date }>;
 
 @Injectable()
 export class WorkflowRunQueries {
   constructor(private readonly readModels: ReadModels) {}
 
-  /** A user's runs that are not over, the newest first. */
+  /** A user's unfinished runs, the newest first. */
   async underWay(ownerId: string, limit: number): Promise<readonly WorkflowRunRecord[]> {
     return this.readModels.sql<WorkflowRunRecord[]>`
       select ${this.columns} from workflow_runs.workflow_run where owner_id = ${ownerId} and ended_at is null
       order by started_at desc, workflow_run_id limit ${limit}`;
   }
 
-  /** Runs that are over and whose workflow is gone, those that were to go first before others. */
+  /** Ended runs whose workflow is deleted, the earliest deletion first. */
   async ofDeletedWorkflows(limit: number, after: PurgeableRun | undefined): Promise<readonly PurgeableRun[]> {
     const { sql } = this.readModels;
     return sql<PurgeableRun[]>`
@@ -49,7 +49,7 @@ export class WorkflowRunQueries {
       order by deleted_at, workflow_run_id limit ${limit}`;
   }
 
-  /** The runs of a workflow that are over, after the last of the page before. */
+  /** The ids of a workflow's ended runs. `after`: the last id of the previous page. */
   async overOf(workflowId: string, limit: number, after = ''): Promise<readonly string[]> {
     const rows = await this.readModels.sql<{ id: string }[]>`
       select workflow_run_id as id from workflow_runs.workflow_run

@@ -6,7 +6,7 @@ import type { WorkflowEvent } from '../../src/resources/workflows/workflow.event
 import { changeIn, defineProjection, insertInto, removeFrom, type Statement } from '../projection.js';
 import { asText } from '../text.js';
 
-/** Every workflow there is, without its graphs. */
+/** Every workflow that is not deleted, without its graphs. */
 export const workflows = defineProjection<WorkflowEvent | AgentEvent>({
   name: 'workflows',
   categories: ['workflow', 'agent'],

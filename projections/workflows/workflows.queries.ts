@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Row } from 'postgres';
 import { ReadModels } from '../read-models.js';
 
-/** A workflow as it stands; `version` is that of its newest graph. */
+/** The current state of a workflow. `version`: the version of its newest graph. */
 export type WorkflowRecord = Readonly<{
   id: string;
   ownerId: string;
@@ -22,7 +22,7 @@ export class WorkflowQueries {
     return rows.map(asRecord)[0];
   }
 
-  /** What a user's workflows are called, by their ids. */
+  /** The names of a user's workflows by id. */
   async namesOf(ownerId: string): Promise<ReadonlyMap<string, string>> {
     const rows = await this.readModels.sql`select workflow_id, name from workflows.workflow where owner_id = ${ownerId}`;
     return new Map(rows.map((row) => [row['workflow_id'] as string, row['name'] as string]));
