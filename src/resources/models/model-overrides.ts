@@ -1,7 +1,7 @@
 import { load } from 'js-yaml';
 import type { ModelDescription } from './model/language-model.port.js';
 
-/** What the operator says about a model, over what its endpoint says. */
+/** The operator's description of a model, which takes precedence over the endpoint's. */
 export type ModelOverride = Partial<Omit<ModelDescription, 'id' | 'provider' | 'baseUrl'>>;
 
 const text = (value: unknown) => typeof value === 'string';
@@ -9,7 +9,7 @@ const flag = (value: unknown) => typeof value === 'boolean';
 const texts = (value: unknown) => Array.isArray(value) && value.every(text);
 const count = (value: unknown) => Number.isInteger(value) && (value as number) > 0;
 
-/** The fields of the file, as `GET /api/models` names them, and what each may hold. */
+/** The fields of the file, named as in `GET /api/models`, with their types. */
 const FIELDS: Readonly<Record<string, readonly [keyof ModelOverride, string, (value: unknown) => boolean]>> = {
   display_name: ['displayName', 'text', text],
   description: ['description', 'text', text],
@@ -26,7 +26,7 @@ const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 /**
  * Reads a file of the form `models: { <id>: { context_window: 32000, supports_tools: false } }`.
- * @throws Error whose message says where the file is wrong
+ * @throws Error with a message that names the faulty place
  */
 export function modelOverridesIn(yaml: string): Readonly<Record<string, ModelOverride>> {
   const file = load(yaml, { maxAliases: 0 });

@@ -5,7 +5,7 @@ import type { SignedInUser } from '../identity/caller.js';
 import { UserIfSignedIn } from '../identity/identity.http.js';
 import { Access } from '../../platform/http/access.js';
 
-/** The models that questions can be asked of. Those of the service are no secret: everybody may list them; a user's own are added for the user. */
+/** The models that agents may use. Anyone may list the models of the service; a signed-in user also gets the custom models. */
 @ApiTags('Models')
 @Controller('api/models')
 export class ModelsController {
@@ -19,7 +19,7 @@ export class ModelsController {
     return { models: models.map(modelRecord), default_model_id: await this.defaultModelId(), count: models.length };
   }
 
-  /** Unknown while the endpoint that names the models has never been reached. */
+  /** Null until the endpoint that serves the models has been reached once. */
   private async defaultModelId(): Promise<string | null> {
     try {
       return await this.models.defaultModelId();

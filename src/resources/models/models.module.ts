@@ -29,7 +29,7 @@ import { ModelsController } from './models.http.js';
 
 const REACTIONS = [PurgeCustomModelKeys];
 
-/** The models: language models, those of users among them, and embeddings, where one is configured. */
+/** Language models, including the users' custom models, and models for embeddings and speech if they are configured. */
 @Global()
 @Module({
   controllers: [ModelsController, CustomModelsController],

@@ -10,7 +10,7 @@ import { RegisteredLanguageModels } from './registered-language-models.js';
 export type LanguageModelsOptions = Readonly<{
   openaiBaseUrl?: string | undefined;
   openaiApiKey?: string | undefined;
-  /** Empty: what the endpoint serves. */
+  /** If it is empty, all models that the endpoint serves are offered. */
   modelIds: readonly string[];
   defaultModelId?: string | undefined;
   embeddingsModel?: string | undefined;
@@ -19,7 +19,7 @@ export type LanguageModelsOptions = Readonly<{
   modelTimeoutMs: number;
 }>;
 
-/** The models that the configuration names: of an endpoint where there is one, and always the offline one by its id. */
+/** Opens the configured models: those of the endpoint, if one is configured, and always the offline model. */
 export function openLanguageModels(options: LanguageModelsOptions): LanguageModels {
   const { openaiBaseUrl, openaiApiKey, modelIds, defaultModelId, modelsFile } = options;
   const remote = openaiBaseUrl !== undefined || openaiApiKey !== undefined;
@@ -38,7 +38,7 @@ export function openLanguageModels(options: LanguageModelsOptions): LanguageMode
   });
 }
 
-/** An endpoint that a user names: reached by the guarded way out, without redirects, and with no endpoint of the operator's to fall back to. */
+/** Opens a user's endpoint, which is reached through the guard of outgoing requests and without redirects. */
 export const openCustomEndpoint = (
   { modelFirstTokenTimeoutMs, modelTimeoutMs }: LanguageModelsOptions,
   { fetch }: OutgoingHttp,

@@ -5,15 +5,15 @@ import { modelFailed } from './openai/openai-failures.js';
 import { remoteModel } from './openai/served-models.js';
 
 export type RegisteredLanguageModelsOptions = Readonly<{
-  /** Asked in this order who serves a model. A model that none lists is asked of the first. */
+  /** The first provider that lists a model serves it. The first provider also serves models that none lists. */
   providers: readonly ModelProvider[];
-  /** The models offered; without it all that the first provider lists. */
+  /** The offered models. Default: all models that the first provider lists. */
   modelIds?: readonly string[];
   defaultModelId?: string;
   overrides?: Readonly<Record<string, ModelOverride>>;
 }>;
 
-/** The models the operator offers, whichever endpoint serves them. */
+/** The models that the operator offers, from all providers. */
 export class RegisteredLanguageModels extends LanguageModels {
   constructor(private readonly options: RegisteredLanguageModelsOptions) {
     super();
@@ -46,7 +46,7 @@ export class RegisteredLanguageModels extends LanguageModels {
     return id;
   }
 
-  /** While it is not known what the endpoint serves, any id may be right. */
+  /** Accepts any id until the endpoint has listed its models once. */
   async has(id: string): Promise<boolean> {
     const { modelIds, providers } = this.options;
     if (modelIds) return modelIds.includes(id);

@@ -6,10 +6,13 @@ import type { StoredModelKeys } from './stored-model-keys.js';
 
 const ENDPOINTS_MAX = 500;
 
-/** Makes what speaks to an endpoint with a key, by the guarded way out. */
+/** Creates a client for an endpoint that sends requests through the guard of outgoing requests. */
 export type OpenEndpoint = (endpoint: Readonly<{ baseUrl: string; apiKey: string }>) => ModelProvider;
 
-/** The endpoints of custom models. One that was asked is kept, with what was learned of it; another key or address is another endpoint. */
+/**
+ * The clients for the endpoints of custom models. A client is cached by key and address together with what it has learned of its
+ * endpoint.
+ */
 export class CustomModelEndpoints {
   private readonly opened = new LRUCache<string, ModelProvider>({ max: ENDPOINTS_MAX });
 
@@ -18,7 +21,7 @@ export class CustomModelEndpoints {
     private readonly open: OpenEndpoint,
   ) {}
 
-  /** @throws ModelFailed where its key is gone */
+  /** @throws ModelFailed if the API key is missing or unreadable */
   async of(ownerId: string, { baseUrl, credentialsId }: CustomModelDefinition): Promise<ModelProvider> {
     const name = `${credentialsId} ${baseUrl}`;
     const known = this.opened.get(name);

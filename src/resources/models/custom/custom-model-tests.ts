@@ -7,12 +7,12 @@ const TEST_MS_MAX = 5_000;
 const ERROR_CHARACTERS_MAX = 500;
 const REPLY_BYTES_MAX = 16 * 1024;
 
-/** `unsafe`: the address may not be reached from here, whatever is there. */
+/** `unsafe`: the guard of outgoing requests refuses the address. */
 export type TestOutcome = Readonly<{ ok: true } | { ok: false; error: string; unsafe?: true }>;
 
 export type Tested = Readonly<{ baseUrl: string; apiKey: string; upstreamModelId: string }>;
 
-/** Asks an endpoint for one token of a model. */
+/** Tests a custom model by requesting a very short completion from its endpoint. */
 @Injectable()
 export class CustomModelTests {
   constructor(
@@ -20,7 +20,10 @@ export class CustomModelTests {
     private readonly timing: Timing,
   ) {}
 
-  /** The first time by the name that most endpoints know of the limit, then by the one that newer models want. */
+  /**
+   * Sends `max_tokens`, which most endpoints know, and repeats the request with `max_completion_tokens` if the endpoint asks for
+   * that.
+   */
   async test(tested: Tested): Promise<TestOutcome> {
     const patience = this.timing.deadline(TEST_MS_MAX);
     const first = await this.ask(tested, { max_tokens: 1 }, patience);
@@ -56,7 +59,7 @@ export class CustomModelTests {
   }
 }
 
-/** What the endpoint says of its refusal, in JSON only: the body of any other server is none of the caller's business. */
+/** The endpoint's error text, if it is JSON. The caller must not read other bodies, which may come from any server. */
 async function errorIn(reply: Response): Promise<string> {
   const status = `The endpoint answered with HTTP ${reply.status}`;
   if (reply.status < 400) {
@@ -82,7 +85,7 @@ async function headOf(reply: Response): Promise<string> {
   return Buffer.concat(pieces).toString('utf8');
 }
 
-/** Causes hold no more of the request than its host. @throws what is no failure of the endpoint */
+/** The causes contain no part of the request but its host. @throws errors that are not failures of the endpoint */
 function failureIn(error: unknown): TestOutcome {
   const cause = error instanceof TypeError ? error.cause : error;
   if (cause instanceof AddressRefused) return { ok: false, error: cause.message, unsafe: true };

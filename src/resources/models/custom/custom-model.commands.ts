@@ -15,7 +15,7 @@ import {
 } from './custom-model.events.js';
 import { refuseUnsafe } from './unsafe-base-url.js';
 
-/** A user adds a model of an endpoint. The id is given, so that whoever repeats the command makes one model. */
+/** A user adds a model of an endpoint. The caller chooses the id, so a repeated command creates one model. */
 export class CreateCustomModel extends Command<bigint | undefined> {
   constructor(
     readonly modelId: CustomModelId,
@@ -28,8 +28,7 @@ export class CreateCustomModel extends Command<bigint | undefined> {
 }
 
 /**
- * The key is kept before the model is stated: a crash in between leaves a sealed key that nothing refers to, never a model
- * without its key.
+ * Stores the key before it appends the event. A crash in between leaves an unused encrypted key, never a model without its key.
  */
 @CommandHandler(CreateCustomModel)
 export class CreateCustomModelHandler implements Handler<CreateCustomModel> {
@@ -39,7 +38,7 @@ export class CreateCustomModelHandler implements Handler<CreateCustomModel> {
     private readonly outgoing: OutgoingHttp,
   ) {}
 
-  /** @throws Rejection invalid-request, custom-model-not-found where the id is another user's */
+  /** @throws Rejection invalid-request, custom-model-not-found if the id belongs to another user */
   async execute({ modelId, ownerId, wish, cause }: CreateCustomModel): Promise<bigint | undefined> {
     const { apiKey, ...checked } = checkedModel(wish);
     await refuseUnsafe(this.outgoing, checked.baseUrl);
@@ -52,7 +51,7 @@ export class CreateCustomModelHandler implements Handler<CreateCustomModel> {
   }
 }
 
-/** An import of an agent brings a model along that is checked and whose key is sealed. Repeated it does nothing. */
+/** An import of an agent adds a model that is already checked and whose key is already stored. Repeating it has no effect. */
 export class ImportCustomModel extends Command<bigint | undefined> {
   constructor(
     readonly modelId: CustomModelId,
@@ -75,7 +74,7 @@ export class ImportCustomModelHandler implements Handler<ImportCustomModel> {
   }
 }
 
-/** A model's owner changes it, puts it away or takes it out again. What is left out stays; so does the key. */
+/** The owner changes a model, or enables or disables it. Omitted fields and an omitted key stay as they are. */
 export class ChangeCustomModel extends Command<bigint | undefined> {
   constructor(
     readonly modelId: CustomModelId,
@@ -108,7 +107,7 @@ export class ChangeCustomModelHandler implements Handler<ChangeCustomModel> {
   }
 }
 
-/** A model's owner throws it away, with its key. Agents that still name it use the default model from then on. */
+/** The owner deletes a model and its key. Agents that still name it use the default model from then on. */
 export class DeleteCustomModel extends Command<bigint | undefined> {
   constructor(
     readonly modelId: CustomModelId,
@@ -128,7 +127,7 @@ export class DeleteCustomModelHandler implements Handler<DeleteCustomModel> {
   }
 }
 
-/** States something with a new key, and forgets the key where no model has it: it was refused, or had been stated before. */
+/** Appends an event that refers to a new key. Deletes the key if no event uses it: the command was refused or is a repetition. */
 async function unlessUnused(
   vault: CredentialVault,
   ownerId: string,
@@ -136,7 +135,7 @@ async function unlessUnused(
   state: () => Promise<Outcome<CustomModel, CustomModelEvent>>,
 ): Promise<bigint | undefined> {
   const stated = await state().catch(async (error: unknown) => {
-    // Of what was refused nothing was stored; of anything else that is not known.
+    // A rejected command has stored nothing. After any other error the event may have been stored, so the key is kept.
     if (error instanceof Rejection) await vault.delete(ownerId, credentialsId);
     throw error;
   });

@@ -4,7 +4,7 @@ import { Rejection } from '../../../kernel/rejection.js';
 import { customModelCodec } from './custom-model.codec.js';
 import type { CustomModelDefinition, CustomModelEvent, CustomModelId } from './custom-model.events.js';
 
-/** A custom model as its stream tells it; what it was defined as stays known after it is deleted. */
+/** The state of a custom model. A deleted model keeps its definition. */
 export type CustomModel = Readonly<{
   id: CustomModelId;
   status: 'none' | 'there' | 'deleted';
@@ -31,16 +31,16 @@ function evolve(state: CustomModel, event: CustomModelEvent): CustomModel {
 
 type Decide = Decision<CustomModel, CustomModelEvent>;
 
-/** Told alike to those who may not know whether the model exists. */
+/** The same error whether the model does not exist or belongs to another user, so that callers cannot probe for ids. */
 export const customModelNotFound = () => new Rejection('custom-model-not-found', 'Model not found');
 
-/** What a user's own model is defined as. @throws Rejection custom-model-not-found */
+/** The definition of a model that the user owns. @throws Rejection custom-model-not-found */
 function definitionFor(state: CustomModel, ownerId: string): CustomModelDefinition {
   if (state.status !== 'there' || state.ownerId !== ownerId || !state.definition) throw customModelNotFound();
   return state.definition;
 }
 
-/** An id that was used before makes nothing a second time, and is nobody else's. */
+/** Creates nothing if the owner has used the id before. @throws Rejection custom-model-not-found if the id is taken by another user */
 export const create =
   (modelId: CustomModelId, ownerId: string, definition: CustomModelDefinition, importId?: string): Decide =>
   (state) => {
@@ -60,7 +60,7 @@ export const change =
     return [{ type: 'CustomModelChanged', data: { modelId: state.id, changes } }];
   };
 
-/** The fields that would not stay as they are. */
+/** The wanted fields that differ from the current ones. */
 function differing(current: CustomModelDefinition, wanted: Partial<CustomModelDefinition>): Partial<CustomModelDefinition> {
   const before: Readonly<Record<string, unknown>> = current;
   return Object.fromEntries(Object.entries(wanted).filter(([field, value]) => !same(before[field], value)));
@@ -68,7 +68,7 @@ function differing(current: CustomModelDefinition, wanted: Partial<CustomModelDe
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** A key is sent to the server for which it was given and to no other, also when another credential may change the model. */
+/** A key is sent only to the server it was given for. Otherwise another credential with write access could redirect the key. */
 function refuseKeyElsewhere(current: CustomModelDefinition, { baseUrl, credentialsId }: Partial<CustomModelDefinition>): void {
   if (baseUrl === undefined || credentialsId !== undefined || originOf(baseUrl) === originOf(current.baseUrl)) return;
   throw new Rejection('invalid-request', 'Another server in base_url needs the api_key for it');

@@ -2,28 +2,28 @@ import type { Event } from '../../../kernel/event-sourcing/events.js';
 
 export type CustomModelId = string;
 
-/** What an owner says that a model can do, in the words in which clients send and read it. */
+/** The model's capabilities as stated by its owner, with the field names of the HTTP interface. */
 export type CustomModelCapabilities = Readonly<{
   supports_tools?: boolean;
   supports_structured_output?: boolean;
   supports_streaming?: boolean;
-  /** MIME types, and the names of groups of them: `image`, `pdf`, `audio`. */
+  /** MIME types and names of groups of them: `image`, `pdf`, `audio`. */
   attachments?: readonly string[];
   context_window?: number;
   api_flavor?: 'chat_completions';
   reasoning_effort?: string;
 }>;
 
-/** A model of an endpoint that its owner names. Its key is not here: `credentialsId` names where it is kept, encrypted. */
+/** A model of an endpoint that its owner configured. `credentialsId` identifies the encrypted key in the vault. */
 export type CustomModelDefinition = Readonly<{
   displayName: string;
   description: string;
-  /** By this name the endpoint knows it. */
+  /** The endpoint's name for the model. */
   upstreamModelId: string;
   baseUrl: string;
   credentialsId: string;
   capabilities: CustomModelCapabilities;
-  /** Offered and asked, or put away. */
+  /** A disabled model is neither listed nor used. */
   enabled: boolean;
 }>;
 
@@ -33,11 +33,14 @@ export type CustomModelCreated = Event<
     modelId: CustomModelId;
     ownerId: string;
     definition: CustomModelDefinition;
-    /** The import of an agent that made it: it is listed once the agent says that the import was applied. */
+    /**
+     * The import of an agent that created the model. The model is listed once the agent's stream records that the import was
+     * applied.
+     */
     importId?: string;
   }
 >;
-/** Holds exactly the fields that changed, each whole. */
+/** `changes` holds the changed fields with their complete new values. */
 export type CustomModelChanged = Event<'CustomModelChanged', { modelId: CustomModelId; changes: Partial<CustomModelDefinition> }>;
 export type CustomModelDeleted = Event<'CustomModelDeleted', { modelId: CustomModelId }>;
 

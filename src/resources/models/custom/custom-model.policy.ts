@@ -3,7 +3,7 @@ import { PDF, PICTURE_MIME_TYPES } from '../../documents/readable-files.policy.j
 import type { ModelDescription } from '../model/language-model.port.js';
 import type { CustomModelCapabilities, CustomModelDefinition, CustomModelId } from './custom-model.events.js';
 
-/** The name under which the vault keeps a key. */
+/** The name of the key in its vault entry. */
 export const API_KEY = 'api_key';
 export const CUSTOM_MODELS_PER_USER_MAX = 200;
 const NAME_CHARACTERS_MAX = 200;
@@ -24,7 +24,7 @@ const ATTACHMENT_GROUPS: Readonly<Record<string, readonly string[]>> = {
 };
 const MIME_TYPE = /^[\w.+-]{1,100}\/[\w.+*-]{1,100}$/;
 
-/** What is checked of a model before it is stored. `capabilities` may be anything; what comes out is what is known of it. */
+/** A custom model before validation. `capabilities` may be any value; validation keeps the known ones. */
 export type UncheckedModel = Omit<CustomModelDefinition, 'credentialsId' | 'capabilities'> &
   Readonly<{ apiKey: string; capabilities: unknown }>;
 
@@ -37,7 +37,7 @@ export function checkedModel(given: UncheckedModel): CheckedModel {
   return checkedChanges(given) as CheckedModel;
 }
 
-/** The same for some of its fields. An empty key stands for the one that is kept. @throws Rejection invalid-request */
+/** Checks the given fields of a model. @throws Rejection invalid-request */
 export function checkedChanges(given: Partial<UncheckedModel>): Partial<CheckedModel> {
   const { displayName, upstreamModelId, description, baseUrl, apiKey, capabilities, enabled } = given;
   const checked = {
@@ -52,7 +52,7 @@ export function checkedChanges(given: Partial<UncheckedModel>): Partial<CheckedM
   return Object.fromEntries(Object.entries(checked).filter(([, value]) => value !== undefined));
 }
 
-/** Requests are made of its path, so nothing may stand behind that. @throws Rejection invalid-request */
+/** Request paths are appended to the base URL, so it must not have a query or a fragment. @throws Rejection invalid-request */
 export function checkedBaseUrl(text: string): string {
   const url = notBlank('base_url', within('base_url', text, URL_CHARACTERS_MAX));
   if (!URL.canParse(url)) throw refused('base_url must be a URL');
@@ -60,7 +60,7 @@ export function checkedBaseUrl(text: string): string {
   return url;
 }
 
-/** A key as it can be sent: copied from somewhere, it may have white space around it. @throws Rejection invalid-request */
+/** Trims the key, because a copied key may have white space around it. @throws Rejection invalid-request */
 export function checkedKey(text: string): string {
   const key = notBlank('api_key', within('api_key', text, KEY_CHARACTERS_MAX)).trim();
   if (!/^[\x21-\x7e]+$/.test(key)) throw refused('api_key must hold printable ASCII characters without spaces');
@@ -80,7 +80,7 @@ function notBlank(field: string, text: string): string {
   return text;
 }
 
-/** The capabilities that are known here; others are dropped. @throws Rejection invalid-request */
+/** The known capabilities; unknown ones are dropped. @throws Rejection invalid-request */
 export function capabilitiesIn(given: unknown): CustomModelCapabilities {
   if (given === null) return {};
   if (typeof given !== 'object' || Array.isArray(given)) throw refused("'capabilities' must be an object");
@@ -137,7 +137,7 @@ function reasoningEffortIn(given: unknown): string | undefined {
   return given as string;
 }
 
-/** A custom model among the models there are. What its owner does not say is as for any model of an endpoint. */
+/** Describes a custom model. What its owner leaves out gets the same defaults as any model of an endpoint. */
 export function descriptionOf(id: CustomModelId, definition: CustomModelDefinition): ModelDescription {
   const { displayName, description, baseUrl, capabilities } = definition;
   return {

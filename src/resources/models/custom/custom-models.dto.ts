@@ -1,6 +1,6 @@
 import { IsBoolean, IsObject, IsOptional, IsString } from 'class-validator';
 
-/** A custom model in the words of clients; the room's policy says what each field may hold. */
+/** A custom model as clients send it; `custom-model.policy.ts` checks the values. */
 export class NewCustomModel {
   @IsString() upstream_model_id!: string;
   @IsString() display_name!: string;
@@ -11,7 +11,7 @@ export class NewCustomModel {
   @IsOptional() @IsBoolean() enabled?: boolean | null;
 }
 
-/** What is left out stays as it is; so does the key where it is empty. */
+/** Omitted fields stay as they are; so does the key if `api_key` is empty. */
 export class CustomModelEdit {
   @IsOptional() @IsString() upstream_model_id?: string | null;
   @IsOptional() @IsString() display_name?: string | null;
@@ -29,7 +29,7 @@ export class CustomModelTest {
   @IsOptional() @IsObject() capabilities?: Record<string, unknown> | null;
 }
 
-/** What is left out or empty is as it is stored. */
+/** An omitted or empty field is taken from the saved model. */
 export class SavedCustomModelTest {
   @IsOptional() @IsString() upstream_model_id?: string | null;
   @IsOptional() @IsString() base_url?: string | null;

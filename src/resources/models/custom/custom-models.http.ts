@@ -36,7 +36,7 @@ const NEW_MODEL = {
 };
 const { upstream_model_id, base_url, api_key } = NEW_MODEL;
 
-/** The models that a user has added, each at an endpoint that speaks OpenAI's chat completions. A key is never shown. */
+/** The custom models of a user, each at an endpoint that implements OpenAI's chat completions. Responses never contain the key. */
 @ApiTags('Models')
 @Controller('api/user/models')
 export class CustomModelsController {
@@ -165,7 +165,7 @@ export class CustomModelsController {
     return customModelRecord(await this.own(id, user));
   }
 
-  /** The caller's next read shows what was written, wherever it is answered. */
+  /** Makes the caller's next read show the change, whichever process answers it. */
   private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
     answerPosition(reply, position);
     await this.freshness.reached(['custom-models'], position);
@@ -174,12 +174,12 @@ export class CustomModelsController {
 
 type TestAnswer = Readonly<{ ok: boolean; error?: string }>;
 
-/** An endpoint that refuses is what the test found; an address that may not be asked is the caller's mistake. */
+/** A refusal by the endpoint is the result of the test (status 200); an unsafe address is an error of the caller (status 400). */
 const isUnsafe = (outcome: TestOutcome): boolean => !outcome.ok && outcome.unsafe === true;
 
 const answerOf = (outcome: TestOutcome): TestAnswer => (outcome.ok ? { ok: true } : { ok: false, error: outcome.error });
 
-/** An empty key is none: the form of the web client sends it so. */
+/** An empty key means no change, because the form of the web client sends it empty. */
 function changesIn(body: CustomModelEdit): Partial<UncheckedModel> {
   const changes = {
     upstreamModelId: body.upstream_model_id,

@@ -14,8 +14,8 @@ import { type CustomModelDefinition, customModelStream } from './custom-model.ev
 import { descriptionOf } from './custom-model.policy.js';
 
 /**
- * The models of the service, and for each user those that the user has added. Which there are the read model says; whether one may
- * still be asked, and where, its stream does, so that one that was put away is asked by no process from that moment on.
+ * The models of the service and, for each user, the user's custom models. Lists come from the read model. A request reads the
+ * model's stream, so that no process uses a model after its owner disabled or deleted it.
  */
 export class LanguageModelsWithCustom extends LanguageModels {
   constructor(
@@ -51,7 +51,8 @@ export class LanguageModelsWithCustom extends LanguageModels {
 
   async has(id: string, ownerId?: string): Promise<boolean> {
     if (await this.own(id, ownerId)) return true;
-    // While it is not known what the service has, any id may be right, but no id of a custom model.
+    // `has` of the built-in models accepts any id until the endpoint has listed its models. It must not accept the id of a custom
+    // model.
     return isId(id) ? (await this.builtIn.describe(id)) !== undefined : this.builtIn.has(id);
   }
 

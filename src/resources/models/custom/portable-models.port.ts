@@ -1,6 +1,6 @@
 import type { CustomModelDefinition } from './custom-model.events.js';
 
-/** A custom model as it may leave the service: without its key. */
+/** A custom model in an exported agent file, without its key. */
 export type PortableModel = Readonly<{
   display_name: string;
   upstream_model_id: string;
@@ -8,15 +8,15 @@ export type PortableModel = Readonly<{
   capabilities: Readonly<Record<string, unknown>>;
 }>;
 
-/** Why a model that came in is not added, in words for its owner. */
+/** The reason why an import skips a model. The message is shown to the owner. */
 export class ModelNotPortable extends Error {
   override readonly name = 'ModelNotPortable';
 }
 
-/** Brings custom models in. */
+/** Adds the custom models of an imported agent file. */
 export abstract class PortableModels {
-  /** Checks a model as one that its owner adds, and seals its key. Nothing else is stored. @throws ModelNotPortable */
+  /** Checks a model by the same rules as one that its owner adds, and stores its key. Stores nothing else. @throws ModelNotPortable */
   abstract prepare(ownerId: string, model: PortableModel, apiKey: string): Promise<CustomModelDefinition>;
-  /** Forgets the key of a model that is not added after all. */
+  /** Deletes the key of a model that is not added after all. */
   abstract discard(ownerId: string, definition: CustomModelDefinition): Promise<void>;
 }

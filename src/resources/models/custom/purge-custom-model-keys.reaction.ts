@@ -11,8 +11,8 @@ import type { CustomModelChanged, CustomModelDeleted, CustomModelEvent } from '.
 type Followed = CustomModelChanged | CustomModelDeleted;
 
 /**
- * Of a custom model only the key that it has is kept, and of a deleted one none. Steps: read the model as the event left it;
- * purge each key it had before. A crash in between repeats it, and what is purged stays so.
+ * Purges the keys that a changed custom model no longer uses, and all keys of a deleted one. Steps: fold the stream up to the
+ * event; delete each key that the model had before. A crash in between repeats both steps; deleting a key twice is harmless.
  */
 @Injectable()
 export class PurgeCustomModelKeys implements Reaction<Followed> {

@@ -6,12 +6,12 @@ import {
 } from '../../../platform/credentials/credential-vault.port.js';
 import { API_KEY } from './custom-model.policy.js';
 
-/** The keys of custom models. They leave the vault for the endpoint that they are for, and for nothing else. */
+/** Reads the keys of custom models from the vault, for requests to their endpoints only. */
 @Injectable()
 export class StoredModelKeys {
   constructor(private readonly vault: CredentialVault) {}
 
-  /** Undefined where it is gone, or was sealed with another secret. */
+  /** Undefined if the key was deleted or cannot be decrypted with the current secret. */
   async reveal(ownerId: string, credentialsId: string): Promise<string | undefined> {
     try {
       return (await this.vault.reveal(ownerId, credentialsId))[API_KEY];

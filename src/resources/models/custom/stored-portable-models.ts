@@ -8,7 +8,7 @@ import { ModelNotPortable, type PortableModel, PortableModels } from './portable
 
 const REASON_CHARACTERS_MAX = 300;
 
-/** Custom models whose keys go to the vault. */
+/** Stores the keys of imported custom models in the vault. */
 @Injectable()
 export class StoredPortableModels extends PortableModels {
   constructor(

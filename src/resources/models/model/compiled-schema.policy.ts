@@ -1,27 +1,27 @@
 import { _, Ajv2020, type CodeKeywordDefinition, type ErrorObject, type Options } from 'ajv/dist/2020.js';
 import { canonicalText } from '../../../kernel/event-sourcing/fingerprints.js';
 
-/** The most references that one validation follows. Without references, the work is bounded by the sizes of the schema and the value. */
+/** Maximum number of references that one validation follows. Without references, the sizes of schema and value bound the work. */
 export const REFERENCES_FOLLOWED_MAX = 100_000;
 
-/** A value cannot be validated: the schema recurses endlessly, or needs too many references. */
+/** A value cannot be validated because the schema recurses endlessly or needs too many references. */
 export class SchemaWithoutEnd extends Error {
   override readonly name = 'SchemaWithoutEnd';
 }
 
-/** Validates a value: the errors, none if it is valid. @throws SchemaWithoutEnd */
+/** Validates a value and returns its errors; an empty list means that it is valid. @throws SchemaWithoutEnd */
 export type SchemaErrors = (value: unknown) => readonly ErrorObject[];
 
 /**
- * Compiles an untrusted schema in time linear in its size: with Ajv's defaults, inlined references, nested checks and optimization of
- * the generated code make 64 KiB of schema take minutes. @throws Error for an invalid schema
+ * Compiles an untrusted schema in time linear in its size. With Ajv's defaults (inlined references, nested checks, optimized
+ * code), a schema of 64 KiB can take minutes. @throws Error for an invalid schema
  */
 export function compiledSchema(
   schema: object,
   options: Options = {},
   extend: (ajv: Ajv2020) => void = () => undefined,
 ): SchemaErrors {
-  // References of the meta-schema are not counted.
+  // References that Ajv follows in the meta-schema while it compiles are not counted.
   let left = Infinity;
   const follow = () => {
     if (--left < 0) throw new SchemaWithoutEnd('The schema leads further than is followed.');
@@ -54,7 +54,7 @@ function countReferences(ajv: Ajv2020, follow: () => void): void {
   });
 }
 
-/** Replaces Ajv's `uniqueItems`, which compares every pair of items. */
+/** Replaces Ajv's `uniqueItems`, which compares every pair of items, by a comparison in linear time. */
 function compareByText(ajv: Ajv2020): void {
   ajv.removeKeyword('uniqueItems').addKeyword({
     keyword: 'uniqueItems',

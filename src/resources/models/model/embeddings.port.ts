@@ -1,7 +1,7 @@
-/** Turns texts into vectors whose nearness is nearness of meaning. */
+/** Turns texts into vectors. Texts of similar meaning have vectors that are close to each other. */
 export abstract class Embeddings {
-  /** Vectors of different models are never compared. */
+  /** The model's id. Vectors of different models must not be compared. */
   abstract readonly model: string;
-  /** A vector for each text, in order, all of one length. */
+  /** Returns one vector per text, in the same order and all of the same length. */
   abstract embed(texts: readonly string[], signal: AbortSignal): Promise<readonly (readonly number[])[]>;
 }

@@ -1,8 +1,11 @@
 import { Unavailable } from '../../../kernel/rejection.js';
-/** A call of a tool as the model asked for it. `arguments` is the JSON text the model wrote, unchecked. */
+/** A tool call as the model requested it. `arguments` is the unchecked JSON text that the model wrote. */
 export type ModelToolCall = Readonly<{ id: string; name: string; arguments: string }>;
 
-/** What a user message may carry besides text: a picture or a file, as a data URL. `tokens` is what a file counts for in the window. */
+/**
+ * A part of a user message: text, or a picture or file as a data URL. `tokens` is the file's estimated size in the context
+ * window.
+ */
 export type MessagePart = Readonly<
   | { type: 'text'; text: string }
   | { type: 'image'; dataUrl: string }
@@ -15,13 +18,13 @@ export type ChatMessage =
   | Readonly<{ role: 'assistant'; content: string; toolCalls?: readonly ModelToolCall[] }>
   | Readonly<{ role: 'tool'; toolCallId: string; content: string }>;
 
-/** Something retrieved for the question. A remote model reads it in the messages; the offline model answers from it. */
+/** A retrieved document. Remote models get it in the messages; the offline model quotes it from here. */
 export type ModelDocument = Readonly<{ title: string; text: string; source: string }>;
 
-/** A tool the model may ask for. `parameters` is the JSON Schema of its arguments. */
+/** A tool that the model may call. `parameters` is the JSON Schema of its arguments. */
 export type ModelTool = Readonly<{ name: string; description: string; parameters: object }>;
 
-/** How a caller has a model sampled; what is missing is up to the model. */
+/** The caller's sampling parameters. The endpoint's defaults apply to missing ones. */
 export type Sampling = Readonly<
   Partial<{
     temperature: number;
@@ -36,20 +39,23 @@ export type Sampling = Readonly<
 
 export type ModelRequest = Readonly<{
   modelId: string;
-  /** Whose own models may answer; without it those of the service alone. */
+  /** The user whose custom models may be used. Without it only models of the service may be used. */
   ownerId?: string;
   messages: readonly ChatMessage[];
-  /** The user's own words, without what the service put around them in the last message. */
+  /** The user's own words, without the text that the service adds to the last message. */
   question: string;
   documents: readonly ModelDocument[];
-  /** The answer has to be one JSON value that is valid against this schema. */
+  /** The answer must be a JSON value that is valid against this schema. */
   responseSchema?: object;
   maxTokens?: number;
   sampling?: Omit<Sampling, 'maxTokens'>;
   tools?: readonly ModelTool[];
 }>;
 
-/** A piece of an answer, in the order the model gives them. A tool call comes whole, `usage` and `finish` at most once. */
+/**
+ * A part of an answer, in the order in which the model sends them. A tool call is one chunk; `usage` and `finish` occur at most
+ * once.
+ */
 export type ModelChunk =
   | Readonly<{ type: 'text'; text: string }>
   | Readonly<{ type: 'thought'; text: string }>
@@ -62,15 +68,15 @@ export type ModelDescription = Readonly<{
   provider: string;
   displayName: string;
   description: string;
-  /** MIME types of attachments the model reads by itself. */
+  /** MIME types of attachments that the model reads itself. */
   attachmentTypes: readonly string[];
   tools: boolean;
   structuredOutput: boolean;
   streaming: boolean;
-  /** Tokens of question and answer together. */
+  /** Maximum number of tokens of question and answer together. */
   contextWindow: number;
   reasoningEffort: string | null;
-  /** Added by a user, for whom alone it is there. */
+  /** A custom model, which only its owner can use. */
   isCustom?: true;
   baseUrl?: string;
 }>;
@@ -87,13 +93,16 @@ export type ModelFailure =
   | 'not-accepted'
   | 'bad-reply';
 
-/** The model gave no (whole) answer. The message is for the user and tells nothing of keys, addresses or traces; `cause` does. */
+/**
+ * The model gave no complete answer. The message is shown to the user and contains no keys, addresses or stack traces; `cause`
+ * may.
+ */
 export class ModelFailed extends Unavailable {
   override readonly name = 'ModelFailed';
   constructor(
     readonly failure: ModelFailure,
     message: string,
-    /** Whether asking the same again later may work. */
+    /** Whether the same request may succeed later. */
     readonly retriable: boolean,
     options?: { cause?: unknown },
   ) {
@@ -101,17 +110,17 @@ export class ModelFailed extends Unavailable {
   }
 }
 
-/** The language models this service can ask. */
+/** The language models that this service can use. */
 export abstract class LanguageModels {
   /**
-   * One answer, as it is written. Aborting the signal ends the iteration soon and without an error: who aborts looks at
-   * `signal.aborted`. @throws ModelFailed
+   * Streams one answer. When the signal aborts, the iteration ends soon and without an error, so callers check `signal.aborted`.
+   * @throws ModelFailed
    */
   abstract stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelChunk>;
-  /** The models of the service, and after them a user's own that are switched on. */
+  /** The models of the service, followed by the enabled custom models of the user. */
   abstract list(ownerId?: string): Promise<readonly ModelDescription[]>;
   abstract defaultModelId(): Promise<string>;
-  /** Whether a model is there for a user: the models of others are not. */
+  /** Whether the user may use a model. Custom models of other users are never available. */
   abstract has(id: string, ownerId?: string): Promise<boolean>;
 
   async describe(id: string, ownerId?: string): Promise<ModelDescription | undefined> {

@@ -1,16 +1,16 @@
 import type { ModelChunk, ModelDescription, ModelRequest } from './language-model.port.js';
 
-/** A request with what the operator says of its model. */
+/** A request with the settings that the operator or the owner made for its model. */
 export type ProviderRequest = ModelRequest &
   Readonly<{
     reasoningEffort?: string;
-    /** The model takes no response schema: it is told in words. */
+    /** The model accepts no response schema, so the schema is added to the prompt. */
     schemaInWords?: boolean;
   }>;
 
-/** One place that serves models: this process itself, or an endpoint. */
+/** A source of models: this process or an endpoint. */
 export interface ModelProvider {
   stream(request: ProviderRequest, signal: AbortSignal): AsyncIterable<ModelChunk>;
-  /** What it serves, as far as known; undefined while that has never been learned. */
+  /** The models it serves, possibly from a cache; undefined if the provider has never answered. */
   list(): Promise<readonly ModelDescription[] | undefined>;
 }

@@ -1,12 +1,12 @@
 type Schema = Readonly<Record<string, unknown>>;
 
-/** The property of the object that stands for a value of another type. */
+/** The property of the wrapping object that holds a value of another type. */
 const VALUE = 'value';
 
-/** Whether a schema allows objects alone at its root. Many endpoints take no other response schemas. */
+/** Whether the schema allows only objects at its root. Many endpoints accept no other response schemas. */
 export const hasObjectRoot = (schema: object): boolean => (schema as Schema)['type'] === 'object';
 
-/** A response schema as an endpoint takes it that wants objects: any other is that of the one property of an object. */
+/** Wraps a schema for endpoints that accept only objects: any other schema becomes that of the only property of an object. */
 export function withObjectRoot(schema: object): object {
   if (hasObjectRoot(schema)) return schema;
   const { $schema, $id: _, $defs, definitions, ...root } = moved(schema) as Schema;
@@ -21,14 +21,14 @@ export function withObjectRoot(schema: object): object {
   };
 }
 
-/** What the object stands for that a model wrote for such a schema; undefined where it wrote something else. */
+/** Unwraps the value that a model wrote for such a schema; undefined if the model wrote something else. */
 export function valueInObjectRoot(written: unknown): Readonly<{ value: unknown }> | undefined {
   if (typeof written !== 'object' || written === null || Array.isArray(written)) return undefined;
   const keys = Object.keys(written);
   return keys.length === 1 && keys[0] === VALUE ? { value: (written as Schema)[VALUE] } : undefined;
 }
 
-/** A schema whose references to its root find it where it is now. */
+/** Rewrites references to the root so that they point to its new place. */
 function moved(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(moved);
   if (typeof node !== 'object' || node === null) return node;

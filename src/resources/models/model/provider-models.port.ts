@@ -1,7 +1,7 @@
 import type { LanguageModels } from './language-model.port.js';
 
-/** The models of the service's endpoint, asked with a key that somebody brings along. */
+/** The models of the service's endpoint, used with a caller's key. */
 export abstract class ProviderModels {
-  /** The key is used by what is returned, and kept nowhere. */
+  /** The key is held by the returned object only and never stored. */
   abstract withKey(key: string): LanguageModels;
 }

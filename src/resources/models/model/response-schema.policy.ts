@@ -13,8 +13,8 @@ type Schema = Readonly<Record<string, unknown>>;
 const refused = (problem: string) => new Rejection('invalid-json-schema', `Invalid JSON schema: ${problem}`);
 
 /**
- * A response schema as it is kept: the schema itself, also when it came wrapped as `{ schema: … }`. Regular expressions are
- * refused: one of them can take longer than anybody waits for an answer. @throws Rejection invalid-json-schema
+ * A response schema in its stored form: the schema itself, also if it was sent wrapped as `{ schema: … }`. Regular expressions
+ * are refused because a single one can take unbounded time. @throws Rejection invalid-json-schema
  */
 export function normalSchema(value: unknown): Schema | null {
   if (value === null || value === '') return null;
@@ -39,9 +39,9 @@ function unwrapped(value: unknown): Schema {
 
 const isObject = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Regular expressions, and references that cannot be followed beforehand. */
+/** Regular expressions, and references that cannot be resolved statically. */
 const UNSUPPORTED = new Set(['pattern', 'patternProperties', '$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$anchor']);
-/** What such a reference leads to is looked through like the rest of the schema; a place for data would not be. */
+/** The only references allowed. Their targets are checked as schemas; a target inside data (`const`, `enum`) would not be. */
 const LOCAL_DEFINITION = /^#(\/(\$defs|definitions)\/[^/~%]+)?$/;
 
 /** Keywords whose values are data or names, not schemas. */
@@ -63,7 +63,7 @@ function refuseUnbounded(node: unknown, depth: number): void {
   }
 }
 
-/** A schema's own id is left out, so that two schemas may share one. */
+/** Drops `$id`, so that two schemas may have the same one. */
 const compile = ({ $id: _, $schema: __, ...schema }: Schema): SchemaErrors =>
   compiledSchema(schema, {}, (ajv) => formats.default(ajv, { mode: 'fast' }));
 
@@ -72,7 +72,7 @@ const compiled = new LRUCache<string, SchemaErrors>({
   memoMethod: (text) => compile(JSON.parse(text) as Schema),
 });
 
-/** What keeps a value from being what a kept schema asks for, each problem by its path; none: it is valid. */
+/** The reasons why a value is invalid against a stored schema, each with its path. An empty list means that the value is valid. */
 export function problemsWith(value: unknown, schema: Schema): readonly string[] {
   try {
     return compiled

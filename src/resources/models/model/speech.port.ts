@@ -1,22 +1,22 @@
-/** A recording, whole; the name says of what kind it is. */
+/** A complete audio file. The extension of its name states the format. */
 export type Recording = Readonly<{ filename: string; bytes: Buffer }>;
 
 export type Transcript = Readonly<{
   text: string;
-  /** As the endpoint found it, else as it was named; null: neither. */
+  /** The language that the endpoint detected, otherwise the one that the caller stated; null if neither is known. */
   language: string | null;
   durationSeconds: number | null;
   segments: readonly Readonly<Record<string, unknown>>[];
 }>;
 
-/** Texts of recordings, and recordings of texts, where models for them are configured. */
+/** Converts recordings to text and text to recordings, if models for that are configured. */
 export abstract class Speech {
-  /** Whether recordings can be made texts. */
+  /** Whether a model for transcription is configured. */
   abstract readonly hears: boolean;
-  /** Whether texts can be made recordings. */
+  /** Whether a model for speech synthesis is configured. */
   abstract readonly speaks: boolean;
   /** @throws ModelFailed */
   abstract transcribe(recording: Recording, language: string | undefined, signal: AbortSignal): Promise<Transcript>;
-  /** MP3. @throws ModelFailed */
+  /** Returns MP3. @throws ModelFailed */
   abstract speak(text: string, signal: AbortSignal): Promise<Buffer>;
 }

@@ -1,4 +1,4 @@
-/** Words that say nothing about what is asked. */
+/** Words that carry no meaning for retrieval. */
 const STOP_WORDS = new Set(
   `a about am an and any are as at be been but by can could did do does for from get give had happen happened happens has have how i if in into is it its
   many may me more most much must my no not of on or our please show should so some such tell than that the their them then there
@@ -9,7 +9,7 @@ const STOP_WORDS = new Set(
 
 const TERMS_MAX = 400;
 
-/** The words that carry meaning: folded to plain lower case, without plural and the commonest verb endings. */
+/** The meaningful words of a text: lower case, without diacritics, plural endings and the most common verb endings. */
 export function termsOf(text: string): readonly string[] {
   const words =
     text

@@ -9,24 +9,24 @@ export const OFFLINE_MODEL_ID = 'offline';
 
 const QUOTED_PASSAGES_MAX = 5;
 const QUOTED_DOCUMENTS_MAX = 3;
-/** A passage far behind the best one is about something else. */
+/** Minimum share of the best score. Passages below it are usually about something else. */
 const SCORE_SHARE_MIN = 0.45;
-/** The document that was found first opens the answer with less: it is the best by all that retrieval knows. */
+/** Lower minimum for the opening passage, which comes from the best-ranked document that reaches it. */
 const OPENING_SHARE_MIN = 0.3;
 const CHARACTERS_PER_TOKEN = 4;
 
-/** What the first answer of a conversation begins with. */
+/** Shown before the first answer of a conversation. */
 const INTRODUCTION =
   'This is the built-in extractive model: it quotes your documents and writes nothing itself. For answers by a language model set OPENAI_BASE_URL and OPENAI_API_KEY.';
 
 const NOTHING_FOUND = 'I found nothing about this in the documents I may search, so I cannot answer it.';
 
 /**
- * The model that is always there: it quotes the sentences, list items and table rows of the retrieved documents that fit the
- * question best, names the documents, and says so when there are none. The same request always gets the same answer.
+ * The built-in model that is always available. It quotes the sentences, list items and table rows of the retrieved documents that
+ * fit the question best and names the documents, or says that it found nothing. The same request always gets the same answer.
  */
 export class OfflineLanguageModel implements ModelProvider {
-  /** `wordDelayMs` makes it write as slowly as a remote model would, for demonstrations and tests. */
+  /** `wordDelayMs` imitates the speed of a remote model, for demonstrations and tests. */
   constructor(private readonly options: Readonly<{ wordDelayMs?: number }> = {}) {}
 
   async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelChunk> {
@@ -62,7 +62,7 @@ export class OfflineLanguageModel implements ModelProvider {
   }
 }
 
-/** The whole answer, before it is cut into words. */
+/** The complete answer, before it is split into words. */
 function answer(request: ModelRequest): string {
   const ranked = rankPassages(subjectOf(request), request.documents);
   if (request.responseSchema) {
@@ -77,7 +77,7 @@ function answer(request: ModelRequest): string {
 
 const isFirstAnswer = ({ messages }: ModelRequest): boolean => messages.every(({ role }) => role !== 'assistant');
 
-/** A question that names nothing ("why is that?") is about what was asked before. */
+/** A question without meaningful words ("why is that?") is taken to be about the previous question. */
 function subjectOf({ question, messages }: ModelRequest): string {
   if (termsOf(question).length > 0) return question;
   return messages
@@ -87,7 +87,7 @@ function subjectOf({ question, messages }: ModelRequest): string {
     .join(' ');
 }
 
-/** The passages to quote: of the best documents, in the order in which these were retrieved. */
+/** The passages to quote, from the best documents, in the order of retrieval and then of reading. */
 function bestOf(ranked: readonly RankedPassage[]): readonly RankedPassage[] {
   const different = ranked.filter(({ text }, index) => ranked.findIndex((each) => each.text === text) === index);
   const atLeast = (share: number) => different.filter(({ score }) => score >= ranked[0]!.score * share);
@@ -98,7 +98,7 @@ function bestOf(ranked: readonly RankedPassage[]): readonly RankedPassage[] {
   return [opening, ...quoted.slice(0, QUOTED_PASSAGES_MAX - 1)].sort((a, b) => a.document - b.document || a.place - b.place);
 }
 
-/** A part for each document that is named differently, its passages in the order in which they are written in it. */
+/** One part for each distinct title, with its passages in reading order. */
 function quote(passages: readonly RankedPassage[], titles: readonly string[]): string {
   const named = [...new Set(passages.map(({ document }) => titles[document]!))];
   const parts = named.map((title, index) => {
@@ -108,7 +108,7 @@ function quote(passages: readonly RankedPassage[], titles: readonly string[]): s
   return parts.join('\n\n');
 }
 
-/** Sentences go on in the line; each row of a table and each item of a list has its own. */
+/** Sentences continue the line; each table row and each list item starts a new one. */
 function quotation(passages: readonly RankedPassage[]): string {
   return passages.map((passage, index) => `${separator(passage, passages[index - 1])}${passage.text}`).join('');
 }

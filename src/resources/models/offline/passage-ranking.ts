@@ -2,21 +2,24 @@ import type { ModelDocument } from '../model/language-model.port.js';
 import { termsOf } from '../model/terms.js';
 import { type Passage, passagesOf } from './passages.js';
 
-/** A passage of a retrieved document, its place in it, and how well it fits the question. */
+/** A passage of a retrieved document with its position in the document and its score for the question. */
 export type RankedPassage = Passage & Readonly<{ document: number; place: number; score: number }>;
 
-/** Ranking this many takes about 15 ms, during which no other request is served. */
+/** Maximum number of ranked passages. Ranking them takes about 15 ms, which blocks the event loop. */
 const PASSAGES_MAX = 1_500;
 
-/** BM25's usual constants: how soon repetition stops to count, and how much length does. */
+/** The usual constants of BM25: saturation of repeated terms, and influence of the passage's length. */
 const K1 = 1.2;
 const B = 0.6;
-/** What retrieval ranked first is more likely to hold the answer. */
+/** Passages of documents that retrieval ranked higher are more likely to hold the answer. */
 const RANK_BONUS = 0.5;
-/** A heading that speaks of the question lends what stands under it some weight. */
+/** Weight of the question's terms in the heading above a passage. */
 const HEADING_BONUS = 0.5;
 
-/** Every passage that shares a word with the question, or stands under a heading with all its words; best first, equal ones in reading order. */
+/**
+ * The passages that share a term with the question or have all its terms in their heading; best first, equal ones in reading
+ * order.
+ */
 export function rankPassages(question: string, documents: readonly ModelDocument[]): readonly RankedPassage[] {
   const asked = new Set(termsOf(question));
   if (asked.size === 0) return [];
@@ -39,7 +42,7 @@ export function rankPassages(question: string, documents: readonly ModelDocument
 
 type Considered = Readonly<{ passage: Passage; document: number; place: number; terms: readonly string[] }>;
 
-/** What was found first is considered first, so what is left out matters least. */
+/** The passages of the documents in the order of retrieval, so that the limit drops the least relevant ones. */
 function consideredOf(documents: readonly ModelDocument[]): readonly Considered[] {
   const considered: Considered[] = [];
   for (const [document, { text, title }] of documents.entries()) {

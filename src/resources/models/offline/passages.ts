@@ -1,12 +1,12 @@
 import { withoutTrailing } from '../../../kernel/trailing.js';
 
-/** A part of a document that can be quoted: a sentence, an item of a list, or a row of a table, under the heading it stands under. */
+/** A quotable part of a document (a sentence, a list item or a table row) with the heading above it. */
 export type Passage = Readonly<{ kind: 'sentence' | 'item' | 'row'; text: string; heading: string; paragraph: number }>;
 
 const TEXT_CHARACTERS_MAX = 20_000;
 const PASSAGE_CHARACTERS_MAX = 600;
 
-/** A block of code is no answer, though it may hold the very words of the question. */
+/** Code blocks are never quoted, even if they contain the terms of the question. */
 const FENCED_CODE = /^[ \t]*(```|~~~)[^]*?(^[ \t]*\1|(?![^]))/gmu;
 
 const HEADING = /^ {0,3}#{1,6}(?=[ \t]|$)/u;
@@ -15,16 +15,16 @@ const ITEM = /^[ \t]*(?:[-*+]|\d+[.)])[ \t]+/u;
 const TABLE_ROW = /^[ \t]*\|.*\|[ \t]*$/u;
 const TABLE_RULE = /^[|:\- \t]+$/u;
 const QUOTE_MARKS = /^[ \t]*(?:>[ \t]?)+/u;
-/** A row of a sheet is written as the names of its columns and their values. */
+/** A row of a spreadsheet is written as pairs of column name and value. */
 const NAMED_CELL = /^([^:\n]{1,80}): \S/u;
 
-/** The end of a sentence, and the beginning of the next one. */
+/** The white space between two sentences. */
 const BETWEEN_SENTENCES = /(?<=[.!?。！？][)"'”’]?)\s+(?=[\p{Lu}\p{N}"'“‘(`*_])/u;
 
 /**
- * What can be quoted of a text, in its order. Headings, the heads of tables and blocks of code are left out, and so is a
- * sentence that only announces what follows it ("Try it:"). Lines that are the title of the document are headings too:
- * texts of web pages and books have them without marks.
+ * The quotable passages of a text in reading order. Headings, table heads, code blocks and sentences that only announce what
+ * follows ("Try it:") are left out. Lines equal to the document's title are headings too, because texts of web pages and books
+ * have no heading marks.
  */
 export function passagesOf(text: string, title: string): readonly Passage[] {
   const reader = new PassageReader(title);
@@ -107,13 +107,13 @@ class PassageReader {
   }
 }
 
-/** A table with a rule has its head above it. One without is the rest of a table that was cut in two. */
+/** The rows below a table's rule. A table without a rule is the rest of a table that chunking split, so all its rows are data. */
 function dataRowsOf(rows: readonly string[]): readonly string[] {
   const rule = rows.findIndex((row) => TABLE_RULE.test(row));
   return rows.slice(rule + 1).filter((row) => !TABLE_RULE.test(row));
 }
 
-/** The row of a table reads as its cells side by side. */
+/** Joins the cells of a table row into one line. */
 const cellsOf = (row: string): string =>
   row
     .trim()
@@ -123,7 +123,7 @@ const cellsOf = (row: string): string =>
     .filter((cell) => cell !== '')
     .join(' – ');
 
-/** Several lines that begin with the name of the same column. */
+/** Whether there are several lines and all begin with the same column name. */
 function areRowsOfSheet(lines: readonly string[]): boolean {
   const first = lines.length > 1 ? NAMED_CELL.exec(lines[0]!)?.[1] : undefined;
   return first !== undefined && lines.every((line) => line.startsWith(`${first}: `));

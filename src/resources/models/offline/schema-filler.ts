@@ -1,11 +1,14 @@
 type Schema = Readonly<Record<string, unknown>>;
 
-/** A schema that refers to itself is followed this far; past it optional parts are left out. */
+/**
+ * Objects nested deeper than this are left empty, so recursive schemas end. Below half of this depth, optional parts are left
+ * out.
+ */
 const DEPTH_MAX = 8;
 const ITEMS_MAX = 5;
-/** The most schemas that are filled; values of further ones are null. */
+/** Maximum number of filled schemas; the values of further ones are null. */
 const SCHEMAS_FILLED_MAX = 5_000;
-/** A larger `minLength` is not met. */
+/** A larger `minLength` is not satisfied. */
 const PADDED_CHARACTERS_MAX = 10_000;
 
 type Filling = Readonly<{
@@ -13,13 +16,13 @@ type Filling = Readonly<{
   sentences: readonly string[];
   found: boolean;
   depth: number;
-  /** The number of schemas that may still be filled, shared by the whole value. */
+  /** The remaining number of schemas to fill, shared by the whole value. */
   budget: { left: number };
 }>;
 
 /**
- * A value of the schema's shape, made of sentences: strings hold the best ones, numbers the first number they name, lists
- * one sentence each, and a choice falls on what the sentences mention.
+ * A value of the schema's shape made from sentences: strings hold the first sentences, numbers the first number in them, lists
+ * one sentence per item, and an enum the first value that the sentences mention.
  */
 export function fillSchema(schema: object, sentences: readonly string[], found: boolean): unknown {
   const root = schema as Schema;
@@ -50,7 +53,7 @@ function fill(schema: Schema, filling: Filling): unknown {
   }
 }
 
-/** Follows local references and folds `allOf` into one schema. */
+/** Resolves local references and merges `allOf` into one schema. */
 function resolve(schema: Schema, filling: Filling, depth = 0): Schema {
   if (depth > DEPTH_MAX) return {};
   if (--filling.budget.left < 0) return { const: null };

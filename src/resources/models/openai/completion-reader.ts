@@ -2,7 +2,7 @@ import type OpenAI from 'openai';
 import type { ModelChunk, ModelToolCall } from '../model/language-model.port.js';
 import { kindOf, modelFailed } from './openai-failures.js';
 
-/** What endpoints send, including what OpenAI's own types do not name. */
+/** A delta as endpoints send it, with fields that OpenAI's types do not declare. */
 type Delta = Partial<OpenAI.Chat.Completions.ChatCompletionChunk.Choice.Delta> & {
   reasoning_content?: string | null;
   reasoning?: string | null;
@@ -22,18 +22,20 @@ const FINISH_REASONS: Readonly<Record<string, Extract<ModelChunk, { type: 'finis
   content_filter: 'content-filter',
 };
 
-/** No completion takes more: sums of them stay numbers that every read model can hold. */
+/** Larger token counts are treated as errors of the endpoint and capped, so that read models can store sums of them. */
 const TOKENS_MAX = 1_000_000_000;
 
 const tokensIn = (stated: unknown): number =>
   typeof stated === 'number' && stated > 0 ? Math.min(Math.round(stated), TOKENS_MAX) : 0;
 
-/** A call as its pieces come in. Some gateways state it again whole after its pieces, or after an empty placeholder. */
+/**
+ * A tool call assembled from its deltas. Some gateways repeat the complete call after its deltas, or after an empty placeholder.
+ */
 class CallPieces {
   private id = '';
   private name = '';
   private arguments = '';
-  /** What was whole before it was stated again. */
+  /** The complete arguments before a repetition began; used if the repetition is broken. */
   private whole: string | undefined;
 
   add({ id, function: stated }: CallDelta): void {
@@ -66,13 +68,13 @@ function isObjectText(text: string): boolean {
   }
 }
 
-/** Makes chunks of the frames of one completion: text and thought as they come, the rest at the end. */
+/** Turns the frames of one completion into chunks: text and thoughts at once, tool calls, usage and finish at the end. */
 export class CompletionReader {
   private readonly calls: CallPieces[] = [];
   private usage: Extract<ModelChunk, { type: 'usage' }> | undefined;
   private finished: string | undefined;
 
-  /** @param text what stood after `data:` @throws ModelFailed */
+  /** @param text the text after `data:` @throws ModelFailed */
   read(text: string): readonly ModelChunk[] {
     if (text === '[DONE]') {
       this.finished ??= 'stop';
@@ -93,7 +95,7 @@ export class CompletionReader {
     return delta ? this.readDelta(delta) : [];
   }
 
-  /** What only the end of a completion tells. @throws ModelFailed when it broke off */
+  /** The chunks that are known only at the end. @throws ModelFailed if the completion ended without a finish reason */
   end(): readonly ModelChunk[] {
     if (this.finished === undefined) throw modelFailed('bad-reply', new Error('The completion ended without a finish reason.'));
     const calls = this.calls.map(({ call }): ModelChunk => ({ type: 'tool-call', ...call }));
@@ -128,7 +130,7 @@ function parse(text: string): Frame {
     const frame: unknown = JSON.parse(text);
     if (typeof frame === 'object' && frame !== null) return frame;
   } catch {
-    // Said below, together with everything else that is no frame.
+    // Invalid JSON gets the same error as JSON that is not an object, below.
   }
   throw modelFailed('bad-reply', new Error(`Not a frame of a completion: ${text.slice(0, 200)}`));
 }

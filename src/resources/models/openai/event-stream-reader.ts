@@ -1,11 +1,11 @@
-/** No event of an answer is longer: neither a line without an end nor an event without one is read into memory for ever. */
+/** Maximum length of an event, so that an endpoint cannot fill the memory with a line or an event that never ends. */
 export const FRAME_CHARACTERS_MAX = 4 * 1024 * 1024;
 
 export class FrameTooLong extends Error {
   override readonly name = 'FrameTooLong';
 }
 
-/** Takes the bytes of an event stream as they come and gives back the data of the events that are whole. */
+/** Parses the bytes of an event stream and returns the data of each complete event. */
 export class EventStreamReader {
   private readonly decoder = new TextDecoder();
   private rest = '';
@@ -16,14 +16,14 @@ export class EventStreamReader {
     return this.take(this.decoder.decode(bytes, { stream: true }));
   }
 
-  /** What the end leaves over: some endpoints close without the empty line. */
+  /** The last event, if the endpoint closed the stream without the final empty line. */
   end(): readonly string[] {
     return this.take(`${this.decoder.decode()}\n\n`);
   }
 
   private take(text: string): readonly string[] {
     this.rest += text;
-    // Only added to while no line ends in it: to look through all of a long line again with each piece would take the square of it.
+    // Text without a line break is only buffered: searching the whole buffer again for each piece would take quadratic time.
     const events = text.includes('\n') ? this.eventsOf(this.rest.split('\n')) : [];
     if (this.rest.length + this.dataCharacters > FRAME_CHARACTERS_MAX)
       throw new FrameTooLong(`An event is longer than ${FRAME_CHARACTERS_MAX} characters.`);

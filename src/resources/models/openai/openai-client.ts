@@ -3,23 +3,23 @@ import { Agent, interceptors } from 'undici';
 import { fetchStreamed, streamed } from './streamed-response.js';
 
 export type OpenAiEndpoint = Readonly<{
-  /** Without it OpenAI's own. */
+  /** Default: OpenAI's own endpoint. */
   baseUrl?: string;
-  /** Endpoints on one's own machine ask for none. */
+  /** Local endpoints need none. */
   apiKey?: string;
-  /** Until a TCP connection stands. */
+  /** Maximum time to establish a TCP connection. */
   connectMs?: number;
-  /** The way out for an endpoint that a user names; without it the endpoint is trusted. */
+  /** The guarded fetch for an endpoint that a user configured. Without it the endpoint is trusted. */
   fetch?: typeof globalThis.fetch;
 }>;
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Longer than any of the time-outs that are watched here, so that the client never gives up first. */
+/** Longer than every timeout of the callers, so that the client never times out first. */
 const CLIENT_TIMEOUT_MS = 3_600_000;
 
 const REDIRECTIONS_MAX = 5;
 
-/** A client that neither repeats requests nor times them out: the caller knows better when. */
+/** A client that neither retries nor times out requests, because its callers do that. */
 export function openAiClient({ baseUrl, apiKey, connectMs, fetch }: OpenAiEndpoint): OpenAI {
   return new OpenAI({
     baseURL: baseUrl ?? 'https://api.openai.com/v1',
@@ -33,14 +33,14 @@ export function openAiClient({ baseUrl, apiKey, connectMs, fetch }: OpenAiEndpoi
   });
 }
 
-/** Straight to an endpoint of the operator. */
+/** A fetch for endpoints of the operator, without the guard of outgoing requests. */
 function trusted(connectMs = CONNECT_TIMEOUT_MS): typeof globalThis.fetch {
   const agent = new Agent({ connect: { timeout: connectMs }, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 30_000 });
   const dispatcher = agent.compose(interceptors.redirect({ maxRedirections: REDIRECTIONS_MAX }));
   return ((url: string, init: object) => fetchStreamed(dispatcher, url, init)) as unknown as typeof globalThis.fetch;
 }
 
-/** A key goes to the server that a user named, and nowhere else. */
+/** The key is sent only to the server that the user configured, so redirects are errors. */
 const withoutRedirects =
   (fetch: typeof globalThis.fetch): typeof globalThis.fetch =>
   async (url, init) =>

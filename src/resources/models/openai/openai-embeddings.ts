@@ -3,12 +3,12 @@ import { Embeddings } from '../model/embeddings.port.js';
 import { openAiClient, type OpenAiEndpoint } from './openai-client.js';
 import { failureOf, modelFailed } from './openai-failures.js';
 
-/** How many texts go out in one request. */
+/** Maximum number of texts per request. */
 export const EMBEDDINGS_BATCH_MAX = 128;
 const TIMEOUT_MS = 30_000;
 const REPEATS_MAX = 2;
 
-/** The embeddings of an endpoint that speaks OpenAI's `/embeddings`. */
+/** Embeddings of an endpoint that implements OpenAI's `/embeddings`. */
 export class OpenAiEmbeddings extends Embeddings {
   readonly model: string;
   private readonly client: OpenAI;

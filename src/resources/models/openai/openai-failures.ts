@@ -21,7 +21,7 @@ export function modelFailed(failure: ModelFailure, cause?: unknown): ModelFailed
   return new ModelFailed(failure, message, retriable, { cause });
 }
 
-/** What went wrong at the endpoint, in the terms of the port. */
+/** Translates an error of the client into the port's error. */
 export function failureOf(error: unknown): ModelFailed {
   if (error instanceof ModelFailed) return error;
   if (error instanceof FrameTooLong) return modelFailed('bad-reply', error);
@@ -31,7 +31,7 @@ export function failureOf(error: unknown): ModelFailed {
   return modelFailed(kindOf(status, `${code ?? ''} ${type ?? ''} ${message}`), error);
 }
 
-/** Whether the way out does not lead to the endpoint: asking again changes nothing. */
+/** Whether the guard of outgoing requests refused the address, which makes a retry useless. */
 function isRefusedAddress(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof AddressRefused) return true;
   return false;
@@ -42,7 +42,7 @@ const TOO_LONG =
 const FILTERED = /content.?(?:filter|policy|management)|safety/i;
 const NO_CREDIT = /insufficient_quota|billing|credit/i;
 
-/** `words`: everything the endpoint said about it. */
+/** Classifies a failure by its status and `words`, the text of the endpoint's error. */
 export function kindOf(status: number | undefined, words: string): ModelFailure {
   switch (status) {
     case 401:
@@ -70,7 +70,7 @@ export function kindOf(status: number | undefined, words: string): ModelFailure 
 
 const RETRY_AFTER_MS_MAX = 5_000;
 
-/** How long the endpoint asks to be left alone, within reason. */
+/** The delay that the endpoint asks for in `Retry-After`, at most RETRY_AFTER_MS_MAX. */
 export function retryAfterMs(error: ModelFailed): number | undefined {
   const header = error.cause instanceof APIError ? (error.cause.headers as Headers | undefined)?.get('retry-after') : undefined;
   const seconds = header ? Number(header) : NaN;

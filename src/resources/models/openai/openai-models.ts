@@ -13,20 +13,20 @@ import { Stopwatch, type StopwatchLimits } from './stopwatch.js';
 export type OpenAiModelsOptions = OpenAiEndpoint &
   Partial<StopwatchLimits> &
   Readonly<{
-    /** How often a request is made in all, as long as no piece of an answer has come. */
+    /** Maximum number of attempts while no chunk of the answer has arrived. */
     attemptsMax?: number;
     retryDelayMs?: number;
-    /** Models of the endpoint that answer no questions. */
+    /** Models of the endpoint that are not chat models. */
     otherModelIds?: readonly string[];
   }>;
 
 const LIMITS: StopwatchLimits = { firstTokenMs: 60_000, idleMs: 60_000, totalMs: 600_000 };
 const ATTEMPTS_MAX = 3;
 const RETRY_DELAY_MS = 250;
-/** Once the answer is whole, the endpoint has this long to end the response. */
+/** Time that the endpoint has to end the response after the answer is complete. */
 const LINGER_MS = 1_000;
 
-/** The models of an endpoint that speaks OpenAI's chat completions. */
+/** The models of an endpoint that implements OpenAI's chat completions. */
 export class OpenAiModels implements ModelProvider {
   private readonly client: OpenAI;
   private readonly served: ServedModels;
@@ -41,7 +41,7 @@ export class OpenAiModels implements ModelProvider {
     return this.served.list();
   }
 
-  /** Asks again after a failure that may pass, but only until the first piece has come: no reader is shown two beginnings. */
+  /** Retries temporary failures until the first chunk has arrived. Afterwards a retry would show the reader a second beginning. */
   async *stream(request: ProviderRequest, signal: AbortSignal): AsyncGenerator<ModelChunk> {
     const { attemptsMax = ATTEMPTS_MAX, retryDelayMs = RETRY_DELAY_MS } = this.options;
     for (let attempt = 1; !signal.aborted;) {
@@ -101,7 +101,7 @@ export class OpenAiModels implements ModelProvider {
     return dislikes;
   }
 
-  /** Whether the endpoint refused something that can be left out; it is, from now on. */
+  /** Records a request feature that the endpoint refused, so that later requests omit it. Returns whether it is a new one. */
   private learn(modelId: string, error: unknown): boolean {
     const dislike = dislikeIn(error);
     const dislikes = this.dislikesOf(modelId);

@@ -6,10 +6,10 @@ import { withObjectRoot } from '../model/object-root.policy.js';
 
 export type CompletionParams = OpenAI.Chat.Completions.ChatCompletionCreateParamsStreaming;
 
-/** What an endpoint has refused once and is not sent again. */
+/** A request feature that an endpoint has refused and that later requests omit. */
 export type Dislike = 'usage' | 'response-schema' | 'max-tokens';
 
-/** The request as the endpoint takes it. */
+/** Converts a request to OpenAI's parameters. */
 export function paramsOf(request: ProviderRequest, dislikes: ReadonlySet<Dislike>): CompletionParams {
   const { modelId, messages, responseSchema, maxTokens, sampling, tools, reasoningEffort, schemaInWords: inWords } = request;
   const spelledOut = responseSchema && (inWords || dislikes.has('response-schema'));
@@ -87,7 +87,7 @@ const schemaFormat = (schema: object): NonNullable<CompletionParams['response_fo
   json_schema: { name: 'answer', schema: schema as Record<string, unknown>, strict: isStrict(schema) },
 });
 
-/** Strict decoding is only to be had for objects that name all their properties as required and allow no others. */
+/** Strict decoding requires that every object lists all its properties as required and allows no others. */
 function isStrict(node: unknown): boolean {
   if (Array.isArray(node)) return node.every(isStrict);
   if (typeof node !== 'object' || node === null) return true;
@@ -105,7 +105,7 @@ const schemaInWords = (schema: object) => ({
   content: `Answer with a single JSON value that is valid against this JSON Schema, without a code fence and with nothing around it:\n${JSON.stringify(schema)}`,
 });
 
-/** What a refusal says the endpoint cannot take; undefined when it is about something else. */
+/** The feature that the endpoint's error complains about; undefined if the error has another reason. */
 export function dislikeIn(error: unknown): Dislike | undefined {
   if (!(error instanceof APIError) || (error.status !== 400 && error.status !== 422)) return undefined;
   const words = `${error.message} ${String(error.param)}`;

@@ -8,12 +8,12 @@ const TIMEOUT_MS = 120_000;
 
 type Heard = Readonly<{ text?: unknown; language?: unknown; duration?: unknown; segments?: unknown }>;
 
-/** Speech by an endpoint that speaks OpenAI's `/audio/transcriptions` and `/audio/speech`. */
+/** Speech by an endpoint that implements OpenAI's `/audio/transcriptions` and `/audio/speech`. */
 export class OpenAiSpeech extends Speech {
   readonly hears: boolean;
   readonly speaks: boolean;
   private readonly client: OpenAI;
-  /** Not every model tells more than the text; one that has refused to is asked for it no more. */
+  /** Whether to request `verbose_json`. Becomes false after a model has refused it. */
   private tellsDetails = true;
 
   constructor(

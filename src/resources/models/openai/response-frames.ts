@@ -1,10 +1,10 @@
 import { EventStreamReader } from './event-stream-reader.js';
 import { StreamedResponse } from './streamed-response.js';
 
-/** Frames read ahead of their consumer; past it the endpoint has to wait. */
+/** Maximum number of buffered frames. Beyond it, reading pauses and TCP slows the endpoint down. */
 const FRAMES_AHEAD_MAX = 256;
 
-/** The frames of a streamed completion as they come. An endpoint that does not stream gives one, the whole. */
+/** Yields the frames of a streamed completion as they arrive. A response that is not streamed yields one frame. */
 export async function* framesOf(response: Response): AsyncGenerator<string> {
   if (!(response instanceof StreamedResponse)) {
     yield await response.text();
@@ -22,7 +22,7 @@ export async function* framesOf(response: Response): AsyncGenerator<string> {
   }
 }
 
-/** Frames that have come and were not taken yet. */
+/** Buffers the frames that have arrived but were not consumed yet. */
 class Inbox {
   private readonly events = new EventStreamReader();
   private readonly pieces: StreamedResponse['pieces'];
@@ -40,11 +40,11 @@ class Inbox {
       this.end();
     });
     pieces.on('error', (error: Error) => this.end(error));
-    // Destroyed without a word, a body neither ends nor fails.
+    // A body that is destroyed without an error emits neither `end` nor `error`.
     pieces.once('close', () => this.end());
   }
 
-  /** Nothing is left and nothing comes. @throws what broke the stream off */
+  /** Whether the stream has ended and all frames were consumed. @throws the error that ended the stream */
   get isOver(): boolean {
     if (this.frames.length > 0 || !this.ended) return false;
     if (this.failure) throw this.failure;
@@ -63,7 +63,7 @@ class Inbox {
     return new Promise((resolve) => (this.wake = resolve));
   }
 
-  /** What still comes is read and dropped, so that the connection can be used again; the caller bounds how long that may take. */
+  /** Reads and drops the rest, so that the connection can be reused. The caller limits the time this takes. */
   leave(): void {
     this.left = true;
     this.frames = [];

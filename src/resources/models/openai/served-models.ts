@@ -2,17 +2,17 @@ import type OpenAI from 'openai';
 import type { ModelDescription } from '../model/language-model.port.js';
 
 const KEPT_MS = 300_000;
-/** After an endpoint did not answer, it is left alone for so long. */
+/** Delay before the next request after the endpoint failed to answer. */
 const RETRY_MS = 5_000;
 const TIMEOUT_MS = 5_000;
 const CONTEXT_WINDOW_DEFAULT = 128_000;
 
-/** Names of models that make or read something else than text. Endpoints list them among the others. */
+/** Names of models that produce or read something other than text. Endpoints list them together with chat models. */
 const NO_CHAT = /embed|rerank|whisper|transcribe|(^|[-/])tts|dall-e|moderation|image|audio|realtime|sora|clip/i;
 
 type Listed = OpenAI.Models.Model & { context_length?: number; max_model_len?: number; context_window?: number };
 
-/** What an endpoint serves, asked now and then. While it is away, the last answer stands. */
+/** Caches the list of models that an endpoint serves. While the endpoint is down, the last list stays valid. */
 export class ServedModels {
   private known: readonly ModelDescription[] | undefined;
   private askAgainAt = 0;
@@ -24,7 +24,7 @@ export class ServedModels {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** Waits for the endpoint only as long as nothing is known. */
+  /** Waits for the endpoint only if no list is cached. */
   async list(): Promise<readonly ModelDescription[] | undefined> {
     if (this.now() >= this.askAgainAt) this.asking ??= this.ask().finally(() => (this.asking = undefined));
     if (!this.known) await this.asking;
@@ -40,7 +40,7 @@ export class ServedModels {
       this.known = (chat.length > 0 ? chat : listed).map((model) => this.describe(model));
       this.askAgainAt = this.now() + KEPT_MS;
     } catch {
-      // Callers learn that no models are known, or those that were.
+      // Callers get the cached list, or undefined if there is none.
       this.askAgainAt = this.now() + RETRY_MS;
     }
   }
@@ -53,7 +53,7 @@ export class ServedModels {
   }
 }
 
-/** A model as far as its name tells: endpoints say little more, so an operator may say it. */
+/** A model described by its id alone, because endpoints report little more. MODELS_FILE can override the rest. */
 export const remoteModel = (id: string, contextWindow = CONTEXT_WINDOW_DEFAULT, baseUrl?: string): ModelDescription => ({
   id,
   provider: 'openai_compatible',

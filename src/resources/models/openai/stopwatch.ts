@@ -1,20 +1,20 @@
 export type StopwatchLimits = Readonly<{
-  /** From the request to the first piece of the answer. */
+  /** From the request to the first chunk of the answer. */
   firstTokenMs: number;
-  /** Between two pieces. */
+  /** Between two chunks. */
   idleMs: number;
   /** For the whole answer. */
   totalMs: number;
 }>;
 
-/** Ends a request that takes too long, or whose caller is gone. Time that its reader takes does not count as the endpoint's. */
+/** Aborts a request that takes too long or whose caller has aborted. Time that the reader takes does not count toward `idleMs`. */
 export class Stopwatch {
   private readonly ending = new AbortController();
   private readonly total: NodeJS.Timeout;
   private waiting: NodeJS.Timeout;
   private resting = false;
   private readonly stop = () => this.ending.abort();
-  /** Which limit was reached. */
+  /** The limit that was exceeded, if any. */
   expired: keyof StopwatchLimits | undefined;
 
   constructor(
@@ -31,7 +31,7 @@ export class Stopwatch {
     return this.ending.signal;
   }
 
-  /** The first piece has come: from now on the pause between pieces counts. */
+  /** The first chunk has arrived: from now on `idleMs` applies. */
   started(): void {
     clearTimeout(this.waiting);
     this.waiting = setTimeout(() => {
@@ -48,13 +48,13 @@ export class Stopwatch {
     this.waiting.refresh();
   }
 
-  /** Ends the request, if it has not ended by itself. */
+  /** Aborts the request if it is still running. */
   close(): void {
     this.settle();
     this.stop();
   }
 
-  /** Lets the request end by itself for a moment, so that its connection can be used again. */
+  /** Lets the request end by itself within a short time, so that its connection can be reused. */
   closeAfter(ms: number): void {
     this.settle();
     setTimeout(this.stop, ms).unref();

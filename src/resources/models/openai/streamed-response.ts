@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { type Dispatcher, request } from 'undici';
 
-/** A response whose body is read piece by piece as Node gives it: through a web stream each piece costs twice as much. */
+/** A response whose body is read from Node's stream. Reading each piece through a web stream costs twice as much. */
 export class StreamedResponse extends Response {
   constructor(
     readonly pieces: Readable,
@@ -12,7 +12,7 @@ export class StreamedResponse extends Response {
   }
 }
 
-/** What another client fetched, in the same shape. */
+/** Converts a response that another fetch returned. */
 export function streamed(response: Response, init: unknown): Response {
   const { status, headers, body } = response;
   const { body: asked } = (init ?? {}) as Readonly<{ body?: unknown }>;
@@ -23,7 +23,7 @@ export function streamed(response: Response, init: unknown): Response {
 
 type FetchInit = Readonly<{ method?: string; headers?: Headers; body?: string; signal?: AbortSignal }>;
 
-/** What an OpenAI client fetches with: event streams come as they are written, everything else whole. */
+/** The fetch of the OpenAI client: event streams are passed on as they arrive, other bodies are read whole. */
 export async function fetchStreamed(dispatcher: Dispatcher, url: string, init: FetchInit): Promise<Response> {
   const { statusCode, headers, body } = await request(url, {
     dispatcher,
@@ -38,7 +38,7 @@ export async function fetchStreamed(dispatcher: Dispatcher, url: string, init: F
   return new Response(mayHaveBody(statusCode) ? text : null, head);
 }
 
-/** Quotes in what the user says are escaped, so this can only be the request's own field. */
+/** JSON escapes quotes in the user's text, so this matches only the request's own field. */
 const asksForStream = ({ body }: FetchInit): boolean => body?.includes('"stream":true') ?? false;
 
 /** Endpoints that do not stream answer with one JSON value. */
