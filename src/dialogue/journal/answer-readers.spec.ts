@@ -15,7 +15,7 @@ const alice = { kind: 'user', userId: 'alice', roles: ['user'], credential: 'ses
 const stream = conversationStream('c1');
 const parts = { answer: 'So.', thought: '', sources: [], toolCalls: [], structured: false, modelId: 'm', usage: null };
 
-/** A turn that is answered, and who reads its frames. */
+/** An answered turn, and the readers of its frames. */
 async function answered() {
   const store = new InMemoryEventStore();
   const streams = new Streams(store, systemTiming);
@@ -36,7 +36,7 @@ async function* frames(): AsyncGenerator<FrameBatch> {
   yield { first: 1, last: 1, text: 'b', terminal: true, data: ['{}'] };
 }
 
-it('an answer counts as read, and what its reader asks next is not behind it, before its last frame is there', async () => {
+it('an answer counts as read, and its position as the last write of its reader, before the last frame is sent', async () => {
   const { store, lastWrites, readers, types } = await answered();
   const seen: unknown[] = [];
   for await (const { text } of readers.noting({ conversationId: 'c1', turnId: 't1' }, alice, frames())) {
@@ -51,13 +51,13 @@ it('an answer counts as read, and what its reader asks next is not behind it, be
   expect((await types()).filter((type) => type === 'ConversationOpened')).toHaveLength(1);
 });
 
-it('an answer whose reader leaves before its end does not count as read', async () => {
+it('an answer does not count as read when its reader leaves before the end', async () => {
   const { readers, types } = await answered();
   for await (const _ of readers.noting({ conversationId: 'c1', turnId: 't1' }, alice, frames())) break;
   expect(await types()).not.toContain('ConversationOpened');
 });
 
-it('an answer is whole for its reader also where that cannot be noted, or it is another user’s conversation', async () => {
+it('a reader gets all frames also where the reading cannot be recorded or the conversation is another user’s', async () => {
   const { readers, types } = await answered();
   for (const reader of [{ ...alice, userId: 'bob' }, alice]) {
     const read: string[] = [];

@@ -2,14 +2,14 @@ import { expect, it } from '@jest/globals';
 import type { Timing } from '../../kernel/timing.js';
 import { BatchClock } from './batch-clock.js';
 
-/** Timers that fire when the test says so. */
+/** Timers that the test fires. */
 function byHand() {
   const timers: { ms: number; work: () => void }[] = [];
   const timing = { elapsedMs: () => 0, after: (ms: number, work: () => void) => timers.push({ ms, work }) };
   return { timers, clock: new BatchClock(timing as unknown as Timing) };
 }
 
-it('calls all who wait at once, by one timer', () => {
+it('calls all waiting callbacks together with one timer', () => {
   const { timers, clock } = byHand();
   const called: string[] = [];
   clock.within(5, () => called.push('a'));
@@ -21,7 +21,7 @@ it('calls all who wait at once, by one timer', () => {
   expect(called).toEqual(['a', 'b']);
 });
 
-it('starts another timer for who comes after, also from within a call', () => {
+it('starts another timer for a callback that is added during a call', () => {
   const { timers, clock } = byHand();
   const called: string[] = [];
   clock.within(3, () => {

@@ -75,7 +75,7 @@ async function replayed(): Promise<string> {
   return text;
 }
 
-it('replays an answer that is over and was seen with two reads, and no subscription', async () => {
+it('replays a finished and seen answer with two reads and without a subscription', async () => {
   await store.append(messageStream(turnId), 'none', written('{"type":"answer","answer":"So."}', END));
   await answered();
   await replayed();
@@ -85,7 +85,7 @@ it('replays an answer that is over and was seen with two reads, and no subscript
   expect(signals.subjects).toBe(0);
 });
 
-it('misses nothing that comes between the first page and the subscription', async () => {
+it('delivers frames that are written between the first page and the subscription', async () => {
   await store.append(messageStream(turnId), 'none', written('"a"'));
   await askedTurn(store, conversationId, turnId);
   const { begun } = await access.opened(turnId, identity);
@@ -94,11 +94,11 @@ it('misses nothing that comes between the first page and the subscription', asyn
   const ids: number[] = [];
   for await (const { first, last } of tail.tail({ conversationId, turnId }, -1, never, alice, begun)) ids.push(first, last);
   expect(ids).toEqual([0, 0, 1, 1]);
-  // What was known of the conversation before its answer says nothing of whether that is read.
+  // The state from before the answer must not decide that the answer was read already.
   expect((await eventsOf(store, stream)).at(-1)!.type).toBe('ConversationOpened');
 });
 
-it('asks the conversation anew about an end that was not on the page before it', async () => {
+it('reads the conversation again when the end frame is newer than the state it has', async () => {
   await store.append(messageStream(turnId), 'none', written('"a"', END));
   await askedTurn(store, conversationId, turnId);
   const { begun } = await access.opened(turnId, identity);

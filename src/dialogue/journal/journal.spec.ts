@@ -9,7 +9,7 @@ import { MessageDigest } from './message.policy.js';
 import { type ExpectedRevision, type NewEvent, StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
 import { Journal, JournalLost, NO_WORKER_WRITER, UNSAVED_FRAMES_MAX } from './journal.js';
 
-/** Counts appends, and can hold them back or lose their answers. */
+/** Records the size of each append, and can delay appends or lose their replies. */
 class ObservedStore extends InMemoryEventStore {
   readonly sizes: number[] = [];
   gate: Promise<void> | undefined;
@@ -40,12 +40,12 @@ function journalOver(store: ObservedStore, writer = 'w1', firstWriter = writer) 
   return { journal: new Journal(new Streams(store, systemTiming), publisher, new BatchClock(systemTiming), options), published };
 }
 
-/** What ends a line for Python's `str.splitlines`; for the protocol it is the first two alone. */
+/** The characters that end a line for Python's `str.splitlines`. For the protocol only the first two do. */
 const LINE_END = /[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/;
 
 const text = (answer: string) => ({ type: 'answer', answer }) as const;
 
-it('makes the first frame durable at once and gathers those that come while it is written', async () => {
+it('stores the first frame at once and batches the frames that arrive during the append', async () => {
   const store = new ObservedStore();
   const { journal, published } = journalOver(store);
   journal.write(text('a'));
@@ -57,7 +57,7 @@ it('makes the first frame durable at once and gathers those that come while it i
   expect(published).toEqual(['0+1', '1+5']);
 });
 
-it('writes a frame as one line, wherever a reader of lines sees the end of one', async () => {
+it('writes a frame as one line also for readers that split lines by Unicode’s rules', async () => {
   const store = new ObservedStore();
   const { journal } = journalOver(store);
   const answer = 'one\u0085two\u2028three\u2029four\n\v\f\x1c\x1d\x1e';
@@ -68,7 +68,7 @@ it('writes a frame as one line, wherever a reader of lines sees the end of one',
   expect(JSON.parse(data)).toEqual(text(answer));
 });
 
-it('shows the first words at once, however soon after another frame they come', async () => {
+it('stores the first text at once, also right after another frame', async () => {
   const store = new ObservedStore();
   const { journal } = journalOver(store);
   journal.write({ type: 'notice', notice: 'One moment.' });
@@ -79,7 +79,7 @@ it('shows the first words at once, however soon after another frame they come', 
   await journal.flush();
 });
 
-it('holds no frame back for want of another one', async () => {
+it('stores a frame also when no further frame follows', async () => {
   const store = new ObservedStore();
   const { journal } = journalOver(store);
   journal.write(text('a'));
@@ -88,7 +88,7 @@ it('holds no frame back for want of another one', async () => {
   expect((await eventsOf(store, messageStream('m1'))).map((event) => event.revision)).toEqual([0, 1]);
 });
 
-it('holds no frame back that comes in the very step in which the ones before it are done', async () => {
+it('stores a frame that is written in any microtask around the end of the append before it', async () => {
   for (let step = 0; step < 12; step++) {
     const store = new ObservedStore();
     const later = async () => {
@@ -107,7 +107,7 @@ it('holds no frame back that comes in the very step in which the ones before it 
   }
 });
 
-it('writes every frame once though the answers to its appends are lost', async () => {
+it('stores every frame once although the replies to its appends are lost', async () => {
   const store = new ObservedStore();
   store.unanswered = 3;
   const { journal } = journalOver(store);
@@ -118,7 +118,7 @@ it('writes every frame once though the answers to its appends are lost', async (
   );
 });
 
-it('makes a producer wait that is faster than the store', async () => {
+it('makes a producer wait when it is faster than the store', async () => {
   const store = new ObservedStore();
   let open = () => {};
   store.gate = new Promise<void>((resolve) => (open = resolve));
@@ -134,7 +134,7 @@ it('makes a producer wait that is faster than the store', async () => {
   await room;
 });
 
-it('is lost to whoever wrote first, tells so, and publishes nothing that is not in the log', async () => {
+it('is lost to the writer that appended first, reports it and publishes only stored frames', async () => {
   const store = new ObservedStore();
   const mine = journalOver(store);
   mine.journal.write(text('a'));
@@ -147,7 +147,7 @@ it('is lost to whoever wrote first, tells so, and publishes nothing that is not 
   expect(mine.published).toEqual(['0+1']);
 });
 
-describe('behind the notice that no worker is alive', () => {
+describe('a journal that begins with the notice that no worker is alive', () => {
   const stored = async (store: ObservedStore) =>
     (await eventsOf(store, messageStream('m1'))).map(({ data }) => (JSON.parse(data) as { type: string }).type);
   const beginning = { type: 'message_id', message_id: 'm1', conversation_id: null, request_id: 'r1' } as const;
@@ -158,7 +158,7 @@ describe('behind the notice that no worker is alive', () => {
     await journal.flush();
   };
 
-  it('a run goes on that began before it, with every frame once and the digest of all', async () => {
+  it('is continued by a run that began before the notice, with every frame once and the digest of all frames', async () => {
     const store = new ObservedStore();
     const { journal, published } = journalOver(store, 'w1', 'any');
     await noticed(store, beginning, notice);
@@ -174,7 +174,7 @@ describe('behind the notice that no worker is alive', () => {
     expect(journal.digest.hex()).toBe(digest.hex());
   });
 
-  it('a run is lost where anything else stands there', async () => {
+  it('is lost to a run when it contains any other frame', async () => {
     const store = new ObservedStore();
     const { journal } = journalOver(store, 'w1', 'any');
     await noticed(store, beginning, notice, { type: 'end' });

@@ -12,7 +12,7 @@ const expired = (...turnIds: string[]): JournalsEvent => ({
 });
 
 describe('the journals of an hour', () => {
-  it('expire, each once', () => {
+  it('expire once each', () => {
     given(journals, [])
       .when(expireJournals(sealedIn, ['a', 'b', 'a'], now))
       .then([expired('a', 'b')]);
@@ -27,13 +27,13 @@ describe('the journals of an hour', () => {
       .thenNothing();
   });
 
-  it('are those that were sealed within it', () => {
+  it('are the ones that were sealed within that hour', () => {
     expect(hourOf(new Date('2026-01-01T05:59:59.999Z'))).toBe(sealedIn);
     expect(journalsStream(sealedIn)).toBe('journals-2026-01-01T05');
   });
 });
 
-it('states of no journal twice that it has expired', () => {
+it('for any batches of journals, each journal expires once', () => {
   const batches = fc.array(fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 5 }), { maxLength: 8 });
   fc.assert(
     fc.property(batches, (asked) => {

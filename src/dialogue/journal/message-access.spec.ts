@@ -23,7 +23,7 @@ const as = (caller: Caller | undefined) => ({ callerOrReader: () => Promise.reso
 
 let store: InMemoryEventStore;
 let streams: Streams;
-/** What the read model says of messages without a journal. */
+/** The read model's entry of a message without a journal. */
 let known: { conversationId: string; expired: boolean } | undefined;
 let access: MessageAccess;
 
@@ -34,7 +34,7 @@ beforeEach(() => {
   access = new MessageAccess(store, streams, { conversationOf: async () => known } as unknown as ConversationQueries);
 });
 
-/** A question asked with a key or without, whose journal has begun. */
+/** Asks a question with or without a key and begins its journal. */
 async function asked(agentKeyId: string | null): Promise<void> {
   await askedTurn(store, conversationId, turnId, { agentId: 'a1', agentKeyId });
   const metadata = JSON.stringify({ conversationId, ownerId: 'alice', agentKeyId, agentId: 'a1' });
@@ -42,14 +42,14 @@ async function asked(agentKeyId: string | null): Promise<void> {
 }
 
 describe('a message', () => {
-  it('of a conversation begun with a key is read by that agent’s key of now and by the owner', async () => {
+  it('of a conversation that began with a key is readable with the agent’s current key and by the owner', async () => {
     await asked('key-1');
     for (const caller of [alice, key]) {
       expect(await access.readable(turnId, as(caller))).toEqual({ messageId: turnId, conversationId, expired: false });
     }
   });
 
-  it('is read by no key where its conversation was begun without one, whatever its journal says', async () => {
+  it('is not readable with a key when its conversation began without one, even if its journal names the key', async () => {
     await askedTurn(store, conversationId, newId(), { agentId: 'a1' });
     const metadata = JSON.stringify({ conversationId, ownerId: 'alice', agentKeyId: 'key-2', agentId: 'a1' });
     await store.append(messageStream(turnId), 'none', [{ id: newId(), type: FRAME_EVENT, data: '{"type":"end"}', metadata }]);
@@ -57,7 +57,7 @@ describe('a message', () => {
     await expect(access.readable(turnId, as(alice))).resolves.toMatchObject({ conversationId });
   });
 
-  it('that came about elsewhere belongs to those of its conversation', async () => {
+  it('of an appended turn has the access of its conversation', async () => {
     await asked('key-1');
     const added = newId();
     const parts = { answer: 'Done.', thought: '', sources: [], toolCalls: [], structured: false };
@@ -72,14 +72,14 @@ describe('a message', () => {
     await expect(access.readable(added, as(otherKey))).rejects.toMatchObject({ code: 'message-not-found' });
   });
 
-  it('whose journal has expired is judged by the same conversation', async () => {
+  it('with an expired journal has the access of its conversation', async () => {
     await askedTurn(store, conversationId, turnId, { agentId: 'a1', agentKeyId: null });
     known = { conversationId, expired: true };
     await expect(access.readable(turnId, as(alice))).resolves.toMatchObject({ expired: true });
     await expect(access.readable(turnId, as(key))).rejects.toMatchObject({ code: 'message-not-found' });
   });
 
-  it('is not read on where only its first frames have expired', async () => {
+  it('counts as expired, and its read is closed, when only its first frames have expired', async () => {
     await asked(null);
     const frames = ['{}', '{}'].map((data) => ({ id: newId(), type: FRAME_EVENT, data, metadata: '{}' }));
     await store.append(messageStream(turnId), 0, frames);
@@ -98,7 +98,7 @@ describe('a message', () => {
     expect(isLetGo).toBe(true);
   });
 
-  it('is nobody’s where its conversation is deleted or is not there', async () => {
+  it('is not found when its conversation is deleted or unknown', async () => {
     await asked('key-1');
     await streams.transact(conversationStream(conversationId), conversation, remove, cause);
     await expect(access.readable(turnId, as(alice))).rejects.toMatchObject({ code: 'message-not-found' });
@@ -106,7 +106,7 @@ describe('a message', () => {
     await expect(access.readable(newId(), as(alice))).rejects.toMatchObject({ code: 'message-not-found' });
   });
 
-  it.each([1, 4, 5, 60])('is nobody’s where %i turns were sealed after the deletion of their conversation', async (seals) => {
+  it.each([1, 4, 5, 60])('is not found when %i turns were sealed after the deletion of their conversation', async (seals) => {
     await asked('key-1');
     await streams.transact(conversationStream(conversationId), conversation, remove, cause);
     const { revision } = await streams.fold(conversationStream(conversationId), conversation);
@@ -120,7 +120,7 @@ describe('a message', () => {
     await expect(access.readable(turnId, as(alice))).rejects.toMatchObject({ code: 'message-not-found' });
   });
 
-  it('wants to know who reads it', async () => {
+  it('rejects an unauthenticated reader', async () => {
     await asked(null);
     await expect(access.readable(turnId, as(undefined))).rejects.toMatchObject({ code: 'unauthenticated' });
   });

@@ -36,7 +36,7 @@ async function textOf(batches: AsyncIterable<FrameBatch>): Promise<string> {
 const rendered = (from: number, ...frames: string[]) =>
   frames.map((data, index) => `id: ${from + index}\ndata: ${data}\n\n`).join('');
 
-/** Signals that lose what the test wants lost. */
+/** Signals that are dropped while `lost` is true. */
 class LossySignals extends InProcessSignals {
   lost = false;
   override publish(subject: string, payload: string): void {
@@ -52,7 +52,7 @@ class AwaySignals extends Signals {
   }
 }
 
-it('gives a live reader, a later one and one that comes back the same bytes', async () => {
+it('gives live, later and reconnecting readers the same bytes', async () => {
   const store = new InMemoryEventStore();
   const feed = new MessageFeed(store, new InProcessSignals(), systemTiming);
   await write(store, feed, 0, answer('a'));
@@ -65,7 +65,7 @@ it('gives a live reader, a later one and one that comes back the same bytes', as
   expect(await textOf(feed.tail('m1', 1, over, never))).toBe(rendered(2, answer('c'), answer('d'), END));
 });
 
-it('ends rather than leave out frames that are no longer kept', async () => {
+it('ends a reader instead of skipping expired frames', async () => {
   const store = new InMemoryEventStore();
   const feed = new MessageFeed(store, new InProcessSignals(), systemTiming);
   await write(store, feed, 0, answer('a'), answer('b'), answer('c'), END);
@@ -75,7 +75,7 @@ it('ends rather than leave out frames that are no longer kept', async () => {
   expect(await textOf(feed.tail('m1', 1, over, never))).toBe(rendered(2, answer('c'), END));
 });
 
-it.each([-1, 0, 3])('ends a reader who has frame %i when none is kept any more', async (after) => {
+it.each([-1, 0, 3])('ends a reader with cursor %i when all frames have expired', async (after) => {
   const store = new InMemoryEventStore();
   const feed = new MessageFeed(store, new InProcessSignals(), systemTiming);
   await write(store, feed, 0, answer('a'), answer('b'), answer('c'), answer('d'), END);
@@ -83,7 +83,7 @@ it.each([-1, 0, 3])('ends a reader who has frame %i when none is kept any more',
   expect(await textOf(feed.tail('m1', after, over, never))).toBe('');
 });
 
-it('ends a reader who was slower than the journal was kept', async () => {
+it('ends a slow reader whose next frames have expired', async () => {
   const store = new InMemoryEventStore();
   const feed = new MessageFeed(store, new AwaySignals(), systemTiming);
   await write(store, undefined, 0, answer('a'));
@@ -94,7 +94,7 @@ it('ends a reader who was slower than the journal was kept', async () => {
   expect(await textOf(slow)).toBe('');
 });
 
-it('waits for a message whose first frame is still to come', async () => {
+it('waits for the first frame of a message', async () => {
   const store = new InMemoryEventStore();
   const feed = new MessageFeed(store, new InProcessSignals(), systemTiming);
   const live = textOf(feed.tail('m1', -1, over, never));
@@ -103,7 +103,7 @@ it('waits for a message whose first frame is still to come', async () => {
   expect(await live).toBe(rendered(0, END));
 });
 
-it('closes at once when the cursor lies at or past the end of a finished message', async () => {
+it('closes at once when the cursor is at or past the end of a finished message', async () => {
   const store = new InMemoryEventStore();
   const feed = new MessageFeed(store, new InProcessSignals(), systemTiming);
   await write(store, feed, 0, answer('a'), END);
@@ -111,7 +111,7 @@ it('closes at once when the cursor lies at or past the end of a finished message
   expect(await textOf(feed.tail('m1', 1_000, over, never))).toBe('');
 });
 
-it('ends a reader that waits past the end once the message is finished', async () => {
+it('ends a reader whose cursor is past the end once the message is finished', async () => {
   const store = new InMemoryEventStore();
   const feed = new MessageFeed(store, new InProcessSignals(), systemTiming);
   await write(store, feed, 0, answer('a'));
@@ -121,7 +121,7 @@ it('ends a reader that waits past the end once the message is finished', async (
   expect(await live).toBe('');
 });
 
-it('takes a reader through the end of a pause into what comes after it', async () => {
+it('continues a reader after a pause with the frames of the resumed run', async () => {
   const store = new InMemoryEventStore();
   const feed = new MessageFeed(store, new InProcessSignals(), systemTiming);
   await write(store, feed, 0, answer('a'), END);
@@ -132,9 +132,9 @@ it('takes a reader through the end of a pause into what comes after it', async (
 });
 
 it.each([
-  ['of the first run', 0, 1],
-  ['of the end of the pause', 1, 2],
-])('takes a reader who comes back with a cursor %s to the end of the resumed run', async (_, cursor, from) => {
+  ['in the first run', 0, 1],
+  ['at the end of the pause', 1, 2],
+])('continues a reader with a cursor %s to the end of the resumed run', async (_, cursor, from) => {
   const store = new InMemoryEventStore();
   const feed = new MessageFeed(store, new InProcessSignals(), systemTiming);
   const asked: number[] = [];
@@ -150,7 +150,7 @@ it.each([
   expect(asked).toEqual([1, 3]);
 });
 
-it('gives a reader who comes back at the end of a pause what a run wrote to its end while that was decided', async () => {
+it('gives a reader with a cursor at the end of a pause the frames that are written while the check for more frames runs', async () => {
   const store = new InMemoryEventStore();
   const feed = new MessageFeed(store, new AwaySignals(), systemTiming);
   await write(store, feed, 0, answer('a'), END);
@@ -162,14 +162,14 @@ it('gives a reader who comes back at the end of a pause what a run wrote to its 
   expect(await textOf(feed.tail('m1', 1, follows, never))).toBe(rendered(2, answer('b'), END));
 });
 
-it('gives the end to a reader who comes back at the end of a pause after which nothing was written', async () => {
+it('ends a reader with a cursor at the end of a pause after which nothing was written', async () => {
   const store = new InMemoryEventStore();
   const feed = new MessageFeed(store, new AwaySignals(), systemTiming);
   await write(store, feed, 0, answer('a'), END);
   expect(await textOf(feed.tail('m1', 1, following('what-is-written'), never))).toBe('');
 });
 
-it('finds in the log what a lost signal did not tell, as soon as the next one comes', async () => {
+it('reads the frames of a lost signal from the log when the next signal arrives', async () => {
   const store = new InMemoryEventStore();
   const signals = new LossySignals();
   const feed = new MessageFeed(store, signals, systemTiming);
@@ -213,7 +213,7 @@ it('finds by itself what was signalled behind a lost signal before it could be r
   expect(await live).toBe(rendered(0, answer('a'), answer('b'), END));
 });
 
-it('reads the log by itself while there are no signals at all', async () => {
+it('polls the log while signals are unavailable', async () => {
   const store = new InMemoryEventStore();
   const feed = new MessageFeed(store, new AwaySignals(), systemTiming);
   const live = textOf(feed.tail('m1', -1, over, never));
@@ -223,7 +223,7 @@ it('reads the log by itself while there are no signals at all', async () => {
   expect(await live).toBe(rendered(0, answer('a'), END));
 });
 
-it('looks at the log once for all who wait for the same message, and not again for those who have everything', async () => {
+it('polls the log once for all readers of a message, and reads nothing for readers that have every frame', async () => {
   const store = new (class extends InMemoryEventStore {
     reads = 0;
     override read(...args: Parameters<InMemoryEventStore['read']>) {
@@ -242,7 +242,7 @@ it('looks at the log once for all who wait for the same message, and not again f
   expect(new Set(await Promise.all(readers))).toEqual(new Set([rendered(0, answer('a'), END)]));
 });
 
-it('outlives a store that is away', async () => {
+it('survives an outage of the store', async () => {
   const store = new (class extends InMemoryEventStore {
     away = true;
     override async *read(...args: Parameters<InMemoryEventStore['read']>) {
@@ -257,7 +257,7 @@ it('outlives a store that is away', async () => {
   expect(await live).toBe(rendered(0, answer('a'), END));
 });
 
-it('keeps only so much for a reader that does not take it, and still gives it everything in order', async () => {
+it('buffers a bounded amount for a slow reader and still delivers all frames in order', async () => {
   const store = new InMemoryEventStore();
   const feed = new MessageFeed(store, new InProcessSignals(), systemTiming);
   await write(store, feed, 0, answer('first'));
@@ -271,7 +271,7 @@ it('keeps only so much for a reader that does not take it, and still gives it ev
   expect((first.value as FrameBatch).text + rest).toBe(rendered(0, answer('first'), ...Array<string>(count).fill(big), END));
 });
 
-it('leaves nothing behind when 10,000 readers come and go', async () => {
+it('keeps no subscriptions after 10,000 readers have left', async () => {
   const store = new InMemoryEventStore();
   const signals = new InProcessSignals();
   const feed = new MessageFeed(store, signals, systemTiming);
@@ -286,7 +286,7 @@ it('leaves nothing behind when 10,000 readers come and go', async () => {
   expect(signals.subjects).toBe(0);
 });
 
-it('asks the log for all messages at once, and reads none that has not grown', async () => {
+it('checks all messages for growth with one query and reads only those that have grown', async () => {
   const store = new InMemoryEventStore();
   const feed = new MessageFeed(store, new AwaySignals(), systemTiming);
   const asked: ReadonlyMap<string, number>[] = [];
@@ -312,7 +312,7 @@ it('asks the log for all messages at once, and reads none that has not grown', a
   expect(await Promise.all(readers)).toEqual(ids.map(() => rendered(0, answer('a'))));
 });
 
-it('lets a reader go who waits behind a pause, when nothing more is to come of it', async () => {
+it('ends a reader that waits after a pause when no more frames will follow', async () => {
   const store = new InMemoryEventStore();
   const feed = new MessageFeed(store, new AwaySignals(), systemTiming);
   await write(store, undefined, 0, answer('a'), END);
@@ -323,8 +323,8 @@ it('lets a reader go who waits behind a pause, when nothing more is to come of i
   expect(await live).toBe(rendered(0, answer('a'), END));
 });
 
-describe('a reader that was expected before the first frame', () => {
-  /** Counts how often frames are read. */
+describe('a reader that is expected before the first frame', () => {
+  /** A feed over a store that records the start of each read of frames. */
   function feedOver(signals: Signals, timing: Timing = systemTiming) {
     const store = new InMemoryEventStore();
     const texts = store.readTexts.bind(store);
@@ -333,7 +333,7 @@ describe('a reader that was expected before the first frame', () => {
     return { store, reads, feed: new MessageFeed(store, signals, timing) };
   }
 
-  it('gets all frames, those of before it came too, without a look at the log', async () => {
+  it('gets all frames, also those published before it connected, without a read of the log', async () => {
     const signals = new InProcessSignals();
     const { store, reads, feed } = feedOver(signals);
     feed.expect('m1');
@@ -346,7 +346,7 @@ describe('a reader that was expected before the first frame', () => {
     expect(reads).toEqual([0]);
   });
 
-  it('looks at the log where a signal was lost, or where more came than it keeps', async () => {
+  it('reads the log when a signal was lost or more was published than the buffer holds', async () => {
     const signals = new LossySignals();
     const { store, reads, feed } = feedOver(signals);
     feed.expect('m1');
@@ -366,7 +366,7 @@ describe('a reader that was expected before the first frame', () => {
     expect([await late, reads]).toEqual([rendered(0, large, END), [0, 0]]);
   });
 
-  it('is not waited for when it is forgotten, or has not come in time', async () => {
+  it('leaves no subscription when it is cancelled or does not connect in time', async () => {
     const signals = new InProcessSignals();
     const timing = new VirtualTiming();
     const { feed } = feedOver(signals, timing);

@@ -53,8 +53,8 @@ beforeEach(async () => {
   await askedTurn(store, 'c1', 't1');
 });
 
-describe('a turn that came about elsewhere', () => {
-  it('is the last of its conversation, with a journal like any other', async () => {
+describe('an appended turn', () => {
+  it('is the last turn of its conversation and has a journal', async () => {
     expect(await additions().add(added, cause)).toBe(1);
     const frames = await eventsOf(store, messageStream('t2'));
     const { parts, conversationId, requestId, last } = messageOf(frames.map(({ data }) => data));
@@ -69,19 +69,19 @@ describe('a turn that came about elsewhere', () => {
     ]);
   });
 
-  it('is one, however often it is added', async () => {
+  it('is added once when it is repeated', async () => {
     await additions().add(added, cause);
     expect(await additions().add(added, { ...cause, correlationId: 'r2' })).toBe(1);
     expect(await appended()).toHaveLength(1);
   });
 
-  it('shows its value where it is structured', async () => {
+  it('keeps the value of a structured answer', async () => {
     const parts = { ...added.parts, answer: '{"dry":false}', structured: true };
     await additions().add({ ...added, parts }, cause);
     expect(messageOf((await eventsOf(store, messageStream('t2'))).map(({ data }) => data)).parts).toEqual(parts);
   });
 
-  it('is nothing where its conversation is unknown, somebody else’s or gone', async () => {
+  it('is not added when its conversation is unknown, deleted or another user’s', async () => {
     expect(await additions().add({ ...added, conversationId: 'c9' }, cause)).toBeUndefined();
     expect(await additions().add({ ...added, ownerId: 'mallory' }, cause)).toBeUndefined();
     await decide(remove);
@@ -89,7 +89,7 @@ describe('a turn that came about elsewhere', () => {
     expect([await appended(), await framesOf(store, 't2')]).toEqual([[], []]);
   });
 
-  it('is nothing where its conversation goes while it is written', async () => {
+  it('is not added when its conversation is deleted while the journal is written', async () => {
     const late = new MortalStore(store, Infinity, async (name) => {
       if (name === messageStream('t2')) await decide(remove);
     });
@@ -97,7 +97,7 @@ describe('a turn that came about elsewhere', () => {
     expect(await appended()).toEqual([]);
   });
 
-  it('comes after a question that was asked meanwhile', async () => {
+  it('is added after a question that is asked during the append', async () => {
     let isAsked = false;
     const question = { conversationId: 'c1', turnId: 't3', index: null, question: 'And?', requestId: 'r' };
     const late = new MortalStore(store, Infinity, async () => {
@@ -108,7 +108,7 @@ describe('a turn that came about elsewhere', () => {
     expect(await additions(late).add(added, cause)).toBe(2);
   });
 
-  it('is told to whoever answers the next question', async () => {
+  it('is part of the history of the next question', async () => {
     await additions().add(added, cause);
     const { settings } = (await readTranscript(streams, 'c1', 't1', 'test'))!.asked;
     await decide(ask({ conversationId: 'c1', turnId: 't3', index: null, question: 'Did you?', requestId: 'r', settings }, null));
@@ -118,7 +118,7 @@ describe('a turn that came about elsewhere', () => {
     expect(await readTranscript(streams, 'c1', 't2', 'test')).toBeUndefined();
   });
 
-  it('is whole after a process died at any step, and only once', async () => {
+  it('is complete and added once after a crash at any step', async () => {
     const large = { ...added, parts: { ...added.parts, answer: 'x'.repeat(0.6 * APPEND_BYTES_MAX) } };
     const deaths: number[] = [];
     for (let appends = 0; appends < 10; appends++) {
