@@ -15,9 +15,9 @@ import type { ConversationDeleted, ConversationPurged } from '../conversation/co
 type Followed = ConversationDeleted | ConversationPurged | ArtifactCreated;
 
 /**
- * The artifacts of a conversation go with it. Steps, of a conversation that is deleted: wait until the artifacts of before are listed;
- * delete each. Of an artifact that is made: wait until deletions of before are known; where its conversation is gone, delete it. A crash
- * in between repeats it for those that are left.
+ * Deletes the artifacts of a deleted conversation. When a conversation is deleted: wait until the read model lists all earlier artifacts,
+ * then delete each. When an artifact is created: wait until the read model has all earlier deletions, then delete the artifact if its
+ * conversation is gone. After a crash the remaining artifacts are deleted.
  */
 @Injectable()
 export class DeleteArtifactsOfConversation implements Reaction<Followed> {

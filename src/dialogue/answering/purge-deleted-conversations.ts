@@ -18,8 +18,8 @@ import { workflowRun } from './workflow-runs/run/workflow-run.decider.js';
 import { researchIdOf, workflowRunIdOf, workflowRunStream } from './workflow-runs/run/workflow-run.events.js';
 
 /**
- * What was said in deleted conversations, as soon as nothing is shown of their turns any more. First goes what is kept beside a
- * conversation, then the conversation, which alone tells of it: a crash in between repeats what is left.
+ * Purges deleted conversations as soon as the journals of their turns have expired. Deletes the data that is stored beside a conversation
+ * first and the conversation last, because only the conversation refers to that data. After a crash the remaining steps are repeated.
  */
 @Injectable()
 export class PurgeDeletedConversations implements RetentionRule<OldOutput> {

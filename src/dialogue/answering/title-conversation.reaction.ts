@@ -18,7 +18,7 @@ import { AnsweringOptions } from './loop/answering-options.js';
 const TITLE_CHARACTERS_MAX = 80;
 const TITLE_TOKENS_MAX = 40;
 const TITLE_TIMEOUT_MS = 30_000;
-/** Mostly they wait for their models. */
+/** High, because a title mostly waits for its model. */
 const TITLES_AT_ONCE_MAX = 16;
 const EXCERPT_CHARACTERS = 2_000;
 const BUILT_IN_PROVIDER = 'verbatim';
@@ -26,9 +26,9 @@ const INSTRUCTION =
   'Give the conversation below a title of at most three words, in its own language. Answer with the title alone, without quotes or a full stop.';
 
 /**
- * Names a listed conversation after its first answer. (1) Reads whether it is still there and wants a name; (2) asks a model; (3) states
- * the name. A crash after (1) or (2) repeats the question to the model; the name is stated once. The built-in model finds no
- * titles: there the conversation stays named after its first question.
+ * Names a listed conversation after its first answer. Steps: (1) check that the conversation exists and has no name; (2) ask a model;
+ * (3) append the name. After a crash following (1) or (2) the model is asked again; the name is appended once. The built-in model writes
+ * no titles, so with it a conversation keeps the name of its first question.
  */
 @Injectable()
 export class TitleConversation implements Reaction<ConversationEvent> {
@@ -55,7 +55,7 @@ export class TitleConversation implements Reaction<ConversationEvent> {
     signal: AbortSignal,
   ): Promise<void> {
     const { conversationId, turnId, answer, modelId } = event.data;
-    // Whether a conversation is listed is said at its beginning.
+    // The visibility of a conversation never changes after its first event, so an older state of an unlisted one is enough.
     const { state } = await this.streams.foldSuch(
       conversationStream(conversationId),
       conversation,
@@ -75,7 +75,7 @@ export class TitleConversation implements Reaction<ConversationEvent> {
     await this.commands.execute(new EntitleConversation(conversationId, title, causedBy(event, `system:${this.name}`)));
   }
 
-  /** The question that began the conversation: its first two events were appended together. */
+  /** The first question of the conversation, which is among its first events. */
   private async firstQuestion(conversationId: string): Promise<TurnAsked['data'] | undefined> {
     for await (const page of this.streams.store.read(conversationStream(conversationId), { limit: BEGINNING_EVENTS_MAX })) {
       for (const stored of page) {
@@ -105,7 +105,7 @@ export class TitleConversation implements Reaction<ConversationEvent> {
         if (chunk.type === 'text') title += chunk.text;
       }
     } catch (error) {
-      // A conversation without a title has the name of its question: that is no reason to ask for ever.
+      // Without a title the conversation keeps the name of its question, so a failed model is not asked again.
       if (!(error instanceof ModelFailed)) throw error;
       title = '';
     }

@@ -14,10 +14,10 @@ import type { Transcript } from './transcript.js';
 
 const DEFAULT_CONTEXT_WINDOW = 128_000;
 
-/** Names of retrievers that say how sources are searched here; the configuration of each source says more. */
+/** Retriever names that need no notice. The configuration of each source sets the details of its search. */
 const RETRIEVERS: ReadonlySet<string> = new Set(['', 'classic', 'default', 'hybrid']);
 
-/** What is said of a retriever that there is not; nothing of one that there is. */
+/** The notice for a retriever that this service does not have; empty for a known one. */
 export const retrieverNotices = (retriever: string): readonly string[] =>
   RETRIEVERS.has(retriever) ? [] : [actsAsClassic(retriever)];
 
@@ -25,7 +25,10 @@ const actsAsClassic = (retriever: string) => `This service has no retriever "${r
 
 type Retrieved = Readonly<{ chunks: readonly RetrievedChunk[] | undefined; failed: readonly string[] }>;
 
-/** The answers of one agent: retrieves, renders the prompt and lets model and tools work; what it yields says nothing yet of the log. */
+/**
+ * Composes the answers of an agent: retrieves documents, renders the prompt, runs model and tools. Yields deltas and writes no
+ * frames.
+ */
 @Injectable()
 export class AgentAnswers {
   private readonly logger = new Logger(AgentAnswers.name);
@@ -84,7 +87,7 @@ export class AgentAnswers {
 
   private async retrieve({ asked }: Transcript, model: ModelDescription | undefined): Promise<Retrieved> {
     const { sources, chunks, configurationOwnerId, agentType } = asked.settings;
-    // An agentic agent searches by itself, where its model can.
+    // The model of an agentic agent searches with a tool, if it can call tools.
     const searchesItself = agentType === 'agentic' && model?.tools;
     if (sources.length === 0 || chunks === 0 || searchesItself) return { chunks: undefined, failed: [] };
     try {
@@ -92,7 +95,7 @@ export class AgentAnswers {
       return { chunks: found.chunks, failed: found.failedSources };
     } catch (error) {
       this.logger.error(error);
-      // The answer goes on without documents, and says so: every source counts as failed.
+      // The answer continues without documents, with a notice for every source.
       return { chunks: undefined, failed: sources.map((source) => source.id) };
     }
   }

@@ -29,13 +29,13 @@ import { MODEL_RESULT_CHARACTERS_MAX } from './tool-result.policy.js';
 import { type CallLedger, ToolRound } from './tool-round.js';
 import type { Resumption, Transcript } from './transcript.js';
 
-/** Rounds of model and tools; after these the model has to answer without. */
+/** Maximum number of rounds of model and tools. After these the model has to answer without tools. */
 export const TOOL_ROUNDS_MAX = 25;
-/** Calls of one round; a model that asks for more has those beyond forgotten. */
+/** Maximum number of calls in one round. Further calls are dropped. */
 export const CALLS_PER_ROUND_MAX = 64;
-/** Longer ids of calls, and such with characters that JSON escapes, are replaced. */
+/** Call ids that are longer, or that contain characters that JSON escapes, are replaced. */
 export const CALL_ID_CHARACTERS_MAX = 256;
-/** How much of one result a model gets even when its window is nearly full. */
+/** A model gets this many characters of a result even if its context window is nearly full. */
 export const RESULT_CHARACTERS_MIN = 2_000;
 const REPAIR_TEXT =
   'Your answer does not fit the JSON Schema that it has to fit. Answer again with the corrected JSON value alone. What is wrong:';
@@ -46,47 +46,47 @@ export type LoopDelta =
   | Readonly<{ type: 'usage'; promptTokens: number; completionTokens: number }>
   | Readonly<{ type: 'tool-call'; record: ToolCallRecord }>
   | Readonly<{ type: 'found'; sources: readonly Source[] }>
-  /** What the model wrote so far was said on the way to its answer, or did not fit its schema. */
+  /** The text of this round is not the final answer: tool calls follow, or the text did not fit the response schema. */
   | Readonly<{ type: 'round-over' }>
   | Readonly<{ type: 'pause'; calls: readonly PendingCall[]; continuation: string }>;
 
-/** Where the exchange between a model and its tools stands: what a paused turn goes on from, as JSON. */
+/** The state of the exchange between a model and its tools. A paused turn stores it as JSON and continues from it. */
 export type LoopState = Readonly<{
   messages: readonly ChatMessage[];
   round: number;
   unknownCalls: number;
-  /** The results, for the model, of the decided calls of the last round. */
+  /** The results of the last round's calls that need no decision, as the model reads them, by call id. */
   results: Readonly<Record<string, string>>;
 }>;
 
 export const beginning = (messages: readonly ChatMessage[]): LoopState => ({ messages, round: 0, unknownCalls: 0, results: {} });
 
-/** A turn's run, as far as its loop has to know it. */
+/** The facts of a run that its loop needs. */
 export type Run = Readonly<{
   signal: AbortSignal;
   ledger: CallLedger;
   executionMode: ExecutionMode;
-  /** The calls of the turn so far, as they are kept with its answer. */
+  /** The call records of the turn so far, as they are stored with its answer. */
   records: () => readonly Readonly<Record<string, unknown>>[];
-  /** Checks what comes into and goes out of the run; missing where nothing is checked. */
+  /** Checks the input and output of the run; missing if the agent has no guardrails. */
   guard?: TurnGuard;
-  /** What a producer that is gone has shown of this run, from its `message_id` on; none in a run that begins. */
+  /** The frames that a former producer has shown of this run, its `message_id` first; empty for a new run. */
   shown: readonly Frame[];
 }>;
 
-/** What stays the same in every round. */
+/** The values that are the same in every round. */
 export type LoopSetting = Readonly<{
   transcript: Transcript;
   model: ModelDescription | undefined;
   tools: OpenTools;
   request: Omit<ModelRequest, 'messages' | 'tools'>;
-  /** Whether the model may call tools in a round; by default in all but the last that a turn may have. */
+  /** Whether the model may call tools in a round; by default in rounds below TOOL_ROUNDS_MAX. */
   mayCallTools?: (round: number) => boolean;
 }>;
 
 /**
- * Model, tools, model …, until the model answers, somebody has to be asked, or enough is enough. An answer that does not fit its
- * schema is asked for once more.
+ * Alternates between model and tools until the model answers, a call needs a decision, or the maximum number of rounds is
+ * reached. The model gets one more attempt if its answer does not fit the response schema.
  */
 @Injectable()
 export class AgentLoop {
@@ -96,7 +96,7 @@ export class AgentLoop {
     private readonly ids: Ids,
   ) {}
 
-  /** The tools of a turn; none for models that cannot call any. */
+  /** Opens the tools of a turn; none if the model cannot call tools. */
   async open({ asked }: Transcript, model: ModelDescription | undefined): Promise<OpenTools> {
     const { tools: pins = [], agentType = 'classic', configurationOwnerId: ownerId, agentId, sources } = asked.settings;
     if (!model?.tools || (pins.length === 0 && agentType !== 'agentic')) return NO_TOOLS;
@@ -143,7 +143,7 @@ export class AgentLoop {
       yield { type: 'round-over' };
       const known = run.records().map((record) => record['call_id'] as string);
       const { guard } = run;
-      // Once what the model has used is known: a call that is blocked ends the answer.
+      // Checked only after the model's usage is yielded, because a blocked call ends the answer.
       const taken = calls.slice(0, CALLS_PER_ROUND_MAX).map((call) => (guard ? checkedCall(call, guard) : call));
       const asked = withOwnIds(taken, [...known, ...transcript.waited], this.ids);
       messages = [...messages, { role: 'assistant', content: guard?.said(text) ?? text, toolCalls: asked }];
@@ -190,7 +190,7 @@ export class AgentLoop {
   }
 }
 
-/** What is masked of a call is masked for all: what is shown is what runs. */
+/** Masks a call before it is recorded, so that the call that is shown is the call that runs. */
 const checkedCall = ({ id, name, arguments: args }: ModelToolCall, guard: TurnGuard): ModelToolCall => ({
   id: guard.said(id),
   name: guard.said(name),
@@ -199,7 +199,7 @@ const checkedCall = ({ id, name, arguments: args }: ModelToolCall, guard: TurnGu
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-/** The results of a round, which answer the calls of the last message, may together fill half of what is left of the model's window. */
+/** The limit for one result, such that all results of the round together fill at most half of the free context window. */
 function resultCharactersMax(messages: readonly ChatMessage[], model: ModelDescription | undefined): number {
   if (!model) return MODEL_RESULT_CHARACTERS_MAX;
   const used = messages.reduce((sum, { content }) => sum + contentTokens(content), 0);
@@ -207,10 +207,13 @@ function resultCharactersMax(messages: readonly ChatMessage[], model: ModelDescr
   return Math.min(MODEL_RESULT_CHARACTERS_MAX, Math.max(RESULT_CHARACTERS_MIN, Math.floor(left)));
 }
 
-/** What every provider takes back, and costs no more bytes than characters. */
+/** Ids that every provider accepts in the next request, with one byte per character. */
 const USABLE_ID = new RegExp(`^[!#-\\[\\]-~]{1,${CALL_ID_CHARACTERS_MAX}}$`);
 
-/** Providers number calls anew in every reply, or not at all; within a conversation no two calls that a user is asked about have one id. */
+/**
+ * Makes call ids unique, because providers restart their numbering in every reply or send no ids. The ids of waiting calls are
+ * unique within a conversation.
+ */
 function withOwnIds(calls: readonly ModelToolCall[], known: Iterable<string>, ids: Ids): ModelToolCall[] {
   const taken = new Set(known);
   return calls.map((call) => {
@@ -239,7 +242,7 @@ function repairOf(text: string, schema: Readonly<Record<string, unknown>> | null
   ];
 }
 
-/** What becomes of the calls of a pause now that all of them are decided. */
+/** The next step of each call of a pause, after all of them were decided on. */
 function stepsOf(
   { calls: { begun, finished } }: Transcript,
   { paused, decisions }: Resumption,

@@ -1,4 +1,4 @@
-/** There is no (whole) answer, and trying again would change nothing. The message is for the user; `code` is in kebab-case. */
+/** The answer failed, and a retry would fail too. The message is for the user; `code` is in kebab-case. */
 export class AnswerFailed extends Error {
   override readonly name = 'AnswerFailed';
   constructor(

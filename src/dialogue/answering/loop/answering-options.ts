@@ -1,16 +1,16 @@
-/** What answering needs to know of the configuration. */
+/** The settings that answering uses. */
 export class AnsweringOptions {
   constructor(
     readonly settings: Readonly<{
       /** Whether this process runs turns. */
       worker: boolean;
-      /** Turns that one process runs at once. */
+      /** Maximum number of concurrent turns of one process. */
       turnsConcurrentMax: number;
-      /** Streams that one process has open at once, whatever they carry. */
+      /** Maximum number of open streams of one process, of all kinds. */
       streamsMax: number;
-      /** How long a producer may be silent before its turns are taken from it. */
+      /** Other processes take a producer's turns after it was silent for this long. */
       staleProducerMs: number;
-      /** How long a turn waits for a worker while none is alive. */
+      /** A turn fails if no worker is alive for this long. */
       noWorkerTurnMs: number;
       idempotencyTtlMs: number;
       /** How long a paused turn waits for decisions. */
@@ -18,11 +18,14 @@ export class AnsweringOptions {
       messageEventsRetentionSeconds: number;
       shutdownMs: number;
       apiBaseUrl: string | null;
-      /** The model that names conversations; the one that answered where it is undefined. */
+      /** The model that names conversations; if undefined, the model that answered. */
       titleModelId: string | undefined;
     }>,
   ) {}
 }
 
-/** How long a producer's lease outlives its last renewal. The rest of the time is for finding out, and for the closing frames. */
+/**
+ * A lease expires this long after its last renewal. The other half of `staleProducerMs` is for detecting the loss and writing the
+ * closing frames.
+ */
 export const producerLeaseMs = ({ settings }: AnsweringOptions): number => settings.staleProducerMs / 2;

@@ -5,10 +5,10 @@ import { BlobMissing } from '../../../kernel/blobs.js';
 import type { MessagePart, ModelDescription, ModelDocument } from '../../../resources/models/model/language-model.port.js';
 import { type Serving, servingsFor, tokensOf } from './attached.policy.js';
 
-/** What a model is given of the attachments of a question. */
+/** The attachments of a question in the form in which the model gets them. */
 export type Attached = Readonly<{
   parts: readonly MessagePart[];
-  /** Their texts once more, for a model that answers from documents. */
+  /** The same texts as documents, for a model that answers from documents. */
   documents: readonly ModelDocument[];
   tokens: number;
   notices: readonly string[];
@@ -16,7 +16,7 @@ export type Attached = Readonly<{
 
 const NOTHING: Attached = { parts: [], documents: [], tokens: 0, notices: [] };
 
-/** Brings what is attached to a question into the form its model takes. */
+/** Converts the attachments of a question into the form that its model accepts. */
 @Injectable()
 export class AttachedFiles {
   constructor(private readonly shelf: AttachmentShelf) {}
@@ -73,7 +73,7 @@ const introductionOf = ({ filename, pages }: ReadyAttachment, pictures: number):
   return `Attached document: ${filename}, ${pictures === pages ? 'all its pages' : `the first ${pictures} of ${pages} pages`} as pictures`;
 };
 
-/** A name cannot end the tag it stands in. */
+/** Replaces characters in the file name that could close the tag. */
 const textPart = (filename: string, text: string): MessagePart => ({
   type: 'text',
   text: `<attachment name=${JSON.stringify(filename.replace(/[<>"\p{Cc}]/gu, '_'))}>\n${text}\n</attachment>`,

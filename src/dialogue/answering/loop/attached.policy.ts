@@ -3,20 +3,20 @@ import type { ChatMessage, MessagePart, ModelDescription } from '../../../resour
 import { estimatedTokens, RESERVED_TOKENS } from './messages.policy.js';
 import { isPicture, PDF } from '../../../resources/documents/readable-files.policy.js';
 
-/** Attachments of one question. */
+/** Maximum number of attachments of one question. */
 export const ATTACHMENTS_MAX = 25;
-/** The share of a model's window, without what is reserved, that attachments may take. */
+/** The share of the unreserved context window that attachments may take. */
 export const ATTACHMENTS_SHARE = 0.5;
-/** What a picture counts for: what models make of one of the size they look at. */
+/** The tokens that one picture counts for: an estimate for the size to which models scale pictures. */
 export const PICTURE_TOKENS = 1_500;
-/** Pictures of one question, pages among them. */
+/** Maximum number of pictures of one question, including pages shown as pictures. */
 export const PICTURES_MAX = 40;
-/** Files and pictures of one question together, before they are encoded: providers take no larger requests. */
+/** Maximum size of all files and pictures of one question before encoding, because providers limit the size of requests. */
 export const NATIVE_BYTES_MAX = 16 * 1024 * 1024;
-/** Less of a text is not worth the room. */
+/** A text is left out if less than this would fit. */
 const TEXT_TOKENS_MIN = 50;
 
-/** How a model is given one attachment: as the file it is, as its first pictures, as its first tokens of text. */
+/** How a model gets one attachment: as the original file, as its first pictures, or as its first tokens of text. */
 export type Serving = Readonly<{ attachment: ReadyAttachment; asFile: boolean; pictures: number; textTokens: number }>;
 
 export type Servings = Readonly<{ servings: readonly Serving[]; tokens: number; notices: readonly string[] }>;
@@ -24,7 +24,10 @@ export type Servings = Readonly<{ servings: readonly Serving[]; tokens: number; 
 type Room = Readonly<{ tokens: number; bytes: number; pictures: number }>;
 type Served = Readonly<{ serving: Serving; notices: readonly string[] }>;
 
-/** What of the attachments a model is given, in their order, as long as there is room: natively where it can, as text otherwise. */
+/**
+ * Selects how the model gets each attachment, in order, while there is room: as a file or pictures if the model accepts them,
+ * otherwise as text.
+ */
 export function servingsFor(
   attachments: readonly ReadyAttachment[],
   model: ModelDescription | undefined,
@@ -58,14 +61,14 @@ function serve(attachment: ReadyAttachment, types: readonly string[], room: Room
     return { serving: shown, notices: [`${filename} was skipped: ${why}.`] };
   }
   if (shown.pictures > 0 && shown.pictures === pages) return { serving: shown, notices: [] };
-  // The words of all pages go before the looks of some.
+  // The text of all pages has priority over the pictures of some.
   const textTokens = tokens <= room.tokens || room.tokens >= TEXT_TOKENS_MIN ? Math.min(tokens, room.tokens) : 0;
   const rest = { ...room, tokens: room.tokens - textTokens };
   const serving = { ...shown, textTokens, pictures: picturesThatFit(attachment, types, rest) };
   return { serving, notices: noticesOf(serving) };
 }
 
-/** What the reader of the answer has to know: the model had less than was attached. */
+/** Notices for the reader that the model got less than was attached. */
 function noticesOf({ attachment, pictures, textTokens }: Serving): readonly string[] {
   const { filename, tokens, isCut, pages } = attachment;
   if (tokens === 0 && pictures === 0)
@@ -82,7 +85,7 @@ const picturesThatFit = ({ pictures }: ReadyAttachment, types: readonly string[]
   return Math.min(most, tooMuch < 0 ? pictures.length : tooMuch);
 };
 
-/** What a message counts for, also where it is made of parts. */
+/** The estimated tokens of a message, also if it consists of parts. */
 export const contentTokens = (content: ChatMessage['content']): number =>
   typeof content === 'string' ? estimatedTokens(content) : content.reduce((sum, part) => sum + partTokens(part), 0);
 
@@ -107,6 +110,6 @@ const roomAfter = (room: Room, serving: Serving): Room => ({
 
 const isSomething = ({ asFile, pictures, textTokens }: Serving): boolean => asFile || pictures > 0 || textTokens > 0;
 
-/** Some say `image/jpg` for what is `image/jpeg`. */
+/** Whether a model accepts a type. Some models list `image/jpg` instead of `image/jpeg`. */
 const takes = (types: readonly string[], mimeType: string): boolean =>
   types.includes(mimeType) || (mimeType === 'image/jpeg' && types.includes('image/jpg'));

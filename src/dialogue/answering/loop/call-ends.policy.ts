@@ -2,25 +2,25 @@ import type { CalledTool, ToolCallFinished } from '../../conversation/conversati
 import { isWaiting, NOT_BEGUN_TEXT, outcomeUnknown, recordOf, type ToolCallRecord } from '../../conversation/tool-call.policy.js';
 import { forReader, isErrorResult, textOf } from './tool-result.policy.js';
 
-/** How a call ended: as it is shown, and as the model reads it. */
+/** The end of a call: the record that is shown and the text that the model reads. */
 export type CallEnd = Readonly<{ record: ToolCallRecord; text: string }>;
 
-/** What the log says of the calls of a turn that have effects, by their ids. */
+/** The recorded calls with effects of a turn, by call id. */
 export type CallHistory = Readonly<{
   begun: ReadonlyMap<string, CalledTool>;
   finished: ReadonlyMap<string, ToolCallFinished['data']>;
 }>;
 
-/** A result may name the note or list it wrote, which clients show beside the call. */
+/** Maximum length of the `artifact_id` in a result, which clients use to show the artifact beside the call. */
 const ARTIFACT_ID_CHARACTERS_MAX = 64;
 
-/** Of a call that gave something. */
+/** The end of a call that returned a result. */
 export function outcomeOf(call: CalledTool, result: unknown): CallEnd {
   const status = isErrorResult(result) ? 'error' : 'completed';
   return { record: recordOf(call, { status, result: forReader(result), artifact_id: artifactIn(result) }), text: textOf(result) };
 }
 
-/** Of a call that came to nothing. */
+/** The end of a call that failed. */
 export const failureOf = (call: CalledTool, text: string): CallEnd => ({
   record: recordOf(call, { status: 'error', error: forReader(text) as string }),
   text,
@@ -28,13 +28,13 @@ export const failureOf = (call: CalledTool, text: string): CallEnd => ({
 
 const HEADLESS_DENIAL = 'Tool denied (headless): ';
 
-/** Of a call that is not run because there is no user who could help. */
+/** The end of a call that does not run because it needs a user and the run is headless. */
 export const deniedHeadless = (call: CalledTool, reason: string, type: NonNullable<ToolCallRecord['error_type']>): CallEnd => ({
   record: recordOf(call, { status: 'denied', error: reason, error_type: type }),
   text: `${HEADLESS_DENIAL}${reason}`,
 });
 
-/** The end of a call as the log has it. */
+/** The end of a call as it was recorded. */
 export function finishedAs(call: CalledTool, { status, result: text }: ToolCallFinished['data']): CallEnd {
   if (status === 'denied') return deniedHeadless(call, text.slice(HEADLESS_DENIAL.length), 'connection_required');
   const result = valueOf(text);
@@ -47,8 +47,8 @@ const isOver = (record: Entry | undefined): boolean =>
   record !== undefined && record['status'] !== 'pending' && !isWaiting(record);
 
 /**
- * The ends of calls that run or wait when their turn ends. A call with effects that has begun ends as the log has it; where the
- * log has no end, the outcome is unknown.
+ * The records of calls that are running or waiting when their turn ends. A started call with effects gets its recorded end;
+ * without one its outcome is unknown.
  */
 export function interruptedCalls(records: readonly Entry[], { begun, finished }: CallHistory): readonly ToolCallRecord[] {
   const known = new Map(records.map((record) => [record['call_id'], record]));
@@ -72,7 +72,7 @@ function artifactIn(result: unknown): string | null {
   return typeof id === 'string' && id.length <= ARTIFACT_ID_CHARACTERS_MAX ? id : null;
 }
 
-/** A result that was kept as text, as it was before. */
+/** Parses a recorded result. Text that is not JSON was the result itself. */
 function valueOf(text: string): unknown {
   try {
     return JSON.parse(text);

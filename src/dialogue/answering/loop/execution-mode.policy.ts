@@ -3,24 +3,24 @@ import { deniedRecord, denialFor } from '../../conversation/tool-call.policy.js'
 import { type BackgroundCalls, WAITING } from './background-calls.port.js';
 import { type CallEnd, deniedHeadless } from './call-ends.policy.js';
 
-/** What a call needs a user for. */
+/** The reason why a call needs a user. */
 type Needed = PauseType | 'connection_required';
 
-/** Whether somebody is there to be asked about calls, and what that means for them. */
+/** How calls are handled, depending on whether a user can decide on them. */
 export type ExecutionMode = Readonly<{
-  /** Whether a model is offered tools of this kind. */
+  /** Whether the model is offered tools of this kind. */
   offers: (toolName: string) => boolean;
   /** Whether a call that needs an approval was approved beforehand. */
   isApproved: (call: CalledTool) => boolean;
-  /** How a call ends that cannot go on without a user; undefined: it goes on as it does with one. */
+  /** The end of a call that would need a user; undefined if the call may wait for the user. */
   refusalOf: (call: CalledTool, needed: Needed) => CallEnd | undefined;
-  /** There is no reader whom the agent could ask anything. */
+  /** Set if no reader can answer a question of the agent. */
   isHeadless?: true;
-  /** How calls are waited for. */
+  /** How the turn waits for its calls. */
   calls: BackgroundCalls;
 }>;
 
-/** Somebody is there, and is not kept waiting for calls that take long where these do not have to be waited for. */
+/** A user is present. Long calls become jobs where that is possible, so that the user does not wait for them. */
 export const interactive = (calls: BackgroundCalls): ExecutionMode => ({
   offers: () => true,
   isApproved: () => false,
@@ -30,7 +30,7 @@ export const interactive = (calls: BackgroundCalls): ExecutionMode => ({
 
 const NOBODY_APPROVES = 'Nobody can approve calls over this interface.';
 
-/** Somebody is there who may run code of their own, and can approve nothing. */
+/** A caller is present who can run client-side tools but cannot approve calls. */
 export const withoutApprovals = (calls: BackgroundCalls): ExecutionMode => ({
   ...interactive(calls),
   refusalOf: (call, needed) =>
@@ -40,8 +40,8 @@ export const withoutApprovals = (calls: BackgroundCalls): ExecutionMode => ({
 });
 
 /**
- * What runs at set times or on conditions is not to set up more of its kind by itself, and has no jobs: it would be over, with
- * its result reported, before they are. Its own time is the limit of its calls.
+ * Kinds of tools that headless runs do not get. A scheduled or triggered run must not create further schedules or monitors. It
+ * has no jobs, because it would end and report its result before they end; its time limit is the limit of its calls.
  */
 const NEVER_HEADLESS = new Set(['scheduler', 'monitor', 'check_job']);
 
@@ -51,7 +51,7 @@ const REASONS: Readonly<Record<Needed, string>> = {
   connection_required: 'The connection of this tool needs signing in again, which is not possible in headless / scheduled runs.',
 };
 
-/** Headless: the trigger of the run has approved the calls of these tools. */
+/** No user is present. The trigger of the run has approved the calls of the listed tool ids. */
 export const headless = (toolAllowlist: readonly string[] = []): ExecutionMode => ({
   offers: (toolName) => !NEVER_HEADLESS.has(toolName),
   isApproved: ({ toolId }) => toolAllowlist.includes(toolId),

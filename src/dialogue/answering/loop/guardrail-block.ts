@@ -2,7 +2,9 @@ import type { GuardrailDecision } from '../../../resources/guardrails/guardrail-
 import type { GuardrailPolicy, GuardrailStage } from '../../../resources/guardrails/guardrail.policy.js';
 import type { StoppedByGuardrail } from '../../conversation/conversation.events.js';
 
-/** A guardrail stops the answer. The message is the policy's block message; neither it nor the facts hold anything of the text. */
+/**
+ * A guardrail has stopped the answer. The message is the policy's block message. The error contains no part of the checked text.
+ */
 export class GuardrailBlock extends Error {
   override readonly name = 'GuardrailBlock';
 
@@ -14,14 +16,14 @@ export class GuardrailBlock extends Error {
   }
 }
 
-/** The block that follows from the decisions of a stage. */
+/** The error for the blocking decisions of a stage. */
 export const blockOf = (
   { blockMessage }: Pick<GuardrailPolicy, 'blockMessage'>,
   stage: GuardrailStage,
   decisions: readonly GuardrailDecision[],
 ): GuardrailBlock => new GuardrailBlock(blockMessage, stoppedBy(stage, decisions));
 
-/** Which checks stopped an answer: those whose action is `block`, or that a policy does not let pass unevaluated. */
+/** The checks that stopped an answer: those whose action is `block`; if there are none, those that could not be evaluated. */
 function stoppedBy(stage: GuardrailStage, decisions: readonly GuardrailDecision[]): StoppedByGuardrail {
   const ofStage = decisions.filter((decision) => decision.stage === stage);
   const blocking = ofStage.filter(({ action }) => action === 'block');

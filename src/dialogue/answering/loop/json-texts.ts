@@ -2,10 +2,13 @@ import { type GuardrailSpan, maskSpans } from '../../../resources/guardrails/gua
 
 type Text = Readonly<{ start: number; end: number }>;
 
-/** What stands between two texts of a value. */
+/** The separator between two texts of a value. */
 const BETWEEN = '\n';
 
-/** The texts of a JSON value (its strings and numbers, and its keys where they are no names of ours), one after the other, to be checked together and masked each in its place. */
+/**
+ * Joins the texts of a JSON value (strings, numbers and optionally keys), so that one check covers all of them, and masks the
+ * matches in their places. Keys that this service itself has named are left out.
+ */
 export class JsonTexts {
   readonly text: string;
   private readonly texts: Text[] = [];
@@ -24,7 +27,10 @@ export class JsonTexts {
     this.text = parts.join(BETWEEN);
   }
 
-  /** The value with the matches in its texts masked. A number with a match becomes a text; the same value where there is none. */
+  /**
+   * The value with the matches in its texts masked. A number with a match becomes a string. Without matches, returns the same
+   * value.
+   */
   masked(spans: readonly GuardrailSpan[]): unknown {
     const redacting = spans.filter(({ action }) => action === 'redact');
     if (redacting.length === 0) return this.value;

@@ -1,7 +1,9 @@
 import { maySayNothing, NO_REPLY, saysNothing } from '../../conversation/turn.policy.js';
 import type { AnswerDelta } from './answer-delta.js';
 
-/** The deltas of an answer that may say nothing: as long as a round may, none of its text is shown, and then none at all. */
+/**
+ * Removes NO_REPLY from the deltas of an answer. Holds the text of a round back as long as it may still turn out to be NO_REPLY.
+ */
 export async function* withoutNoReply(deltas: AsyncIterable<AnswerDelta>): AsyncGenerator<AnswerDelta> {
   let held: string | undefined = '';
   for await (const delta of deltas) {
@@ -24,7 +26,7 @@ export async function* withoutNoReply(deltas: AsyncIterable<AnswerDelta>): Async
 const said = (held: string | undefined): readonly AnswerDelta[] =>
   held === undefined || saysNothing(held) ? [] : [{ type: 'text', text: held }];
 
-/** The question of an automatic turn, for the model: what happened, and that it may answer NO_REPLY. */
+/** The question of an automatic turn as the model reads it: what happened, and that it may answer NO_REPLY. */
 export const automaticQuestion = (whatHappened: string): string =>
   `Nobody has asked anything: the conversation goes on by itself because of what it waited for. What happened:
 

@@ -2,23 +2,29 @@ import type { ClientTool } from '../../conversation/conversation.events.js';
 import type { ModelTool } from '../../../resources/models/model/language-model.port.js';
 import type { OfferedAction } from '../../../resources/tools/toolbox/toolbox.port.js';
 
-/** What model endpoints accept as the name of a function. */
+/** Maximum length of a function name that model endpoints accept. */
 export const TOOL_NAME_CHARACTERS_MAX = 64;
 
-/** No model is offered more functions than this: endpoints refuse more, and each costs its description in every round. */
+/**
+ * Maximum number of functions that a model is offered. Endpoints refuse more, and each one's description costs tokens in every
+ * round.
+ */
 export const FUNCTIONS_MAX = 128;
 
-/** Something a model may call: an action of a tool of the service, or the caller's own code. */
+/** A function that a model may call: an action of a server-side tool, or client-side code. */
 export type Offer = Readonly<{ runBy: 'server'; action: OfferedAction } | { runBy: 'client'; tool: ClientTool }>;
 
 const bareName = (offer: Offer): string => (offer.runBy === 'server' ? offer.action.actionName : offer.tool.name);
 const longName = (offer: Offer): string =>
   offer.runBy === 'server' ? `${offer.action.toolName}_${offer.action.actionName}` : `client_${offer.tool.name}`;
 
-/** What a model is offered, each under a name of its own: the action's where that is unique, else with its tool's before it. The first FUNCTIONS_MAX are. */
+/**
+ * The first FUNCTIONS_MAX functions, each under a unique name: the action's name if that is unique, otherwise prefixed with its
+ * tool's name.
+ */
 export class OfferedTools {
   private readonly offers = new Map<string, Offer>();
-  /** How many there are, with those that are not offered. */
+  /** The number of all functions, including those that are not offered. */
   readonly total: number;
 
   constructor(actions: readonly OfferedAction[], clientTools: readonly ClientTool[]) {
@@ -37,7 +43,7 @@ export class OfferedTools {
     return this.offers.size;
   }
 
-  /** The notice that the user gets where not everything is offered. */
+  /** The notice for the user if some functions are not offered. */
   get notice(): string | undefined {
     if (this.total <= FUNCTIONS_MAX) return undefined;
     return `The model is offered the first ${FUNCTIONS_MAX} of ${this.total} functions; the others were left out.`;

@@ -4,30 +4,31 @@ import type { Recorded } from '../../../kernel/event-sourcing/events.js';
 import { conversationCodec } from '../../conversation/conversation.codec.js';
 import type { ConversationEvent, Exchange, TurnId } from '../../conversation/conversation.events.js';
 
-/** The newest exchanges before a turn, oldest first: as many as have about that many characters. */
+/** The newest exchanges before a turn, oldest first, with at most `charactersMax` characters in all. */
 export type Exchanges = (charactersMax: number) => Promise<readonly Exchange[]>;
 
-/** What later events mean for the turns before them: a question took the place of an earlier one, or a turn was withdrawn. */
+/** A later event that affects earlier turns: a question superseded the turns from an index on, or a turn was withdrawn. */
 type Change = Readonly<{ supersededFrom: number } | { withdrawn: TurnId }>;
 
 /**
- * What was answered in a conversation, read from its end backwards: what became of a turn is known when its question comes. Turns
- * that failed, said nothing, were replaced or withdrawn are no exchanges. A stopped turn is one with what it said.
+ * Collects the exchanges of a conversation by reading it backwards, so that the outcome of a turn is known before its question.
+ * Turns that failed, had no answer, were superseded or withdrawn are left out. A stopped turn counts with the text that it had
+ * written.
  */
 export class PastExchanges {
   private readonly answers = new Map<TurnId, string>();
-  /** The newest first. */
+  /** Newest first. */
   private readonly changes: Change[] = [];
   private readonly questionsSeen = new Set<TurnId>();
 
   constructor(
     private readonly store: EventStore,
     private readonly stream: string,
-    /** All that was before, the newest first, where that is known without reading. */
+    /** All earlier events, newest first, if they are known without reading the stream. */
     private readonly earlier?: readonly ConversationEvent[],
   ) {}
 
-  /** Takes note of an event; they come newest first. The exchange whose question it is, where it is one. */
+  /** Adds an event; the caller adds the newest first. Returns the exchange if the event is the question of one. */
   add(event: ConversationEvent): Exchange | undefined {
     switch (event.type) {
       case 'TurnAnswered':
@@ -49,7 +50,7 @@ export class PastExchanges {
     }
   }
 
-  /** The exchanges before a revision; all events from there on were added. */
+  /** The exchanges before a revision. The caller has added all events from that revision on. */
   async before(revision: number, charactersMax: number): Promise<readonly Exchange[]> {
     const newest: Exchange[] = [];
     let characters = 0;
@@ -67,7 +68,7 @@ export class PastExchanges {
     return newest.reverse();
   }
 
-  /** The newest turn before a revision that counts. */
+  /** The newest turn before a revision that was neither superseded nor withdrawn. */
   async turnBefore(revision: number): Promise<TurnId | undefined> {
     for await (const event of newestFirst(this.store, this.stream, revision - 1)) {
       this.add(event);
@@ -88,7 +89,7 @@ export class PastExchanges {
     return isAnswered(exchange) ? exchange : undefined;
   }
 
-  /** Whether a turn counts no more. A withdrawn turn whose question is older was before it: it moved up. */
+  /** Whether a turn was superseded or withdrawn. Withdrawing an earlier turn moved this turn's index up by one. */
   private isGone(turnId: TurnId, askedAt: number): boolean {
     let index = askedAt;
     for (const change of this.changes.toReversed()) {
@@ -104,10 +105,13 @@ export class PastExchanges {
   }
 }
 
-/** Models take no empty messages of theirs, so a question without an answer is left out with it. */
+/** Exchanges with an empty answer are left out, because models accept no empty assistant messages. */
 const isAnswered = ({ response }: Exchange): boolean => response.trim() !== '';
 
-/** A conversation's events from a revision, or its end, back to its beginning; those that a newer version of the program wrote are left out. */
+/**
+ * A conversation's events from a revision, or its end, back to its beginning. Skips event types that only a newer version of the
+ * program knows.
+ */
 export async function* newestFirst(
   store: EventStore,
   stream: string,

@@ -1,15 +1,15 @@
 import type { Usage } from '../../conversation/conversation.events.js';
 import type { AnswerDelta } from './answer-delta.js';
 
-/** So many deltas are read ahead at most. */
+/** Maximum number of deltas that are read ahead. */
 export const READ_AHEAD_MAX = 256;
 
-/** What only says something. After any other delta, what is composed next may have effects. */
+/** Delta types after which composing may continue without side effects. After any other delta, the next step may have effects. */
 const HARMLESS: ReadonlySet<AnswerDelta['type']> = new Set(['text', 'thought', 'notice', 'sources', 'usage']);
 
 /**
- * An answer that is composed while it is not settled yet whether it is wanted: it is read as far as that does nothing but ask a
- * model, and given to nobody. Then it is taken, from its beginning, or given up.
+ * Composes an answer before it is known whether it is needed. It reads the deltas only as long as composing does nothing but call
+ * a model, and holds them back. The caller then takes the answer from its beginning or discards it.
  */
 export class ReadAhead {
   private readonly read: AnswerDelta[];
@@ -17,36 +17,36 @@ export class ReadAhead {
   private isTaken = false;
   private isOver = false;
 
-  /** `before`: deltas that the answer begins with. */
+  /** @param before deltas with which the answer begins */
   constructor(
     private readonly deltas: AsyncGenerator<AnswerDelta>,
     before: readonly AnswerDelta[] = [],
   ) {
     this.read = [...before];
     this.reading = this.readOn();
-    // Whoever takes the answer hears of it.
+    // `rest` throws the error to the caller that takes the answer.
     this.reading.catch(() => undefined);
   }
 
-  /** What models have used for it so far, as they have said. */
+  /** The usage that models have reported for the answer so far. */
   get used(): readonly (AnswerDelta & Usage)[] {
     return this.read.flatMap((delta) => (delta.type === 'usage' ? [delta] : []));
   }
 
-  /** What was read so far. */
+  /** Takes the deltas read so far. */
   take(): readonly AnswerDelta[] {
     this.isTaken = true;
     return this.read.splice(0);
   }
 
-  /** What follows on that. @throws what composing throws */
+  /** The deltas that follow. @throws the errors of composing */
   async *rest(): AsyncGenerator<AnswerDelta> {
     await this.reading;
     yield* this.read.splice(0);
     if (!this.isOver) yield* this.deltas;
   }
 
-  /** Nothing more is wanted. */
+  /** Discards the answer and ends its generator. */
   giveUp(): void {
     this.isTaken = true;
     this.deltas.return(undefined).catch(() => undefined);

@@ -2,13 +2,16 @@ import { canonicalText } from '../../../kernel/event-sourcing/fingerprints.js';
 import type { CalledTool } from '../../conversation/conversation.events.js';
 
 /**
- * Which calls an earlier attempt has made already: the n-th call of an action with these very arguments is the n-th that was begun,
- * in whatever order the model asks for different ones this time. Calls of different steps of a workflow are different calls.
+ * Matches the calls of an attempt to those of an earlier attempt. The n-th call of an action with the same arguments repeats the
+ * n-th such call that was begun, even if the model requests different calls in another order. Calls of different workflow steps
+ * never match.
  */
 export class RepeatedCalls {
   private readonly counts = new Map<string, number>();
 
-  /** The place of the earlier call that this one, the next of the attempt, repeats; undefined for one that was never begun. */
+  /**
+   * The index of the earlier call that this call repeats; undefined if the call is new. Pass the calls of an attempt in order.
+   */
   next(call: CalledTool, earlier: readonly Readonly<{ call: CalledTool }>[]): number | undefined {
     const signature = signatureOf(call);
     const before = this.counts.get(signature) ?? 0;
@@ -18,6 +21,6 @@ export class RepeatedCalls {
   }
 }
 
-/** Models name the same arguments in different orders. */
+/** Canonical, because models write the same arguments in different orders. */
 const signatureOf = ({ toolId, actionName, arguments: args, step }: CalledTool): string =>
   canonicalText([toolId, actionName, args, step ?? null]);

@@ -3,10 +3,10 @@ import { hasObjectRoot, valueInObjectRoot } from '../../../resources/models/mode
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** The JSON text that a model was asked for, or what is wrong with what it wrote. */
+/** The JSON text of a valid answer, or the problem with the model's text. */
 export type StructuredAnswer = Readonly<{ answer: string } | { problem: string }>;
 
-/** Reads a structured answer: JSON that is valid against the schema of its agent, also inside a fence of Markdown. */
+/** Reads a structured answer: JSON that is valid against the agent's schema, also inside a Markdown code fence. */
 export function structuredAnswer(text: string, schema: Schema): StructuredAnswer {
   const read = readJson(text);
   if ('problem' in read) return read;
@@ -25,7 +25,7 @@ const inOneLine = (problems: readonly string[]): string => problems.join('; ');
 
 type Json = Readonly<{ json: string; value: unknown }>;
 
-/** Some models put JSON into a fence of Markdown, and words around it, however they are asked. */
+/** Some models put the JSON into a Markdown code fence with text around it, whatever the instruction says. */
 function readJson(text: string): Json | Readonly<{ problem: string }> {
   const whole = parsed(text.trim());
   if (!('problem' in whole)) return whole;
@@ -44,7 +44,7 @@ function parsed(json: string): Json | Readonly<{ problem: string }> {
 const FENCE = '```';
 const LANGUAGE = /^json\b/i;
 
-/** What stands between the first fence and the last; empty without two of them. */
+/** The text between the first and the last fence; empty if there are not two fences. */
 function insideFence(text: string): string {
   const start = text.indexOf(FENCE);
   const end = text.lastIndexOf(FENCE);

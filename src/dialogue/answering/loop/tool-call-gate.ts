@@ -9,49 +9,49 @@ import { failureOf } from './call-ends.policy.js';
 import { type OfferedTools, TOOL_NAME_CHARACTERS_MAX } from './offered-tools.js';
 import { SHOWN_RESULT_BYTES_MAX } from './tool-result.policy.js';
 
-/** Of one call, as JSON. */
+/** Maximum size of the arguments of one call as JSON. */
 export const ARGUMENTS_BYTES_MAX = 32 * 1024;
-/** All calls of a turn as they are kept with its answer: they have to fit one event with it. Calls past this are skipped. */
+/** Maximum size of all call records of a turn, because one event contains them and the answer. Calls beyond this are skipped. */
 export const RECORDS_BYTES_MAX = 256 * 1024;
-/** With less room than this left no tools are offered any more. */
+/** The model is offered no tools if less room than this is left. */
 const CALL_BYTES_MIN = 4 * 1024;
-/** So many calls of tools that do not exist are answered kindly. */
+/** Number of calls of unknown tools after which the model is told to call only listed tools. */
 export const UNKNOWN_TOOLS_MAX = 2;
-/** What a call may still add to its record once it has run. */
+/** Bytes that the result of a call may add to its record. */
 const RESULT_BYTES_RESERVED = SHOWN_RESULT_BYTES_MAX + 512;
 
-/** What becomes of a call: it is refused without running, or it runs. */
+/** The next step of a call: its refusal (`record`, `text`), or the action to run. */
 export type Step = Readonly<
   { call: CalledTool } & ({ record: ToolCallRecord; text: string } | { action: OfferedAction; approval?: CallApproval })
 >;
 
-/** Whether a turn with such records has room for another call. */
+/** Whether a turn whose records have this size has room for another call. */
 export const hasRoomForCalls = (recordsBytes: number): boolean => recordsBytes + CALL_BYTES_MIN <= RECORDS_BYTES_MAX;
 
 export type GateSetting = Readonly<{
   offered: OfferedTools;
-  /** Null: the caller may run every write action. */
+  /** The permitted write actions, each as `toolId:actionName`. Null if the caller may run every write action. */
   writeAllowlist: readonly string[] | null;
   executionMode: ExecutionMode;
-  /** Bytes of the records that the turn has already. */
+  /** Size of the call records that the turn already has. */
   recordsBytes: number;
   recordsCount: number;
   unknownCalls: number;
 }>;
 
-/** Checks the calls that a model asks for at once: each runs, waits for somebody, or is answered without. */
+/** Checks the calls that a model requests in one round: each call runs, waits for a decision, or is refused. */
 export class ToolCallGate {
   readonly pending: PendingCall[] = [];
   unknownCalls: number;
   private recordsBytes: number;
-  /** The place of the next call among all of the turn. */
+  /** The index of the next call among all calls of the turn. */
   private place: number;
 
   constructor(private readonly setting: GateSetting) {
     ({ unknownCalls: this.unknownCalls, recordsBytes: this.recordsBytes, recordsCount: this.place } = setting);
   }
 
-  /** None where the call waits for somebody. */
+  /** The steps for a call; empty if the call waits for a decision. */
   async stepsFor(asked: ModelToolCall): Promise<readonly Step[]> {
     const steps = await this.check(asked);
     this.place++;
@@ -80,7 +80,7 @@ export class ToolCallGate {
     const { writeAllowlist } = this.setting;
     const need = action.approvalOf ? await action.approvalOf(call.arguments) : action.requiresApproval ? 'needed' : 'none';
     if (writeAllowlist !== null && action.ownerCredentials && action.access === 'write') {
-      // What the owner allows beforehand runs without being asked about.
+      // Actions on the owner's allowlist run without an approval.
       const isAllowed = need !== 'always' && writeAllowlist.includes(`${action.toolId}:${action.actionName}`);
       if (isAllowed) return [{ call, action, approval: 'allowlist' }];
       return [notAllowed(call)];
@@ -117,7 +117,7 @@ const calledBy = ({ toolId, toolName, actionName, deviceId }: OfferedAction) => 
   ...(deviceId !== undefined && { deviceId }),
 });
 
-/** An approved call whose tool is gone, or out of reach. */
+/** The step of an approved call whose tool is deleted or not accessible any more. */
 export const unavailable = (call: CalledTool): Step => failed(call, 'This tool is no longer available, so the call was not run.');
 
 function failed(call: CalledTool, text: string): Step {
@@ -129,7 +129,7 @@ function notAllowed(call: CalledTool): Step {
   return { call, record: recordOf(call, { status: 'denied', error: text, error_type: 'tool_not_allowed' }), text };
 }
 
-/** Kept short, for there may be many: its name in characters of one byte, no arguments. */
+/** The step of a skipped call. Its record is short, because there may be many: a name in ASCII and no arguments. */
 function skipped({ id, name: asked }: ModelToolCall): Step {
   const name = asked.slice(0, TOOL_NAME_CHARACTERS_MAX).replace(/[^\w-]/g, '_');
   const call: CalledTool = {
@@ -151,7 +151,7 @@ function argumentsOf(text: string): { args: Readonly<Record<string, unknown>> } 
     const args: unknown = text.trim() === '' ? {} : JSON.parse(text);
     if (typeof args === 'object' && args !== null && !Array.isArray(args)) return { args: args as Record<string, unknown> };
   } catch {
-    // Refused below, like any other text that is no object.
+    // Refused below, like any other text that is not a JSON object.
   }
   return { problem: 'The arguments must be one JSON object.' };
 }

@@ -1,16 +1,16 @@
-/** How much of one result a model gets: about 20,000 tokens. Of a longer one it gets the beginning and the end. */
+/** Maximum length of a result for the model, about 20,000 tokens. Of a longer result the model gets the beginning and the end. */
 export const MODEL_RESULT_CHARACTERS_MAX = 70_000;
-/** What is shown and kept of one result. */
+/** Maximum length of a result in a call record. */
 export const SHOWN_RESULT_CHARACTERS_MAX = 2_000;
-/** The same as JSON, for text of characters that take more than one byte. */
+/** Maximum size of a result in a call record as JSON, for text with characters of more than one byte. */
 export const SHOWN_RESULT_BYTES_MAX = 3 * 1024;
 const ELLIPSIS = '...';
-/** What stands for the middle that is left out, whatever its length. */
+/** Maximum length of the text that replaces the omitted middle. */
 const GAP_CHARACTERS_MAX = 64;
 
 export const textOf = (result: unknown): string => (typeof result === 'string' ? result : (JSON.stringify(result) ?? 'null'));
 
-/** No longer than allowed, whatever is left out; of what is short enough, nothing is. */
+/** The text as the model gets it: unchanged if it has at most `charactersMax` characters, otherwise without its middle. */
 export function forModel(text: string, charactersMax = MODEL_RESULT_CHARACTERS_MAX): string {
   if (text.length <= charactersMax) return text;
   const half = Math.max(0, Math.floor((charactersMax - GAP_CHARACTERS_MAX) / 2));
@@ -19,7 +19,7 @@ export function forModel(text: string, charactersMax = MODEL_RESULT_CHARACTERS_M
   return `${beginningOf(text, half)}\n… (${text.length - 2 * half} characters are left out here) …\n${last}`;
 }
 
-/** The value as it is where it is short, else the beginning of its text. */
+/** The value for a call record: unchanged if it is short, otherwise the beginning of its text. */
 export function forReader(result: unknown): unknown {
   const text = textOf(result);
   const isShort = text.length <= SHOWN_RESULT_CHARACTERS_MAX;
@@ -29,7 +29,7 @@ export function forReader(result: unknown): unknown {
   return shown + ELLIPSIS;
 }
 
-/** Tools that answer at all may still say that it went wrong. */
+/** Whether a result reports an error. Some tools return errors instead of throwing them. */
 export function isErrorResult(result: unknown): boolean {
   if (typeof result !== 'object' || result === null || Array.isArray(result)) return false;
   const { status, error } = result as { status?: unknown; error?: unknown };
@@ -38,7 +38,7 @@ export function isErrorResult(result: unknown): boolean {
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-/** Half a character is none: many a reader of JSON refuses it. */
+/** Used to avoid splitting a surrogate pair, because many JSON parsers refuse a lone surrogate. */
 const isLowSurrogate = (text: string, at: number): boolean => /[\uDC00-\uDFFF]/.test(text.charAt(at));
 const beginningOf = (text: string, characters: number): string =>
   text.slice(0, isLowSurrogate(text, characters) ? characters - 1 : characters);

@@ -18,12 +18,12 @@ import { forModel } from './tool-result.policy.js';
 /** The tool with which a model searches the sources of its turn. */
 const SEARCH = 'internal_search';
 
-/** Reads of one round that run side by side. */
+/** Maximum number of read calls of a round that run concurrently. */
 export const PARALLEL_READS_MAX = 8;
 
-/** Where calls with effects are written down before and after they run. */
+/** Records calls with effects before and after they run. */
 export type CallLedger = Readonly<{
-  /** Resolves to how the call ended before, where that is known: it is not run again then. */
+  /** Resolves to the end of the same call in an earlier attempt, if it is known. The call then does not run again. */
   begin: (call: CalledTool) => Promise<CallEnd | void>;
   finish: (callId: string, status: CallEndStatus, result: string) => Promise<void>;
 }>;
@@ -38,17 +38,17 @@ export type RoundSetting = GateSetting &
     tools: OpenTools;
     context: Omit<CallContext, 'callId'>;
     ledger: CallLedger;
-    /** Aborts reads at once. A call with effects that was begun is waited for, unless the whole process ends. */
+    /** Aborts reads at once. A call with effects that has started runs to its end, unless the process shuts down. */
     signal: AbortSignal;
-    /** Checks results before anybody gets them; missing where nothing is checked. */
+    /** Checks results before they are used; missing if the agent has no guardrails. */
     guard?: TurnGuard;
-    /** How much of one result a model gets, in characters. */
+    /** Maximum length of one result for the model, in characters. */
     resultCharactersMax: number;
   }>;
 
 /** The calls that a model requests at once: checked, run where no approval is needed, and reported to the model. */
 export class ToolRound {
-  /** What the model reads of each call, by its id. */
+  /** The result of each call as the model reads it, by call id. */
   readonly results = new Map<string, string>();
   private readonly gate: ToolCallGate;
 
@@ -67,12 +67,12 @@ export class ToolRound {
   /** Checks the calls and runs those that may run. The model reads which calls were refused; the others wait for a decision. */
   async *run(asked: readonly ModelToolCall[]): AsyncGenerator<RoundDelta> {
     const steps: Step[] = [];
-    // One after the other: what a call leaves of the room for calls the next one has.
+    // Sequential, because each call reduces the room that is left for the next one.
     for (const call of asked) steps.push(...(await this.gate.stepsFor(call)));
     yield* this.perform(steps);
   }
 
-  /** In the order of the calls; reads that follow one another run together. */
+  /** Performs the steps in the order of the calls. Consecutive reads run concurrently. */
   async *perform(steps: readonly Step[]): AsyncGenerator<RoundDelta> {
     for (let at = 0; at < steps.length && !this.setting.signal.aborted;) {
       const reads = steps.slice(at, at + PARALLEL_READS_MAX);
@@ -92,7 +92,7 @@ export class ToolRound {
       } else {
         yield { type: 'tool-call', record: recordOf(step.call, { status: 'pending' }) };
         const run = this.execute(step.call, step).then((deltas) => ({ callId, deltas }));
-        // A failure is thrown in its turn, if anybody still listens; it must not count as unhandled before.
+        // `Promise.race` below throws the failure. Until then it must not count as an unhandled rejection.
         run.catch(() => undefined);
         running.set(callId, run);
       }
@@ -132,8 +132,8 @@ export class ToolRound {
   }
 
   /**
-   * Records the call before and after it runs. Stopping an answer does not cancel a side effect that has started; a process that
-   * ends leaves the call and does not learn its outcome.
+   * Records the call before and after it runs. Stopping an answer does not cancel a side effect that has started. A process that
+   * shuts down abandons the call, and its outcome stays unknown.
    */
   private async effect(call: CalledTool, run: (until: AbortSignal) => Promise<RunEnd>): Promise<RunEnd> {
     const { ledger, signal, resultCharactersMax } = this.setting;

@@ -20,41 +20,41 @@ import type { PromptDocument, RenderedPrompt } from '../../../resources/prompts/
 import type { CallHistory } from './call-ends.policy.js';
 import { type Exchanges, newestFirst, PastExchanges } from './past-exchanges.js';
 
-/** Who states what happens while a turn runs. */
+/** The actor of the events that a runner appends while a turn runs. */
 export const TURN_RUNNER = 'system:turn-runner';
 
-/** What a resumed turn goes on from: its pause, and what was decided on each call. */
+/** The pause from which a resumed turn continues, and the decision on each of its calls. */
 export type Resumption = Readonly<{ paused: TurnPaused['data']; decisions: ReadonlyMap<string, Decided> }>;
 
 type Decided = ToolCallApproved | ToolCallDenied | ToolCallAnswered;
 
-/** What a conversation says to the one who runs one of its turns. */
+/** The facts of a conversation that the runner of one of its turns needs. */
 export type Transcript = Readonly<{
   ownerId: string;
   asked: TurnAsked['data'];
-  /** The cause of what the run of the turn states: the question, or the last resumption. */
+  /** The cause of the events that the run appends: the question, or the last resumption. */
   cause: Cause;
-  /** The turn begins the conversation, which its caller therefore knows no id of yet. */
+  /** Whether the turn begins the conversation. Its caller then does not know the conversation's id yet. */
   beginsConversation: boolean;
-  /** The conversation as it was read; undefined when a newer version of the program wrote some of it. */
+  /** The state of the conversation; undefined if it has events of a newer version of the program. */
   folded: Folded<Conversation> | undefined;
-  /** What was answered before. */
+  /** The earlier exchanges. */
   exchanges: Exchanges;
   resumption: Resumption | null;
   calls: CallHistory;
-  /** Ids of calls that somebody was asked about in this conversation: none of them stands for another call. */
+  /** Ids of calls in this conversation that a client was asked to decide on. New calls get other ids. */
   waited: Iterable<string>;
-  /** How far the conversation had come before the question; null where there is none. */
+  /** The conversation's revision before the question; null if the question is the first event or there is no conversation. */
   history: Readonly<{ conversationId: string; revision: number }> | null;
-  /** The system prompt of a workflow's node, which is no stored prompt. */
+  /** The system prompt of a workflow's node, which is used instead of a stored prompt. */
   systemPrompt?: (documents: readonly PromptDocument[]) => Promise<RenderedPrompt>;
-  /** Under which id a workflow's node records its research; missing: under that of the turn. */
+  /** The id under which a workflow's node records its research. If missing, the turn's id is used. */
   researchId?: string;
 }>;
 
 /**
- * Reads a conversation for one of its turns, from its end back to the question; undefined when there is no such turn, or when
- * it was over before the last snapshot.
+ * Reads a conversation from its end back to the question of a turn. Undefined if there is no such turn, or if it ended before the
+ * last snapshot.
  */
 export async function readTranscript(
   streams: Streams,
@@ -89,8 +89,8 @@ export async function readTranscript(
 }
 
 /**
- * The transcript of a turn whose question is appended, or is about to be, last but for what the same append says. Nothing is read for
- * it, and of that append nothing ever.
+ * The transcript of a turn from the append of its question, which may still be in progress. Reads no events; `exchanges` later
+ * reads only events before this append.
  */
 export function askedTranscript(
   streams: Streams,
@@ -139,7 +139,7 @@ async function foldKnown(streams: Streams, stream: string): Promise<Folded<Conve
 
 type Course = Pick<Transcript, 'cause' | 'resumption' | 'calls'>;
 
-/** What became of a turn so far, told by its own events, the question first. */
+/** Derives the cause, the resumption and the calls of a turn from its events, the question first. */
 function courseOf(own: readonly Recorded<ConversationEvent>[], actor: string): Course {
   let cause = causedBy(own[0]!, actor);
   let paused: TurnPaused['data'] | undefined;

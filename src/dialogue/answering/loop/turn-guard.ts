@@ -17,20 +17,20 @@ import { blockOf } from './guardrail-block.js';
 import { WITHHELD } from '../../../resources/guardrails/guardrail.policy.js';
 import { JsonTexts } from './json-texts.js';
 
-/** What a model reads in the place of a result that is withheld. */
+/** The text that replaces a withheld result for the model. */
 const RESULT_WITHHELD = 'The result of this call was withheld by a content policy. Go on without it.';
 
-/** Texts that are checked at the same time, each by all controls of its stage. */
+/** Maximum number of texts that are checked concurrently, each by all controls of its stage. */
 const TEXTS_AT_ONCE_MAX = 8;
 
 const NOTHING_USED: Usage = { promptTokens: 0, completionTokens: 0 };
 
-/** What a text or value comes to at a stage. */
+/** The result of checking a text or value at a stage. */
 export type Guarded<T> = Readonly<{ verdict: GuardrailScan['verdict']; value: T; decisions: readonly GuardrailDecision[] }>;
 
 /**
- * Checks what comes into and goes out of one run by the policy that is pinned for it, and notes what was found. What is masked is
- * masked before the model, a record or a reader gets it.
+ * Checks the input and output of one run by the policy that is pinned for it, and collects the decisions. Text is masked before a
+ * model, a record or a reader gets it.
  */
 export class TurnGuard {
   private usage: Usage = NOTHING_USED;
@@ -42,12 +42,12 @@ export class TurnGuard {
     private readonly signal: AbortSignal,
   ) {}
 
-  /** What was found so far, each control once. */
+  /** The decisions so far, merged to one for each control. */
   get decisions(): readonly GuardrailDecision[] {
     return mergeDecisions(this.found);
   }
 
-  /** What the checks themselves have used since this was asked last; undefined where that is nothing. */
+  /** The token usage of the checks since the last call; undefined if they used no tokens. */
   takeUsage(): Usage | undefined {
     const { usage } = this;
     this.usage = NOTHING_USED;
@@ -62,13 +62,16 @@ export class TurnGuard {
     return this.guardrails.needs(this.policy, stage);
   }
 
-  /** A match in a text that leaves the run ends it. @throws GuardrailBlock */
+  /** Ends the run because of a blocked text. @throws GuardrailBlock always */
   block(stage: GuardrailStage, decisions: readonly GuardrailDecision[]): never {
     this.note(decisions);
     throw blockOf(this.policy, stage, decisions);
   }
 
-  /** No text of an answer is shown before all of it is checked. A judge is asked about the complete text: what it sees of a part may mean something else. */
+  /**
+   * Whether the answer is held back until all of it is checked. A judge model checks only the complete text, because a part may
+   * have another meaning.
+   */
   get holdsOutput(): boolean {
     const isJudged = this.policy.controls.some(
       ({ stage, check, action }) => stage === 'output' && check === 'policy' && action === 'block',
@@ -99,12 +102,12 @@ export class TurnGuard {
     return scan;
   }
 
-  /** A whole text that leaves the run, by all checks of single texts. @throws GuardrailBlock */
+  /** Checks a complete text that leaves the run, by all checks of single texts, and returns it masked. @throws GuardrailBlock */
   text(stage: GuardrailStage, text: string): Promise<string> {
     return this.value(stage, text);
   }
 
-  /** The same with all texts of a JSON value. @throws GuardrailBlock */
+  /** Does the same with all texts of a JSON value. @throws GuardrailBlock */
   async value<T>(stage: GuardrailStage, value: T): Promise<T> {
     const guarded = await this.checked(stage, value);
     if (guarded.verdict === 'block') this.block(stage, guarded.decisions);
@@ -112,7 +115,7 @@ export class TurnGuard {
     return guarded.value;
   }
 
-  /** The same by the checks alone that need no time. @throws GuardrailBlock */
+  /** Does the same with local checks only, synchronously. @throws GuardrailBlock */
   valueNow<T>(stage: GuardrailStage, value: T, withKeys = true): T {
     const texts = new JsonTexts(value, withKeys);
     if (texts.text === '') return value;
@@ -122,24 +125,24 @@ export class TurnGuard {
     return texts.masked(spans) as T;
   }
 
-  /** What a model has said, as it may be told again and kept. @throws GuardrailBlock */
+  /** Masks a model's text before it is used in later messages or stored. @throws GuardrailBlock */
   said(text: string): string {
     return this.valueNow('output', text);
   }
 
-  /** The arguments of a call, as the model wrote them: what is masked in them is what runs, and what is shown. @throws GuardrailBlock */
+  /** Masks the arguments of a call. The masked arguments are the ones that run and that are shown. @throws GuardrailBlock */
   callArguments(text: string): string {
     const args = parsed(text);
     return args === undefined ? this.said(text) : JSON.stringify(this.valueNow('output', args));
   }
 
-  /** What a tool gave. Where it is blocked the model reads why there is nothing. */
+  /** Checks the result of a tool. A text that replaces a blocked result tells the model that it was withheld. */
   async toolResult(value: unknown, isSearch = false): Promise<unknown> {
     const found = isSearch ? await this.orWithheld('retrieval', value, RESULT_WITHHELD) : value;
     return this.orWithheld('tool_result', found, RESULT_WITHHELD);
   }
 
-  /** The work of a tool, whose results, failures and reports are checked before anything else is made of them. */
+  /** Wraps the work of a tool so that its results, failures and progress reports are checked before they are used. */
   toolWork(work: LongWork, isSearch: boolean): LongWork {
     return async (signal, background) => {
       const report = (said: ToolReport) => background?.report(this.report(said));
@@ -152,7 +155,7 @@ export class TurnGuard {
     };
   }
 
-  /** What was retrieved. What is blocked is withheld. */
+  /** Checks retrieved chunks. The texts of a blocked chunk are replaced. */
   async documents(chunks: readonly RetrievedChunk[]): Promise<readonly RetrievedChunk[]> {
     return this.each(chunks, async (chunk) => {
       const { text, title, source, filename } = chunk;
@@ -162,7 +165,7 @@ export class TurnGuard {
     });
   }
 
-  /** What a model is given of attached files. */
+  /** Checks the texts of attached files. Blocked texts are replaced. */
   async attached(attached: Attached): Promise<Attached> {
     const parts = await this.each(attached.parts, async (part) =>
       part.type === 'text' ? { ...part, text: (await this.orUndefined('retrieval', part.text)) ?? WITHHELD } : part,
@@ -174,7 +177,7 @@ export class TurnGuard {
     return { ...attached, parts, documents };
   }
 
-  /** The value masked, or what stands for it. */
+  /** The masked value, or `withheld` if the value is blocked. */
   async orWithheld(stage: GuardrailStage, value: unknown, withheld: string): Promise<unknown> {
     const guarded = await this.orUndefined(stage, [value]);
     return guarded ? guarded[0] : withheld;
@@ -186,7 +189,7 @@ export class TurnGuard {
     return guarded.verdict === 'block' ? undefined : guarded.value;
   }
 
-  /** A value by all checks of single texts, of which nothing is noted. */
+  /** Checks a value by all checks of single texts, without adding to `decisions`. */
   async checked<T>(stage: GuardrailStage, value: T): Promise<Guarded<T>> {
     const { local, remote } = this.needs(stage);
     const texts = new JsonTexts(value);

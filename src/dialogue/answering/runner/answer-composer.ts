@@ -9,7 +9,7 @@ import type { Transcript } from '../loop/transcript.js';
 import { ResearchAnswers } from '../research/research-answers.js';
 import { WorkflowAnswers } from '../workflow-runs/workflow-answers.js';
 
-/** Answers as the agent's type says, guarded by the policy that is pinned for the turn. */
+/** Composes answers by the program of the agent's type, guarded by the policy that is pinned for the turn. */
 @Injectable()
 export class AnswerComposer {
   constructor(
@@ -19,7 +19,7 @@ export class AnswerComposer {
     private readonly guards: AnswerGuards,
   ) {}
 
-  /** An automatic turn may have no answer, unless its form is fixed or the answer has begun. */
+  /** An automatic turn may have no answer, unless it has a response schema or the answer has begun. */
   compose(transcript: Transcript, run: Run): AsyncGenerator<AnswerDelta> {
     const { asked, resumption } = transcript;
     const mayBeNone = asked.origin?.kind === 'follow-up' && !asked.settings.responseSchema && !resumption?.paused.answer;
@@ -28,8 +28,8 @@ export class AnswerComposer {
   }
 
   /**
-   * Whether the answer to a question is composed by asking a model, until it calls tools: it records nothing of what it does, and
-   * nothing is checked on the way.
+   * Whether composing the answer only calls a model until the first tool call: the program records no steps and no guardrail
+   * checks the answer.
    */
   onlyAsksModels(transcript: Transcript): boolean {
     const { asked, resumption } = transcript;
@@ -38,8 +38,8 @@ export class AnswerComposer {
   }
 
   /**
-   * Whether a run that was cut off after these frames can be gone on with. It can where the program has recorded what it has done,
-   * and what was shown is no text of a step that it would do again.
+   * Whether a run that was interrupted after these frames can continue. It can if the program records its steps and the frames
+   * show no text of a step that it would repeat.
    */
   async canContinue(transcript: Transcript, shown: readonly Frame[]): Promise<boolean> {
     const program = this.programOf(transcript);

@@ -9,13 +9,15 @@ import { SOURCES_BYTES_MAX } from '../loop/messages.policy.js';
 import { structuredAnswer } from '../loop/structured-answer.policy.js';
 import { INTERRUPTED_TEXT } from './turn-closer.js';
 
-/** An answer and its thoughts together, as JSON: they have to fit one event. A model that writes more is cut off with an error. */
+/**
+ * Maximum size of an answer with its thoughts as JSON, because they are stored in one event. A longer answer ends with an error.
+ */
 export const ANSWER_BYTES_MAX = 256 * 1024;
 
-/** How a failure is shown to a user. */
+/** A failure as the user sees it. */
 export type UserError = Readonly<{ text: string; code: string | null; guardrail?: StoppedByGuardrail }>;
 
-/** A guardrail has stopped the answer: its reader is shown the block message. */
+/** The error of an answer that a guardrail has stopped: the user sees the block message. */
 export const userErrorOf = ({ message, stopped }: GuardrailBlock): UserError => ({
   text: message,
   code: GUARDRAIL,
@@ -24,22 +26,22 @@ export const userErrorOf = ({ message, stopped }: GuardrailBlock): UserError => 
 
 const TOO_LONG: UserError = { text: 'The answer became too long and was cut off.', code: 'answer_too_long' };
 
-/** A failure whose text is meant for users, with its code as frames spell codes. */
+/** A failure whose text is meant for users. Frames write its code with underscores instead of hyphens. */
 export const userError = (text: string, code: string): UserError => ({ text, code: code.replaceAll('-', '_') });
 
-/** How far an answer has come: where a run begins, and what it adds to. */
+/** The answer composed so far, to which a run adds. */
 export type Progress = Readonly<{ parts: AnswerParts; usage: Usage | null }>;
 
 type Schema = Readonly<Record<string, unknown>>;
 
 const bytesOf = (text: string): number => Buffer.byteLength(JSON.stringify(text));
 
-/** Journals an answer as it is composed, and knows what it adds up to. */
+/** Journals an answer while it is composed, and holds the parts composed so far. */
 export class AnswerWriter {
   private parts: AnswerParts;
   private usage: Usage | null;
   private bytes: number;
-  /** Where the run ends for now, when its calls have to be decided on. */
+  /** The pause with which the run ends if a client has to decide on its calls. */
   pause: Readonly<{ calls: readonly PendingCall[]; continuation: string }> | undefined;
 
   constructor(
@@ -56,19 +58,20 @@ export class AnswerWriter {
   }
 
   /**
-   * Journals the deltas, those that are `ready` at once and the others as they come; resolves to what went wrong, if anything did.
-   * @throws what the composer and the journal throw
+   * Journals the deltas: first those that are `ready`, then the others as they arrive. Resolves to the error with which the
+   * answer ends, if any.
+   * @throws the errors of the composer and of the journal
    */
   async write(
     deltas: AsyncIterable<AnswerDelta>,
     signal: AbortSignal,
     ready: readonly AnswerDelta[] = [],
   ): Promise<UserError | undefined> {
-    // Of an answer that is not to begin any more only what was used for it counts.
+    // An answer that is stopped before it begins shows nothing, but its token usage counts.
     const counting = signal.aborted ? ready.filter(({ type }) => type === 'usage') : ready;
     if (!counting.every((delta) => this.add(delta))) return TOO_LONG;
     for await (const delta of deltas) {
-      // The end of a call that was under way is shown also for an answer that is stopped.
+      // A stopped answer still shows the results of calls that were running.
       if (signal.aborted && delta.type !== 'tool-call' && delta.type !== 'pause') break;
       if (!this.add(delta)) return TOO_LONG;
       await (delta.type === 'checkpoint' ? this.journal.flush() : this.journal.room());
@@ -84,12 +87,12 @@ export class AnswerWriter {
     return undefined;
   }
 
-  /** Says of calls that are under way, or wait, what has become of them now that the turn ends. */
+  /** Records the calls that are still running or waiting as interrupted, because the turn ends. */
   interruptCalls(calls: CallHistory): void {
     for (const record of interruptedCalls(this.parts.toolCalls, calls)) this.noteCall(record);
   }
 
-  /** What follows an answer that came to its end. */
+  /** Writes the frames that follow a complete answer. */
   writeResult(): void {
     const { sources, toolCalls, structured, answer } = this.parts;
     this.journal.write({ type: 'source', source: sources });
@@ -97,7 +100,7 @@ export class AnswerWriter {
     if (structured) this.journal.write({ type: 'structured_answer', answer, structured: true, schema: this.schema });
   }
 
-  /** False when there is no room for it. */
+  /** False if the answer would become too long. */
   private add(delta: AnswerDelta): boolean {
     switch (delta.type) {
       case 'text':
@@ -119,7 +122,7 @@ export class AnswerWriter {
         this.change({ toolCalls: withToolCalls(this.parts.toolCalls, delta.records) });
         break;
       case 'round-over':
-        // A structured answer is one JSON value: what was said on the way to it, or did not fit, is not part of it.
+        // A structured answer is one JSON value. Text of earlier rounds, or text that did not fit the schema, is not part of it.
         if (this.parts.structured) this.forgetAnswer();
         break;
       case 'usage':
@@ -151,11 +154,11 @@ export class AnswerWriter {
     this.bytes = bytesOf(this.parts.thought);
   }
 
-  /** What an earlier run has shown of a call in the very same words is not shown again. */
+  /** Shows the record of a call, unless an earlier run has already shown the same record. */
   private noteCall(record: ToolCallRecord): void {
     const known = this.parts.toolCalls.find((call) => call['call_id'] === record.call_id);
     if (known && JSON.stringify(known) === JSON.stringify(record)) return;
-    // A call that was begun again stays what it was until it has another end.
+    // A call that runs again keeps its earlier record until it has a new result.
     if (known && record.status === 'pending' && !isWaiting(known)) return;
     this.change({ toolCalls: withToolCalls(this.parts.toolCalls, [record]) }, { type: 'tool_call', data: record });
   }
@@ -171,7 +174,7 @@ const withUsage = (known: Usage | null, { promptTokens, completionTokens }: Usag
   completionTokens: (known?.completionTokens ?? 0) + completionTokens,
 });
 
-/** Sources that were found on the way join those of before, each once, as many as fit one frame. */
+/** Adds the sources that a tool call found, without duplicates, as many as fit one frame. */
 function withSources(known: readonly Source[], found: readonly Source[]): readonly Source[] {
   const all = new Map([...known, ...found].map((source) => [JSON.stringify([source.source, source.title, source.text]), source]));
   let left = SOURCES_BYTES_MAX - '[]'.length;

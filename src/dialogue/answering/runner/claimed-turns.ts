@@ -27,16 +27,16 @@ const UNEXPECTED_TEXT = 'The answer failed unexpectedly. Please try again.';
 /** Why a run ends before its answer does. */
 export type StopReason = 'stopped' | 'interrupted' | 'lost';
 
-/** What a run of a turn that is this producer's starts from. */
+/** What the run of a turn that this producer has claimed starts from. */
 export type Begun = Readonly<{
   transcript: Transcript;
   journal: Journal;
   claimed: Folded<Conversation>;
   start: Progress;
   shown: Run['shown'];
-  /** The first frame, where that is not written yet. */
+  /** The first frame, if it is not written yet. */
   opening?: Frame;
-  /** What was composed before the turn was taken. */
+  /** The answer that was begun before the turn was claimed. */
   foreseen?: ForeseenAnswer | undefined;
 }>;
 
@@ -48,22 +48,25 @@ type Parts = Readonly<{
   calls: BackgroundCalls;
   sharedUse: SharedUse;
   stops: StopWatch;
-  /** Who the turns belong to. */
+  /** The producer id of this process. */
   producer: string;
 }>;
 
-/** Answers turns that are this process's: composes, journals, and brings each to its pause or its end. */
+/** Answers the turns that this process has claimed: composes the answer, journals it, and pauses or ends the turn. */
 export class ClaimedTurns {
   private readonly logger = new Logger(ClaimedTurns.name);
 
   constructor(private readonly parts: Parts) {}
 
-  /** Begins to compose what is about to be asked. `instead` of what it was to be before. */
+  /** Begins to compose the answer to a question that is about to be appended. `instead` is the answer that it replaces. */
   foresee(transcript: Transcript, signal: AbortSignal, instead: ForeseenAnswer | undefined): ForeseenAnswer | undefined {
     return ForeseenAnswer.begin(this.parts.composer, transcript, signal, this.executionMode(transcript), instead);
   }
 
-  /** Resolves once the turn waits or is over, or is somebody else's. Aborting the controller says why it is to end. */
+  /**
+   * Resolves when the turn is paused or ended, or belongs to another producer. The abort reason of the controller is a
+   * `StopReason`.
+   */
   async run(begun: Begun, controller: AbortController): Promise<void> {
     const { transcript, claimed } = begun;
     const { conversationId, turnId } = transcript.asked;
@@ -96,7 +99,7 @@ export class ClaimedTurns {
     const executionMode = this.executionMode(transcript);
     const compose = () => this.parts.composer.compose(transcript, { signal, ledger, executionMode, records, shown });
     const { ready, rest } = foreseen?.taken(ledger, records) ?? { ready: [], rest: compose() };
-    // In one step, so that all of it goes to disk together.
+    // The first frame and the ready deltas are written in one step, so that one append stores them.
     if (opening) journal.write(opening);
     const error = await writer.write(rest, signal, ready).catch((thrown: unknown) => this.told(thrown, turnId, controller));
     const isStopped = controller.signal.aborted && controller.signal.reason === 'stopped';
@@ -121,7 +124,10 @@ export class ClaimedTurns {
     await this.parts.closer.close(journal, outcome, cause, ledger);
   }
 
-  /** What the user reads of a failure: texts of the model and of rules that are meant for users, and no other text. */
+  /**
+   * The error that the user sees. Only messages of the model and of rules that are meant for users are passed on.
+   * @throws JournalLost
+   */
   private told(error: unknown, turnId: string, controller: AbortController): UserError {
     if (error instanceof JournalLost) throw error;
     if (error instanceof Rejection && error.code === 'turn-stopping') controller.abort('stopped' satisfies StopReason);

@@ -8,8 +8,8 @@ import { DropContinuation } from '../continuations/continuation.commands.js';
 import { Continuations } from '../continuations/continuations.js';
 
 /**
- * What paused turns were to go on from, of turns that are over. First it is deleted, then that is stated: a crash in between
- * deletes nothing the second time, and states it.
+ * Deletes the continuations of paused turns that are over, then appends the event that records the deletion. After a crash in
+ * between, the second attempt finds nothing to delete and appends the event.
  */
 @Injectable()
 export class DropContinuations implements RetentionRule<OldContinuation> {

@@ -9,12 +9,12 @@ import { RECOVERED_AT_ONCE_MAX, SweepTurns, SWEPT_TURNS_MAX } from './sweep-turn
 import { UnclaimedTurns } from './unclaimed-turns.js';
 
 const UNCLAIMED_EVERY_MS = 1_000;
-/** So many turns are known to be told that no worker is alive. */
+/** Maximum number of turns that this process remembers as having the notice that no worker is alive. */
 const TOLD_MAX = 10_000;
 
 /**
- * While no worker is alive, the processes that take questions look after them: readers are told, questions that waited too long
- * fail, and answers whose worker died get their end.
+ * While no worker is alive, the processes that accept questions write notices for the readers, fail questions that have waited
+ * too long, and end answers whose worker died.
  */
 @Injectable()
 export class EndUnclaimedTurns implements Ticker {
@@ -39,7 +39,7 @@ export class EndUnclaimedTurns implements Ticker {
       this.told = new Set();
       return;
     }
-    // A lease that is only just taken, or taken again, is seen at the second look.
+    // Acts only after two checks without a lease, because a worker may be just about to take its lease.
     if (!this.absentSince) return void (this.absentSince = now);
     if (!this.options.settings.worker) await this.sweep.recoverOrphans(now);
     const { staleProducerMs, noWorkerTurnMs } = this.options.settings;
@@ -53,7 +53,7 @@ export class EndUnclaimedTurns implements Ticker {
     this.told = new Set(told.map(({ turnId }) => turnId));
   }
 
-  /** While the store of leases is away, workers may be alive. */
+  /** Whether a worker has a lease, or the store of leases is unavailable and workers may be alive. */
   private async mayBeWorkedOn(): Promise<boolean> {
     try {
       return (await this.keyValue.keys(WORKER_LEASES)).length > 0;
@@ -67,7 +67,7 @@ export class EndUnclaimedTurns implements Ticker {
     return this.turns.untaken(new Date(now.getTime() - waitMs), limit);
   }
 
-  /** Answers those with which it did not work; the next tick tries them again. */
+  /** Returns the turns that failed. The next tick tries them again. */
   private async each(turns: readonly UnsealedTurn[], how: 'report' | 'end'): Promise<readonly UnsealedTurn[]> {
     const failed: UnsealedTurn[] = [];
     const attempt = async (turn: UnsealedTurn) => {

@@ -9,10 +9,10 @@ import { causeOfTick, type Ticker } from '../../../kernel/event-sourcing/ticker.
 import { TurnRunner } from './turn-runner.js';
 
 const EXPIRE_EVERY_MS = 1_000;
-/** Pauses that one tick ends; the others have their turn in the next. */
+/** Maximum number of pauses that one tick expires. The others follow in the next tick. */
 export const EXPIRED_PAUSES_MAX = 200;
 
-/** Ends paused turns that were not resumed in time, also those whose time ran out while the service was down. */
+/** Ends paused turns that were not resumed in time, also those that expired while the service was down. */
 @Injectable()
 export class ExpirePauses implements Ticker {
   readonly name = 'expire-pauses';
@@ -33,7 +33,7 @@ export class ExpirePauses implements Ticker {
 
   private async expire({ conversationId, turnId }: UnsealedTurn, now: Date, cause: Cause): Promise<void> {
     const hasExpired = await this.commands.execute(new ExpirePause(conversationId, turnId, now, cause));
-    // Should this be cut short, a sweep shows the end of the turn a little later.
+    // If the process crashes here, a sweep writes the end of the turn a little later.
     if (hasExpired) await this.runner.recover(conversationId, turnId);
   }
 }

@@ -11,7 +11,7 @@ const tooEarly = (): never => {
 };
 const NO_LEDGER: CallLedger = { begin: tooEarly, finish: tooEarly };
 
-/** The answer to a question whose append is under way: its model is asked meanwhile, and nothing of it is shown. */
+/** The answer to a question whose append is still in progress. The model is already called, but no frame is written. */
 export class ForeseenAnswer {
   private readonly stop = new AbortController();
   private readonly run: { -readonly [Field in keyof Run]: Run[Field] };
@@ -35,8 +35,8 @@ export class ForeseenAnswer {
   }
 
   /**
-   * Undefined where composing does more than ask a model. `instead` of another, whose question was decided on anew: what that has
-   * used counts for this one.
+   * Undefined if composing does more than call a model. `instead` is the answer that this one replaces because the append was
+   * retried with a changed question. Its token usage counts for this one.
    */
   static begin(
     composer: AnswerComposer,
@@ -49,7 +49,7 @@ export class ForeseenAnswer {
     return new ForeseenAnswer(composer, transcript, signal, executionMode, instead?.ahead.used ?? []);
   }
 
-  /** What there is of it, and what follows, from now on with calls of tools. */
+  /** The deltas read so far and those that follow. From now on the answer may call tools. */
   taken(
     ledger: CallLedger,
     records: Run['records'],
@@ -59,9 +59,9 @@ export class ForeseenAnswer {
     return { ready: this.ahead.take(), rest: this.ahead.rest() };
   }
 
-  /** Nothing more is wanted of it. */
+  /** Discards the answer and stops its model call. */
   giveUp(): void {
-    // With a reason of its own, no error is made for it.
+    // With an explicit reason, no DOMException is created.
     this.stop.abort('given-up');
     this.ahead.giveUp();
   }

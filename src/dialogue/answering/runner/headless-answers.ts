@@ -31,7 +31,7 @@ import {
 /** A journal without readers. */
 const NO_JOURNAL = { write: () => undefined, room: () => Promise.resolve(), flush: () => Promise.resolve() };
 
-/** Answers as turns of conversations come about, without a conversation. */
+/** Composes answers as for a turn of a conversation, but without a conversation. */
 @Injectable()
 export class HeadlessAnswers extends HeadlessAnswering {
   constructor(
@@ -42,7 +42,7 @@ export class HeadlessAnswers extends HeadlessAnswering {
     super();
   }
 
-  /** The settings are resolved as if the owner asked: the agent may do what its owner may. */
+  /** Resolves the settings as if the owner asked, because the agent may do what its owner may. */
   async settle(agentId: string | null, ownerId: string, cause: Cause, modelId?: string | null): Promise<TurnSettings> {
     const owner: SignedInUser = { kind: 'user', userId: ownerId, roles: ['user'], credential: 'session-token', cause };
     const anything = {
@@ -94,7 +94,10 @@ export class HeadlessAnswers extends HeadlessAnswering {
   }
 }
 
-/** A model or a node that fails, or that a guardrail stops, has not broken the run. @throws whatever else it was */
+/**
+ * The error of a model or node that failed or that a guardrail stopped. Such an error is part of the answer.
+ * @throws any other error
+ */
 function saidByTheModel(thrown: unknown): UserError {
   if (thrown instanceof GuardrailBlock) return userErrorOf(thrown);
   if (thrown instanceof AnswerFailed) return userError(thrown.message, thrown.code);

@@ -7,43 +7,43 @@ import { deniedRecord, inCallOrder, withToolCalls } from '../../conversation/too
 import type { Journal } from '../../journal/journal.js';
 import type { Resumption, Transcript } from '../loop/transcript.js';
 
-/** What the reader of a turn is told while no worker is alive to take it. */
+/** The notice that the reader of a turn gets while no worker is alive to take it. */
 export const NO_WORKER_NOTICE = 'No worker is available right now. The answer begins as soon as there is one.';
 
-/** What a journal holds. */
+/** The content of a journal as it was read. */
 export type JournalSoFar = Readonly<{
   digest: MessageDigest;
   message: Message;
-  /** The frames of the last run. */
+  /** The frames of the last run, its `message_id` first. */
   sinceLastRun: readonly Frame[];
 }>;
 
-/** Whether an agent's program can go on after the given frames of its run. */
+/** Whether an agent's program can continue after the given frames of its run. */
 export type CanContinue = (transcript: Transcript, shown: readonly Frame[]) => Promise<boolean>;
 
-/** What the journal of a run begins with. */
+/** The first frame of a run. */
 export const firstFrame = ({ asked, beginsConversation, resumption }: Transcript): Frame => ({
   type: 'message_id',
   message_id: asked.turnId,
-  // A caller that saw the pause knows the conversation by then.
+  // A caller that resumes a turn already knows the conversation's id from the pause.
   conversation_id: beginsConversation && !resumption ? null : asked.conversationId,
   request_id: asked.requestId,
 });
 
-/** What a pause still has to show at the end of its run, from wherever the journal got to. */
+/** The frames of a pause that the journal does not have yet. */
 export function missingOfPause(journal: Journal, paused: TurnPaused['data']): readonly Frame[] {
   const missing = paused.lastId - journal.digest.lastId;
   return missing > 0 ? pauseFrames(paused).slice(-missing) : [];
 }
 
-/** Whether a turn ended without anybody deciding on what it waited for. */
+/** Whether a paused turn ended without a decision on its calls: the pause expired, or the conversation continued. */
 export const isUnresumed = ({ decisions }: Resumption): boolean =>
   [...decisions.values()].some(
     (decision) =>
       decision.type === 'ToolCallDenied' && (decision.data.notRun === 'expired' || decision.data.notRun === 'moved_on'),
   );
 
-/** The last run of such a turn, as far as it is not shown yet. It tells nothing but that its calls were not run. */
+/** The frames of the last run of such a turn that are not journaled yet. They report only that its calls were not run. */
 export function unresumedFrames(
   transcript: Transcript,
   { paused, decisions }: Resumption,
@@ -66,8 +66,8 @@ export function unresumedFrames(
 }
 
 /**
- * Whether another producer may go on with a run whose own is gone: one that has shown nothing yet, or nothing but what became of
- * calls that were decided on. What was approved stays approved. Of an agent that records what it has done, its program decides.
+ * Whether another producer may continue a run whose producer is gone. It may if the run has shown nothing, or only results of
+ * calls that a client decided on. Approved calls stay approved. For an agent that records its steps, its program decides.
  */
 export async function isResumable(transcript: Transcript, soFar: JournalSoFar, canContinue: CanContinue): Promise<boolean> {
   const { folded, asked } = transcript;
@@ -76,23 +76,23 @@ export async function isResumable(transcript: Transcript, soFar: JournalSoFar, c
   return allowsMore(transcript, soFar, canContinue);
 }
 
-/** Whether what was shown of the last run lets another producer add to it. */
+/** Whether another producer may add frames to what the last run has shown. */
 export async function allowsMore(transcript: Transcript, soFar: JournalSoFar, canContinue: CanContinue): Promise<boolean> {
   const turn = transcript.folded?.state.turns.get(transcript.asked.turnId);
   return turn?.goesOn ? canContinue(transcript, shownOf(turn, soFar)) : hasOnlyDecided(transcript, soFar);
 }
 
-/** What is shown of the run that is to go on; none where only the run before it, which ended in a pause, is shown. */
+/** The frames shown of the run that continues; empty if only the previous run, which ended in a pause, is shown. */
 export const shownOf = ({ runs }: Turn, { message, sinceLastRun }: JournalSoFar): readonly Frame[] =>
   message.runs < runs ? [] : sinceLastRun;
 
-/** Whether the run, as far as it came, is about nothing but the calls that were decided on; at first there are none. */
+/** Whether the run has so far begun and shown only calls that a client decided on. A first run has no such calls. */
 function hasOnlyDecided({ resumption, asked, folded, calls }: Transcript, { message, sinceLastRun }: JournalSoFar): boolean {
   const turn = folded?.state.turns.get(asked.turnId);
   if (!turn) return false;
   const decided = new Set(resumption?.paused.calls.map(({ callId }) => callId));
   const before = new Set(resumption?.paused.toolCalls.map((call) => call['call_id']));
-  // What the model asked for since, it would ask for again; it may not have been shown yet.
+  // The model would repeat the calls that it requested since the pause, and those may have begun without a frame that shows them.
   if ([...calls.begun.keys()].some((callId) => !decided.has(callId) && !before.has(callId))) return false;
   if (message.runs < turn.runs) return true;
   return sinceLastRun.every(

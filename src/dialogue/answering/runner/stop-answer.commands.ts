@@ -9,8 +9,9 @@ import { conversationStream } from '../../conversation/conversation.events.js';
 import { stopSubject } from '../../conversation/turn.policy.js';
 
 /**
- * A user wants a running answer to stop, or may not have it any more. Once accepted, the answer does end stopped: the promise is in the
- * log. A user is refused where the runner would hear of it late, because messaging is down.
+ * Stops a running answer because a user requests it or because the user's access has ended. The request is stored in the log, so
+ * an accepted request always ends the answer as stopped. A user's request is refused while messaging is down, because the runner
+ * would notice it late.
  */
 export class StopAnswer extends Command<void> {
   constructor(

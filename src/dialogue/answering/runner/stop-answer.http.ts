@@ -16,7 +16,7 @@ export class StopAnswerController {
     private readonly commands: Commands,
   ) {}
 
-  /** Asks a running answer to stop; what it wrote is kept. */
+  /** Requests that a running answer stops. The text written so far is kept. */
   @ApiOperation({ summary: 'Stop a running answer' })
   @Access({ for: 'caller', action: 'change', of: 'messages' })
   @Post('cancel')

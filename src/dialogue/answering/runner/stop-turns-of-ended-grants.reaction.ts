@@ -19,10 +19,10 @@ import { StopAnswer } from './stop-answer.commands.js';
 type Ending = TeamGrantEnded | TeamMemberRemoved | AgentLinkEnded | KeptAgentRemoved;
 
 /**
- * Stops the turns under way of users who may not use an agent any more. Three steps: (1) wait until the read models say what the
- * event said; (2) look which turns of agents under way are asked by users who have lost their access; (3) request their stop, which is
- * in the log before the runner hears of it. A crash repeats all of it, and a turn is stopped once. A question that was accepted at the
- * same moment is found by its runner, which asks `SharedUse` before it answers.
+ * Stops the running turns of users who may not use an agent any more. Steps: (1) wait until the read models contain the event;
+ * (2) find the running turns of shared agents whose users have lost their access; (3) append a stop request for each. After a
+ * crash all steps are repeated; a second stop request has no effect. A question that is accepted at the same moment is caught by
+ * its runner, which calls `SharedUse` before it answers.
  */
 @Injectable()
 export class StopTurnsOfEndedGrants implements Reaction<Ending> {
@@ -67,7 +67,7 @@ export class StopTurnsOfEndedGrants implements Reaction<Ending> {
     try {
       await this.commands.execute(new StopAnswer(conversationId, turnId, cause, 'access-ended'));
     } catch (error) {
-      // It ended, or waits for an approval, which is decided anew by who resumes it.
+      // The turn has ended, or it is paused and its access is checked again when a client resumes it.
       if (!(error instanceof Rejection)) throw error;
     }
   }

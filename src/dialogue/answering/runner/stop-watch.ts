@@ -5,10 +5,10 @@ import { conversation } from '../../conversation/conversation.decider.js';
 import { conversationStream } from '../../conversation/conversation.events.js';
 import { type Conversation, stopSubject } from '../../conversation/turn.policy.js';
 
-/** A stop is sent as a signal, which may be lost: so often a running turn also looks for a stop in the log. */
+/** The interval at which a running turn checks the log for a stop request, because the signal of a stop may be lost. */
 const STOP_LOOK_MS = 2_000;
 
-/** Tells running turns that they are to stop, or that their conversation was deleted. */
+/** Notifies running turns of stop requests and of the deletion of their conversation. */
 export class StopWatch {
   constructor(
     private readonly streams: Streams,
@@ -16,7 +16,7 @@ export class StopWatch {
     private readonly timing: Timing,
   ) {}
 
-  /** Calls back when the turn is to stop, until the returned function is called. */
+  /** Calls `onStop` when the turn has to stop, until the returned function is called. */
   watch(claimed: Folded<Conversation>, turnId: string, onStop: () => void): () => void {
     let folded = claimed;
     const look = async (): Promise<void> => {
@@ -24,7 +24,7 @@ export class StopWatch {
       const { state } = folded;
       if (state.status === 'deleted' || state.turns.get(turnId)?.stopRequested) onStop();
     };
-    // A look that fails is made again; the outcome is decided on the log in any case.
+    // A failed check is repeated at the next interval. The append of the outcome checks the log in any case.
     const lookQuietly = () => void look().catch(() => undefined);
     const unsubscribe = this.signals.subscribe(stopSubject(turnId), lookQuietly);
     const stopLooking = this.timing.every(STOP_LOOK_MS, lookQuietly);

@@ -14,22 +14,25 @@ import { AnsweringOptions, producerLeaseMs } from '../loop/answering-options.js'
 import { TurnRunner } from './turn-runner.js';
 
 export const SWEEP_EVERY_MS = 1_000;
-/** Turns looked at in one sweep, and brought to their end side by side: appends made together share their way to the disk. */
+/** Maximum number of turns that one sweep handles. */
 export const SWEPT_TURNS_MAX = 500;
 export const RECOVERED_AT_ONCE_MAX = 64;
-/** The share of a lease that the store may say nothing for without anybody losing theirs by it: one renewal fits in the rest. */
+/**
+ * The store of leases may be silent for this share of a lease's duration without a lease expiring, because one renewal fits in
+ * the rest.
+ */
 const SILENCE_SHARE = 2 / 3;
 export const PAUSES_REMEMBERED_MAX = 10_000;
-/** A turn that was asked this long ago and not taken is unclaimed: its nudge was lost. */
+/** A turn that no runner has claimed this long after its question is started by the sweep: its queue item was lost. */
 const UNHEARD_AFTER_MS = 1_000;
 
 export const producerKey = (producer: string): string => `producer.${producer}`;
 
 /**
- * Finds turns without a producer: asked and never taken (they are run), taken by a producer that no longer holds its lease, or
- * taken by this process in a run that failed (their streams get their terminal frames). A turn is taken for abandoned after two
- * checks of the leases in a row. A wrong guess costs that turn, never the journal, because every writer names the revision it has
- * read.
+ * Finds turns without a live producer. It runs turns that were asked and never claimed. It recovers turns whose producer no
+ * longer holds its lease, and turns whose run failed in this process. A turn counts as abandoned after two consecutive checks of
+ * the leases. A wrong guess ends that turn, but never damages the journal, because every writer appends at the revision that it
+ * has read.
  */
 @Injectable()
 export class SweepTurns implements Ticker {
@@ -37,8 +40,8 @@ export class SweepTurns implements Ticker {
   readonly everyMs = SWEEP_EVERY_MS;
   private readonly logger = new Logger(SweepTurns.name);
   private missed: ReadonlySet<string> = new Set();
-  /** Pauses whose stream was seen to be shown to its end, by their turns: until they are over there is nothing more to do. */
-  // With `max`, room for all of them would be made at once.
+  /** Pauses whose frames are known to be complete in the journal, by turn. The sweep ignores them until they end. */
+  // `max` would allocate memory for all entries at once.
   private readonly wholePauses = new LRUCache<string, KnownPause>({ maxSize: PAUSES_REMEMBERED_MAX, sizeCalculation: () => 1 });
   private leasesReadableFrom = new Date(0);
   private leasesSeenAt = new Date(0);
@@ -56,7 +59,7 @@ export class SweepTurns implements Ticker {
     await this.recoverOrphans(now);
   }
 
-  /** As many as there is room for: the others are most likely waiting in the queue for the same room. */
+  /** Starts at most as many turns as this process has room for. The others probably wait in the queue for the same room. */
   private async runUnheard(now: Date): Promise<void> {
     const room = Math.min(SWEPT_TURNS_MAX, this.options.settings.turnsConcurrentMax - this.runner.running.length);
     if (room <= 0) return;
@@ -64,7 +67,7 @@ export class SweepTurns implements Ticker {
     for (const turn of unheard) void this.attempt(turn, 'run');
   }
 
-  /** Ends what producers left that are gone; where turns are run, goes on with what can be gone on with. */
+  /** Recovers the turns of producers that are gone. A process with a worker also runs the turns that recovery requeues. */
   async recoverOrphans(now: Date): Promise<void> {
     const known = { running: this.runner.running, pauses: [...this.wholePauses.values()] };
     const alone = await this.turns.takenBy(await this.absentees(now), known, SWEPT_TURNS_MAX);
@@ -73,7 +76,7 @@ export class SweepTurns implements Ticker {
     await eachOf(orphans, (turn) => this.recover(turn), RECOVERED_AT_ONCE_MAX);
   }
 
-  /** Producers that do not go on with what they have taken: those without a lease, and this one, of what it does not run. */
+  /** The producers whose turns may be abandoned: those without a lease, and this process for turns that it is not running. */
   private async absentees(now: Date): Promise<readonly string[]> {
     const own = this.runner.producer;
     const producers = await this.turns.producers();
@@ -90,7 +93,10 @@ export class SweepTurns implements Ticker {
     }
   }
 
-  /** Leases that could not be renewed meanwhile have run out; their holders get the time of a lease to take them again. */
+  /**
+   * Leases that could not be renewed while the store was silent have expired. Their holders get one lease duration to take them
+   * again.
+   */
   private noteAnswer(now: Date): void {
     const leaseMs = producerLeaseMs(this.options);
     const silentMs = this.isSilent ? now.getTime() - this.leasesSeenAt.getTime() : 0;
@@ -101,13 +107,13 @@ export class SweepTurns implements Ticker {
 
   private async recover(turn: TakenTurn): Promise<void> {
     const outcome = await this.attempt(turn, 'recover');
-    // A run takes as long as it takes; the other turns do not wait for it.
+    // Not awaited: the other turns must not wait for a run of unknown length.
     if (outcome === 'requeued' && this.options.settings.worker) void this.attempt(turn, 'run');
     const { turnId, pausedUntil: until } = turn;
     if (outcome === 'recovered' && until) this.wholePauses.set(turnId, { turnId, until });
   }
 
-  /** One turn that cannot be helped must not keep the others from their end. */
+  /** Logs a failure instead of throwing, so that one turn does not block the others. */
   private async attempt({ conversationId, turnId }: UnsealedTurn, how: 'run' | 'recover') {
     try {
       return await this.runner[how](conversationId, turnId);

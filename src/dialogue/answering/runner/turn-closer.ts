@@ -29,15 +29,15 @@ import { TurnLedger } from './turn-ledger.js';
 import { Continuations } from '../continuations/continuations.js';
 
 export const INTERRUPTED_TEXT = 'The answer was interrupted. What was written so far is kept; please ask again.';
-/** Why a turn ends without an answer, as its reader is told. */
+/** The error of a turn that ends without an answer, as its reader sees it. */
 export type Unanswered = Readonly<{ text: string; code: string }>;
 const INTERRUPTION: Unanswered = { text: INTERRUPTED_TEXT, code: INTERRUPTED };
 const STOPPED_TEXT = 'The answer was stopped.';
 
-/** A pause as a run comes to it. */
+/** A pause before its continuation is stored and its expiry is set. */
 export type Pausing = Omit<TurnPaused['data'], 'continuation' | 'expiresAt' | 'lastId'> & Readonly<{ continuation: string }>;
 
-/** Ends turns: those that were run to their end, and those whose producer died on the way. */
+/** Ends turns whose run is complete and turns whose producer died. */
 @Injectable()
 export class TurnCloser {
   constructor(
@@ -50,9 +50,9 @@ export class TurnCloser {
   ) {}
 
   /**
-   * In this order: (1) everything shown so far is durable; (2) the outcome is appended to the conversation; (3) the frames that
-   * close the stream are journaled, with which the journal gets its retention; (4) the turn is sealed. So a reader that sees `end` finds the answer
-   * in the conversation. A crash after any step leaves the turn unsealed, and `recover` goes on from there.
+   * Ends a turn in this order: (1) flush the frames shown so far; (2) append the outcome to the conversation; (3) journal the
+   * closing frames and set the journal's retention; (4) seal the turn. A reader that sees `end` therefore finds the answer in the
+   * conversation. A crash after any step leaves the turn unsealed, and `recover` continues from there.
    */
   async close(journal: Journal, outcome: TurnOutcome, cause: Cause, ledger: TurnLedger): Promise<void> {
     await journal.flush();
@@ -63,8 +63,8 @@ export class TurnCloser {
   }
 
   /**
-   * The run ends, the turn waits: first what was shown is durable, then the pause is stated, then it is shown. A crash in
-   * between leaves a journal that `recover` completes.
+   * Pauses a turn in this order: flush the frames shown so far, append the pause to the conversation, journal the frames that
+   * show it. After a crash in between, `recover` completes the journal.
    */
   async pause(journal: Journal, pausing: Pausing, cause: Cause, ledger: TurnLedger): Promise<void> {
     const continuation = await this.continuations.keep(pausing.turnId, pausing.continuation);
@@ -79,15 +79,16 @@ export class TurnCloser {
       for (const frame of missingOfPause(journal, paused)) journal.write(frame);
       return journal.flush();
     }
-    // It was stopped, or deleted with its conversation, at the last moment.
+    // The turn was stopped or its conversation deleted before the pause was appended.
     for (const frame of closingFrames(folded.state, turnId)) journal.write(frame);
     await this.seal(journal, conversationId, turnId, cause, folded);
   }
 
   /**
-   * Brings a turn to its end, or to its pause, whose producer is gone, or whose conversation is, from wherever it got to. A
-   * producer that is alive after all has given the turn up before: it can state nothing any more, and is shut out of the
-   * journal by the first frame that is written here, at the revision that was read. Asked again it does nothing twice.
+   * Completes the end or the pause of a turn whose producer is gone or whose conversation is deleted, whichever step it had
+   * reached. The turn was taken from its producer before, so a producer that is still alive can append nothing to the
+   * conversation. The first frame written here, at the revision that was read, also fences it out of the journal. A repeated call
+   * repeats no step.
    */
   async recover(
     transcript: Transcript,
@@ -98,7 +99,8 @@ export class TurnCloser {
   ): Promise<void> {
     const { cause } = transcript;
     const { conversationId, turnId } = transcript.asked;
-    // The conversation as the transcript has it: what came later, like the end of a pause, is decided when it is read again.
+    // The state is the one that the transcript was read with. A later change, such as the end of a pause, is handled when the
+    // turn is read again.
     const known = transcript.folded ?? (await this.streams.fold(conversationStream(conversationId), conversation));
     const { state } = known;
     const turn = state.turns.get(turnId);
@@ -117,7 +119,7 @@ export class TurnCloser {
       return this.seal(journal, conversationId, turnId, cause, known);
     }
     if (message.runs < turn.runs) show(firstFrame(transcript));
-    // Of a deleted conversation nothing is stated any more.
+    // No outcome is appended to a deleted conversation.
     if (turn.status === 'running' && state.status === 'open') {
       const { frames, outcome } = endOf(turn, transcript, message, why);
       show(...frames);
@@ -163,24 +165,24 @@ export class TurnCloser {
   }
 }
 
-/** What follows the outcome. A stopped answer ends with its error; any other tells the conversation's id and ends. */
+/** The frames after the outcome: the error of a stopped answer, or the conversation's id and `end` of any other. */
 const closingFrames = (state: Conversation, turnId: string): readonly Frame[] =>
   state.status === 'deleted' || state.turns.get(turnId)?.status === 'stopped'
     ? [{ type: 'error', error: STOPPED_TEXT, code: STOPPED }]
     : [{ type: 'id', id: state.id }, { type: 'end' }];
 
 /**
- * How an abandoned turn ends, and what is still to be shown of it: stopped when that was asked for, answered when the answer
- * was shown whole, else failed for the given reason, with what it had shown.
+ * The outcome of an abandoned turn and the frames that are still to be journaled. The turn ends stopped if a stop was requested,
+ * answered if the whole answer was shown, and otherwise failed for the given reason with the parts that were shown.
  */
 function endOf(turn: Turn, { asked, calls, resumption }: Transcript, message: Message, { text, code }: Unanswered) {
   const cut = interruptedCalls(message.parts.toolCalls, calls);
   const toolCalls = inCallOrder(withToolCalls(message.parts.toolCalls, cut), resumption?.paused.calls ?? []);
   const parts = { ...message.parts, toolCalls };
-  // Of an answer that a guardrail has stopped nothing more is shown but that.
+  // After an error or a guardrail block no calls are shown.
   const frames = message.error || message.guardrail ? [] : cut.map((data): Frame => ({ type: 'tool_call', data }));
   if (turn.stopRequested) {
-    // After an error its producer shows nothing any more before it has stated the outcome, so there is nothing to shut it out of.
+    // After an error the producer writes no frame before it appends the outcome, so no frame is needed to fence it out.
     const shown = message.error || message.guardrail ? [] : [...frames, stoppedFrame(parts)];
     return { frames: shown, outcome: stoppedWith(asked, parts) };
   }
@@ -192,7 +194,10 @@ function endOf(turn: Turn, { asked, calls, resumption }: Transcript, message: Me
   return { frames: [...frames, error], outcome: failedWith(asked, parts, text, code) };
 }
 
-/** The guardrail that stopped an answer: the one that it shows, or the one that stopped its question, which no run may have shown yet. */
+/**
+ * The guardrail that stopped an answer: the one that its frames show, or the one that blocked its question and may not be shown
+ * yet.
+ */
 function blockIn({ guardrail, error }: Message, { settings, checked }: Asked) {
   if (guardrail) return { text: error?.text ?? settings.guardrails?.blockMessage ?? checked?.blockMessage ?? '', guardrail };
   if (checked?.blockMessage === undefined || error) return undefined;
@@ -207,17 +212,22 @@ function blockedEnd({ guardrail, error }: Message, calls: readonly Frame[], outc
   return { frames: [...calls, ...notice, ...shown], outcome };
 }
 
-/** What follows an answer is shown once the answer is over: only its outcome was not stated any more. */
+/**
+ * Whether the whole answer was shown: the frames after an answer are written when it is complete, before the outcome is appended.
+ */
 const isWhole = ({ last }: Message, { settings }: Asked): boolean =>
   last === (settings.responseSchema === null ? 'tool_calls' : 'structured_answer');
 
-/** Only the producer knows what was used. */
+/** The outcome of a complete answer. Its usage is null, because only the producer knew the token counts. */
 const answeredWith = ({ conversationId, turnId, settings }: Asked, parts: AnswerParts): TurnOutcome => ({
   type: 'TurnAnswered',
   data: { conversationId, turnId, ...parts, modelId: settings.modelId, usage: null },
 });
 
-/** What is shown of an answer before its stop is recorded. No other process shows anything beside it. */
+/**
+ * The frame that a recovery writes before it appends the stop. Being written at the end of the journal, it fences the producer
+ * out.
+ */
 const stoppedFrame = ({ sources }: AnswerParts): Frame => ({ type: 'source', source: sources });
 
 type Asked = Transcript['asked'];
@@ -234,7 +244,9 @@ export const failedWith = (
   data: { conversationId, turnId, ...parts, error, code, ...(usage && { usage }) },
 });
 
-/** A guardrail stopped the answer: nothing of it is kept but the calls that were made, and its text is the block message. */
+/**
+ * The outcome of an answer that a guardrail stopped: it keeps only the calls that were made, and its text is the block message.
+ */
 export const blockedWith = (
   { conversationId, turnId }: Ids,
   { toolCalls }: AnswerParts,
@@ -256,7 +268,7 @@ export const blockedWith = (
   },
 });
 
-/** Tells a reader to forget what was shown of an answer; the error with the block message follows. */
+/** Tells a client to discard the answer shown so far. The error with the block message follows. */
 export const guardrailFrame = (guardrail: StoppedByGuardrail): Frame => ({ type: 'guardrail', guardrail, retract: true });
 
 export const stoppedWith = ({ conversationId, turnId }: Ids, parts: AnswerParts, usage: Usage | null = null): TurnOutcome => ({

@@ -9,7 +9,7 @@ import { BatchClock } from '../../journal/batch-clock.js';
 import { Journal } from '../../journal/journal.js';
 import type { Transcript } from '../loop/transcript.js';
 
-/** The journals of turns, to write on from where their digests end. */
+/** Opens the journals of turns for writing, after the last frame of a digest. */
 export class TurnJournals {
   private readonly clock: BatchClock;
 
@@ -22,7 +22,7 @@ export class TurnJournals {
     this.clock = new BatchClock(timing);
   }
 
-  /** All who name the same first writer write the same first frame; what follows is each one's own. */
+  /** All producers that name the same `firstWriter` write the same first frame. Later frames carry the name of their `writer`. */
   open({ asked, ownerId, cause }: Transcript, digest: MessageDigest, firstWriter?: string, writer = this.ids.next()): Journal {
     const { agentId, agentKeyId, accessTokenId } = asked.settings;
     const access: JournalAccess = {

@@ -9,7 +9,10 @@ import type { Conversation } from '../../conversation/turn.policy.js';
 import { JournalLost, RUN_PATIENCE_MS } from '../../journal/journal.js';
 import type { CallLedger } from '../loop/tool-round.js';
 
-/** What a producer states in the conversation while it runs a turn, each on top of what it knows of it already. */
+/**
+ * Appends a producer's events to the conversation while it runs a turn, each after the revision that the producer last read or
+ * wrote.
+ */
 export class TurnLedger implements CallLedger {
   constructor(
     private readonly streams: Streams,
@@ -20,7 +23,7 @@ export class TurnLedger implements CallLedger {
     public folded: Folded<Conversation>,
   ) {}
 
-  /** Before a call with effects runs. @throws JournalLost when the turn is somebody else's by now */
+  /** Records the start of a call with effects, before it runs. @throws JournalLost if another producer has taken the turn */
   readonly begin = (call: CalledTool): Promise<void> => {
     const { conversationId, turnId, producer } = this.ids;
     return this.state(() => new StartToolCall(conversationId, turnId, producer, call, this.cause, this.folded));
@@ -31,17 +34,17 @@ export class TurnLedger implements CallLedger {
     return this.state(() => new FinishToolCall({ conversationId, turnId, callId, status, result }, this.cause, this.folded));
   };
 
-  /** How the turn ended. @throws JournalLost when it is somebody else's by now */
+  /** Records the outcome of the turn. @throws JournalLost if another producer has taken the turn */
   conclude(outcome: TurnOutcome): Promise<void> {
     return this.state(() => new ConcludeTurn(outcome, this.ids.producer, this.cause, this.folded));
   }
 
-  /** @throws JournalLost when the turn is somebody else's by now */
+  /** @throws JournalLost if another producer has taken the turn */
   pause(paused: TurnPaused['data']): Promise<void> {
     return this.state(() => new PauseTurn(paused, this.ids.producer, this.cause, this.folded));
   }
 
-  /** Calls with effects that were begun and of which no end is known. */
+  /** Calls with effects that have started and have no recorded end. */
   get unfinished(): ReadonlyMap<string, CalledTool> {
     const calls = this.folded.state.turns.get(this.ids.turnId)?.unfinishedCalls ?? [];
     return new Map(calls.map((call) => [call.callId, call]));

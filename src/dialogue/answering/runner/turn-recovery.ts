@@ -7,10 +7,13 @@ import { type CanContinue, isResumable, type JournalSoFar } from './resumed-run.
 import type { TurnCloser } from './turn-closer.js';
 import type { TurnJournals } from './turn-journals.js';
 
-/** A turn as its producer left it. */
+/** The state of a turn that its producer left unfinished. */
 type Left = Readonly<{ transcript: Transcript; soFar: JournalSoFar }>;
 
-/** Brings further what producers left: to another run where nothing was shown that stands in its way, else to its end. */
+/**
+ * Recovers turns that producers left unfinished: requeues a turn if the frames it has shown allow another run, and ends it
+ * otherwise.
+ */
 export class TurnRecovery {
   constructor(
     private readonly streams: Streams,
@@ -18,7 +21,7 @@ export class TurnRecovery {
     private readonly closer: TurnCloser,
     private readonly journals: TurnJournals,
     private readonly canContinue: CanContinue,
-    /** Who takes over what is ended here. */
+    /** The producer id that claims a turn in order to end it. */
     private readonly producer: string,
   ) {}
 
@@ -34,7 +37,7 @@ export class TurnRecovery {
     if (await isResumable(transcript, soFar, this.canContinue)) return (await taken(null)) ? 'requeued' : 'recovered';
     const isTaken = turn.status === 'running' && folded!.state.status === 'open' && turn.producer !== this.producer;
     if (isTaken && !(await taken(this.producer))) return 'recovered';
-    // What a producer did up to where it had to give way is read after.
+    // Reads again, because the former producer may have written until this append took the turn from it.
     const last = isTaken ? (await this.left(conversationId, turnId))! : found;
     const journal = this.journals.open(last.transcript, last.soFar.digest);
     await unlessLost(this.closer.recover(last.transcript, last.soFar, journal, this.producer));
@@ -42,8 +45,9 @@ export class TurnRecovery {
   }
 
   /**
-   * Undefined when there is no such turn. The journal is read first: an outcome is stated before it is shown, so the
-   * conversation says of all that was shown how it came about, and what is shown later shuts out who writes where this ends.
+   * Undefined if there is no such turn. Reads the journal before the conversation: a producer appends each outcome before the
+   * frames that show it, so the conversation explains all frames read. If the producer writes more frames later, the append at
+   * the end of this journal fails.
    */
   private async left(conversationId: string, turnId: string): Promise<Left | undefined> {
     const soFar = await this.closer.readJournal(turnId);

@@ -25,16 +25,19 @@ import { TurnRecovery } from './turn-recovery.js';
 import { readTranscript, type Transcript, TURN_RUNNER } from '../loop/transcript.js';
 import type { TakenTurn } from '../intake/turn-taker.js';
 
-/** How often a resumed run looks where its journal ends, while the run before may still be writing that. */
+/** How many times a resumed run tries to open its journal, because the previous run may still be writing to it. */
 const OPENINGS_MAX = 3;
-/** How often a run that finds its turn changed begins anew; after that the sweep takes the turn. */
+/** How many times a run starts again when its turn has changed before the claim. After that the sweep picks the turn up. */
 const CHANGES_MAX = 10;
-/** Every producer begins a turn's journal with the same first frame under this one name; later frames have names of their own. */
+/**
+ * The writer name of a journal's first frame, which is the same whichever producer writes it. Later frames have the producer's
+ * writer id.
+ */
 export const ANY_RUNNER = 'any-runner';
 
 /**
- * A turn that this process may have taken: `foresee` says what it would be, `settle` whether it has, `done` that nothing more is done
- * about it.
+ * A turn that this process may claim in the append of its question. `foresee` passes the expected transcript, `settle` reports
+ * whether the append claimed the turn, and `done` resolves when the work on it is finished.
  */
 export type ExpectedTurn = Readonly<{
   foresee: (transcript: Transcript) => void;
@@ -45,17 +48,17 @@ export type ExpectedTurn = Readonly<{
 type RunInHand = {
   readonly done: Promise<void>;
   readonly abort: (reason: StopReason) => void;
-  /** What was asked for meanwhile. */
+  /** The run that was requested while this one was in progress. */
   next?: Promise<void>;
 };
 
 /**
- * Runs turns: takes a turn by an append, journals what the composer yields, and closes it. A runner that loses the append, or
- * finds the turn ended, does nothing; so a turn may be offered to any number of runners any number of times.
+ * Runs turns: claims a turn by an append, journals what the composer yields, and closes the turn. A runner that loses the append,
+ * or finds the turn ended, does nothing. A turn may therefore be offered to any number of runners any number of times.
  */
 @Injectable()
 export class TurnRunner {
-  /** Names this process as the producer of the turns it takes. */
+  /** The producer id of this process. */
   readonly producer: string;
   private readonly runs = new Map<string, RunInHand>();
   private readonly journals: TurnJournals;
@@ -84,22 +87,25 @@ export class TurnRunner {
     this.recovery = new TurnRecovery(streams, commands, closer, this.journals, this.canContinue, this.producer);
   }
 
-  /** The turns under way here. */
+  /** The ids of the turns that this process is running. */
   get running(): readonly string[] {
     return [...this.runs.keys()];
   }
 
   async run(conversationId: string, turnId: string): Promise<void> {
     const inHand = this.runs.get(turnId);
-    // Who resumes a turn may be faster than the run that is still showing its pause.
+    // A client may resume a turn while its previous run is still writing the frames of the pause.
     const again = () => this.run(conversationId, turnId);
     if (inHand) return (inHand.next ??= inHand.done.then(again, again));
-    // The next process finds a turn that is not begun yet in the log, and runs all of it.
+    // Another process finds the turn in the log and runs it.
     if (this.closing) return;
     return this.inHand(turnId, (controller) => this.take(conversationId, turnId, controller));
   }
 
-  /** Runs a turn that this process takes in the append that asks it, once it is known to be taken. It is in hand from now on. */
+  /**
+   * Registers a turn that the append of its question may claim for this process. It counts as running from now on, and runs once
+   * `settle` confirms the claim.
+   */
   expect(turnId: string): ExpectedTurn {
     let settle!: ExpectedTurn['settle'];
     let foresee!: ExpectedTurn['foresee'];
@@ -111,7 +117,7 @@ export class TurnRunner {
         foreseen?.giveUp();
         foreseen = this.claimed.foresee(transcript, signal, foreseen);
       };
-      // At the end of this process nothing is waited for: the next one finds the turn in the log.
+      // A process that shuts down does not wait for the append. Another process finds the turn in the log.
       signal.addEventListener('abort', () => settle(undefined), { once: true });
       const taken = await settled;
       try {
@@ -124,7 +130,7 @@ export class TurnRunner {
   }
 
   private runTaken({ transcript, claimed }: TakenTurn, controller: AbortController, foreseen?: ForeseenAnswer): Promise<void> {
-    // It has come too late to be finished: its readers get an end, and no successor has to write it.
+    // The process is shutting down: it ends the turn as interrupted itself, so that no other process has to.
     if (this.closing) controller.abort('interrupted' satisfies StopReason);
     const begun = beginning(transcript, this.opening(transcript, controller), claimed);
     return this.claimed.run({ ...begun, opening: firstFrame(transcript), foreseen }, controller);
@@ -137,7 +143,9 @@ export class TurnRunner {
     return done;
   }
 
-  /** Begins no more turns; lets running ones finish for a while, then ends them as interrupted, so that no successor has to. */
+  /**
+   * Starts no more turns, lets running ones finish for `graceMs`, then ends them as interrupted, so that no other process has to.
+   */
   async close(graceMs: number): Promise<void> {
     this.closing = true;
     const finished = () => Promise.allSettled([...this.runs.values()].map((run) => run.done));
@@ -147,7 +155,7 @@ export class TurnRunner {
     await finished();
   }
 
-  /** Recovers a turn whose producer is dead, or that may not be run any more. `requeued`: any process may run it. */
+  /** Recovers a turn whose producer is dead, or that may not run any more. `requeued`: any process may run it. */
   recover(conversationId: string, turnId: string): Promise<'requeued' | 'recovered'> {
     return this.recovery.recover(conversationId, turnId);
   }
@@ -163,7 +171,7 @@ export class TurnRunner {
     );
     if (!transcript) return;
     const turn = transcript.folded?.state.turns.get(turnId);
-    // It ended while it was paused: no run is left to write the end that its readers wait for.
+    // The turn ended while it was paused, so no run writes the end that its readers wait for.
     if (transcript.resumption && isUnresumed(transcript.resumption) && !turn?.sealed) {
       return void (await this.recover(conversationId, turnId));
     }
@@ -171,16 +179,16 @@ export class TurnRunner {
       transcript.resumption || (turn && turn.requeues > 0)
         ? await this.goOn(transcript, controller)
         : await this.begin(transcript, turn?.status === 'asked', controller);
-    // A turn of a deleted conversation is not run any more, but the readers of its stream get an end.
+    // A turn of a deleted conversation does not run, but recovery ends the stream for its readers.
     if (begun === 'deleted' || begun === 'shown') return void (await this.recover(conversationId, turnId));
     if (begun === 'changed' && changesLeft > 0) return this.take(conversationId, turnId, controller, changesLeft - 1);
     if (typeof begun !== 'string') await this.claimed.run(begun, controller);
   }
 
-  /** The run of a turn that was asked. */
+  /** Claims a turn for its first run. */
   private async begin(transcript: Transcript, isAsked: boolean, controller: AbortController): Promise<Begun | NotHad> {
     const journal = this.opening(transcript, controller);
-    // It says nothing of who runs the turn, so it need not wait until that is settled: both go to disk together.
+    // The first frame does not name the producer, so it need not wait for the claim, and both are stored together.
     if (isAsked) journal.write(firstFrame(transcript));
     const claimed = await this.claim(transcript);
     if (typeof claimed === 'string') {
@@ -191,28 +199,30 @@ export class TurnRunner {
     return beginning(transcript, journal, claimed);
   }
 
-  /** The journal of a turn's first run. */
+  /** Opens the journal of a turn's first run. */
   private opening(transcript: Transcript, controller: AbortController): Journal {
     const journal = this.journals.open(transcript, new MessageDigest(), ANY_RUNNER);
     journal.lost.addEventListener('abort', () => controller.abort('lost' satisfies StopReason), { once: true });
     return journal;
   }
 
-  /** The run of a turn that goes on, after a pause or a producer that is gone: its answer grows on what was there, its journal where it ended. */
+  /**
+   * Claims a turn that continues after a pause or after its producer died. The answer and the journal continue where they ended.
+   */
   private async goOn(transcript: Transcript, controller: AbortController): Promise<Begun | NotHad> {
     const claimed = await this.claim(transcript);
     if (typeof claimed === 'string') return claimed;
     const turn = claimed.state.turns.get(transcript.asked.turnId)!;
     const opened = await this.opened(transcript, turn);
     if (!opened) return 'taken';
-    // A producer that was taken for dead has gone on meanwhile.
+    // A producer that was considered dead has written more frames meanwhile.
     if (opened === 'shown') return 'shown';
     const { journal, message, shown } = opened;
     journal.lost.addEventListener('abort', () => controller.abort('lost' satisfies StopReason), { once: true });
     return { transcript, journal, claimed, start: startOf(transcript, turn, message), shown };
   }
 
-  /** The journal of a resumed run from its first frame on; undefined when others write to it who have no business there. */
+  /** Opens the journal of a resumed run and writes its first frames; undefined if another writer keeps appending to it. */
   private async opened(transcript: Transcript, turn: Turn): Promise<Opened | 'shown' | undefined> {
     const { asked, resumption } = transcript;
     for (let opening = 1; opening <= OPENINGS_MAX; opening++) {
@@ -241,11 +251,14 @@ export class TurnRunner {
   }
 }
 
-/** Why a turn cannot be run: its conversation is gone, somebody else has it, it is not what it was, or more was shown than can be gone on from. */
+/**
+ * Why a turn cannot run: its conversation is deleted, another producer has claimed it, it has changed since it was read, or the
+ * frames shown so far do not allow a continuation.
+ */
 type NotHad = 'deleted' | 'taken' | 'changed' | 'shown';
 type Opened = Readonly<{ journal: Journal; message: Message; shown: Run['shown'] }>;
 
-/** A run of which nothing is written yet. */
+/** The start of a first run: an empty answer. */
 function beginning(transcript: Transcript, journal: Journal, claimed: Folded<Conversation>): Begun {
   const structured = transcript.asked.settings.responseSchema !== null;
   const parts = { answer: '', thought: '', sources: [], toolCalls: [], structured };
@@ -253,8 +266,8 @@ function beginning(transcript: Transcript, journal: Journal, claimed: Folded<Con
 }
 
 /**
- * What a run that goes on adds to: the answer as it stood at its pause, with the ends that its calls were shown to have since; of an
- * agent that records what it has done, all that was shown.
+ * The progress that a continued run adds to: the answer as it was at the pause, with the results of calls that were shown since.
+ * For an agent that records its steps it is everything that was shown.
  */
 function startOf({ asked, resumption }: Transcript, turn: Turn, { parts }: Message): Progress {
   const paused = resumption?.paused;

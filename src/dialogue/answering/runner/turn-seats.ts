@@ -1,18 +1,18 @@
-/** Room for so many turns at once. Turns from the queue wait for it, first come, first served. */
+/** Limits the number of concurrent turns to `max`. Turns from the queue wait for a free seat in the order of their arrival. */
 export class TurnSeats {
   private taken = 0;
   private readonly waiting: (() => void)[] = [];
 
   constructor(private readonly max: number) {}
 
-  /** A seat, if one is free; the answer gives it back. */
+  /** Takes a seat if one is free. The returned function gives it back. */
   tryTake(): (() => void) | undefined {
     if (this.taken >= this.max) return undefined;
     this.taken++;
     return this.seat();
   }
 
-  /** A seat, as soon as one is free. */
+  /** Takes a seat as soon as one is free. The returned function gives it back. */
   async take(): Promise<() => void> {
     const seat = this.tryTake();
     if (seat) return seat;

@@ -12,12 +12,15 @@ import { producerKey } from './sweep-turns.ticker.js';
 import { TurnRunner } from './turn-runner.js';
 import { TurnSeats } from './turn-seats.js';
 
-/** The share of the shutdown time in which running turns may still finish. */
+/** Running turns may finish within this share of the shutdown time. */
 const GRACE_SHARE = 0.5;
-/** How soon a lease that could not be taken is tried again. */
+/** The delay before the next attempt to take the lease. */
 const RECLAIM_MS = 250;
 
-/** Takes turns off the queue, or with the question that begins them, and holds the lease that says this producer is alive. */
+/**
+ * Takes turns from the queue or directly with the append of their question, and holds the lease that shows this producer is
+ * alive.
+ */
 @Injectable()
 export class TurnsWorker extends TurnTaker implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger(TurnsWorker.name);
@@ -62,14 +65,14 @@ export class TurnsWorker extends TurnTaker implements OnApplicationBootstrap, Be
     if (!leave) return undefined;
     const expected = this.runner.expect(turnId);
     expected.done
-      // The sweep ends what failed here.
+      // The sweep recovers a turn whose run failed here.
       .catch((error: unknown) => this.logger.error(`Turn ${turnId} could not be run.`, error))
       .finally(leave);
     const { foresee, settle } = expected;
     return { producer: this.runner.producer, foresee, run: settle, leave: () => settle(undefined) };
   }
 
-  /** In this order: take no more turns, finish or interrupt those in hand, give the lease up. */
+  /** Takes no more turns, finishes or interrupts the running ones, then gives the lease up. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping.abort();
     await this.runner.close(this.options.settings.shutdownMs * GRACE_SHARE);
@@ -78,7 +81,10 @@ export class TurnsWorker extends TurnTaker implements OnApplicationBootstrap, Be
     await this.leasing;
   }
 
-  /** Takes the lease again whenever it is lost, at once: without it the turns in hand are taken for abandoned. */
+  /**
+   * Holds the lease and takes it again at once if it is lost. Without the lease, other processes consider the running turns
+   * abandoned.
+   */
   private async keepLease(signal: AbortSignal): Promise<void> {
     const { timing, ids, runner } = this;
     const ttlMs = producerLeaseMs(this.options);

@@ -14,11 +14,14 @@ import { ANY_RUNNER } from './turn-runner.js';
 
 export const NO_WORKER: Unanswered = { text: 'No worker took the question in time. Please ask again.', code: 'no_worker' };
 
-/** What becomes of turns that no worker takes: their readers are told, and in the end they fail. Any process may do both. */
+/** Handles turns that no worker takes: writes a notice for their readers, and finally fails them. Any process may do both. */
 @Injectable()
 export class UnclaimedTurns {
   private readonly journals: TurnJournals;
-  /** Names this process as the one that ends turns. It holds no lease: what it leaves, any sweep brings to its end. */
+  /**
+   * The producer id under which this process ends turns. It has no lease, so a sweep in any process finishes what this one
+   * leaves.
+   */
   private readonly ender: string;
 
   constructor(
@@ -33,7 +36,10 @@ export class UnclaimedTurns {
     this.journals = new TurnJournals(streams, publisher, timing, ids);
   }
 
-  /** Says once for each run that no worker is alive. A worker that comes meanwhile goes on behind the notice. */
+  /**
+   * Writes the notice that no worker is alive, once for each run. A worker that starts meanwhile writes its frames after the
+   * notice.
+   */
   async report(conversationId: string, turnId: string): Promise<void> {
     const soFar = await this.closer.readJournal(turnId);
     const transcript = await this.transcriptOf(conversationId, turnId);
@@ -44,7 +50,9 @@ export class UnclaimedTurns {
     await unlessLost(journal.flush());
   }
 
-  /** Takes the turn as a worker would, and ends it. One of them gets it: both append at the revision that they have read. */
+  /**
+   * Claims the turn as a worker does, and ends it. Both append at the revision that they have read, so only one claim succeeds.
+   */
   async end(conversationId: string, turnId: string): Promise<void> {
     const found = await this.transcriptOf(conversationId, turnId);
     if (!found) return;
@@ -63,7 +71,10 @@ export class UnclaimedTurns {
 
 const runsOf = ({ folded, asked }: Transcript): number => folded?.state.turns.get(asked.turnId)?.runs ?? 0;
 
-/** Whether the turn waits for a worker, and its journal ends before the notice: where its last run ended, or with the first frame of this one. */
+/**
+ * Whether the turn waits for a worker and the notice is not written yet. The journal then ends with the last frame of the
+ * previous run or with the first frame of this run.
+ */
 function isUntold(transcript: Transcript, { digest, message, sinceLastRun }: JournalSoFar): boolean {
   const { folded, asked, resumption } = transcript;
   if (folded?.state.status !== 'open' || folded.state.turns.get(asked.turnId)?.status !== 'asked') return false;
