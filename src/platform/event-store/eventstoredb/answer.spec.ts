@@ -7,7 +7,7 @@ import { type Answer, decodeAnswer, positionOf } from './answer.js';
 
 const UINT64_MAX = 2n ** 64n - 1n;
 
-/** Numbers of every length on the wire, the awkward ones between 32, 49, 53 and 64 bits included. */
+/** Numbers of every encoded length, with the boundaries at 49, 53 and 64 bits. */
 const uint64 = fc.oneof(
   fc.bigInt({ min: 0n, max: UINT64_MAX }),
   fc.integer({ min: 0, max: 63 }).map((bits) => 2n ** BigInt(bits)),
@@ -43,11 +43,11 @@ function asSent({ id, stream, revision, position, type, data, metadata, at }: Re
 const decoded = (message: streamsPb.ReadResp, tail = Buffer.alloc(0)): Answer =>
   decodeAnswer(Buffer.concat([message.serializeBinary(), tail]));
 
-it('reads events as the stubs write them', () => {
+it('decodes events that the stubs encoded', () => {
   fc.assert(fc.property(recorded, (event) => expect(decoded(asSent(event))).toMatchObject({ kind: 'event', event })));
 });
 
-it('reads checkpoints as the stubs write them', () => {
+it('decodes checkpoints that the stubs encoded', () => {
   fc.assert(
     fc.property(
       uint64.filter((number) => number < 2n ** 64n - 1n),
@@ -61,13 +61,13 @@ it('reads checkpoints as the stubs write them', () => {
   );
 });
 
-it('takes the largest number there is for no position at all', () => {
+it('takes the largest 64-bit number as no position', () => {
   const none = (2n ** 64n - 1n).toString();
   const checkpoint = new streamsPb.ReadResp.Checkpoint().setCommitPosition(none).setPreparePosition(none);
   expect(decoded(new streamsPb.ReadResp().setCheckpoint(checkpoint))).toEqual({ kind: 'other' });
 });
 
-it('reads where a stream ends', () => {
+it('decodes the last revision of a stream', () => {
   fc.assert(
     fc.property(fc.nat(), (revision) => {
       expect(decoded(new streamsPb.ReadResp().setLastStreamPosition(String(revision)))).toEqual({ kind: 'stream-end', revision });
@@ -75,7 +75,7 @@ it('reads where a stream ends', () => {
   );
 });
 
-it('tells the states of a subscription apart, and takes what it does not know for nothing', () => {
+it('distinguishes the states of a subscription and decodes unknown messages as other', () => {
   const { ReadResp } = streamsPb;
   expect(decoded(new ReadResp().setCaughtUp(new ReadResp.CaughtUp()))).toEqual({ kind: 'caught-up' });
   expect(decoded(new ReadResp().setFellBehind(new ReadResp.FellBehind()))).toEqual({ kind: 'fell-behind' });
@@ -87,7 +87,7 @@ it('tells the states of a subscription apart, and takes what it does not know fo
   expect(decoded(new ReadResp())).toEqual({ kind: 'other' });
 });
 
-it('passes fields by that a newer server may add, of every type', () => {
+it('skips unknown fields of every wire type', () => {
   const added = Buffer.from([
     0xf8, 0x01, 0x96, 0x01, 0xfa, 0x01, 0x02, 0x08, 0x01, 0xf9, 0x01, 1, 2, 3, 4, 5, 6, 7, 8, 0xfd, 0x01, 1, 2, 3, 4,
   ]);
@@ -100,7 +100,7 @@ it('passes fields by that a newer server may add, of every type', () => {
   });
 });
 
-it('refuses a message that ends too early', () => {
+it('rejects a truncated message', () => {
   const [event] = fc.sample(recorded, 1);
   const whole = Buffer.from(asSent(event!).serializeBinary());
   expect(() => decodeAnswer(whole.subarray(0, whole.length - 3))).toThrow(RangeError);

@@ -21,12 +21,12 @@ const on = onDouble();
 describe('an append', () => {
   it.each([
     ['is lost', { written: false, answer: 'nothing' }],
-    ['is written and its answer lost', { written: true, answer: 'nothing' }],
+    ['is written and its reply lost', { written: true, answer: 'nothing' }],
     ['is written and the connection cut', { written: true, answer: 'disconnect' }],
     ['is not written and the connection cut', { written: false, answer: 'disconnect' }],
     ['is written and the call fails', { written: true, answer: 'unavailable' }],
     ['is written and answered with a timeout', { written: true, answer: 'timeout' }],
-    ['is written and answered with something unknown', { written: true, answer: 'unknown' }],
+    ['is written and answered with an unknown error', { written: true, answer: 'unknown' }],
     ['finds the server busy', { written: false, answer: 'busy' }],
   ] as const)('that %s has an unknown outcome, and takes effect once when it is repeated', async (_, fault) => {
     const stream = newStream();
@@ -38,12 +38,12 @@ describe('an append', () => {
     expect(revisions(await eventsOf(on.store.read(stream)))).toEqual([0, 1, 2]);
   });
 
-  it('has an unknown outcome within its own deadline, whatever the server does', async () => {
+  it('fails with an unknown outcome at its deadline when the server does not reply', async () => {
     on.double.faults.onAppend = () => ({ written: false, answer: 'nothing' });
     await expect(on.impatient.append(newStream(), 'none', newEvents(1))).rejects.toBeInstanceOf(StoreUnavailable);
   });
 
-  it('that is never answered takes no other append with it', async () => {
+  it('without a reply does not fail other appends', async () => {
     const [silent, ...others] = range(0, 20).map(() => newStream());
     on.double.faults.onAppend = (stream) => (stream === silent ? { written: false, answer: 'nothing' } : undefined);
     const store = connect(on.double, { appendDeadlineMs: 8_000 });
@@ -58,7 +58,7 @@ describe('an append', () => {
     }
   });
 
-  it('that is answered after its time disturbs nobody', async () => {
+  it('with a late reply takes effect once when it is repeated', async () => {
     on.double.faults.delayMs = 2 * IMPATIENT.appendDeadlineMs;
     const stream = newStream();
     const batch = newEvents(1);
@@ -69,7 +69,7 @@ describe('an append', () => {
     expect(await eventsOf(on.store.read(stream))).toHaveLength(1);
   });
 
-  it('of one store is untouched by the errors of another store in the process', async () => {
+  it('of one store is not affected by errors of another store in the process', async () => {
     const other = await EventStoreDbDouble.start();
     const neighbour = connect(other);
     try {
@@ -86,17 +86,17 @@ describe('an append', () => {
 
   it.each([
     ['a revision below zero', newStream(), -1, [newEvent()]],
-    ['half a revision', newStream(), 0.5, [newEvent()]],
-    ['an id that is none', newStream(), 'none' as const, [newEvent({ id: 'x' })]],
+    ['a fractional revision', newStream(), 0.5, [newEvent()]],
+    ['an id that is not a UUID', newStream(), 'none' as const, [newEvent({ id: 'x' })]],
     ['a stream without a name', '', 'none' as const, [newEvent()]],
-  ])('with %s is refused before it can harm those on the same call', async (_, stream, expected, events) => {
+  ])('with %s is rejected before it can fail the other appends on the same call', async (_, stream, expected, events) => {
     on.double.faults.delayMs = 50;
     const good = on.store.append(newStream(), 'none', newEvents(1));
     await expect(on.store.append(stream, expected, events)).rejects.toBeInstanceOf(RangeError);
     expect(await good).toMatchObject({ revision: 0 });
   });
 
-  it('goes to the leader when this server no longer is', async () => {
+  it('is sent to the new leader when this server is no longer the leader', async () => {
     const leader = await EventStoreDbDouble.start();
     try {
       const stream = newStream();
@@ -117,7 +117,7 @@ describe('an append', () => {
     'esdb+discover://127.0.0.1:PORT?tls=false',
     'esdb://127.0.0.1:1,127.0.0.1:PORT?tls=false',
     'kurrentdb://127.0.0.1:PORT?tls=false',
-  ])('finds its server by %s, also after it was away', async (address) => {
+  ])('reaches the server through %s, also after a restart', async (address) => {
     const found = new EventStoreDbEventStore({ connectionString: address.replace('PORT', String(on.double.port)) });
     try {
       const stream = newStream();
@@ -131,7 +131,7 @@ describe('an append', () => {
     }
   });
 
-  it('takes effect exactly once while connections are cut all the time', async () => {
+  it('takes effect exactly once while connections are cut repeatedly', async () => {
     const streams = range(1, 10).map(() => newStream());
     let busy = true;
     const cutting = (async () => {
@@ -147,7 +147,7 @@ describe('an append', () => {
     for (const [index, stream] of streams.entries()) expect(ids(await eventsOf(on.store.read(stream)))).toEqual(batches[index]);
   });
 
-  it('is refused as lost when somebody else took the revision in the meantime', async () => {
+  it('is rejected with the wrong revision when another writer took the revision before the repetition', async () => {
     const stream = newStream();
     on.double.faults.nextAppends(1, { written: false, answer: 'disconnect' });
     const mine = newEvents(1);

@@ -8,7 +8,7 @@ import * as stubs from './stubs.js';
 const open = (text: string) => openClient(connectionTarget(text));
 
 it.each(['GRPCStreamCreator', 'callArguments', 'handleError', 'capabilities', 'dispose'])(
-  'says at once that the installed client has no %s',
+  'fails at start when the installed client has no %s',
   async (member) => {
     const client = open('esdb://127.0.0.1:1?tls=false');
     const without = new Proxy(client, { has: (of, name) => name !== member && name in of });
@@ -17,7 +17,7 @@ it.each(['GRPCStreamCreator', 'callArguments', 'handleError', 'capabilities', 'd
   },
 );
 
-it('finds every member in the version that is installed', async () => {
+it('finds every required member in the installed version', async () => {
   const { version } = JSON.parse(
     readFileSync(createRequire(import.meta.url).resolve('@eventstore/db-client/package.json'), 'utf8'),
   ) as { version: string };

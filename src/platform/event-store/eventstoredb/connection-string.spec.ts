@@ -14,7 +14,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('a connection string', () => {
-  it('names one server, spoken to over TLS unless it says otherwise', () => {
+  it('names one server and uses TLS by default', () => {
     expect(connectionTarget('esdb://localhost')).toMatchObject({
       endpoints: [{ address: 'localhost', port: 2113 }],
       discovers: false,
@@ -26,12 +26,12 @@ describe('a connection string', () => {
     });
   });
 
-  it.each(['kurrentdb', 'kdb', 'esdb'])('may begin with %s, also to discover', (scheme) => {
+  it.each(['kurrentdb', 'kdb', 'esdb'])('may begin with %s, with or without discovery', (scheme) => {
     expect(connectionTarget(`${scheme}://a:1`)).toMatchObject({ discovers: false });
     expect(connectionTarget(`${scheme}+discover://a:1/`)).toMatchObject({ discovers: true });
   });
 
-  it('discovers from each of several hosts', () => {
+  it('discovers the cluster through several hosts', () => {
     for (const scheme of ['esdb', 'esdb+discover']) {
       expect(connectionTarget(`${scheme}://a:1,b:2,[::1]:3?tls=false`)).toMatchObject({
         endpoints: [
@@ -44,14 +44,14 @@ describe('a connection string', () => {
     }
   });
 
-  it('has credentials with any character in them', () => {
+  it('has credentials with escaped and special characters', () => {
     expect(connectionTarget('esdb://admin:p%40ss%3Aw@rd:x@host').credentials).toEqual({
       username: 'admin',
       password: 'p@ss:w@rd:x',
     });
   });
 
-  it('has options, whatever the case of their names', () => {
+  it('has options with case-insensitive names', () => {
     const options = `TLSCAFile=${encodeURIComponent(file)}&gossipTimeout=3&discoveryinterval=7&keepAliveInterval=11000&keepAliveTimeout=12000`;
     expect(
       connectionTarget(`esdb://host?${options}&connectionName=a%20name&nodePreference=Leader&tlsVerifyCert=true`),
@@ -70,24 +70,24 @@ describe('a connection string', () => {
     ['another scheme', 'http://localhost', /must look like/],
     ['no host', 'esdb://', /must look like/],
     ['no host after credentials', 'esdb://admin:hunter2@', /must look like/],
-    ['a port that is no number', 'esdb://admin:hunter2@host:port', /name:port/],
+    ['a port that is not a number', 'esdb://admin:hunter2@host:port', /name:port/],
     ['a port that is too large', 'esdb://admin:hunter2@host:65536', /name:port/],
     ['a user without a password', 'esdb://hunter2@host', /user:password/],
     ['a broken escape', 'esdb://admin:hunter2%@host', /%25/],
     ['TLS that is neither on nor off', 'esdb://admin:hunter2@host?tls=maybe', /true or false for tls/],
-    ['a time that is no number', 'esdb://admin:hunter2@host?gossipTimeout=soon', /whole number for gossipTimeout/],
+    ['a time that is not a number', 'esdb://admin:hunter2@host?gossipTimeout=soon', /whole number for gossipTimeout/],
     ['certificates that are not verified', 'esdb://admin:hunter2@host?tlsVerifyCert=false', /tlsCAFile/],
-    ['a file that is not there', 'esdb://admin:hunter2@host?tlsCAFile=%2Fnowhere', /tlsCAFile that cannot be read/],
+    ['a file that does not exist', 'esdb://admin:hunter2@host?tlsCAFile=%2Fnowhere', /tlsCAFile that cannot be read/],
     [
       'a certificate without its key',
       `esdb://admin:hunter2@host?userCertFile=${encodeURIComponent(import.meta.filename)}`,
       /together/,
     ],
     ['reads from followers', 'esdb://admin:hunter2@host?nodePreference=follower', /leader for nodePreference/],
-    ['an option that means nothing here', 'esdb://admin:hunter2@host?defaultDeadline=5', /not known here: defaultDeadline/],
+    ['an unsupported option', 'esdb://admin:hunter2@host?defaultDeadline=5', /not known here: defaultDeadline/],
     ['an unknown option', 'esdb://admin:hunter2@host?constructor=5', /not known here: constructor/],
     ['a password with a ? in it', 'esdb://admin:hunter2?hunter2@host', /./],
-  ])('is refused with %s, and not repeated', (_, text, why) => {
+  ])('is refused with %s, without its password in the message', (_, text, why) => {
     const refused = () => connectionTarget(text);
     expect(refused).toThrow(BadConnectionString);
     expect(refused).toThrow(why);

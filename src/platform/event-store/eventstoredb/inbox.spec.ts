@@ -27,7 +27,7 @@ const answer = (bytes = 1): Answer => ({ kind: 'event', bytes, event: {} as neve
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('an inbox', () => {
-  it('gives what has come, and waits when nothing has', async () => {
+  it('returns the messages that have arrived and otherwise waits for the next', async () => {
     const { call, inbox } = opened();
     call.write(answer());
     call.write(answer());
@@ -39,9 +39,9 @@ describe('an inbox', () => {
   });
 
   it.each([
-    ['so many events', 1, PAGE_EVENTS_MAX],
-    ['so many bytes', PAGE_BYTES_MAX / 4, 4],
-  ])('holds its call back once it has %s, until they are taken', async (_, bytes, bound) => {
+    ['the maximum number of events', 1, PAGE_EVENTS_MAX],
+    ['the maximum number of bytes', PAGE_BYTES_MAX / 4, 4],
+  ])('pauses its call when it holds %s and resumes it when they are taken', async (_, bytes, bound) => {
     const { call, inbox } = opened();
     for (let index = 0; index < bound + 100; index++) call.write(answer(bytes));
     await turn();
@@ -50,7 +50,7 @@ describe('an inbox', () => {
     expect(call.isPaused()).toBe(false);
   });
 
-  it('ends with its call, after what came before', async () => {
+  it('ends with its call, after the messages before the end', async () => {
     const { call, inbox } = opened();
     call.write(answer());
     call.end();
@@ -59,7 +59,7 @@ describe('an inbox', () => {
     expect(await inbox.take(SOON_MS)).toBeUndefined();
   });
 
-  it('fails as its call failed, after what came before', async () => {
+  it('fails with the error of its call, after the messages before it', async () => {
     const { call, inbox } = opened();
     call.write(answer());
     await turn();
@@ -68,11 +68,11 @@ describe('an inbox', () => {
     await expect(inbox.take(SOON_MS)).rejects.toBeInstanceOf(StoreUnavailable);
   });
 
-  it('calls it silence when nothing comes in time', async () => {
+  it('fails with Silence when no message arrives in time', async () => {
     await expect(opened().inbox.take(10)).rejects.toBeInstanceOf(Silence);
   });
 
-  it('gives nothing to who has aborted, and keeps no listener', async () => {
+  it('returns nothing after an abort', async () => {
     const { call, inbox } = opened();
     const stopping = new AbortController();
     const waiting = inbox.take(SOON_MS, stopping.signal);
@@ -82,7 +82,7 @@ describe('an inbox', () => {
     expect(await inbox.take(SOON_MS, stopping.signal)).toBeUndefined();
   });
 
-  it('lets its call end when it is left with more to come', async () => {
+  it('lets its call end when it is left before all messages were taken', async () => {
     const { call, inbox } = opened();
     for (let index = 0; index < PAGE_EVENTS_MAX + 10; index++) call.write(answer());
     call.end();
@@ -93,7 +93,7 @@ describe('an inbox', () => {
     expect(call.cancelled).toBe(true);
   });
 
-  it('gives the connection up with its call', () => {
+  it('gives up the connection together with its call', () => {
     const { call, inbox, givenUp } = opened();
     inbox.giveUp();
     expect([call.cancelled, givenUp()]).toEqual([true, true]);

@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What a ping, a read and an append fail with: one sentence, the same. */
+/** The reason with which a ping and an append fail. Both must give the same sentence. */
 async function sentenceOf(connectionString: string): Promise<string> {
   const store = new EventStoreDbEventStore({ connectionString, appendDeadlineMs: 2_000, answerDeadlineMs: 2_000 });
   closing.push(() => store.close());
@@ -49,7 +49,7 @@ async function sentenceOf(connectionString: string): Promise<string> {
   return [...messages][0]!.replace('EventStoreDB is not available: ', '');
 }
 
-/** Listens on a free port, and answers it. */
+/** Listens on a free port and returns the port. */
 async function listening(server: Server): Promise<number> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => sockets.add(socket.on('error', () => undefined)));
@@ -71,7 +71,7 @@ const withTls = (name: string) =>
   );
 const trusting = (name: string) => `tlsCAFile=${encodeURIComponent(join(folder, `${name}.crt`))}`;
 
-it('says that nothing listens at any of several addresses', async () => {
+it('reports that nothing listens on any of several addresses', async () => {
   const ports = [await freePort(), await freePort(), await freePort()];
   const [one, two, three] = ports.map((port) => `127.0.0.1:${port}`) as [string, string, string];
   expect(await sentenceOf(`esdb+discover://${one},${two},${three}?tls=false`)).toBe(
@@ -80,20 +80,20 @@ it('says that nothing listens at any of several addresses', async () => {
   expect(await sentenceOf(`esdb://user:hunter2@${one}?tls=false`)).toBe(`nothing listens on ${one}.`);
 });
 
-it('says that a host is not known', async () => {
+it('reports an unknown host', async () => {
   expect(await sentenceOf('esdb://nowhere.invalid?tls=false')).toMatch(
     /^the (host of nowhere\.invalid:2113 is not known|address of nowhere\.invalid:2113 is not found in time)\.$/,
   );
 });
 
-it('says that the authority of a certificate is not trusted', async () => {
+it('reports that the authority of a certificate is not trusted', async () => {
   const port = await withTls('here');
   const sentence = `the certificate of 127.0.0.1:${port} is by an authority that is not trusted here: name its file with tlsCAFile.`;
   expect(await sentenceOf(`esdb://127.0.0.1:${port}`)).toBe(sentence);
   expect(await sentenceOf(`esdb+discover://127.0.0.1:${port}`)).toBe(sentence);
 });
 
-it('goes on saying that the server is away when the file of its authority has gone', async () => {
+it('reports an unavailable server also when the CA file was deleted after start', async () => {
   const [port, file] = [await freePort(), join(folder, 'gone.crt')];
   copyFileSync(join(folder, 'here.crt'), file);
   const store = new EventStoreDbEventStore({
@@ -104,14 +104,14 @@ it('goes on saying that the server is away when the file of its authority has go
   await expect(store.ping()).rejects.toBeInstanceOf(StoreUnavailable);
 });
 
-it('says that a certificate is for other names', async () => {
+it('reports that a certificate is for other names', async () => {
   const port = await withTls('elsewhere');
   expect(await sentenceOf(`esdb://127.0.0.1:${port}?${trusting('elsewhere')}`)).toBe(
     `the certificate of 127.0.0.1:${port} is for other names than that.`,
   );
 });
 
-it('says that a server without TLS is spoken to with TLS, and the other way round', async () => {
+it('reports TLS towards a server without TLS and the reverse', async () => {
   expect(await sentenceOf(`esdb://127.0.0.1:${on.double.port}`)).toMatch(
     /^no (TLS is spoken at|connection comes about with) 127\.0\.0\.1:/,
   );
@@ -121,7 +121,7 @@ it('says that a server without TLS is spoken to with TLS, and the other way roun
   );
 });
 
-it('says that a cluster has no leader, and which of its seeds is away', async () => {
+it('reports that a cluster has no leader and which of its seeds does not listen', async () => {
   on.double.faults.unavailable = true;
   const dead = `127.0.0.1:${await freePort()}`;
   expect(await sentenceOf(`esdb+discover://${dead},127.0.0.1:${on.double.port}?tls=false`)).toBe(
@@ -129,14 +129,14 @@ it('says that a cluster has no leader, and which of its seeds is away', async ()
   );
 });
 
-it('leaves the reason to the failure itself where the server can be reached', async () => {
+it('reports the failure itself where the server is reachable', async () => {
   const stream = newStream();
   await on.store.append(stream, 'none', newEvents(1));
   on.double.faults.onRead = () => ({ after: 0, then: 'nothing' });
   await expect(on.impatient.lastRevision(stream)).rejects.toThrow('EventStoreDB said nothing for 400 ms.');
 });
 
-it('says of a server that takes connections that it says nothing', async () => {
+it('reports a server that accepts connections and does not reply', async () => {
   const port = await listening(createTcpServer());
   const store = new EventStoreDbEventStore({ connectionString: `esdb://127.0.0.1:${port}?tls=false`, answerDeadlineMs: 2_000 });
   closing.push(() => store.close());

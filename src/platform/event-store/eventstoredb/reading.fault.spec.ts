@@ -22,7 +22,7 @@ import { EventStoreDbEventStore } from './eventstoredb-event-store.js';
 const on = onDouble();
 
 describe('a read', () => {
-  it.each(['disconnect', 'unavailable', 'too-slow'] as const)('goes on where it was after a %s', async (then) => {
+  it.each(['disconnect', 'unavailable', 'too-slow'] as const)('continues where it was after the fault "%s"', async (then) => {
     const stream = newStream();
     await on.store.append(stream, 'none', newEvents(700));
     on.double.faults.nextReads(2, { after: 300, then });
@@ -35,7 +35,7 @@ describe('a read', () => {
     expect(revisions((await readLog(on.store)).events)).toEqual(range(0, 699));
   });
 
-  it('goes on where it was when its connection broke while its reader was busy with a page', async () => {
+  it('continues where it was when the connection breaks while its reader handles a page', async () => {
     const stream = newStream();
     await on.store.append(stream, 'none', newEvents(20));
     on.double.faults.nextReads(1, { after: 5, then: 'nothing' });
@@ -48,7 +48,7 @@ describe('a read', () => {
     expect(seen).toEqual(range(0, 19));
   });
 
-  it('that is not answered fails within its own deadline', async () => {
+  it('without a reply fails at its deadline', async () => {
     const stream = newStream();
     await on.store.append(stream, 'none', newEvents(100));
     on.double.faults.onRead = () => ({ after: 50, then: 'nothing' });
@@ -57,7 +57,7 @@ describe('a read', () => {
     expect(await eventsOf(on.store.read(stream))).toHaveLength(100);
   });
 
-  it('fails after a bounded number of attempts while the server is away', async () => {
+  it('fails after a bounded number of attempts while the server is unavailable', async () => {
     on.double.faults.unavailable = true;
     await expect(on.store.ping()).rejects.toBeInstanceOf(StoreUnavailable);
     await on.double.crash();
@@ -69,7 +69,7 @@ describe('a read', () => {
 });
 
 describe('a follower', () => {
-  it('survives a cluster that cannot be found for a while, like everything else on the connection', async () => {
+  it('survives a failed discovery of the cluster, like appends on the same connection', async () => {
     const stream = newStream();
     const found = new EventStoreDbEventStore({
       connectionString: `esdb+discover://127.0.0.1:${on.double.port}?tls=false`,
@@ -95,7 +95,7 @@ describe('a follower', () => {
     }
   });
 
-  it('that is further than a log which was restored from a backup says so, and waits for nothing', async () => {
+  it('fails when its position is past the end of a log that was restored from a backup', async () => {
     await on.store.append(newStream(), 'none', newEvents(3));
     const following = Following.log(on.store, -1n);
     await following.count(3);
@@ -108,7 +108,7 @@ describe('a follower', () => {
     await expect(beyond.until(() => false, 'its end')).rejects.toBeInstanceOf(LogEndsEarlier);
   });
 
-  it('ends with the store that is closed', async () => {
+  it('ends when its store is closed', async () => {
     const following = Following.log(on.store, -1n);
     await following.until(({ pages }) => pages.length > 0, 'the present');
     await on.store.close();
@@ -119,7 +119,7 @@ describe('a follower', () => {
 
   const stages = ['disconnect', 'unavailable', 'too-slow', 'end', 'nothing'] as const;
 
-  it.each(stages)('misses and repeats nothing when subscriptions go by way of "%s"', async (then) => {
+  it.each(stages)('misses and repeats no event when its subscriptions end with the fault "%s"', async (then) => {
     const category = newCategory();
     const stream = newStream(category);
     await on.store.append(stream, 'none', newEvents(50));
@@ -135,7 +135,7 @@ describe('a follower', () => {
     expect(subscriptions).toBeGreaterThan(2);
   });
 
-  it('notices that a live subscription has fallen silent', async () => {
+  it('resubscribes when a live subscription has become silent', async () => {
     const stream = newStream();
     await on.store.append(stream, 'none', newEvents(1));
     on.double.faults.nextReads(1, { after: 3, then: 'nothing' });
@@ -145,7 +145,7 @@ describe('a follower', () => {
     expect(revisions((await following.stop()).events)).toEqual([0, 1]);
   });
 
-  it('waits for a server that is away for seconds, and for one that only starts', async () => {
+  it('waits for a server that is down for seconds and for one that is starting', async () => {
     const category = newCategory();
     const stream = newStream(category);
     await on.double.crash();
@@ -162,14 +162,14 @@ describe('a follower', () => {
     }
   });
 
-  it('ends when it is aborted while the server is away', async () => {
+  it('ends when it is aborted while the server is down', async () => {
     await on.double.crash();
     const following = Following.stream(on.store, newStream());
     await new Promise((resolve) => setTimeout(resolve, 300));
     await following.stop();
   });
 
-  it('leaves nothing open when it goes', async () => {
+  it('closes its subscription when it stops', async () => {
     const stream = newStream();
     await on.store.append(stream, 'none', newEvents(5));
     const followers = range(1, 30).map(() => Following.stream(on.store, stream));
@@ -179,7 +179,7 @@ describe('a follower', () => {
     await eventually(() => on.double.readers === 0, 'the server to see them leave');
   });
 
-  it('fails when it may not follow', async () => {
+  it('fails when access is denied', async () => {
     const server = await EventStoreDbDouble.start();
     server.faults.refuse = 'access-denied';
     const denied = connect(server);

@@ -6,7 +6,7 @@ import { onDouble } from '../../../../test/support/eventstoredb-double/on-double
 
 const on = onDouble();
 
-it('leaves a stream deleted that an operator has deleted', async () => {
+it('setting retention does not restore a stream that an operator has deleted', async () => {
   const stream = newStream();
   await on.store.append(stream, 'none', newEvents(3));
   const client = EventStoreDBClient.connectionString(on.double.connectionString);

@@ -32,7 +32,7 @@ beforeEach(async () => {
   await start(0);
   store = new EventStoreDbEventStore({
     connectionString: `esdb://127.0.0.1:${port}?tls=false`,
-    // Longer than a busy machine stands still.
+    // Longer than the pauses of a busy machine.
     appendDeadlineMs: 2_000,
     answerDeadlineMs: 2_000,
   });
@@ -44,7 +44,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it('loses and repeats nothing when the server is killed and started again, several times, under load', async () => {
+it('loses and repeats no event when the server is killed and restarted several times under load', async () => {
   const category = newCategory();
   const streams = range(1, 5).map(() => newStream(category));
   const log = Following.log(store, -1n, { categories: [category] });
@@ -66,7 +66,7 @@ it('loses and repeats nothing when the server is killed and started again, sever
   }
 });
 
-it('does not wait for ever for a server that stands still, and goes on when it moves again', async () => {
+it('fails at the deadline while the server is suspended and continues when it runs again', async () => {
   const stream = newStream();
   await appendSurely(store, stream, 'none', newEvents(1));
   const following = await Following.stream(store, stream).count(1);

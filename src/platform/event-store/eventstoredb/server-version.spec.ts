@@ -9,7 +9,7 @@ it.each([
   ['24.10.4', /24\.10\.4 is newer/],
   ['25.0.1', /newer/],
   ['unknown', /does not tell its version \("unknown"\)/],
-])('of a server %s an operator is told what is to be known', (version, warning) => {
+])('for a server of version %s the warning is %s', (version, warning) => {
   if (warning === undefined) expect(versionWarning(version)).toBeUndefined();
   else expect(versionWarning(version)).toMatch(warning);
 });

@@ -8,11 +8,11 @@ import { SharedFollow } from './shared-follow.js';
 import { SHARED_EVENTS_MAX } from './shared-log.js';
 
 let store: InMemoryEventStore;
-/** The subscriptions that are open, by what they want. */
+/** The filters of the open subscriptions. */
 let open: LogFilter[];
-/** What the followers themselves want. */
+/** The filters of the followers. */
 let own: Set<LogFilter>;
-/** Which of them fail. */
+/** Selects the subscriptions that fail. */
 let fails: (filter: LogFilter) => boolean;
 let shared: SharedFollow;
 let leaving: AbortController;
@@ -40,7 +40,7 @@ async function* alone(after: bigint, filter: LogFilter, signal: AbortSignal): As
 
 const lengths = new Map<string, number>();
 
-/** Events at the end of a stream of this store. */
+/** Appends events to the end of a stream. */
 async function write(stream: string, count = 1): Promise<void> {
   const before = lengths.get(stream) ?? 0;
   await store.append(stream, before === 0 ? 'none' : before - 1, newEvents(count));
@@ -50,7 +50,7 @@ beforeEach(() => lengths.clear());
 
 type Reading = { seen: string[]; position: bigint; over: Promise<void>; leave: () => void };
 
-/** `between`: what the follower does with each page before it asks for the next. */
+/** Starts a follower. It awaits `between` after each page, before it asks for the next. */
 function following(filter: LogFilter, between = () => Promise.resolve(), after = -1n): Reading {
   own.add(filter);
   const left = new AbortController();
@@ -67,14 +67,14 @@ function following(filter: LogFilter, between = () => Promise.resolve(), after =
 }
 
 const all = { exceptCategories: ['message'] };
-/** Until no follower has a subscription of its own any more. */
+/** Waits until all followers use the shared subscription. */
 const onlyShared = () => eventually(async () => (await write('tick-1'), open.length === 1 && !own.has(open[0]!)));
 
 const expected = (...streams: string[]) =>
   streams.flatMap((stream) => Array.from({ length: lengths.get(stream) ?? 0 }, (_, revision) => `${stream}@${revision}`));
 
 describe('followers of the log', () => {
-  it('share one subscription once they are at the present', async () => {
+  it('share one subscription once they are caught up', async () => {
     await write('a-1', 3);
     const readers = [following(all), following({ categories: ['a'] }), following({ categories: ['b'] })];
     await onlyShared();
@@ -89,7 +89,7 @@ describe('followers of the log', () => {
     await eventually(() => open.length === 0);
   });
 
-  it('are told how far the log was considered, also when nothing of it is theirs', async () => {
+  it('receive the position up to which the log was read, also without matching events', async () => {
     const reader = following({ categories: ['none'] });
     await onlyShared();
     const head = await store.head();
@@ -98,7 +98,7 @@ describe('followers of the log', () => {
     await reader.over;
   });
 
-  it('get each event once and in order while others come, go and fall behind', async () => {
+  it('get each event once and in order while other followers start, stop and fall behind', async () => {
     const slow = () => new Promise<void>((resolve) => setTimeout(resolve, 20));
     const readers = [following({ categories: ['a'] }), following({ categories: ['a'] }, slow)];
     await onlyShared();
@@ -119,7 +119,7 @@ describe('followers of the log', () => {
     await Promise.all(readers.map(({ over }) => over));
   });
 
-  it('who want frames, too, have a subscription of their own', async () => {
+  it('use a separate subscription when they want frames', async () => {
     const reader = following({});
     await write('message-1', 2);
     await eventually(() => reader.seen.length === 2);
@@ -128,7 +128,7 @@ describe('followers of the log', () => {
     await reader.over;
   });
 
-  it('learn each by itself that following has failed', async () => {
+  it('all fail when their own subscriptions fail too', async () => {
     const readers = [following(all), following({ categories: ['tick'] })];
     await onlyShared();
     fails = () => true;
@@ -137,7 +137,7 @@ describe('followers of the log', () => {
     expect(open).toEqual([]);
   });
 
-  it('go on by themselves where only what they share has failed', async () => {
+  it('continue with separate subscriptions when only the shared one has failed', async () => {
     const reader = following({ categories: ['a'] });
     await onlyShared();
     fails = (filter) => !own.has(filter);

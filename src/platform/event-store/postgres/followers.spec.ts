@@ -8,11 +8,11 @@ import { WakeUps } from './wake-ups.js';
 
 const WANTED: LogFilter = { exceptCategories: ['message'], categories: ['a'] };
 
-/** A log in another process, as its statements see it: what they answer is what it held when they were sent. */
+/** A log in another process. A statement returns the events that the log held when the statement was sent. */
 class Log {
   readonly streams: string[] = [];
   statements = 0;
-  /** Holds the answers back while it is set. */
+  /** Delays the results until it resolves. */
   held: Promise<void> | undefined;
 
   readonly query = async <T>(run: (sql: Sql) => PromiseLike<T>): Promise<T> => {
@@ -46,7 +46,7 @@ beforeEach(() => {
 
 afterEach(() => followers.close());
 
-/** Follows the log, and notes what it is told. */
+/** Follows the log and records the pages in `heard`. */
 async function follow(filter: LogFilter): Promise<void> {
   const pages = followers.followAll(-1n, filter, new AbortController().signal);
   const told: { position: bigint; streams: string[] }[] = [];
@@ -67,7 +67,7 @@ function append(...streams: string[]): void {
   wakeUps.ring(streams);
 }
 
-it('reads the newest page once for all who are woken together, and tells each what it wants', async () => {
+it('reads the newest page once for all followers that wake together and gives each its filtered events', async () => {
   for (let count = 0; count < 20; count++) await follow(count % 2 === 0 ? WANTED : { exceptCategories: ['message'] });
   const before = log.statements;
   append('a-1', 'b-1');
@@ -78,7 +78,7 @@ it('reads the newest page once for all who are woken together, and tells each wh
   );
 });
 
-it('lets nobody join a statement that was sent, which may not see what woke them', async () => {
+it('lets no follower join a statement that was sent before the append that woke it', async () => {
   await follow(WANTED);
   const slow = followers.followAll(-1n, WANTED, new AbortController().signal);
   await slow.next();
@@ -95,7 +95,7 @@ it('lets nobody join a statement that was sent, which may not see what woke them
   expect(heard[0]!.flatMap(({ streams }) => streams)).toEqual(['a-1', 'a-2']);
 });
 
-it('reads for each by itself what is not the newest, and what has frames in it', async () => {
+it('reads separately for each follower that is behind or wants frames', async () => {
   log.streams.push('a-1');
   for (const filter of [WANTED, {}, {}]) await follow(filter);
   expect(log.statements).toBe(3);

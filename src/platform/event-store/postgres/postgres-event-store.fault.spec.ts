@@ -19,15 +19,15 @@ import { PostgresEventStore } from './postgres-event-store.js';
 
 const OUTAGE_MS = 10_000;
 const PATIENCE_MS = 2 * OUTAGE_MS;
-/** Short enough to be waited for. */
+/** Short enough for a test to wait for it. */
 const DEADLINE_MS = 3_000;
-/** Connections that are killed under writers. */
+/** Minimum number of connections that are killed while writers run. */
 const KILLED_MIN = 50;
 
 let database: TestDatabase;
 let line: PostgresLine;
 let store: PostgresEventStore;
-/** Another process, whose line to the database is never disturbed. */
+/** Another process, whose connection to the database is never disturbed. */
 let witness: PostgresEventStore;
 
 beforeAll(async () => {
@@ -53,7 +53,7 @@ afterAll(async () => {
   await database.close();
 });
 
-/** Writers that append one event after another, each on the revision before, until told to stop; they answer what was acknowledged. */
+/** Writers that append one event after another until `stop`, which returns the ids of the acknowledged events. */
 function startWriters(store: EventStore, streams: readonly string[]) {
   let stopped = false;
   const acknowledged = streams.map(() => [] as string[]);
@@ -73,10 +73,10 @@ function startWriters(store: EventStore, streams: readonly string[]) {
   return { acknowledged, stop };
 }
 
-/** To connect and to prepare a statement, one needs answers. */
+/** Connects and prepares the statement before replies are lost. */
 const warmUp = () => appendSurely(store, newStream(), 'none', newEvents(1), PATIENCE_MS);
 
-it('writes each append once while its connections are killed again and again', async () => {
+it('writes each append once while its connections are killed repeatedly', async () => {
   const category = newCategory();
   const streams = range(1, 20).map(() => newStream(category));
   const after = await witness.head();
@@ -98,7 +98,7 @@ it('writes each append once while its connections are killed again and again', a
   expect(ids((await following.stop()).events)).toEqual(written);
 });
 
-it('answers an append whose answer was lost as the first time, once it gets through', async () => {
+it('returns the original result for a repeated append whose reply was lost', async () => {
   const stream = newStream();
   await warmUp();
   line.loseAnswers();
@@ -111,7 +111,7 @@ it('answers an append whose answer was lost as the first time, once it gets thro
   expect(await eventsOf(witness.read(stream))).toHaveLength(3);
 });
 
-it('says after its deadline that it does not know, and takes the same append again as the same', async () => {
+it('fails with an unknown outcome at the deadline and accepts the same append again without a duplicate', async () => {
   const [written, unwritten] = [newStream(), newStream()];
   const batches = [newEvents(1), newEvents(1)];
   await warmUp();
@@ -128,7 +128,7 @@ it('says after its deadline that it does not know, and takes the same append aga
   for (const stream of [written, unwritten]) expect(await eventsOf(witness.read(stream))).toHaveLength(1);
 });
 
-it.each(['cut', 'freeze'] as const)('says after its deadline that it cannot read: %s', async (fault) => {
+it.each(['cut', 'freeze'] as const)('fails reads at the deadline: %s', async (fault) => {
   const stream = newStream();
   await appendSurely(store, stream, 'none', newEvents(1), PATIENCE_MS);
   line[fault]();
@@ -142,7 +142,7 @@ it.each(['cut', 'freeze'] as const)('says after its deadline that it cannot read
   expect(await eventsOf(store.read(stream))).toHaveLength(1);
 });
 
-it('ends a follower that is aborted while the database is away', async () => {
+it('ends a follower that is aborted while the database is unreachable', async () => {
   const stream = newStream();
   line.cut();
   const following = [Following.stream(store, stream), Following.log(store, -1n)];
@@ -150,37 +150,40 @@ it('ends a follower that is aborted while the database is away', async () => {
   await Promise.all(following.map((follower) => follower.stop()));
 });
 
-it.each(['cut', 'freeze'] as const)('goes on where it was when the database was away for ten seconds: %s', async (fault) => {
-  const category = newCategory();
-  const streams = range(1, 10).map(() => newStream(category));
-  const after = await witness.head();
-  const filter = { categories: [category] };
-  const followers = streams.map((stream) => Following.stream(store, stream));
-  const log = Following.log(store, after, filter);
-  const writers = startWriters(store, streams);
-  await log.count(100);
+it.each(['cut', 'freeze'] as const)(
+  'continues where it was after the database was unreachable for ten seconds: %s',
+  async (fault) => {
+    const category = newCategory();
+    const streams = range(1, 10).map(() => newStream(category));
+    const after = await witness.head();
+    const filter = { categories: [category] };
+    const followers = streams.map((stream) => Following.stream(store, stream));
+    const log = Following.log(store, after, filter);
+    const writers = startWriters(store, streams);
+    await log.count(100);
 
-  line[fault]();
-  const elsewhere = newStream(category);
-  await sleep(OUTAGE_MS / 2);
-  await witness.append(elsewhere, 'none', newEvents(1));
-  await sleep(OUTAGE_MS / 2);
-  line.mend();
+    line[fault]();
+    const elsewhere = newStream(category);
+    await sleep(OUTAGE_MS / 2);
+    await witness.append(elsewhere, 'none', newEvents(1));
+    await sleep(OUTAGE_MS / 2);
+    line.mend();
 
-  const before = log.events.length;
-  await log.count(before + 100);
-  const acknowledged = await writers.stop();
-  const written = (await readLog(witness, after, filter)).events;
-  await log.count(written.length);
-  expect(ids((await log.stop()).events)).toEqual(ids(written));
-  for (const [index, follower] of followers.entries()) {
-    await follower.count(acknowledged[index]!.length);
-    expect(ids((await follower.stop()).events)).toEqual(acknowledged[index]);
-  }
-  expect(revisions(await eventsOf(store.read(elsewhere)))).toEqual([0]);
-});
+    const before = log.events.length;
+    await log.count(before + 100);
+    const acknowledged = await writers.stop();
+    const written = (await readLog(witness, after, filter)).events;
+    await log.count(written.length);
+    expect(ids((await log.stop()).events)).toEqual(ids(written));
+    for (const [index, follower] of followers.entries()) {
+      await follower.count(acknowledged[index]!.length);
+      expect(ids((await follower.stop()).events)).toEqual(acknowledged[index]);
+    }
+    expect(revisions(await eventsOf(store.read(elsewhere)))).toEqual([0]);
+  },
+);
 
-it('hears of other processes again after its listening connection was lost', async () => {
+it('receives notifications of other processes again after its listening connection was lost', async () => {
   const listening = new PostgresEventStore({ url: line.url, lookMs: 3_600_000 });
   await listening.start();
   const stream = newStream();

@@ -22,9 +22,9 @@ import { PostgresEventStore } from './postgres-event-store.js';
 import { SCAVENGE_EVENTS_MAX } from './scavenge.js';
 import { STREAM_NAME_BYTES_MAX } from './storable.js';
 
-/** Longer than any test: whoever hears of something has not looked for it, and nothing is deleted by itself. */
+/** Longer than any test, so that a store neither polls nor scavenges by itself. */
 const NEVER_MS = 3_600_000;
-/** So often those look who are not told. */
+/** Poll interval of stores that must find events without a notification. */
 const LOOK_MS = 50;
 
 let database: TestDatabase;
@@ -46,7 +46,7 @@ afterAll(async () => {
   await database.close();
 });
 
-/** Another process as far as the database can tell: connections of its own, and nothing shared in memory. */
+/** A store that acts as another process: it has separate connections and shares no memory. */
 async function openAnother(lookMs?: number): Promise<PostgresEventStore> {
   const another = new PostgresEventStore({ url: database.url, scavengeMs: NEVER_MS, ...(lookMs && { lookMs }) });
   others.push(another);
@@ -54,7 +54,7 @@ async function openAnother(lookMs?: number): Promise<PostgresEventStore> {
   return another;
 }
 
-/** What the store sends, without the store: nobody is told. */
+/** The statement of an append without the store, so that no follower is notified. */
 const appendStatement = (stream: string, revision: number, { id, type, data, metadata }: NewEvent, sql: ISql = database.sql) =>
   sql<{ position: string }[]>`
     select log_position as position from event_store.append(${[stream]}::text[], ${[revision - 1]}::integer[], ${[1]}::integer[],
@@ -66,7 +66,7 @@ const indexScans = async (): Promise<Record<string, number>> => {
   return Object.fromEntries(rows.map(({ name, scans }) => [name, scans]));
 };
 
-it('shows a reader nothing after a position while an earlier one may still come', async () => {
+it('shows no event while an append with an earlier position may still commit', async () => {
   const [early, late] = [newStream(), newStream()];
   const after = await store.head();
   let position = '';
@@ -90,7 +90,7 @@ const waitingForLock = async (doing = 'event_store.append'): Promise<number> => 
   return row!.waiting;
 };
 
-it('tells streams with odd names apart, also when they are read at the same time', async () => {
+it('distinguishes streams with unusual names, also in concurrent reads', async () => {
   const odd = ['a"b', 'a\\\\"b', 'a\nb', 'a\tb\u0001', '\u007f', 'a,b', 'a}{b', "a'b", 'a b ', 'é\u00a0', 'NULL', 'null'].map(
     (name) => `${newStream()}${name}`,
   );
@@ -110,12 +110,12 @@ it('tells streams with odd names apart, also when they are read at the same time
   ]);
 });
 
-it('skips no event of writers in several processes, for readers in several processes', async () => {
+it('skips no event for readers and writers in several processes', async () => {
   const category = newCategory();
   const after = await store.head();
   const processes = [store, ...(await Promise.all(range(1, 3).map(() => openAnother())))];
   const followers = processes.map((process) => Following.log(process, after, { categories: [category] }));
-  // The simplest reader there is: it asks again and again for what is past the last position it saw.
+  // The simplest reader polls for the events after the last position it saw.
   const polled: string[] = [];
   let last = after;
   let polling = true;
@@ -153,7 +153,7 @@ it('skips no event of writers in several processes, for readers in several proce
   }
 });
 
-it('lets one of several processes win each revision, and tells the others where the stream is', async () => {
+it('lets one of several processes win each revision and gives the others the actual revision', async () => {
   const processes = [store, ...(await Promise.all(range(1, 3).map(() => openAnother())))];
   const stream = newStream();
   for (const revision of range(0, 19)) {
@@ -166,7 +166,7 @@ it('lets one of several processes win each revision, and tells the others where 
   expect(revisions(await eventsOf(store.read(stream)))).toEqual(range(0, 19));
 });
 
-it('commits what arrives together in few transactions', async () => {
+it('commits concurrent appends in few transactions', async () => {
   const category = newCategory();
   await Promise.all(range(1, 200).map(() => store.append(newStream(category), 'none', newEvents(1))));
   const [row] = await database.sql<{ transactions: number }[]>`
@@ -174,7 +174,7 @@ it('commits what arrives together in few transactions', async () => {
   expect(row!.transactions).toBeLessThan(10);
 });
 
-it('does not fail an append for what the server refuses in another', async () => {
+it('does not fail an append because the server refuses another in the same batch', async () => {
   await database.sql`alter table event_store.event add constraint test_refusal check (type <> 'Refused')`;
   try {
     const [good, bad, alsoGood] = [newStream(), newStream(), newStream()];
@@ -193,10 +193,10 @@ it('does not fail an append for what the server refuses in another', async () =>
 });
 
 it.each([
-  ['an id that is no UUID', newStream(), newEvent({ id: 'one' })],
+  ['an id that is not a UUID', newStream(), newEvent({ id: 'one' })],
   ['a raw NUL', newStream(), newEvent({ data: '"\0"' })],
   ['a raw unit separator', newStream(), newEvent({ metadata: '"\u001f"' })],
-  ['half a surrogate pair', newStream(), newEvent({ data: '"\ud800"' })],
+  ['a lone surrogate', newStream(), newEvent({ data: '"\ud800"' })],
   ['no data', newStream(), newEvent({ data: '' })],
   ['a name that is too long', 'x'.repeat(STREAM_NAME_BYTES_MAX + 1), newEvent()],
   ['no name', '', newEvent()],
@@ -204,7 +204,7 @@ it.each([
   await expect(store.append(stream, 'none', [event])).rejects.toThrow(/TypeError|RangeError|control|surrogate|UUID|empty|long/);
 });
 
-it('takes a stream with the longest name', async () => {
+it('accepts a stream with the longest name', async () => {
   const stream = newStream().padEnd(STREAM_NAME_BYTES_MAX, 'x');
   expect(await store.append(stream, 'none', newEvents(1))).toMatchObject({ revision: 0 });
 });
@@ -217,13 +217,13 @@ it.each(['update event_store.event set data = data', 'delete from event_store.ev
   },
 );
 
-it('refuses an append in a transaction that cannot see what was committed while it waited', async () => {
+it('refuses an append in a transaction that cannot see concurrent commits', async () => {
   await expect(
     database.sql.begin('isolation level repeatable read', (sql) => appendStatement(newStream(), 0, newEvent(), sql)),
   ).rejects.toThrow('must see what was committed');
 });
 
-it('hears of what another process appends, for a stream and for the log', async () => {
+it('delivers events of another process to followers of a stream and of the log', async () => {
   const category = newCategory();
   const stream = newStream(category);
   const listening = await openAnother(NEVER_MS);
@@ -240,7 +240,7 @@ it('hears of what another process appends, for a stream and for the log', async 
   await Promise.all([ofStream.stop(), ofLog.stop()]);
 });
 
-it('hears of more streams than a notification can name', async () => {
+it('delivers events of more streams than one notification can name', async () => {
   const category = newCategory();
   const streams = range(1, 300).map(() => newStream(category));
   const listening = await openAnother(NEVER_MS);
@@ -249,7 +249,7 @@ it('hears of more streams than a notification can name', async () => {
   for (const follower of following) await (await follower.count(1)).stop();
 });
 
-it('finds what nobody told it of', async () => {
+it('finds events without a notification by polling', async () => {
   const stream = newStream();
   const looking = await openAnother(LOOK_MS);
   const ofStream = Following.stream(looking, stream);
@@ -259,7 +259,7 @@ it('finds what nobody told it of', async () => {
   await (await ofLog.count(1)).stop();
 });
 
-it('looks once for all followers, however many are idle', async () => {
+it('polls once for all followers, including 1,000 idle ones', async () => {
   let asked = 0;
   const transactions = async () => {
     asked++;
@@ -278,14 +278,14 @@ it('looks once for all followers, however many are idle', async () => {
     await late.count(revision + 1);
   }
   await Promise.all([...idle, late].map((follower) => follower.stop()));
-  // A connection may keep what it counted to itself until it ends.
+  // A connection may report its statistics only when it ends.
   await looking.close();
   const looksMax = (performance.now() - begun) / LOOK_MS;
   await eventually(async () => (await transactions()) - before >= 1000);
   expect((await transactions()) - before).toBeLessThan(1200 + 2 * looksMax + asked);
 });
 
-it('bounds pages by bytes, and gives a larger event in a page of its own', async () => {
+it('bounds pages by bytes', async () => {
   const category = newCategory();
   const stream = newStream(category);
   const after = await store.head();
@@ -303,7 +303,7 @@ it('bounds pages by bytes, and gives a larger event in a page of its own', async
   expect(revisions(events)).toEqual(range(0, 9));
 });
 
-it('reads the log up to where it was at the first look, however much comes meanwhile', async () => {
+it('reads the log up to its head at the first page while events are appended', async () => {
   const stream = newStream();
   const after = await store.head();
   const { revision } = await store.append(stream, 'none', newEvents(1200));
@@ -318,7 +318,7 @@ it('reads the log up to where it was at the first look, however much comes meanw
   expect(pages).toBe(3);
 });
 
-it('reads past the frames of messages by the index that leaves them out', async () => {
+it('skips frames with the index that excludes them', async () => {
   const after = await store.head();
   for (const _ of range(1, 5)) await store.append(newStream('message'), 'none', newEvents(1000));
   const { position } = await store.append(newStream('conversation'), 'none', newEvents(1));
@@ -330,12 +330,12 @@ it('reads past the frames of messages by the index that leaves them out', async 
     expect(events).toHaveLength(1);
     expect(pages.at(-1)).toMatchObject({ position, caughtUp: true });
   }
-  // A connection may keep what it counted to itself until it ends.
+  // A connection may report its statistics only when it ends.
   await reading.close();
   await eventually(async () => (await indexScans()).event_but_frames! >= before.event_but_frames! + 2);
 });
 
-it('deletes what the bounds of a stream hide, and only that', async () => {
+it('deletes exactly the events that the bounds of a stream hide', async () => {
   const category = newCategory();
   const [counted, aged, cut, unbounded] = [newStream(category), newStream(category), newStream(category), newStream(category)];
   for (const stream of [counted, aged, cut, unbounded]) await store.append(stream, 'none', newEvents(20));
@@ -369,32 +369,32 @@ it('deletes again when later events of the same stream have aged', async () => {
   expect(await store.append(stream, 3, newEvents(1))).toMatchObject({ revision: 4 });
 });
 
-it('deletes much in short transactions', async () => {
+it('deletes many events in several short transactions', async () => {
   const stream = newStream();
   await store.append(stream, 'none', newEvents(SCAVENGE_EVENTS_MAX + 500));
   await store.setRetention(stream, { maxCount: 1 });
   const first = await store.scavenge();
   expect(first).toEqual({ deleted: SCAVENGE_EVENTS_MAX, more: true });
   const rest = await store.scavenge();
-  // An event of another test may have come of age in between.
+  // An event of another test may have expired in between.
   expect(rest.deleted).toBeGreaterThanOrEqual(499);
   expect(rest.more).toBe(false);
 });
 
 it.each<[string, number, (sql: ISql, stream: string) => Promise<unknown>]>([
   [
-    'another process deletes a part of it at the same time',
+    'another process deletes a part of them at the same time',
     SCAVENGE_EVENTS_MAX + 500,
     (sql, stream) =>
       sql`select event_store.scavenge(number, ${SCAVENGE_EVENTS_MAX}) from event_store.stream where name = ${stream}`,
   ],
   [
-    'it is cut off further at the same time',
+    'the stream is truncated further at the same time',
     9,
     (sql, stream) => sql`
       update event_store.stream set truncate_before = ${SCAVENGE_EVENTS_MAX + 500}, scavenge_at = now() where name = ${stream}`,
   ],
-])('leaves nothing of a stream that was cut off where %s', async (_, cut, meanwhile) => {
+])('deletes all truncated events where %s', async (_, cut, meanwhile) => {
   const stream = newStream();
   await store.append(stream, 'none', newEvents(SCAVENGE_EVENTS_MAX + 500));
   await store.setRetention(stream, { truncateBefore: cut });
@@ -409,7 +409,7 @@ it.each<[string, number, (sql: ISql, stream: string) => Promise<unknown>]>([
   expect((await readLog(store, LOG_START, { categories: [categoryOf(stream)] })).events).toHaveLength(0);
 });
 
-it('may take for deleting from many streams longer than one read may', async () => {
+it('may exceed the deadline of one read when it deletes from many streams', async () => {
   const streams = range(1, 6).map(() => newStream());
   for (const stream of streams) {
     await store.append(stream, 'none', newEvents(1));
@@ -429,7 +429,7 @@ it('may take for deleting from many streams longer than one read may', async () 
   }
 });
 
-it('deletes by itself, now and then', async () => {
+it('deletes periodically', async () => {
   const stream = newStream();
   await store.append(stream, 'none', newEvents(SCAVENGE_EVENTS_MAX + 500));
   const after = await store.head();
@@ -445,7 +445,7 @@ it('deletes by itself, now and then', async () => {
   });
 });
 
-it('never gives a position twice, also when the newest events were deleted', async () => {
+it('never assigns a position twice, also when the newest events were deleted', async () => {
   const stream = newStream();
   const { position } = await store.append(stream, 'none', newEvents(5));
   await store.setRetention(stream, { maxAgeSeconds: 1 });
@@ -454,7 +454,7 @@ it('never gives a position twice, also when the newest events were deleted', asy
   expect((await store.append(newStream(), 'none', newEvents(1))).position).toBeGreaterThan(position);
 });
 
-it('makes its tables once, whoever comes first, and refuses those of a newer program', async () => {
+it('creates its tables once for concurrent processes and refuses those of a newer version', async () => {
   const empty = await testDatabase();
   const stores = range(1, 5).map(() => new PostgresEventStore({ url: empty.url }));
   await Promise.all(stores.map((each) => each.start()));
@@ -466,7 +466,7 @@ it('makes its tables once, whoever comes first, and refuses those of a newer pro
   await empty.close();
 });
 
-it('deletes what an earlier version has left of a stream that was cut off', async () => {
+it('deletes events of truncated streams that an earlier version has left', async () => {
   const { url, sql, close } = await testDatabase();
   const [before, after] = range(1, 2).map(() => new PostgresEventStore({ url, scavengeMs: NEVER_MS }));
   await before!.start();
@@ -493,13 +493,13 @@ it('ends its followers and finishes its appends when it is closed', async () => 
   await Promise.all([ofStream.stop(), ofLog.stop()]);
 });
 
-it('reads the texts around events that left the bounds of their stream early, because a clock was set back', async () => {
+it('reads the texts around events in the middle of a stream that have expired early, because a clock was set back', async () => {
   const stream = newStream();
   const events = newEvents(PAGE_EVENTS_MAX + 10);
   await store.append(stream, 'none', events);
   await store.setRetention(stream, { maxAgeSeconds: 3_600 });
   await database.sql.begin(async (sql) => {
-    // Without the trigger that keeps events from being changed.
+    // Disables the trigger that prevents changes of events.
     await sql`set local session_replication_role = replica`;
     await sql`
       update event_store.event e set at = now() - interval '2 hours' from event_store.stream s

@@ -23,20 +23,20 @@ const event = (stream: string, revision: number, position: number, data = '{}'):
   at: new Date(now),
 });
 
-/** One append of so many events. */
+/** One append of `count` events. */
 function commit(stream: string, revision: number, position: number, { count = 1, data = '{}' } = {}): StoredEvent[] {
   const events = Array.from({ length: count }, (_, index) => event(stream, revision + index, position + index, data));
   recent.add([events]);
   return events;
 }
 
-/** All but frames, as those who follow the log want it. */
+/** All events but frames, as most followers of the log want them. */
 const ALL = { exceptCategories: ['message'] };
 
 const positions = (page: { events: readonly StoredEvent[] } | undefined) => page?.events.map(({ position }) => Number(position));
 
-describe('of the log', () => {
-  it('knows what follows a position, as the filter wants it, and how far that is', () => {
+describe('recent events of the log', () => {
+  it('returns the events after a position that match the filter, and the position reached', () => {
     commit('a-1', 0, 10, { count: 2 });
     commit('b-1', 0, 12);
     expect(positions(recent.ofLog(9n, ALL))).toEqual([10, 11, 12]);
@@ -44,7 +44,7 @@ describe('of the log', () => {
     expect(positions(recent.ofLog(9n, { exceptCategories: ['a', 'message'] }))).toEqual([12]);
   });
 
-  it('holds no frames: it passes over them, and leaves whoever wants them to the database', () => {
+  it('skips frames, and returns nothing for a filter that includes them', () => {
     commit('message-1', 0, 10, { count: 2 });
     expect(recent.ofLog(9n, ALL)).toEqual({ events: [], position: 11n, caughtUp: true });
     commit('a-1', 0, 12);
@@ -54,13 +54,13 @@ describe('of the log', () => {
     expect(recent.ofLog(9n, {})).toBeUndefined();
   });
 
-  it('does not know what came before or what comes next', () => {
+  it('returns nothing for positions before the oldest and after the newest event', () => {
     commit('a-1', 0, 10);
     expect(recent.ofLog(8n, ALL)).toBeUndefined();
     expect(recent.ofLog(10n, ALL)).toBeUndefined();
   });
 
-  it('starts anew behind what another process has written in between', () => {
+  it('starts again after a gap that another process has written', () => {
     commit('a-1', 0, 10);
     commit('a-1', 5, 15);
     expect(recent.ofLog(9n, ALL)).toBeUndefined();
@@ -68,19 +68,19 @@ describe('of the log', () => {
     expect(positions(recent.ofLog(14n, ALL))).toEqual([15]);
   });
 
-  it('passes over what it holds already', () => {
+  it('ignores events that it already holds', () => {
     commit('a-1', 0, 10, { count: 3 });
     commit('a-1', 0, 10, { count: 3 });
     expect(positions(recent.ofLog(9n, ALL))).toEqual([10, 11, 12]);
   });
 
-  it('gives pages of bounded size', () => {
+  it('returns pages of a bounded size', () => {
     commit('a-1', 0, 0, { count: PAGE_EVENTS_MAX + 1 });
     expect(recent.ofLog(-1n, ALL)).toMatchObject({ position: BigInt(PAGE_EVENTS_MAX - 1), caughtUp: false });
   });
 });
 
-it('lets go of old events with the next append', () => {
+it('drops old events with the next append', () => {
   commit('a-1', 0, 10);
   now += RECENT_MS + 1;
   commit('b-1', 0, 11);
@@ -88,7 +88,7 @@ it('lets go of old events with the next append', () => {
   expect(positions(recent.ofLog(10n, ALL))).toEqual([11]);
 });
 
-it('holds no more than a bounded number of bytes', () => {
+it('holds a bounded number of bytes', () => {
   const data = 'x'.repeat(RECENT_BYTES_MAX / 16);
   for (let position = 0; position < 20; position++) commit('a-1', position, position, { data });
   const held = [...Array(20).keys()].filter((position) => recent.ofLog(BigInt(position) - 1n, ALL));

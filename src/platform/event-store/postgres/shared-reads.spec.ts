@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { SHARED_READS_MAX, SHARED_STATEMENTS_MAX, SharedReads } from './shared-reads.js';
 
-/** Statements that are answered when the test says so. */
+/** A server whose statements the test answers. */
 class Server {
   readonly statements: { wishes: readonly string[]; timeoutMs: number; answer: () => void; fail: (error: Error) => void }[] = [];
   readonly reads = new SharedReads<string, string>((wishes, timeoutMs) => {
@@ -26,7 +26,7 @@ describe('reads that share statements', () => {
     server = new Server();
   });
 
-  it('sends those of one turn of the event loop together, and answers each with its own', async () => {
+  it('sends the reads of one turn of the event loop together and gives each its own result', async () => {
     const found = Promise.all([find('a'), find('b')]);
     await nextTurn();
     expect(server.sent).toEqual([['a', 'b']]);
@@ -34,14 +34,14 @@ describe('reads that share statements', () => {
     expect(await found).toEqual(['found a', 'found b']);
   });
 
-  it('puts no more than so many into a statement', async () => {
+  it('puts at most SHARED_READS_MAX reads into a statement', async () => {
     numbered(SHARED_READS_MAX + 1).forEach((wish) => void find(wish));
     await nextTurn();
     await nextTurn();
     expect(server.sent.map(({ length }) => length)).toEqual([SHARED_READS_MAX, 1]);
   });
 
-  it('keeps those that come while so many statements are under way for the next, all together', async () => {
+  it('gathers the reads that arrive while SHARED_STATEMENTS_MAX statements are running into the next one', async () => {
     for (const wish of numbered(SHARED_STATEMENTS_MAX)) {
       void find(wish);
       await nextTurn();
@@ -57,7 +57,7 @@ describe('reads that share statements', () => {
     expect(server.sent.slice(SHARED_STATEMENTS_MAX)).toEqual([['late', 'later']]);
   });
 
-  it('gives a statement the time that is left to the one who has waited longest', async () => {
+  it('gives a statement the remaining time of the read that has waited longest', async () => {
     void find('first', performance.now() + 1_000);
     void find('second', performance.now() + 5_000);
     await nextTurn();
@@ -65,7 +65,7 @@ describe('reads that share statements', () => {
     expect(server.statements[0]!.timeoutMs).toBeLessThanOrEqual(1_000);
   });
 
-  it('tells all of them when the server is away, and goes on', async () => {
+  it('fails all reads of a statement when the server is unavailable, and sends later ones', async () => {
     const failed = Promise.allSettled([find('a'), find('b')]);
     await nextTurn();
     server.statements[0]!.fail(Object.assign(new Error('away'), { code: 'ECONNREFUSED' }));
@@ -76,7 +76,7 @@ describe('reads that share statements', () => {
     expect(await found).toBe('found c');
   });
 
-  it('fails only the one that the server refuses', async () => {
+  it('fails only the read that the server refuses', async () => {
     const outcomes = Promise.allSettled([find('good'), find('bad'), find('fine')]);
     await nextTurn();
     server.statements[0]!.fail(new Error('one of them is bad'));

@@ -9,21 +9,21 @@ const hasRung = async (wakeFlag: WakeFlag): Promise<boolean> => {
   return rung;
 };
 
-it('does not miss a ring between the look and the wait', async () => {
+it('does not miss a ring between the check and the wait', async () => {
   const wakeFlag = new WakeFlag();
   wakeFlag.mute();
   wakeFlag.ring();
   expect(await hasRung(wakeFlag)).toBe(true);
 });
 
-it('rings no more once it is muted', async () => {
+it('does not ring after it was muted', async () => {
   const wakeFlag = new WakeFlag();
   wakeFlag.ring();
   wakeFlag.mute();
   expect(await hasRung(wakeFlag)).toBe(false);
 });
 
-it('waits no longer than it is told to', async () => {
+it('waits at most for the given time', async () => {
   await new WakeFlag().rings(1);
 });
 
@@ -34,7 +34,7 @@ it('rings for the followers of a stream and for those of the log', async () => {
   expect(await Promise.all([wanted, other, log].map(({ wakeFlag }) => hasRung(wakeFlag)))).toEqual([true, false, true]);
 });
 
-it('rings for frames only those followers of the log who want them', async () => {
+it('rings for frames only the followers of the log that want them', async () => {
   const wakeUps = new WakeUps();
   const logs = [{}, { exceptCategories: ['message'] }, { categories: ['agent'] }].map((filter) => wakeUps.joinLog(-1n, filter));
   const rung = () => Promise.all(logs.map(({ wakeFlag }) => hasRung(wakeFlag)));
@@ -44,7 +44,7 @@ it('rings for frames only those followers of the log who want them', async () =>
   expect(await rung()).toEqual([true, true, true]);
 });
 
-it('rings for those that the present is ahead of, and for no others', async () => {
+it('rings only the followers that are behind', async () => {
   const wakeUps = new WakeUps();
   const streams = [wakeUps.joinStream('a-1', 3), wakeUps.joinStream('a-1', 4), wakeUps.joinStream('a-2', 0)];
   const logs = [wakeUps.joinLog(8n, {}), wakeUps.joinLog(9n, {})];
@@ -59,7 +59,7 @@ it('rings for those that the present is ahead of, and for no others', async () =
   ]);
 });
 
-it('forgets who has left', () => {
+it('forgets followers that have left', () => {
   const wakeUps = new WakeUps();
   const followers = [wakeUps.joinStream('a-1', -1), wakeUps.joinStream('a-1', -1)];
   const log = wakeUps.joinLog(-1n, {});
