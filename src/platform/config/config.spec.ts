@@ -19,7 +19,7 @@ const problemsOf = (environment: Environment): readonly string[] => {
 };
 
 describe('the configuration', () => {
-  it('of an empty environment is a whole service on this machine', () => {
+  it('of an empty environment is a complete service on this machine', () => {
     expect(readConfig({})).toMatchObject({
       host: '127.0.0.1',
       port: 7091,
@@ -41,11 +41,11 @@ describe('the configuration', () => {
     expect(isAbsolute(readConfig({}).dataDir)).toBe(true);
   });
 
-  it('cannot be changed', () => {
+  it('is immutable', () => {
     expect(() => Object.assign(readConfig({}), { port: 1 })).toThrow(TypeError);
   });
 
-  it('takes nothing for unset, fractions of seconds, and lists without repetition', () => {
+  it('treats an empty value as unset, and reads fractions of seconds and lists without duplicates', () => {
     const config = readConfig({
       PORT: ' ',
       APPROVAL_TTL_SECONDS: '0.25',
@@ -54,7 +54,7 @@ describe('the configuration', () => {
     expect(config).toMatchObject({ port: 7091, approvalTtlMs: 250, allowedOrigins: ['https://a.example', 'https://b.example'] });
   });
 
-  it('leaves the models to the endpoint, once there is one', () => {
+  it('names no models by default when an endpoint is configured', () => {
     expect(readConfig({ OPENAI_BASE_URL: 'http://127.0.0.1:8000/v1' }).modelIds).toEqual([]);
     expect(readConfig({ OPENAI_API_KEY: 'sk', MODEL_IDS: 'a,b', DEFAULT_MODEL_ID: 'b' })).toMatchObject({
       modelIds: ['a', 'b'],
@@ -77,7 +77,7 @@ describe('the configuration', () => {
     ['TRACES_RETENTION_DAYS', { TRACES_RETENTION_DAYS: '24856' }],
     ['EVENTS_REPLAY_MAX_AGE_HOURS', { EVENTS_REPLAY_MAX_AGE_HOURS: '596524' }],
     ['APPROVAL_TTL_SECONDS', { APPROVAL_TTL_SECONDS: '2147483648' }],
-    // A timer for longer goes off at once: retention would never rest, every job and every answer would be out of time.
+    // A longer timer fires at once, so that retention would run without a pause and every job and answer would time out.
     ['RETENTION_EVERY_SECONDS', { RETENTION_EVERY_SECONDS: '2592000' }],
     ['BACKGROUND_JOB_MAX_SECONDS', { BACKGROUND_JOB_MAX_SECONDS: '2147484' }],
     ['MODEL_TIMEOUT_SECONDS', { MODEL_TIMEOUT_SECONDS: '9999999' }],
@@ -91,11 +91,11 @@ describe('the configuration', () => {
     ['GENERATED_TOKENS_MAX_PER_HOUR', { GENERATED_TOKENS_MAX_PER_HOUR: '10001' }],
     ['BRAVE_BASE_URL', { BRAVE_BASE_URL: 'ftp://brave.example' }],
     ['DEFAULT_MODEL_ID', { MODEL_IDS: 'a,b', DEFAULT_MODEL_ID: 'c' }],
-  ])('refuses a bad %s by its name: %o', (variable, environment) => {
+  ])('rejects an invalid %s and names it: %o', (variable, environment) => {
     expect(problemsOf(environment)).toEqual([expect.stringMatching(`^${variable} `)]);
   });
 
-  it('takes durations of up to 68 years', () => {
+  it('accepts durations of up to 68 years', () => {
     const longest = { TRACES_RETENTION_DAYS: '24855', EVENTS_REPLAY_MAX_AGE_HOURS: '596523', APPROVAL_TTL_SECONDS: '2147483647' };
     const { tracesRetentionSeconds, userEventsAgeMaxMs, approvalTtlMs } = readConfig(longest);
     for (const seconds of [tracesRetentionSeconds, userEventsAgeMaxMs / 1000, approvalTtlMs / 1000]) {
@@ -104,21 +104,27 @@ describe('the configuration', () => {
     }
   });
 
-  it('names every problem at once', () => {
+  it('reports all problems together', () => {
     expect(() => readConfig({ PORT: 'x', AUTH_TYPE: 'y' })).toThrow(/PORT .*\n.*AUTH_TYPE /);
   });
 
-  it.each(['127.0.0.1', 'localhost', '::1', '127.8.9.10'])('lets everybody in on %s, where only this machine is', (HOST) => {
-    expect(problemsOf({ HOST })).toEqual([]);
-  });
+  it.each(['127.0.0.1', 'localhost', '::1', '127.8.9.10'])(
+    'needs no authentication on %s, which only this machine can reach',
+    (HOST) => {
+      expect(problemsOf({ HOST })).toEqual([]);
+    },
+  );
 
-  it.each(['0.0.0.0', '::', '192.168.1.7', 'verbatim.example'])('lets nobody in unasked on %s', (HOST) => {
-    expect(problemsOf({ HOST })).toEqual([expect.stringMatching(/^HOST .*AUTH_TYPE.*ALLOW_UNAUTHENTICATED/)]);
-    expect(problemsOf({ HOST, AUTH_TYPE: 'session_jwt' })).toEqual([]);
-    expect(problemsOf({ HOST, ALLOW_UNAUTHENTICATED: 'true' })).toEqual([]);
-  });
+  it.each(['0.0.0.0', '::', '192.168.1.7', 'verbatim.example'])(
+    'requires authentication or an explicit opt-out on %s',
+    (HOST) => {
+      expect(problemsOf({ HOST })).toEqual([expect.stringMatching(/^HOST .*AUTH_TYPE.*ALLOW_UNAUTHENTICATED/)]);
+      expect(problemsOf({ HOST, AUTH_TYPE: 'session_jwt' })).toEqual([]);
+      expect(problemsOf({ HOST, ALLOW_UNAUTHENTICATED: 'true' })).toEqual([]);
+    },
+  );
 
-  it('signs users in only at a provider that is named, and not over an open line', () => {
+  it('requires the settings of the OIDC provider and https for its issuer', () => {
     const OIDC = {
       AUTH_TYPE: 'oidc',
       OIDC_ISSUER: 'https://a.example',
@@ -134,7 +140,7 @@ describe('the configuration', () => {
     expect(problemsOf({ ...OIDC, OIDC_SCOPES: 'email' })).toEqual([expect.stringMatching(/^OIDC_SCOPES .*openid/)]);
   });
 
-  it('splits roles among processes only where these can reach each other and share a database', () => {
+  it('splits roles among processes only with NATS and a shared database', () => {
     expect(problemsOf({ ROLES: 'api' })).toEqual([expect.stringContaining('NATS_URL'), expect.stringContaining('DATABASE_URL')]);
     const shared = { NATS_URL: 'nats://127.0.0.1', DATABASE_URL: 'postgres://127.0.0.1/verbatim' };
     expect(readConfig({ ROLES: 'scheduler, worker', ...shared }).roles).toEqual(['worker', 'scheduler']);
@@ -146,14 +152,14 @@ describe('the configuration of a process', () => {
   beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'verbatim-config-'))));
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('comes from the environment first, then from the file', () => {
+  it('takes the environment before the file', () => {
     const file = join(folder, '.env');
     writeFileSync(file, 'PORT=1\nHOST=localhost\nJWT_SECRET_KEY="a secret of thirty-two characters"\n# PORT=3\n');
     const config = loadConfig({ PORT: '2', HOST: '', DATA_DIR: folder }, file);
     expect(config).toMatchObject({ port: 2, host: 'localhost', jwtSecretKey: 'a secret of thirty-two characters' });
   });
 
-  it('has secrets of its own, made once, that only their owner can read', () => {
+  it('has generated secrets that are created once and only their owner can read', () => {
     const load = () => loadConfig({ DATA_DIR: join(folder, 'data') }, join(folder, 'none'));
     const [first, second] = [load(), load()];
     expect(first.jwtSecretKey).toMatch(/^[0-9a-f]{64}$/);
@@ -170,7 +176,7 @@ describe('.env.example', () => {
   const text = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8');
   const example = parseEnv(text.replaceAll(/^#(?=[A-Z_]+=)/gm, ''));
 
-  it('holds every variable the service reads and no other', () => {
+  it('holds exactly the variables that the service reads', () => {
     expect(Object.keys(example).sort()).toEqual(
       Object.values(settings)
         .map(({ variable }) => variable)
@@ -178,12 +184,12 @@ describe('.env.example', () => {
     );
   });
 
-  it('shows what each means when unset', () => {
+  it('shows the default of each variable', () => {
     const fallbacks = Object.values(settings).map(({ variable, fallback }) => [variable, fallback ?? '']);
     expect(example).toEqual(Object.fromEntries(fallbacks));
   });
 
-  it('changes nothing when it is copied as it is', () => {
+  it('changes no setting when it is copied unchanged', () => {
     expect(readConfig(parseEnv(text))).toEqual(readConfig({}));
   });
 });

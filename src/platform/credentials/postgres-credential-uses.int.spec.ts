@@ -13,14 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-it('the newest use of a credential is remembered, in whatever order uses come, also after a restart', async () => {
+it('the newest use of a credential is kept for any order of uses, also after a restart', async () => {
   await uses.note('t1', second, '203.0.113.2');
   await uses.note('t1', first, '203.0.113.1');
   await uses.start();
   expect(await uses.of(['t1', 't2'])).toEqual(new Map([['t1', { usedAt: second, address: '203.0.113.2' }]]));
 });
 
-it('nothing is remembered of a credential that has ended', async () => {
+it('the use of an ended credential is deleted', async () => {
   await uses.note('t3', first, '203.0.113.1');
   await uses.forget('t3');
   await uses.forget('t3');

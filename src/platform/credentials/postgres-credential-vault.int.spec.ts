@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 describe('secrets', () => {
-  it('are given back to their owner as they were kept, also after a restart', async () => {
+  it('are revealed to their owner unchanged, also after a restart', async () => {
     const id = await vault.keep('alice', secrets);
     expect(await vault.reveal('alice', id)).toEqual(secrets);
     const next = new PostgresCredentialVault(database.sql, SECRET);
@@ -25,7 +25,7 @@ describe('secrets', () => {
     expect(await next.reveal('alice', id)).toEqual(secrets);
   });
 
-  it('are not there for anybody else, and not under ids that are none', async () => {
+  it('are missing for other users and for unknown ids', async () => {
     const id = await vault.keep('alice', secrets);
     await expect(vault.reveal('bob', id)).rejects.toThrow(CredentialsMissing);
     await vault.delete('bob', id);
@@ -33,14 +33,14 @@ describe('secrets', () => {
     for (const none of [newId(), 'x', '']) await expect(vault.reveal('alice', none)).rejects.toThrow(CredentialsMissing);
   });
 
-  it('are gone once forgotten, however often', async () => {
+  it('are missing after one or more deletions', async () => {
     const id = await vault.keep('alice', secrets);
     await vault.delete('alice', id);
     await vault.delete('alice', id);
     await expect(vault.reveal('alice', id)).rejects.toThrow(CredentialsMissing);
   });
 
-  it('stand nowhere in the database, and the same secrets never look the same', async () => {
+  it('are encrypted in the database, and equal secrets differ there', async () => {
     const ids = [await vault.keep('alice', secrets), await vault.keep('alice', secrets)];
     const rows = await database.sql<{ sealed: Buffer }[]>`
       select sealed from credentials.sealed_credential where credentials_id = any (${ids}::uuid[])`;
@@ -49,19 +49,19 @@ describe('secrets', () => {
   });
 });
 
-describe('secrets that are not as they were kept are refused, with the reason', () => {
+describe('changed secrets', () => {
   const unreadable = expect.objectContaining({
     name: CredentialsUnreadable.name,
     message: expect.stringContaining('ENCRYPTION_SECRET_KEY'),
   });
 
-  it('where the key is another one', async () => {
+  it('are refused under another key, with the reason', async () => {
     const id = await vault.keep('alice', secrets);
     const other = new PostgresCredentialVault(database.sql, `${SECRET}.`);
     await expect(other.reveal('alice', id)).rejects.toEqual(unreadable);
   });
 
-  it('where two rows were swapped, or one was given to another owner', async () => {
+  it('are refused when rows were swapped or an owner was changed', async () => {
     const [mine, yours] = [await vault.keep('alice', { token: 'mine' }), await vault.keep('alice', { token: 'yours' })];
     const { sql } = database;
     await sql`update credentials.sealed_credential as a set sealed = b.sealed from credentials.sealed_credential as b
@@ -73,7 +73,7 @@ describe('secrets that are not as they were kept are refused, with the reason', 
     await expect(vault.reveal('bob', given)).rejects.toEqual(unreadable);
   });
 
-  it('where any bit is flipped, or bytes are missing', async () => {
+  it('are refused when a bit was flipped or bytes are missing', async () => {
     const id = await vault.keep('alice', { token: 't' });
     const { sql } = database;
     const [row] = await sql<{ sealed: Buffer }[]>`select sealed from credentials.sealed_credential where credentials_id = ${id}`;
@@ -90,7 +90,7 @@ describe('secrets that are not as they were kept are refused, with the reason', 
     }
   });
 
-  it('and nothing is kept without a key', () => {
+  it('a vault without a key cannot be opened', () => {
     expect(() => new PostgresCredentialVault(database.sql, '')).toThrow('ENCRYPTION_SECRET_KEY');
   });
 });

@@ -36,7 +36,7 @@ class Probe {
   }
 }
 
-/** Keeps the application from closing its server until it is told to. */
+/** Delays the closing of the server until `open`. */
 class Gate {
   open!: () => void;
   private readonly opened = new Promise<void>((resolve) => (this.open = resolve));
@@ -70,7 +70,7 @@ const get = (app: NestFastifyApplication, path: string) =>
     request.on('error', reject);
   });
 
-/** Asks for the slow route and resolves once it is being answered. */
+/** Requests the slow route and resolves when its handler runs. */
 const askSlowly = async (app: NestFastifyApplication) => {
   const reached = new Promise<void>((resolve) => arrived.push(resolve));
   const answer = get(app, '/api/slow');
@@ -79,7 +79,7 @@ const askSlowly = async (app: NestFastifyApplication) => {
 };
 
 describe('an application that closes', () => {
-  it('ends event streams, finishes what is in hand, refuses what is new, and waits for no idle connection', async () => {
+  it('ends event streams, finishes running requests, refuses new ones and does not wait for idle connections', async () => {
     const app = await serve();
     await get(app, '/api/quick');
     const { answer } = await askSlowly(app);
@@ -96,7 +96,7 @@ describe('an application that closes', () => {
     await closed;
   });
 
-  it('refuses in the same words what still comes over a connection once it takes no new ones', async () => {
+  it('refuses requests on open connections with the same body after it has stopped listening', async () => {
     const app = await serve();
     const server = app.getHttpServer();
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
@@ -118,7 +118,7 @@ describe('an application that closes', () => {
     await closed;
   });
 
-  it('cuts a request off that does not come to its end in time', async () => {
+  it('disconnects a request that does not finish in time', async () => {
     const app = await serve();
     const { answer } = await askSlowly(app);
     const cut = answer.catch((error: unknown) => error);

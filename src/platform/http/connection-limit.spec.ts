@@ -10,7 +10,7 @@ const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 
 describe('the connections to a server', () => {
   let server: Server;
-  /** What is being answered, in the order of the requests. */
+  /** The open responses, in the order of their requests. */
   let pending: ServerResponse[];
   const clients: Socket[] = [];
 
@@ -25,7 +25,7 @@ describe('the connections to a server', () => {
     server.close();
   });
 
-  /** A client that is connected as far as the server knows. */
+  /** A client whose connection the server has accepted. */
   async function connected(): Promise<Socket> {
     const accepted = once(server, 'connection');
     const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
@@ -35,7 +35,7 @@ describe('the connections to a server', () => {
     return client;
   }
 
-  /** A client whose request the server has taken. */
+  /** Sends a request of the client and waits until the server has received it. */
   async function asking(client: Socket): Promise<Socket> {
     const asked = once(server, 'request');
     client.write(REQUEST);
@@ -51,7 +51,7 @@ describe('the connections to a server', () => {
   const isClosed = (client: Socket): Promise<unknown> => (client.closed ? Promise.resolve() : once(client, 'close'));
   const open = (): Promise<number> => new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
 
-  it('are no more than so many: whoever has said nothing for longest makes room', async () => {
+  it('are bounded: the connection that was silent for longest is closed for a new one', async () => {
     const [first, second, third] = [await connected(), await connected(), await connected()];
     const fourth = await connected();
     await isClosed(first);
@@ -60,7 +60,7 @@ describe('the connections to a server', () => {
     expect([second.closed, third.closed, fourth.closed, await open()]).toEqual([false, false, false, MAX]);
   });
 
-  it('that come all at once are no more either', async () => {
+  it('are bounded also when they all arrive at once', async () => {
     const many = Array.from({ length: 10 * MAX }, () => connect((server.address() as AddressInfo).port, '127.0.0.1'));
     for (const client of many) client.on('error', () => undefined).resume();
     clients.push(...many);
@@ -70,7 +70,7 @@ describe('the connections to a server', () => {
     expect(await open()).toBe(MAX);
   });
 
-  it('are kept while they are answered, and count as silent from then on', async () => {
+  it('are kept while a request is answered, and count as silent from then on', async () => {
     const clients = [];
     for (let count = 0; count < MAX; count++) clients.push(await asking(await connected()));
     await isClosed(await connected());
@@ -85,7 +85,7 @@ describe('the connections to a server', () => {
     expect(await open()).toBe(MAX);
   });
 
-  it('are answered for each of several requests sent at once', async () => {
+  it('are kept until all of several pipelined requests are answered', async () => {
     const client = await connected();
     client.write(REQUEST + REQUEST);
     await eventually(() => pending.length === 2);
@@ -94,12 +94,12 @@ describe('the connections to a server', () => {
     expect(client.closed).toBe(false);
     await answered(client, pending[1]!);
     await connected();
-    // Silent from just now: another one goes first.
+    // It has been silent for the shortest time, so another connection is closed first.
     expect(client.closed).toBe(false);
   });
 });
 
-describe('how many connections there may be', () => {
+describe('the maximum number of connections', () => {
   const within = (descriptors: number, connectionsMax?: number) =>
     connectionsWithin(descriptors, { connectionsMax, databasePoolMax: 10 });
 
@@ -112,7 +112,7 @@ describe('how many connections there may be', () => {
     [1024, 100, 100],
     [1024, 800, 800],
     [1024, 5_000, 886],
-  ])('follows from %d descriptors and a wish for %p: %d', (descriptors, wish, expected) => {
+  ])('for %d descriptors and a setting of %p is %d', (descriptors, wish, expected) => {
     expect(within(descriptors, wish)).toBe(expected);
   });
 });

@@ -10,12 +10,12 @@ it('a lost connection is found behind the errors that report it', () => {
   expect(failureOf(Object.assign(new Error('duplicate key'), { code: '23505' }), 'r1')).toMatchObject({ status: 500 });
 });
 
-it('a text that no column can hold is the client’s to put right', () => {
+it('a text that no column can hold is answered 400', () => {
   const refused = Object.assign(new Error('invalid byte sequence for encoding "UTF8": 0x00'), { code: '22021' });
   expect(failureOf(refused, 'r1')).toEqual({ status: 400, message: expect.stringContaining('NUL'), json: true });
 });
 
-it.each(['EMFILE', 'ENFILE'])('a process with too many files open (%s) is to be asked again', (code) => {
+it.each(['EMFILE', 'ENFILE'])('a process with too many open files (%s) is answered 503 with a retry time', (code) => {
   const error = Object.assign(new Error(`${code}: too many open files, open '/data/blobs/1'`), { code });
   expect(failureOf(error, 'r1')).toMatchObject({
     status: 503,
@@ -32,12 +32,12 @@ describe('a full disk', () => {
     ['of a quota', Object.assign(new Error('EDQUOT'), { code: 'EDQUOT' })],
     ['of Postgres', Object.assign(new Error('could not extend file'), { code: '53100' })],
     ['behind a store that gave up', new StoreUnavailable('away', { cause: Object.assign(new Error('x'), { code: '53100' }) })],
-  ])('%s is told as what it is, without its path', (_what, error) => {
+  ])('%s is reported as disk_full, without a path', (_what, error) => {
     expect(failureOf(error, 'r1')).toMatchObject(DISK_FULL);
     expect(failureOf(error, 'r1').message).not.toContain('/data');
   });
 
-  it('that keeps a dependency down is the reason of what is unavailable, and of nothing else', () => {
+  it('that keeps a dependency down is reported for outages only', () => {
     const full = () => true;
     expect(failureOf(new StoreUnavailable('away'), 'r1', {}, full)).toMatchObject(DISK_FULL);
     expect(failureOf(Object.assign(new Error('x'), { code: 'ECONNREFUSED' }), 'r1', {}, full)).toMatchObject(DISK_FULL);
@@ -49,13 +49,16 @@ describe('a full disk', () => {
   });
 });
 
-it('a part that is away in words for clients is told in them', () => {
+it('the message of an Unavailable error is sent to the client', () => {
   const away = new Unavailable('The model does not answer.', { cause: new Error('secret-host:443') });
   expect(failureOf(away, 'r1')).toMatchObject({ status: 503, message: 'The model does not answer.', retryAfterSeconds: 2 });
 });
 
-it.each([undefined, null, 'text', { statusCode: 200 }, { statusCode: 'x' }])('even %p is an answer', (thrown) => {
-  const { status, message } = failureOf(thrown, 'r1');
-  expect(status).toBe(500);
-  expect(message).toContain('r1');
-});
+it.each([undefined, null, 'text', { statusCode: 200 }, { statusCode: 'x' }])(
+  'a thrown %p is answered 500 with the request id',
+  (thrown) => {
+    const { status, message } = failureOf(thrown, 'r1');
+    expect(status).toBe(500);
+    expect(message).toContain('r1');
+  },
+);

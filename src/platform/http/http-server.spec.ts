@@ -177,7 +177,7 @@ const post = (path: string, body: string | object, headers: Record<string, strin
   fetch(base + path, { method: 'POST', headers, body: typeof body === 'string' ? body : JSON.stringify(body) });
 const ask = (path: string, question: string) => post(path, { question });
 
-/** A request with exactly the headers given, which fetch does not do. */
+/** A request with exactly the given headers. `fetch` would add some. */
 const raw = (method: string, path: string, body = '', headers: Record<string, string> = {}) =>
   new Promise<{ status: number; body: string }>((resolve, reject) => {
     const request = http.request(base + path, { method, headers, agent: false }, (response) => {
@@ -201,7 +201,7 @@ describe('the body of a refusal', () => {
       401,
       { error: { message: 'Unauthorized', type: 'authentication_error', code: null, param: null } },
     ],
-  ])('of %s, %s, is %i with the fields its clients read', async (path, question, status, body) => {
+  ])('of %s, %s, is %i with the fields that its clients read', async (path, question, status, body) => {
     const response = await ask(path, question);
     expect([response.status, await response.json()]).toEqual([status, body]);
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
@@ -232,11 +232,11 @@ describe('the body of a refusal', () => {
   it.each([
     ['limit', { error: 'Exceeding usage limit, please try again later.', code: 'usage_limit' }],
     ['token', { error: 'Authentication error: invalid token', code: 'invalid_token' }],
-  ])('of /api/answer, %s, is as that route tells errors', async (question, body) => {
+  ])('of /api/answer, %s, has the format of that route', async (question, body) => {
     expect(await (await ask('/api/answer', question)).json()).toEqual(body);
   });
 
-  it('of a usage limit says when to come again', async () => {
+  it('of a usage limit has a Retry-After', async () => {
     expect((await ask('/api/answer', 'limit')).headers.get('retry-after')).toBe('17');
   });
 
@@ -269,7 +269,7 @@ describe('a request that cannot be read', () => {
     ['a missing field', '{}', /^Missing required fields: question$/],
     ['a wrong type', '{"question":7,"chunks":"x"}', /question must be a string.*chunks must be an integer/],
     ['a wrong field inside', '{"question":"x","tool_actions":[{"call_id":1}]}', /tool_actions\.0\.call_id must be a string/],
-  ])('because of %s is 400 and named, in JSON also for a stream', async (_, body, text) => {
+  ])('because of %s is answered 400 with the reason, in JSON also for a stream', async (_, body, text) => {
     const answer = await post('/api/answer', body);
     const stream = await post('/stream', body);
     const { error } = (await answer.json()) as { error: string };
@@ -278,50 +278,50 @@ describe('a request that cannot be read', () => {
     expect(await stream.json()).toEqual({ success: false, message: error });
   });
 
-  it('because an e-mail address holds half of a character is 400 and named', async () => {
+  it('because an e-mail address holds a lone surrogate is answered 400 with the reason', async () => {
     const response = await post('/api/reader', '{"email":"\\ud800@example.com"}');
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ message: 'email must not hold NUL or half of a surrogate pair' });
   });
 
-  it('because of its size is 413', async () => {
+  it('because of its size is answered 413', async () => {
     expect((await post('/api/answer', { question: 'x'.repeat(options.bodyBytesMax) })).status).toBe(413);
   });
 
   it.each(['/api/idle?q=%00', '/api/idle?q=%ED%A0%80', '/api/idle?q=%FF', '/api/%00'])(
-    'of %s is 400: a name has no such character',
+    'of %s is answered 400 because of an unstorable character',
     async (path) => {
       expect((await post(path, {})).status).toBe(400);
     },
   );
 
-  it('with a lone percent sign is served', async () => {
+  it('with a lone percent sign in its query is served', async () => {
     expect((await post('/api/idle?q=100%', {})).status).toBe(201);
   });
 
-  it.each(['//api/idle', '/api//idle'])('of %s is 404: nothing is there', async (path) => {
+  it.each(['//api/idle', '/api//idle'])('of %s is answered 404', async (path) => {
     expect((await raw('POST', path)).status).toBe(404);
   });
 
-  it('with a body that is compressed is 415', async () => {
+  it('with a compressed body is answered 415', async () => {
     expect((await post('/api/idle', '{}', { ...JSON_TYPE, 'content-encoding': 'gzip' })).status).toBe(415);
     expect((await post('/api/idle', '{}', { ...JSON_TYPE, 'content-encoding': 'identity' })).status).toBe(201);
   });
 
-  it.each(['a=%FF', 'a=\xff'])('with a form that is not UTF-8 is 400: %s', async (form) => {
+  it.each(['a=%FF', 'a=\xff'])('with a form that is not UTF-8 is answered 400: %s', async (form) => {
     const bytes = Buffer.from(form, 'latin1');
     const type = { 'content-type': 'application/x-www-form-urlencoded' };
     expect((await fetch(`${base}/api/idle`, { method: 'POST', headers: type, body: bytes })).status).toBe(400);
   });
 
-  it('because of its type is 415, also as a form or without any type', async () => {
+  it('because of its content type is answered 415, also as a form or without a type', async () => {
     expect((await post('/api/answer', 'question=x', { 'content-type': 'application/x-www-form-urlencoded' })).status).toBe(415);
     expect((await post('/api/answer', '<question/>', { 'content-type': 'text/xml' })).status).toBe(415);
     expect((await post('/api/answer', 'a: 1', { 'content-type': 'text/yaml' })).status).toBe(415);
     expect((await raw('POST', '/api/answer', '{"question":"x"}')).status).toBe(415);
   });
 
-  it('because of its path is 404 in JSON, whatever is asked for', async () => {
+  it('because of its path is answered 404 in JSON', async () => {
     for (const [method, path] of [
       ['GET', '/nowhere'],
       ['POST', '/api/nowhere'],
@@ -332,18 +332,18 @@ describe('a request that cannot be read', () => {
     }
   });
 
-  it('because of its method is 405 and says which are allowed', async () => {
+  it('because of its method is answered 405 with the allowed methods', async () => {
     const response = await fetch(`${base}/api/things/7`, { method: 'DELETE' });
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
-  it('because of its escapes is 400 in JSON', async () => {
+  it('because of its escapes is answered 400 in JSON', async () => {
     const { status, body } = await raw('GET', '/api/things/%zz');
     expect([status, JSON.parse(body)]).toMatchObject([400, { success: false }]);
   });
 });
 
-describe('whatever a client sends', () => {
+describe('any body', () => {
   const anything = fc.oneof(fc.json(), fc.string({ unit: 'binary' }), questions());
 
   function questions() {
@@ -352,7 +352,7 @@ describe('whatever a client sends', () => {
     return fc.record(fields, { requiredKeys: [] }).map((body) => JSON.stringify(body));
   }
 
-  it('is answered or refused, and breaks nothing', () =>
+  it('is answered 200, 201 or 400', () =>
     fc.assert(
       fc.asyncProperty(anything, fc.constantFrom('/api/answer', '/stream'), async (body, path) => {
         const response = await post(path, body);
@@ -369,13 +369,13 @@ describe('a request', () => {
     expect((await raw('POST', '/api/messages/1/cancel', '', JSON_TYPE)).status).toBe(202);
   });
 
-  it('may bring raw YAML with a type and without one where agents are imported', async () => {
+  it('may carry raw YAML with and without a content type where agents are imported', async () => {
     expect(JSON.parse((await raw('POST', '/api/import_agent/plan', 'a: 1')).body)).toEqual({ body: 'a: 1', type: null });
     expect((await raw('POST', '/api/import_agent/plan', 'a: 1', { 'content-type': 'text/yaml' })).status).toBe(200);
     expect((await raw('POST', '/api/import_agent/plan', 'a: 1', { 'content-type': 'image/png' })).status).toBe(415);
   });
 
-  it('may bring files and fields in one form, in any order and with any name', async () => {
+  it('may carry files and fields in one form, in any order and with any file name', async () => {
     const form = new FormData();
     form.append('file', new Blob(['hello']), 'übersicht.txt');
     form.append('name', 'docs');
@@ -388,7 +388,7 @@ describe('a request', () => {
     expect([response.status, await response.json()]).toEqual([200, { files, name: 'docs' }]);
   });
 
-  it('may bring no file over the limit, nor more files than the limit, nor more in all', async () => {
+  it('may not exceed the limits of file size, number of files and total size', async () => {
     const upload = async (...sizes: number[]) => {
       const form = new FormData();
       sizes.forEach((size, index) => form.append('file', new Blob(['x'.repeat(size)]), `${index}.txt`));
@@ -410,11 +410,11 @@ describe('a request', () => {
     expect((await fetch(`${base}/api/things/7/`)).status).toBe(200);
   });
 
-  it('loses the fields its route does not know', async () => {
+  it('loses the fields that its route does not know', async () => {
     expect(await (await post('/api/answer', { question: 'x', sender: 'bot' })).json()).toEqual({ question: 'x' });
   });
 
-  it('is named by an id of its own, which the client does not choose', async () => {
+  it('has a unique id, which the client does not choose', async () => {
     const id = () => raw2('x-request-id');
     const [first, second] = [await id(), await id()];
     expect(first).toMatch(/^[0-9a-f-]{36}$/);
@@ -433,14 +433,14 @@ describe('a request', () => {
     expect(refused.status).toBe(400);
   });
 
-  it('is told how far its write reached', async () => {
+  it('gets the position of its write', async () => {
     const response = await post('/api/form', 'a=1&b=x%20y', { 'content-type': 'application/x-www-form-urlencoded' });
     expect([response.headers.get('x-position'), await response.json()]).toEqual(['41', { a: '1', b: 'x y' }]);
   });
 });
 
 describe('pages of other origins', () => {
-  it('may send the headers clients need, and read ours, also those of refusals', async () => {
+  it('may send the headers that clients need and read those of the service, also on refusals', async () => {
     const preflight = await fetch(`${base}/stream`, {
       method: 'OPTIONS',
       headers: { origin: 'https://a.example', 'access-control-request-method': 'POST' },
@@ -458,7 +458,7 @@ describe('pages of other origins', () => {
   });
 });
 
-it('serves the interactive reference with all it needs, and its document for programs', async () => {
+it('serves the interactive reference with its assets and the OpenAPI documents', async () => {
   const page = await fetch(`${base}/api/docs`);
   expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('swagger-ui')]);
   expect((await fetch(`${base}/api/docs/swagger-ui-bundle.js`)).status).toBe(200);

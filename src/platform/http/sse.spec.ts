@@ -8,7 +8,7 @@ import { type OpenedStream, type SseLimits, SseStreams } from './sse.js';
 const LIMITS: SseLimits = { keepaliveMs: 60_000, stallMs: 60_000, bufferedBytesMax: 256 * 1024 };
 const PIECE = `data: ${'x'.repeat(64 * 1024)}\n\n`;
 
-/** As HTTP/1.1 ends a body of unknown length. */
+/** The end of a body of unknown length in HTTP/1.1. */
 const LAST_CHUNK = '\r\n0\r\n\r\n';
 
 let server: http.Server;
@@ -33,7 +33,7 @@ const connections = () =>
   new Promise<number>((resolve, reject) => server.getConnections((error, count) => (error ? reject(error) : resolve(count))));
 const nextStream = () => new Promise<OpenedStream>((resolve) => (onStream = resolve));
 
-/** A reader that takes what comes, or nothing while it is paused. */
+/** A reader that reads everything, and nothing while its socket is paused. */
 const connect = async (method = 'GET') => {
   const opened = nextStream();
   const socket = net.connect(port(), '127.0.0.1');
@@ -58,7 +58,7 @@ afterEach(() => {
 });
 
 describe('an event stream', () => {
-  it('has the headers of event streams and those that hooks have set, and sends bytes as they are given', async () => {
+  it('has the headers of event streams and those that hooks have set, and sends bytes unchanged', async () => {
     await listen();
     const opened = nextStream();
     const answering = fetch(`http://127.0.0.1:${port()}`);
@@ -78,7 +78,7 @@ describe('an event stream', () => {
     expect(await stream.write('late')).toBe(false);
   });
 
-  it('may be written and ended in the step in which it begins', async () => {
+  it('may be written and ended synchronously when it begins', async () => {
     await listen();
     onStream = (stream) => {
       void stream.comment('connected');
@@ -89,7 +89,7 @@ describe('an event stream', () => {
     expect(await response.text()).toBe(': connected\n\ndata: 1\n\n');
   });
 
-  it('is over with its head where no more was asked for: the connection takes the next request', async () => {
+  it('ends after the head of a HEAD request, and the connection serves the next request', async () => {
     await listen();
     const { socket, stream, text } = await connect('HEAD');
     await until(() => stream.departure.aborted && text().startsWith('HTTP/1.1 200 OK\r\n'), 5_000);
@@ -100,7 +100,7 @@ describe('an event stream', () => {
     socket.destroy();
   });
 
-  it('sends its head at once, before there is anything to say', async () => {
+  it('sends its head at once, before the first record', async () => {
     await listen();
     onStream = () => undefined;
     const response = await fetch(`http://127.0.0.1:${port()}`);
@@ -108,7 +108,7 @@ describe('an event stream', () => {
     await response.body!.cancel();
   });
 
-  it('is written beside its request, and breaks off where that fails', async () => {
+  it('breaks off when its writer fails', async () => {
     streams = new SseStreams(LIMITS);
     server.on('request', (_request, raw) =>
       streams.serve({ raw, hijack: () => undefined, getHeaders: () => ({}) }, async (stream) => {
@@ -122,7 +122,7 @@ describe('an event stream', () => {
     expect(streams.size).toBe(0);
   });
 
-  it('is kept alive by comments while it is silent, and only then', async () => {
+  it('sends keepalive comments only while it is silent', async () => {
     jest.useFakeTimers({ doNotFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'nextTick', 'queueMicrotask', 'Date'] });
     try {
       await listen({ keepaliveMs: 100 });
@@ -141,7 +141,7 @@ describe('an event stream', () => {
     }
   });
 
-  it('tells its writer when the reader goes', async () => {
+  it('signals its writer when the reader disconnects', async () => {
     await listen();
     const { socket, stream } = await connect();
     socket.destroy();
@@ -151,8 +151,8 @@ describe('an event stream', () => {
   });
 });
 
-describe('a reader that takes nothing', () => {
-  it('holds its writer back with bounded memory, and both go on when it takes again', async () => {
+describe('a reader that stops reading', () => {
+  it('blocks its writer with bounded memory until it reads again', async () => {
     await listen();
     const { socket, stream, text } = await connect();
     socket.pause();
@@ -168,7 +168,7 @@ describe('a reader that takes nothing', () => {
     await until(() => text().split('data: ').length === 201);
   });
 
-  it('is disconnected after the stall limit, and another reader is not', async () => {
+  it('is disconnected after the stall limit without affecting another reader', async () => {
     await listen({ stallMs: 200 });
     const slow = await connect();
     const quick = await connect();
@@ -181,7 +181,7 @@ describe('a reader that takes nothing', () => {
     slow.socket.destroy();
   });
 
-  it('is not one that takes a single large record slowly', async () => {
+  it('is kept when it reads a single large record slowly', async () => {
     await listen({ stallMs: 500 });
     const { socket, stream, text } = await connect();
     const record = PIECE.repeat(400);
@@ -196,7 +196,7 @@ describe('a reader that takes nothing', () => {
     socket.destroy();
   });
 
-  it('is disconnected at once when its writer does not wait and more than the limit is held for it', async () => {
+  it('is disconnected at once when its writer does not wait and the buffer exceeds the limit', async () => {
     await listen();
     const { socket, stream } = await connect();
     socket.pause();
@@ -206,7 +206,7 @@ describe('a reader that takes nothing', () => {
     socket.destroy();
   });
 
-  it('is disconnected after the stall limit also when its stream was ended meanwhile', async () => {
+  it('is disconnected after the stall limit also when its stream has been ended', async () => {
     await listen({ stallMs: 100 });
     const { socket, stream } = await connect();
     socket.pause();
@@ -220,7 +220,7 @@ describe('a reader that takes nothing', () => {
 });
 
 describe('the streams of a process', () => {
-  it('leave nothing behind after 10,000 connects and disconnects', async () => {
+  it('hold no resources after 10,000 connects and disconnects', async () => {
     await listen();
     let most = 0;
     onStream = () => void (most = Math.max(most, streams.size));
@@ -240,7 +240,7 @@ describe('the streams of a process', () => {
     expect(await connections()).toBe(0);
   });
 
-  it('put one drain listener on a response, however often its writer has waited', async () => {
+  it('use one drain listener per response for any number of waits', async () => {
     await listen();
     let response!: http.ServerResponse;
     server.prependListener('request', (_request, raw) => (response = raw));
@@ -252,7 +252,7 @@ describe('the streams of a process', () => {
     socket.destroy();
   });
 
-  it('end with everything that was written, and those that are started later end at once', async () => {
+  it('end after all written records, and streams that start later end at once', async () => {
     await listen();
     const first = await connect();
     void first.stream.write('id: 41\ndata: last\n\n');

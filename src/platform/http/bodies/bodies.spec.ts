@@ -75,7 +75,7 @@ const post = async (path: string, body: string | Buffer, type = JSON_TYPE) => {
 const fields = (count: number, value = '1') => Array.from({ length: count }, (_, index) => `"k${index}":${value}`).join();
 const TOO_MANY = `The request body holds more than ${JSON_ENTRIES_MAX} fields of objects and elements of arrays.`;
 
-describe('a body that holds too much', () => {
+describe('a body over a limit', () => {
   const many = JSON_ENTRIES_MAX + 1;
   it.each([
     ['fields', `{${fields(many)}}`],
@@ -84,13 +84,13 @@ describe('a body that holds too much', () => {
     ['empty elements', `{"items":[${'[],'.repeat(many)}[]]}`],
     ['the same field', `{${'"name":1,'.repeat(many)}"name":1}`],
     ['prototypes', `{${'"__proto__":{},'.repeat(many)}"a":1}`],
-    ['what never ends', `{"a":[${'"",'.repeat(3 * MiB)}`],
-  ])('(%s) is 413 on every route, in the words of the route', async (_, body) => {
+    ['a truncated array', `{"a":[${'"",'.repeat(3 * MiB)}`],
+  ])('(%s) is answered 413 on every route, in the format of the route', async (_, body) => {
     expect(await post('/api/things', body)).toEqual({ status: 413, body: { success: false, message: TOO_MANY } });
     expect(await post('/v1/things', body)).toMatchObject({ status: 413, body: { error: { message: TOO_MANY } } });
   });
 
-  it('is refused where it goes past the limit: what comes after is not taken', async () => {
+  it('is refused at the byte that exceeds the limit, and the rest is not read', async () => {
     const pieces = 160;
     let taken = 0;
     const body = Readable.from(
@@ -101,11 +101,11 @@ describe('a body that holds too much', () => {
     );
     const parse = jsonBodyParser(() => ({ bytesMax: bodyBytesMax, limits: JSON_LIMITS, isOnlyData: false }));
     await expect(parse({ headers: {} } as FastifyRequest, body)).rejects.toMatchObject({ code: 'too-large', message: TOO_MANY });
-    // Two pieces hold what is allowed; a stream keeps one more ready.
+    // Two pieces are within the limit, and a stream reads one more ahead.
     expect(taken).toBeLessThanOrEqual(4);
   });
 
-  it('because of its bytes is 413 before they come, where their number is told, and otherwise as they come', async () => {
+  it('of bytes is answered 413 before it arrives if its length is declared, and otherwise while it arrives', async () => {
     const tooLarge = `The request body is larger than ${bodyBytesMax} bytes.`;
     const told = await exchange(
       `POST /api/things HTTP/1.1\r\nHost: x\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: ${bodyBytesMax + 1}\r\n\r\n`,
@@ -121,7 +121,7 @@ describe('a body that holds too much', () => {
     expect(untold.received).toContain(tooLarge);
   });
 
-  it('in a form is 413', async () => {
+  it('in a form is answered 413', async () => {
     const form = 'application/x-www-form-urlencoded';
     const many = Array.from({ length: FORM_FIELDS_MAX + 1 }, (_, index) => `k${index}=1`);
     expect(await post('/api/sizes', many.slice(1).join('&'), form)).toMatchObject({
@@ -134,27 +134,27 @@ describe('a body that holds too much', () => {
   });
 });
 
-describe('a body that is large and well', () => {
+describe('a large valid body', () => {
   const half = bodyBytesMax / 2 - 64;
   it.each([
     ['plain', 'x', half],
     ['escaped', String.raw`\u4e2d`, JSON_ESCAPES_MAX / 2],
     ['of two bytes', 'é', half / 2],
     ['of four bytes', '😀', half / 4],
-  ])('is taken whole: %s', async (_, character, count) => {
+  ])('is accepted whole: %s', async (_, character, count) => {
     const text = `"${character.repeat(count)}"`;
     const { status, body } = await post('/api/sizes', `{"a":${text},"b":${text}}`);
     expect([status, body]).toEqual([200, { fields: 2, characters: 2 * (JSON.parse(text) as string).length + 2 }]);
   });
 
-  it('may have as many fields as are allowed', async () => {
+  it('may have the maximum number of fields', async () => {
     expect(await post('/api/sizes', `{${fields(JSON_ENTRIES_MAX)}}`)).toMatchObject({
       status: 200,
       body: { fields: JSON_ENTRIES_MAX },
     });
   });
 
-  it('is of any shape where it is only data, within its own bytes', async () => {
+  it('may have any shape on a webhook, within the limit of bytes', async () => {
     const elements = `[${'0,'.repeat(webhookBodyBytesMax / 2 - 2)}0]`;
     expect(await post('/api/webhooks/x', elements)).toEqual({ status: 200, body: { characters: elements.length } });
     expect((await post('/api/webhooks/x', `{${fields(15_000, '{"__proto__":1}')}}`.slice(0, webhookBodyBytesMax))).status).toBe(
@@ -165,8 +165,8 @@ describe('a body that is large and well', () => {
   });
 });
 
-describe('what a route makes of its body', () => {
-  it('is of the types its fields say', async () => {
+describe('the validation of a body', () => {
+  it('converts fields to their declared types', async () => {
     const body = { name: 'x', config: { a: [1, { b: null }] }, items: [{ id: 'i', other: 1 }], count: '7', unknown: { c: 1 } };
     const made = { name: 'x', config: body.config, items: [{ id: 'i' }], count: 7, isItem: true };
     expect(await post('/api/things', JSON.stringify(body))).toEqual({ status: 200, body: made });
@@ -174,21 +174,21 @@ describe('what a route makes of its body', () => {
 
   it.each([
     ['a wrong field inside', { items: [{ id: 1 }] }, /items\.0\.id must be a string/],
-    ['no object inside', { items: ['x'] }, /items/],
+    ['a nested value that is not an object', { items: ['x'] }, /items/],
     ['a wrong number', { count: 'x' }, /count must be an integer/],
     ['more characters than allowed', { name: '😀'.repeat(11) }, /name must be shorter than or equal to 10 characters/],
     ['far more characters than allowed', { name: '😀'.repeat(MiB) }, /name must be shorter than or equal to 10 characters/],
     ['characters that are not counted', { name: '\uFE0F'.repeat(MiB) }, /name must be shorter than or equal to 10 characters/],
-  ])('is refused because of %s', async (_, body, text) => {
+  ])('rejects %s', async (_, body, text) => {
     const reply = await post('/api/things', JSON.stringify(body));
     expect([reply.status, reply.body['message']]).toEqual([400, expect.stringMatching(text)]);
   });
 
-  it('counts characters as people do', async () => {
+  it('counts an emoji with its modifiers as one character', async () => {
     expect((await post('/api/things', JSON.stringify({ name: '😀❤️'.repeat(5) }))).status).toBe(200);
   });
 
-  it('costs no more for fields that nobody knows, nor for what is in an object', async () => {
+  it('does not read unknown fields or the contents of an object', async () => {
     let reads = 0;
     const counted = (target: object) => new Proxy(target, { get: (of, name) => (reads++, Reflect.get(of, name) as unknown) });
     const { dtoOf } = await import('../dto.js');
@@ -199,13 +199,13 @@ describe('what a route makes of its body', () => {
     expect(Object.keys(dto).filter((name) => dto[name as keyof Everything] !== undefined)).toEqual(['name', 'config']);
   });
 
-  it('is refused where its bytes are no UTF-8', async () => {
+  it('rejects bytes that are not valid UTF-8', async () => {
     const reply = await post('/api/things', Buffer.from([0x22, 0xff, 0x22]));
     expect(reply).toMatchObject({ status: 400, body: { message: 'The request body is not valid UTF-8.' } });
   });
 });
 
-/** Sends a head and then the same piece for as long as it is taken. */
+/** Sends a head and then the same piece until the server closes the connection. */
 async function exchange(head: string, { piece = '' } = {}) {
   const server = app.getHttpServer();
   const accepted = once(server, 'connection') as Promise<[Socket]>;
@@ -227,26 +227,26 @@ async function exchange(head: string, { piece = '' } = {}) {
   return { received, taken: peer.bytesRead };
 }
 
-describe('a client that sends on after its refusal', () => {
+describe('a client that continues to send after a refusal', () => {
   const head = (length: number) =>
     `POST /api/things HTTP/1.1\r\nHost: x\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: ${length}\r\n\r\n`;
 
-  it('is answered, and then cut off', async () => {
+  it('gets the response and is then disconnected', async () => {
     const { received, taken } = await exchange(head(bodyBytesMax), { piece: '"a":{},'.repeat(10_000) });
     expect(received).toMatch(/^HTTP\/1\.1 413/);
     expect(received).toContain(TOO_MANY);
     expect(taken).toBeLessThan(8 * JSON_ENTRIES_MAX + UNREAD_BYTES_MAX + 4 * 64 * 1024);
   });
 
-  it('is cut off as well when nothing of its body was read before', async () => {
+  it('is also disconnected when its body was refused unread', async () => {
     const { received, taken } = await exchange(head(100 * MiB), { piece: 'x'.repeat(64 * 1024) });
     expect(received).toMatch(/^HTTP\/1\.1 413/);
-    // So that its client does not send its next request on a connection that ends.
+    // The header tells the client not to send its next request on this connection.
     expect(received).toMatch(/^connection: close\r$/im);
     expect(taken).toBeLessThan(UNREAD_BYTES_MAX + 4 * 64 * 1024);
   });
 
-  it('goes on on the same connection when it was nearly done', async () => {
+  it('keeps its connection when little of its body was left', async () => {
     const body = `{${fields(JSON_ENTRIES_MAX)},"a":1,"b":"${'x'.repeat(UNREAD_BYTES_MAX / 2)}"}`;
     const socket = connect(Number(new URL(base).port), '127.0.0.1');
     let received = '';

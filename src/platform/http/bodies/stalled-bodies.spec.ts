@@ -6,7 +6,7 @@ import { endStalledBodies } from './stalled-bodies.js';
 
 const STALL_MS = 40;
 
-it('ends a connection of whose body nothing more comes, and leaves one that waits for its answer', async () => {
+it('closes a connection whose body stalls, and keeps one that waits for its response', async () => {
   const server = createServer((request, response) => {
     request.resume().once('end', () => setTimeout(() => response.end('done'), 5 * STALL_MS));
   });

@@ -10,13 +10,13 @@ import { gatedParts, UNAUTHENTICATED_UPLOAD_BYTES_MAX } from './upload-gate.js';
 import { UNREAD_BYTES_MAX } from './unread-bodies.js';
 
 const MiB = 1024 * 1024;
-/** What a stream may have read ahead, on its way to the form and of the connection. */
+/** Maximum number of bytes that the streams of the connection and of the form read ahead. */
 const READ_AHEAD_BYTES_MAX = 256 * 1024;
 
 type Field = Readonly<{ type: 'field'; fieldname: string; value: unknown }>;
 type Part = Field | Readonly<{ type: 'file'; fieldname: string; file: Readable }>;
 
-/** What reached the route. */
+/** The fields and files that reached the route. */
 const seen = { fields: [] as string[], files: [] as number[], fileBytes: 0 };
 
 @Controller()
@@ -54,7 +54,7 @@ const upload = (begin: string, fileBytes: number, { end = FORM_END, isPersistent
   sendRaw(app.getHttpServer(), { path: '/api/files', begin, fileBytes, end, isPersistent });
 const separator = '\r\n';
 
-describe('a form whose sender shows no credential', () => {
+describe('a form without a credential', () => {
   it.each([
     ['in one file', fileHead()],
     ['in a field', `--${BOUNDARY}\r\nContent-Disposition: form-data; name="other"\r\n\r\n`],
@@ -62,20 +62,20 @@ describe('a form whose sender shows no credential', () => {
     ['after many fields', formField('other', 'x'.repeat(20_000)).repeat(50) + fileHead()],
     ['in a second file', fileHead() + 'x'.repeat(MiB / 2) + separator + fileHead()],
     ['before its first part', ''],
-  ])('is answered 401 at the limit, and the rest of it is not read: %s', async (_, begin) => {
+  ])('is answered 401 at the limit, and the rest is not read: %s', async (_, begin) => {
     const { status, text } = await upload(begin, 50 * MiB);
     expect([status, text]).toEqual([401, expect.stringContaining('"message":"Authentication required')]);
     expect(seen.fileBytes).toBeLessThanOrEqual(UNAUTHENTICATED_UPLOAD_BYTES_MAX);
   });
 
-  it('is cut off when it goes on after its answer, and the answer has come all the same', async () => {
+  it('is disconnected when its client continues to send, after the response has arrived', async () => {
     const { status, taken } = await upload(fileHead(), 50 * MiB, { isPersistent: true });
     expect(status).toBe(401);
-    // What comes after the limit is thrown away, so that a client which still sends can read its answer.
+    // The server discards some bytes after the limit, so that a client that still sends can read the response.
     expect(taken).toBeLessThan(UNAUTHENTICATED_UPLOAD_BYTES_MAX + UNREAD_BYTES_MAX + READ_AHEAD_BYTES_MAX);
   });
 
-  it('is taken up to the limit, to the byte', async () => {
+  it('is accepted up to the limit, to the byte', async () => {
     const room = UNAUTHENTICATED_UPLOAD_BYTES_MAX - fileHead().length - FORM_END.length;
     expect((await upload(fileHead(), room)).status).toBe(200);
     expect(seen.files).toEqual([room]);
@@ -83,19 +83,19 @@ describe('a form whose sender shows no credential', () => {
   });
 });
 
-describe('a form whose sender shows a credential', () => {
-  it('before a file is taken whole', async () => {
+describe('a form with a credential', () => {
+  it('before its file is accepted whole', async () => {
     expect((await upload(formField('api_key', 'right') + fileHead(), 5 * MiB)).status).toBe(200);
     expect(seen).toMatchObject({ fields: ['api_key'], files: [5 * MiB] });
   });
 
-  it('between files is taken whole from there on', async () => {
+  it('between its files is accepted without a limit from there on', async () => {
     const begin = fileHead() + 'x'.repeat(1000) + separator + formField('api_key', 'right') + fileHead();
     expect((await upload(begin, 5 * MiB)).status).toBe(200);
     expect(seen).toMatchObject({ fields: ['api_key'], files: [1000, 5 * MiB] });
   });
 
-  it('after a file is taken when all of it stays within the limit', async () => {
+  it('after its file is accepted when the whole form is within the limit', async () => {
     const end = separator + formField('api_key', 'right') + FORM_END.slice(2);
     expect((await upload(fileHead(), MiB / 2, { end })).status).toBe(200);
     expect(seen).toMatchObject({ fields: ['api_key'], files: [MiB / 2] });
