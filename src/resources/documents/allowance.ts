@@ -2,8 +2,8 @@ import type { ParsingLimits } from './limits.js';
 import { tooLarge } from './refusals.js';
 
 /**
- * How much text a document may give, counted while it is written: what repeats the names of its columns or keys could give a
- * thousand times as much as there is in the file.
+ * Limits the text of a document while it is written out. Repeating the names of columns or keys could multiply the size of the file
+ * by a thousand.
  */
 export class TextAllowance {
   private left: number;
@@ -17,7 +17,7 @@ export class TextAllowance {
     this.left = Math.min(textCharsMax, Math.max(textCharsMin, bytes * textCharsPerByteMax));
   }
 
-  /** Says how many characters are written next. @throws Rejection `document-too-large` */
+  /** Counts characters that are about to be written. @throws Rejection `document-too-large` */
   spend(chars: number): void {
     this.left -= chars;
     if (this.left < 0) throw tooLarge(this.filename, 'written out, its text is too long.');

@@ -1,2 +1,2 @@
-/** Whether a file is unpacked into the files inside of it, rather than read itself. */
+/** Whether a file is an archive that is unpacked instead of parsed. */
 export const isArchiveName = (filename: string): boolean => /\.zip$/i.test(filename);

@@ -1,23 +1,23 @@
 import type { WaitingDocument } from './document.port.js';
 
-/** What a model may look at: an attached picture, or a page of a document. Without bytes it is the attached file itself. */
+/** A picture for a model: an attached picture, or a page of a document. `bytes` is null if it is the attached file itself. */
 export type Picture = Readonly<{ mimeType: string; bytes: Uint8Array<ArrayBuffer> | null }>;
 
-/** What an attached file says and shows. */
+/** The text and the pictures of an attached file. */
 export type AttachmentContent = Readonly<{
   text: string;
   tokens: number;
-  /** There was more text than is kept. */
+  /** Whether the file has more text than is stored. */
   isCut: boolean;
-  /** Of documents that have pages. */
+  /** The number of pages, if the document has pages. */
   pages: number | null;
-  /** The picture itself, or the first pages of a document that has any. */
+  /** The attached picture, or the first pages of a document that has pages. */
   pictures: readonly Picture[];
 }>;
 
-/** Reads what is attached to questions. What cannot be read is refused by a Rejection that names the file: `document-…`. */
+/** Reads files attached to questions. Refuses what it cannot read with a Rejection `document-…` that names the file. */
 export abstract class AttachmentReader {
-  /** The MIME type of a file on disk, by its content; refuses what cannot be read without reading it all. */
+  /** The MIME type of a file on disk, by its content. Refuses what can be seen to be unreadable without reading the whole file. */
   abstract mimeTypeOf(filename: string, path: string): Promise<string>;
   /** @throws DocumentsBusy */
   abstract read(file: WaitingDocument, mimeType: string, signal: AbortSignal): Promise<AttachmentContent>;

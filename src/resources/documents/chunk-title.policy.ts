@@ -1,14 +1,14 @@
 import type { Place } from './document.port.js';
 
-/** A title that would be longer than this names too much: the sections are not joined. */
+/** Sections whose joined title would be longer are not joined. */
 const JOINED_TITLE_CHARACTERS_MAX = 200;
 
 const BETWEEN_TITLES = ' · ';
 
-/** Whether a title can name all these places. */
+/** Whether one title can name all these places. */
 export const haveTitle = (places: readonly Place[]): boolean => titleOfPlaces(places).length <= JOINED_TITLE_CHARACTERS_MAX;
 
-/** Every place, in order and once, pages that follow each other as a range: "Report, pages 1–3", "Install · Upgrade". */
+/** Names each place once, in order, with successive pages as a range: "Report, pages 1–3", "Install · Upgrade". */
 export function titleOfPlaces(places: readonly Place[]): string {
   const pagesByTitle = new Map<string, number[]>();
   for (const { title, page } of places) {

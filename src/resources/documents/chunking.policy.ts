@@ -2,19 +2,19 @@ import { haveTitle, titleOfPlaces } from './chunk-title.policy.js';
 import type { Chunk, Chunking, Place, Section } from './document.port.js';
 import { isTrailSurrogate, tokenCount } from './token-count.js';
 
-/** Where a text may be cut, the best places first. Each match ends with the separator, so that pieces add up to the text. */
+/** Where a text may be cut, best places first. Each match ends with the separator, so that the pieces add up to the text. */
 const CUTS = [/\n[^\S\n]*\n\s*/g, /\n/g, /[.!?…。！？][)\]"'”’]*\s+|[。！？]/gu, /\s+/g];
 
-/** A text longer than this is not counted as a whole first: it is cut, and its pieces are counted. */
+/** A longer text is cut without counting its tokens first. Only its pieces are counted. */
 const COUNTED_CHARS_PER_TOKEN = 16;
 
-/** How far a cut inside a word moves back so as not to part a letter from its accents. */
+/** How far a cut inside a word moves back in order not to separate a letter from its accents. */
 const ACCENTS_MAX = 32;
 
-/** A text on its way to become a chunk, and the places it comes from. */
+/** A text that may become a chunk or be joined with another, and the places it comes from. */
 type Draft = Readonly<{ places: readonly Place[]; text: string; tokens: number }>;
 
-/** Cuts sections that are too long, joins neighbours that are too short. The same sections always give the same chunks. */
+/** Cuts sections that are too long and joins neighbours that are too short. The result is deterministic. */
 export function chunksOf(sections: readonly Section[], chunking: Chunking): readonly Chunk[] {
   const drafts: Draft[] = [];
   for (const section of sections) {
@@ -32,7 +32,7 @@ export function chunksOf(sections: readonly Section[], chunking: Chunking): read
 const isShort = (last: Draft, next: Draft, { minTokens, maxTokens }: Chunking): boolean =>
   last.tokens < minTokens && last.tokens + next.tokens <= maxTokens;
 
-/** Undefined where the two together are too long, or come from more places than a title can name. */
+/** Undefined if the two together are too long or come from more places than a title can name. */
 function join(first: Draft, second: Draft, { maxTokens }: Chunking): Draft | undefined {
   const places = [...first.places, ...second.places];
   if (!haveTitle(places)) return undefined;
@@ -58,7 +58,7 @@ function split(text: string, maxTokens: number): readonly string[] {
 const fits = (text: string, maxTokens: number): boolean =>
   text.length <= maxTokens * COUNTED_CHARS_PER_TOKEN && tokenCount(text) <= maxTokens;
 
-/** Pieces that each fit, cut at the best places: what still does not fit is cut at the next best. */
+/** Cuts a text at the best places. Pieces that are still too long are cut at the next best. */
 function pieces(text: string, maxTokens: number, level: number): readonly string[] {
   const cut = CUTS[level];
   if (!cut) return slices(text, maxTokens);
@@ -77,7 +77,7 @@ function cutAfter(text: string, cut: RegExp): readonly string[] {
   return parts;
 }
 
-/** A word without end, such as encoded data: no character takes more than four tokens. */
+/** Cuts a very long word, such as encoded data, into slices that fit, since no character takes more than four tokens. */
 function slices(text: string, maxTokens: number): readonly string[] {
   const step = Math.max(1, Math.floor(maxTokens / 4));
   const parts: string[] = [];
@@ -104,7 +104,7 @@ const partsCharacter = (text: string, at: number): boolean =>
     text.charCodeAt(at - 1) === 0x200d ||
     JOINED_TO_THE_LEFT.test(text.slice(at, at + 2)));
 
-/** As many pieces together as fit, by the sum of their counts. */
+/** Joins as many successive pieces as fit by the sum of their tokens. */
 function pack(parts: readonly string[], maxTokens: number): readonly string[] {
   const groups: string[][] = [[]];
   let tokens = 0;
@@ -120,7 +120,7 @@ function pack(parts: readonly string[], maxTokens: number): readonly string[] {
   return groups.flatMap((group) => joined(group, maxTokens)).filter((text) => text !== '');
 }
 
-/** The rare group that counts more tokens as one text than its pieces do is halved. */
+/** Halves the rare group that has more tokens as one text than the sum of its pieces. */
 function joined(group: readonly string[], maxTokens: number): readonly string[] {
   const text = group.join('').trim();
   if (group.length < 2 || tokenCount(text) <= maxTokens) return [text];

@@ -6,7 +6,7 @@ type Waiting<Reply> = Readonly<{
   resolve: (reply: Promise<Reply>) => void;
 }>;
 
-/** One document at a time; owners take turns. */
+/** A queue that works on one document at a time. Owners take turns. */
 export class DocumentLane<Reply> {
   private readonly turns = new Turns<Waiting<Reply>>();
   private inHand: string | undefined;
@@ -17,12 +17,12 @@ export class DocumentLane<Reply> {
     return this.turns.size;
   }
 
-  /** How many documents of an owner wait or are in hand. */
+  /** The number of an owner's documents that wait or are being worked on. */
   of(ownerId: string): number {
     return this.turns.of(ownerId) + (this.inHand === ownerId ? 1 : 0);
   }
 
-  /** Works when the owner's turn has come, unless that is given up before. */
+  /** Starts the work at the owner's turn, unless the signal aborts before. */
   async ask(ownerId: string, signal: AbortSignal, work: () => Promise<Reply>): Promise<Reply> {
     signal.throwIfAborted();
     let giveUp = (): void => undefined;

@@ -1,11 +1,11 @@
-/** An event that lists the files of a source stays so far below what an event store takes. */
+/** The maximum size of the file list in an event, well below the maximum size of an event. */
 const LIST_BYTES_MAX = 640 * 1024;
 
-/** How many files one event can list, by the bytes that they take in it. */
+/** Limits the files that one event lists by the bytes that they take in it. */
 export class FileListBudget {
   private bytes = 0;
 
-  /** Whether there is room for one more; if so it is taken. */
+  /** Adds a file if there is room for it, and returns whether there was. */
   take(file: object): boolean {
     const bytes = Buffer.byteLength(JSON.stringify(file)) + 1;
     if (this.bytes + bytes > LIST_BYTES_MAX) return false;

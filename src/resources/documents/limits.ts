@@ -1,36 +1,39 @@
 const MEGABYTE = 1024 * 1024;
 
-/** What a document may cost. Past any of these it is refused as `document-too-large` or `document-too-slow`. */
+/** The limits of a document. Beyond any of them it is refused as `document-too-large` or `document-too-slow`. */
 export type ParsingLimits = Readonly<{
   fileBytesMax: number;
-  /** Of a file that is an archive inside (docx, xlsx, pptx, epub): all entries unpacked, and how many there may be. */
+  /** For archives (also docx, xlsx, pptx, epub): the unpacked bytes, their ratio to the file's, and the number of entries. */
   unpackedBytesMax: number;
   unpackedRatioMax: number;
   archiveEntriesMax: number;
   pagesMax: number;
-  /** Of tags, lists and records inside each other. */
+  /** The nesting depth of tags, lists and records. */
   depthMax: number;
-  /** Of all sheets together, those between the cells that are filled among them. */
+  /** The cells of all sheets together, including empty cells between filled ones. */
   cellsMax: number;
-  /** Text of all sections together: more than this is not searched. */
+  /** The text of all sections together. */
   textCharsMax: number;
-  /** Nor may a file of few bytes give much text: so much a byte (unpacked), and so much whatever its size. */
+  /** A file may yield this many characters of text per (unpacked) byte, and `textCharsMin` whatever its size. */
   textCharsPerByteMax: number;
   textCharsMin: number;
-  /** Of a longer text that is attached to a question the beginning is read. */
+  /** Only the beginning of a longer text attached to a question is read. */
   attachmentTextBytesMax: number;
-  /** The first turn of a document; one that has more bytes has none. What is not done in it has a second, with all others like it. */
+  /**
+   * The first, short turn of a document. A document with more bytes skips it. A document that does not finish in it gets a second,
+   * long turn in a separate queue.
+   */
   shortTurnMs: number;
   shortTurnBytesMax: number;
   shortTurnMemoryMegabytesMax: number;
-  /** The second: so long whatever its size, so much longer for each megabyte, and never longer than that. */
+  /** The time of the long turn: a minimum, an addition for each megabyte, and a maximum. */
   deadlineMsMin: number;
   deadlineMsPerMegabyte: number;
   deadlineMsMax: number;
   memoryMegabytesMax: number;
-  /** Beside the heap, such as the unpacked bytes of an archive, and what a process takes before it reads anything. */
+  /** The memory outside the heap, such as unpacked bytes of an archive and what a process needs before it reads anything. */
   besideHeapMegabytesMax: number;
-  /** So many documents may wait for their second turn. */
+  /** The number of documents that may wait for their long turn. */
   longTurnsWaitingMax: number;
 }>;
 
@@ -57,6 +60,6 @@ export const PARSING_LIMITS: ParsingLimits = {
   longTurnsWaitingMax: 30,
 };
 
-/** How long a document of so many bytes may take in its second turn. */
+/** The time that a document of this size may take in its long turn. */
 export const deadlineMsOf = (bytes: number, limits: ParsingLimits): number =>
   Math.round(Math.min(limits.deadlineMsMax, limits.deadlineMsMin + (bytes / MEGABYTE) * limits.deadlineMsPerMegabyte));

@@ -4,10 +4,10 @@ export type PictureSize = Readonly<{ width: number; height: number }>;
 type Format = (bytes: Buffer) => PictureSize | undefined;
 
 const PNG_SIGNATURE_BYTES = 8;
-/** The name of a chunk without which a PNG cannot be shown begins with a capital. */
+/** The names of chunks that are needed to show a PNG begin with a capital letter. */
 const CRITICAL_CHUNK = /^[A-Z]/;
 
-/** PNG: a header, chunks with checksums, pixels among them, and a chunk that says it ends. */
+/** PNG: a header, chunks with checksums, some of them pixels, and an end chunk. */
 const png: Format = (bytes) => {
   let size: PictureSize | undefined;
   let hasPixels = false;
@@ -30,10 +30,10 @@ const gif: Format = (bytes) => {
 };
 
 const [START_OF_SCAN, END_OF_IMAGE] = [0xda, Buffer.from([0xff, 0xd9])];
-/** Frames of all kinds; C4, C8 and CC among them are something else. */
+/** Start-of-frame markers. C4, C8 and CC in this range are other segments. */
 const isFrame = (marker: number): boolean => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 
-/** JPEG: segments with their lengths, up to the scan, which ends with a mark of its own. A preview inside a segment is passed over. */
+/** JPEG: segments with lengths, then the scan, which ends with a marker. A preview inside a segment is skipped. */
 const jpeg: Format = (bytes) => {
   let size: PictureSize | undefined;
   for (let at = 2; at + 4 <= bytes.length;) {
@@ -50,7 +50,7 @@ const jpeg: Format = (bytes) => {
   return undefined;
 };
 
-/** WebP: a RIFF file that says how long it is, in one of three kinds. */
+/** WebP: a RIFF file with its length, in one of three formats. */
 const webp: Format = (bytes) => {
   if (bytes.readUInt32LE(4) + 8 > bytes.length) return undefined;
   switch (bytes.toString('latin1', 12, 16)) {
@@ -74,13 +74,13 @@ const FORMATS: Readonly<Record<string, Format>> = {
   'image/webp': webp,
 };
 
-/** How large a picture says it is; undefined when it is damaged or cut off. No pixel is unpacked. */
+/** The size in a picture's header. Undefined if the picture is damaged or truncated. No pixel is decoded. */
 export function pictureSizeOf(mimeType: string, data: Uint8Array): PictureSize | undefined {
   try {
     const size = FORMATS[mimeType]?.(Buffer.from(data.buffer, data.byteOffset, data.byteLength));
     return size && size.width > 0 && size.height > 0 ? size : undefined;
   } catch {
-    // A field lies past the end.
+    // The buffer ended before a field.
     return undefined;
   }
 }

@@ -1,19 +1,19 @@
-/** Pictures that are taken, by what their content says. */
+/** The accepted types of pictures, detected by content. */
 export const PICTURE_MIME_TYPES: readonly string[] = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'];
 
 export const PDF = 'application/pdf';
 
 export const isPicture = (mimeType: string): boolean => mimeType.startsWith('image/');
 
-/** Of a longer text the beginning is kept. */
+/** Only the beginning of a longer text is kept. */
 export const TEXT_TOKENS_MAX = 100_000;
-/** So many pages of a PDF are kept as pictures, for models that look at pictures but do not read PDF. */
+/** The number of PDF pages that are stored as pictures, for models that accept pictures but not PDF. */
 export const PICTURED_PAGES_MAX = 20;
-/** The longer edge of a page as a picture. */
+/** The longer edge of the picture of a page. */
 export const PAGE_EDGE_PIXELS = 1_600;
-/** A picture of more bytes is made smaller: providers take no larger ones. */
+/** A larger picture is shrunk, because providers do not accept it. */
 export const PICTURE_BYTES_MAX = 5 * 1024 * 1024;
-/** A picture that is made smaller has no longer edge than this to begin with: models look at no more. */
+/** The maximum edge of a shrunk picture. Models use no more pixels. */
 export const PICTURE_EDGE_PIXELS_MAX = 2_048;
-/** A picture of more pixels is refused: in memory each takes four bytes, however few it takes as a file. */
+/** A picture with more pixels is refused, because each pixel takes four bytes in memory. */
 export const PICTURE_PIXELS_MAX = 50_000_000;

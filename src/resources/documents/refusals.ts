@@ -14,7 +14,7 @@ export const tooLarge = (filename: string, why: string): Rejection => new Reject
 export const tooDeep = (filename: string, depthMax: number): Rejection =>
   tooLarge(filename, `it is nested deeper than ${depthMax}.`);
 
-/** What goes wrong inside of libraries when a document is too much for them: calls too deep, text too long. */
+/** The rejection for a RangeError of a library: the call stack or a string became too large. */
 export const tooMuch = (filename: string): Rejection => tooLarge(filename, 'it is nested too deep, or too much comes of it.');
 
 export const needsTooMuchMemory = (filename: string): Rejection => tooLarge(filename, 'it needs too much memory.');

@@ -1,2 +1,2 @@
-/** A text that any column takes: without NUL, and without halves of characters. */
+/** The text without NUL and lone surrogates, which database columns do not accept. */
 export const storableText = (text: string): string => text.toWellFormed().replaceAll('\0', '');

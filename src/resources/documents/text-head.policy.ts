@@ -1,14 +1,14 @@
 import { isTrailSurrogate, tokenCount } from './token-count.js';
 
-/** Counted at a time: what lies past the end is not counted at all. */
+/** Tokens are counted in steps of this size, so that a long rest of the text is never counted. */
 const STEP_CHARACTERS = 10_000;
 
-/** A line that is longer is cut anywhere. */
+/** A text is cut at the last line end only if it is at most this far before the limit. */
 const LINE_CHARACTERS_MAX = 1_000;
 
 export type TextHead = Readonly<{ text: string; tokens: number; isCut: boolean }>;
 
-/** The beginning of a text, as long as a model reads it with so many tokens; it is cut at the end of a line where one is near. */
+/** The beginning of a text with at most `tokensMax` tokens, cut at the end of a line if one is near. */
 export function headOf(text: string, tokensMax: number): TextHead {
   let [end, tokens] = [0, 0];
   for (let step = STEP_CHARACTERS; end < text.length;) {

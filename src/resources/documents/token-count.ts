@@ -1,14 +1,14 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 
 /**
- * The tokenizer's time grows with the square of the longest run without a boundary: 64,000 equal characters take 3 s,
- * 500 take 1 ms. Slices keep it linear; a text of words counts the same, one without any boundary counts a few more.
+ * The tokenizer's time grows with the square of the longest run without a boundary: 64,000 equal characters take 3 s, 500 take
+ * 1 ms. Slices keep it linear. They do not change the count of a text of words. A text without boundaries counts a few more.
  */
 const SLICE_CHARS_MAX = 500;
 
 const asPlainText = { disallowedSpecial: new Set<string>() };
 
-/** How many tokens (o200k_base) a model reads. What looks like a control token counts as the text it is. */
+/** The number of tokens (o200k_base) of a text. Text that looks like a control token is counted as plain text. */
 export function tokenCount(text: string): number {
   let tokens = 0;
   for (let start = 0; start < text.length;) {
@@ -19,7 +19,7 @@ export function tokenCount(text: string): number {
   return tokens;
 }
 
-/** Before the last white space within reach (the tokenizer joins a space with the word after it), else between two characters. */
+/** Cuts before the last white space (the tokenizer joins a space with the word after it), else between two characters. */
 function sliceEnd(text: string, start: number): number {
   const limit = start + SLICE_CHARS_MAX;
   if (limit >= text.length) return text.length;

@@ -1,14 +1,14 @@
 import { storableText } from '../storable-text.policy.js';
 
-/** A longer path is none that people give. */
+/** People do not give files longer paths. */
 export const PATH_CHARACTERS_MAX = 400;
 
-/** What systems add to archives beside the files that people packed. */
+/** Files that operating systems add to archives. */
 const OF_THE_SYSTEM = /(^|\/)(__MACOSX\/|\.DS_Store$|Thumbs\.db$|desktop\.ini$|\._)/i;
 
 export const isOfTheSystem = (path: string): boolean => OF_THE_SYSTEM.test(path);
 
-/** The path of a file inside of an archive; undefined where it is absolute, leads out of the archive, or is too long. */
+/** The path of a file in an archive. Undefined if it is absolute, leads out of the archive, or is too long. */
 export function memberPathOf(name: string): string | undefined {
   const written = storableText(name).replaceAll('\\', '/');
   if (written.startsWith('/') || /^[a-z]:/i.test(written)) return undefined;
@@ -18,7 +18,7 @@ export function memberPathOf(name: string): string | undefined {
   return path.length > PATH_CHARACTERS_MAX ? undefined : path;
 }
 
-/** The path itself, or with a number where another file has it. */
+/** The path, with a number added if another file has the same path. */
 export function uniquePath(path: string, taken: Set<string>): string {
   const dot = path.lastIndexOf('.');
   const [stem, ending] = dot > path.lastIndexOf('/') + 1 ? [path.slice(0, dot), path.slice(dot)] : [path, ''];

@@ -18,16 +18,16 @@ import { canUnpack, MemberDamaged, ZipFile } from './zip-file.js';
 
 export type ArchiveLimits = ParsingLimits & Readonly<{ archiveDepthMax: number }>;
 
-/** Of the files that are not read so many are named, with the reason. */
+/** The number of skipped files that are listed with their reason. */
 const SKIPPED_MAX = 100;
-/** So many files are stored at a time. */
+/** The number of files that are stored concurrently. */
 const FILES_AT_ONCE_MAX = 16;
-/** Of an archive in which nothing can be read so many of its files are named. */
+/** The number of files that the rejection of an archive without readable documents names. */
 const NAMED_MAX = 3;
 
 /**
- * Unpacks zips, one at a time in a process: each from a file on disk, and each file inside as a stream to the blobs. Limits hold
- * for all archives of an upload together, those inside of others among them.
+ * Unpacks zips, one upload at a time per process. Each zip is read from a file on disk, and each file in it is streamed to the blob
+ * store. Limits hold for all archives of an upload together, including nested ones.
  */
 export class ZipArchives extends Archives {
   private readonly lane = new DocumentLane<Unpacked>();
@@ -65,13 +65,13 @@ export class ZipArchives extends Archives {
   }
 }
 
-/** A zip on disk on its way to be unpacked: how it is named, how deep it stands, and where its files go. */
+/** A zip on disk: its name, its nesting depth, and the folder that the names of its files begin with. */
 type Opened = Readonly<{ filename: string; path: string; depth: number; folder: string }>;
 
-/** A document inside that is to be read. */
+/** A document in a zip that will be stored. */
 type Found = Readonly<{ entry: Entry; path: string }>;
 
-/** Why a file inside is not read, if it is not. */
+/** A file in a zip, with the reason if it is not read. */
 type Member = Readonly<{ path: string; reason: string | undefined }>;
 
 class Unpacking {
@@ -138,7 +138,7 @@ class Unpacking {
     }
   }
 
-  /** A blob is a file that waits for the disk: a few are stored at a time. */
+  /** Stores a few documents concurrently, because storing a blob waits for the disk. */
   private async keep(zip: ZipFile, documents: readonly Found[], opened: Opened, archive: string): Promise<void> {
     const named = documents.map(({ entry, path }) => ({ entry, path, filename: uniquePath(opened.folder + path, this.names) }));
     const stored = await Promise.allSettled(named.map(({ entry }) => this.store(zip.read(entry))));
@@ -155,7 +155,7 @@ class Unpacking {
   }
 
   private store(bytes: Readable): Promise<BlobRef> {
-    // A store may say in its own words that a stream broke off.
+    // The store may wrap the error of the stream, so the original error is kept.
     let damage: unknown;
     bytes.on('error', (error) => (damage = error));
     return this.blobs.put(bytes).catch((error: unknown) => {
@@ -184,7 +184,7 @@ class Unpacking {
     }
   }
 
-  /** An archive may hold little that holds much. @throws Rejection `document-too-large` */
+  /** Counts nested archives too, because a small archive may hold a huge one. @throws Rejection `document-too-large` */
   private count(filename: string, entries: readonly Entry[]): void {
     const { archiveEntriesMax, unpackedBytesMax } = this.limits;
     this.members += entries.length;
@@ -204,7 +204,7 @@ class Unpacking {
   }
 }
 
-/** What becomes of a file inside of an archive, by what the list of entries says of it; undefined of what no person packed. */
+/** Decides from its entry whether a file in an archive is read. Undefined for files that operating systems add. */
 function memberOf(entry: Entry, levels: number): Member | undefined {
   const path = memberPathOf(entry.name);
   if (path === undefined)

@@ -6,12 +6,12 @@ import { DEFLATED, type Entry, LOCAL_HEADER_BYTES, packedStart, STORED } from '.
 import { bytesAt, entriesOf } from '../formats/inspect-file.js';
 import type { ParsingLimits } from '../limits.js';
 
-/** A file inside of a zip is something else than the list of entries says. */
+/** The content of a file in a zip does not match the zip's directory. */
 export class MemberDamaged extends Error {
   override readonly name = 'MemberDamaged';
 }
 
-/** A zip on disk. Its files are read as streams: a part of one is in memory at a time. */
+/** A zip on disk. Its files are read as streams, so only a part of one is in memory at a time. */
 export class ZipFile {
   private constructor(
     private readonly file: FileHandle,
@@ -19,7 +19,7 @@ export class ZipFile {
     readonly entries: readonly Entry[],
   ) {}
 
-  /** @throws Rejection `document-unreadable`, `document-too-large` by what the zip says of its size */
+  /** @throws Rejection `document-unreadable`, `document-too-large` if the sizes in the directory exceed a limit */
   static async open(filename: string, path: string, limits: ParsingLimits): Promise<ZipFile> {
     const file = await open(path);
     try {
@@ -30,7 +30,7 @@ export class ZipFile {
     }
   }
 
-  /** The unpacked bytes; the stream fails as MemberDamaged when they are others than announced. */
+  /** The unpacked bytes. The stream fails with MemberDamaged if they differ from the size or checksum in the directory. */
   read(entry: Entry): Readable {
     return Readable.from(this.pieces(entry), { objectMode: false });
   }
@@ -73,5 +73,5 @@ export class ZipFile {
 
 export const canUnpack = ({ method }: Entry): boolean => method === STORED || method === DEFLATED;
 
-/** As zlib says that bytes are none of its own, or too few. */
+/** Whether an error comes from zlib: the packed bytes are invalid or incomplete. */
 const isDamage = (error: unknown): boolean => String((error as { code?: unknown } | undefined)?.code).startsWith('Z_');

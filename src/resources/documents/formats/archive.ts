@@ -5,7 +5,7 @@ import { tooDeep, tooLarge, unreadable } from '../refusals.js';
 import { NotCopied, XmlCopy } from './xml-copy.js';
 import { readXml, TooDeep, type XmlHandlers } from './xml.js';
 
-/** A file inside, as the list of entries says it. */
+/** A file in a zip, as the zip's directory describes it. */
 export type Entry = Readonly<{
   name: string;
   method: number;
@@ -20,23 +20,23 @@ export type Entry = Readonly<{
 const END_OF_DIRECTORY = Buffer.from([0x50, 0x4b, 0x05, 0x06]);
 const DIRECTORY_ENTRY = 0x02014b50;
 const LOCAL_ENTRY = 0x04034b50;
-/** What stands before the bytes of an entry, its name and extra field apart. */
+/** The size of the header before the bytes of an entry, without the name and the extra field. */
 export const LOCAL_HEADER_BYTES = 30;
 const ENCRYPTED = 0x1;
-/** Of the external attributes the upper half is a file's mode, where Unix made the archive. */
+/** The upper half of the external attributes is a file's mode, if the archive was made on Unix. */
 const [MODE_SHIFT, MODE_TYPE, MODE_LINK] = [16, 0o170000, 0o120000];
 const END_BYTES = 22;
 const COMMENT_BYTES_MAX = 0xffff;
-/** What an entry takes in the list of entries, on average: longer names than anybody gives. */
+/** The average size of an entry in the directory, generous even for long names. */
 const ENTRY_BYTES_MAX = 1024;
-/** The list of entries is found through the last so many bytes. */
+/** The end of a file that is searched for the position of the directory. */
 export const ARCHIVE_END_BYTES_MAX = END_BYTES + COMMENT_BYTES_MAX;
 const ZIP64 = 0xffffffff;
 export const [STORED, DEFLATED] = [0, 8];
 
 /**
- * The files inside a zip. What it says about its size is checked before anything is unpacked, and what it says is held
- * against what comes out: an entry that gives more than it announced is damaged.
+ * The files in a zip in memory. The sizes in its directory are checked before anything is unpacked. An entry that unpacks to
+ * another size is treated as damaged.
  */
 export class Archive {
   private readonly entries: ReadonlyMap<string, Entry>;
@@ -68,12 +68,15 @@ export class Archive {
     return this.entries.has(name);
   }
 
-  /** How many bytes all files have together, unpacked. */
+  /** The unpacked bytes of all files together. */
   get unpackedBytes(): number {
     return [...this.entries.values()].reduce((sum, { unpacked }) => sum + unpacked, 0);
   }
 
-  /** One file's bytes; one that is read again and again counts each time. @throws Rejection `document-unreadable`, `document-too-large` */
+  /**
+   * One file's bytes. Every read counts towards the limit, also of a file read before.
+   * @throws Rejection `document-unreadable`, `document-too-large`
+   */
   read(name: string): Buffer {
     const entry = this.entries.get(name);
     if (!entry) throw unreadable(this.filename, `an archive that holds ${name}`);
@@ -93,7 +96,7 @@ export class Archive {
       .replace(/^\ufeff/, '');
   }
 
-  /** Reads one file tag by tag. @throws Rejection */
+  /** Reads one XML file tag by tag. @throws Rejection */
   readXml(name: string, handlers: XmlHandlers): void {
     try {
       readXml(this.text(name), this.limits.depthMax, handlers);
@@ -102,7 +105,7 @@ export class Archive {
     }
   }
 
-  /** An archive of copies of the XML in it: a library that is given it reads nothing that was not read here. @throws Rejection */
+  /** An archive of rewritten copies of all XML files, so that a library parses only what was checked here. @throws Rejection */
   copyOfXml(handlersOf: (name: string) => XmlHandlers): Buffer {
     const names = this.names.filter((name) => /\.(?:xml|rels)$/i.test(name));
     const copies = names.map((name) => [name, strToU8(this.copied(name, handlersOf(name)))] as const);
@@ -120,7 +123,7 @@ export class Archive {
   }
 }
 
-/** Where the list of entries stands, by the last bytes of the file. @throws Rejection */
+/** Finds the directory of a zip from the last bytes of the file. @throws Rejection */
 export function findDirectory(filename: string, end: Buffer, limits: ParsingLimits): { offset: number; size: number } {
   const at = end.lastIndexOf(END_OF_DIRECTORY);
   if (at < 0 || at + END_BYTES > end.length) throw unreadable(filename, 'an archive');
@@ -130,7 +133,7 @@ export function findDirectory(filename: string, end: Buffer, limits: ParsingLimi
   return { offset, size };
 }
 
-/** The entries, when all of them together would not unpack to more than is allowed. @throws Rejection */
+/** Reads the entries of a directory and checks their number and unpacked size. @throws Rejection */
 export function readDirectory(filename: string, directory: Buffer, fileBytes: number, limits: ParsingLimits): readonly Entry[] {
   const entries: Entry[] = [];
   try {
@@ -170,7 +173,7 @@ function readEntry(directory: Buffer, at: number): { entry: Entry; bytes: number
   return { entry, bytes: 46 + nameBytes + directory.readUInt16LE(at + 30) + directory.readUInt16LE(at + 32) };
 }
 
-/** Where the packed bytes of an entry begin, by what stands at its offset. @throws Error when no entry stands there */
+/** The position of an entry's packed bytes, from the header at its offset. @throws Error if there is no entry header */
 export function packedStart(header: Buffer, { offset }: Entry): number {
   if (header.readUInt32LE(0) !== LOCAL_ENTRY) throw new Error('No entry.');
   return offset + LOCAL_HEADER_BYTES + header.readUInt16LE(26) + header.readUInt16LE(28);

@@ -6,19 +6,19 @@ import { refuseBlank } from './visible-damage.js';
 import { typeNotAccepted, withoutText } from '../refusals.js';
 import { isPicture, PDF, PICTURE_MIME_TYPES } from '../readable-files.policy.js';
 
-/** Kinds that are a zip inside: of its first bytes alone it may not be told which. */
+/** Kinds that are zips. The first bytes alone may not show which kind it is. */
 const ARCHIVES = ['docx', 'xlsx', 'pptx', 'epub'];
 const TEXTS = ['csv', 'html', 'json', 'md', 'mdx', 'rst', 'txt'];
 const PLAIN_TEXT = 'txt';
 
-/** How a file is read: as one of the kinds of documents, or as a picture. */
+/** How a file is read: as a kind of document or as a picture. */
 export type AttachmentKind = Readonly<{ kind: string; mimeType: string }>;
 
 const document = (kind: string): AttachmentKind => ({ kind, mimeType: MEDIA_TYPES[kind]! });
 
 /**
- * What a file is by the bytes it begins with. Its name tells kinds of text apart, and kinds of zip; any other text is a plain one.
- * @throws Rejection `document-type-not-accepted`, `document-unreadable` where there is nothing in it
+ * Determines the kind of a file by its first bytes. The name distinguishes kinds of text and kinds of zip. Any other text is plain.
+ * @throws Rejection `document-type-not-accepted`, `document-unreadable` if the file is empty
  */
 export async function attachmentKindOf(filename: string, head: Uint8Array): Promise<AttachmentKind> {
   if (head.byteLength === 0) throw withoutText(filename);
@@ -37,7 +37,7 @@ export async function attachmentKindOf(filename: string, head: Uint8Array): Prom
   throw typeNotAccepted(filename, `files of this kind cannot be read${said ? `: its content is of the kind ${said.ext}` : ''}.`);
 }
 
-/** The kind under which a file is read whose MIME type is known. */
+/** The kind of a file whose MIME type is known. */
 export const kindOfMimeType = (filename: string, mimeType: string): string =>
   isPicture(mimeType)
     ? 'picture'
@@ -45,7 +45,7 @@ export const kindOfMimeType = (filename: string, mimeType: string): string =>
       ? extensionOf(filename)
       : (Object.keys(MEDIA_TYPES).find((kind) => MEDIA_TYPES[kind] === mimeType) ?? PLAIN_TEXT);
 
-/** UTF-8 without NUL; what its name says is text may be in an older encoding. At the end of a head a character may be cut. */
+/** Whether bytes are UTF-8 without NUL. A file named as text may have an older encoding. A head may end inside a character. */
 function isText(head: Uint8Array, isKnownText: boolean): boolean {
   if (hasByteOrderMark(head)) return true;
   if (head.includes(0)) return false;

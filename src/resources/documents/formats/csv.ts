@@ -8,7 +8,7 @@ import { rowsAsText } from './rows.js';
 
 const DELIMITERS = [',', ';', '\t', '|'];
 
-/** One section; every row repeats the names of its columns, so that a chunk out of the middle still says what is what. */
+/** One section. Every row repeats the names of its columns, so that a chunk from the middle is still understandable. */
 export function parseCsv(filename: string, text: string, limits: ParsingLimits): readonly Section[] {
   const firstLine = text.slice(0, text.search(/\n|$/));
   const delimiter = DELIMITERS.reduce((best, each) =>

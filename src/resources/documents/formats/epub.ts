@@ -8,7 +8,7 @@ import { unreadable } from '../refusals.js';
 
 const CONTAINER = 'META-INF/container.xml';
 
-/** The chapters in reading order, each read as a page of HTML. */
+/** The chapters in reading order, each parsed as HTML. */
 export function parseEpub(filename: string, bytes: Uint8Array, limits: ParsingLimits): readonly Section[] {
   const archive = Archive.open(filename, bytes, limits);
   const packagePath = archive.has(CONTAINER) ? findPackage(archive) : undefined;
@@ -49,7 +49,7 @@ function readPackage(archive: Archive, path: string): { title: string; chapters:
   });
   const folder = path.slice(0, path.lastIndexOf('/') + 1);
   const chapters = spine.flatMap((id) => hrefs.get(id) ?? []).map((href) => resolvePath(folder, decodePath(href)));
-  // A chapter is read once, however often it is listed.
+  // A chapter that is listed several times is read once.
   return { title: title.trim(), chapters: [...new Set(chapters)] };
 }
 

@@ -3,7 +3,7 @@ import { DOCUMENT_EXTENSIONS, extensionOf } from '../document.port.js';
 import { hasByteOrderMark } from './plain-text.js';
 import { typeNotAccepted } from '../refusals.js';
 
-/** What the first bytes of a kind of file say, for kinds that are not text. */
+/** The types that `file-type` may detect for each binary kind. */
 const SAID_BY_CONTENT: Readonly<Record<string, readonly string[]>> = {
   pdf: ['pdf'],
   docx: ['docx', 'zip'],
@@ -12,10 +12,10 @@ const SAID_BY_CONTENT: Readonly<Record<string, readonly string[]>> = {
   epub: ['epub', 'zip'],
 };
 
-/** How much of a text is looked at for bytes that no text has. */
+/** The bytes of a text that are searched for NUL. */
 const HEAD_BYTES = 4096;
 
-/** The kind by the name, when the content does not say otherwise. @throws Rejection `document-type-not-accepted` */
+/** The kind by the name, if the content does not contradict it. @throws Rejection `document-type-not-accepted` */
 export async function kindOf(filename: string, bytes: Uint8Array): Promise<string> {
   const extension = extensionOf(filename);
   if (!DOCUMENT_EXTENSIONS.includes(extension)) {
@@ -29,5 +29,5 @@ export async function kindOf(filename: string, bytes: Uint8Array): Promise<strin
   return extension;
 }
 
-/** A short text may begin like a picture or a program (`BM`, `MZ`), so it is not the beginning that decides. */
+/** Ignores what the content looks like, because a short text may begin like a picture or a program (`BM`, `MZ`). */
 const isText = (bytes: Uint8Array): boolean => hasByteOrderMark(bytes) || !bytes.subarray(0, HEAD_BYTES).includes(0);

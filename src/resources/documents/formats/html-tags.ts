@@ -6,17 +6,16 @@ export type HtmlHandlers = Readonly<{
   onClose: (name: string) => void;
 }>;
 
-/** Elements that have no content, and so no end. */
+/** Elements without content, which have no end tag. */
 const VOID = new Set(
   'area base basefont br col command embed frame hr img input isindex keygen link meta param source track wbr'.split(' '),
 );
-/** Elements inside which a tag may end itself. */
+/** Elements in which tags may be self-closing. */
 const FOREIGN = new Set(['svg', 'math']);
 
 /**
- * Reads HTML as a stream of tags. An element ends with its own end, with that of an element around it, or with the page. Nesting
- * costs nothing: whether an element is open is counted by its name, where looking through all that are open would take longer with
- * each of them.
+ * Reads HTML as a stream of tags. An element ends with its own end tag, with that of an enclosing element, or with the page. Open
+ * elements are counted by name, so that deep nesting does not make each tag slower.
  */
 export function readHtml(html: string, handlers: HtmlHandlers): void {
   const tokenizer = new Tokenizer({ decodeEntities: true }, new OpenElements(html, handlers));
@@ -37,7 +36,7 @@ class OpenElements implements TokenizerCallbacks {
 
   onopentagname(start: number, end: number): void {
     this.name = this.html.slice(start, end).toLowerCase();
-    // A form in a form is none.
+    // HTML ignores a form inside a form.
     if (this.name === 'form' && this.isOpen('form')) this.name = '';
     else this.begin(this.name);
   }
@@ -89,7 +88,7 @@ class OpenElements implements TokenizerCallbacks {
 
   private onclosed(name: string): void {
     if (this.isOpen(name)) while (this.end() !== name);
-    // Browsers make these of an end without a beginning.
+    // As in browsers, an end tag without a start tag makes an empty element of these two.
     else if (name === 'p' || name === 'br') {
       this.handlers.onOpen(name);
       this.handlers.onClose(name);

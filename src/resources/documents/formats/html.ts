@@ -2,7 +2,7 @@ import type { Section } from '../document.port.js';
 import { readHtml } from './html-tags.js';
 import { SectionsUnderHeadings, titleOf } from './plain-text.js';
 
-/** What is on a page but is not what the page says. */
+/** Elements that do not belong to the text of a page. */
 const LEFT_OUT = new Set([
   'script',
   'style',
@@ -24,7 +24,7 @@ const BLOCKS = new Set(
 const HEADINGS = new Set(['h1', 'h2', 'h3', 'h4', 'h5', 'h6']);
 const CELLS = new Set(['td', 'th']);
 
-/** Sections by heading. The page is read as a stream of tags: no tree is built. */
+/** Sections by heading. The page is read as a stream of tags. No tree is built. */
 export function parseHtml(filename: string, html: string, title = titleOf(filename)): readonly Section[] {
   const reader = new PageReader(title);
   readHtml(html, {
@@ -40,7 +40,7 @@ class PageReader {
   private leftOut: { name: string; depth: number } | undefined;
   private preformatted = 0;
   private inTitle = false;
-  /** It grows piece by piece and is looked at once, when it is taken: each look at a text that grows copies all of it. */
+  /** Built by appending and read only once, because each read of a growing string copies all of it. */
   private line = '';
   private hasText = false;
   private isAfterBreak = false;

@@ -7,15 +7,15 @@ import { refuseDamagedHead, refuseOtherArchive } from './visible-damage.js';
 
 const ARCHIVES = new Set(['docx', 'epub', 'pptx', 'xlsx']);
 
-/** How much of a file is looked at to tell what it is. */
+/** The bytes at the beginning of a file from which its kind is detected. */
 export const HEAD_BYTES = 4100;
 
-/** Refuses a file on disk by its kind, its size, what its first bytes show, and what it would unpack to; little of it is read. @throws Rejection */
+/** Checks a file on disk: its kind, size, first bytes and unpacked size. Reads only little of it. @throws Rejection */
 export async function checkFile(filename: string, path: string, limits: ParsingLimits): Promise<void> {
   await inspectFile(filename, path, limits, async (head) => ({ kind: await kindOf(filename, head) }));
 }
 
-/** What a file on disk is by its beginning. @throws Rejection for its kind, its size, its first bytes, and what it would unpack to */
+/** Determines the kind of a file on disk and checks its size, first bytes and unpacked size. @throws Rejection */
 export async function inspectFile<Kind extends Readonly<{ kind: string }>>(
   filename: string,
   path: string,
@@ -38,7 +38,7 @@ export async function inspectFile<Kind extends Readonly<{ kind: string }>>(
   }
 }
 
-/** What a zip on disk holds, by its list of entries. @throws Rejection */
+/** The entries of a zip on disk, from its directory. @throws Rejection */
 export async function entriesOf(file: FileHandle, filename: string, limits: ParsingLimits): Promise<readonly Entry[]> {
   const { size } = await file.stat();
   const endBytes = Math.min(size, ARCHIVE_END_BYTES_MAX);

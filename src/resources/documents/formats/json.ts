@@ -4,10 +4,10 @@ import type { ParsingLimits } from '../limits.js';
 import { titleOf } from './plain-text.js';
 import { tooDeep, unreadable } from '../refusals.js';
 
-/** Deeper than this a value is written as JSON on one line. */
+/** A value nested deeper is written as JSON on one line. */
 const PATH_DEPTH_MAX = 12;
 
-/** `path: value` lines; every element of a list of records is a paragraph of its own, every field of the root a section. */
+/** Writes `path: value` lines. Each element of a list is a paragraph, and each nested field of the root is a section. */
 export function parseJson(filename: string, text: string, limits: ParsingLimits): readonly Section[] {
   if (depthOf(text) > limits.depthMax) throw tooDeep(filename, limits.depthMax);
   const root = valueIn(filename, text);
@@ -33,7 +33,7 @@ function valueIn(filename: string, text: string): unknown {
 const isNested = (value: unknown): value is object => typeof value === 'object' && value !== null;
 const isRecord = (value: unknown): value is Record<string, unknown> => isNested(value) && !Array.isArray(value);
 
-/** How deep lists and records are nested, without reading them: reading them calls itself for each level. */
+/** The nesting depth of lists and records, found without parsing, which is recursive and could overflow the stack. */
 function depthOf(json: string): number {
   let [depth, deepest] = [0, 0];
   for (let at = 0; at < json.length; at++) {

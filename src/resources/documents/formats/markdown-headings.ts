@@ -1,9 +1,9 @@
-/** A heading of the document itself: where it begins, and its words as they are written. */
+/** A heading of the document: its position and its text as written. */
 export type MarkdownHeading = Readonly<{ start: number; text: string }>;
 
 type Line = Readonly<{ start: number; indent: number; text: string }>;
 
-/** Deeper than this a line is code, unless it goes on with what is before it. */
+/** A line that is indented this far is code, unless it continues what is before it. */
 const CODE_INDENT = 4;
 const TAB = 4;
 
@@ -17,7 +17,7 @@ const TABLE_RULE = /^[|:\- \t]+$/;
 const BLOCKS =
   'address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h1|h2|h3|h4|h5|h6|head|header|hr|html|iframe|legend|li|link|main|menu|menuitem|nav|noframes|ol|optgroup|option|p|param|search|section|summary|table|tbody|td|tfoot|th|thead|title|tr|track|ul';
 
-/** How HTML begins, and with what it ends: those without an end of their own go on to the next blank line. */
+/** The beginnings and ends of kinds of HTML blocks. A block without an end pattern ends at the next blank line. */
 const HTML: readonly (readonly [begin: RegExp, end?: RegExp])[] = [
   [/^<(?:script|pre|style|textarea)(?=[\s>]|$)/i, /<\/(?:script|pre|style|textarea)>/i],
   [/^<!--/, /-->/],
@@ -26,12 +26,12 @@ const HTML: readonly (readonly [begin: RegExp, end?: RegExp])[] = [
   [/^<![a-z]/i, />/],
   [new RegExp(`^</?(?:${BLOCKS})(?=[\\s/>]|$)`, 'i')],
 ];
-/** Any other tag that stands alone in its line; it does not part a paragraph. */
+/** Any other tag that is alone on its line. It does not interrupt a paragraph. */
 const LONE_TAG = /^<\/?[a-z][^<>]*>$/i;
 
 /**
- * The headings of a Markdown text, in one pass over its lines: those in quotes, lists, code and HTML are not the document's own, so
- * nothing inside of these is looked at, however deep it is nested.
+ * Finds the headings of a Markdown text in one pass over its lines. Quotes, lists, code and HTML are skipped, however deeply
+ * nested, because headings in them do not structure the document.
  */
 export function headingsIn(text: string): readonly MarkdownHeading[] {
   const scanner = new HeadingScanner();
@@ -50,7 +50,7 @@ function lineOf(line: string, start: number): Line {
   return { start, indent, text: line.slice(at).trimEnd() };
 }
 
-/** What a line of a quote or an item is about: the marks of those inside of it are passed over. */
+/** The marks of nested quotes and list items at the beginning of a line. */
 const MARKS = /^(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t]))[ \t]*/;
 
 function isParagraph(content: string): boolean {
@@ -64,12 +64,12 @@ const isRule = (text: string): boolean => RULE.test(text.replace(/[ \t]+/g, ''))
 class HeadingScanner {
   readonly headings: MarkdownHeading[] = [];
   private fence: string | undefined;
-  /** What ends the HTML that was begun; null: a blank line. */
+  /** The pattern that ends the open HTML block. Null: a blank line ends it. */
   private html: RegExp | null | undefined;
   private paragraph: { start: number; lines: string[]; isTable: boolean } | undefined;
-  /** How far a line has to stand in to belong to the item of a list. */
+  /** The minimum indent of a line that belongs to the open list item. */
   private itemIndent: number | undefined;
-  /** A paragraph of a quote or a list goes on without their marks. */
+  /** Whether the next line may continue a paragraph of a quote or list item without the mark. */
   private mayGoOn = false;
 
   read(line: Line): void {
@@ -88,7 +88,7 @@ class HeadingScanner {
     if (this.html === null ? text === '' : this.html!.test(text)) this.html = undefined;
   }
 
-  /** Of an item, of code, or of a paragraph that would be code by its indent. */
+  /** Whether a line belongs to a list item, to code, or to a paragraph in spite of an indent like code. */
   private isInside({ indent, text }: Line): boolean {
     if (this.itemIndent !== undefined && indent >= this.itemIndent) {
       this.mayGoOn = isParagraph(text);
@@ -166,7 +166,7 @@ class HeadingScanner {
     this.headings.push({ start, text: text.trim() });
   }
 
-  /** Something else begins: what was open is over. */
+  /** Ends the open paragraph and list item, because another block begins. */
   private begin(): void {
     this.endParagraph();
     this.itemIndent = undefined;

@@ -6,10 +6,10 @@ import { titleOf } from './plain-text.js';
 const FRONT_MATTER = /^---\n([\s\S]*?)\n---\n/;
 const QUOTED = /^(["'])(.*)\1$/;
 
-/** The beginning of a heading is its title: marks in a longer one are looked for in pairs, again and again. */
+/** A title is cut here, because the parser's time for inline marks grows faster than the length of a heading. */
 export const TITLE_CHARACTERS_MAX = 500;
 
-/** Sections by heading, the text kept as written; the front matter gives no text but may give the title. */
+/** Sections by heading, with the text as written. The front matter is left out, but its title is used. */
 export function parseMarkdown(filename: string, text: string): readonly Section[] {
   const [frontMatter = '', fields = ''] = FRONT_MATTER.exec(text) ?? [];
   const body = text.slice(frontMatter.length);

@@ -2,7 +2,7 @@ import type { Archive } from './archive.js';
 
 type Target = Readonly<{ type: string; path: string }>;
 
-/** What a part of an Office file refers to: id to the target's path inside the archive. */
+/** The parts that a part of an Office file refers to, with their paths in the archive, by relationship id. */
 export function relationshipsOf(archive: Archive, part: string): ReadonlyMap<string, Target> {
   const targets = new Map<string, Target>();
   const folder = part.slice(0, part.lastIndexOf('/'));
@@ -17,7 +17,7 @@ export function relationshipsOf(archive: Archive, part: string): ReadonlyMap<str
   return targets;
 }
 
-/** A path inside an archive, as a part in `folder` names it. */
+/** Resolves a path in an archive relative to `folder`. */
 export function resolvePath(folder: string, target: string): string {
   const steps = target.startsWith('/') ? [] : folder.split('/').filter((step) => step !== '');
   for (const step of target.split('/')) {

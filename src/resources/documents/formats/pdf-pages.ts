@@ -7,14 +7,14 @@ const canvasImport = () => import('@napi-rs/canvas');
 
 type Fixed = { transferToFixedLength?: (this: ArrayBuffer, length?: number) => ArrayBuffer };
 
-/** Node 20 lacks what the renderer keeps its operators in: without it every page is drawn white. */
+/** Node 20 lacks this function. The renderer needs it and draws every page white without it. */
 (ArrayBuffer.prototype as Fixed).transferToFixedLength ??= function (this: ArrayBuffer, length?: number) {
   return this.slice(0, length);
 };
 
 export type PdfPages = Readonly<{ pages: number; pictures: readonly Picture[] }>;
 
-/** The first pages as pictures. What cannot be drawn, or only larger than a picture may be, is left out with all after it. @throws Rejection */
+/** Renders the first pages. Stops at a page that cannot be drawn or whose picture is too large. @throws Rejection */
 export async function picturePages(filename: string, bytes: Uint8Array): Promise<PdfPages> {
   const CanvasFactory = await createIsomorphicCanvasFactory(canvasImport);
   const document = await getDocumentProxy(bytes, { verbosity: 0, CanvasFactory }).catch(() => {

@@ -4,7 +4,7 @@ import type { ParsingLimits } from '../limits.js';
 import { tidy, titleOf } from './plain-text.js';
 import { tooLarge, unreadable } from '../refusals.js';
 
-/** A section a page. The reader takes the bytes away from its caller. */
+/** One section per page. Takes over the bytes: the caller must not use them again. */
 export async function parsePdf(filename: string, bytes: Uint8Array, limits: ParsingLimits): Promise<readonly Section[]> {
   const document = await getDocumentProxy(bytes, { verbosity: 0 }).catch(() => {
     throw unreadable(filename, 'PDF');

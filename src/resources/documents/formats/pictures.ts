@@ -5,12 +5,12 @@ import { type PictureSize, pictureSizeOf } from '../picture-size.policy.js';
 import { tooLarge, unreadable } from '../refusals.js';
 import { PICTURE_BYTES_MAX, PICTURE_EDGE_PIXELS_MAX, PICTURE_PIXELS_MAX } from '../readable-files.policy.js';
 
-/** Each round makes a picture this much smaller, until it is small enough. */
+/** The factor by which each round shrinks a picture until it is small enough. */
 const SHRINKING = 0.7;
 const ROUNDS_MAX = 12;
 const QUALITY = 85;
 
-/** A picture as a model takes it: itself, or a smaller one. @throws Rejection */
+/** Returns the picture itself or, if it is too large for a model, a smaller one. @throws Rejection */
 export async function readPicture(filename: string, mimeType: string, bytes: Uint8Array<ArrayBuffer>): Promise<Picture> {
   const size = sizeOf(filename, mimeType, bytes);
   if (bytes.byteLength <= PICTURE_BYTES_MAX) return { mimeType, bytes: null };
@@ -26,7 +26,7 @@ export async function readPicture(filename: string, mimeType: string, bytes: Uin
   throw tooLarge(filename, `it cannot be brought down to ${PICTURE_BYTES_MAX} bytes.`);
 }
 
-/** Refuses a picture on disk that is damaged or has too many pixels. A large one is checked when it is read. @throws Rejection */
+/** Refuses a picture on disk that is damaged or has too many pixels. `readPicture` checks large files later. @throws Rejection */
 export async function checkPicture(filename: string, mimeType: string, path: string): Promise<void> {
   const { size } = await stat(path);
   if (size <= PICTURE_BYTES_MAX) sizeOf(filename, mimeType, await readFile(path));
@@ -39,7 +39,7 @@ function sizeOf(filename: string, mimeType: string, bytes: Uint8Array): PictureS
   return size;
 }
 
-/** Of an animation the first picture is kept. */
+/** A scaled copy of a picture. An animation is reduced to its first frame. */
 async function scaled(image: Image, mimeType: string, scale: number): Promise<Picture> {
   const { createCanvas } = await import('@napi-rs/canvas');
   const [width, height] = [image.width, image.height].map((edge) => Math.max(1, Math.round(edge * scale))) as [number, number];

@@ -13,7 +13,7 @@ const encodingByMark = (bytes: Uint8Array): string | undefined =>
 
 export const hasByteOrderMark = (bytes: Uint8Array): boolean => encodingByMark(bytes) !== undefined;
 
-/** Text by its byte order mark, else UTF-8, else Windows-1252; bytes with NUL among them are no text. */
+/** Decodes by the byte order mark, else as UTF-8, else as Windows-1252. @throws Rejection `document-unreadable` if there is a NUL */
 export function decodeText(filename: string, bytes: Uint8Array): string {
   const marked = encodingByMark(bytes);
   if (marked) return tidy(new TextDecoder(marked).decode(bytes));
@@ -25,19 +25,19 @@ export function decodeText(filename: string, bytes: Uint8Array): string {
   }
 }
 
-/** Of more white space than this in a row the rest says nothing. */
+/** Longer runs of white space are cut to this length. */
 export const WHITE_SPACE_MAX = 100;
 const TOO_MUCH_WHITE_SPACE = new RegExp(`(\\s{${WHITE_SPACE_MAX}})\\s+`, 'g');
 
-/** Line ends become `\n`; NUL and half characters, which no database column takes, go. */
+/** Normalizes line ends to `\n`, cuts white space, and removes NUL and lone surrogates, which no database column accepts. */
 export const tidy = (text: string): string => storableText(text.replace(/\r\n?/g, '\n')).replace(TOO_MUCH_WHITE_SPACE, '$1');
 
-/** The file's name without folders and ending: the title of what has no other. */
+/** The file's name without folders and extension, the title of a document without another. */
 export const titleOf = (filename: string): string => filename.replace(/^.*[/\\]/, '').replace(/\.[^.]+$/, '');
 
 export const parseText = (filename: string, text: string): readonly Section[] => [{ title: titleOf(filename), text }];
 
-/** Gathers paragraphs under headings. */
+/** Collects paragraphs under headings. */
 export class SectionsUnderHeadings {
   private readonly sections: { title: string; blocks: string[] }[];
 
@@ -54,7 +54,7 @@ export class SectionsUnderHeadings {
     if (text.trim() !== '') this.sections.at(-1)!.blocks.push(text.trimEnd());
   }
 
-  /** A document's own title stands in for what comes before its first heading. */
+  /** Sets the title of the section before the first heading. */
   entitle(title: string): void {
     if (title.trim() !== '') this.sections[0]!.title = title.trim();
   }

@@ -3,7 +3,7 @@ import { titleOf } from './plain-text.js';
 
 const ADORNMENT = /^([!-/:-@[-`{-~])\1{2,}\s*$/;
 
-/** Sections by underlined (and overlined) headings; everything else stays as written. */
+/** Sections by underlined (and overlined) headings. The rest of the text is kept as written. */
 export function parseRestructuredText(filename: string, text: string): readonly Section[] {
   const sections: { title: string; lines: string[] }[] = [{ title: titleOf(filename), lines: [] }];
   const lines = text.split('\n');
@@ -26,7 +26,7 @@ function headingAt(lines: readonly string[], index: number): string | undefined 
   return isHeading ? title : undefined;
 }
 
-/** Those that UTF-16 writes as two count as one. */
+/** The number of characters, with a surrogate pair counted as one. */
 const charactersIn = (text: string): number => text.length - (text.match(/[\ud800-\udbff]/g)?.length ?? 0);
 
 const isOverline = (lines: readonly string[], index: number): boolean =>

@@ -3,7 +3,7 @@ import type { TextAllowance } from '../allowance.js';
 export type Cell = string | number | boolean | Date | null | undefined;
 
 /**
- * Rows under a header as `name: value, …` lines; a lone row, or one wider than its header, keeps its bare values.
+ * Writes the rows under a header as `name: value, …` lines. A single row, and values beyond the header, are written without names.
  * @throws Rejection `document-too-large`
  */
 export function rowsAsText(rows: readonly (readonly Cell[])[], allowance: TextAllowance): string {

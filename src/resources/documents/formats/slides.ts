@@ -7,7 +7,7 @@ import { unreadable } from '../refusals.js';
 
 const PRESENTATION = 'ppt/presentation.xml';
 
-/** A section a slide, in the order they are shown, with the speaker's notes. */
+/** One section per slide, in presentation order, with the speaker's notes. */
 export function parseSlides(filename: string, bytes: Uint8Array, limits: ParsingLimits): readonly Section[] {
   const archive = Archive.open(filename, bytes, limits);
   if (!archive.has(PRESENTATION)) throw unreadable(filename, 'a presentation');
@@ -21,7 +21,7 @@ export function parseSlides(filename: string, bytes: Uint8Array, limits: Parsing
 
 function slidePaths(archive: Archive): readonly string[] {
   const targets = relationshipsOf(archive, PRESENTATION);
-  // A slide is shown once, however often it is listed.
+  // A slide that is listed several times is read once.
   const paths = new Set<string>();
   archive.readXml(PRESENTATION, {
     onOpen: (name, attributes) => {
@@ -37,7 +37,7 @@ function notesOf(archive: Archive, slide: string): readonly string[] {
   return notes && archive.has(notes.path) ? readSlide(archive, notes.path).paragraphs : [];
 }
 
-/** Text of shapes, paragraph by paragraph; slide numbers and dates, which every slide repeats, are left out. */
+/** The text of a slide's shapes by paragraph, without slide numbers, dates and footers, which every slide repeats. */
 function readSlide(archive: Archive, path: string): { title: string; paragraphs: readonly string[] } {
   const [titles, paragraphs]: [string[], string[]] = [[], []];
   let placeholder = '';

@@ -13,13 +13,13 @@ const WORKBOOK = 'xl/workbook.xml';
 const ADDRESS = /^([A-Z]{1,3})(\d{1,7})$/;
 const LETTERS = 26;
 
-/** A section a sheet, under the sheet's name. */
+/** One section per sheet, with the sheet's name as title. */
 export async function parseSpreadsheet(filename: string, bytes: Uint8Array, limits: ParsingLimits): Promise<readonly Section[]> {
   const archive = Archive.open(filename, bytes, limits);
   const refuse = () => {
     throw unreadable(filename, 'a spreadsheet');
   };
-  // A sheet that stood in the book under many names would be read as often.
+  // The library would read a sheet once for each of its names, so a workbook that names a sheet twice is refused.
   const paths = [...relationshipsOf(archive, WORKBOOK).values()].map(({ path }) => path);
   if (new Set(paths).size < paths.length) refuse();
   const grids: Grid[] = [];
@@ -42,7 +42,7 @@ export async function parseSpreadsheet(filename: string, bytes: Uint8Array, limi
     .filter(({ text }) => text !== '');
 }
 
-/** How many cells the library makes of a sheet: all up to the last row and column that are named. */
+/** Counts the cells that the library creates for a sheet: all up to the last row and column that occur. */
 class Grid {
   private rows = 0;
   private columns = 0;
@@ -63,7 +63,7 @@ class Grid {
     },
   };
 
-  /** NaN: they are named wrongly. */
+  /** NaN if the address of a cell is invalid. */
   get cells(): number {
     return this.rows * Math.max(1, this.columns);
   }

@@ -1,14 +1,14 @@
 import { unreadable, withoutText } from '../refusals.js';
 import { decodeText } from './plain-text.js';
 
-/** The beginning of a file. It is whole where the file has no more bytes. */
+/** The beginning of a file. `isWhole`: the file has no more bytes. */
 export type FileHead = Readonly<{ bytes: Uint8Array; isWhole: boolean }>;
 
 const JSON_START = /^(?:[[{"\-\d]|true|false|null)/;
-/** What stands before each part of a PDF. */
+/** The beginning of each object in a PDF. */
 const PDF_OBJECT = /\d\s+obj\b/;
 
-/** The entries without which a kind of archive is not read; one of them is enough. */
+/** A valid archive of this kind has at least one of these entries. */
 const NEEDED_ENTRIES: Readonly<Record<string, readonly [string, ...string[]]>> = {
   docx: ['word/document.xml', '_rels/.rels'],
   epub: ['META-INF/container.xml'],
@@ -16,19 +16,19 @@ const NEEDED_ENTRIES: Readonly<Record<string, readonly [string, ...string[]]>> =
   xlsx: ['xl/workbook.xml'],
 };
 
-/** Refuses what its first bytes show to be unreadable. @throws Rejection `document-unreadable` */
+/** Refuses a file whose first bytes show that it is unreadable. @throws Rejection `document-unreadable` */
 export function refuseDamagedHead(filename: string, kind: string, head: FileHead): void {
   if (kind === 'json' && !mayBeJson(decodeText(filename, head.bytes).trim(), head.isWhole)) throw unreadable(filename, 'JSON');
   if (kind === 'pdf' && head.isWhole && !PDF_OBJECT.test(Buffer.from(head.bytes).toString('latin1')))
     throw unreadable(filename, 'PDF');
 }
 
-/** Refuses a text of nothing but white space. @throws Rejection `document-unreadable` */
+/** Refuses a text that is only white space. @throws Rejection `document-unreadable` */
 export function refuseBlank(filename: string, { bytes, isWhole }: FileHead): void {
   if (isWhole && decodeText(filename, bytes).trim() === '') throw withoutText(filename);
 }
 
-/** Refuses an archive that is something else than its name says. @throws Rejection `document-unreadable` */
+/** Refuses an archive that is not of the kind its name says. @throws Rejection `document-unreadable` */
 export function refuseOtherArchive(filename: string, kind: string, names: ReadonlySet<string>): void {
   const needed = NEEDED_ENTRIES[kind];
   if (needed && !needed.some((name) => names.has(name))) throw unreadable(filename, kind);

@@ -4,17 +4,17 @@ const NAME = /^[\p{L}_][\p{L}\p{N}_:.-]*$/u;
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const escaped = (text: string): string => text.replace(/[&<>"]/g, (character) => ESCAPES[character]!);
 
-/** No element that anybody writes has more; a tree takes longer for each the more of them there are. */
+/** Real elements have fewer attributes. A tree takes longer per attribute the more there are. */
 export const ATTRIBUTES_MAX = 1_000;
 
-/** A tag is not one, or has too many attributes. */
+/** A tag is invalid or has too many attributes. */
 export class NotCopied extends Error {
   override readonly name = 'NotCopied';
 }
 
 /**
- * Writes down what is read: a library that is given the copy reads nothing else, neither comments without an end nor entities, and
- * nothing that it understands in another way. @throws NotCopied
+ * Writes the XML that was read anew, without comments and entities. A library that parses the copy cannot interpret it differently.
+ * @throws NotCopied
  */
 export class XmlCopy {
   private readonly written: string[] = [];
@@ -23,7 +23,7 @@ export class XmlCopy {
     return this.written.join('');
   }
 
-  /** Copies what the handlers hear. */
+  /** Wraps handlers so that everything they receive is copied. */
   beside({ onOpen, onText, onClose }: XmlHandlers): XmlHandlers {
     return {
       onOpen: (name, attributes) => {

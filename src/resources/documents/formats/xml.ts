@@ -6,14 +6,14 @@ export type XmlHandlers = Readonly<{
   onClose?: (name: string) => void;
 }>;
 
-/** Its tags are nested deeper than anybody nests them. */
+/** The tags are nested deeper than the limit. */
 export class TooDeep extends Error {
   override readonly name = 'TooDeep';
 }
 
 /**
- * Reads XML as a stream of tags; entities other than the predefined ones stay as they stand. The more tags are open, the longer the
- * parser takes for each. @throws TooDeep
+ * Reads XML as a stream of tags. Only predefined entities are decoded. The depth is limited because the parser takes longer per tag
+ * the more tags are open. @throws TooDeep
  */
 export function readXml(xml: string, depthMax: number, { onOpen, onText, onClose }: XmlHandlers): void {
   let depth = 0;

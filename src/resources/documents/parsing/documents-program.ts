@@ -9,7 +9,7 @@ const threads = new ParsingThreads(JSON.parse(process.argv[2]!) as ParsingThread
 
 answerQuestions(
   async (job: ParsingJob, signal): Promise<ParsingReply> => {
-    // What came through the channel may share its memory, and memory that is shared cannot be handed to a thread.
+    // Bytes from the channel may be a view of a shared buffer, which cannot be transferred to a thread. So they are copied.
     const bytes = new Uint8Array(job.file.bytes);
     return threads.ask({ ...job, file: { ...job.file, bytes } }, signal).catch(failureReply);
   },

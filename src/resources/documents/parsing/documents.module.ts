@@ -18,7 +18,7 @@ const limitsOf = (config: Config): Partial<ParsingLimits> => ({
   attachmentTextBytesMax: config.attachmentTextBytesMax,
 });
 
-/** Reads what users bring: files and pages. A process of its own does, so that none of them harms the service. */
+/** Reads users' files and pages in separate processes, so that none of them can harm the service. */
 @Module({
   providers: [
     {
@@ -46,7 +46,7 @@ export class DocumentsModule implements OnApplicationShutdown {
 
   constructor(private readonly documents: GuardedDocuments) {}
 
-  /** What is under way when the shutdown begins still reads documents. */
+  /** Closes the processes in the last phase, because work that is running when the shutdown begins still reads documents. */
   onApplicationShutdown(): Promise<void> {
     return this.documents.close();
   }

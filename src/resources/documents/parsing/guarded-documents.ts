@@ -13,15 +13,15 @@ import { needsTooMuchMemory, tooLarge, tooSlow } from '../refusals.js';
 
 const ENTRY = new URL(`./documents-program.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url);
 
-/** A first turn that takes so long may be one that is cut short: the thread for the next is started then. */
+/** After this time a short turn may fail and take its thread with it, so a thread for the next document is started. */
 const SPARE_AFTER_MS = 200;
 
-/** A thread that cannot be stopped takes its process with it: small documents of others do not wait for the start of the next. */
+/** Keeps a standby process, because a thread that cannot be stopped ends its process, and small documents must not wait long. */
 const STANDBY_MS = 60_000;
 
 type Process = GuardedProcess<ParsingJob, ParsingReply>;
 
-/** A process reads one document at a time: that may take all the memory it is allowed. */
+/** A process reads one document at a time, which may use all the memory that the process may use. */
 function processOf(
   options: Omit<ParsingThreadsOptions, 'processMegabytesMax'>,
   { besideHeapMegabytesMax }: ParsingLimits,
@@ -32,12 +32,12 @@ function processOf(
 }
 
 /**
- * Reads documents in threads of processes of their own: a large one does not hold up the service, and one that takes memory faster
- * than its thread is stopped takes only that process with it.
+ * Reads documents in threads of separate processes. A large document does not block the service, and one that allocates memory
+ * faster than its thread can be stopped crashes only that process.
  *
- * Each document has a short turn first. What is not read in it has a long one, from its beginning, in a process for such documents,
- * where they wait for each other only. Owners take turns in both, and an owner with documents among the long ones comes after those
- * who have none. So a small document waits for one short turn of each other owner at most, and for one more that is in hand.
+ * Each document gets a short turn first. If it does not finish, it is read again from the beginning in a long turn, in another
+ * process with its own queue. Owners take turns in both queues. In the short queue, owners with documents in the long queue come
+ * after the others. So a small document waits at most for one short turn of each other owner and for the turn that is running.
  */
 export class GuardedDocuments extends Documents implements AttachmentReader {
   private readonly limits: ParsingLimits;

@@ -40,14 +40,14 @@ const BINARY_PARSERS: Readonly<Record<string, BinaryParser>> = {
 
 export const isTextKind = (kind: string): boolean => kind in TEXT_PARSERS;
 
-/** The document's text by section. @throws Rejection */
+/** The text of a document by section. @throws Rejection */
 export async function parseDocument(file: DocumentFile, limits: ParsingLimits): Promise<readonly Section[]> {
   const { filename, bytes } = file;
   if (bytes.byteLength > limits.fileBytesMax) throw tooLarge(filename, `it is larger than ${limits.fileBytesMax} bytes.`);
   return readDocument(file, await kindOf(filename, bytes), limits);
 }
 
-/** The text by section of a document whose kind is known. @throws Rejection */
+/** The text of a document of a known kind by section. @throws Rejection */
 export async function readDocument(
   { filename, bytes }: DocumentFile,
   kind: string,

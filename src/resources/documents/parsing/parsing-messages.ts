@@ -3,19 +3,19 @@ import { Rejection } from '../../../kernel/rejection.js';
 import type { Chunk, Chunking, DocumentFile, Section } from '../document.port.js';
 import type { ParsingLimits } from '../limits.js';
 
-/** What is wanted of a document. */
+/** The requested form of a document's content. */
 export type Wanted =
   | Readonly<{ wanted: 'sections' }>
   | Readonly<{ wanted: 'chunks'; chunking: Chunking }>
   | Readonly<{ wanted: 'attachment'; mimeType: string }>;
 
-/** What a thread is asked: one document at a time, for so long. */
+/** The request to a thread: one document, to be read within `turnMs`. */
 export type ParsingJob = Readonly<{ file: DocumentFile; limits: ParsingLimits; turnMs: number }> & Wanted;
 
-/** What ends a document's turn before it is read. */
+/** The limit that ended a document's turn. */
 type Stopped = 'out-of-time' | 'out-of-memory';
 
-/** What a thread says first. */
+/** The first message of a thread. */
 export type Ready = 'ready';
 
 export type ParsingReply =
@@ -26,7 +26,7 @@ export type ParsingReply =
   | Readonly<{ stopped: Stopped }>
   | Readonly<{ failed: string }>;
 
-/** A failure in a form that passes between threads and processes. */
+/** A failure in a form that can be sent between threads and processes. */
 export function failureReply(error: unknown): ParsingReply {
   if (error instanceof Rejection) return { refused: { code: error.code, message: error.message } };
   return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) };

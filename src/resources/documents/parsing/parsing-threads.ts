@@ -1,49 +1,49 @@
 import { Worker } from 'node:worker_threads';
 import type { ParsingJob, ParsingReply, Ready } from './parsing-messages.js';
 
-/** An idle thread is kept this long: starting one takes half a second, keeping one takes 100 MB. */
+/** An idle thread is kept this long. Starting one takes half a second, keeping one takes 100 MB. */
 const IDLE_MS = 30_000;
 
-/** A thread has read its code in by then, also on a machine that is busy; a document's own time begins after. */
+/** The time in which a thread has to load its code, also on a busy machine. The time of a document begins after that. */
 const START_MS_MAX = 30_000;
 
-/** A thread that is told to stop has stopped by then, unless a single call of a library does not come back. */
+/** The time in which a terminated thread stops, unless a native call of a library does not return. */
 export const STOP_MS_MAX = 500;
 
-/** What a thread takes beside its heap, such as unpacked bytes, no limit of the thread's own stops: so the process is looked at. */
+/** The interval of memory checks. A thread's limits do not cover memory outside its heap, such as unpacked bytes. */
 const MEMORY_LOOK_MS = 100;
 const MEGABYTE = 1024 * 1024;
 
-/** Under test this file runs from its source, and a thread has to be taught TypeScript first. */
+/** Under test this file runs from its source, and threads need the TypeScript loader. */
 const FROM_SOURCE = import.meta.url.endsWith('.ts');
 const ENTRY = new URL(FROM_SOURCE ? './parsing-worker.ts' : './parsing-worker.js', import.meta.url);
 const EXEC_ARGV = FROM_SOURCE ? ['--import', new URL('../../../../test/support/typescript.js', import.meta.url).href] : [];
 
 export type ParsingThreadsOptions = Readonly<{
-  /** Of a thread's heap. */
+  /** The maximum heap of a thread. */
   memoryMegabytesMax: number;
-  /** Of all there is in the process. */
+  /** The maximum memory of the process. */
   processMegabytesMax: number;
-  /** A document that takes so long may need its thread stopped, and the next one is not to wait for another to start. */
+  /** When a document takes this long, a spare thread is started, so that the next need not wait if this thread is stopped. */
   spareAfterMs?: number;
-  /** The address of what threads run, where that is not the parsers. */
+  /** The URL of another program for the threads than the parsers. */
   entry?: string;
 }>;
 
 /**
- * Reads documents in threads: one without an end is stopped at its deadline, and one that eats memory takes only its thread with
- * it, if the thread can be stopped in time.
+ * Reads documents in threads. Endless parsing is stopped at the deadline. A document that needs too much memory ends only its
+ * thread, if the thread can be stopped in time.
  */
 export class ParsingThreads {
   private readonly idle: ParsingThread[] = [];
 
   constructor(
     private readonly options: ParsingThreadsOptions,
-    /** Called when the process is of no use any more: a thread cannot be stopped, or there is too much in its memory. */
+    /** Called when the process should be replaced, because a thread cannot be stopped or the process uses too much memory. */
     private readonly onSpent: () => void,
   ) {}
 
-  /** The thread goes back to rest, unless it had to be stopped. */
+  /** Reads a document in an idle or new thread, which becomes idle again unless it had to be stopped. */
   async ask(job: ParsingJob, signal: AbortSignal): Promise<ParsingReply> {
     const thread = this.idle.pop() ?? this.start();
     const spare = this.spareLater();
@@ -95,7 +95,7 @@ export class ParsingThreads {
 
 type Heard = Readonly<{ said: ParsingReply | Ready }> | Readonly<{ error: unknown }>;
 
-/** One thread: it is asked one thing at a time, and is of no use any more once that failed. */
+/** A thread with one request at a time. It must be stopped after a request has failed. */
 class ParsingThread {
   private readonly worker: Worker;
   private hear: (heard: Heard) => void = () => undefined;
@@ -124,7 +124,7 @@ class ParsingThread {
     return (await this.next(signal)) as ParsingReply;
   }
 
-  /** What the thread says next. */
+  /** The next message of the thread. */
   private async next(signal: AbortSignal): Promise<ParsingReply | Ready> {
     const heard = await new Promise<Heard>((resolve) => {
       this.hear = resolve;
@@ -136,7 +136,7 @@ class ParsingThread {
     return heard.said;
   }
 
-  /** Ends after a while, or when something goes wrong meanwhile. */
+  /** Leaves the thread idle. It ends after `idleMs`, or when it fails. */
   rest(idleMs: number, onEnd: () => void): void {
     const end = () => {
       onEnd();
@@ -149,7 +149,7 @@ class ParsingThread {
     this.expiry = setTimeout(end, idleMs).unref();
   }
 
-  /** Resolves to whether it has stopped in time. */
+  /** Resolves to whether the thread has stopped in time. */
   async stop(): Promise<boolean> {
     clearTimeout(this.expiry);
     this.hear = () => undefined;

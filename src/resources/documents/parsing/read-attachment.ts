@@ -11,7 +11,7 @@ import { TEXT_TOKENS_MAX } from '../readable-files.policy.js';
 
 const LINE_FEED = 0x0a;
 
-/** What an attached file says and shows. @throws Rejection */
+/** Reads the text and the pictures of an attached file. @throws Rejection */
 export async function readAttachment(file: DocumentFile, mimeType: string, limits: ParsingLimits): Promise<AttachmentContent> {
   const { filename, bytes } = file;
   const kind = kindOfMimeType(filename, mimeType);
@@ -22,14 +22,14 @@ export async function readAttachment(file: DocumentFile, mimeType: string, limit
   const { pages, pictures } = kind === 'pdf' ? await picturePages(filename, bytes.slice()) : { pages: null, pictures: [] };
   const isLong = isTextKind(kind) && bytes.byteLength > limits.attachmentTextBytesMax;
   const read = isLong ? { filename, bytes: headOfLines(bytes, limits.attachmentTextBytesMax) } : file;
-  // Half of a JSON text is none.
+  // A truncated JSON text is not valid JSON, so it is read as plain text.
   const sections = await readDocument(read, isLong && kind === 'json' ? 'txt' : kind, limits);
   const head = headOf(sections.map(({ text }) => text).join('\n\n'), TEXT_TOKENS_MAX);
   if (head.text.trim() === '' && pictures.length === 0) throw withoutText(filename);
   return { ...head, isCut: head.isCut || isLong, pages, pictures };
 }
 
-/** As many whole lines as fit; of a line that is longer, its beginning, in whole characters. */
+/** The first whole lines that fit, or the first whole characters if the first line is too long. */
 function headOfLines(bytes: Uint8Array<ArrayBuffer>, bytesMax: number): Uint8Array<ArrayBuffer> {
   const lineEnd = bytes.lastIndexOf(LINE_FEED, bytesMax - 1) + 1;
   let end = bytesMax;
@@ -37,5 +37,5 @@ function headOfLines(bytes: Uint8Array<ArrayBuffer>, bytesMax: number): Uint8Arr
   return bytes.slice(0, lineEnd > 0 ? lineEnd : end);
 }
 
-/** Of a character that UTF-8 writes in several bytes, one after the first. */
+/** Whether a byte continues a UTF-8 character. */
 const isInsideCharacter = (byte: number): boolean => (byte & 0xc0) === 0x80;
