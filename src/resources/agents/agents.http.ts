@@ -250,7 +250,7 @@ export class AgentsController {
     return { agent, tools, linkToken };
   }
 
-  /** The agent, if the user owns it or has a grant for the action `needs`. Without `needs`, only the owner's. @throws Rejection */
+  /** The agent, if the user owns it or has a grant for the action `needs`. Undefined: only the owner may. @throws Rejection */
   private async reached(user: SignedInUser, id: string | undefined, needs?: ResourceAction): Promise<AgentRecord> {
     if (!id) throw new Rejection('invalid-request', 'ID is required');
     const agent = isId(id) ? await this.agents.byId(id) : undefined;

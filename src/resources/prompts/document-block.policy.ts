@@ -1,6 +1,6 @@
 import type { PromptDocument } from './prompt.port.js';
 
-/** Documents as one numbered text, each under its file and the headings or pages it comes from, so that a model can cite them. */
+/** The documents as one text. Each has a number, its file name and its title as a label, so that a model can cite it. */
 export const documentBlock = (documents: readonly PromptDocument[]): string =>
   documents.map((document, index) => `[${index + 1}] ${labelOf(document)}\n${document.text}`).join('\n\n');
 

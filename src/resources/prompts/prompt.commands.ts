@@ -7,7 +7,7 @@ import { newId } from '../../kernel/ids.js';
 import { create, prompt, type PromptChange, remove, update } from './prompt.decider.js';
 import { promptStream } from './prompt.events.js';
 
-/** A user keeps a prompt of their own, or an import of an agent brings it along: then its id is known, and repeated it does nothing. */
+/** Creates a prompt. `imported` is set if an agent's import creates it. The import chooses the id, so a repeat has no effect. */
 export class CreatePrompt extends Command<Readonly<{ promptId: string; position: bigint | undefined }>> {
   constructor(
     readonly ownerId: string,
@@ -34,7 +34,7 @@ export class CreatePromptHandler implements Handler<CreatePrompt> {
   }
 }
 
-/** A prompt's owner renames or rewrites it. */
+/** Renames a prompt or changes its text. */
 export class UpdatePrompt extends Command<bigint | undefined> {
   constructor(
     readonly promptId: string,
@@ -59,7 +59,7 @@ export class UpdatePromptHandler implements Handler<UpdatePrompt> {
   }
 }
 
-/** A prompt's owner throws it away. Agents that still refer to it use the default from then on. */
+/** Deletes a prompt. Agents that still refer to it use the default prompt from then on. */
 export class DeletePrompt extends Command<bigint | undefined> {
   constructor(
     readonly promptId: string,

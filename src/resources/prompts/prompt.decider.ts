@@ -4,7 +4,7 @@ import type { Aggregate } from '../../kernel/event-sourcing/streams.js';
 import { promptCodec } from './prompt.codec.js';
 import type { PromptEvent } from './prompt.events.js';
 
-/** What decisions need to know of a prompt. */
+/** The state of a prompt, as far as its decisions need it. */
 export type Prompt = Readonly<{
   id: string;
   status: 'none' | 'there' | 'deleted';
@@ -35,7 +35,7 @@ function evolve(state: Prompt, event: PromptEvent): Prompt {
 
 type Decide = Decision<Prompt, PromptEvent>;
 
-/** Told alike to those who may not know whether the prompt exists. */
+/** Also the answer to a caller who may not know whether the prompt exists. */
 export const promptNotFound = () => new Rejection('prompt-not-found', 'Prompt not found');
 
 function refuseStranger(state: Prompt, ownerId: string): void {

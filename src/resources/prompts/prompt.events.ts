@@ -10,11 +10,11 @@ export type PromptCreated = Event<
     name: string;
     content: string;
     createdAt: string;
-    /** The import of an agent that made it: it is listed once the agent says that the import was applied. */
+    /** The import of an agent that created it. Listings show the prompt once the import has been applied to the agent. */
     importId?: string;
   }
 >;
-/** Holds what changed, whole. `updatedAt` only ever grows. */
+/** Holds only the fields that changed, with their complete new values. `updatedAt` always grows. */
 export type PromptUpdated = Event<'PromptUpdated', { promptId: PromptId; name?: string; content?: string; updatedAt: string }>;
 export type PromptDeleted = Event<'PromptDeleted', { promptId: PromptId }>;
 

@@ -37,7 +37,7 @@ export class PromptEdit extends PromptText {
   @IsOptional() @IsISO8601() expected_updated_at?: string;
 }
 
-/** The prompts everybody has, and a user's own. */
+/** Lists, reads, creates, changes and deletes prompts. The presets belong to all users. */
 @ApiTags('Prompts')
 @Controller('api')
 export class PromptsController {
@@ -123,13 +123,13 @@ export class PromptsController {
     return { success: true };
   }
 
-  /** Without `needs` it has to be the user's own. */
+  /** The prompt, if the user owns it or has a grant for the action `needs`. Undefined: only the owner may. @throws Rejection */
   private async reached(user: SignedInUser, id: string, needs?: ResourceAction): Promise<PromptRecord> {
     const prompt = isId(id) ? await this.prompts.byId(id) : undefined;
     return this.reaching.reached(user, prompt, 'prompts', needs, promptNotFound);
   }
 
-  /** The caller's next read shows what was written, wherever it is answered. */
+  /** Makes the caller's next read include this write, on whichever process it is answered. */
   private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
     answerPosition(reply, position);
     await this.freshness.reached(['prompts'], position);

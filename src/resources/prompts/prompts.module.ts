@@ -26,7 +26,7 @@ export class PromptsModule implements OnApplicationShutdown {
 
   constructor(private readonly templates: GuardedTemplates) {}
 
-  /** Turns that are finished during the shutdown still render. */
+  /** Closes the templates late in the shutdown, because turns that finish during it still render prompts. */
   onApplicationShutdown(): Promise<void> {
     return this.templates.close();
   }

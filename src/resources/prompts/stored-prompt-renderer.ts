@@ -10,7 +10,7 @@ import { type PromptNamespaces, PromptRenderer, type PromptRequest, type Rendere
 import { TemplateEngine, TemplateFailed } from './templates/template-engine.port.js';
 import { cleanFileName, isTemplate, LEGACY_DOCUMENTS, placesDocuments, templateContext } from './template-namespaces.policy.js';
 
-/** Renders presets by themselves and everything else from the prompts that users keep. */
+/** Renders presets and the prompts that users have stored. */
 @Injectable()
 export class StoredPromptRenderer extends PromptRenderer {
   constructor(
@@ -35,7 +35,7 @@ export class StoredPromptRenderer extends PromptRenderer {
     return this.composed(request, { style: 'default', agentic, persona: content });
   }
 
-  /** The text of the prompt; undefined when it is gone and the default is to stand in. */
+  /** The text of the prompt. Undefined if it is missing and the request allows the default. @throws Rejection prompt-not-found */
   private async contentOf({ promptId, ownerId, whenMissing = 'refuse' }: PromptRequest): Promise<string | undefined> {
     const prompt = isId(promptId) ? await this.prompts.byId(promptId) : undefined;
     if (prompt && (await this.reaching.isUsable(ownerId, prompt, 'prompts'))) return prompt.content;

@@ -3,21 +3,21 @@ import type { PromptNamespaces } from './prompt.port.js';
 
 const FILE_NAME_CHARACTERS_MAX = 255;
 
-/** How answers are shown, for templates that say so themselves. */
+/** Describes how clients show answers. Templates read it as `system.platform`. */
 const PLATFORM =
   'Answers are shown as Markdown in a chat window. Code blocks, tables, lists and links are rendered; HTML is shown as text.';
 
-/** A prompt is a template only if it opens and closes an expression; braces alone, or statements alone, are plain text. */
+/** A prompt is a template only if it contains both `{{` and `}}`. A prompt that has only `{% … %}` statements is plain text. */
 export const isTemplate = (text: string): boolean => text.includes('{{') && text.includes('}}');
 
-/** The place of the documents in prompts of the oldest kind, which know no other variable. */
+/** The placeholder for the documents in the oldest form of prompts, which has no other variables. */
 export const LEGACY_DOCUMENTS = '{summaries}';
 
-/** Whether a prompt puts the documents somewhere itself. */
+/** Whether a prompt contains a placeholder for the documents. */
 export const placesDocuments = (text: string): boolean =>
   text.includes(LEGACY_DOCUMENTS) || (isTemplate(text) && /source\.(?:summaries|content|docs_together|documents)/.test(text));
 
-/** The variables of a template. What is not there renders as nothing. */
+/** The variables of a template. An undefined variable renders as an empty string. */
 export function templateContext(namespaces: PromptNamespaces) {
   const { system, passthrough = {}, documents, tools = {}, attachments = [], variables = {}, artifacts = {} } = namespaces;
   const moment = system.now.toISOString();
@@ -51,7 +51,7 @@ export function templateContext(namespaces: PromptNamespaces) {
   };
 }
 
-/** Strings, numbers, booleans and null; lists and objects of a caller do not reach the template. */
+/** Only strings, numbers, booleans and null. A caller's lists and objects do not reach the template. */
 function scalarsOf(passthrough: Readonly<Record<string, unknown>>) {
   const scalars = Object.entries(passthrough).filter(
     ([, value]) => value === null || ['string', 'number', 'boolean'].includes(typeof value),
@@ -59,5 +59,5 @@ function scalarsOf(passthrough: Readonly<Record<string, unknown>>) {
   return Object.fromEntries(scalars.map(([name, value]) => [name, value ?? '']));
 }
 
-/** A file name of a stranger, on one line and of bounded length. */
+/** An untrusted file name without control characters, cut to a bounded length. */
 export const cleanFileName = (name: string): string => name.replace(/\p{Cc}+/gu, '').slice(0, FILE_NAME_CHARACTERS_MAX);

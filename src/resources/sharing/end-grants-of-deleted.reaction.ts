@@ -20,8 +20,8 @@ import { EndGrantsOfThing } from '../identity/teams/team.commands.js';
 type Deleted = AgentDeleted | PromptDeleted | SourceDeleted | ToolDeleted | WorkflowDeleted;
 
 /**
- * The grants of a deleted thing end. Two steps: (1) the teams that hold any are looked up; (2) each ends them in its own stream. A
- * crash before the checkpoint repeats both, and a grant that has ended stays so.
+ * Ends the grants of a deleted resource. Step 1 looks up the teams that hold any, step 2 ends them in the stream of each team. A
+ * crash before the checkpoint repeats both, which does not change the result.
  */
 @Injectable()
 export class EndGrantsOfDeleted implements Reaction<Deleted> {

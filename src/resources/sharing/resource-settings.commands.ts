@@ -7,7 +7,7 @@ import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { change, type ResourceSettings, resourceSettings } from './resource-settings.decider.js';
 import { resourceSettingsStream } from './resource-settings.events.js';
 
-/** The owner of a thing switches what its grants let people do. Who sends it has checked whose thing it is. */
+/** Changes what the grants of a resource allow. The sender has checked that the user owns the resource. */
 export class ChangeResourceSettings extends Command<bigint | undefined> {
   constructor(
     readonly thing: Readonly<{ family: Family; resourceId: string }>,

@@ -5,7 +5,7 @@ import { switchesOf } from '../identity/grants.policy.js';
 import { resourceSettingsCodec } from './resource-settings.codec.js';
 import type { ResourceSettingsChanged } from './resource-settings.events.js';
 
-/** The switches of a thing that its owner has set, by their names. */
+/** The switches that the owner of a resource has set, by their names. */
 export type ResourceSettings = Readonly<Record<string, boolean>>;
 
 export const resourceSettings: Aggregate<ResourceSettings, ResourceSettingsChanged> = {
@@ -14,7 +14,7 @@ export const resourceSettings: Aggregate<ResourceSettings, ResourceSettingsChang
   codec: resourceSettingsCodec,
 };
 
-/** The owner of a thing switches what its grants let people do. Only what is other than before is recorded. */
+/** Changes switches of a resource. Records only those whose value differs from the current one. */
 export const change =
   (
     thing: Readonly<{ family: Family; resourceId: string }>,

@@ -1,7 +1,7 @@
 import type { Family } from '../../kernel/access.js';
 import type { Event } from '../../kernel/event-sourcing/events.js';
 
-/** The owner of a thing has switched what its grants let people do. Holds the switches that changed. */
+/** The owner of a resource has changed what its grants allow. Holds only the switches that changed. */
 export type ResourceSettingsChanged = Event<
   'ResourceSettingsChanged',
   { family: Family; resourceId: string; switches: Readonly<Record<string, boolean>>; changedAt: string }

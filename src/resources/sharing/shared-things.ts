@@ -7,10 +7,10 @@ import { WorkflowQueries } from '../../../projections/workflows/workflows.querie
 import type { Family } from '../../kernel/access.js';
 import { isId } from '../../kernel/ids.js';
 
-/** Something that can be shared. */
+/** A resource that can be shared. */
 export type SharableThing = Readonly<{ id: string; ownerId: string; name: string }>;
 
-/** The things that users share with their teams, of all families. */
+/** Looks up resources of all families that can be shared. */
 @Injectable()
 export class SharedThings {
   constructor(
@@ -33,7 +33,7 @@ type Named = Readonly<
   | { definition: Readonly<{ customName: string; displayName: string }> }
 >;
 
-/** What its owner calls it. */
+/** The name that its owner gave it. */
 function nameOf(thing: Named): string {
   if ('configuration' in thing) return thing.configuration.name;
   return 'definition' in thing ? thing.definition.customName || thing.definition.displayName : thing.name;

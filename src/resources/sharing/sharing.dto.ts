@@ -4,7 +4,7 @@ import type { GrantLevel } from '../identity/teams/team.events.js';
 const ID_CHARACTERS_MAX = 256;
 
 const LEVELS: readonly GrantLevel[] = ['viewer', 'editor'];
-/** The names of the families in requests. */
+/** The resource types in requests, one for each family. */
 export const RESOURCE_TYPES = ['agent', 'source', 'prompt', 'tool', 'workflow'] as const;
 
 export type ResourceType = (typeof RESOURCE_TYPES)[number];
@@ -16,7 +16,7 @@ export class GrantBody {
   @IsOptional() @IsString() @MaxLength(ID_CHARACTERS_MAX) target_user_id?: string | null;
 }
 
-/** Switches by their names. */
+/** The switches to change, by their names. */
 export class ResourceSettingsBody {
   @IsIn(RESOURCE_TYPES, { message: 'invalid resource' }) resource_type!: ResourceType;
   @IsString({ message: 'invalid resource' }) @IsNotEmpty({ message: 'invalid resource' }) resource_id!: string;

@@ -32,7 +32,7 @@ const NOT_THERE = ApiResponse({
   description: 'There is no such team or thing, or the user has nothing to do with it.',
 });
 
-/** What is shared with teams, and what the owners of shared things let their holders do. */
+/** Shares resources with teams, and changes what the grants of a resource allow. */
 @ApiTags('Teams')
 @Controller('api')
 export class SharingController {
@@ -97,7 +97,7 @@ export class SharingController {
   ) {
     const asked = { ...body, ...query };
     const thing = await this.thingIn(asked);
-    // Its owner need not be a member of a team with which editors have shared it.
+    // An editor may have shared the resource with a team that its owner is not a member of.
     if (!isId(id) || !thing || !this.reaching.isOwn(user, thing)) await this.requireMember(user, id);
     const family = familyIn(asked['resource_type']);
     const resourceId = idIn(asked['resource_id']);
@@ -158,7 +158,7 @@ export class SharingController {
     return Object.entries(switchDefaults(family)).map(([key, initially]) => ({ key, value: now[key]!, default: initially }));
   }
 
-  /** The thing, which has to be the user's own. */
+  /** The resource, which the user must own. @throws Rejection */
   private async owned(user: SignedInUser, type: Asked, id: Asked) {
     const family = familyIn(type);
     const resourceId = idIn(id);
@@ -167,7 +167,7 @@ export class SharingController {
     return { family, resourceId };
   }
 
-  /** What a request names, if there is such a thing. */
+  /** The resource that a request names, if it exists. */
   private async thingIn({ resource_type: type, resource_id: id }: Readonly<Record<string, unknown>>) {
     const known = RESOURCE_TYPES.find((each) => each === type);
     return known && typeof id === 'string' ? this.things.byId(familyOf(known), id) : undefined;

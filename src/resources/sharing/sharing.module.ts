@@ -13,7 +13,7 @@ import { sharingRejections } from './sharing.rejections.js';
 
 const REACTIONS = [EndGrantsOfDeleted];
 
-/** What users share with their teams, and what the owners of shared things let others do with them. */
+/** Sharing of resources with teams, and the settings of what grants allow. */
 @Module({
   controllers: [SharingController],
   providers: [

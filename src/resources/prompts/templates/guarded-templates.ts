@@ -6,7 +6,10 @@ import type { TemplateAnswer, TemplateQuestion } from './templates-program.js';
 
 const ENTRY = new URL(`./templates-program.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url);
 
-/** Renders templates in threads of a process of their own: V8 ends a whole process when a thread takes memory too fast to be stopped. */
+/**
+ * Renders templates in the threads of a child process, because V8 aborts the whole process when a thread allocates memory too
+ * fast for its limit to stop it.
+ */
 export class GuardedTemplates extends TemplateEngine {
   private readonly process: GuardedProcess<TemplateQuestion, TemplateAnswer>;
   private readonly limits: TemplateLimits;

@@ -1,6 +1,6 @@
 export type TemplateFailure = 'invalid' | 'out-of-time' | 'too-large' | 'busy';
 
-/** A template gave no text. The message is for its author. */
+/** A template could not be rendered. The message is shown to its author. */
 export class TemplateFailed extends Error {
   override readonly name = 'TemplateFailed';
   constructor(
@@ -11,10 +11,10 @@ export class TemplateFailed extends Error {
   }
 }
 
-/** Renders Jinja templates of users: whatever they do, everything else goes on. */
+/** Renders users' Jinja templates in isolation, so that a faulty template does not affect the service. */
 export abstract class TemplateEngine {
   /** @throws TemplateFailed */
   abstract render(template: string, context: object): Promise<string>;
-  /** Whether it can be read at all. @throws TemplateFailed */
+  /** Parses the template without rendering it. @throws TemplateFailed */
   abstract check(template: string): Promise<void>;
 }

@@ -1,5 +1,5 @@
 export type TemplateLimits = Readonly<{
-  /** From the moment a worker has the template. */
+  /** Milliseconds, counted from when a worker receives the template. */
   deadlineMs: number;
   workersMax: number;
   waitingMax: number;

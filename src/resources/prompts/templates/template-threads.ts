@@ -9,12 +9,12 @@ import type { TemplateLimits } from './template-limits.js';
 const ERROR_CHARACTERS_MAX = 300;
 const TOO_LARGE = 'too large';
 
-/** Without a context a template is read and not rendered. */
+/** If `context` is null, the template is only parsed. */
 type Question = Readonly<{ template: string; context: object | null }>;
 
 type Answer = Readonly<{ text: string } | { error: string }>;
 
-/** Renders Jinja templates of users in threads: the language has loops without an end and lists without a bound. */
+/** Renders users' Jinja templates in threads that can be stopped, because templates can loop endlessly or fill the memory. */
 export class TemplateThreads extends TemplateEngine {
   private readonly threads: BoundedThreads<Question, Answer>;
 

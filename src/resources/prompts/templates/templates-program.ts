@@ -3,7 +3,7 @@ import { answerQuestions } from '../../../platform/sandbox/answer-questions.js';
 import type { TemplateLimits } from './template-limits.js';
 import { TemplateThreads } from './template-threads.js';
 
-/** Without a context a template is read and not rendered. */
+/** If `context` is null, the template is only parsed. */
 export type TemplateQuestion = Readonly<{ template: string; context: object | null }>;
 export type TemplateAnswer = Readonly<{ text: string } | { failure: TemplateFailure; message: string }>;
 
