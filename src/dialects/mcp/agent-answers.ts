@@ -12,16 +12,16 @@ export type AgentAnswer = Readonly<{
   sources: readonly Readonly<{ text: string; title: string; source: string }>[];
 }>;
 
-/** Decisions on calls have been taken meanwhile, or will be: somebody else resumed the turn. */
+/** Codes of rejections which mean that another request has resumed the turn, so its calls are decided there. */
 const DECIDED: ReadonlySet<string> = new Set(['tool-call-not-pending', 'resume-in-progress']);
 const NOBODY_APPROVES = 'Nobody can approve calls over this interface.';
 
-/** Asks an agent for the holder of its key, and waits for the whole answer. Approvals that it waits for on the way are denied. */
+/** Asks an agent for the holder of its key and waits for the whole answer. It denies all tool calls that need an approval. */
 @Injectable()
 export class AgentAnswers {
   constructor(private readonly answers: Answers) {}
 
-  /** `report` is told of each frame. An answer that nobody waits for any longer is written all the same. @throws Rejection */
+  /** Calls `report` with the id of each frame. If `signal` aborts, the answer is still written to its end. @throws Rejection */
   async ask(
     asked: AskedAgent,
     caller: AgentKeyCaller,

@@ -56,10 +56,10 @@ const ASK = {
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
 };
 
-/** Clients wait longer for what they hear of; they need not hear of every frame. */
+/** The minimum time between progress notifications. They extend the timeout of clients, so not every frame needs one. */
 const PROGRESS_MS_MIN = 1_000;
 
-/** What the holder of an agent's key may do over MCP. */
+/** The MCP tools for the holder of an agent's key. */
 @Injectable()
 export class AgentTools {
   private readonly logger = new Logger(AgentTools.name);
@@ -73,7 +73,7 @@ export class AgentTools {
     private readonly options: McpOptions,
   ) {}
 
-  /** The tools as this caller is offered them: anybody sees the search, which checks the key; who may ask sees that as well. */
+  /** The tools that this caller sees. Every caller sees the search, which checks the key. Only callers who may ask see `ask`. */
   async serverFor(identity: Identity, closing: AbortSignal): Promise<McpServer> {
     const server = new McpServer({ name: 'verbatim', version: VERSION }, { capabilities: { tools: {} } });
     server.registerTool('search_docs', SEARCH, ({ query, chunks }) =>
@@ -110,7 +110,7 @@ export class AgentTools {
     }
   }
 
-  /** Tells a client that asked for it how far the answer is, in frames. */
+  /** Sends the number of frames so far to a client that requested progress notifications. */
   private progress({ _meta, notify }: ServerContext['mcpReq']): (frameId: number) => void {
     const progressToken = _meta?.progressToken;
     if (progressToken === undefined) return () => undefined;
@@ -119,12 +119,12 @@ export class AgentTools {
       const now = this.timing.elapsedMs();
       if (now - last < PROGRESS_MS_MIN) return;
       last = now;
-      // Whoever is gone hears nothing, and the answer goes on.
+      // The client may have disconnected. The answer continues.
       notify({ method: 'notifications/progress', params: { progressToken, progress: frameId + 1 } }).catch(() => undefined);
     };
   }
 
-  /** A wrong key sees what none sees, and is told when it is used. */
+  /** A caller with an invalid key sees the same tools as a caller without one. The key is rejected when a tool is called. */
   private async mayAsk(identity: Identity): Promise<boolean> {
     const holder = await identity.agentKey().catch((error: unknown) => {
       if (error instanceof Rejection) return undefined;
@@ -133,7 +133,7 @@ export class AgentTools {
     return (holder && (await this.agents.byId(holder.agentId)))?.configuration.mcpAsk ?? false;
   }
 
-  /** What goes wrong is told as the result of the tool, in the words of the other interfaces. */
+  /** Returns a rejection as the result of the tool, with the message that other interfaces use. */
   private async answered(identity: Identity, work: (caller: AgentKeyCaller) => Promise<CallToolResult>): Promise<CallToolResult> {
     try {
       const caller = await identity.agentKey();

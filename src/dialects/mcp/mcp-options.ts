@@ -1,10 +1,10 @@
-/** What this dialect needs to know of the configuration. */
+/** The configuration of this dialect. */
 export class McpOptions {
   constructor(
-    /** Streams that one process has open at once, whatever they carry. */
+    /** The maximum number of open streams of any kind in one process. */
     readonly streamsMax: number,
     readonly keepaliveMs: number,
-    /** False where nothing streams in real time. */
+    /** False if the deployment does not stream in real time. */
     readonly isServed: boolean,
   ) {}
 }

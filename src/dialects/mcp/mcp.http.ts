@@ -22,7 +22,7 @@ const BODY = {
   },
   required: ['jsonrpc', 'method'],
 };
-/** A response to a request, or on the way to it a notification. */
+/** A response to a request, or a notification that precedes it. */
 type McpMessage = Readonly<{
   jsonrpc: '2.0';
   id?: string | number;
@@ -39,8 +39,8 @@ const REFUSED = { $ref: '#/components/schemas/McpRefusal' };
 const SESSION_HEADER = 'mcp-session-id';
 
 /**
- * The Model Context Protocol over streamable HTTP: the agent whose key is the bearer is a tool server. No session is kept: any process
- * answers any request.
+ * The Model Context Protocol over streamable HTTP. The agent whose key is the bearer token is the tool server. There are no
+ * sessions, so any process can answer any request.
  */
 @ApiTags('MCP')
 @Controller('mcp')
@@ -58,7 +58,7 @@ export class McpController implements OnModuleDestroy {
       tools.serverFor(authInfo!.extra!['identity'] as Identity, this.closing.signal);
     this.handler = createMcpHandler(server, {
       keepAliveMs: options.keepaliveMs,
-      // Nothing here changes by itself that a client could be told of.
+      // Tools do not change on their own, so there is nothing to subscribe to.
       maxSubscriptions: 0,
       onerror: (error) => this.logger.debug(error.message),
     });
@@ -88,12 +88,12 @@ export class McpController implements OnModuleDestroy {
     reply.raw.once('close', () => gone.abort());
     const authInfo = { token: '', clientId: identity.requestId, scopes: [], extra: { identity } };
     const response = await this.handler.fetch(asWebRequest(request, gone.signal), { parsedBody: body ?? null, authInfo });
-    // Clients of older revisions may expect a session; this one is a name that nothing is kept under.
+    // Clients of older protocol revisions may expect a session id. The service stores nothing under it.
     if (beginsSession(body) && response.ok) response.headers.set(SESSION_HEADER, this.ids.next());
     await reply.send(response);
   }
 
-  /** What runs for somebody goes on; only those who wait for it here are told to ask again. */
+  /** Answers that are being generated continue. Only the requests that wait for them here end and have to be repeated. */
   async onModuleDestroy(): Promise<void> {
     this.closing.abort();
     await this.handler.close();
@@ -103,13 +103,13 @@ export class McpController implements OnModuleDestroy {
 const beginsSession = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && 'method' in body && body.method === 'initialize';
 
-/** The request as the kit reads it: its body has been read before. */
+/** The request for the MCP library, without its body, which is already parsed. */
 function asWebRequest({ method, headers, url, protocol, host }: FastifyRequest, signal: AbortSignal): Request {
   const known = Object.entries(headers).flatMap(([name, value]) =>
     [value].flat().flatMap((each): [string, string][] => (each === undefined ? [] : [[name, each]])),
   );
   const sent = new Headers(known);
-  // Whoever does not say what they take, takes both.
+  // A client that does not say what it accepts is treated as accepting both formats.
   if (/^$|\*\/\*/.test(sent.get('accept') ?? '')) sent.set('accept', 'application/json, text/event-stream');
   return new Request(new URL(url, `${protocol}://${host || 'localhost'}`), { method, headers: sent, signal });
 }

@@ -27,7 +27,7 @@ class NewApiKey {
   @IsString() @Matches(/\S/, { message: 'name must not be blank' }) @MaxLength(NAME_CHARACTERS_MAX) name!: string;
   @IsOptional() @IsString() source?: string | null;
   @IsString() prompt_id!: string;
-  /** Older clients send numbers as texts. */
+  /** Older clients send numbers as strings. */
   @Transform(({ value }: { value: unknown }) => (typeof value === 'string' && value.trim() !== '' ? Number(value) : value))
   @IsInt()
   @Min(0)
@@ -39,7 +39,7 @@ class ApiKeyId {
   @IsString() @IsNotEmpty() id!: string;
 }
 
-/** Keys as older clients know them: each is that of an agent of its own. */
+/** The API keys of older clients. Each key belongs to a separate agent. */
 @ApiTags('Older clients')
 @Controller('api')
 export class ApiKeysController {

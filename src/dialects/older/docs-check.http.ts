@@ -9,14 +9,14 @@ import type { SignedInUser } from '../../resources/identity/caller.js';
 import { CurrentUser } from '../../resources/identity/identity.http.js';
 
 const LOCATION_CHARACTERS_MAX = 2_000;
-/** What the list of older clients calls the source that stands for none. */
+/** The entry for no source in the list of older clients. */
 const NONE = 'default';
 
 class DocsLocation {
   @IsString() @MaxLength(LOCATION_CHARACTERS_MAX) docs!: string;
 }
 
-/** Whether documentation is there that an older client is about to ask. */
+/** Older clients check with this route that a source exists before they ask it. */
 @ApiTags('Older clients')
 @Controller('api')
 export class DocsCheckController {

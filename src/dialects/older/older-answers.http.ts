@@ -11,8 +11,8 @@ type Answer = Readonly<{ answer: string }>;
 type Asked = FastifyRequest & Readonly<{ body: Readonly<Record<string, unknown>> }>;
 
 /**
- * `POST /api/answer` for older clients, which send an `embeddings_key`: they read `query` and `result` beside the answer. With the key
- * of a provider of models in the place of an agent's, the answer is made with that key.
+ * `POST /api/answer` for older clients, which send an `embeddings_key`. Their response also has `query` and `result`. If the
+ * request has the key of a model provider instead of an agent's key, that key is used to generate the answer.
  */
 @Injectable()
 export class OlderAnswers implements NestInterceptor {

@@ -5,10 +5,10 @@ import { Rejection } from '../../kernel/rejection.js';
 
 const SOURCES_MAX = 100;
 
-/** Sources of older clients that stand for none. */
+/** Names that older clients send for no source. */
 const NO_SOURCE: ReadonlySet<string> = new Set(['', 'default', 'None']);
 
-/** A question in the older form: the key in it is one of the provider of models, and is no part of this. */
+/** A question of an older client, without the key of the model provider that the request has. */
 export type OlderQuestion = Readonly<{ question: string; exchanges: readonly Exchange[]; sources: readonly string[] }>;
 
 /** @throws Rejection invalid-request, too-large */

@@ -14,7 +14,7 @@ import { olderRejections } from './older.rejections.js';
 import { ProviderAnswers } from './provider-answers.js';
 import { ProviderKeys } from './provider-keys.js';
 
-/** What clients of before there were agents send, and read. */
+/** The interface of older clients, which do not know agents. */
 @Module({
   imports: [AgentsModule, GuardrailsModule, PromptsModule, SourcesModule],
   controllers: [ApiKeysController, DocsCheckController],

@@ -14,7 +14,10 @@ import type { OlderQuestion } from './older-question.policy.js';
 
 const DEFAULT_CONTEXT_WINDOW = 128_000;
 
-/** Answers that whoever asks pays for with a key of their own: there is no agent, no tool and no conversation, so nothing is recorded. */
+/**
+ * Answers that are generated with the caller's own key of a model provider. They have no agent, tools or conversation and are not
+ * recorded.
+ */
 @Injectable()
 export class ProviderAnswers {
   constructor(
@@ -25,11 +28,11 @@ export class ProviderAnswers {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws Rejection for what is refused, and where the provider gives no answer */
+  /** @throws Rejection if the question is refused or the provider does not answer */
   async answer(user: SignedInUser, key: string, asked: OlderQuestion, signal: AbortSignal): Promise<string> {
     const { question, sources } = asked;
     requireAccess(user, { does: 'ask', question: { agentId: null, sources, promptId: null, continuedAgentId: undefined } });
-    // What is asked and answered here passes no checks.
+    // Guardrails are not applied to these questions and answers.
     if (this.guardrails.policyFor(undefined))
       throw new Rejection('answer-not-guarded', 'This service checks all answers: ask without a key of a provider');
     const models = this.models.withKey(key);

@@ -7,12 +7,12 @@ const QUESTIONS = '/api/answer';
 
 type Fields = Record<string, unknown>;
 
-/** What a request of an older client is: `key` is the provider's; undefined: it asks an agent by its key, or somebody signed in without any. */
+/** A request of an older client. `key`: the key of the model provider. Undefined if the request has an agent's key or none. */
 export type OlderRequest = Readonly<{ key: string | undefined }>;
 
 /**
- * Tells the key of a provider of models from the key of an agent, before anybody looks for an agent by it, and takes it out of the
- * request: it is known here while the request lasts, and is in no event, no fingerprint and no log.
+ * Recognizes the key of a model provider and removes it from the request, before other code looks for an agent with that key.
+ * Only this class holds the key, and only during the request. It does not reach events, fingerprints or logs.
  */
 @Injectable()
 export class ProviderKeys {
@@ -20,7 +20,10 @@ export class ProviderKeys {
 
   constructor(private readonly agentKeys: AgentKeyDirectory) {}
 
-  /** A hook for requests whose body has been read. Without a user a key that is no agent's is refused as a wrong one, as ever. */
+  /**
+   * A hook for requests whose body is parsed. Without a signed-in user, a key that is not an agent's stays in the request and is
+   * refused.
+   */
   async take(request: FastifyRequest, isSignedIn: boolean): Promise<void> {
     const { body } = request;
     if (request.routeOptions.url !== QUESTIONS || !isFields(body) || body['embeddings_key'] === undefined) return;
@@ -31,7 +34,7 @@ export class ProviderKeys {
     this.requests.set(request, { key: isProvidersKey ? key : undefined });
   }
 
-  /** Undefined: the request is not one of an older client. */
+  /** Undefined if the request is not from an older client. */
   of(request: object): OlderRequest | undefined {
     return this.requests.get(request);
   }

@@ -8,18 +8,18 @@ import { refused } from './asking/refusals.policy.js';
 import type { ChatRequest } from './chat-request.policy.js';
 import { type Completion, type Head, noCompletion, withNextFrame } from './completion.policy.js';
 
-/** A completion after one frame more, and what that frame added. */
+/** A completion after one more frame, and the additions of that frame. */
 export type ChatStep = Readonly<{
   completion: Completion;
   additions: ReturnType<typeof withNextFrame>['additions'];
   lastId: number;
 }>;
 
-/** Decisions on calls have been taken meanwhile, or will be: somebody else resumed the turn. */
+/** Codes of rejections which mean that another request has resumed the turn, so its calls are decided there. */
 const DECIDED: ReadonlySet<string> = new Set(['tool-call-not-pending', 'resume-in-progress']);
 const DIALECT: Dialect = { name: 'openai-chat', translator: 1 };
 
-/** Asks an agent what a client of OpenAI's API asks, and reads its answer. */
+/** Asks an agent for a client of OpenAI's API and reads the answer. */
 @Injectable()
 export class ChatAnswers {
   constructor(
@@ -27,7 +27,7 @@ export class ChatAnswers {
     private readonly asked: AskedQuestions,
   ) {}
 
-  /** @throws Rejection for whatever is wrong with the request; then nothing was asked */
+  /** @throws Rejection if the request is not accepted. In that case no turn was begun. */
   async begin(
     request: ChatRequest,
     caller: AgentKeyCaller,
@@ -44,7 +44,7 @@ export class ChatAnswers {
     return this.asked.ask({ ...request, said }, caller, named ?? said.conversationId, way);
   }
 
-  /** What is the same in all that is said of this answer. */
+  /** The fields that all chunks of this answer share. */
   async headOf(begun: BegunAnswer, { agentId }: AgentKeyCaller): Promise<Head> {
     const { conversationId, turnId, after } = begun;
     const at = await this.answers.journaledAt(begun, after);
@@ -52,7 +52,9 @@ export class ChatAnswers {
     return { conversationId, id, created: Math.floor(at.getTime() / 1_000), model: agentId };
   }
 
-  /** The answer, frame by frame, until it ends or waits for the caller's code. Approvals that it waits for on the way are denied. */
+  /**
+   * The answer, frame by frame, until it ends or waits for the caller's code. All tool calls that need an approval are denied.
+   */
   async *read(begun: BegunAnswer, caller: AgentKeyCaller, signal: AbortSignal): AsyncGenerator<ChatStep> {
     let completion = noCompletion;
     let lastId = begun.after;

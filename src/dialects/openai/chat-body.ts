@@ -22,7 +22,7 @@ const MESSAGE = {
   },
 };
 
-/** What a request for a completion may say. Another field is refused, and so are options that would change how the agent answers. */
+/** The fields of a request for a completion. Other fields, and options that would change how the agent answers, are refused. */
 export const CHAT_BODY = {
   type: 'object',
   required: ['messages'],

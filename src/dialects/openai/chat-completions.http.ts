@@ -32,7 +32,7 @@ const CONVERSATION_HEADER = 'X-DocsGPT-Conversation-ID';
 
 type Started = Readonly<{ request: ChatRequest; begun: BegunAnswer; caller: AgentKeyCaller }>;
 
-/** Chat completions of OpenAI's API: a question to the agent whose key is the bearer. */
+/** Chat completions of OpenAI's API. The agent whose key is the bearer token answers. */
 @ApiTags('OpenAI')
 @Controller('v1/chat')
 export class ChatCompletionsController {
@@ -82,7 +82,7 @@ export class ChatCompletionsController {
     void reply.headers(headersOf(begun, request)).send(completionOf(head, last.completion, ending.reason, usage));
   }
 
-  /** A place is kept for the stream before the question is accepted: one that is refused for want of a place leaves nothing. */
+  /** Reserves a stream before the question is accepted, so that a request that is refused at the limit leaves no turn. */
   private async stream(begin: () => Promise<Started>, reply: FastifyReply): Promise<void> {
     const giveBack = this.streams.reserve(this.options.streamsMax);
     if (!giveBack) throw new Rejection('too-many-requests', 'Too many concurrent streams');
@@ -112,7 +112,7 @@ export class ChatCompletionsController {
       await send({ ...chunkOf(head, {}, ending.reason), ...toCome });
       if (includesUsage) await send(usageChunkOf(head, await this.chat.usage(begun, lastId)));
     }
-    // Cut off, as when its key is no more, it does not look like one that is over.
+    // A stream that breaks off, for example because its key was revoked, must not look complete.
     if (isWhole) await sse.write('data: [DONE]\n\n');
   }
 }
@@ -130,7 +130,7 @@ const headersOf = ({ position, replayed }: BegunAnswer, { ignored }: ChatRequest
   ...(replayed ? { 'Idempotent-Replayed': 'true' } : {}),
 });
 
-/** The field of a request that another name stands for within. */
+/** The names of fields in this dialect, by the service's own names. */
 const THEIR_NAMES: TheirNames = {
   json_schema: 'response_format',
   model_id: 'model',

@@ -4,31 +4,31 @@ import { type CallersFunction, functionOf } from './asking/functions.policy.js';
 import { saidIn, type Told } from './asking/messages.policy.js';
 import { isAbsent, isObject, type OnlyValues, refused, refuseUnread } from './asking/refusals.policy.js';
 
-/** A request for a completion, as far as it is ours to answer. */
+/** The parts of a request for a completion that the service uses. */
 export type ChatRequest = Told &
   Readonly<{
     conversationId: string | undefined;
-    /** Undefined: the agent's own. */
+    /** Undefined: the agent's own model. */
     modelId: string | undefined;
     tools: readonly Readonly<Record<string, unknown>>[];
-    /** What the answer has to fit. */
+    /** The schema that the answer must match. */
     schema: Readonly<Record<string, unknown>> | undefined;
     sampling: Readonly<Record<string, unknown>>;
     stream: boolean;
     includesUsage: boolean;
-    /** As it was sent. */
+    /** The body of the request. */
     body: object;
   }>;
 
 const SAMPLING = ['temperature', 'top_p', 'frequency_penalty', 'presence_penalty', 'seed', 'stop', 'max_tokens'];
-/** Most clients send some of these with every request, so they are taken and ignored. */
+/** Accepted and ignored, because most clients send some of these with every request. */
 const IGNORED = ['reasoning_effort', 'verbosity'];
 const READ = [
   ...['messages', 'model', 'tools', 'stream', 'stream_options', 'conversation_id', 'docsgpt', 'response_format'],
   ...[...SAMPLING, 'max_completion_tokens', ...IGNORED],
 ];
 
-/** `user` is a name for the caller's own books. */
+/** `user` is an identifier for the caller's own records. */
 const ONLY: OnlyValues = {
   n: (value) => value === 1,
   logprobs: (value) => value === false,
@@ -37,7 +37,10 @@ const ONLY: OnlyValues = {
   user: (value) => typeof value === 'string',
 };
 
-/** `agentId`: whose key was sent; as a model it is the agent's own. @throws Rejection invalid-request, which names the field */
+/**
+ * `agentId`: the agent whose key was sent. As a model, it means the agent's own model. @throws Rejection invalid-request, which
+ * names the field
+ */
 export function chatRequestOf(body: unknown, agentId: string): ChatRequest {
   if (!isObject(body)) throw new Rejection('invalid-request', 'The request body must be a JSON object.');
   refuseUnread(body, READ, ONLY);

@@ -3,14 +3,14 @@ import { CUT_OFF_NOTICE, type Frame, GUARDRAIL, type PendingToolCall, STOPPED } 
 import { type Message, noMessage, withFrame } from '../../dialogue/journal/message.policy.js';
 import { toolCallId } from './asking/call-id.policy.js';
 
-/** What all parts of a completion have in common. */
+/** The fields that all chunks of a completion share. */
 export type Head = Readonly<{ conversationId: string; id: string; created: number; model: string }>;
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 
 /**
- * How a run of a turn has come to its end for a client of this dialect. `denied`: it waits for approvals alone, which nobody can give
- * here; they are denied, and it goes on.
+ * How a run of a turn ended for a client of this dialect. `denied`: it waits only for approvals, which this interface cannot
+ * give. They are denied and the turn continues.
  */
 export type Ending = Readonly<
   | { kind: 'finished'; reason: FinishReason }
@@ -18,15 +18,15 @@ export type Ending = Readonly<
   | { kind: 'denied'; callIds: readonly string[] }
 >;
 
-/** What has been said so far of an answer, and how it ended, if it did. */
+/** The answer so far, and how it ended, if it did. `said`: the text that is already sent. */
 export type Completion = Readonly<{ hasBegun: boolean; said: string; message: Message; ending: Ending | null }>;
 
 export const noCompletion: Completion = { hasBegun: false, said: '', message: noMessage, ending: null };
 
-/** What a chunk adds: to the message, or beside it, for those who know this service. */
+/** The content of a chunk: an addition to the message, or in `docsgpt` data for clients that know this service. */
 type Addition = Readonly<{ delta?: object; docsgpt?: object }>;
 
-/** The completion with a frame more, and what a stream shows of that. The same frames give the same additions. */
+/** The completion after one more frame, and the additions for a stream. The same frames always give the same additions. */
 export function withNextFrame(
   completion: Completion,
   frame: Frame,
@@ -44,7 +44,7 @@ export function withNextFrame(
   return { completion: { hasBegun: true, said, message, ending: endingOf(frame, message) }, additions };
 }
 
-/** Text of the answer that was not shown yet: an answer that has to fit a schema comes at its end, whole. */
+/** The text of the answer that is not sent yet. An answer with a schema arrives whole at its end. */
 function contentOf(frame: Frame, said: string): string {
   if (frame.type === 'answer') return frame.answer;
   return frame.type === 'structured_answer' && frame.answer.startsWith(said) ? frame.answer.slice(said.length) : '';
@@ -103,7 +103,7 @@ const usageOf = ({ promptTokens, completionTokens }: Usage) => ({
   total_tokens: promptTokens + completionTokens,
 });
 
-/** One part of a stream; with usage where the stream is to tell it, which all parts but one say is still to come. */
+/** One chunk of a stream. */
 export const chunkOf = ({ id, created, model }: Head, { delta = {}, docsgpt }: Addition, finish: FinishReason | null = null) => ({
   id,
   object: 'chat.completion.chunk',
@@ -113,14 +113,14 @@ export const chunkOf = ({ id, created, model }: Head, { delta = {}, docsgpt }: A
   ...(docsgpt && { docsgpt }),
 });
 
-/** The part of a stream that tells what was used, and nothing else. */
+/** The chunk of a stream that has only the usage. */
 export const usageChunkOf = (head: Head, usage: Usage | undefined) => ({
   ...chunkOf(head, {}),
   choices: [],
   usage: usage ? usageOf(usage) : null,
 });
 
-/** A completion that comes as one object. */
+/** The completion for a request without a stream. */
 export function completionOf(head: Head, { message }: Completion, reason: FinishReason, usage: Usage | undefined) {
   const { parts, pending, error, guardrail, notices } = message;
   const { conversationId, id, created, model } = head;
@@ -151,7 +151,7 @@ export function completionOf(head: Head, { message }: Completion, reason: Finish
 
 export type ChatCompletion = ReturnType<typeof completionOf>;
 
-/** What one part of a stream is; the last may tell why there is no more. */
+/** One event of a stream. The last one may be an error that says why the stream ends. */
 export type ChatCompletionChunk =
   | (ReturnType<typeof chunkOf> & Readonly<{ usage?: ReturnType<typeof usageOf> | null }>)
   | Readonly<{ error: Readonly<{ message: string; code: string | null; type: 'server_error'; param: null }> }>;

@@ -5,7 +5,7 @@ import { Access } from '../../platform/http/access.js';
 import { type Identity, unauthenticated } from '../../resources/identity/identity.js';
 import { KeyIdentity } from '../../resources/identity/identity.http.js';
 
-/** The models of OpenAI's API: to the holder of an agent's key there is one, the agent. */
+/** The models of OpenAI's API. The holder of an agent's key sees one model: the agent. */
 @ApiTags('OpenAI')
 @Controller('v1/models')
 export class ModelsController {

@@ -23,7 +23,7 @@ import { openAiRejections } from './openai.rejections.js';
 const REACTIONS = [ExpireResponsesOfConversation];
 const RETENTION = [PurgeResponses];
 
-/** What clients of OpenAI's API send, and read. */
+/** OpenAI's API: models, chat completions and responses. */
 @Module({
   imports: [AnsweringModule, AttachmentsModule],
   controllers: [ModelsController, ChatCompletionsController, ResponsesController],

@@ -1,6 +1,6 @@
 import type { Rejections } from '../../platform/http/rejections.js';
 
-/** What clients of this dialect read otherwise than those of our own. */
+/** Rejections whose status or code differs in this dialect from the service's own API. */
 export const openAiRejections: Rejections = {
   'openai-conversation-not-found': { status: 400, code: 'conversation_not_found' },
   'response-not-found': { status: 404 },

@@ -1,11 +1,11 @@
 import { isObject, refused } from './refusals.policy.js';
 
-/** Any object is JSON as it was asked for before there were schemas. */
+/** The schema for `json_object`, which allows any object. */
 const ANY_OBJECT = { type: 'object' } as const;
 
 /**
- * The schema that an answer has to fit; undefined where it is text. `within`: the field of the format that holds name and schema; the
- * format itself does where it is missing. @throws Rejection invalid-request
+ * The schema that the answer must match. Undefined if the answer is text. `within`: the field of the format that holds the name
+ * and the schema. If it is missing, the format itself holds them. @throws Rejection invalid-request
  */
 export function formatIn(format: unknown, place: string, within?: string): Readonly<Record<string, unknown>> | undefined {
   if (!isObject(format)) throw refused(place, 'must be an object.');

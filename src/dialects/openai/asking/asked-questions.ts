@@ -7,7 +7,7 @@ import type { Said } from './messages.policy.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A question with what goes with it. */
+/** A question with its options. */
 export type Question = Readonly<{
   said: Extract<Said, { kind: 'question' }>;
   instructions: string;
@@ -17,14 +17,14 @@ export type Question = Readonly<{
   sampling: Fields;
 }>;
 
-/** `body`: what was sent, which is the same when it is repeated. */
+/** `body`: the body of the request. A repetition with the same idempotency key must have the same body. */
 type Way = Readonly<{ route: WayElsewhere['route']; key: string | undefined; dialect: Dialect; body: object }>;
 
 const NOBODY_APPROVES = 'Nobody can approve calls over this interface.';
 
 export const denialOf = (callId: string) => ({ call_id: callId, decision: 'denied', comment: NOBODY_APPROVES });
 
-/** The way of questions and results from this dialect into the log. */
+/** Passes questions and results of calls from this dialect to the agent. */
 @Injectable()
 export class AskedQuestions {
   constructor(
@@ -32,7 +32,7 @@ export class AskedQuestions {
     private readonly uploads: AttachedUploads,
   ) {}
 
-  /** `from`: the conversation that goes on, or what was said before in one that begins. @throws Rejection */
+  /** `from`: the conversation to continue, or the earlier exchanges for a new one. @throws Rejection */
   async ask(
     { said, instructions, modelId, tools, schema, sampling }: Question,
     caller: AgentKeyCaller,
@@ -53,7 +53,9 @@ export class AskedQuestions {
     return { ...(await this.answers.begin(asked, caller, wayOf(way))), attachmentIds };
   }
 
-  /** What a message says of a call that waits for an approval is no decision: the call is denied. @throws Rejection */
+  /**
+   * Denies a call that waits for an approval, because the result that the caller sent for it is not a decision. @throws Rejection
+   */
   async resume(
     { conversationId, results }: Extract<Said, { kind: 'results' }>,
     caller: AgentKeyCaller,

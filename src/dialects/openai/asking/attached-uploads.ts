@@ -7,11 +7,11 @@ import { type Caller, ownerOf } from '../../../resources/identity/caller.js';
 import type { AttachedPart } from './parts.policy.js';
 import { refused } from './refusals.policy.js';
 
-/** So long a question waits for its files to be read. */
+/** The maximum time that a question waits until its files are read. */
 export const READING_MS_MAX = 60_000;
 const READING_LOOKED_EVERY_MS = 50;
 
-/** Makes attachments of what comes along in a question, and waits until they are read. */
+/** Stores the files of a question as attachments and waits until they are read. */
 @Injectable()
 export class AttachedUploads {
   constructor(
@@ -20,7 +20,7 @@ export class AttachedUploads {
     private readonly timing: Timing,
   ) {}
 
-  /** The ids of the attachments, in order. @throws Rejection which names the part that could not be taken; attachment-… */
+  /** The ids of the attachments, in order. @throws Rejection that names the part that was refused; attachment-… */
   async idsOf(parts: readonly AttachedPart[], caller: Caller): Promise<readonly string[]> {
     if (parts.length === 0) return [];
     const ids: string[] = [];
@@ -29,7 +29,7 @@ export class AttachedUploads {
     return ids;
   }
 
-  /** Each on its own, so that one that is refused is named. */
+  /** Stores one file at a time, so that the error names the file that was refused. */
   private async store(part: Extract<AttachedPart, { bytes: Buffer }>, caller: Caller): Promise<string> {
     try {
       return await this.uploads.store(part.filename, part.bytes, caller);

@@ -4,12 +4,12 @@ import { isId } from '../../../kernel/ids.js';
 export type NamedCall = Readonly<{ conversationId: string; callId: string }>;
 
 /**
- * The id of a call as clients of OpenAI's API have it. It names the conversation that waits: such a client sends the result with
- * nothing else that says where it belongs.
+ * The id of a call for clients of OpenAI's API. It contains the id of the conversation, because such a client sends the result of
+ * a call without any other reference to the conversation.
  */
 export const toolCallId = ({ conversationId, callId }: NamedCall): string => `call_${conversationId}_${callId}`;
 
-/** What such an id names; undefined where it is none of ours. */
+/** The call of such an id. Undefined if the id is not from this service. */
 export function callNamedBy(id: string): NamedCall | undefined {
   const [, conversationId, callId] = /^call_([0-9a-f-]{36})_(.+)$/s.exec(id) ?? [];
   return callId !== undefined && isId(conversationId) ? { conversationId, callId } : undefined;

@@ -2,10 +2,10 @@ import { isAbsent, isObject, refused } from './refusals.policy.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A function of the caller. That its arguments are strictly what it says is up to the model: `strict` has no effect. */
+/** A function of the caller. `strict` has no effect: the service does not check that arguments match the schema. */
 export type CallersFunction = Readonly<{ declared: Fields; ignored: readonly string[] }>;
 
-/** As it is declared at a place. @throws Rejection invalid-request, which names what is wrong with it */
+/** The function that is declared at `place` in the request. @throws Rejection invalid-request, which names the wrong field */
 export function functionOf({ name, description, parameters, strict }: Fields, place: string): CallersFunction {
   if (typeof name !== 'string' || name === '') throw refused(`${place}.name`, 'must be a string.');
   if (!isAbsent(description) && typeof description !== 'string') throw refused(`${place}.description`, 'must be a string.');

@@ -1,4 +1,4 @@
-/** An agent, as far as it lets callers say how it answers. */
+/** The configuration of an agent that decides which options of a caller have an effect. */
 type Configuration = Readonly<{ agentType: string; allowSystemPromptOverride: boolean }>;
 
 type Sent = Readonly<{
@@ -7,10 +7,12 @@ type Sent = Readonly<{
   sampling: Readonly<Record<string, unknown>>;
 }>;
 
-/** Agents of these types have their models sampled as they are made; what a workflow says to them stands in its nodes. */
+/** Types of agents that ignore sampling options of the caller, because they set their own. */
 const SAMPLING_THEMSELVES: ReadonlySet<string> = new Set(['research', 'workflow']);
 
-/** What was sent and has no effect on such an agent, by its place in the request. */
+/**
+ * The places of the fields in the request that have no effect on this agent. A workflow takes instructions only from its nodes.
+ */
 export function ignoredBy(
   configuration: Configuration | undefined,
   { ignored, instructionsAt, sampling }: Sent,

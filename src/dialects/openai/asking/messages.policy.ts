@@ -5,10 +5,10 @@ import { isAbsent, isObject, refused } from './refusals.policy.js';
 
 type Exchange = Readonly<{ prompt: string; response: string }>;
 
-/** What the caller's code said, as text. */
+/** The result of a call of the caller's code, as text. */
 type CallResult = Readonly<{ callId: string; text: string }>;
 
-/** What the messages of a request come to: a question after what was said before, or the results that a turn waits for. */
+/** The content of the messages of a request: a question with the earlier exchanges, or the results that a turn waits for. */
 export type Said = Readonly<
   | {
       kind: 'question';
@@ -20,7 +20,10 @@ export type Said = Readonly<
   | { kind: 'results'; results: readonly CallResult[]; conversationId: string }
 >;
 
-/** What messages come to. `instructions` stand in the place of the agent's prompt, where it allows that. `ignored` has no effect. */
+/**
+ * The content of messages. `instructions` replace the prompt of an agent that allows it, and `instructionsAt` are their places.
+ * `ignored`: the places without effect.
+ */
 export type Told = Readonly<{ said: Said; instructions: string; instructionsAt: readonly string[]; ignored: readonly string[] }>;
 
 type Spoken = Readonly<
@@ -31,10 +34,10 @@ type Spoken = Readonly<
 
 export type Message = Readonly<{ place: string }> & (Spoken | Readonly<{ role: 'instructions'; text: string }>);
 
-/** Of a message what nobody here would read. */
+/** The fields of a message that the service does not support. */
 const UNREAD_FIELDS = ['name', 'audio', 'function_call'] as const;
 
-/** @throws Rejection invalid-request, which names the message and the part of it that cannot be taken */
+/** @throws Rejection invalid-request, which names the message and the part of it that is not accepted */
 export function saidIn(given: unknown): Told {
   if (isAbsent(given)) throw new Rejection('invalid-request', 'messages field is required', { param: 'messages' });
   if (!Array.isArray(given) || given.length === 0) throw refused('messages', 'must be an array with at least one message.');
@@ -54,7 +57,7 @@ export function saidBy(all: readonly Message[], field: string): Told {
   if (last.role === 'assistant') throw refused(last.place, 'is the last message, which must be of the role user or tool.');
   const said = last.role === 'tool' ? resultsIn(messages) : questionIn(messages);
   const asked = said.kind === 'question' ? said.attached : [];
-  // What was shown with earlier questions is no part of what was said.
+  // Files of earlier questions are not part of the history.
   const ignored = messages.flatMap((message) =>
     message.role === 'user' ? message.attached.filter((part) => !asked.includes(part)).map(({ place }) => place) : [],
   );
@@ -99,7 +102,7 @@ export function callOf(id: unknown, place: string): NamedCall {
 
 type Of<Role extends Spoken['role']> = Extract<Message, { role: Role }>;
 
-/** The messages at the end that have a role. */
+/** The last messages, as far back as they all have this role. */
 const trailing = <Role extends Spoken['role']>(messages: readonly Message[], role: Role) =>
   messages.slice(messages.findLastIndex((message) => message.role !== role) + 1) as Of<Role>[];
 
@@ -112,7 +115,7 @@ function resultsIn(messages: readonly Message[]): Said {
   return { kind: 'results', results, conversationId };
 }
 
-/** Calls that were made on the way stand in the log of their conversation, which then goes on: it knows more than the messages say. */
+/** If earlier messages name a call, its conversation is continued, because its log holds more than the messages. */
 function questionIn(messages: readonly Message[]): Said {
   const asked = trailing(messages, 'user');
   const attached = asked.flatMap((message) => message.attached);
@@ -124,7 +127,7 @@ function questionIn(messages: readonly Message[]): Said {
   return { kind: 'question', question, attached, history: exchangesOf(before), conversationId };
 }
 
-/** A question and all that was answered to it; several questions in a row are one. */
+/** Exchanges of a question and all answers to it. Consecutive questions count as one. */
 function exchangesOf(messages: readonly Message[]): readonly Exchange[] {
   const exchanges: { prompt: string[]; response: string[] }[] = [];
   for (const { role, text } of messages) {

@@ -1,7 +1,7 @@
-/** What this dialect needs to know of the configuration. */
+/** The configuration of this dialect. */
 export class OpenAiOptions {
   constructor(
-    /** Streams that one process has open at once, whatever they carry. */
+    /** The maximum number of open streams of any kind in one process. */
     readonly streamsMax: number,
     /** How long journals of answers are kept. */
     readonly retentionSeconds: number,

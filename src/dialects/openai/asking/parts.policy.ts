@@ -1,20 +1,20 @@
 import { isId } from '../../../kernel/ids.js';
 import { isAbsent, isObject, refused } from './refusals.policy.js';
 
-/** A picture or file that goes with a message: its bytes, or the id under which they were uploaded before. */
+/** A picture or file of a message: its bytes, or the id of an earlier upload. */
 export type AttachedPart = Readonly<{ place: string; filename: string } & ({ bytes: Buffer } | { attachmentId: string })>;
 
-/** What a message says, and what goes with it. */
+/** The text and the files of a message. */
 export type Content = Readonly<{ text: string; attached: readonly AttachedPart[] }>;
 
 type Part = Readonly<{ text: string } | { attached: AttachedPart }>;
 type Fields = Readonly<Record<string, unknown>>;
 type PartReader = (part: Fields, place: string) => Part;
 
-/** How a part of each type is read. */
+/** The readers of parts by type. */
 export type PartReaders = Readonly<Record<string, PartReader>>;
 
-/** @throws Rejection invalid-request, which names the part that cannot be taken */
+/** @throws Rejection invalid-request, which names the part that is not accepted */
 export function contentOf(content: unknown, place: string, readers: PartReaders): Content {
   if (isAbsent(content)) return { text: '', attached: [] };
   if (typeof content === 'string') return { text: content, attached: [] };
@@ -50,7 +50,9 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   'application/pdf': 'pdf',
 };
 
-/** Pictures and files come along whole: nothing is fetched from elsewhere for a caller. */
+/**
+ * The bytes of a data URL. Pictures and files must be in the request, because the service does not fetch other URLs for a caller.
+ */
 function bytesOf(url: unknown, place: string): Readonly<{ bytes: Buffer; filename: string }> {
   const comma = typeof url === 'string' ? url.indexOf(',') : -1;
   const kind = comma < 0 ? '' : (url as string).slice(0, comma);
@@ -86,7 +88,7 @@ export const CHAT_PARTS: PartReaders = {
   },
 };
 
-/** What the assistant has said is text, also where it was refused. */
+/** Messages of the assistant have only text, also if it refused to answer. */
 export const CHAT_ANSWER_PARTS: PartReaders = { text: textIn('text'), refusal: textIn('refusal') };
 
 export const INPUT_PARTS: PartReaders = {
@@ -99,5 +101,5 @@ export const INPUT_PARTS: PartReaders = {
 
 export const OUTPUT_PARTS: PartReaders = { output_text: textIn('text'), refusal: textIn('refusal'), input_text: textIn('text') };
 
-/** A result is text: a caller's function that has found a picture says what is on it. */
+/** The result of a call has only text. A function of the caller that finds a picture must describe it. */
 export const RESULT_PARTS: PartReaders = { text: textIn('text'), input_text: textIn('text') };

@@ -1,9 +1,9 @@
 import { Rejection } from '../../../kernel/rejection.js';
 
-/** What a field of a request is called that another name stands for within. */
+/** The names of fields in requests of this dialect, by the service's own names. */
 export type TheirNames = Readonly<Record<string, string>>;
 
-/** A refusal in the words of the dialect. @throws Rejection */
+/** Throws a rejection again with the codes and field names of the dialect. @throws Rejection */
 export const inTheirWords =
   (names: TheirNames) =>
   (error: unknown): never => {

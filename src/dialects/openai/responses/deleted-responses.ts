@@ -6,10 +6,10 @@ import { responseDeletedSubject } from './response.commands.js';
 import { storedResponse } from './response.decider.js';
 import { responseStream } from './response.events.js';
 
-/** A signal may be lost: so often the reader of a response looks whether it is still there. */
+/** The interval at which a reader of a response checks that it still exists, because a signal may be lost. */
 export const LOOKED_EVERY_MS = 750;
 
-/** Tells those who read a response that it was deleted. */
+/** Notifies the readers of a response of its deletion. */
 @Injectable()
 export class DeletedResponses {
   constructor(
@@ -18,13 +18,13 @@ export class DeletedResponses {
     private readonly timing: Timing,
   ) {}
 
-  /** Calls back once the response is deleted, until the returned function is called. */
+  /** Calls `gone` after the response is deleted. The returned function ends the watch. */
   watch(responseId: string, gone: () => void): () => void {
     const look = async () => {
       const { state } = await this.streams.fold(responseStream(responseId), storedResponse);
       if (state.status === 'deleted') gone();
     };
-    // A look that fails is made again.
+    // After a failed check, the next one follows.
     const lookQuietly = () => void look().catch(() => undefined);
     const unsubscribe = this.signals.subscribe(responseDeletedSubject(responseId), lookQuietly);
     const stopLooking = this.timing.every(LOOKED_EVERY_MS, lookQuietly);

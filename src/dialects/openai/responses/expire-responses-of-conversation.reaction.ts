@@ -11,8 +11,9 @@ import type { Reaction } from '../../../kernel/event-sourcing/reaction.js';
 import { ExpireResponse } from './response.commands.js';
 
 /**
- * Responses go with the turns whose journals they are made from: what was asked is kept with them. Steps: wait until the responses of
- * before are listed; expire each. A crash in between repeats it for those that are left.
+ * Responses expire with the turns whose journals they are read from, because a response stores the input of the turn. Steps: wait
+ * until the read model lists all responses that were created before the purge, then expire each. After a crash, the reaction
+ * repeats for the responses that are left.
  */
 @Injectable()
 export class ExpireResponsesOfConversation implements Reaction<TurnsPurged> {

@@ -4,7 +4,7 @@ import type { InputItem, ResponseCreated } from './response.events.js';
 const ITEMS_LIMIT_DEFAULT = 20;
 export const ITEMS_LIMIT_MAX = 100;
 
-/** Which of the items are asked for, by the names of the query. */
+/** The parameters of the query for input items. */
 export type ItemsQuery = Readonly<{ after?: string | undefined; limit?: string | undefined; order?: string | undefined }>;
 
 const PREFIXES: Readonly<Record<string, string>> = {
@@ -14,14 +14,14 @@ const PREFIXES: Readonly<Record<string, string>> = {
   reasoning: 'rs',
 };
 
-/** Items of a response have the ids of their places. */
+/** The id of an item is made of the response's id and the index of the item. */
 const withId = (item: InputItem, responseId: string, index: number): InputItem & Readonly<{ id: string }> => ({
   id: `${PREFIXES[String(item['type'])]}_${responseId}_in_${index}`,
   ...item,
   status: 'completed',
 });
 
-/** A page of what was asked; the newest first unless it is asked for otherwise. @throws Rejection invalid-request */
+/** A page of the input items of a response, by default the newest first. @throws Rejection invalid-request */
 export function inputItemsOf({ responseId, input }: ResponseCreated['data'], { after, limit, order }: ItemsQuery): object {
   if (!isAbsent(order) && order !== 'asc' && order !== 'desc') throw refused('order', 'must be asc or desc.');
   const most = isAbsent(limit) ? ITEMS_LIMIT_DEFAULT : Number(limit);

@@ -6,13 +6,16 @@ import type { InputItem } from './response.events.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What the input of a request comes to, and its items as they are kept. */
+/** The content of the input of a request, and its items as they are stored. */
 export type Input = Told & Readonly<{ items: readonly InputItem[] }>;
 
-/** A place of the input, and what is said there; nothing is where it holds what only models read. */
+/** An item of the input and its message. Items that only models read have no message. */
 type Read = Readonly<{ message?: Message; item: InputItem }>;
 
-/** `instructions`: what the caller says to the model before all input. @throws Rejection invalid-request, which names the item that cannot be taken */
+/**
+ * `instructions`: the instructions that precede all input. @throws Rejection invalid-request, which names the item that is not
+ * accepted
+ */
 export function inputOf(given: unknown, instructions: string | null): Input {
   if (isAbsent(given) || given === '') throw new Rejection('invalid-request', 'input is required.', { param: 'input' });
   const before: readonly Message[] =
@@ -51,7 +54,7 @@ function itemOf(item: unknown, place: string): Read {
       };
     }
     case 'reasoning':
-      // What a model has thought before is no part of what was said.
+      // Earlier reasoning of a model is not part of the history.
       return { item: { type, summary: item['summary'] ?? [] } };
     default:
       throw refused(`${place}.type`, `${typeof type === 'string' ? type : 'this'} is not supported.`);
@@ -81,7 +84,9 @@ function messageItem({ role, content }: Fields, place: string): Read {
   }
 }
 
-/** Files stand beside the log: in their places their ids will. */
+/**
+ * The parts of a message for the log. A file is replaced with its place in the request, and later with the id of its attachment.
+ */
 function partsKept(content: unknown, at: string, attached: readonly AttachedPart[]): readonly object[] {
   if (isAbsent(content)) return [];
   if (typeof content === 'string') return [{ type: 'input_text', text: content }];
@@ -95,7 +100,7 @@ function partsKept(content: unknown, at: string, attached: readonly AttachedPart
   });
 }
 
-/** The items once it is known which attachment each file has become; one that was not asked about has none. */
+/** The items with the ids of the attachments that were made of their files. A file of an earlier message has no attachment. */
 export function withAttachments(items: readonly InputItem[], ids: ReadonlyMap<string, string>): readonly InputItem[] {
   return items.map((item) => {
     const { content } = item as Readonly<{ content?: readonly Fields[] }>;

@@ -7,7 +7,7 @@ import type { RetentionRule } from '../../../work/retention/retention-rule.port.
 import { OpenAiOptions } from '../asking/openai-options.js';
 import { ExpireResponse } from './response.commands.js';
 
-/** What responses are made from is kept as long as the journals of answers. */
+/** Expires responses at the same age as the journals that they are read from. */
 @Injectable()
 export class PurgeResponses implements RetentionRule<OldOutput> {
   readonly name = 'responses';

@@ -22,7 +22,9 @@ const INPUT: SchemaObject = {
   oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'object' } }],
 };
 
-/** What a request for a response may say. Another field is refused by its name, and so are options that would change how the agent answers. */
+/**
+ * The fields of a request for a response. Other fields, and options that would change how the agent answers, are refused by name.
+ */
 export const RESPONSE_BODY: SchemaObject = {
   type: 'object',
   required: ['input'],
@@ -127,7 +129,7 @@ const event = (type: string, fields: Readonly<Record<string, SchemaObject>>): Sc
 
 const LIFECYCLE = ['created', 'queued', 'in_progress', 'completed', 'failed', 'incomplete'];
 
-/** Every event that there is; each comes as `event: <type>` and `data: <JSON>`. */
+/** All events of a response. Each is sent as `event: <type>` and `data: <JSON>`. */
 const EVENTS: SchemaObject = {
   description: 'One event. `event:` is its type, `data:` the object as JSON; numbers begin with 0 and have no gap.',
   oneOf: [

@@ -8,7 +8,7 @@ import { DeleteResponse } from './response.commands.js';
 import type { ResponseCreated } from './response.events.js';
 import { headOf, Responses } from './responses.js';
 
-/** So long a cancellation waits for the answer to stop; a tool that takes longer is waited for by nobody. */
+/** The maximum time that a cancellation waits for the answer to stop. It does not wait for a tool that takes longer. */
 export const STOPPING_MS_MAX = 5_000;
 
 /** Cancels and deletes responses. */
@@ -20,23 +20,26 @@ export class ResponseEndings {
     private readonly timing: Timing,
   ) {}
 
-  /** The response after that: one that is over stays what it is. @throws Rejection response-not-found where its journal is no longer kept */
+  /**
+   * Stops the response and returns it. A response that has ended is not changed. @throws Rejection response-not-found if its
+   * journal is deleted
+   */
   async cancel(created: ResponseCreated['data'], caller: AgentKeyCaller): Promise<object> {
     await this.stop(created, caller);
     const stopped = await this.responses.atEnd(headOf(created), caller, this.timing.deadline(STOPPING_MS_MAX));
     return stopped ?? this.responses.asOf(created);
   }
 
-  /** Nobody finds it any more, and if it is still being written it stops. @throws Rejection response-not-found */
+  /** Deletes the response and stops its answer if it is still running. @throws Rejection response-not-found */
   async delete(created: ResponseCreated['data'], caller: AgentKeyCaller): Promise<void> {
     await this.commands.execute(new DeleteResponse(created.responseId, caller.cause));
     await this.stop(created, caller).catch((error: unknown) => {
-      // Of what is no longer kept nothing is written any more.
+      // The journal is deleted, so the answer has ended.
       if (!(error instanceof Rejection && error.code === 'response-not-found')) throw error;
     });
   }
 
-  /** A later run of the turn is another response. */
+  /** Stops the turn, unless the response has ended: a later run of the turn belongs to another response. */
   private async stop(created: ResponseCreated['data'], caller: AgentKeyCaller): Promise<void> {
     if (await this.responses.isOver(created)) return;
     try {

@@ -17,7 +17,7 @@ export type OutputItem = Readonly<
   )
 >;
 
-/** What is the same in all that is told of a response. */
+/** The data that all objects and events of a response share. */
 export type ResponseHead = ResponsePlace &
   Readonly<{ responseId: string; createdAt: number; translator: number; echo: ResponseEcho; isStored: boolean }>;
 
@@ -29,10 +29,10 @@ export type ResponseState = Readonly<
   | { status: 'failed'; error: Readonly<{ text: string; code: string | null }>; usage: Usage | undefined }
 >;
 
-/** Failures for which OpenAI has codes of its own; others are its `server_error`. */
+/** OpenAI's codes of failures. All other failures have its code `server_error`. */
 const ERROR_CODES: Readonly<Record<string, string>> = { overloaded: 'rate_limit_exceeded', context_too_long: 'invalid_prompt' };
 
-/** The object `response`, with all that clients expect there; `docsgpt` holds what only those read who know this service. */
+/** The object `response` with all fields that clients expect. `docsgpt` has the data for clients that know this service. */
 export function responseObject(
   head: ResponseHead,
   output: readonly OutputItem[],
@@ -78,7 +78,7 @@ export function responseObject(
   };
 }
 
-/** How much of it came from caches, or was thought, is not known here. */
+/** The counts of cached tokens and reasoning tokens are 0, because they are not known. */
 const usageOf = ({ promptTokens, completionTokens }: Usage) => ({
   input_tokens: promptTokens,
   input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },

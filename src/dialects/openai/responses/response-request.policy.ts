@@ -7,26 +7,26 @@ import type { ResponseEcho } from './response.events.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A request for a response, as far as it is ours to answer. */
+/** The parts of a request for a response that the service uses. */
 export type ResponseRequest = Input &
   Readonly<{
     echo: ResponseEcho;
-    /** Undefined: the agent's own. */
+    /** Undefined: the agent's own model. */
     modelId: string | undefined;
     tools: readonly Fields[];
-    /** What the answer has to fit. */
+    /** The schema that the answer must match. */
     schema: Fields | undefined;
     sampling: Fields;
     stream: boolean;
     store: boolean;
-    /** As it was sent. */
+    /** The body of the request. */
     body: object;
   }>;
 
 export const METADATA_PAIRS_MAX = 16;
 export const METADATA_KEY_CHARACTERS_MAX = 64;
 export const METADATA_VALUE_CHARACTERS_MAX = 512;
-/** What is kept of a request beside its journal, as JSON. */
+/** The maximum size of the JSON that is stored of a request in addition to its journal. */
 export const KEPT_BYTES_MAX = 512 * 1024;
 
 const READ = [
@@ -34,7 +34,7 @@ const READ = [
   ...['reasoning', 'store', 'stream', 'stream_options', 'temperature', 'text', 'tools', 'top_p'],
 ];
 
-/** Names for the caller's own books, and hints for caches, change no answer. */
+/** Identifiers for the caller's own records and hints for caches do not change an answer. */
 const isName = (value: unknown): boolean => typeof value === 'string';
 const ONLY: OnlyValues = {
   parallel_tool_calls: (value) => value === true,
@@ -47,7 +47,10 @@ const ONLY: OnlyValues = {
   user: isName,
 };
 
-/** `agentId`: whose key was sent; as a model it is the agent's own. @throws Rejection invalid-request, which names the field */
+/**
+ * `agentId`: the agent whose key was sent. As a model, it means the agent's own model. @throws Rejection invalid-request, which
+ * names the field
+ */
 export function responseRequestOf(body: unknown, agentId: string): ResponseRequest {
   if (!isObject(body)) throw new Rejection('invalid-request', 'The request body must be a JSON object.');
   refuseUnread(body, READ, ONLY);
@@ -105,7 +108,10 @@ function optional<T>(body: Fields, field: string, is: (value: unknown) => value 
   return value;
 }
 
-/** What many clients send with every request: how hard a model thinks is up to the agent, and there are no encrypted thoughts. */
+/**
+ * The ignored fields, which many clients send with every request. The agent sets the reasoning effort, and reasoning is not
+ * encrypted.
+ */
 function ignoredOf({ reasoning, include, text }: Fields): readonly string[] {
   if (!isAbsent(reasoning) && !isObject(reasoning)) throw refused('reasoning', 'must be an object.');
   if (!isAbsent(include) && !Array.isArray(include)) throw refused('include', 'must be an array.');
@@ -120,7 +126,7 @@ function ignoredOf({ reasoning, include, text }: Fields): readonly string[] {
   ];
 }
 
-/** Nothing is obfuscated. */
+/** Accepts only `include_obfuscation: false`, because streams are not obfuscated. */
 function refuseStreamOptions(options: unknown): void {
   if (isAbsent(options)) return;
   if (!isObject(options)) throw refused('stream_options', 'must be an object.');

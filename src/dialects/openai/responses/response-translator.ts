@@ -17,10 +17,10 @@ import {
   type ResponseState,
 } from './response-object.policy.js';
 
-/** An event of a response: its fields come in the order in which they are sent. */
+/** An event of a response. Its fields are in the order in which they are sent. */
 export type TranslatedEvent = Readonly<{ type: string; sequence_number: number } & Record<string, unknown>>;
 
-/** How the run of a response came to its end. */
+/** How the run of a response ended. */
 export type ResponseEnding = Readonly<
   | { kind: 'completed' }
   | { kind: 'failed'; text: string; code: string | null }
@@ -29,14 +29,15 @@ export type ResponseEnding = Readonly<
   | { kind: 'cut-off' }
 >;
 
-/** What is known of the end once it is there. */
+/** The usage and the time of a run that has ended. */
 export type KnownEnd = Readonly<{ usage: Usage | undefined; completedAt: number }>;
 
 type Untold = Readonly<{ type: string } & Record<string, unknown>>;
 
 /**
- * Version 1 of the translation of a journal into the events of a response. What it gives is made of the head and the frames alone, so
- * whoever reads them, whenever, gets the same. Once it was used it is never changed: another version stands beside it.
+ * Version 1 of the translation of a journal into the events of a response. The events depend only on the head and the frames, so
+ * all readers get the same events at any time. Once it is in use, its output must not change. A change needs a new version beside
+ * it.
  */
 export class ResponseTranslator {
   ending: ResponseEnding | undefined;
@@ -59,7 +60,7 @@ export class ResponseTranslator {
     ]);
   }
 
-  /** The events that a frame adds; the one that ends the response comes from `closing`. */
+  /** The events that a frame adds, without the last event of the response, which `closing` returns. */
   add(id: number, frame: Frame): readonly TranslatedEvent[] {
     this.message = withFrame(this.message, frame);
     const begins = this.hasBegun ? [] : [{ type: 'response.in_progress', response: this.response({ status: 'in_progress' }) }];
@@ -73,13 +74,13 @@ export class ResponseTranslator {
     return this.numbered([{ type: `response.${type}`, response: this.atEnd(end) }]);
   }
 
-  /** The response as far as its frames have come; `end` once they have come to an end. */
+  /** The response after the frames so far. `end`: given once the run has ended. */
   asOf(end: KnownEnd | undefined): object {
     if (end && this.ending) return this.atEnd(end);
     return this.response({ status: this.hasBegun || !this.head.echo.background ? 'in_progress' : 'queued' });
   }
 
-  /** Calls of the caller's functions that the run has ended with. */
+  /** The calls of the caller's functions with which the run ended. */
   get calls(): readonly Extract<OutputItem, { type: 'function_call' }>[] {
     return this.output.filter((item) => item.type === 'function_call');
   }
@@ -109,7 +110,7 @@ export class ResponseTranslator {
         this.said += frame.answer;
         return this.says(id, 'message', frame.answer);
       case 'structured_answer':
-        // An answer that has to fit a schema comes at its end, whole.
+        // An answer with a schema arrives whole at its end.
         return frame.answer.startsWith(this.said) ? this.says(id, 'message', frame.answer.slice(this.said.length)) : [];
       case 'guardrail':
         return frame.retract ? this.retract() : [];
@@ -150,7 +151,7 @@ export class ResponseTranslator {
     return [...opened, ...begun, this.grow('refusal', error), ...this.shut('completed')];
   }
 
-  /** Text of an item, which it begins where another one, or none, is open. */
+  /** Adds text to the open item of this type. If no such item is open, it closes the open item and begins one. */
   private says(id: number, type: 'message' | 'reasoning', text: string): readonly Untold[] {
     if (text === '') return [];
     if (this.isOpen && this.last.type === type) return [this.grow(type, text)];
@@ -191,7 +192,7 @@ export class ResponseTranslator {
     ];
   }
 
-  /** Nothing is left of what was said; the places of the items stay, so that those after them keep theirs. */
+  /** Empties all items but function calls. The items stay, so that the indexes of later items do not change. */
   private retract(): readonly Untold[] {
     const shut = this.shut('incomplete');
     this.output = this.output.map((item) =>
@@ -219,7 +220,7 @@ export class ResponseTranslator {
     return { type: type === 'refusal' ? 'response.refusal.delta' : 'response.reasoning_text.delta', ...this.place, delta };
   }
 
-  /** The open item is over. */
+  /** Closes the open item. */
   private shut(status: ItemStatus): readonly Untold[] {
     if (!this.isOpen) return [];
     this.isOpen = false;

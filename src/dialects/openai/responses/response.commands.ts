@@ -6,10 +6,13 @@ import { Signals } from '../../../kernel/signals.js';
 import { create, expire, remove, type StoredResponse, storedResponse } from './response.decider.js';
 import { type ResponseCreated, responseStream } from './response.events.js';
 
-/** The subject of the signal that a response is deleted: those who read it find it gone. */
+/** The subject of the signal that a response is deleted. Its readers then check whether it still exists. */
 export const responseDeletedSubject = (responseId: string): string => `response.deleted.${responseId}`;
 
-/** Keeps what a response is made from beside its journal. Resolves to the response as it stands, which an earlier request may have created. */
+/**
+ * Stores the data of a response that its journal does not hold. Resolves to the stored response, which an earlier request may
+ * have created.
+ */
 export class CreateResponse extends Command<StoredResponse> {
   constructor(
     readonly created: ResponseCreated['data'],
@@ -29,7 +32,7 @@ class CreateResponseHandler implements Handler<CreateResponse> {
   }
 }
 
-/** From then on nobody finds the response any more. */
+/** Deletes a response, so that it is no longer found. */
 export class DeleteResponse extends Command {
   constructor(
     readonly responseId: string,
@@ -53,7 +56,7 @@ class DeleteResponseHandler implements Handler<DeleteResponse> {
   }
 }
 
-/** A response is as old as its journal may become. */
+/** Deletes a response whose retention period is over. */
 export class ExpireResponse extends Command {
   constructor(
     readonly responseId: string,

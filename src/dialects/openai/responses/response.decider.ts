@@ -4,7 +4,7 @@ import { Rejection } from '../../../kernel/rejection.js';
 import { responseCodec } from './response.codec.js';
 import type { ResponseCreated, ResponseEvent } from './response.events.js';
 
-/** A response as its callers find it. */
+/** The state of a response. */
 export type StoredResponse = Readonly<{ status: 'none' | 'deleted' } | { status: 'there'; created: ResponseCreated['data'] }>;
 
 export const storedResponse: Aggregate<StoredResponse, ResponseEvent> = {
@@ -17,7 +17,7 @@ type Decide = Decision<StoredResponse, ResponseEvent>;
 
 export const responseNotFound = (): Rejection => new Rejection('response-not-found', 'There is no such response.');
 
-/** A request that is repeated finds the response that it created. @throws Rejection response-not-found where that was deleted since */
+/** A repeated request finds the response that it created before. @throws Rejection response-not-found if that is deleted */
 export const create =
   (data: ResponseCreated['data']): Decide =>
   ({ status }) => {

@@ -1,6 +1,6 @@
 import type { Event } from '../../../kernel/event-sourcing/events.js';
 
-/** What a request for a response said, as its response repeats it. */
+/** The fields of a request that its response repeats. */
 export type ResponseEcho = Readonly<{
   background: boolean;
   instructions: string | null;
@@ -14,13 +14,13 @@ export type ResponseEcho = Readonly<{
   top_p: number | null;
 }>;
 
-/** What was asked, an item for each thing that was said. */
+/** One item of the input. */
 export type InputItem = Readonly<Record<string, unknown>>;
 
-/** Where the answer is: the frames of a turn after one, up to the end of that run. */
+/** The place of the answer in a journal: the frames of a turn after the frame `after`, up to the end of that run. */
 export type ResponsePlace = Readonly<{ conversationId: string; turnId: string; after: number }>;
 
-/** `translator`: the version with which all of its events are made. */
+/** `translator`: the version of the translator that makes all events of the response. */
 export type ResponseCreated = Event<
   'ResponseCreated',
   { responseId: string } & ResponsePlace & {
@@ -30,9 +30,9 @@ export type ResponseCreated = Event<
       input: readonly InputItem[];
     }
 >;
-/** Its caller deleted it: nobody finds it any more, and what was asked goes. The answer stays in its conversation. */
+/** The caller deleted the response. It is no longer found and its input is purged. The answer stays in its conversation. */
 export type ResponseDeleted = Event<'ResponseDeleted', { responseId: string }>;
-/** The journal that it is made from is as old as journals become. */
+/** The response has expired with the journal that it is read from. */
 export type ResponseExpired = Event<'ResponseExpired', { responseId: string }>;
 
 export type ResponseEvent = ResponseCreated | ResponseDeleted | ResponseExpired;

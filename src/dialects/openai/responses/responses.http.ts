@@ -24,7 +24,7 @@ import { type ResponseRequest, responseRequestOf } from './response-request.poli
 import type { TranslatedEvent } from './response-translator.js';
 import { type BegunResponse, headOf, Responses } from './responses.js';
 
-/** The field of a request that another name stands for within. */
+/** The names of fields in this dialect, by the service's own names. */
 const THEIR_NAMES: TheirNames = {
   json_schema: 'text.format',
   max_tokens: 'max_output_tokens',
@@ -36,7 +36,7 @@ const THEIR_NAMES: TheirNames = {
   system_prompt_override: 'instructions',
 };
 
-/** Responses of OpenAI's API: what the agent whose key is the bearer answers, as events that can be read again. */
+/** Responses of OpenAI's API: the answers of the agent whose key is the bearer token, as events that can be read again. */
 @ApiTags('OpenAI')
 @Controller('v1/responses')
 export class ResponsesController {
@@ -88,7 +88,7 @@ export class ResponsesController {
     const after = startingAfter(query);
     const created = await this.responses.found(id, caller);
     if (after === undefined) return void reply.send(await this.responses.asOf(created));
-    // Of a journal that is no longer kept there are no events: that is told before the stream begins.
+    // If the journal is deleted, this rejects the request before the stream begins.
     await this.responses.isOver(created);
     if (this.streams.size >= this.options.streamsMax) throw new Rejection('too-many-requests', 'Too many concurrent streams');
     const sse = this.streams.start(reply);
@@ -133,7 +133,10 @@ export class ResponsesController {
     return inputItemsOf(await this.responses.found(id, await callerOf(identity)), { after, limit, order });
   }
 
-  /** At its end, or as it is begun where it goes on in the background. @throws Rejection answer-failed where the service ends before */
+  /**
+   * The response at its end, or at once if it runs in the background. @throws Rejection answer-failed if the service stops before
+   * the end
+   */
   private async whole(begun: BegunResponse, caller: AgentKeyCaller, reply: FastifyReply): Promise<object> {
     const { head: stored, request } = begun;
     if (stored && request.echo.background)
@@ -146,7 +149,7 @@ export class ResponsesController {
     return response;
   }
 
-  /** A place is kept for the stream before the question is accepted: one that is refused for want of a place leaves nothing. */
+  /** Reserves a stream before the question is accepted, so that a request that is refused at the limit leaves no turn. */
   private async stream(begin: () => Promise<BegunResponse>, caller: AgentKeyCaller, reply: FastifyReply): Promise<void> {
     const giveBack = this.streams.reserve(this.options.streamsMax);
     if (!giveBack) throw new Rejection('too-many-requests', 'Too many concurrent streams');
@@ -162,7 +165,7 @@ export class ResponsesController {
     }
   }
 
-  /** Cut off, as when its key is no more, it has no last event. */
+  /** A stream that breaks off, for example because its key was revoked, has no last event. */
   private async write(head: ResponseHead, caller: AgentKeyCaller, sse: SseStream, after: number): Promise<void> {
     const stopWatching = head.isStored ? this.deleted.watch(head.responseId, () => sse.end()) : () => undefined;
     try {
@@ -184,7 +187,10 @@ async function callerOf(identity: Identity): Promise<AgentKeyCaller> {
   return caller;
 }
 
-/** The number of the last event that the reader has, -1 for none; undefined where no stream is asked for. @throws Rejection invalid-request */
+/**
+ * The number of the last event that the reader has, -1 for none. Undefined if no stream is requested. @throws Rejection
+ * invalid-request
+ */
 function startingAfter(query: Readonly<Record<string, unknown>>): number | undefined {
   const { stream, starting_after: after, include_obfuscation: obfuscates, ...rest } = query;
   const unknown = Object.keys(rest).find((name) => name !== 'api_key');

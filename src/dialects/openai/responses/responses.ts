@@ -18,15 +18,15 @@ import type { ResponseHead } from './response-object.policy.js';
 import type { ResponseRequest } from './response-request.policy.js';
 import { type KnownEnd, ResponseTranslator, type TranslatedEvent } from './response-translator.js';
 
-/** The translators by their versions: what was begun with one is told with it to its end, and ever after. */
+/** The translators by version. A response is always read with the version with which it was created. */
 const TRANSLATORS: Readonly<Record<number, new (head: ResponseHead) => ResponseTranslator>> = { 1: ResponseTranslator };
 const NEWEST = 1;
 const DIALECT: Dialect = { name: 'openai-responses', translator: NEWEST };
 
-/** A response that was asked for. One that is not stored has no head before its first frame. */
+/** A requested response. A response that is not stored has no head before its first frame. */
 export type BegunResponse = Readonly<{ begun: BegunAnswer; head: ResponseHead | undefined; request: ResponseRequest }>;
 
-/** Responses of OpenAI's API: runs of turns, told from their journals. */
+/** Responses of OpenAI's API: runs of turns, read from their journals. */
 @Injectable()
 export class Responses {
   constructor(
@@ -39,8 +39,8 @@ export class Responses {
   ) {}
 
   /**
-   * First the question is in the log, then what its response is made from. A crash between leaves an answer without a response, of which
-   * nobody was told; a repetition by the idempotency key creates it. @throws Rejection
+   * Stores first the question and then the response. A crash between the two leaves an answer without a response, whose id no
+   * client knows. A repetition with the idempotency key creates the response. @throws Rejection
    */
   async create(request: ResponseRequest, caller: AgentKeyCaller, key: string | undefined): Promise<BegunResponse> {
     const { begun, ids } = await this.begin(request, caller, key);
@@ -85,7 +85,7 @@ export class Responses {
     return from === 'there' ? previous.conversationId : from;
   }
 
-  /** A response that was created, where it is the caller's to read, stop and delete. @throws Rejection response-not-found */
+  /** A response that the caller may read, stop and delete. @throws Rejection response-not-found */
   async found(publicId: string, caller: AgentKeyCaller): Promise<ResponseCreated['data']> {
     const responseId = responseIdIn(publicId);
     if (responseId === undefined) throw responseNotFound();
@@ -96,18 +96,18 @@ export class Responses {
     return state.created;
   }
 
-  /** Its journal may be gone by then, and it is not found from then on, also before it is purged. */
+  /** A response past the retention period is not found, even before it is purged, because its journal may be deleted. */
   private isExpired({ createdAt }: ResponseCreated['data']): boolean {
     return new Date(createdAt) < new Date(this.clock.now().getTime() - 1_000 * this.options.retentionSeconds);
   }
 
-  /** The response as far as it has come. @throws Rejection response-not-found where its journal is no longer kept */
+  /** The response in its current state. @throws Rejection response-not-found if its journal is deleted */
   async asOf(created: ResponseCreated['data']): Promise<object> {
     const { translator, end } = await this.read(created);
     return translator.asOf(end);
   }
 
-  /** Whether no event comes any more. @throws Rejection response-not-found where its journal is no longer kept */
+  /** Whether the response has ended. @throws Rejection response-not-found if its journal is deleted */
   async isOver(created: ResponseCreated['data']): Promise<boolean> {
     return (await this.read(created)).end !== undefined;
   }
@@ -140,14 +140,14 @@ export class Responses {
     }
   }
 
-  /** The response at its end; undefined where the signal aborts before. */
+  /** The response at its end. Undefined if the signal aborts before. */
   async atEnd(head: ResponseHead, caller: AgentKeyCaller, signal: AbortSignal): Promise<object | undefined> {
     let response: object | undefined;
     for await (const event of this.events(head, caller, signal)) if (isLast(event)) response = event['response'] as object;
     return response;
   }
 
-  /** The head of a response that is not stored, once its first frame is there; undefined where the signal aborts before. */
+  /** The head of a response that is not stored, after its first frame. Undefined if the signal aborts before. */
   async headOnceBegun(
     { begun, request }: BegunResponse,
     caller: AgentKeyCaller,
@@ -189,7 +189,7 @@ const notFoundFor =
     throw error instanceof Rejection && error.code === code ? responseNotFound() : error;
   };
 
-/** What concerns the response that a request goes on from, said of its field. */
+/** Reports a rejection of the previous response as an error of the field `previous_response_id`. */
 const asPrevious = <T>(found: Promise<T>): Promise<T> =>
   found.catch((error: unknown) => {
     if (!(error instanceof Rejection)) throw error;
