@@ -1,20 +1,20 @@
-/** How the value of one field of a configuration is read. */
+/** Reads and validates one field of a configuration. */
 export type FieldRule<T> = Readonly<{
-  /** Without it the field has to be there. */
+  /** The default. A field without one is required. */
   fallback?: T;
-  /** Undefined where the value is none that the field can have. */
+  /** The value as read; undefined if it is invalid. */
   read: (value: unknown) => T | undefined;
-  /** Completes "<field> must be …". */
+  /** Completes the message "<field> must be …". */
   is: string;
 }>;
 
 export type FieldRules<T> = Readonly<{ [Name in keyof T]: FieldRule<T[Name]> }>;
 
-/** The fields of an object as far as they can be read, and what is wrong with the others. */
+/** The valid fields of an object and the problems of the others. */
 export type ReadFields<T> = Readonly<{
-  /** What was given and can be kept, as it was given. */
+  /** The valid fields as they were given. */
   kept: Readonly<Record<string, unknown>>;
-  /** Every field with its value; undefined where one has none. */
+  /** All fields with their values or defaults; undefined if one has neither. */
   values: T | undefined;
   problems: readonly string[];
 }>;
@@ -22,7 +22,7 @@ export type ReadFields<T> = Readonly<{
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Reads an object of which each field has a rule; `at` names it in problems. */
+/** Reads an object by the rules of its fields; `at` is its path in problems. */
 export function readFields<T>(value: unknown, rules: FieldRules<T>, at: string): ReadFields<T> {
   if (!isObject(value)) return { kept: {}, values: undefined, problems: [`${at} must be an object.`] };
   const names = Object.keys(rules) as (keyof T & string)[];
@@ -87,7 +87,7 @@ export const orNull = <T>({ read, is }: FieldRule<T>): FieldRule<T | null> => ({
 
 type ListBounds = Bounds & Readonly<{ of: string }>;
 
-/** A list whose entries all satisfy a rule. */
+/** A list in which every entry is valid. */
 export const listOf = <T>(
   { min, max, of }: ListBounds,
   entry: (value: unknown) => T | undefined,
@@ -104,5 +104,5 @@ export const listOf = <T>(
 
 const isBetween = (count: number, min: number, max: number) => count >= min && count <= max;
 
-/** Characters, not units of UTF-16. */
+/** The number of characters (code points) of a text, not of UTF-16 units. */
 export const charactersOf = (text: string): number => text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);

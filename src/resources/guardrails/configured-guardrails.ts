@@ -19,20 +19,20 @@ import { PolicyJudge } from './policy-judge.js';
 import { type StageControls, stageControls } from './stage-controls.js';
 
 const LOOK_BACK_MAX = 8_192;
-/** What is scanned in one go; other work has its turn in between. */
+/** Number of characters scanned at once. Between slices the event loop serves other work. */
 const SLICE_CHARACTERS = 32_768;
-/** What a slice is shown of the one before. */
+/** Number of characters before a slice that its scan also sees. */
 const BEFORE_CHARACTERS = 512;
 const NO_USAGE = { promptTokens: 0, completionTokens: 0 };
 
-/** What one kind of controls found. A control that could not be evaluated is among the decisions. */
+/** The result of one kind of controls. Controls that could not be evaluated are among the decisions. */
 type Findings = Readonly<{
   decisions: readonly GuardrailDecision[];
   spans?: readonly GuardrailSpan[];
   usage?: GuardrailScan['usage'];
 }>;
 
-/** Guardrails as agents and the operator have set them up. */
+/** Applies the guardrails that agents and the operator have configured. */
 @Injectable()
 export class ConfiguredGuardrails extends Guardrails {
   private readonly compiled = new WeakMap<GuardrailPolicy, Map<GuardrailStage, StageControls>>();
@@ -91,7 +91,7 @@ export class ConfiguredGuardrails extends Guardrails {
     return outcomeOf(policy, text, [...found, ...compared, ...(await judged)]);
   }
 
-  /** What checks of spans find, slice by slice. */
+  /** Runs the span checks slice by slice. */
   private async found(
     policy: GuardrailPolicy,
     stage: GuardrailStage,
@@ -109,7 +109,7 @@ export class ConfiguredGuardrails extends Guardrails {
       spans.push(...slice.spans.filter(({ start }) => start < decided).map((span) => movedBy(span, from)));
       from += decided;
       if (from >= text.length) break;
-      // A match that fills a slice is looked at in a larger one.
+      // Nothing was decided, so a match may be longer than the slice: scan a larger one.
       size = decided === 0 ? 2 * size : SLICE_CHARACTERS;
       await this.timing.pause(0);
       if (until.aborted) {
@@ -121,7 +121,7 @@ export class ConfiguredGuardrails extends Guardrails {
     return [{ decisions: decisionsOf(stage, enough), spans: enough }];
   }
 
-  /** What judges say, all at once. */
+  /** Asks all judges in parallel. */
   private judged(policy: GuardrailPolicy, stage: GuardrailStage, text: string, until: AbortSignal): Promise<readonly Findings[]> {
     return Promise.all(
       this.controlsOf(policy, stage).remote.map(async ({ control, action }) => {
@@ -145,7 +145,7 @@ export class ConfiguredGuardrails extends Guardrails {
     });
   }
 
-  /** The matches without those of controls that have too few. */
+  /** Removes the matches of controls that have fewer than their minimum. */
   private withEnoughMatches(
     policy: GuardrailPolicy,
     stage: GuardrailStage,
@@ -168,7 +168,7 @@ export class ConfiguredGuardrails extends Guardrails {
   }
 }
 
-/** What the checks of spans see in a text, and up to where that is all. */
+/** Runs the span checks on a text. Returns their matches and the offset up to which these are final. */
 function look({ spans: controls }: StageControls, text: string, before: string): Omit<LocalScan, 'decisions'> {
   const whole = before + text;
   const folds = new Map<boolean, FoldedText>();
@@ -197,7 +197,7 @@ function look({ spans: controls }: StageControls, text: string, before: string):
   return { spans, decidedTo: uncut(spans, Math.max(0, decided - before.length)) };
 }
 
-/** The last place up to a given one at which no span is cut. */
+/** The last offset up to `place` that is not inside a span. */
 const uncut = (spans: readonly GuardrailSpan[], place: number): number =>
   spans.reduceRight((at, { start, end }) => (start < at && at < end ? start : at), place);
 
@@ -221,7 +221,7 @@ const notEvaluated = (control: GuardrailControl, action: GuardrailAction): Guard
   ...{ outcome: 'not_evaluated', category: null, score: null, matchCount: 0 },
 });
 
-/** The strictest outcome of all. */
+/** Combines the findings: the verdict is the strictest outcome of all controls. */
 function outcomeOf({ failOpen }: GuardrailPolicy, text: string, findings: readonly Findings[]): GuardrailScan {
   const decisions = findings.flatMap((each) => each.decisions);
   const masked = maskSpans(

@@ -6,14 +6,14 @@ import {
   type GuardrailStage,
 } from './guardrail.policy.js';
 
-/** What is known of a check before it is set up. */
+/** What the catalog shows of a check. */
 export type CheckDescription = Readonly<{
   label: string;
   description: string;
   stages: readonly GuardrailStage[];
-  /** Whether it says where its matches stand, so that they can be masked. */
+  /** Whether the check returns the positions of its matches, so that they can be masked. */
   redacts: boolean;
-  /** `spans`: places in a text, while it comes; `complete`: the whole text; `remote`: a model reads the text. */
+  /** `spans`: finds positions while the text arrives; `complete`: needs the whole text; `remote`: asks a model. */
   kind: 'spans' | 'complete' | 'remote';
   latencyHintMs: number;
 }>;

@@ -31,26 +31,26 @@ import {
 const CONTROLS_MAX = 50;
 export const DEFAULT_BLOCK_MESSAGE = "Sorry, I can't help with that request.";
 export const DEFAULT_PII_ENTITIES = PII_ENTITIES.slice(0, 4);
-/** Every turn of the agent carries it. */
+/** Limited because every turn of the agent stores the policy. */
 const CONFIG_CHARACTERS_MAX = 128 * 1024;
-/** The sentence that clients know. */
+/** The error message that existing clients expect. */
 const INVALID = 'Invalid config: one or more guardrail controls failed validation.';
 
-/** The guardrails of an agent as they are set up: `policy` holds no control that is switched off. */
+/** The parsed guardrails of an agent. `policy` contains no disabled controls. */
 export type GuardrailConfig = Readonly<{ enabled: boolean; policy: GuardrailPolicy }>;
 
-/** What can be read of a configuration. */
+/** The valid parts of a configuration and its problems. */
 export type GuardrailReading = Readonly<{
   config: GuardrailConfig;
-  /** What was given without its invalid parts; it can be stored. */
+  /** The given configuration without its invalid parts, fit to be stored. */
   kept: Readonly<Record<string, unknown>>;
-  /** What is wrong with the others, each with its field. */
+  /** The invalid parts, each with the path of its field. */
   problems: readonly string[];
 }>;
 
 type Checks = ReadonlySet<GuardrailCheck>;
 
-/** Reads what of a configuration is valid, with the checks that the instance has enabled. It never fails. */
+/** Reads the valid parts of a configuration and ignores checks that the instance has not enabled. Never throws. */
 export function readGuardrails(value: unknown, checks: Checks, at = 'config.guardrails'): GuardrailReading {
   if (isObject(value) && JSON.stringify(value).length > CONFIG_CHARACTERS_MAX)
     return { ...readGuardrails({}, checks, at), problems: [`${at} must have at most ${CONFIG_CHARACTERS_MAX} characters.`] };
@@ -81,18 +81,18 @@ export function readGuardrails(value: unknown, checks: Checks, at = 'config.guar
   };
 }
 
-/** A configuration of which every part is valid, as it was given. @throws Rejection invalid-agent-config */
+/** Returns a configuration unchanged if all its parts are valid. @throws Rejection invalid-agent-config */
 export function validGuardrails(value: unknown, checks: Checks): Readonly<Record<string, unknown>> {
   const { problems } = readGuardrails(value, checks);
   if (problems.length > 0) throw new Rejection('invalid-agent-config', `${INVALID} ${problems[0]!}`);
   return value as Readonly<Record<string, unknown>>;
 }
 
-/** Says that a configuration names a model as a judge that is not served. */
+/** The error for a judge model that the service does not have. */
 export const unknownJudge = (modelId: string): Rejection =>
   new Rejection('invalid-agent-config', `${INVALID} config.guardrails names no model of this service: ${modelId}`);
 
-/** The models that a configuration names as judges. */
+/** The judge models that a configuration names. */
 export const judgesIn = (value: unknown): readonly string[] =>
   readGuardrails(value, new Set(GUARDRAIL_CHECKS)).config.policy.controls.flatMap((control) =>
     control.check === 'policy' && control.settings.model !== null ? [control.settings.model] : [],
@@ -142,7 +142,7 @@ const controlRules = (checks: Checks): FieldRules<ControlFields> => ({
   settings: { fallback: {}, read: (value) => (isObject(value) ? value : undefined), is: 'an object' },
 });
 
-/** A control of which one part is invalid is none. */
+/** A control with any invalid part is dropped as a whole. */
 function readControl(value: unknown, checks: Checks, at: string): ControlReading {
   const { kept, values, problems } = readFields(value, controlRules(checks), at);
   const none = { at, control: undefined, isEnabled: false, kept };
@@ -164,7 +164,7 @@ function readControl(value: unknown, checks: Checks, at: string): ControlReading
   };
 }
 
-/** Readings of controls whose check and stage an earlier one has. */
+/** The controls with the same check and stage as an earlier one. */
 function doublesIn(readings: readonly ControlReading[]): ReadonlySet<ControlReading> {
   const seen = new Set<string>();
   const doubles = new Set<ControlReading>();
@@ -180,7 +180,7 @@ function doublesIn(readings: readonly ControlReading[]): ReadonlySet<ControlRead
 const TERM_CHARACTERS_MAX = 128;
 const HOST_CHARACTERS_MAX = 253;
 
-/** A text in which something is shown. */
+/** A text of limited length with at least one visible character. */
 const asTerm = (value: unknown): string | undefined =>
   typeof value === 'string' &&
   /[^\p{Z}\p{C}\p{Default_Ignorable_Code_Point}]/u.test(value) &&
@@ -188,7 +188,7 @@ const asTerm = (value: unknown): string | undefined =>
     ? value
     : undefined;
 
-/** A name or an address of a host; `*.` before it says no more than the name. */
+/** A host name or address. A leading `*.` is allowed and has no effect. */
 const asHost = (value: unknown): string | undefined => {
   if (typeof value !== 'string' || value.length > HOST_CHARACTERS_MAX) return undefined;
   const host = value.replace(/^\*?\./, '');
@@ -226,7 +226,7 @@ const SETTINGS: Readonly<{ [Check in GuardrailCheck]: FieldRules<CheckSettings[C
   },
 };
 
-/** What no field alone can say. */
+/** A problem that concerns several fields together. */
 function missingIn(check: GuardrailCheck, settings: CheckSettings[GuardrailCheck], at: string): string | undefined {
   if (check !== 'url') return undefined;
   const { allow_hosts: allowed, block_hosts: blocked } = settings as CheckSettings['url'];

@@ -1,34 +1,34 @@
 import type { GuardrailAction, GuardrailCheck, GuardrailStage } from './guardrail.policy.js';
 
-/** What one control found in one text; it holds no part of the text. */
+/** What one control found in one text. It contains no part of the text. */
 export type GuardrailDecision = Readonly<{
   stage: GuardrailStage;
   check: GuardrailCheck;
   detector: 'pattern' | 'list' | 'heuristic' | 'judge';
-  /** What was done: in the mode `monitor_only` always `flag`. */
+  /** The action that was taken: always `flag` in the mode `monitor_only`. */
   action: GuardrailAction;
   outcome: 'triggered' | 'not_evaluated';
-  /** What most of the matches are, such as `EMAIL`. */
+  /** The most frequent category of the matches, such as `EMAIL`. */
   category: string | null;
-  /** Between 0 and 1, where the check has one. */
+  /** Between 0 and 1; null if the check has no score. */
   score: number | null;
   matchCount: number;
 }>;
 
-/** A match in the text that was given, from `start` to before `end`. */
+/** A match in the given text, from `start` up to but excluding `end`. */
 export type GuardrailSpan = Readonly<{
   start: number;
   end: number;
-  /** What stands in the place of the match if the action is `redact`. */
+  /** The replacement for the match if the action is `redact`. */
   mask: string;
   action: GuardrailAction;
   check: GuardrailCheck;
   category: string;
-  /** The match reaches the end of the text and would be longer if the text went on. */
+  /** The match reaches the end of the text, so further text may make it longer. */
   open: boolean;
 }>;
 
-/** What the controls of a stage found, by the spans of their matches: one decision for each. */
+/** One decision for each check with matches in the spans. */
 export function decisionsOf(stage: GuardrailStage, spans: readonly GuardrailSpan[]): readonly GuardrailDecision[] {
   const byCheck = new Map<GuardrailCheck, GuardrailSpan[]>();
   for (const span of spans) {
@@ -48,7 +48,7 @@ export function decisionsOf(stage: GuardrailStage, spans: readonly GuardrailSpan
   }));
 }
 
-/** How each check finds what it finds. */
+/** How each check works. */
 export const DETECTORS: Readonly<Record<GuardrailCheck, GuardrailDecision['detector']>> = {
   pii: 'pattern',
   secrets: 'pattern',
@@ -59,14 +59,14 @@ export const DETECTORS: Readonly<Record<GuardrailCheck, GuardrailDecision['detec
   policy: 'judge',
 };
 
-/** The first of those that are there most often. */
+/** The most frequent category; of equally frequent ones the first. */
 function mostFrequent(categories: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const category of categories) counts.set(category, (counts.get(category) ?? 0) + 1);
   return [...counts].reduce((most, each) => (each[1] > most[1] ? each : most))[0];
 }
 
-/** A text in which matches whose action is `redact` are replaced by their masks; those that overlap by one mask together. */
+/** Replaces the matches whose action is `redact` by their masks. Overlapping matches share one mask. */
 export function maskSpans(text: string, spans: readonly GuardrailSpan[]): string {
   let masked = '';
   let end = 0;
@@ -77,7 +77,7 @@ export function maskSpans(text: string, spans: readonly GuardrailSpan[]): string
   return masked + text.slice(end);
 }
 
-/** Spans without overlaps, in order: those that overlap become one, with the mask of the one that begins first. */
+/** Merges overlapping spans and sorts the result. A merged span has the mask of the one that begins first. */
 function mergeSpans(spans: readonly GuardrailSpan[]): readonly Readonly<{ start: number; end: number; mask: string }>[] {
   const merged: { start: number; end: number; mask: string }[] = [];
   for (const { start, end, mask } of [...spans].sort((a, b) => a.start - b.start || b.end - a.end)) {
@@ -88,7 +88,7 @@ function mergeSpans(spans: readonly GuardrailSpan[]): readonly Readonly<{ start:
   return merged;
 }
 
-/** Decisions of several texts of one stage or turn, one for each control: the gravest of it, with the matches of all. */
+/** Merges the decisions about several texts into one for each control: the gravest outcome with the sum of all matches. */
 export function mergeDecisions(decisions: readonly GuardrailDecision[]): readonly GuardrailDecision[] {
   const byControl = new Map<string, GuardrailDecision>();
   for (const decision of decisions) {

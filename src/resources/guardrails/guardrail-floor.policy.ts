@@ -8,7 +8,7 @@ import {
   type GuardrailPolicy,
 } from './guardrail.policy.js';
 
-/** The checks that an operator lists; all for an empty list. @throws Error that names what is wrong */
+/** The checks that the operator lists; all checks if the list is empty. @throws Error that names the unknown check */
 export function checksIn(names: readonly string[]): ReadonlySet<GuardrailCheck> {
   const unknown = names.find((name) => !GUARDRAIL_CHECKS.some((check) => check === name));
   if (unknown !== undefined)
@@ -16,7 +16,7 @@ export function checksIn(names: readonly string[]): ReadonlySet<GuardrailCheck> 
   return new Set(GUARDRAIL_CHECKS.filter((check) => names.length === 0 || names.includes(check)));
 }
 
-/** The floor of an instance as its operator writes it; undefined for an empty object. @throws Error that names what is wrong */
+/** The operator's floor; undefined for an empty object. @throws Error with the problems */
 export function floorIn(text: string, checks: ReadonlySet<GuardrailCheck>): GuardrailPolicy | undefined {
   const value = parsed(text);
   if (typeof value === 'object' && value !== null && Object.keys(value).length === 0) return undefined;
@@ -34,7 +34,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What holds for an agent: its own guardrails where they are on, and the floor. Undefined where nothing is checked. */
+/** The policy of an agent: the floor merged with its own guardrails if they are enabled. Undefined if nothing is checked. */
 export function effectivePolicy(
   { enabled, policy: own }: GuardrailConfig,
   floor: GuardrailPolicy | undefined,
@@ -43,7 +43,7 @@ export function effectivePolicy(
   return policy && policy.controls.length > 0 ? policy : undefined;
 }
 
-/** The floor makes nothing milder. */
+/** Merges two policies. The result is at least as strict as the floor. */
 const raised = (own: GuardrailPolicy, floor: GuardrailPolicy): GuardrailPolicy => ({
   mode: own.mode === 'scan_all' ? own.mode : floor.mode,
   failOpen: own.failOpen && floor.failOpen,

@@ -1,17 +1,17 @@
 import type { GuardrailCheck, GuardrailPolicy } from './guardrail.policy.js';
 
 export type GuardrailSettings = Readonly<{
-  /** Where it is false nothing is checked, the floor neither. */
+  /** If false, nothing is checked, not even by the floor. */
   enabled: boolean;
   checks: ReadonlySet<GuardrailCheck>;
   floor: GuardrailPolicy | undefined;
-  /** The judge where a control names none; by default the model that answers by default. */
+  /** The judge of controls that name none. Default: the default model. */
   judgeModelId: string | undefined;
   /** How long decisions are kept. */
   retentionMs: number;
 }>;
 
-/** What guardrails need to know of the configuration. */
+/** The settings of guardrails, for injection. */
 export class GuardrailOptions {
   constructor(readonly settings: GuardrailSettings) {}
 }

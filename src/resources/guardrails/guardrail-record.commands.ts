@@ -8,8 +8,8 @@ import { type GuardrailSubject, guardrailStream } from './guardrail-record.event
 import type { GuardrailDecision } from './guardrail-decisions.policy.js';
 
 /**
- * Records what controls found in the texts of a turn, run or delivery: all that is known of it so far, merged by `mergeDecisions`.
- * Repeated, it adds nothing; each control has one entry.
+ * Records the decisions about a turn, run or delivery. `decisions` are all decisions so far, merged by `mergeDecisions` into one
+ * per control. Repeating the command has no effect.
  */
 export class RecordGuardrailDecisions extends Command {
   constructor(
@@ -35,7 +35,7 @@ export class RecordGuardrailDecisionsHandler implements Handler<RecordGuardrailD
   }
 }
 
-/** What was recorded is purged once it is old. */
+/** Purges a record that has not changed since `recordedBefore`. */
 export class PurgeGuardrailRecord extends Command {
   constructor(
     readonly recordId: string,

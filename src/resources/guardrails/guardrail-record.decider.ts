@@ -4,7 +4,7 @@ import { guardrailCodec } from './guardrail-record.codec.js';
 import type { GuardrailRecordEvent, GuardrailSubject } from './guardrail-record.events.js';
 import { type GuardrailDecision, mergeDecisions } from './guardrail-decisions.policy.js';
 
-/** What is recorded of one turn, run or delivery: each control's gravest decision, and when the last one was recorded. */
+/** The recorded decisions about one turn, run or delivery: the gravest of each control, and the time of the last recording. */
 export type GuardrailRecord = Readonly<{
   decisions: ReadonlyMap<string, GuardrailDecision>;
   recordedAt: string | null;
@@ -31,7 +31,7 @@ function evolve(state: GuardrailRecord, event: GuardrailRecordEvent): GuardrailR
   }
 }
 
-/** States the decisions that say more of their control than what is recorded of it. */
+/** Records the decisions that are graver than the recorded ones or have more matches. */
 export const record =
   (
     subject: GuardrailSubject,
@@ -45,14 +45,14 @@ export const record =
     return [{ type: 'GuardrailDecisionsRecorded', data: { ...subject, decisions: news, recordedAt: now.toISOString() } }];
   };
 
-/** A match says more than a control that was not evaluated, and more matches say more than fewer. */
+/** A match is graver than a control that was not evaluated, and more matches are graver than fewer. */
 function saysMore(decision: GuardrailDecision, recorded: GuardrailDecision | undefined): boolean {
   if (!recorded) return true;
   if (decision.outcome !== recorded.outcome) return decision.outcome === 'triggered';
   return decision.matchCount > recorded.matchCount;
 }
 
-/** A record is purged once nothing has been recorded since a time. */
+/** Purges a record unless something was recorded at or after `recordedBefore`. */
 export const purgeRecord =
   (recordId: string, recordedBefore: Date): Decide =>
   ({ recordedAt }) =>

@@ -1,7 +1,7 @@
 import type { Event } from '../../kernel/event-sourcing/events.js';
 import type { GuardrailDecision } from './guardrail-decisions.policy.js';
 
-/** What the decisions of a record are about. Its id is the id of the turn, run or delivery whose texts were checked. */
+/** The subject of a record. Its id is the id of the turn, run or delivery whose texts were checked. */
 export type GuardrailSubject = Readonly<{
   recordId: string;
   ownerId: string;
@@ -10,13 +10,13 @@ export type GuardrailSubject = Readonly<{
   requestId: string | null;
 }>;
 
-/** What controls found, each control once; it holds nothing of the texts. A later event replaces what it says of the same control. */
+/** Decisions, one per control, without any part of the texts. A later event replaces earlier decisions of the same controls. */
 export type GuardrailDecisionsRecorded = Event<
   'GuardrailDecisionsRecorded',
   GuardrailSubject & Readonly<{ decisions: readonly GuardrailDecision[]; recordedAt: string }>
 >;
 
-/** What was recorded is no longer kept. */
+/** The recorded decisions were deleted. */
 export type GuardrailRecordPurged = Event<'GuardrailRecordPurged', { recordId: string }>;
 
 export type GuardrailRecordEvent = GuardrailDecisionsRecorded | GuardrailRecordPurged;

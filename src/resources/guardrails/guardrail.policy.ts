@@ -1,4 +1,4 @@
-/** Where text is checked. */
+/** The points at which text is checked. */
 export const GUARDRAIL_STAGES = ['input', 'retrieval', 'tool_result', 'output'] as const;
 export type GuardrailStage = (typeof GUARDRAIL_STAGES)[number];
 
@@ -15,7 +15,7 @@ export type GuardrailCheck = (typeof GUARDRAIL_CHECKS)[number];
 export const PII_ENTITIES = ['EMAIL', 'PHONE', 'US_SSN', 'CREDIT_CARD', 'IPV4', 'IBAN'] as const;
 type PiiEntity = (typeof PII_ENTITIES)[number];
 
-/** What each check may be told, under the names of an agent's configuration; every field has its value. */
+/** The settings of each check, named as in an agent's configuration, with defaults filled in. */
 export type CheckSettings = Readonly<{
   pii: Readonly<{ entities: readonly PiiEntity[] }>;
   secrets: Readonly<Record<string, never>>;
@@ -26,7 +26,7 @@ export type CheckSettings = Readonly<{
   policy: Readonly<{ policy: string; confidence_threshold: number; max_chars: number; model: string | null }>;
 }>;
 
-/** One check at one stage, and what follows from a match. */
+/** One check at one stage, and the action that a match causes. */
 export type GuardrailControl = {
   readonly [Check in GuardrailCheck]: Readonly<{
     check: Check;
@@ -37,18 +37,18 @@ export type GuardrailControl = {
 }[GuardrailCheck];
 
 /**
- * What is checked for a turn: an agent's own guardrails and the floor of the instance, merged. It is pinned in the turn.
- * Controls that are switched off are not in it, and no two of them have the same check and stage.
+ * The controls of a turn: the agent's own guardrails merged with the floor of the instance. The turn stores it when it is
+ * accepted. Disabled controls are left out, and no two controls have the same check and stage.
  */
 export type GuardrailPolicy = Readonly<{
   mode: GuardrailMode;
-  /** Whether text passes a control that could not be evaluated. */
+  /** Whether text passes if a control could not be evaluated. */
   failOpen: boolean;
-  /** How long one stage may take. */
+  /** Maximum time for one stage. */
   timeoutMs: number;
   blockMessage: string;
   controls: readonly GuardrailControl[];
 }>;
 
-/** What stands in the place of a text that is withheld. */
+/** The replacement for a withheld text. */
 export const WITHHELD = '[Withheld by a content policy.]';

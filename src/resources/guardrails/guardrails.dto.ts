@@ -6,14 +6,14 @@ export const EVENTS_PER_PAGE_MAX = 500;
 export const SUMMARY_DAYS = 30;
 export const SUMMARY_DAYS_MAX = 365;
 
-/** Which decisions are listed. */
+/** Selects the decisions to list. */
 export class GuardrailEventsQuery {
   @IsOptional() @IsString() agent_id?: string;
   @IsOptional() @Type(() => Number) @IsInt() @Min(1) @Max(EVENTS_PER_PAGE_MAX) limit?: number;
   @IsOptional() @Type(() => Number) @IsInt() @Min(0) @Max(Number.MAX_SAFE_INTEGER) offset?: number;
 }
 
-/** Which decisions are counted. */
+/** Selects the decisions to count. */
 export class GuardrailSummaryQuery {
   @IsOptional() @IsString() agent_id?: string;
   @IsOptional() @Type(() => Number) @IsInt() @Min(1) @Max(SUMMARY_DAYS_MAX) days?: number;

@@ -31,7 +31,7 @@ const DAY_MS = 86_400_000;
 
 const agentNotFound = () => new Rejection('agent-not-found', 'Agent not found');
 
-/** What guardrails can check, and what they found. */
+/** The available checks, and the decisions that guardrails recorded. */
 @ApiTags('Guardrails')
 @Controller('api/guardrails')
 export class GuardrailsController {
@@ -120,7 +120,7 @@ export class GuardrailsController {
   }
 }
 
-/** What any check can do at a stage. */
+/** The actions that at least one check supports at a stage. */
 const actionsAt = (stage: (typeof GUARDRAIL_STAGES)[number]) =>
   GUARDRAIL_ACTIONS.filter((action) =>
     GUARDRAIL_CHECKS.some((check) => CHECK_CATALOG[check].stages.includes(stage) && actionsOf(check).includes(action)),

@@ -14,7 +14,7 @@ import { PurgeGuardrailRecords } from './purge-guardrail-records.js';
 
 const RETENTION = [PurgeGuardrailRecords];
 
-/** The checks that texts pass on their way in and out, for every room that takes a text in or gives one out. */
+/** The checks of incoming and outgoing texts, for every module that accepts or returns texts. */
 @Global()
 @Module({
   controllers: [GuardrailsController],
@@ -38,7 +38,7 @@ export class GuardrailsModule {
   static readonly retention = RETENTION;
   static readonly purges = guardrailRecordPurges;
 
-  /** What the operator has set up. @throws ConfigInvalid that names the variable */
+  /** The operator's settings. @throws ConfigInvalid that names the variable */
   static settingsIn(this: void, config: Config): GuardrailSettings {
     try {
       const checks = checksIn(config.guardrailsChecksEnabled);

@@ -21,14 +21,14 @@ const SCHEMA = {
 };
 
 export type Judgement = Readonly<{
-  /** Undefined: there was no judge, or it gave no answer in time. */
+  /** Undefined if there is no judge or it gave no valid answer in time. */
   verdict: Readonly<{ violates: boolean; confidence: number }> | undefined;
   usage: Readonly<{ promptTokens: number; completionTokens: number }>;
 }>;
 
 const NO_USAGE = { promptTokens: 0, completionTokens: 0 };
 
-/** A model that says whether a text breaks a policy in words. It has no tools, and reads the text as data. */
+/** Asks a model whether a text breaks a policy. The model has no tools, and the prompt marks the text as data. */
 @Injectable()
 export class PolicyJudge {
   private readonly logger = new Logger(PolicyJudge.name);
@@ -38,7 +38,7 @@ export class PolicyJudge {
     private readonly options: GuardrailOptions,
   ) {}
 
-  /** Of a text that is longer than the control allows, its beginning is judged. */
+  /** Judges only the first `max_chars` characters of a longer text. */
   async judge(
     { policy, max_chars: charactersMax, model }: CheckSettings['policy'],
     text: string,
@@ -66,7 +66,7 @@ export class PolicyJudge {
 }
 
 function requestFor(modelId: string, policy: string, text: string) {
-  // The text cannot end its own place.
+  // Escapes the closing tag so that the text cannot end its own quotation.
   const quoted = text.replaceAll('</text>', '<\\/text>');
   const question = `Policy:\n${policy}\n\n<text>\n${quoted}\n</text>`;
   const messages = [
@@ -76,7 +76,7 @@ function requestFor(modelId: string, policy: string, text: string) {
   return { modelId, messages, question, documents: [], responseSchema: SCHEMA, maxTokens: ANSWER_TOKENS_MAX };
 }
 
-/** Models put words around JSON now and then. */
+/** Finds the JSON object in the answer, because models sometimes write text around it. */
 function verdictIn(answer: string): Judgement['verdict'] {
   const [start, end] = [answer.indexOf('{'), answer.lastIndexOf('}')];
   if (start === -1 || end < start) return undefined;

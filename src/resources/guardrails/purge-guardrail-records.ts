@@ -11,7 +11,7 @@ import type { RetentionRule } from '../../work/retention/retention-rule.port.js'
 import { GuardrailOptions } from './guardrail-options.js';
 import { PurgeGuardrailRecord } from './guardrail-record.commands.js';
 
-/** Records to which nothing has been added for as long as they are kept. */
+/** Purges records that have not changed for the retention time. */
 @Injectable()
 export class PurgeGuardrailRecords implements RetentionRule<OldGuardrailRecord> {
   readonly name = 'decisions of guardrails';

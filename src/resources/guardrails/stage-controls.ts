@@ -8,7 +8,7 @@ import type { GuardrailAction, GuardrailControl, GuardrailPolicy, GuardrailStage
 
 type ControlOf<Check extends GuardrailControl['check']> = Extract<GuardrailControl, { check: Check }>;
 
-/** The controls of one stage, ready to be applied, each with what is done in the policy's mode. */
+/** The prepared controls of one stage, each with the action that applies in the policy's mode. */
 export type StageControls = Readonly<{
   spans: readonly Readonly<{ control: GuardrailControl; action: GuardrailAction; detector: Detector }>[];
   complete: readonly Readonly<{ control: ControlOf<'groundedness'>; action: GuardrailAction }>[];
@@ -29,7 +29,7 @@ export function stageControls({ mode, controls }: GuardrailPolicy, stage: Guardr
   };
 }
 
-/** Finds the matches of a control; undefined for checks that do not look for places in a text. */
+/** The detector of a control; undefined for checks that do not return positions. */
 function detectorOf(control: GuardrailControl): Detector | undefined {
   switch (control.check) {
     case 'pii':

@@ -5,7 +5,10 @@ import { type DigitGroup, digitRows } from './digit-groups.js';
 const DIGITS_MIN = 13;
 const DIGITS_MAX = 19;
 
-/** Numbers of 13 to 19 digits whose last one checks the others (Luhn), also in groups: all short or none. */
+/**
+ * Finds card numbers: 13 to 19 digits with a valid Luhn check digit, also in groups separated by single spaces or dashes. Groups
+ * of one or two digits and longer groups are never combined.
+ */
 export function cardNumbers(text: string): Match[] {
   const found: Match[] = [];
   for (const row of digitRows(text, ' -', DIGITS_MAX)) {
@@ -20,7 +23,7 @@ export function cardNumbers(text: string): Match[] {
   return found;
 }
 
-/** Of how many groups the longest card number is that begins with a group; 0 for none. */
+/** The number of groups of the longest card number that begins at a group, or 0. */
 function groupsOfCard(row: readonly DigitGroup[], first: number): number {
   let digits = '';
   let count = 0;
@@ -36,5 +39,5 @@ function groupsOfCard(row: readonly DigitGroup[], first: number): number {
 const SHORT_MAX = 2;
 const isShortGroup = ({ digits }: DigitGroup) => digits.length <= SHORT_MAX;
 
-/** No issuer of cards begins with 0. */
+/** Luhn check. No card issuer's numbers begin with 0. */
 const isCard = (digits: string) => !digits.startsWith('0') && validator.isLuhnNumber(digits);

@@ -8,13 +8,16 @@ const WORD_CHARACTERS_MAX = 2;
 const ENDS_IN_WORD = /[\p{L}\p{N}\p{M}_]$/u;
 const BEGINS_IN_WORD = /^[\p{L}\p{N}\p{M}_]/u;
 
-/** Terms that its owner has listed. In the mode `word` no letter, digit or `_` stands beside a term that begins or ends with one. */
+/**
+ * Finds the terms that an agent's owner lists. In the mode `word`, a term that begins or ends with a letter, digit or `_` matches
+ * only if no such character precedes or follows it.
+ */
 export function denylist({ terms, match, case_sensitive: isCaseSensitive }: DenylistSettings): Detector {
   const folded = terms.map((term) => foldedTerm(term, !isCaseSensitive).trim());
   const search = new Terms(folded);
   const longest = Math.max(0, ...folded.map((term) => term.length + GAP_MAX * gapsIn(term)));
   return {
-    // The character behind a term says whether it is a word.
+    // Whether a term is a whole word depends on the character after it.
     window: longest + WORD_CHARACTERS_MAX,
     ignoresCase: !isCaseSensitive,
     maskOf: () => '***',

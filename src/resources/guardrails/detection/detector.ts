@@ -1,32 +1,35 @@
-/** A match in a folded text, from `start` to before `end`. */
+/** A match in a folded text, from `start` up to but excluding `end`. */
 export type Match = Readonly<{ start: number; end: number; category: string }>;
 
-/** Finds one kind of things in folded texts, in linear time. */
+/** Finds one kind of matches in folded texts, in linear time. */
 export type Detector = Readonly<{
   /**
-   * How many characters at the end of a text may be the beginning of a match that `find` does not see yet. A match that begins
-   * before them is seen with the right start; it may still grow.
+   * The number of characters at the end of a text that may begin a match that `find` does not see yet. A match that begins before
+   * them is found with the right start, but may still become longer.
    */
   window: number;
-  /** Whether it looks at texts in which upper and lower case are the same. */
+  /** Whether the folded text is in lower case. */
   ignoresCase: boolean;
-  /** What stands in the place of a match. */
+  /** The replacement for a redacted match. */
   maskOf: (category: string) => string;
   find: (text: string) => readonly Match[];
-  /** Fewer matches in a text are none; by default one is enough. */
+  /** The minimum number of matches in a text, default 1. Fewer matches do not count. */
   matchesMin?: number;
-  /** Where something begins that reaches the end of the text and may become a match, although it begins before the window. */
+  /** The start of a possible match that reaches the end of the text and begins before the window; undefined if there is none. */
   pendingFrom?: (text: string) => number | undefined;
 }>;
 
-/** The matches of a pattern, which has to be global. */
+/** All matches of a pattern, which must have the flag `g`. */
 export function matchesOf(text: string, pattern: RegExp, category: string): Match[] {
   const found: Match[] = [];
   for (const match of text.matchAll(pattern)) found.push({ start: match.index, end: match.index + match[0].length, category });
   return found;
 }
 
-/** The matches among the candidates of a pattern, which has to be global: `lengthOf` says how much of a candidate one is, or 0. */
+/**
+ * The valid matches among the candidates of a pattern, which must have the flag `g`. `lengthOf` returns the length of the match
+ * at the start of a candidate, or 0.
+ */
 export function matchesAmong(
   text: string,
   candidates: RegExp,

@@ -1,9 +1,12 @@
-/** Digits that stand together. */
+/** A run of consecutive digits. */
 export type DigitGroup = Readonly<{ start: number; digits: string }>;
 
 const GROUPS = /\d+/g;
 
-/** Rows of groups of digits with one of some separators between them. A group that is longer than `digitsMax` stands in no row. */
+/**
+ * Rows of digit groups with exactly one separator between neighbours. A group longer than `digitsMax` ends a row and belongs to
+ * none.
+ */
 export function* digitRows(text: string, separators: string, digitsMax: number): Generator<readonly DigitGroup[]> {
   let row: DigitGroup[] = [];
   let end = -1;

@@ -1,15 +1,15 @@
 import { LRUCache } from 'lru-cache';
 
 /**
- * A text as detectors see it: in Unicode's compatibility form (NFKC), without characters that are not shown, with the digits 0–9 for
- * those of all scripts, Latin letters for those that look like them, and the plain dash, dot and space for their kin. Offsets lead back
- * to the original.
+ * A text in the normal form that detectors search: Unicode NFKC without invisible characters; digits of all scripts become 0–9,
+ * characters that look like Latin letters become these, and all variants of dash, dot and space become the plain ones. Offsets
+ * map back to the original.
  */
 export class FoldedText {
   private constructor(
     readonly text: string,
     private readonly length: number,
-    /** For each character where its original begins and ends; undefined where every character is its own. */
+    /** The start and end of each character in the original; undefined if folding changed no offsets. */
     private readonly origins?: Readonly<{ starts: readonly number[]; ends: readonly number[] }>,
   ) {}
 
@@ -44,28 +44,28 @@ export class FoldedText {
     return new FoldedText(text, original.length, { starts, ends });
   }
 
-  /** Where the original of a character begins; of the end it is the end. */
+  /** The offset in the original at which a character begins. The end of the text maps to the end of the original. */
   startOf(offset: number): number {
     if (offset >= this.text.length) return this.length;
     return this.origins?.starts[offset] ?? offset;
   }
 
-  /** Where the original of what stands before an offset ends. */
+  /** The offset in the original at which the character before `offset` ends. */
   endOf(offset: number): number {
     if (offset <= 0) return 0;
     return this.origins?.ends[offset - 1] ?? offset;
   }
 }
 
-/** A term or a setting as detectors compare it. */
+/** A term or setting, folded for comparison with folded texts. */
 export const foldedTerm = (term: string, ignoresCase: boolean): string => FoldedText.of(term, ignoresCase).text;
 
 const IS_ASCII = /^[\0-\x7f]*$/;
 
-/** What is not ASCII, with the character before it, which may bear marks. */
+/** Runs of non-ASCII characters with the character before them, to which combining marks may belong. */
 const FOREIGN = /[\0-\x7f]?[^\0-\x7f]+/g;
 
-/** Single characters with their marks; Korean syllables in parts stay together. */
+/** Single characters with their combining marks; decomposed Korean syllables stay together. */
 const CLUSTERS = /[\u1100-\u115f][\u1160-\u11a7][\u11a8-\u11ff]?|[\0-\u{10ffff}]\p{M}{0,30}/gu;
 
 const FOLDED_MAX = 10_000;
@@ -86,7 +86,7 @@ function fold(cluster: string, ignoresCase: boolean): string {
 
 const NOT_SHOWN = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
 
-/** Both `ß` and `SS` are `ss`, and all three sigmas one. */
+/** Maps `ß` and `SS` to `ss`, and the three forms of sigma to one. */
 const lowerCaseOf = (text: string) => text.toUpperCase().toLowerCase();
 
 function foldCharacter(character: string): string {
@@ -96,7 +96,7 @@ function foldCharacter(character: string): string {
   return LOOK_ALIKES.get(character) ?? character;
 }
 
-/** Decimal digits stand in Unicode in tens, from zero to nine. */
+/** In Unicode, the decimal digits of a script are ten consecutive code points, from zero to nine. */
 function digitOf(character: string): string {
   const code = character.codePointAt(0)!;
   let digit = 0;
@@ -106,7 +106,7 @@ function digitOf(character: string): string {
 
 const pairsOf = (from: string, to: string) => Array.from(from, (character, at) => [character, to[at]!] as const);
 
-/** Characters that look like another and that NFKC leaves as they are. */
+/** Look-alikes that NFKC does not map. */
 const LOOK_ALIKES: ReadonlyMap<string, string> = new Map([
   ...pairsOf('❶❷❸❹❺❻❼❽❾➀➁➂➃➄➅➆➇➈➊➋➌➍➎➏➐➑➒⓵⓶⓷⓸⓹⓺⓻⓼⓽⓿', '123456789123456789123456789' + '123456789' + '0'),
   ...pairsOf('аеорсухіѕјһԁӏ', 'aeopcyxisjhdl'),

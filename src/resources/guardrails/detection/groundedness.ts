@@ -1,17 +1,20 @@
 type GroundednessSettings = Readonly<{ min_overlap: number; min_words: number; require_retrieval: boolean }>;
 
-/** Words; of scripts that do not part them, each character is one. */
+/** Words. In scripts without spaces between words, each character counts as a word. */
 const WORDS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{N}]+/gu;
 const SMALL_WORD_MAX = 2;
 
 const wordsOf = (text: string): readonly string[] => text.normalize('NFKC').toLowerCase().match(WORDS) ?? [];
 
-/** Words that say what a text is about: small ones are in every text. */
+/** Words that say what a text is about. Short words of alphabetic scripts occur in every text. */
 const isTelling = (word: string) => word.length > SMALL_WORD_MAX || !/^[a-z\p{Script=Cyrillic}\p{Script=Greek}]/u.test(word);
 
 export type Groundedness = Readonly<{ category: 'UNGROUNDED' | 'NO_SOURCES'; score: number }>;
 
-/** Why an answer does not rest on documents: too few of its words stand in them. Undefined where it does, or says too little. */
+/**
+ * Why an answer is not based on the documents: too few of its words occur in them, or there are none. Undefined if the answer is
+ * grounded or too short to decide.
+ */
 export function ungrounded(
   answer: string,
   documents: readonly string[],

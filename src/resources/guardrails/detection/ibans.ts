@@ -1,23 +1,23 @@
 import validator from 'validator';
 import { type Match, matchesAmong } from './detector.js';
 
-/** A country, two digits that check the others, and at least eleven characters, with single spaces or dashes between. */
+/** A country code, two check digits and at least eleven characters, with optional single spaces or dashes between them. */
 const CANDIDATES = /(?<![A-Za-z\d])[A-Za-z]{2}[ -]?\d[ -]?\d(?:[ -]?[A-Za-z\d]){11,30}/g;
 
-/** Numbers of accounts. What stands behind one may look as if it belonged to it. */
+/** Finds IBANs. A candidate may include characters that follow the number, so each of its prefixes is checked. */
 export const ibans = (text: string): readonly Match[] => matchesAmong(text, CANDIDATES, 'IBAN', ibanLength);
 
 const CHARACTERS_MIN = 15;
 const SPECIAL = /[ -]/;
 
-/** How long the account number is that a candidate begins with; 0 for none. */
+/** The length of the IBAN at the start of a candidate, or 0. */
 function ibanLength(candidate: string): number {
   const characters = candidate.replace(/[ -]/g, '').toUpperCase();
   const count = checkedLengths(characters).findLast((length) => validator.isIBAN(characters.slice(0, length)));
   return count === undefined ? 0 : lengthOf(candidate, count);
 }
 
-/** The beginnings that their two digits check (ISO 7064): of other texts one in 97. */
+/** The lengths of the prefixes with valid check digits (ISO 7064, modulo 97). One in 97 random texts passes. */
 function checkedLengths(characters: string): readonly number[] {
   const lengths: number[] = [];
   const head = appended(0, characters.slice(0, HEAD));
@@ -30,11 +30,13 @@ function checkedLengths(characters: string): readonly number[] {
 }
 
 const MODULUS = 97;
-/** Two letters, of two digits each, and two digits stand in front, and count behind the others. */
+/**
+ * The check moves the first four characters (country code and check digits) behind the others, where they are six decimal digits.
+ */
 const HEAD = 4;
 const HEAD_SHIFT = 10 ** 6;
 
-/** The rest of a number to which characters are appended, letters as 10 to 35. */
+/** The remainder of a number after characters are appended to it; letters count as 10 to 35. */
 function appended(rest: number, characters: string): number {
   let next = rest;
   for (const character of characters) {
@@ -44,7 +46,7 @@ function appended(rest: number, characters: string): number {
   return next;
 }
 
-/** How long the beginning of a candidate with so many letters and digits is. */
+/** The length of the prefix of a candidate that holds `count` letters and digits. */
 function lengthOf(candidate: string, count: number): number {
   let at = 0;
   for (let seen = 0; seen < count; at++) if (!SPECIAL.test(candidate[at]!)) seen++;

@@ -1,17 +1,17 @@
 import { type Detector, matchesOf } from './detector.js';
 
-/** Between two words. */
+/** What may separate two words. */
 const GAP = String.raw`[\s\p{P}]{1,12}`;
-/** No character is of a word and of a gap: so a text is cut into them in one way alone. */
+/** Words and gaps share no character, so a text can be split in only one way. This prevents exponential backtracking. */
 const WORD = String.raw`[\p{L}\p{N}]{1,20}`;
-/** A few words between. */
+/** Up to five words between two parts of a phrase. */
 const FEW = String.raw`(?:${GAP}${WORD}){0,5}${GAP}`;
 const INSTRUCTIONS = String.raw`(?:instruct|prompt|rule|guideline|direction|command|context|restriction|message)`;
 
 const phrases = (...alternatives: readonly string[]) =>
   new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${alternatives.join('|')})`, 'gu');
 
-/** What texts say that give a model orders, in lower case. */
+/** Phrases that give a model orders, for texts in lower case. */
 const SIGNS: readonly (readonly [category: string, pattern: RegExp])[] = [
   [
     'INSTRUCTION_OVERRIDE',
@@ -54,7 +54,7 @@ const SIGNS: readonly (readonly [category: string, pattern: RegExp])[] = [
 
 const LONGEST = 400;
 
-/** Texts that try to give the model orders. Fewer signs than `min_hits` are none. */
+/** Finds texts that try to give the model orders. Fewer than `min_hits` matches do not count. */
 export const injection = ({ min_hits: hitsMin }: Readonly<{ min_hits: number }>): Detector => ({
   window: LONGEST,
   ignoresCase: true,

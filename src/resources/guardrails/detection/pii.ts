@@ -9,7 +9,7 @@ const DOMAIN_MAX = 253;
 const LOCAL_PART_END = /[\p{L}\p{N}._%+'-]{1,64}$/u;
 const DOMAIN_START = /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,62})\.){1,10}(?:xn--[a-z0-9-]{2,59}|\p{L}{2,24})/u;
 
-/** Addresses of mail, found from their `@` to both sides. */
+/** Finds email addresses by searching from each `@` to both sides. */
 function emails(text: string): Match[] {
   const found: Match[] = [];
   for (let at = text.indexOf('@'); at !== -1; at = text.indexOf('@', at + 1)) {
@@ -33,8 +33,8 @@ const FINDERS = {
 } as const satisfies Record<string, (text: string) => readonly Match[]>;
 
 /**
- * Personal data of some kinds. The longest beginning that does not show yet what it is, is that of an address of mail: 64
- * characters, `@`, a label of 63, and a dot with two letters.
+ * Finds personal data of the selected kinds. The window covers the longest beginning that no finder recognises yet, that of an
+ * email address: 64 characters, `@`, a label of 63 characters, a dot and two letters.
  */
 export function pii({ entities }: Readonly<{ entities: readonly (keyof typeof FINDERS)[] }>): Detector {
   const finders = [...new Set(entities)].map((entity) => FINDERS[entity]);

@@ -1,8 +1,8 @@
 import { type Detector, type Match, matchesOf } from './detector.js';
 
 /**
- * How secrets of known formats begin, with as much of them as shows what they are; the rest of a token belongs to it. A pattern sees
- * its secret within 128 characters, and no pattern reads a character more than a fixed number of times.
+ * The known formats of secrets. A text without `sign` is not searched for the pattern. A pattern recognises its secret within 128
+ * characters (the window) and also matches the rest of the token. All patterns run in linear time.
  */
 const FORMATS: readonly (readonly [category: string, sign: string, pattern: RegExp])[] = [
   ['AWS_ACCESS_KEY', 'A', /(?<![A-Za-z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?![A-Za-z0-9])/g],
@@ -42,11 +42,11 @@ const FORMATS: readonly (readonly [category: string, sign: string, pattern: RegE
 ];
 
 const KEY_BEGIN = /-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----/g;
-/** The lines of a key, also as a text in JSON, and the lines before them that say how it is encrypted. */
+/** The lines of a key, also with the escapes of a JSON string, and the header lines that describe its encryption. */
 const KEY_BODY = /[A-Za-z0-9+/=\s\\:,.-]*/y;
 const KEY_END = /-----END (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----/;
 
-/** Private keys, from their first to their last line; one without a last line is as long as its characters go on. */
+/** Finds private keys from BEGIN to END line. A key without an END line ends with the last character that can belong to one. */
 function privateKeys(text: string): Match[] {
   const found: Match[] = [];
   let end = 0;
@@ -61,7 +61,7 @@ function privateKeys(text: string): Match[] {
   return found;
 }
 
-/** What may become an address with a name and a password in it, at the end of a text. */
+/** The end of a text that may become a URL with user name and password. */
 const URL_PENDING = /[A-Za-z][A-Za-z0-9+.-]{0,20}:\/\/[^\s/?#@]*$/;
 const URL_PENDING_MAX = 352;
 
@@ -80,5 +80,5 @@ const detector: Detector = {
   },
 };
 
-/** Secrets of formats that can be told from other texts. */
+/** Finds secrets of known formats. */
 export const secrets = (): Detector => detector;

@@ -1,10 +1,13 @@
 const BLANK = /\s/;
 const SPACE = 0x20;
 
-/** How many characters of white space may stand where a term has some. */
+/** Maximum number of white space characters that match one white space of a term. */
 export const GAP_MAX = 8;
 
-/** Finds many terms in one pass over a text (Aho and Corasick). White space of any kind stands for any other, up to `GAP_MAX` characters. */
+/**
+ * Finds many terms in one pass over a text (Aho-Corasick). White space in a term matches any white space of up to `GAP_MAX`
+ * characters.
+ */
 export class Terms {
   private readonly next: Map<number, number>[] = [new Map<number, number>()];
   private readonly fail: number[] = [0];
@@ -16,10 +19,10 @@ export class Terms {
     this.link();
   }
 
-  /** Where each term stands, also where terms overlap. */
+  /** The positions of all occurrences, also overlapping ones. */
   *in(text: string): Generator<Readonly<{ start: number; end: number }>> {
     let state = 0;
-    /** Where each character stands that counts: of white space the first. */
+    /** The position of each compared character; for a run of white space, of its first character. */
     const places: number[] = [];
     for (let at = 0; at < text.length; at++) {
       const isBlank = BLANK.test(text[at]!);
@@ -46,7 +49,7 @@ export class Terms {
     this.lengths[state]!.push(term.length);
   }
 
-  /** Each state fails to the longest other one that its text ends with, whose terms end there too. */
+  /** Links each state to the state of its longest proper suffix and adds the terms that end there. */
   private link(): void {
     const open = [...this.next[0]!.values()];
     for (const state of open) {

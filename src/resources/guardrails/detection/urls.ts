@@ -2,17 +2,23 @@ import { type Detector, type Match, matchesOf } from './detector.js';
 
 type UrlSettings = Readonly<{ allow_hosts: readonly string[]; block_hosts: readonly string[] }>;
 
-/** Addresses with a scheme, or as browsers complete them, up to what cannot belong to one. */
+/**
+ * URLs with a scheme and the short forms that browsers complete (`//host`, `www.`), up to a character that cannot belong to a
+ * URL.
+ */
 const ADDRESSES =
   /(?:(?<![A-Za-z0-9])(?:https?|ftp|wss?):[\\/]*|(?<=[\s("'<[])[\\/]{2}|(?<![\p{L}\p{N}.-])www\.)[^\s<>"'`{}|^)\]]+/giu;
-/** Names of hosts without a scheme. */
+/** Host names without a scheme. */
 const BARE_HOSTS = /(?<![\p{L}\p{N}.@-])[\p{L}\p{N}](?:[\p{L}\p{N}.-]{0,252}[\p{L}\p{N}])?/gu;
 const AUTHORITY_MAX = 512;
-/** The authority of an address that reaches the end of a text is not known yet. */
+/** A URL whose host may be incomplete, because it reaches the end of the text. */
 const PENDING = /(?:(?:https?|ftp|wss?):[\\/]*|[\\/]{2}|www\.)[^\s<>"'`{}|^)\]\\/?#]*$/iu;
 const SCHEME_MAX = 10;
 
-/** Addresses of hosts that are not among those allowed, or that are blocked. A host stands for its subdomains, too. */
+/**
+ * Finds URLs of blocked hosts, and of hosts that are not allowed if there is a list of allowed ones. A listed host includes its
+ * subdomains.
+ */
 export function urls({ allow_hosts: allowed, block_hosts: blocked }: UrlSettings): Detector {
   const [isAllowed, isBlocked] = [hostsOf(allowed), hostsOf(blocked)];
   const isRefused = (host: string | undefined) =>
@@ -44,7 +50,7 @@ const bareHosts = (text: string, isBlocked: (host: string) => boolean): readonly
     return name.includes('.') && isBlocked(name);
   });
 
-/** Matches that begin in none of others; both are in order. */
+/** The matches that do not begin inside one of the others. Both lists are sorted. */
 function outside(others: readonly Match[], matches: readonly Match[]): readonly Match[] {
   let at = 0;
   return matches.filter(({ start }) => {
@@ -53,7 +59,7 @@ function outside(others: readonly Match[], matches: readonly Match[]): readonly 
   });
 }
 
-/** Whether a host is one of some or of their subdomains. */
+/** Returns a test whether a host is one of the given hosts or a subdomain of one. */
 function hostsOf(hosts: readonly string[]): (host: string) => boolean {
   const known = new Set(hosts.map((host) => plainHost(host.replace(/^\*?\./, ''))));
   return (host) => {
@@ -62,14 +68,14 @@ function hostsOf(hosts: readonly string[]): (host: string) => boolean {
   };
 }
 
-/** A host as URLs have it: in lower case, in ASCII, without the dot at its end. */
+/** A host in the form that URLs have: lower case, ASCII, without a final dot. */
 function plainHost(host: string): string {
   const url = `http://${host}/`;
   const plain = URL.canParse(url) ? new URL(url).hostname : host.toLowerCase();
   return plain.endsWith('.') ? plain.slice(0, -1) : plain;
 }
 
-/** The host of an address as browsers read it; undefined where they would not. */
+/** The host of an address as browsers parse it; undefined if it is not a valid URL. */
 function hostIn(address: string): string | undefined {
   const authority = address.slice(0, AUTHORITY_MAX + SCHEME_MAX);
   const url = /^www\./i.test(authority) ? `http://${authority}` : /^[\\/]/.test(authority) ? `http:${authority}` : authority;
