@@ -14,10 +14,10 @@ import { WorkflowReferences } from './workflow-references.js';
 const PROBLEMS_MAX = 100;
 const NOTHING = { nodes: [], edges: [] };
 
-/** A part of a node that is checked elsewhere, and what a problem with it is called. */
+/** An expression or template of a node, and the name that problems give it. */
 type Part = Readonly<{ text: string; name: string }>;
 
-/** Reads graphs and asks of them whatever can be asked before they run. */
+/** Reads graphs and runs all checks that are possible before a run. */
 @Injectable()
 export class CheckedGraphs extends GraphValidation {
   constructor(
@@ -69,7 +69,7 @@ export class CheckedGraphs extends GraphValidation {
     }
   }
 
-  /** The models are asked for only where a node names one. */
+  /** Lists the models only if a node names one. */
   private async modelProblems(ownerId: string, nodes: readonly ConfiguredNode[]): Promise<readonly string[]> {
     const named = nodes.flatMap(({ node, config }) =>
       config?.type === 'agent' && config.modelId !== '' ? [{ node, config }] : [],
@@ -84,7 +84,9 @@ export class CheckedGraphs extends GraphValidation {
     });
   }
 
-  /** One after the other: each takes less than a millisecond, and others wait for their turn too. */
+  /**
+   * Checks templates one after the other: each takes less than a millisecond, and the template engine also serves other requests.
+   */
   private async templateProblems(nodes: readonly ConfiguredNode[]): Promise<readonly string[]> {
     const problems: string[] = [];
     for (const { text, name } of nodes.flatMap(templatesIn)) {
@@ -101,7 +103,7 @@ export class CheckedGraphs extends GraphValidation {
   }
 }
 
-/** Editors show the list when a workflow is made, and the text when it is changed. */
+/** Web clients show the list when they create a workflow, and the text when they change one. */
 function notValid(errors: readonly string[]): Rejection {
   const error = 'Workflow validation failed';
   return new Rejection('workflow-not-valid', `${error}: ${errors.join('; ')}`, { error, errors });

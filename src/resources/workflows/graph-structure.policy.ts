@@ -9,7 +9,7 @@ import {
   type WorkflowNode,
 } from './workflow-graph.policy.js';
 
-/** A node with its settings; they are missing where its type is unknown. */
+/** A node with its settings, which are undefined if the node's type is unknown. */
 export type ConfiguredNode = Readonly<{ node: WorkflowNode; config: NodeConfig | undefined }>;
 
 const NODE_NAMES: Readonly<Record<string, string>> = {
@@ -22,10 +22,10 @@ const NODE_NAMES: Readonly<Record<string, string>> = {
   code: 'Code node',
 };
 
-/** How a problem names a node: by its type and its title. */
+/** The name of a node in problems: its type and its title. */
 export const nameOfNode = ({ id, type, title }: WorkflowNode): string => `${NODE_NAMES[type] ?? 'Node'} '${title.trim() || id}'`;
 
-/** More nodes or edges than a graph may have: such a graph is not looked at any further. */
+/** Problems with the number of nodes and edges. A graph that exceeds a maximum is not checked further. */
 export function capProblems(nodes: unknown, edges: unknown): readonly string[] {
   const count = (list: unknown): number => (Array.isArray(list) ? list.length : 0);
   return [
@@ -34,7 +34,7 @@ export function capProblems(nodes: unknown, edges: unknown): readonly string[] {
   ];
 }
 
-/** What is wrong with how the nodes of a graph hang together. Settings of nodes are checked elsewhere. */
+/** Problems with the structure of a graph. The settings of nodes are checked elsewhere. */
 export function structureProblems(configured: readonly ConfiguredNode[], edges: readonly WorkflowEdge[]): readonly string[] {
   const nodes = configured.map(({ node }) => node);
   if (nodes.length === 0) return ['Workflow must have at least one node'];
@@ -52,11 +52,11 @@ export function structureProblems(configured: readonly ConfiguredNode[], edges: 
   ];
 }
 
-/** Which node leads where. */
+/** The connections between the nodes of a graph. */
 class Ways {
   private readonly nodes: ReadonlyMap<string, WorkflowNode>;
   private readonly from: ReadonlyMap<string, readonly WorkflowEdge[]>;
-  /** The nodes from which an end is reached. */
+  /** The ids of the nodes from which an end node can be reached. */
   private readonly leading: ReadonlySet<string>;
 
   constructor(nodes: readonly WorkflowNode[], edges: readonly WorkflowEdge[]) {
@@ -73,7 +73,10 @@ class Ways {
 
   leadsToEnd = (id: string): boolean => this.leading.has(id);
 
-  /** How many nodes run until a node has, on the shortest way there. A run is over with its first end. */
+  /**
+   * The number of steps on the shortest path to each reachable node, both nodes included. Paths stop at end nodes, because a run
+   * ends with the first one.
+   */
   stepsFrom(id: string): ReadonlyMap<string, number> {
     const next = (at: string) => (this.nodes.get(at)?.type === 'end' ? [] : this.out(at).map(({ target }) => target));
     return distances([id], (at) => next(at).filter(this.has));
@@ -82,7 +85,7 @@ class Ways {
 
 function distances(from: readonly string[], next: (id: string) => readonly string[]): ReadonlyMap<string, number> {
   const found = new Map(from.map((id) => [id, 1]));
-  // A map is gone through in the order of its entries, with those that are added on the way.
+  // A map iterates in insertion order and includes entries that are added meanwhile, so this is a breadth-first search.
   for (const [id, distance] of found) for (const each of next(id)) if (!found.has(each)) found.set(each, distance + 1);
   return found;
 }
@@ -149,7 +152,7 @@ function caseProblems(name: string, { expression, sourceHandle }: ConditionCase,
   return [];
 }
 
-/** Notes lie beside the ways. */
+/** Problems with the paths from the start node. Notes need no connection. */
 function reachProblems(nodes: readonly WorkflowNode[], ways: Ways): readonly string[] {
   const start = nodes.find(({ type }) => type === 'start');
   if (!start || ways.out(start.id).length === 0) return [];

@@ -15,7 +15,7 @@ export type ConditionCase = Readonly<{ name: string; expression: string; sourceH
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** What an agent node says, with the defaults of what it leaves out. Empty texts and lists say nothing. */
+/** The settings of an agent node with defaults filled in. Empty texts and lists mean that nothing is set. */
 export type AgentNodeConfig = Readonly<{
   agentType: AgentNodeType;
   systemPrompt: string;
@@ -28,7 +28,7 @@ export type AgentNodeConfig = Readonly<{
   retriever: string;
   modelId: string;
   jsonSchema: Schema | null;
-  /** Variables of the state, ids or short references of artifacts, `*` or `input_documents` for all. */
+  /** Variables of the state, ids or short references of artifacts; `*` or `input_documents` for all. */
   inputDocuments: readonly string[];
   filePassing: FilePassing;
 }>;
@@ -37,12 +37,12 @@ export type CodeNodeConfig = Readonly<{
   code: string;
   inputs: readonly string[];
   outputVariable: string;
-  /** Null leaves it to the service. */
+  /** Null means the service's default. */
   timeoutSeconds: number | null;
   jsonSchema: Schema | null;
 }>;
 
-/** The settings of a node, read once: one shape for each type of node. */
+/** The parsed settings of a node, by its type. */
 export type NodeConfig =
   | Readonly<{ type: 'start' | 'note' }>
   | Readonly<{ type: 'end'; outputTemplate: string }>
@@ -63,13 +63,15 @@ const TEXT_CHARACTERS_MAX = 100_000;
 const EXPRESSION_CHARACTERS_MAX = 10_000;
 const TIMEOUT_SECONDS_MAX = 3_600;
 
-/** What is wrong with the settings of a node, and the settings without it. The config is missing where the type is unknown. */
+/**
+ * The settings of a node and their problems. Invalid settings have their defaults. `config` is undefined if the type is unknown.
+ */
 export type ReadConfig = Readonly<{ config: NodeConfig | undefined; problems: readonly string[] }>;
 
-/** The settings of a node of a graph that was checked; what is wrong has its default. Undefined for a type that is unknown. */
+/** The settings of a node whose graph was checked before; invalid settings have their defaults. Undefined for an unknown type. */
 export const nodeConfigOf = (node: Pick<WorkflowNode, 'type' | 'data'>): NodeConfig | undefined => readNodeConfig(node).config;
 
-/** Reads the settings of a node, flat in its data or nested in `data.config`; the nested ones go first. */
+/** Reads the settings of a node from `data.config` if that is an object, otherwise from `data` itself. */
 export function readNodeConfig({ type, data }: Pick<WorkflowNode, 'type' | 'data'>): ReadConfig {
   if (!isNodeType(type)) return { config: undefined, problems: [] };
   const problems: string[] = [];
@@ -82,7 +84,7 @@ export function readNodeConfig({ type, data }: Pick<WorkflowNode, 'type' | 'data
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The settings as they were written. What cannot be read is a problem, and says nothing. */
+/** Reads settings from the given data. An invalid setting adds a problem and gets its default. */
 class Settings {
   constructor(
     private readonly written: Readonly<Record<string, unknown>>,
@@ -114,7 +116,7 @@ class Settings {
     return typeof value === 'boolean' ? value : this.wrong(otherwise, `${name} must be a boolean`);
   }
 
-  /** Web clients send numbers from text fields. */
+  /** Accepts numbers as text, because web clients send the content of text fields. */
   number<Default>(name: string, otherwise: Default, [min, max]: readonly [number, number], isWhole: boolean): number | Default {
     const value = this.at(name);
     if (value === undefined || value === '') return otherwise;
@@ -124,7 +126,7 @@ class Settings {
     return this.wrong(otherwise, `${name} must be a ${isWhole ? 'whole ' : ''}number between ${min} and ${max}`);
   }
 
-  /** Texts, each once; a single one may stand alone. */
+  /** A list of distinct texts. A single text is read as a list of one. */
   texts(name: string): readonly string[] {
     const value = this.at(name);
     const entries = typeof value === 'string' ? [value] : (value ?? []);
@@ -137,7 +139,7 @@ class Settings {
     return distinct;
   }
 
-  /** Objects, each read as settings of their own. */
+  /** A list of objects, each as `Settings`. */
   objects(name: string, max: number): readonly Settings[] {
     const value = this.at(name) ?? [];
     if (!Array.isArray(value)) return this.wrong([], `${name} must be a list`);
@@ -171,7 +173,7 @@ class Settings {
   }
 }
 
-/** Names that objects of JavaScript have already. */
+/** Properties of JavaScript objects, which are not allowed as names of variables. */
 const RESERVED_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 const READERS: { readonly [Type in NodeType]: (settings: Settings) => NodeConfig } = {
@@ -216,7 +218,7 @@ function codeIn(settings: Settings): string {
   return code;
 }
 
-/** An operation that says nothing at all does nothing. */
+/** Drops operations with neither expression nor target variable. */
 const operationsIn = (settings: Settings): readonly StateOperation[] =>
   settings.objects('operations', OPERATIONS_MAX).flatMap((each, at) => {
     const operation = { expression: expressionIn(each), targetVariable: each.variable('target_variable') };
@@ -227,7 +229,7 @@ const operationsIn = (settings: Settings): readonly StateOperation[] =>
     return [];
   });
 
-/** A case without an expression stays, so that an edge of its branch can be told to be one too many. */
+/** Keeps a case without an expression, so that an edge of its branch can be reported as a problem. */
 function caseIn(settings: Settings): ConditionCase | undefined {
   const expression = expressionIn(settings);
   const sourceHandle = settings.text('sourceHandle', NAME_CHARACTERS_MAX).trim();

@@ -1,7 +1,7 @@
 import { nodeConfigOf } from './node-config.policy.js';
 import type { WorkflowGraph } from './workflow-graph.policy.js';
 
-/** The tools and sources that the agents of a graph use, each once. */
+/** The distinct tools and sources that the agent nodes of a graph use. */
 export type NodeReferences = Readonly<{ tools: readonly string[]; sources: readonly string[] }>;
 
 export function referencesIn({ nodes }: WorkflowGraph): NodeReferences {

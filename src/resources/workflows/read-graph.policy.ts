@@ -4,10 +4,10 @@ const ID_CHARACTERS_MAX = 200;
 const TITLE_CHARACTERS_MAX = 200;
 const DESCRIPTION_CHARACTERS_MAX = 10_000;
 
-/** What JSON says of a graph, and what of it could not be read; what is missing has its default. */
+/** A graph read from JSON, and the problems found. Missing and invalid fields have their defaults. */
 export type ReadGraph = Readonly<{ graph: WorkflowGraph; problems: readonly string[] }>;
 
-/** Reads the nodes and edges of a request or a file. Fields that a graph does not have are dropped. */
+/** Reads the nodes and edges of a request or a file. Unknown fields are dropped. */
 export function readGraph(nodes: unknown, edges: unknown): ReadGraph {
   const problems: string[] = [];
   const graph = {

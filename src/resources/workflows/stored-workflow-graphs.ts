@@ -11,10 +11,13 @@ import { WorkflowGraphs } from './workflow-graphs.port.js';
 
 const INLINE_BYTES_MAX = 64 * 1024;
 
-/** Equal graphs of two keepers are two blobs: each goes with its keeper. */
+/**
+ * The content of a blob. It includes the keeper, so that equal graphs of two keepers are two blobs and each can be deleted with
+ * its keeper.
+ */
 type Own = Readonly<{ keeper: string; graph: WorkflowGraph }>;
 
-/** Graphs as the streams of workflows have them. */
+/** Reads graphs from the streams of workflows, and large ones from blobs. */
 @Injectable()
 export class StoredWorkflowGraphs extends WorkflowGraphs {
   constructor(
@@ -25,7 +28,7 @@ export class StoredWorkflowGraphs extends WorkflowGraphs {
   }
 
   async graphAt(workflowId: string, version: number): Promise<WorkflowGraph | undefined> {
-    // An event makes one version at most, so none stands before the place of its number.
+    // An event creates at most one version, so no event before this revision can hold it.
     for await (const page of this.events.read(workflowStream(workflowId), { from: version - 1 })) {
       for (const stored of page) {
         const event = decode<WorkflowEvent>(workflowCodec, stored);

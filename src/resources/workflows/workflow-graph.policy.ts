@@ -1,7 +1,7 @@
-/** A place on the canvas of the editor. */
+/** A position on the editor's canvas. */
 export type NodePosition = Readonly<{ x: number; y: number }>;
 
-/** A node as clients write it. `data` holds its settings as they were written, flat or within `data.config`. */
+/** A node as clients send it. `data` holds its settings as sent, either directly or in `data.config`. */
 export type WorkflowNode = Readonly<{
   id: string;
   type: string;
@@ -11,7 +11,7 @@ export type WorkflowNode = Readonly<{
   data: Readonly<Record<string, unknown>>;
 }>;
 
-/** A way from one node to another. The handle of the source says which branch of a condition it is. */
+/** A connection between two nodes. `sourceHandle` names the branch if the source is a condition. */
 export type WorkflowEdge = Readonly<{
   id: string;
   source: string;
@@ -28,13 +28,13 @@ export type NodeType = (typeof NODE_TYPES)[number];
 
 export const GRAPH_NODES_MAX = 200;
 export const GRAPH_EDGES_MAX = 400;
-/** Of its nodes and edges as JSON text. */
+/** Maximum size of nodes and edges as JSON text. */
 export const GRAPH_BYTES_MAX = 1024 * 1024;
 
-/** How many nodes a run executes at most. */
+/** Maximum number of nodes that a run executes. */
 export const RUN_STEPS_MAX = 50;
 
-/** The branch of a condition that is taken when no case is true. */
+/** The branch of a condition that a run takes if no case is true. */
 export const ELSE_HANDLE = 'else';
 
 export const isNodeType = (type: string): type is NodeType => NODE_TYPES.some((each) => each === type);

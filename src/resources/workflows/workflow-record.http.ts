@@ -2,7 +2,7 @@ import type { WorkflowRecord } from '../../../projections/workflows/workflows.qu
 import type { WorkflowGraph } from './workflow-graph.policy.js';
 import type { Referred } from './workflow-references.js';
 
-/** A workflow as its editor loads it. */
+/** A workflow in the form that the editor loads. */
 export const workflowRecord = (workflow: WorkflowRecord, graph: WorkflowGraph, referred: readonly Referred[]) => ({
   workflow: {
     id: workflow.id,

@@ -8,20 +8,20 @@ import { defaultToolDisplayName, defaultToolOf } from '../tools/defaults/default
 import { type NodeReferences, referencesIn } from './node-references.policy.js';
 import type { WorkflowGraph } from './workflow-graph.policy.js';
 
-/** Something that a node of a workflow uses. A name that is missing belongs to something that is gone. */
+/** A tool or source that a node of a workflow uses. `name` is undefined if it was deleted or does not belong to the owner. */
 export type Referred = Readonly<{
   type: 'tool' | 'source';
   id: string;
   name: string | undefined;
   displayName: string;
-  /** Every user has it. */
+  /** It is a default tool, which every user has. */
   isDefault: boolean;
   ownerCredentialWrites: readonly string[];
 }>;
 
 const NOTHING: NodeReferences = { tools: [], sources: [] };
 
-/** The tools and sources of a workflow's nodes, as their owner has them. */
+/** Looks up the tools and sources that the nodes of a workflow use. */
 @Injectable()
 export class WorkflowReferences {
   constructor(
@@ -57,8 +57,8 @@ export class WorkflowReferences {
   }
 
   /**
-   * What the graph before has already stays, also when its owner can no longer see it. What an editor adds belongs to the owner and is
-   * the editor's to use. @throws Rejection source-…, tool-not-accessible
+   * Tools and sources that the previous graph used are always accepted, even if the owner can no longer see them. New ones must
+   * belong to the owner, and the editor must be allowed to use them. @throws Rejection source-not-accessible, tool-not-accessible
    */
   async refuseInaccessible(
     ownerId: string,

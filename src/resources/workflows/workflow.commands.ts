@@ -13,10 +13,10 @@ import type { WorkflowGraph } from './workflow-graph.policy.js';
 
 export type WorkflowText = Readonly<{ name: string; description: string }>;
 
-/** A position is missing where nothing had to be written. */
+/** `position` is undefined if nothing was written. */
 export type WorkflowSaved = Readonly<{ workflowId: WorkflowId; position: bigint | undefined }>;
 
-/** A user keeps a graph that was checked. With an id of the caller's, a repetition makes no second workflow. */
+/** A user saves a checked graph as a new workflow. The caller chooses the id, so a repeated command creates one workflow. */
 export class CreateWorkflow extends Command<WorkflowSaved> {
   constructor(
     readonly workflowId: WorkflowId,
@@ -46,7 +46,9 @@ export class CreateWorkflowHandler implements Handler<CreateWorkflow> {
   }
 }
 
-/** A workflow's owner, or an editor, replaces it. The same content again is no change; a checked graph that says something else is a new version. */
+/**
+ * The owner or an editor replaces a workflow. Equal content changes nothing; a different (checked) graph becomes a new version.
+ */
 export class ChangeWorkflow extends Command<WorkflowSaved> {
   constructor(
     readonly workflowId: WorkflowId,
@@ -86,9 +88,9 @@ export class ChangeWorkflowHandler implements Handler<ChangeWorkflow> {
 }
 
 /**
- * An import of an agent brings a checked graph along: a new workflow, or the next version of one, which is run from the agent's own
- * event on. What its nodes name was resolved when the import was accepted; what was deleted since they do without. Repeated it does
- * nothing.
+ * An import of an agent adds a checked graph, as a new workflow or as the next version of an existing one. Agents run it once the
+ * agent's stream records the import. The references of its nodes were resolved when the import was accepted; what was deleted
+ * since is missing. Repeating the command has no effect.
  */
 export class ImportWorkflow extends Command<bigint | undefined> {
   constructor(
@@ -118,8 +120,8 @@ export class ImportWorkflowHandler implements Handler<ImportWorkflow> {
 }
 
 /**
- * A workflow's owner throws it away. Refused while an agent uses it, but for one that is being changed or deleted. An agent
- * that begins to use it in the same moment is left without one, and says so when it is asked.
+ * The owner deletes a workflow. Refused while an agent other than `leavingAgentId`, which is being changed or deleted, uses it.
+ * An agent that starts to use it at the same moment is left without a workflow and reports that when it is asked.
  */
 export class DeleteWorkflow extends Command<bigint | undefined> {
   constructor(

@@ -5,14 +5,14 @@ import { sameJson } from '../../kernel/same-json.js';
 import { workflowCodec } from './workflow.codec.js';
 import type { StoredGraph, WorkflowChanged, WorkflowEvent } from './workflow.events.js';
 
-/** What decisions need to know of a workflow. */
+/** The state of a workflow. */
 export type Workflow = Readonly<
   { status: 'none' } | { status: 'there'; content: WorkflowChanged['data'] } | { status: 'deleted'; ownerId: string }
 >;
 
 const initial: Workflow = { status: 'none' };
 
-/** A change holds everything, so the newest one of these is enough; after it comes an end at most. */
+/** The state is in the newest events: a WorkflowChanged holds everything, and only a WorkflowDeleted can follow it. */
 const NEWEST_EVENTS = 2;
 
 export const workflow: Aggregate<Workflow, WorkflowEvent> = {
@@ -36,12 +36,15 @@ type Decide = Decision<Workflow, WorkflowEvent>;
 
 const TEXT = 'Workflow not found';
 
-/** Told alike to those who may not know whether the workflow exists. Clients of workflows read `error`. */
+/**
+ * The same error whether the workflow does not exist or is not accessible, so that callers cannot probe for ids. Clients of
+ * workflows read `error`.
+ */
 export const workflowNotFound = () => new Rejection('workflow-not-found', TEXT, { error: TEXT });
 
 type Wanted = Readonly<{ name: string; description: string; graph: StoredGraph }>;
 
-/** A workflow with its first graph. One that is there already under this id is not made again. */
+/** Creates a workflow with its first graph. Nothing happens if the id was used before. */
 export const create =
   (workflowId: string, ownerId: string, { name, description, graph }: Wanted, now: Date): Decide =>
   (state) => {
@@ -51,7 +54,7 @@ export const create =
     return [{ type: 'WorkflowCreated', data: content }];
   };
 
-/** What is said of it anew stands; a graph that says something else is a new version. */
+/** Changes the given fields. A different graph becomes a new version. */
 export const change =
   (ownerId: string, wanted: Partial<Wanted>, now: Date): Decide =>
   (state) => {
@@ -65,8 +68,8 @@ export const change =
   };
 
 /**
- * What an import of an agent brings: a workflow, or what becomes of one with the event of the agent. It is written once, so that what
- * its owner writes after it stays.
+ * Applies an import of an agent: creates the workflow, or changes it in a way that takes effect with the agent's own event. An
+ * import is applied once, so it does not overwrite later changes of the owner.
  */
 export const takeIn =
   (workflowId: string, ownerId: string, importId: string, wanted: Wanted, now: Date): Decide =>

@@ -4,16 +4,16 @@ import type { WorkflowGraph } from './workflow-graph.policy.js';
 
 export type WorkflowId = string;
 
-/** A graph within the event, or, where it is too large for that, as a blob that belongs to this workflow alone. */
+/** A graph in the event, or, if it is too large, as a blob that belongs to this workflow alone. */
 export type StoredGraph = Readonly<{ inline: WorkflowGraph }> | Readonly<{ blob: BlobRef; isOwn: true }>;
 
 /**
- * The graph that a turn runs: a version of a workflow, or a graph that came with the question, as the editor sends one that is
- * not saved. The id of such a graph names the workflow that is being edited, if there is one.
+ * The graph that a turn runs: a version of a workflow, or an unsaved graph that the editor sent with the question. The id of such
+ * a draft is that of the edited workflow, if there is one.
  */
 export type PinnedWorkflow = Readonly<{ id: string; version: number }> | Readonly<{ id: string | null; draft: StoredGraph }>;
 
-/** All that a workflow is. `version` numbers its graphs from 1; no graph of a version ever changes. */
+/** The complete content of a workflow. `version` counts its graphs from 1; the graph of a version never changes. */
 export type WorkflowContent = Readonly<{
   workflowId: WorkflowId;
   ownerId: string;
@@ -23,20 +23,20 @@ export type WorkflowContent = Readonly<{
   graph: StoredGraph;
   createdAt: string;
   updatedAt: string;
-  /** The newest import of an agent that wrote it. */
+  /** The newest import of an agent that wrote the workflow. */
   importId?: string;
 }>;
 
 export type WorkflowCreated = Event<'WorkflowCreated', WorkflowContent>;
-/** Holds everything as it is now, so that no older event has to be read. The version grows when the graph is another one. */
+/** Holds the complete content, so no older event has to be read. `version` grows if the graph changes. */
 export type WorkflowChanged = Event<
   'WorkflowChanged',
   WorkflowContent & {
-    /** Agents run it, and its owner reads it, once an agent says that it was imported. */
+    /** The change takes effect, for agents and for the owner, once an agent's stream records the import. */
     awaitsImport?: true;
   }
 >;
-/** The graphs of the past stay for the runs that pinned them. */
+/** The graphs are kept for turns that pinned them. */
 export type WorkflowDeleted = Event<'WorkflowDeleted', { workflowId: WorkflowId; ownerId: string; deletedAt: string }>;
 
 export type WorkflowEvent = WorkflowCreated | WorkflowChanged | WorkflowDeleted;

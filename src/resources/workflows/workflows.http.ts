@@ -26,12 +26,15 @@ import { WorkflowReferences } from './workflow-references.js';
 const NAME_CHARACTERS_MAX = 200;
 const DESCRIPTION_CHARACTERS_MAX = 10_000;
 
-/** A workflow, whole. */
+/** The complete content of a workflow. */
 export class WorkflowBody {
   @IsString() @Matches(/\S/, { message: 'name must not be blank' }) @MaxLength(NAME_CHARACTERS_MAX) name!: string;
   @IsOptional() @IsString() @MaxLength(DESCRIPTION_CHARACTERS_MAX) description?: string | null;
 
-  /** `{id, type, title, description, position: {x, y}, data}`; `data` holds the settings of the node, or they stand in `data.config`. */
+  /**
+   * `{id, type, title, description, position: {x, y}, data}`; `data` holds the settings of the node, directly or in
+   * `data.config`.
+   */
   @IsOptional() @IsArray() nodes?: unknown[] | null;
 
   /** `{id, source, target, sourceHandle, targetHandle}` */
@@ -52,7 +55,7 @@ const EXAMPLE = {
 };
 
 const ID = { in: 'path', name: 'id' } as const;
-/** What a workflow brings along of these a restricted token could not use by itself. */
+/** Nodes can use resources of these kinds, so a token that is restricted in one of them must not write workflows. */
 const PARTS = ['sources', 'tools', 'prompts'] as const;
 
 /** A user's workflows: the graphs that agents of the type `workflow` run. */
@@ -124,15 +127,16 @@ export class WorkflowsController {
     return { success: true };
   }
 
-  /** Without `needs` it has to be the user's own. */
+  /** Without `needs`, the workflow must belong to the user. */
   private async reached(user: SignedInUser, id: string, needs?: ResourceAction): Promise<WorkflowRecord> {
     const workflow = isId(id) ? await this.workflows.byId(id) : undefined;
     return this.reaching.reached(user, workflow, 'workflows', needs, workflowNotFound);
   }
 
   /**
-   * The nodes use what the owner of the workflow has, whoever writes them. An editor adds what the editor may use, too.
-   * @throws Rejection workflow-not-valid with everything that is wrong
+   * The nodes use the tools and sources of the workflow's owner, whoever saves it. An editor may add only what the editor may
+   * use.
+   * @throws Rejection workflow-not-valid, with all problems
    */
   private async contentOf(user: SignedInUser, { name, description, nodes, edges }: WorkflowBody, ownerId = user.userId) {
     const graph = await this.validation.sound(ownerId, nodes, edges);
@@ -140,14 +144,14 @@ export class WorkflowsController {
     return { name: name.trim(), description: description ?? '', graph };
   }
 
-  /** The caller's next read shows what was written, wherever it is answered. */
+  /** Makes the caller's next read show the change, whichever process answers it. */
   private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
     answerPosition(reply, position);
     await this.freshness.reached(['workflows'], position);
   }
 }
 
-/** @throws Rejection resource-not-allowed where a node is to use what the credential does not reach */
+/** @throws Rejection resource-not-allowed if a node uses something that the credential may not access */
 function requireReferences(user: SignedInUser, graph: WorkflowGraph): void {
   const { tools, sources } = referencesIn(graph);
   requireAccess(user, { does: 'refer', family: 'tools', ids: tools });

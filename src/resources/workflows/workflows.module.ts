@@ -45,7 +45,7 @@ export class WorkflowsModule implements OnApplicationShutdown {
 
   constructor(private readonly expressions: GuardedExpressions) {}
 
-  /** Turns that are finished during the shutdown still evaluate. */
+  /** Closed after the turns that are finished during the shutdown, because these still evaluate expressions. */
   onApplicationShutdown(): Promise<void> {
     return this.expressions.close();
   }

@@ -7,15 +7,15 @@ import { ExpressionFailed } from './expressions.port.js';
 import { needsTooMuchMemory, tooManyExpressions } from './expression-failures.js';
 import type { ExpressionLimits } from './expression-limits.js';
 
-/** `state` is JSON text: it is read where numbers become what the language knows. */
+/** `state` is JSON text, because the thread converts its numbers to types of the expression language. */
 export type ExpressionQuestion = Readonly<{ expression: string; state: string } | { compile: readonly string[] }>;
 
-/** Of a value its JSON text. `problems` is in the order of the expressions; null: it compiles. */
+/** `json` is the value as JSON text. `problems` has one entry per expression in the same order; null means that it compiles. */
 export type ExpressionAnswer = Readonly<
   { json: string } | { problems: readonly (string | null)[] } | { invalid: string } | { failed: string } | { tooLarge: true }
 >;
 
-/** Evaluates expressions of users in threads: nested macros and regular expressions may have no end. */
+/** Evaluates expressions of users in threads with time limits, because nested macros and regular expressions may run endlessly. */
 export class ExpressionThreads {
   private readonly threads: BoundedThreads<ExpressionQuestion, ExpressionAnswer>;
 
@@ -24,7 +24,7 @@ export class ExpressionThreads {
     this.threads = new BoundedThreads(evaluateOnRequest, { engine, resultCharactersMax: limits.resultCharactersMax }, limits);
   }
 
-  /** @throws ExpressionFailed; the signal's reason */
+  /** @throws ExpressionFailed, or the signal's reason */
   ask(question: ExpressionQuestion, signal: AbortSignal): Promise<ExpressionAnswer> {
     return this.threads.run(question, signal).catch((error: unknown) => {
       throw error instanceof ThreadFailed ? this.failureOf(error) : error;
@@ -38,7 +38,7 @@ export class ExpressionThreads {
   }
 }
 
-/** The whole program of a thread. */
+/** The complete program of a thread. */
 function evaluateOnRequest(load: NodeJS.Require): void {
   const threads = load('node:worker_threads') as typeof WorkerThreads;
   const parent = threads.parentPort!;
@@ -46,13 +46,13 @@ function evaluateOnRequest(load: NodeJS.Require): void {
 
   type Question = { expression: string; state: string } | { compile: readonly string[] };
 
-  /** Whole numbers are `int`, other numbers `double`; null counts as false. */
+  /** Converts integers to `int`, other numbers to `double`, and null to false. */
   const asValue = (json: unknown): unknown => {
     if (json === null || json === undefined) return false;
     if (typeof json === 'number') return Number.isSafeInteger(json) ? BigInt(json) : json;
     if (Array.isArray(json)) return json.map(asValue);
     if (typeof json !== 'object') return json;
-    // A name that every object has is not to be found where the state does not hold it.
+    // Without a prototype, so that expressions cannot read inherited properties such as `constructor`.
     const entries = Object.create(null) as Record<string, unknown>;
     for (const [name, value] of Object.entries(json)) entries[name] = asValue(value);
     return entries;
@@ -87,7 +87,7 @@ function evaluateOnRequest(load: NodeJS.Require): void {
 
   const serve = ({ Environment }: typeof Cel): void => {
     const language = new Environment({ unlistedVariablesAreDyn: true, homogeneousAggregateLiterals: false });
-    // JSON does not tell 2 from 2.0, so a state's `int` has to go together with a `double`.
+    // JSON does not distinguish 2 from 2.0, so expressions must be able to combine an `int` of the state with a `double`.
     const operations: Readonly<Record<string, (a: number, b: number) => number>> = {
       '+': (a, b) => a + b,
       '-': (a, b) => a - b,

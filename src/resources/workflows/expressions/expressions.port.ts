@@ -1,8 +1,8 @@
 export type ExpressionFailure = 'invalid' | 'failed' | 'out-of-time' | 'too-large' | 'busy';
 
 /**
- * An expression gave no value: it cannot be compiled (`invalid`), or not with this state (`failed`), or not within its limits.
- * The message is for its author and quotes nothing of the state.
+ * An expression has no value: it does not compile (`invalid`), fails with this state (`failed`), or exceeds a limit. The message
+ * is for the expression's author and contains nothing of the state.
  */
 export class ExpressionFailed extends Error {
   override readonly name = 'ExpressionFailed';
@@ -14,13 +14,14 @@ export class ExpressionFailed extends Error {
   }
 }
 
-/** Evaluates expressions of users in the Common Expression Language: whatever they do, everything else goes on. */
+/** Evaluates expressions of users in the Common Expression Language (CEL). An expression cannot block or crash the service. */
 export abstract class Expressions {
   /**
-   * The value for a state, as JSON: whole numbers of the state go in as `int`, null as false; results come out as JSON numbers.
-   * @throws ExpressionFailed; the signal's reason
+   * The value of an expression for a state, as JSON. Integers of the state become `int` and null becomes false; results become
+   * JSON numbers.
+   * @throws ExpressionFailed, or the signal's reason
    */
   abstract evaluate(expression: string, state: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<unknown>;
-  /** What is wrong with each, in the order given; undefined: it compiles. @throws ExpressionFailed busy, out-of-time */
+  /** The problem of each expression, in the same order; undefined if it compiles. @throws ExpressionFailed busy, out-of-time */
   abstract compile(expressions: readonly string[]): Promise<readonly (string | undefined)[]>;
 }

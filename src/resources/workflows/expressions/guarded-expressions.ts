@@ -7,7 +7,10 @@ import type { ExpressionReply } from './expressions-program.js';
 
 const ENTRY = new URL(`./expressions-program.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url);
 
-/** Evaluates expressions in threads of a process of their own: V8 ends a whole process when a thread takes memory too fast to be stopped. */
+/**
+ * Evaluates expressions in threads of a separate process: V8 ends the whole process if a thread allocates memory faster than its
+ * limit can stop it.
+ */
 export class GuardedExpressions extends Expressions {
   private readonly process: GuardedProcess<ExpressionQuestion, ExpressionReply>;
   private readonly limits: ExpressionLimits;
