@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { Closers } from './closers.js';
 
-it('lets go of everything, last first and once, and then says what could not be closed', async () => {
+it('closes everything once in reverse order and then reports the failures', async () => {
   const closed: string[] = [];
   const closers = new Closers();
   for (const name of ['server', 'pool', 'store']) {
@@ -17,7 +17,7 @@ it('lets go of everything, last first and once, and then says what could not be 
   expect(closed).toHaveLength(3);
 });
 
-it('keeps nothing of what was not made', async () => {
+it('keeps nothing that failed to open', async () => {
   const closers = new Closers();
   await expect(closers.opened(Promise.reject(new Error('No.')), () => Promise.resolve())).rejects.toThrow('No.');
   await closers.close();

@@ -12,7 +12,7 @@ it.each([
   ['Max open files            1024                 4096                 files', 1024],
   ['Max open files            unlimited            unlimited            files', Infinity],
   ['something else', 1024],
-])('the limit is read from what the system says: %s', (line, max) => {
+])('the limit is read from the line "%s"', (line, max) => {
   const file = join(folder, 'limits');
   writeFileSync(
     file,
@@ -21,12 +21,12 @@ it.each([
   expect(descriptorsMax(file)).toBe(max);
 });
 
-it('where the system says nothing, a usual limit is assumed, and nothing is in use', async () => {
+it('without information from the system, a usual limit is assumed and no descriptor counts as used', async () => {
   expect(descriptorsMax(join(folder, 'nowhere'))).toBe(1024);
   await checkDescriptors(1, join(folder, 'nowhere'));
 });
 
-it('a process that can open next to nothing any more is told of', async () => {
+it('a process with almost no free descriptors fails the check', async () => {
   rmSync(join(folder, 'limits'), { force: true });
   for (let number = 0; number < 61; number++) writeFileSync(join(folder, String(number)), '');
   await checkDescriptors(64, folder);
@@ -34,7 +34,7 @@ it('a process that can open next to nothing any more is told of', async () => {
   await expect(checkDescriptors(64, folder)).rejects.toThrow('61 of 64 file descriptors are in use.');
 });
 
-it('a process that may open next to nothing says so in a sentence', () => {
+it('a process with a low limit of descriptors is refused with the reason', () => {
   expect(() => requireDescriptors(DESCRIPTORS_MIN - 1)).toThrow(/^This process may open 255 files, and needs 256 at least/);
   requireDescriptors(DESCRIPTORS_MIN);
 });

@@ -9,12 +9,12 @@ it.each([
   [FREE_BYTES_MIN, false],
   [FREE_BYTES_MIN - BLOCK_BYTES, true],
   [0, true],
-])('of %i free bytes says whether they are too few: %p', (bytes, expected) => {
+])('%i free bytes are too few: %p', (bytes, expected) => {
   expect(hasNoSpace('/data', free(bytes))).toBe(expected);
   expect(spaceImpairment('/data', free(bytes))?.readiness).toBe(expected ? 'degraded' : undefined);
 });
 
-it('asks the system, and takes a folder that it does not know for one with space', () => {
+it('reads the free space of a folder and treats an unknown folder as one with space', () => {
   expect(() => hasNoSpace(tmpdir())).not.toThrow();
   expect(hasNoSpace('/there/is/no/such/folder')).toBe(false);
 });

@@ -4,7 +4,7 @@ import { OWN_THREAD, threadTimeMs } from './thread-time.js';
 
 const onLinux = process.platform === 'linux' ? it : it.skip;
 
-onLinux('a thread is told the processor time that it has had, and nothing while it waits', async () => {
+onLinux('the processor time of a thread is measured', async () => {
   const program = `
     const { parentPort } = require('node:worker_threads');
     parentPort.on('message', (ms) => {
@@ -26,4 +26,4 @@ onLinux('a thread is told the processor time that it has had, and nothing while 
   }
 });
 
-it('of a thread that there is not nothing is told', () => expect(threadTimeMs('x')).toBeUndefined());
+it('the processor time of an unknown thread is undefined', () => expect(threadTimeMs('x')).toBeUndefined());

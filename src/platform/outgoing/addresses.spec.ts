@@ -4,7 +4,7 @@ import { AddressRefused } from './outgoing-http.port.js';
 import type { Resolve } from './address-guard.js';
 import { GuardedHttp } from './guarded-http.js';
 
-/** Names as an attacker's name server answers for them; others do not exist. */
+/** The names and addresses that an attacker's name server returns. Other names do not exist. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   localhost: ['127.0.0.1'],
   'localhost.': ['127.0.0.1'],
@@ -128,11 +128,11 @@ const REFUSED: readonly string[] = [
   `http://example.com/${'x'.repeat(10_000)}`,
 ];
 
-describe('what is no address of a server on the internet', () => {
+describe('an address that is not public', () => {
   const http = new GuardedHttp({ resolve });
   afterAll(() => http.close());
 
-  it.each(REFUSED)('%j is refused before it is stored, and when it is asked', async (url) => {
+  it.each(REFUSED)('%j is refused when it is checked and when it is requested', async (url) => {
     await expect(http.check(url)).rejects.toThrow(AddressRefused);
     await expect(http.request(url, { method: 'GET' })).rejects.toThrow(AddressRefused);
     const fetched = await http.fetch(url).catch((error: unknown) => error);
@@ -141,18 +141,18 @@ describe('what is no address of a server on the internet', () => {
   });
 
   it.each(['https://93.184.215.14/', 'http://[2606:2800:21f:cb07:6820:80da:af6b:8b2c]:8443/x', 'http://0x5db8d70e/'])(
-    '%s is',
+    'the public address %s is accepted',
     async (url) => {
       await expect(http.check(url)).resolves.toBeUndefined();
     },
   );
 
-  it('a name that is not known yet may be stored; asking it fails', async () => {
+  it('an unknown name passes the check and fails the request', async () => {
     await expect(http.check('https://soon.example/')).resolves.toBeUndefined();
     await expect(http.request('https://soon.example/', { method: 'GET' })).rejects.toThrow(/^soon\.example cannot be found\.$/);
   });
 
-  it('a name server that does not answer holds nobody up', async () => {
+  it('a name server that does not answer delays neither a check nor a request beyond its limit', async () => {
     const slow = new GuardedHttp({ resolve: () => new Promise(() => undefined), checkMs: 20, connectMs: 20 });
     await expect(slow.check('https://slow.example/')).resolves.toBeUndefined();
     await expect(slow.request('https://slow.example/', { method: 'GET' })).rejects.toThrow(
@@ -162,12 +162,12 @@ describe('what is no address of a server on the internet', () => {
   });
 });
 
-describe('addresses that turn out private on the way', () => {
+describe('an address that becomes private after its check', () => {
   let server: LocalServer;
   beforeAll(async () => void (server = await LocalServer.started()));
   afterAll(() => server.close());
 
-  it('a name that is public when it is stored and private when it is asked is refused', async () => {
+  it('a name that is public when checked and private when requested is refused', async () => {
     const answers = ['93.184.215.14', '127.0.0.1'];
     const http = new GuardedHttp({ resolve: async () => [{ address: answers.shift()!, family: 4 }] });
     const url = `http://rebinding.example:${server.port}/`;
@@ -177,7 +177,7 @@ describe('addresses that turn out private on the way', () => {
     await http.close();
   });
 
-  it('a name is asked for once a connection, and what was checked is what is connected to', async () => {
+  it('a name is resolved once per connection, and the checked address is the one connected to', async () => {
     let asked = 0;
     const http = new GuardedHttp({
       privateHosts: [`inside.example:${server.port}`],
@@ -230,7 +230,7 @@ describe('private hosts that the operator allows', () => {
     ['127.0.0.1', 'http://127.0.0.2/'],
     ['10.0.0.0/8', 'http://192.168.0.1/'],
     ['lan.attacker.example', 'http://loop.attacker.example/'],
-    // Whoever owns an allowed name does not thereby get the machine's own credentials.
+    // The owner of an allowed name must not get the machine's credentials.
     ['metadata.attacker.example', 'http://metadata.attacker.example/'],
     ['metadata6.attacker.example', 'http://metadata6.attacker.example/'],
     ['metadata-alibaba.attacker.example', 'http://metadata-alibaba.attacker.example/'],
@@ -241,7 +241,7 @@ describe('private hosts that the operator allows', () => {
   });
 
   it.each(['a b', '10.0.0.0/99', 'host:99999', 'host:0', '[host]:1', 'http://host', '1.2.3.4:x', '-x'])(
-    '%j is no such entry',
+    'the entry %j is rejected',
     (entry) => {
       expect(() => allowing(entry)).toThrow(`holds "${entry}"`);
     },

@@ -27,7 +27,7 @@ const textOf = ({ body }: { body: Uint8Array }) => Buffer.from(body).toString('u
 const get = (path = '/', more = {}) => http.request(`${server.url}${path}`, { method: 'GET', ...more });
 
 describe('a request', () => {
-  it('brings method, headers and body there and the answer back', async () => {
+  it('sends method, headers and body and returns the response', async () => {
     server.answer = (_request, response) => response.writeHead(201, { 'x-answer': 'yes' }).end('made');
     const answer = await http.request(`${server.url}/things?a=1`, {
       method: 'post',
@@ -47,7 +47,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('does not let its headers say what the connection is', async () => {
+  it('drops headers that control the connection', async () => {
     await get('/', {
       headers: { Host: 'other.example', 'Transfer-Encoding': 'chunked', Connection: 'upgrade', 'Content-Length': '5' },
     });
@@ -75,7 +75,7 @@ describe('a request', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('ends in words that hold neither path nor header when nobody listens', async () => {
+  it('fails with a message without path and headers when nothing listens', async () => {
     const closed = await LocalServer.started();
     const { url, host } = closed;
     await closed.close();
@@ -86,15 +86,15 @@ describe('a request', () => {
   });
 });
 
-describe('the time of a request', () => {
-  it('covers an answer that does not begin', async () => {
+describe('the timeout of a request', () => {
+  it('covers a response that does not begin', async () => {
     server.answer = () => undefined;
     await expect(get('/', { timeoutMs: 50 })).rejects.toThrow(
       new OutgoingFailed('127.0.0.1 did not answer within 0.05 seconds.'),
     );
   });
 
-  it('covers an answer that does not end', async () => {
+  it('covers a response that does not end', async () => {
     server.answer = (_request, response) => response.write('beginning');
     await expect(get('/', { timeoutMs: 50 })).rejects.toThrow(OutgoingFailed);
   });
@@ -104,7 +104,7 @@ describe('the time of a request', () => {
     await expect(get('/', { timeoutMs: 80 })).rejects.toThrow('did not answer within 0.08 seconds');
   });
 
-  it('ends when the caller gives up, with the reason', async () => {
+  it('does not delay the abort of the caller, which fails the request with its reason', async () => {
     const reason = new Error('stopped');
     const controller = new AbortController();
     server.answer = () => controller.abort(reason);
@@ -112,19 +112,19 @@ describe('the time of a request', () => {
   });
 });
 
-describe('an answer', () => {
+describe('a response', () => {
   it.each([
     ['gzip', gzipSync],
     ['deflate', deflateSync],
     ['br', brotliCompressSync],
-  ])('packed with %s is unpacked', async (encoding, pack) => {
+  ])('compressed with %s is decompressed', async (encoding, pack) => {
     server.answer = (_request, response) => response.writeHead(200, { 'content-encoding': encoding }).end(pack('Grüße'));
     const answer = await get();
     expect(textOf(answer)).toBe('Grüße');
     expect(answer.headers['content-encoding']).toBeUndefined();
   });
 
-  it('is cut at the limit and says so', async () => {
+  it('is truncated at the limit and marked as truncated', async () => {
     server.answer = (_request, response) => response.end('x'.repeat(RESPONSE_BYTES_MAX + 1));
     const long = await get();
     expect([long.body.byteLength, long.truncated]).toEqual([RESPONSE_BYTES_MAX, true]);
@@ -133,7 +133,7 @@ describe('an answer', () => {
     expect(textOf(await get('/', { responseBytesMax: 9 }))).toBe('x'.repeat(9));
   });
 
-  it('that would unpack to a thousand times its size is not unpacked further than the limit', async () => {
+  it('that decompresses to a thousand times its size is decompressed only up to the limit', async () => {
     const bomb = gzipSync(Buffer.alloc(64 * MiB));
     server.answer = (_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb);
     const before = process.memoryUsage().arrayBuffers;
@@ -141,7 +141,7 @@ describe('an answer', () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(16 * MiB);
   });
 
-  it('that goes on for ever is let go of at the limit, packed or not', async () => {
+  it('without an end is closed at the limit, compressed or not', async () => {
     let closed = 0;
     const empty = gzipSync('');
     server.answer = (request, response) => {
@@ -158,7 +158,7 @@ describe('an answer', () => {
     await eventually(() => closed === 2);
   });
 
-  it('without a body is empty, whatever it says it is packed with', async () => {
+  it('without a body is empty, also with a content encoding', async () => {
     server.answer = (_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end();
     expect(await get('/', { method: 'HEAD' })).toMatchObject({ status: 200, truncated: false });
     expect((await get()).body.byteLength).toBe(0);
@@ -170,7 +170,7 @@ describe('an answer', () => {
     ['zstd', 'x'],
     ['gzip, gzip', gzipSync(gzipSync('x'))],
     ['gzip', gzipSync('x'.repeat(100)).subarray(0, 20)],
-  ])('that says %s and is not is a failure', async (encoding, body) => {
+  ])('with an invalid or unsupported %s encoding is a failure', async (encoding, body) => {
     server.answer = (_request, response) => response.writeHead(200, { 'content-encoding': encoding }).end(body);
     await expect(get()).rejects.toThrow(OutgoingFailed);
   });
@@ -187,7 +187,7 @@ describe('an answer', () => {
 describe('a redirect', () => {
   const credentials = { Authorization: 'Bearer secret', Cookie: 'a=b', 'X-Api-Key': 'secret', Accept: 'text/plain' };
 
-  it('is followed so many times and no further', async () => {
+  it('is followed at most REDIRECTS_MAX times', async () => {
     server.answer = ({ path }, response) => {
       const left = Number(path.slice(1));
       if (left > 0) redirect(response, `/${left - 1}`);
@@ -199,7 +199,7 @@ describe('a redirect', () => {
     await expect(http.fetch(`${server.url}/${REDIRECTS_MAX + 1}`)).rejects.toThrow(TypeError);
   });
 
-  it('to another server takes no credential along, by request or by fetch', async () => {
+  it('to another server drops credentials, by request and by fetch', async () => {
     server.answer = (_request, response) => redirect(response, `${other.url}/`);
     await get('/', { headers: credentials });
     await http.fetch(`${server.url}/`, { headers: credentials });
@@ -210,13 +210,13 @@ describe('a redirect', () => {
     }
   });
 
-  it('on the same server does', async () => {
+  it('on the same server keeps credentials', async () => {
     server.answer = ({ path }, response) => (path === '/' ? redirect(response, '/next') : response.end());
     await get('/', { headers: credentials });
     expect(server.requests[1]!.headers).toMatchObject({ authorization: 'Bearer secret', 'x-api-key': 'secret' });
   });
 
-  it('to another server does not take what was to be written along', async () => {
+  it('to another server is not followed with a request body', async () => {
     server.answer = (_request, response) => redirect(response, `${other.url}/`, 307);
     await expect(http.request(server.url, { method: 'POST', body: 'client_secret=x' })).rejects.toThrow(AddressRefused);
     expect(other.requests).toEqual([]);
@@ -235,14 +235,14 @@ describe('a redirect', () => {
     expect(server.requests[1]).toMatchObject({ method: next, body });
   });
 
-  it('without a location is an answer', async () => {
+  it('without a location is returned as the response', async () => {
     server.answer = (_request, response) => response.writeHead(302).end('where?');
     expect(await get()).toMatchObject({ status: 302 });
   });
 });
 
 describe('fetch', () => {
-  it('streams an answer that a `Response` is', async () => {
+  it('streams the response as a `Response`', async () => {
     server.answer = (_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{"a":1}'));
     const response = await http.fetch(new Request(`${server.url}/x`, { method: 'POST', body: 'text' }));
     expect(response).toBeInstanceOf(Response);
@@ -251,19 +251,19 @@ describe('fetch', () => {
     expect(server.requests[0]).toMatchObject({ method: 'POST', body: 'text' });
   });
 
-  it('hands a redirect over where that is asked for, and refuses it where that is', async () => {
+  it('returns a redirect in manual mode and rejects it in error mode', async () => {
     server.answer = (_request, response) => redirect(response, '/next');
     expect((await http.fetch(server.url, { redirect: 'manual' })).headers.get('location')).toBe('/next');
     await expect(http.fetch(server.url, { redirect: 'error' })).rejects.toThrow(TypeError);
   });
 
-  it('ends with the reason of its caller', async () => {
+  it('rejects with the reason of its caller', async () => {
     const controller = new AbortController();
     server.answer = () => controller.abort(new Error('stopped'));
     await expect(http.fetch(server.url, { signal: controller.signal })).rejects.toThrow('stopped');
   });
 
-  it('takes no answer without an end', async () => {
+  it('rejects a response that exceeds the limit', async () => {
     server.answer = (_request, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(FETCHED_BYTES_MAX + 1)));
     const response = await http.fetch(server.url);

@@ -15,21 +15,21 @@ it.each([
   ['the disk is full', ofServer('53100')],
   ['the server has become a replica', ofServer('25006')],
   ['the connection breaks', ofServer('08006')],
-  ['nobody listens', ofClient('ECONNREFUSED')],
-  ['there is no socket to connect to', ofClient('ENOENT', 'connect')],
-  ['too many wait to be connected', ofClient('EAGAIN', 'connect')],
-  ['the line is cut', ofClient('ECONNRESET')],
+  ['nothing listens', ofClient('ECONNREFUSED')],
+  ['the socket does not exist', ofClient('ENOENT', 'connect')],
+  ['the queue of the socket is full', ofClient('EAGAIN', 'connect')],
+  ['the connection is reset', ofClient('ECONNRESET')],
   ['the server closes the connection', ofClient('CONNECTION_CLOSED')],
   ['this process has too many files open', ofClient('EMFILE')],
   ['the server does not answer', new NoAnswer()],
-])('says nothing about the statement when %s', (_, error) => {
+])('an error is a connection error and may pass when %s', (_, error) => {
   expect([isConnectionError(error), isPassing(error)]).toEqual([true, true]);
 });
 
 it.each([
   ['a deadlock', ofServer('40P01')],
   ['a serialization failure', ofServer('40001')],
-])('may pass the next time after %s', (_, error) => {
+])('%s is not a connection error and may pass', (_, error) => {
   expect([isConnectionError(error), isPassing(error)]).toEqual([false, true]);
 });
 
@@ -37,9 +37,9 @@ it.each([
   ['a constraint', ofServer('23505')],
   ['a mistake in the statement', ofServer('42601')],
   ['an error that only looks like the server', ofClient('57P01')],
-  ['a file that is not there', ofClient('ENOENT', 'open')],
+  ['a file that does not exist', ofClient('ENOENT', 'open')],
   ['something else', new Error('no code')],
   ['nothing', undefined],
-])('is final after %s', (_, error) => {
+])('%s is final', (_, error) => {
   expect([isConnectionError(error), isPassing(error)]).toEqual([false, false]);
 });

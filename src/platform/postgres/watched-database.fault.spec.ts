@@ -4,7 +4,7 @@ import { testDatabase, type TestDatabase } from '../../../test/support/postgres-
 import { isConnectionError, openDatabase } from './database.js';
 import { WatchedDatabase } from './watched-database.js';
 
-/** Longer than a busy machine stands still. */
+/** Longer than the pauses of a busy machine. */
 const SILENCE_MS = 2_000;
 
 let database: TestDatabase;
@@ -23,7 +23,7 @@ afterEach(async () => {
   await database.close();
 });
 
-it('is used as any other: queries, pieces of them, transactions, values', async () => {
+it('supports queries, fragments, transactions and values', async () => {
   const { sql } = watched;
   await sql`create table thing (id integer primary key, name text, more json)`;
   await sql`insert into thing ${sql([{ id: 1, name: 'one', more: sql.json({ a: 1 }) }])}`;
@@ -34,7 +34,7 @@ it('is used as any other: queries, pieces of them, transactions, values', async 
   await expect(sql`select 1/0`).rejects.toMatchObject({ code: '22012' });
 });
 
-it('tells everybody who waits on a frozen server, and works again once that does', async () => {
+it('fails all waiting queries when the server freezes, and works again afterwards', async () => {
   const { sql } = watched;
   await sql`select 1`;
   line.freeze();
@@ -56,7 +56,7 @@ it('tells everybody who waits on a frozen server, and works again once that does
   expect(await sql`select 7 as seven`).toMatchObject([{ seven: 7 }]);
 });
 
-it('lets long queries of a server that is alive take their time', async () => {
+it('does not interrupt long queries of a live server', async () => {
   const busy = Array.from({ length: 3 }, () => Promise.resolve(watched.sql`select pg_sleep(${(3 * SILENCE_MS) / 1000})`));
   const queued = Promise.resolve(watched.sql`select 1`);
   expect(await Promise.all([...busy, queued])).toHaveLength(4);

@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** What the tables hold after the changes; nothing stays. */
+/** The content of the tables after the changes, which are rolled back. */
 async function after(send: (tx: TransactionSql) => Promise<void>): Promise<unknown> {
   let seen: unknown;
   const undo = new Error('undo');
@@ -47,7 +47,7 @@ async function after(send: (tx: TransactionSql) => Promise<void>): Promise<unkno
   return seen;
 }
 
-/** A note with the name of a thing that is there. */
+/** Inserts a note with the name of an existing thing. */
 const NAMED: SetStatement = {
   columns: { id: 'integer', of: 'text', part: 'integer' },
   tables: ['note', 'thing'],
@@ -56,7 +56,7 @@ const NAMED: SetStatement = {
   statement: ({ sql, rows, table }) => sql`
     insert into ${table('note')} (id, text) select told.id, name from ${rows} join ${table('thing')} on thing.id = told.of and thing.part = told.part`,
 };
-/** What it does depends on what was there before, and on the order. */
+/** A change whose result depends on earlier rows and on the order. */
 const LENGTHENED: SetStatement = {
   columns: { id: 'integer', text: 'text' },
   tables: ['note'],
@@ -65,7 +65,7 @@ const LENGTHENED: SetStatement = {
   statement: ({ sql, rows, table }) => sql`
     update ${table('note')} as note set text = note.text || told.text from ${rows} where note.id = told.id`,
 };
-/** What is there of both goes, and nothing that comes later. */
+/** Removes the existing rows of both tables, but no later ones. */
 const FORGOTTEN: SetStatement = {
   columns: { id: 'text', note: 'integer' },
   tables: ['thing', 'note'],
@@ -90,7 +90,7 @@ const allAtOnce = (changes: readonly Change[]) =>
 
 const oneByOne = (changes: readonly Change[]) => after((tx) => sendOneByOne(tx, changes));
 
-describe('Changes of rows, gathered', () => {
+describe('a batch of row changes', () => {
   const text = fc.oneof(fc.string({ maxLength: 5 }), fc.constantFrom('a"b', '\\u0000', 'tab\t', 'é😀', 'x\ud800y')).filter((t) => !t.includes('\0')); // prettier-ignore
   const key = fc.record({ id: fc.constantFrom('x', 'y'), part: fc.integer({ min: 0, max: 1 }) });
   const values = fc.record(
@@ -109,14 +109,13 @@ describe('Changes of rows, gathered', () => {
     fc.record({ kind: fc.constant('measure' as const), id: fc.nat(4) }),
   );
 
-  /** A new row only where there is none, as a log of facts has it. */
+  /** The changes of the steps. A row is inserted only where none exists, as in a real log. */
   function changesOf(steps: readonly (typeof change extends fc.Arbitrary<infer T> ? T : never)[]): Change[] {
     const there = new Set<string>();
     return steps.flatMap((step): Change[] => {
       if (step.kind === 'measure') return [derive(MEASURED, `${step.id}`)];
-      // What is derived is derived again whenever what it follows from changes.
       if (step.kind === 'lengthen') {
-        // What comes later does not matter to it, and what is derived is derived again whenever what it follows from changes.
+        // A derived value is derived again with every change of its base. The change needs an existing row.
         if (!there.has(`note ${step.id}`)) return [];
         return [inSet(LENGTHENED, { id: step.id, text: step.text }), derive(MEASURED, `${step.id}`)];
       }
@@ -140,7 +139,7 @@ describe('Changes of rows, gathered', () => {
     });
   }
 
-  it('leave the same as one by one, whatever the order', async () => {
+  it('has the same result as single changes, in any order', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(change, { maxLength: 25 }), async (steps) => {
         const changes = changesOf(steps);
@@ -150,7 +149,7 @@ describe('Changes of rows, gathered', () => {
     );
   });
 
-  it('keep the place of a statement in between', async () => {
+  it('keeps the order of a statement between the changes', async () => {
     const seen = await after(async (tx) => {
       const batch = new ChangeBatch(tx);
       batch.add(insertInto('note', { id: 1, text: 'one' }));
@@ -161,12 +160,12 @@ describe('Changes of rows, gathered', () => {
     expect(seen).toEqual(['[]', '[{"id":1,"text":"one!","size":null},{"id":2,"text":"two","size":null}]']);
   });
 
-  it('keep text as it was written in a column of json', async () => {
+  it('keeps JSON text unchanged in a json column', async () => {
     const seen = await allAtOnce([insertInto('thing', { id: 'x', part: 1, plain: { b: 1, a: ['é', 1.5e300, { '': null }] } })]);
     expect((seen as string[])[0]).toContain(JSON.stringify('{"b":1,"a":["é",1.5e+300,{"":null}]}'));
   });
 
-  it('may be more than go into one statement', async () => {
+  it('may exceed the size of one statement', async () => {
     const rows = Array.from({ length: 25_000 }, (_, id) => ({ id, text: `${id}` }));
     const seen = await after(async (tx) => {
       const batch = new ChangeBatch(tx);
@@ -176,7 +175,7 @@ describe('Changes of rows, gathered', () => {
     expect(JSON.parse((seen as string[])[1]!)).toHaveLength(25_000);
   });
 
-  it('are found by their keys in a table of thousands, few or many', async () => {
+  it('finds few or many rows of a large table by their keys', async () => {
     const ids = Array.from({ length: 15_000 }, (_, id) => id);
     let scans = -1;
     const seen = await after(async (tx) => {
@@ -186,7 +185,7 @@ describe('Changes of rows, gathered', () => {
         await batch.sent();
       };
       await send(insertInto('note', ...ids.map((id) => ({ id, text: 'a' }))));
-      // Plans are made anew then, as they are now and then in a service.
+      // New statistics make Postgres plan again, as it occasionally does in a service.
       await tx`analyze note`;
       const scanned = async () => {
         const [row] = await tx<{ n: number }[]>`

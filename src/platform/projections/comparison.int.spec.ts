@@ -23,8 +23,8 @@ const has = async (schema: 'live' | 'rebuilt', id: string, said: string) => {
 
 const areSame = async () => sameChecksums(await checksumsOf(database.sql, 'live'), await checksumsOf(database.sql, 'rebuilt'));
 
-describe('two schemas whose JSON', () => {
-  it('holds characters that Postgres refuses elsewhere are compared, and the difference is named', async () => {
+describe('the comparison of two schemas', () => {
+  it('compares JSON with characters that Postgres refuses in text, and names the difference', async () => {
     for (const schema of ['live', 'rebuilt'] as const) await has(schema, 'a', String.raw`{"text": "\u0000 \ud800"}`);
     expect(await firstDifference(database.sql, 'live', 'rebuilt')).toBeUndefined();
     await has('live', 'b', String.raw`{"text": "\u0000"}`);
@@ -35,7 +35,7 @@ describe('two schemas whose JSON', () => {
     });
   });
 
-  it('says the same in another order differ, by checksums and by rows', async () => {
+  it('finds JSON with another order of keys different, by checksums and by rows', async () => {
     await has('live', 'a', '{"one": 1, "two": 2}');
     await has('rebuilt', 'a', '{"two": 2, "one": 1}');
     expect(await areSame()).toBe(false);

@@ -5,7 +5,7 @@ import { definitionOf } from './definition.js';
 
 const fingerprintOf = async (projection: Projection) => (await definitionOf(projection)).fingerprint;
 
-it('has another fingerprint when anything changes that makes other rows of the same log, and only then', async () => {
+it('the fingerprint of a projection changes exactly when a change can produce other rows from the same log', async () => {
   const same = await fingerprintOf(accounts());
   expect(await fingerprintOf({ ...accounts(), categories: ['account'] })).toBe(same);
   const { MoneyMoved, ...fewer } = accounts().on;

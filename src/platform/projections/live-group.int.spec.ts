@@ -14,7 +14,7 @@ import { Projector } from './projector.js';
 import { dropSchema, readCheckpoint, takeOver } from './schema.js';
 
 const NAMES = ['accounts', 'balances', 'ledgers'];
-/** Refuses what the others take: balances under 100 cents only. */
+/** Tables that refuse balances over 100 cents, which the other read models accept. */
 const strict = `
   create table account (account text primary key, cents bigint not null check (cents between 0 and 100), opened_at timestamptz not null);
   create table movement (position bigint primary key, account text not null references account, cents integer not null);`;
@@ -59,8 +59,8 @@ const transactions = async (names = NAMES) => {
 
 const isWritten = async (position: bigint, names = NAMES) => expect(await freshness.reached(names, position)).toBe(true);
 
-describe('Read models that are up to date', () => {
-  it('are written in one transaction, rows and checkpoints', async () => {
+describe('read models that are up to date', () => {
+  it('are written in one transaction with their checkpoints', async () => {
     const position = await append(store, 'account-a', moved('a', 5));
     await isWritten(position);
     expect(new Set(await transactions()).size).toBe(1);
@@ -70,7 +70,7 @@ describe('Read models that are up to date', () => {
     }
   });
 
-  it('go on without an entity that one of them cannot take, and together again afterwards', async () => {
+  it('continue without an entity that one of them cannot apply, and share transactions again afterwards', async () => {
     await append(store, 'account-b', opened('b'));
     await isWritten(await append(store, 'account-a', moved('a', 500)));
     expect(await Promise.all(NAMES.map((name) => cents(name)))).toEqual([500, 0, 500]);
@@ -83,7 +83,7 @@ describe('Read models that are up to date', () => {
     await database.sql`alter table balances.account drop constraint account_cents_check`;
     expect(await retryParked(database.sql, await definitionOf(projections[1]!))).toMatchObject({ freed: ['account-a'] });
     expect(await Promise.all(NAMES.map((name) => cents(name)))).toEqual([50, 50, 50]);
-    // The repair took the read model over: its writer begins again, and comes back.
+    // The retry took over the read model, so its writer starts again and joins the others later.
     await isWritten(await append(store, 'account-a', moved('a', 1)));
     await eventually(async () => {
       await isWritten(await append(store, 'account-b', moved('b', 1)));
@@ -91,7 +91,7 @@ describe('Read models that are up to date', () => {
     });
   });
 
-  it('do not wait for one that is held still, as at the end of its rebuild', async () => {
+  it('do not wait for one that is locked, as at the end of its rebuild', async () => {
     let position = 0n;
     await heldStill(database.sql, 'balances', async () => {
       position = await append(store, 'account-a', moved('a', 9));
@@ -102,13 +102,13 @@ describe('Read models that are up to date', () => {
     expect(await cents('balances')).toBe(9);
   });
 
-  it('are no writer of one that another has taken over until they have taken it back, and write the others', async () => {
+  it('continue when another writer has taken one of them over, and take it back', async () => {
     await takeOver(database.sql, await definitionOf(projections[1]!), 'balances');
     await isWritten(await append(store, 'account-a', moved('a', 3)));
     expect(await Promise.all(NAMES.map((name) => cents(name)))).toEqual([3, 3, 3]);
   });
 
-  it('apply each event once although their connections are killed', async () => {
+  it('apply each event once while their connections are killed', async () => {
     for (let n = 0; n < 10; n++) {
       await append(store, 'account-a', moved('a', 1));
       await database.sql`select pg_terminate_backend(pid) from pg_stat_activity

@@ -5,7 +5,7 @@ import { systemTiming } from '../system-timing.js';
 import { PostgresFreshness } from './postgres-freshness.js';
 import { Progress } from './progress.js';
 
-it('sees how far a read model is though the tables of another that is waited for are not there', async () => {
+it('reads the position of one read model while the tables of another are missing', async () => {
   const [missing, there] = projections;
   let isMissing = true;
   const sql = ((first: readonly string[] | string, schema?: string) => {
@@ -16,7 +16,7 @@ it('sees how far a read model is though the tables of another that is waited for
   }) as unknown as Sql;
   const store = {
     readAll: async function* () {
-      // Nothing is told of quiet stretches.
+      // The store reports no positions.
     },
   };
   const freshness = new PostgresFreshness(sql, [missing!, there!], new Progress(systemTiming), store, systemTiming, 2_000_000);

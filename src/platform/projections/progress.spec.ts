@@ -5,7 +5,7 @@ import { Progress } from './progress.js';
 const LONG_MS = 60_000;
 const forever = new AbortController().signal;
 
-it('lets a writer take its time as long as nobody waits for its read model', async () => {
+it('lets a writer pause while no caller waits for its read model', async () => {
   const progress = new Progress(systemTiming);
   const since = performance.now();
   progress.want(['others']);
@@ -13,7 +13,7 @@ it('lets a writer take its time as long as nobody waits for its read model', asy
   expect(performance.now() - since).toBeGreaterThan(15);
 });
 
-it('calls a writer back to work when somebody begins to wait, and lets it not pause while somebody does', async () => {
+it('ends the pause of a writer when a caller waits, and allows no pause while a caller waits', async () => {
   const progress = new Progress(systemTiming);
   const lull = progress.lull(['accounts'], LONG_MS, forever);
   const unwant = progress.want(['others', 'accounts']);

@@ -5,7 +5,7 @@ import { FAULT_TTL_MS, ProjectionFaults } from './projection-faults.js';
 
 const told = async (faults: ProjectionFaults) => Object.fromEntries(await faults.all());
 
-it('what fails is told to other processes until it gets on again', async () => {
+it('a fault is visible in other processes until it is cleared', async () => {
   const shared = new InProcessKeyValue();
   const [here, there] = [new ProjectionFaults(shared), new ProjectionFaults(shared)];
   here.tell('agents', 'refused');
@@ -17,7 +17,7 @@ it('what fails is told to other processes until it gets on again', async () => {
   expect(await told(there)).toEqual({ chunks: 'refused as well' });
 });
 
-it('the last word about a projection stays, however fast they follow each other', async () => {
+it('the newest state of a projection is kept when several follow each other quickly', async () => {
   const faults = new ProjectionFaults(new InProcessKeyValue());
   for (const fault of ['one', undefined, 'two', undefined]) faults.tell('agents', fault);
   faults.tell('chunks', 'last');
@@ -25,7 +25,7 @@ it('the last word about a projection stays, however fast they follow each other'
   expect(await told(faults)).toEqual({ chunks: 'last' });
 });
 
-it('what nobody takes back runs out', async () => {
+it('a fault that is not renewed expires', async () => {
   let now = 0;
   const faults = new ProjectionFaults(new InProcessKeyValue(() => now));
   faults.tell('agents', 'refused');

@@ -33,7 +33,7 @@ describe('A projection', () => {
     read = await projecting(accounts(), database.sql);
   });
 
-  it('turns events into rows, once however often they come, and the same in a rebuild', async () => {
+  it('turns events into rows once although they are delivered twice, and gives the same rows in a rebuild', async () => {
     await read.given('account-a', [opened('a'), moved('a', 5), moved('a', 7)]);
     await read.given('account-b', [opened('b')]);
     await read.again();
@@ -45,7 +45,7 @@ describe('A projection', () => {
     await read.expectSameAfterRebuild();
   });
 
-  it('changes no row before its checkpoint, which a rebuild holds still to put other tables in place of these', async () => {
+  it('locks its checkpoint before any row, so that a rebuild can swap the tables', async () => {
     await read.given('account-a', [opened('a')]);
     let written: Promise<unknown> | undefined;
     await heldStill(database.sql, 'accounts', async (tx) => {
@@ -60,14 +60,14 @@ describe('A projection', () => {
     expect(await balances()).toEqual([['a', 5]]);
   });
 
-  it('passes by what it does not follow and does not know', async () => {
+  it('skips events of other categories and of unknown types', async () => {
     await read.given('other-a', [opened('x')]);
     await read.given('account-a', [{ type: 'AccountPainted', data: {} }, opened('a')]);
     expect(await balances()).toEqual([['a', 0]]);
     expect(await read.parked()).toEqual([]);
   });
 
-  it('sets aside only the entity whose event the tables refuse, and holds what comes after', async () => {
+  it('parks only the entity whose event the tables refuse, and holds its later events', async () => {
     await read.given('account-a', [opened('a'), moved('a', 5)]);
     await read.given('account-b', [opened('b'), moved('b', 3)]);
     await read.given('account-a', [moved('a', -100)]);
@@ -82,7 +82,7 @@ describe('A projection', () => {
     expect(parked[0]!.error).toContain('account_cents_check');
   });
 
-  it('applies the rest of a page of which one event is refused', async () => {
+  it('applies the rest of a page when one event is refused', async () => {
     await read.given('account-a', [opened('a')]);
     await read.given('account-a', [moved('a', 1), moved('a', -100), moved('a', 2)]);
     expect(await balances()).toEqual([['a', 1]]);
@@ -91,16 +91,16 @@ describe('A projection', () => {
 
   it.each([
     ['a version from the future', [opened('a')], { version: 9 }],
-    ['a time that is none', [opened('a', 'yesterday')], {}],
+    ['an invalid time', [opened('a', 'yesterday')], {}],
     ['a NUL', [opened('a\0')], {}],
-  ])('sets aside an event with %s, and goes on', async (_what, events, circumstances) => {
+  ])('parks an event with %s and continues', async (_what, events, circumstances) => {
     await read.given('account-a', events, circumstances);
     await read.given('account-b', [opened('b')]);
     expect(await balances()).toEqual([['b', 0]]);
     expect(await read.parked()).toMatchObject([{ entity: 'account-a', held: 1 }]);
   });
 
-  it('has no second writer: who is relieved changes nothing any more, and learns of it', async () => {
+  it('has one writer: an earlier writer is fenced out and its writes fail', async () => {
     const log = new EventsForTests();
     const page = (events: readonly StoredEvent[]) => ({ events, position: events.at(-1)!.position });
     const definition = await definitionOf(accounts());
@@ -108,7 +108,7 @@ describe('A projection', () => {
     await old.write(page(log.add('account-a', [opened('a')])));
     const next = page(log.add('account-a', [moved('a', 5)]));
     const young = await ProjectionWriter.open(database.sql, definition);
-    // Also before the new writer has moved on.
+    // The old writer is fenced out before the new one has written.
     await expect(old.write(next)).rejects.toThrow(FencedOut);
     await young.write(next);
     await expect(old.write(next)).rejects.toThrow(FencedOut);
@@ -116,7 +116,7 @@ describe('A projection', () => {
     expect(await balances()).toEqual([['a', 5]]);
   });
 
-  it('is not written to by another version of it', async () => {
+  it('is not written by another version of itself', async () => {
     await read.given('account-a', [opened('a')]);
     const other = await definitionOf(accounts('accounts', { version: 2 }));
     await expect(ProjectionWriter.open(database.sql, other)).rejects.toThrow(DefinitionChanged);
@@ -124,7 +124,7 @@ describe('A projection', () => {
     expect(await balances()).toEqual([['a', 5]]);
   });
 
-  it('stops rather than set aside the whole log', async () => {
+  it('stops when it would have to hold too many events', async () => {
     await read.given('account-a', [opened('a'), moved('a', -1)]);
     const flood = Array.from({ length: HELD_EVENTS_MAX }, () => moved('a', 1));
     await expect(read.given('account-a', flood)).rejects.toThrow(TooManyHeld);

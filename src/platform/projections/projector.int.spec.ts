@@ -37,7 +37,7 @@ async function start(projection: Projection = accounts(), progress = new Progres
   return projector;
 }
 
-/** Another process, as far as reads after writes are concerned: it is told nothing. */
+/** The freshness in another process, which is not notified of writes. */
 const elsewhere = () => new PostgresFreshness(database.sql, [accounts()], new Progress(systemTiming), store, systemTiming);
 
 const cents = async (account: string) => {
@@ -46,7 +46,7 @@ const cents = async (account: string) => {
 };
 
 describe('The projector', () => {
-  it('follows the log from its beginning and on, and a reader can wait for a write, here and elsewhere', async () => {
+  it('follows the log from its beginning, and readers in any process can wait for a write', async () => {
     await append(store, 'account-a', opened('a'), moved('a', 5));
     const progress = new Progress(systemTiming);
     await start(accounts(), progress);
@@ -57,7 +57,7 @@ describe('The projector', () => {
     expect(await cents('a')).toBe(20);
   });
 
-  it('writes in one transaction what happens close together while nobody waits for it', async () => {
+  it('writes events that are close together in few transactions while no reader waits', async () => {
     let hasCome = Promise.resolve();
     class LongLulls extends Progress {
       override lull = () => hasCome;
@@ -76,7 +76,7 @@ describe('The projector', () => {
     expect(written).toBeLessThanOrEqual(3);
   });
 
-  it('gives up waiting after a bound, and refuses to wait for what does not exist', async () => {
+  it('bounds the wait of a reader and rejects an unknown projection', async () => {
     const freshness = new PostgresFreshness(database.sql, [accounts()], new Progress(systemTiming), store, systemTiming, 30);
     expect(await freshness.reached(['accounts'], 1n)).toBe(false);
     await expect(requireReached(freshness, ['accounts'], 1n)).rejects.toThrow('accounts have reached position 1 yet');
@@ -84,7 +84,7 @@ describe('The projector', () => {
     await expect(freshness.reached(['balances'], 1n)).rejects.toThrow('no projection balances');
   });
 
-  it('lets a reader pass what does not concern a read model, also when the store does not tell of it', async () => {
+  it('does not let a reader wait for positions that do not concern the read model, also when the store does not report them', async () => {
     const known = await append(store, 'account-a', opened('a'));
     const quiet = await append(store, 'message-1', { type: 'FrameSent', data: {} });
     const later = await append(store, 'account-a', moved('a', 1));
@@ -95,7 +95,7 @@ describe('The projector', () => {
     expect(progress.hasReached(['accounts'], later)).toBe(false);
   });
 
-  it('moves its checkpoint also past events that do not concern it', async () => {
+  it('moves its checkpoint past events of other categories', async () => {
     await start();
     const position = await append(store, 'message-1', { type: 'FrameSent', data: {} });
     await eventually(async () => (await readCheckpoint(database.sql, 'accounts'))?.position === position);
@@ -113,7 +113,7 @@ describe('The projector', () => {
     expect(listed).toEqual({ movements: 40 });
   });
 
-  it('applies each event once, although its connections are killed again and again', async () => {
+  it('applies each event once while its connections are killed repeatedly', async () => {
     await start();
     await append(store, 'account-a', opened('a'));
     for (let n = 0; n < 15; n++) {
@@ -129,7 +129,7 @@ describe('The projector', () => {
     expect(await parkedIn(database.sql, 'accounts')).toEqual([]);
   });
 
-  it('lets a parked entity go once it can be applied, while the projector runs', async () => {
+  it('applies a parked entity after a retry while the projector runs', async () => {
     await start();
     await append(store, 'account-a', opened('a'), moved('a', -5), moved('a', 1));
     await elsewhere().reached(['accounts'], await append(store, 'account-b', opened('b')));
@@ -145,7 +145,7 @@ describe('The projector', () => {
     expect(await cents('a')).toBe(6);
   });
 
-  it('does not touch rows that another version of the projection has made, and says what to do', async () => {
+  it('does not write rows of another version of the projection, and reports the rebuild command', async () => {
     const first = await start();
     await elsewhere().reached(['accounts'], await append(store, 'account-a', opened('a')));
     await first.stop();

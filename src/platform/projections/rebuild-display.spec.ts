@@ -13,7 +13,7 @@ const outcome: RebuildOutcome = {
   swapped: true,
 };
 
-it('tells people what became of a rebuild', () => {
+it('prints the outcome of a rebuild as text', () => {
   expect([...outcomeLines(outcome)]).toEqual([
     'conversations: 500 events in 2.0 s (250/s), resumed after position 7; in place.',
     '  At position 99 the live rows were the same: turn 3.',
@@ -31,6 +31,6 @@ it('tells people what became of a rebuild', () => {
   expect([...outcomeLines({ ...outcome, comparison: undefined })][1]).toContain('no live rows of this version');
 });
 
-it('tells programs, positions as text', () => {
+it('prints the outcome as JSON, with positions as strings', () => {
   expect(JSON.parse(outcomeJson(outcome))).toMatchObject({ resumedAt: '7', comparison: { position: '99' }, swapped: true });
 });

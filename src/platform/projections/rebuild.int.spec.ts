@@ -72,7 +72,7 @@ async function openAccounts(count: number, movements: number): Promise<bigint> {
 }
 
 describe('A rebuild', () => {
-  it('makes from the log what live has made, while live goes on, and takes its place', async () => {
+  it('rebuilds the live rows from the log while the projector runs, and replaces them', async () => {
     await project();
     await reached(await openAccounts(20, 30));
     let more = Promise.resolve(0n);
@@ -89,9 +89,9 @@ describe('A rebuild', () => {
   });
 
   it.each([
-    ['those of texts', { ...accounts(), indexesLast: false }, ['account_by_words']],
-    ['any', accounts(), ['account_by_words', 'movement_of_account']],
-  ])('builds indexes last, %s, also when it was interrupted before it had built them', async (_, projection, last) => {
+    ['only those of texts', { ...accounts(), indexesLast: false }, ['account_by_words']],
+    ['all of them', accounts(), ['account_by_words', 'movement_of_account']],
+  ])('builds indexes last, %s, also when it was interrupted before', async (_, projection, last) => {
     const indexesIn = async (schema: string) =>
       (await database.sql<{ indexname: string }[]>`select indexname from pg_indexes where schemaname = ${schema} order by 1`).map(
         ({ indexname }) => indexname,
@@ -111,7 +111,7 @@ describe('A rebuild', () => {
     expect(await schemas()).toEqual(['accounts']);
   });
 
-  it('disturbs no reader', async () => {
+  it('does not disturb readers', async () => {
     await project();
     await reached(await openAccounts(5, 20));
     let reading = true;
@@ -129,7 +129,7 @@ describe('A rebuild', () => {
     expect(reads).toBeGreaterThan(10);
   });
 
-  it('heals rows that are not what the log says; verifying names the first of them and leaves it', async () => {
+  it('repairs rows that differ from the log, and only names the first one when it verifies', async () => {
     await project();
     await reached(await openAccounts(3, 2));
     await database.sql`update accounts.account set cents = 77 where account = '1'`;
@@ -148,7 +148,7 @@ describe('A rebuild', () => {
     expect((await rebuild(accounts(), { verifyOnly: true })).comparison!.difference).toBeUndefined();
   });
 
-  it('can be cancelled, and goes on from there', async () => {
+  it('can be cancelled and continues from there', async () => {
     await project();
     await reached(await openAccounts(10, 230));
     const cancel = new AbortController();
@@ -163,7 +163,7 @@ describe('A rebuild', () => {
     expect(outcome.comparison!.difference).toBeUndefined();
   });
 
-  it('replaces rows of another version, whose projector was waiting for it', async () => {
+  it('replaces rows of another version while the projector waits for it', async () => {
     const old = await project();
     await reached(await openAccounts(3, 2));
     await old.stop();
@@ -176,7 +176,7 @@ describe('A rebuild', () => {
     await eventually(async () => (await cents()) === 14);
   });
 
-  it('brings rows to the end of a log that was restored from an older backup, and what comes then is followed', async () => {
+  it('brings rows to the end of a log that was restored from an older backup, and the projector follows later events', async () => {
     const before = await project();
     await reached(await openAccounts(3, 5));
     await before.stop();
@@ -192,7 +192,7 @@ describe('A rebuild', () => {
     expect(projector.failureOf('accounts')).toBeUndefined();
   });
 
-  it('leaves nothing of what an interrupted one had made of more than a restored log holds', async () => {
+  it('starts again when an interrupted rebuild had read more than a restored log holds', async () => {
     const before = await project();
     await reached(await openAccounts(3, 5));
     await before.stop();
@@ -205,7 +205,7 @@ describe('A rebuild', () => {
     expect(await cents()).toBe(4);
   });
 
-  it('has live learn what was parked in what it goes on with', async () => {
+  it('gives the live projector the entities that it has parked', async () => {
     await project();
     await reached(await openAccounts(2, 2));
     const { on, ...same } = accounts();
@@ -223,14 +223,14 @@ describe('A rebuild', () => {
     expect(await cents()).toBe(0);
   });
 
-  it('makes rows where there were none, and parks what cannot be applied there as well', async () => {
+  it('creates missing rows and parks entities that cannot be applied', async () => {
     await append(store, 'account-a', opened('a'), moved('a', 5), moved('a', -50));
     await append(store, 'account-b', opened('b'), moved('b', 3));
     expect(await rebuild()).toMatchObject({ swapped: true, comparison: undefined, parked: [{ entity: 'account-a', held: 1 }] });
     expect(await cents()).toBe(8);
   });
 
-  it('is one process’s at a time', async () => {
+  it('is refused while another rebuild is running', async () => {
     await openAccounts(2, 10);
     const results = await Promise.allSettled([rebuild(), rebuild()]);
     const refused = results.filter((result) => result.status === 'rejected');

@@ -3,10 +3,10 @@ import { VirtualTiming } from '../../../test/support/virtual-timing.js';
 import { Progress } from './progress.js';
 import { REMEMBERED_MS, REMEMBERED_QUERIES_MAX, RememberedQueries } from './remembered-queries.js';
 
-/** A read model whose row somebody changes, and how often it was asked for it. */
+/** A read model with one row that the test changes, and the number of its queries. */
 async function readModel() {
   const timing = new VirtualTiming();
-  // Of a moment 0 the cache does not know the age.
+  // The cache cannot compute an age from the time 0.
   await timing.pause(1);
   const progress = new Progress(timing);
   const queries = new RememberedQueries(progress, timing);
@@ -21,7 +21,7 @@ async function readModel() {
   return { timing, progress, rows, ask };
 }
 
-it('asks a read model that this process writes once, until it has changed it', async () => {
+it('queries a read model that this process writes once per change', async () => {
   const { progress, rows, ask } = await readModel();
   progress.wrote('tools', 1n);
   expect([await ask(), await ask(), rows.asked]).toEqual(['old', 'old', 1]);
@@ -32,7 +32,7 @@ it('asks a read model that this process writes once, until it has changed it', a
   expect([await ask(), await ask(), rows.asked]).toEqual([undefined, undefined, 3]);
 });
 
-it('asks anew after a change that came while it asked', async () => {
+it('queries again after a change that happened during the query', async () => {
   const { progress, rows, ask } = await readModel();
   progress.wrote('tools', 1n);
   let tell = (): void => undefined;
@@ -43,7 +43,7 @@ it('asks anew after a change that came while it asked', async () => {
   expect([await asking, await ask()]).toEqual(['old', 'new']);
 });
 
-it('asks every time for what another process may write, and does not trust for long that it is the only one', async () => {
+it('queries every time when another process may write, and when the last write is not recent', async () => {
   const { timing, progress, rows, ask } = await readModel();
   await ask();
   await ask();
@@ -61,7 +61,7 @@ it('asks every time for what another process may write, and does not trust for l
   expect([await ask(), rows.asked]).toEqual(['written by another', 6]);
 });
 
-it('forgets what was asked longest ago once there is more than it keeps', async () => {
+it('drops the least recently used entry when it is full', async () => {
   const { progress, rows, ask } = await readModel();
   progress.wrote('tools', 1n);
   for (let key = 0; key <= REMEMBERED_QUERIES_MAX; key++) await ask(String(key));

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-it('waits for tables that another process makes, however long that takes, and says for which', async () => {
+it('waits until another process has created the tables, and reports the missing schema', async () => {
   const missing: string[] = [];
   const waiting = untilTablesAreThere(database.sql, ['conversations'], (schema) => void missing.push(schema), systemTiming, 1);
   await eventually(() => missing.length >= 2);

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { AckWindow } from './ack-window.js';
 
-it('passes an event only once all before it are done', () => {
+it('moves its position past an event only when all events before it are done', () => {
   const window = new AckWindow(10n);
   const [first, second, third] = [window.add(11n), window.add(12n), window.add(15n)];
   window.considered(20n);
@@ -13,7 +13,7 @@ it('passes an event only once all before it are done', () => {
   expect(window.size).toBe(0);
 });
 
-it('counts the events that are dealt with, and not the stretches without any', () => {
+it('counts the events that are done, without the ranges that have none', () => {
   const window = new AckWindow(10n);
   const [first, second] = [window.add(11n, new Date(0)), window.add(12n, new Date(1))];
   window.considered(20n);
@@ -23,7 +23,7 @@ it('counts the events that are dealt with, and not the stretches without any', (
   expect([window.done, window.position]).toEqual([2, 20n]);
 });
 
-it('keeps one entry for all stretches without events that go by while it waits for one', () => {
+it('keeps one entry for all ranges without events while it waits for an event', () => {
   const window = new AckWindow(10n);
   const first = window.add(11n, new Date(0));
   for (let position = 12n; position < 10_000n; position++) window.considered(position);

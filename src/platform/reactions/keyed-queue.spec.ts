@@ -8,8 +8,8 @@ const gate = () => {
 };
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('Lanes', () => {
-  it('keep order within a lane and let other lanes pass', async () => {
+describe('a keyed queue', () => {
+  it('keeps the order within a key and does not block other keys', async () => {
     const lanes = new KeyedQueue(4, 10);
     const slow = gate();
     const seen: string[] = [];
@@ -22,7 +22,7 @@ describe('Lanes', () => {
     expect(seen).toEqual(['b1', 'a1', 'a2']);
   });
 
-  it('run no more at a time than they may', async () => {
+  it('bounds the number of concurrent runs', async () => {
     const lanes = new KeyedQueue(3, 100);
     let running = 0;
     let most = 0;
@@ -39,7 +39,7 @@ describe('Lanes', () => {
     expect(most).toBe(3);
   });
 
-  it('have room for no more than they may hold', async () => {
+  it('bounds the number of waiting items', async () => {
     const lanes = new KeyedQueue(1, 1);
     const slow = gate();
     await lanes.room();

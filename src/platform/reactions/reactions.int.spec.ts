@@ -59,7 +59,7 @@ const isCheckpointAt = async (position: bigint) => {
 const parkedEvents = () => database.sql`select reaction, stream, error from reactions.parked order by reaction, parked.position`;
 
 describe('A reaction', () => {
-  it('is told when its process stops, and leaves what it waits for to its successor', async () => {
+  it('is aborted when its process stops, and its successor acts on the event again', async () => {
     await append(store, 'bell-a', rang(1));
     let waits = false;
     const first = start(async (_, signal) => {
@@ -74,7 +74,7 @@ describe('A reaction', () => {
     expect(heard).toEqual(['bell-a 1']);
   });
 
-  it('acts on each event of its own, each stream in order, and goes on from its checkpoint after a restart', async () => {
+  it('acts on each of its events, in the order of each stream, and continues from its checkpoint after a restart', async () => {
     await append(store, 'bell-a', rang(1), { type: 'BellPolished', data: {} }, rang(2));
     await append(store, 'door-a', rang(9));
     const first = start();
@@ -89,7 +89,7 @@ describe('A reaction', () => {
     expect([...heard].sort()).toEqual(['bell-a 1', 'bell-a 2', 'bell-a 4', 'bell-b 3']);
   });
 
-  it('begins with what comes next when it is told to', async () => {
+  it('begins with the next event when it is declared so', async () => {
     await append(store, 'bell-a', rang(1));
     start(listen, { begins: 'now' });
     await eventually(async () => (await database.sql`select 1 from reactions.reaction_checkpoint`).length === 1);
@@ -98,7 +98,7 @@ describe('A reaction', () => {
     expect(heard).toEqual(['bell-a 2']);
   });
 
-  it('acts again after a crash on what it had not finished, and on nothing that was checkpointed', async () => {
+  it('acts again after a crash on unfinished events, but not on those before the checkpoint', async () => {
     let release!: () => void;
     const released = new Promise<void>((resolve) => (release = resolve));
     let stuck = 0;
@@ -112,7 +112,7 @@ describe('A reaction', () => {
     await eventually(() => heard.length === 2 && stuck === 1);
     await eventually(() => isCheckpointAt(finished));
 
-    // Another process takes over while the first still hangs in its deed.
+    // Another process takes over while the first is still acting.
     await database.sql`
       select pg_terminate_backend(pid) from pg_locks join pg_database on pg_database.oid = pg_locks.database
       where locktype = 'advisory' and datname = current_database() and pid <> pg_backend_pid()`;
@@ -123,7 +123,7 @@ describe('A reaction', () => {
     await first.stop();
   });
 
-  it('is one process’s at a time', async () => {
+  it('runs in one process at a time', async () => {
     for (let n = 0; n < 3; n++) start();
     for (let n = 0; n < 30; n++) await append(store, `bell-${n}`, rang(n));
     await eventually(() => heard.length >= 30);
@@ -131,7 +131,7 @@ describe('A reaction', () => {
     expect(heard).toHaveLength(30);
   });
 
-  it('waits out an outage however long, and parks nothing', async () => {
+  it('waits during an outage and parks nothing', async () => {
     let tries = 0;
     start(async (event) => {
       if (++tries <= 6) throw new StoreUnavailable('away');
@@ -142,7 +142,7 @@ describe('A reaction', () => {
     expect(await parkedEvents()).toEqual([]);
   });
 
-  it('holds what comes after a parked event in its stream, and does it in order when it is tried again', async () => {
+  it('holds the events after a parked event of the same stream, and acts on them in order after a retry', async () => {
     let isUnlucky = true;
     const unlucky = async (event: Recorded<Rang>) => {
       if (isUnlucky && event.stream === 'bell-a' && event.data.times === 1) throw new Error('unlucky');
@@ -173,7 +173,7 @@ describe('A reaction', () => {
     expect(await parkedEvents()).toEqual([]);
   });
 
-  it('says still why an event was parked when that comes once more', async () => {
+  it('keeps the reason of a parked event when the event is delivered again', async () => {
     await append(store, 'bell-b', rang(1));
     const last = await append(store, 'bell-a', rang(1), rang(2));
     const act = async ({ stream }: Recorded<Rang>, signal: AbortSignal) => {
@@ -186,13 +186,13 @@ describe('A reaction', () => {
     const parked = await parkedEvents();
     await first.stop();
     start();
-    // Bell B has kept the checkpoint back: all of it comes again.
+    // The unfinished event of bell B has held the checkpoint back, so all events are delivered again.
     await eventually(() => isCheckpointAt(last));
     expect(heard).toEqual(['bell-b 1']);
     expect(await parkedEvents()).toEqual(parked);
   });
 
-  it('parks an event that fails for its own reasons, lets the others pass, and tries again when asked', async () => {
+  it('parks an event that fails, continues with the others and tries it again on request', async () => {
     let broken = true;
     start(async (event) => {
       if (event.data.times === 13 && broken) throw new Error('unlucky');
@@ -208,7 +208,7 @@ describe('A reaction', () => {
     await eventually(async () => (await parkedEvents()).length === 0);
   });
 
-  it('that is further than a log which was restored from a backup is taken back to its end, and acts on what comes then', async () => {
+  it('whose checkpoint is past the end of a restored log is reset to the end and acts on later events', async () => {
     const before = start();
     await append(store, 'bell-a', rang(1), rang(2));
     await eventually(() => heard.length === 2);
@@ -224,7 +224,7 @@ describe('A reaction', () => {
     expect(heard).toEqual(['bell-a 1', 'bell-a 2', 'bell-a 3']);
   });
 
-  it('forgets what was parked of events that a restored log does not have', async () => {
+  it('drops parked events that a restored log does not have', async () => {
     const unlucky = async () => {
       throw new Error('unlucky');
     };

@@ -36,7 +36,7 @@ const isRunning = (pid: number) => startOf(pid) !== undefined;
 const untilGone = (pid: number) => eventually(() => !isRunning(pid));
 
 describe('a guarded process', () => {
-  it('is started by the first question, answers each with its own, and stays', async () => {
+  it('is started by the first question, answers each question and keeps running', async () => {
     start();
     expect(guarded.pid).toBeUndefined();
     const questions = [1, { when: new Date(0) }, new Uint8Array([1, 2])];
@@ -44,28 +44,28 @@ describe('a guarded process', () => {
     expect(await logged()).toEqual(['started']);
   });
 
-  it('can be handed many bytes', async () => {
+  it('can receive many bytes', async () => {
     const bytes = new Uint8Array(50_000_000).fill(7);
     expect(Buffer.compare((await start().ask({ echo: bytes })) as Uint8Array, bytes)).toBe(0);
   });
 
-  it('is given no more at once than it may have', async () => {
+  it('is given a bounded number of questions at once', async () => {
     start({}, 1);
     expect(await Promise.all(['alone', 'alone', 'alone'].map(() => guarded.ask('alone')))).toEqual(['alone', 'alone', 'alone']);
   });
 
-  it('says what went wrong inside', async () => {
+  it('passes on an error of the program', async () => {
     await expect(start().ask('throw')).rejects.toMatchObject({ cause: expect.stringContaining('thrown inside') as unknown });
   });
 
-  it('takes nothing that cannot be sent', async () => {
+  it('rejects a question that cannot be cloned', async () => {
     await expect(start().ask({ echo: () => 1 })).rejects.toThrow('could not be cloned');
     expect(await guarded.ask({ echo: 1 })).toBe(1);
   });
 });
 
-describe('a question that is given up', () => {
-  it('is cancelled, and makes room once it is', async () => {
+describe('an aborted question', () => {
+  it('is cancelled and makes room for the next', async () => {
     start({}, 1);
     await guarded.ask({ echo: 'ready' });
     const controller = new AbortController();
@@ -77,7 +77,7 @@ describe('a question that is given up', () => {
     expect(await logged()).toEqual(['started', 'cancelled']);
   });
 
-  it('is not asked at all when it waits or is given up already', async () => {
+  it('is not sent when it was aborted before or while it waits', async () => {
     start({}, 1);
     const controller = new AbortController();
     const waiting = guarded.ask('wait', controller.signal);
@@ -89,8 +89,8 @@ describe('a question that is given up', () => {
   });
 });
 
-describe('a process that dies', () => {
-  it('fails the question that kills it a second time, and answers those that were in hand with it', async () => {
+describe('a process that crashes', () => {
+  it('fails the question that crashes it twice and answers the other questions', async () => {
     start();
     const deadly = [guarded.ask('abort'), guarded.ask('abort')];
     const innocent = [guarded.ask({ echo: 1 }), guarded.ask('alone')];
@@ -101,7 +101,7 @@ describe('a process that dies', () => {
       { value: 1 },
       { value: 'alone' },
     ]);
-    // One for all, one for each of the deadly ones alone, and one for the rest.
+    // One start for all questions, one for each of the two that crash it, and one for the rest.
     expect(await logged()).toEqual(Array(4).fill('started'));
   });
 
@@ -114,10 +114,10 @@ describe('a process that dies', () => {
     expect(guarded.pid).not.toBe(pid);
   });
 
-  it('is replaced by one that is ready, where the last death is not long ago', async () => {
+  it('is replaced by a standby process when the last crash was recent', async () => {
     start({}, 1, 60_000);
     await Promise.allSettled([guarded.ask('abort')]);
-    // Two that the question has killed, one that has taken their place, and one in reserve.
+    // Two processes that the question has crashed, one that replaced them, and one standby.
     await eventually(async () => (await logged()).length >= 3);
     await guarded.ask({ echo: 'ready' });
     await eventually(async () => (await logged()).length === 4);
@@ -128,7 +128,7 @@ describe('a process that dies', () => {
     await eventually(async () => (await logged()).length === 5);
   });
 
-  it('has no other in reserve once none has died for a while', async () => {
+  it('has no standby process after a time without a crash', async () => {
     start({ logsPid: true }, 1, 3_000);
     await guarded.ask({ echo: 'ready' });
     process.kill(guarded.pid!, 'SIGKILL');
@@ -137,7 +137,7 @@ describe('a process that dies', () => {
     expect(await guarded.ask({ echo: 'again' })).toBe('again');
   });
 
-  it('before it is ready is started three times, and then those who wait are told', async () => {
+  it('before it is ready is started three times, and then the waiting questions fail', async () => {
     start({ ends: 'before it is ready' });
     const failed = { failure: 'not-started', message: expect.stringContaining('ended with 3') as unknown };
     const outcomes = await Promise.allSettled([guarded.ask({ echo: 1 }), guarded.ask({ echo: 2 })]);
@@ -147,8 +147,8 @@ describe('a process that dies', () => {
   });
 });
 
-describe('the end', () => {
-  it('of a process that is closed is at once, for its questions too', async () => {
+describe('the end of the process', () => {
+  it('is immediate when it is closed, and fails its questions', async () => {
     start({}, 2);
     await guarded.ask('busy thread');
     const { pid } = guarded;
@@ -159,7 +159,7 @@ describe('the end', () => {
     await expect(guarded.ask({ echo: 1 })).rejects.toMatchObject({ failure: 'closed' });
   });
 
-  it('is not what the signals say that all processes of the service get', async () => {
+  it('is not caused by signals that all processes of the service get', async () => {
     await start().ask({ echo: 1 });
     for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.kill(guarded.pid!, signal);
     expect(await guarded.ask({ echo: 2 })).toBe(2);
@@ -173,7 +173,7 @@ describe('the end', () => {
   };
   const pidIn = async (output: NodeJS.ReadableStream) => Number((await once(createInterface(output), 'line'))[0]);
 
-  it('of the service is that of the process, also when it is busy and nobody says goodbye', async () => {
+  it('follows a killed service, also when the process is busy', async () => {
     start();
     const owner = own('busy thread', 'wait');
     const pid = await pidIn(owner.stdout);
@@ -182,7 +182,7 @@ describe('the end', () => {
     await untilGone(pid);
   });
 
-  it('of the service does not wait for an idle process', async () => {
+  it('follows a service that ends while the process is idle', async () => {
     start();
     const owner = own('alone');
     const ended = once(owner, 'exit');

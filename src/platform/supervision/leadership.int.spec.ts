@@ -23,22 +23,22 @@ const killHolders = () => database.sql`
   select pg_terminate_backend(pid) from pg_locks join pg_database on pg_database.oid = pg_locks.database
   where locktype = 'advisory' and datname = current_database() and pid <> pg_backend_pid()`;
 
-describe('A part that only one may play', () => {
-  it('goes to the first who asks, and each part by itself', async () => {
+describe('leadership of a part', () => {
+  it('is gained by the first caller, for each part separately', async () => {
     expect(await one.tryGain('a')).toBeDefined();
     expect(await other.tryGain('a')).toBeUndefined();
     expect(await other.tryGain('b')).toBeDefined();
     expect(await one.tryGain('a')).toBeDefined();
   });
 
-  it('goes to a standby when it is given back', async () => {
+  it('is gained by a standby when it is released', async () => {
     await one.tryGain('a');
     const standby = other.gain('a', new AbortController().signal);
     await one.close();
     expect((await standby)?.aborted).toBe(false);
   });
 
-  it('is lost, audibly, with its connection, and can be gained again', async () => {
+  it('is lost with its connection, which aborts its signal, and can be gained again', async () => {
     const lost = await one.tryGain('a');
     await killHolders();
     await eventually(() => lost!.aborted);
@@ -47,7 +47,7 @@ describe('A part that only one may play', () => {
     expect(await other.tryGain('a')).toBeUndefined();
   });
 
-  it('is known to be played, also to those who do not play', async () => {
+  it('is visible to all processes', async () => {
     const played = async () => [...(await partsPlayed(database.sql, ['a', 'b', 'c']))].sort();
     expect(await played()).toEqual([]);
     await one.tryGain('a');
@@ -57,7 +57,7 @@ describe('A part that only one may play', () => {
     expect(await played()).toEqual(['c']);
   });
 
-  it('is no longer waited for once the waiting is called off', async () => {
+  it('is not waited for after an abort', async () => {
     await one.tryGain('a');
     const calledOff = new AbortController();
     const waiting = other.gain('a', calledOff.signal);

@@ -9,8 +9,8 @@ import { supervise } from './supervise.js';
 
 const log = pino({ level: 'silent' });
 
-describe('A supervised run', () => {
-  it('is run again after each failure and after each end, until it is called off', async () => {
+describe('a supervised run', () => {
+  it('is repeated after each failure and each end until it is aborted', async () => {
     const off = new AbortController();
     const failures: unknown[] = [];
     let runs = 0;
@@ -28,7 +28,7 @@ describe('A supervised run', () => {
     expect([runs, failures]).toEqual([4, ['failed 1', 'failed 3']]);
   });
 
-  it('is left at once when it is called off during a pause', async () => {
+  it('ends at once when it is aborted during a pause', async () => {
     const off = new AbortController();
     const startedAt = performance.now();
     setTimeout(() => off.abort(), 10);
@@ -38,7 +38,7 @@ describe('A supervised run', () => {
   });
 });
 
-it('waits longer after each failure, up to a bound, and never all at once', () => {
+it('the delay after failures grows up to a bound and is random', () => {
   expect(backOffMs(1, { random: () => 0 })).toBe(BACK_OFF_FIRST_MS / 2);
   expect(backOffMs(2, { random: () => 1 })).toBe(2 * BACK_OFF_FIRST_MS);
   expect(backOffMs(1_000, { random: () => 1 })).toBe(BACK_OFF_MAX_MS);
@@ -46,12 +46,12 @@ it('waits longer after each failure, up to a bound, and never all at once', () =
 });
 
 it.each<[string, unknown, boolean]>([
-  ['a store that is away', new StoreUnavailable('away'), true],
-  ['a cause of it', new Error('outer', { cause: new StoreUnavailable('away') }), true],
+  ['an unavailable store', new StoreUnavailable('away'), true],
+  ['an unavailable store as the cause', new Error('outer', { cause: new StoreUnavailable('away') }), true],
   ['a refused connection', Object.assign(new Error('x'), { code: 'ECONNREFUSED' }), true],
-  ['a Unix socket where too many wait', Object.assign(new Error('x'), { code: 'EAGAIN', syscall: 'connect' }), true],
-  ['a Unix socket that is not there', Object.assign(new Error('x'), { code: 'ENOENT', syscall: 'connect' }), true],
-  ['a file that is not there', Object.assign(new Error('x'), { code: 'ENOENT', syscall: 'open' }), false],
+  ['a Unix socket with a full queue', Object.assign(new Error('x'), { code: 'EAGAIN', syscall: 'connect' }), true],
+  ['a Unix socket that does not exist', Object.assign(new Error('x'), { code: 'ENOENT', syscall: 'connect' }), true],
+  ['a file that does not exist', Object.assign(new Error('x'), { code: 'ENOENT', syscall: 'open' }), false],
   ['a file that would block', Object.assign(new Error('x'), { code: 'EAGAIN', syscall: 'read' }), false],
   ['a lost connection', Object.assign(new Error('x'), { code: 'CONNECTION_CLOSED' }), true],
   ['a server that shuts down', Object.assign(new Error('x'), { code: '57P01' }), true],
@@ -61,11 +61,11 @@ it.each<[string, unknown, boolean]>([
   ['a bad value', Object.assign(new Error('x'), { code: '22P02' }), false],
   ['a bug', new TypeError('x'), false],
   ['nothing', undefined, false],
-])('tells an outage from a fault: %s', (_what, error, expected) => {
+])('distinguishes an outage from a fault: %s', (_what, error, expected) => {
   expect(isOutage(error)).toBe(expected);
 });
 
-describe('Pages read ahead', () => {
+describe('pages that are read ahead', () => {
   async function* source(log: string[], stop?: AbortSignal) {
     for (let n = 1; n <= 2; n++) {
       log.push(`made ${n}`);
@@ -74,7 +74,7 @@ describe('Pages read ahead', () => {
     if (stop) await systemTiming.pause(60_000, stop);
   }
 
-  it('make the next while this one is worked on, and end', async () => {
+  it('read the next page while the current one is handled, and end', async () => {
     const made: string[] = [];
     const pages = new Pages(source(made), () => undefined);
     expect(await pages.next()).toBe(1);
@@ -83,7 +83,7 @@ describe('Pages read ahead', () => {
     expect([await pages.next(), await pages.next(), await pages.next()]).toEqual([2, undefined, undefined]);
   });
 
-  it('say whether there is one, and stop a source that waits', async () => {
+  it('report whether there is a next page, and stop a waiting source', async () => {
     const stop = new AbortController();
     const pages = new Pages(source([], stop.signal), () => stop.abort());
     expect(await pages.hasNextWithin(1_000, systemTiming)).toBe(true);
@@ -93,7 +93,7 @@ describe('Pages read ahead', () => {
     await pages.close();
   });
 
-  it('throw what the source throws where the page is asked for', async () => {
+  it('throw the error of the source when the page is requested', async () => {
     async function* broken() {
       yield 1;
       throw new Error('broken');

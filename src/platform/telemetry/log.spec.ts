@@ -7,8 +7,8 @@ function capture(format: 'json' | 'pretty' = 'json', level = 'info') {
   return { log, nest: new NestLog(log), lines, entries: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>) };
 }
 
-describe('The log', () => {
-  it('keeps credentials out, wherever they stand', () => {
+describe('the log', () => {
+  it('removes credentials from fields, texts and errors', () => {
     const { log, lines } = capture();
     log.info({ req: { headers: { authorization: 'Bearer hidden1', cookie: 'hidden2' } }, api_key: 'hidden3' }, 'asked');
     log.info('GET /stream?api_key=hidden4&x=1 with Bearer hidden5 and {"token": "hidden6"} at postgres://me:hidden7@host/db');
@@ -18,13 +18,13 @@ describe('The log', () => {
     expect(lines[1]).toContain('&x=1');
   });
 
-  it('tells an error with its causes', () => {
+  it('writes an error with its causes', () => {
     const { log, entries } = capture();
     log.error({ err: new Error('outer', { cause: new Error('inner') }) }, 'failed');
     expect(entries()[0]).toMatchObject({ level: 'error', msg: 'failed', err: { message: 'outer', cause: { message: 'inner' } } });
   });
 
-  it('speaks for Nest, in the name of whoever speaks', () => {
+  it('writes the messages of Nest with their context', () => {
     const { nest, entries } = capture('json', 'trace');
     nest.log('started', 'Http');
     nest.log('so many routes', 'RouterExplorer');
@@ -40,7 +40,7 @@ describe('The log', () => {
     ]);
   });
 
-  it('is silent below its level and readable when pretty', () => {
+  it('writes nothing below its level, and readable text when pretty', () => {
     const { log, lines } = capture('pretty');
     log.debug('not this');
     log.info('but this');
@@ -49,6 +49,6 @@ describe('The log', () => {
   });
 });
 
-it('leaves text without secrets alone', () => {
+it('does not change text without secrets', () => {
   expect(withoutSecrets('GET /stream?x=1 took 3 ms')).toBe('GET /stream?x=1 took 3 ms');
 });

@@ -16,7 +16,7 @@ import { createReactionTables } from '../reactions/reaction-tables.js';
 import { systemTiming } from '../system-timing.js';
 import { ServiceConditions } from './service-conditions.js';
 
-describe('The conditions of the service', () => {
+describe('the conditions of the service', () => {
   let database: TestDatabase;
   const store = new InMemoryEventStore();
   beforeAll(async () => {
@@ -27,7 +27,7 @@ describe('The conditions of the service', () => {
   const look = (more: Partial<ConstructorParameters<typeof ServiceConditions>[0]> = {}) =>
     new ServiceConditions({ sql: database.sql, store, checks: {}, projections: [accounts()], ...more }).report();
 
-  /** What is written by nobody else. */
+  /** Starts the only projector of the read model. */
   const following = async (log: EventStore = store, faults?: ProjectionFaults) => {
     const dependencies = {
       sql: database.sql,
@@ -41,7 +41,7 @@ describe('The conditions of the service', () => {
     return projector;
   };
 
-  it('are good before anything has come, and tell that nobody writes', async () => {
+  it('are degraded before the first event when no projector is running', async () => {
     expect(await look()).toMatchObject({
       readiness: 'degraded',
       reasons: ['No projector is alive that writes accounts.'],
@@ -54,7 +54,7 @@ describe('The conditions of the service', () => {
     await projector.stop();
   });
 
-  it('are bad while a read model fails and never got anywhere, in the process that fails and in others', async () => {
+  it('are not ready while a read model fails that was never written, in all processes', async () => {
     await append(store, 'account-0', opened('0'));
     const shared = new InProcessKeyValue();
     const refusing = refusingToBeFollowed(store);
@@ -62,7 +62,7 @@ describe('The conditions of the service', () => {
     const here = () => look({ store: refusing, projector });
     const there = () => look({ faults: () => new ProjectionFaults(shared).all() });
     for (const process of [here, there]) {
-      // Until its projector has failed for the first time, it is bad for want of one.
+      // Before its first failure the read model is unusable because no projector has begun it.
       await eventually(async () => (await process()).projections['accounts']?.error === 'The store refuses to be followed.');
       const { readiness, reasons, projections } = await process();
       expect(readiness).toBe('not_ready');
@@ -74,7 +74,7 @@ describe('The conditions of the service', () => {
     await projector.stop();
   });
 
-  it('are bad while nobody has begun to write a read model that there is something for', async () => {
+  it('are not ready while no projector has begun a read model that has events', async () => {
     await dropSchema(database.sql, 'accounts');
     await createSchema(database.sql, await definitionOf(accounts()), 'accounts');
     expect(await look()).toMatchObject({
@@ -86,7 +86,7 @@ describe('The conditions of the service', () => {
     });
   });
 
-  it('tell lag, parked entities and what waits with them', async () => {
+  it('report lag, parked entities and held events', async () => {
     const projector = await following();
     await append(store, 'account-a', opened('a'), moved('a', -1), moved('a', 2));
     await eventually(async () => (await look()).projections['accounts']?.held === 2);
@@ -98,7 +98,7 @@ describe('The conditions of the service', () => {
     expect(Number(projections['accounts']!.behind)).toBeGreaterThan(0);
   });
 
-  it('are degraded while a read model that got somewhere fails: what it shows is old', async () => {
+  it('are degraded while a read model fails that was written before', async () => {
     const projector = { failureOf: () => 'The store refuses to be followed.' };
     expect(await look({ projector })).toMatchObject({
       readiness: 'degraded',
@@ -107,7 +107,7 @@ describe('The conditions of the service', () => {
     });
   });
 
-  it('are bad while a read model is further than the log: what happens now would be missing in it', async () => {
+  it('are not ready while a read model is past the end of the log', async () => {
     const head = await store.head();
     const restored = new InMemoryEventStore();
     expect(head).toBeGreaterThan(await append(restored, 'account-c', opened('c')));
@@ -119,7 +119,7 @@ describe('The conditions of the service', () => {
     await projector.stop();
   });
 
-  it('are bad when rows must be rebuilt or something is away, which is told within a bound', async () => {
+  it('are not ready when a read model needs a rebuild or a dependency does not answer in time', async () => {
     await createReactionTables(database.sql);
     const changed = await look({ projections: [accounts('accounts', { version: 2 })] });
     expect(changed.readiness).toBe('not_ready');
@@ -141,7 +141,7 @@ describe('The conditions of the service', () => {
     ]);
   });
 
-  it('hold what else is looked at against the service, but not a look that fails or takes too long', async () => {
+  it('include further readiness checks, except those that fail or take too long', async () => {
     const readinessChecks = [
       async () => notReady('The demo is being made.'),
       async () => undefined,
@@ -154,7 +154,7 @@ describe('The conditions of the service', () => {
   });
 });
 
-/** A store that can be asked, and for a time not be followed. */
+/** A store that refuses followers while `refuses` is true. */
 const refusingToBeFollowed = (store: EventStore): EventStore & { refuses: boolean } =>
   Object.assign(Object.create(store) as EventStore & { refuses: boolean }, {
     refuses: true,

@@ -7,8 +7,8 @@ import { Tickers } from './tickers.js';
 const log = pino({ level: 'silent' });
 const clock = { now: () => new Date() };
 
-describe('A ticker', () => {
-  it('ticks at once, then again and again, never twice at a time, and is over when stop resolves', async () => {
+describe('a ticker', () => {
+  it('ticks at once and then periodically, never concurrently, and has ended when stop resolves', async () => {
     let ticks = 0;
     let running = 0;
     let most = 0;
@@ -28,7 +28,7 @@ describe('A ticker', () => {
     expect(ticks).toBe(after);
   });
 
-  it('goes on after a failure, and does not disturb another', async () => {
+  it('continues after a failure and does not affect another ticker', async () => {
     const ticks = { good: 0, bad: 0 };
     const bad = async () => {
       ticks.bad++;

@@ -18,14 +18,14 @@ describe('YAML of users', () => {
   it.each([
     ['an anchor', 'a: &x 1', ANCHORS_REFUSED],
     ['an alias', 'a: &x 1\nb: *x', ANCHORS_REFUSED],
-    ['a tag of its own', 'a: !thing 1', TAGS_REFUSED],
+    ['a custom tag', 'a: !thing 1', TAGS_REFUSED],
     ['a tag of YAML', 'a: !!str 1', TAGS_REFUSED],
     ['a tag of JavaScript', 'a: !!js/function "x"', TAGS_REFUSED],
     ['a directive', '%YAML 1.2\n---\na: 1', TAGS_REFUSED],
     ['two documents', 'a: 1\n---\nb: 2', DOCUMENTS_REFUSED],
-    ['a doubled key', 'a: 1\na: 2', /^Invalid YAML: .*dupl/],
+    ['a duplicate key', 'a: 1\na: 2', /^Invalid YAML: .*dupl/],
     ['deep nesting', `${'['.repeat(1000)}${']'.repeat(1000)}`, /^Invalid YAML: .*depth|nest/],
-    ['no YAML', 'a: [', /^Invalid YAML: /],
+    ['invalid YAML', 'a: [', /^Invalid YAML: /],
     ['a bomb', bomb(), ANCHORS_REFUSED],
   ])('refuses %s', async (_, text, why) =>
     expect(yaml.read(text)).rejects.toMatchObject({ name: 'YamlRefused', message: expect.stringMatching(why) }),
@@ -33,24 +33,24 @@ describe('YAML of users', () => {
 
   const LONG = `{${Array.from({ length: 60_000 }, (_, n) => `k${n}: [1]`).join(', ')}}`;
 
-  it('ends a text that takes too long, and reads the next', async () => {
+  it('aborts a text that takes too long and reads the next', async () => {
     const hasty = new YamlThreads({ textMs: 1, busyMs: 60_000 });
     await expect(hasty.read(LONG)).rejects.toThrow(/longer than 1 ms/);
     expect(await yaml.read('a: 1')).toEqual({ a: 1 });
   });
 
-  it('gives a text its processor time, however long that takes', async () => {
-    // The thread has had none yet whenever it is asked for.
+  it('waits until a text has had its processor time', async () => {
+    // The processor time of the thread is always reported as 0.
     const starved = new YamlThreads({ textMs: 1, busyMs: 60_000 }, () => 0);
     expect(Object.keys((await starved.read(LONG)) as object)).toHaveLength(60_000);
   });
 
-  it('is busy, and refuses nothing, where a text does not get its processor time', async () => {
+  it('reports that it is busy when a text does not get its processor time', async () => {
     const starved = new YamlThreads({ textMs: 1, busyMs: 1 }, () => 0);
     await expect(starved.read(LONG)).rejects.toBeInstanceOf(YamlBusy);
   });
 
-  it('counts by the clock where the system tells no processor time', async () => {
+  it('counts by the clock where the system reports no processor time', async () => {
     const untold = new YamlThreads({ textMs: 1, busyMs: 60_000 }, () => undefined);
     await expect(untold.read(LONG)).rejects.toThrow(/longer than 1 ms/);
   });
