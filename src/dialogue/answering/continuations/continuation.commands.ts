@@ -5,7 +5,7 @@ import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { continuations, dropContinuation } from './continuation.decider.js';
 import { continuationStream } from './continuation.events.js';
 
-/** What a paused turn was to go on from is gone. */
+/** Records that the continuation of a paused turn was deleted. */
 export class DropContinuation extends Command {
   constructor(
     readonly turnId: string,

@@ -3,7 +3,7 @@ import type { Aggregate } from '../../../kernel/event-sourcing/streams.js';
 import { continuationCodec } from './continuation.codec.js';
 import type { ContinuationEvent } from './continuation.events.js';
 
-/** What was kept for a turn and is gone. */
+/** The hashes of a turn's deleted continuations. */
 export type DroppedContinuations = Readonly<{ dropped: ReadonlySet<string> }>;
 
 export const continuations: Aggregate<DroppedContinuations, ContinuationEvent> = {

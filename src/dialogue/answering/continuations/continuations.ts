@@ -4,13 +4,13 @@ import { Injectable } from '@nestjs/common';
 import type { Continuation } from '../../conversation/conversation.events.js';
 import { Blobs } from '../../../kernel/blobs.js';
 
-/** As it is stored, a text within JSON; a longer one is kept beside the log. */
+/** Maximum size of a continuation, as a JSON string, that an event contains. A larger one is stored as a blob. */
 export const INLINE_BYTES_MAX = 64 * 1024;
 
-/** Turns that go on from the same are kept apart: what is kept of each goes with it. */
+/** Contains the turn's id, so that equal continuations of two turns are different blobs and are deleted separately. */
 type Own = Readonly<{ turnId: string; text: string }>;
 
-/** What paused turns go on from. */
+/** Stores the continuations of paused turns: the loop states from which they resume. */
 @Injectable()
 export class Continuations {
   constructor(private readonly blobs: Blobs) {}
@@ -29,7 +29,7 @@ export class Continuations {
     return JSON.parse(continuation.isOwn ? (JSON.parse(stored) as Own).text : stored) as State;
   }
 
-  /** Deletes it: no run continues from it any more. @throws BlobsUnavailable */
+  /** Deletes the blob of a continuation that no run needs any more. @throws BlobsUnavailable */
   drop(sha256: string): Promise<void> {
     return this.blobs.delete(sha256);
   }

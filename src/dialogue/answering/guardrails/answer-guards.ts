@@ -21,7 +21,7 @@ export class AnswerGuards {
     private readonly commands: Commands,
   ) {}
 
-  /** The answer that is composed, guarded where its turn has a policy; where it has none, itself. */
+  /** The composed answer, guarded if its turn has a policy. Without a policy it is passed through unchanged. */
   guarded(transcript: Transcript, run: Run, compose: Compose): AsyncGenerator<AnswerDelta> {
     const { settings, checked } = transcript.asked;
     return settings.guardrails || checked ? this.guard(transcript, run, compose) : compose(transcript, run);
@@ -33,7 +33,7 @@ export class AnswerGuards {
     const { settings, checked } = asked;
     const guard = settings.guardrails && new TurnGuard(this.guardrails, settings.guardrails, run.signal);
     try {
-      // What was used up to a pause is counted with the pause.
+      // The usage until a pause was counted with the pause.
       if (checked?.usage && !resumption) yield { type: 'usage', ...checked.usage };
       if (checked?.blockMessage !== undefined) throw blockOf({ blockMessage: checked.blockMessage }, 'input', checked.decisions);
       if (guard)
@@ -51,8 +51,9 @@ export class AnswerGuards {
   }
 
   /**
-   * What is asked of a conversation was checked when it was accepted; the input of a run may have been accepted under another policy
-   * than the one that holds now. @throws GuardrailBlock
+   * Checks the input of a headless run, which may have been accepted under another policy than the current one. The question of a
+   * conversation was already checked when it was accepted.
+   * @throws GuardrailBlock
    */
   private async withInput(transcript: Transcript, guard: TurnGuard): Promise<Transcript> {
     const { asked, folded } = transcript;
@@ -60,7 +61,7 @@ export class AnswerGuards {
     return { ...transcript, asked: { ...asked, question: await guard.text('input', asked.question) } };
   }
 
-  /** Once for all that a run has found. An answer does not fail over it. */
+  /** Records all decisions of a run at once. A failure is logged and does not fail the answer. */
   private async record(
     { ownerId, asked: { turnId, settings, requestId }, folded, cause }: Transcript,
     decisions: TurnGuard['decisions'],

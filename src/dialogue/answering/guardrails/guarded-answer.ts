@@ -6,7 +6,7 @@ import { GuardrailBlock } from '../loop/guardrail-block.js';
 import { TextChannel } from './text-channel.js';
 import type { TurnGuard } from '../loop/turn-guard.js';
 
-/** Of text that is held to its end, no more than an answer may have anyway. */
+/** Maximum length of text that is held back until it is complete. The size limit of an answer is the same number, in bytes. */
 const WHOLE_CHARACTERS_MAX = 256 * 1024;
 
 type Kind = 'text' | 'thought';
@@ -14,25 +14,25 @@ const KINDS: readonly Kind[] = ['thought', 'text'];
 
 export type AnswerContext = Readonly<{
   question: string;
-  /** The schema of a structured answer, which is shown when it is whole. */
+  /** The schema of a structured answer, which is shown only when it is complete. */
   schema: Readonly<Record<string, unknown>> | null;
-  /** What an earlier run has shown of the same turn. */
+  /** The text that an earlier run of the same turn has shown. */
   before: Readonly<{ answer: string; thought: string }>;
 }>;
 
 /**
- * Stands between what is composed and what is written down of it: everything that leaves a run passes here. Text is held back as
- * far as it may still become part of a match, or to its end where a check that blocks needs all of it. Anything else is shown at
- * once, after the sentences that were finished before it.
+ * Checks every delta between the composer and the writer. Holds text back while it may still become part of a match, or until it
+ * is complete if a blocking check needs all of it. Passes other deltas on at once, after the sentences that were complete before
+ * them.
  */
 export class GuardedAnswer {
   private readonly channels: Readonly<Record<Kind, TextChannel>>;
-  /** Everything that was written, for the checks that look at it as a whole. */
+  /** All text that was composed, for the checks of complete texts. */
   private readonly whole: Record<Kind, string>;
-  /** What was shown beside the text, where all of it is only looked at. */
+  /** Texts of other deltas, collected if the policy only monitors. */
   private readonly others: unknown[] = [];
   private readonly documents: string[] = [];
-  /** Nothing is masked and nothing blocks: what is written is shown as it is, and looked at in the end. */
+  /** The policy neither masks nor blocks, so the answer is shown unchanged and checked at its end. */
   private readonly onlyLooks: boolean;
   private readonly holdsAll: boolean;
 
@@ -70,7 +70,7 @@ export class GuardedAnswer {
       }
     } catch (error) {
       if (error instanceof GuardrailBlock) throw error;
-      // What was held for a decision that cannot be made any more is not shown.
+      // Text that is held for a check of the complete text is dropped, because the text stays incomplete.
       if (!this.holdsAll) yield* this.release('end');
       throw this.maskedFailure(error);
     }
@@ -160,13 +160,13 @@ export class GuardedAnswer {
     yield* said(kind, this.channels[kind].push(text));
   }
 
-  /** What may be shown now of what is held; all of it where more is to follow only after a break. */
+  /** Yields the held text up to the last complete sentence (`seam`), or all of it (`end`). */
   private *release(until: 'seam' | 'end'): Generator<AnswerDelta> {
     if (this.holdsAll) return;
     for (const kind of KINDS) yield* said(kind, this.channels[kind][until]());
   }
 
-  /** The text is whole: the checks of complete texts decide, then what is held is shown. */
+  /** Runs the checks of the complete text and then yields the held text. */
   private async *finish(): AsyncGenerator<AnswerDelta> {
     const { guard } = this;
     const shown = { thought: this.channels.thought.end(), text: this.textToEnd() };
@@ -181,7 +181,7 @@ export class GuardedAnswer {
     yield* this.used();
   }
 
-  /** A structured answer is masked in its values, so that it stays what it is. */
+  /** The held text. A structured answer is masked value by value, so that it stays valid JSON. */
   private textToEnd(): string {
     const { schema } = this.context;
     const read = schema && structuredAnswer(this.whole.text, schema);
@@ -229,10 +229,10 @@ export class GuardedAnswer {
 
 const said = (type: Kind, text: string): readonly AnswerDelta[] => (text === '' ? [] : [{ type, text }]);
 
-/** The fields of a frame that hold text of models and tools. */
+/** The fields of a frame that contain text of models and tools. */
 const TEXT_FIELDS = new Set(['data', 'node_title', 'state_delta', 'output', 'error']);
 
-/** Of these the keys are ours. */
+/** Fields whose keys are defined by this service and therefore are not checked. */
 const NAMED_BY_US = new Set(['data']);
 
 const textsOf = (frame: ProgressFrame): Readonly<Record<string, unknown>> =>

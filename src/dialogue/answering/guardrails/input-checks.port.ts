@@ -1,19 +1,24 @@
 import type { GuardrailPolicy } from '../../../resources/guardrails/guardrail.policy.js';
 import type { CheckedInput } from '../../conversation/conversation.events.js';
 
-/** What is given, as it may be stored: masked where that is needed; `isBlocked`: nothing of it may be. */
+/** A checked input. `value` is masked and may be stored. If `isBlocked`, no part of the input may be stored. */
 export type Given<T> = Readonly<
   { isBlocked: false; value: T; checked?: CheckedInput } | { isBlocked: true; checked: CheckedInput }
 >;
 
-/** Where other features have texts checked before the append that accepts them. */
+/** Checks texts for other features before the append that accepts them. */
 export abstract class InputChecks {
-  /** What holds for an agent as it is now, by the `guardrails` of its configuration; undefined where nothing is checked. */
+  /** The current policy for the `guardrails` of an agent's configuration; undefined if the agent has no guardrails. */
   abstract policyFor(config: unknown): GuardrailPolicy | undefined;
-  /** All texts of a JSON value. What takes longer than a check may, at most the given time, was not evaluated. */
+  /**
+   * Checks all texts of a JSON value. A check that exceeds its timeout, or `msMax` if that is shorter, counts as not evaluated.
+   */
   abstract check<T>(policy: GuardrailPolicy | undefined, value: T, msMax?: number): Promise<Given<T>>;
-  /** All texts of a JSON value, masked where that is needed. @throws Rejection guardrail-blocked */
+  /** Checks all texts of a JSON value and returns it masked. @throws Rejection guardrail-blocked */
   abstract required<T>(policy: GuardrailPolicy | undefined, value: T): Promise<T>;
-  /** What was found for a conversation outside of its turns, by the policy of its newest question, as a result of a tool is checked. */
+  /**
+   * Checks a result that was found for a conversation outside its turns, like a tool result, by the policy of the newest
+   * question.
+   */
   abstract found<T>(conversationId: string, value: T): Promise<Given<T>>;
 }

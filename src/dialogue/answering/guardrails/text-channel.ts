@@ -6,10 +6,10 @@ import {
 import type { GuardrailCheck } from '../../../resources/guardrails/guardrail.policy.js';
 import type { LocalScan } from '../../../resources/guardrails/guardrails.port.js';
 
-/** Of a match that does not end, so many characters are held; the rest is masked as it comes. */
+/** Maximum number of characters that are held for a match that has not ended. The rest of the match is masked as it arrives. */
 export const HELD_CHARACTERS_MAX = 16_000;
 
-/** The end of a sentence, up to which a text may be shown before something else is. No number and no address ends like this. */
+/** The end of a sentence. Text up to it may be shown before another delta. Numbers and addresses do not end like this. */
 const SENTENCE_END = /\n|(?<=[\p{L}\p{Pe}\p{Pf}"'])[.!?…:;](?=\s|$)/gu;
 
 export type LocalCheck = (text: string, before: string) => LocalScan;
@@ -17,21 +17,21 @@ export type LocalCheck = (text: string, before: string) => LocalScan;
 type Match = Readonly<{ decision: GuardrailDecision; count: number }>;
 
 /**
- * One text that is shown as it is written (an answer, or its thoughts). It holds back what may still become part of a match, and
- * masks matches. What is shown never holds a match, also one that began before something else was shown.
+ * Checks one text that is shown while it is written: an answer or its thoughts. Holds back text that may still become part of a
+ * match, and masks matches. The shown text contains no match, also none that spans another delta.
  */
 export class TextChannel {
   private held = '';
-  /** Whether the last that was shown is the mask of a match that may go on. */
+  /** Whether the shown text ends with the mask of a match that may continue. */
   private isAmidMatch = false;
   private readonly matches = new Map<GuardrailCheck, Match>();
 
   constructor(
     private readonly check: LocalCheck,
-    /** Called with the decisions of a scan that found a match which blocks. It throws. */
+    /** Called with the decisions of a scan that found a blocking match. It throws. */
     private readonly block: (decisions: readonly GuardrailDecision[]) => never,
     private readonly contextCharacters: number,
-    /** What was shown before. */
+    /** The text that was shown before. */
     private before = '',
   ) {
     this.before = tailOf(before, contextCharacters);
@@ -41,17 +41,17 @@ export class TextChannel {
     return this.held.length;
   }
 
-  /** What was found in what is shown by now, each control once. */
+  /** The decisions on the text shown so far, one for each control. */
   get decisions(): readonly GuardrailDecision[] {
     return [...this.matches.values()].map(({ decision, count }) => ({ ...decision, matchCount: count }));
   }
 
-  /** Takes text and keeps it. */
+  /** Adds text and holds all of it. */
   hold(text: string): void {
     this.held += text;
   }
 
-  /** Takes text; what may be shown by now. */
+  /** Adds text and returns the text that may be shown now. */
   push(text: string): string {
     this.held += text;
     if (this.held === '') return '';
@@ -60,19 +60,19 @@ export class TextChannel {
     return this.release(isTooMuch ? this.held.length : scan.decidedTo, scan);
   }
 
-  /** Something else is shown now: what stands up to the last end of a sentence goes before it. */
+  /** Returns the text up to the last end of a sentence, to be shown before another delta. */
   seam(): string {
     if (this.held === '') return '';
     const scan = this.scan();
     return this.release(Math.max(scan.decidedTo, sentencesEnd(this.held)), scan);
   }
 
-  /** All that is held. Should more come, what was shown is looked at with it. */
+  /** Returns all held text. Later text is checked together with the end of the shown text. */
   end(): string {
     return this.held === '' ? '' : this.release(this.held.length, this.scan());
   }
 
-  /** Drops what is held. */
+  /** Drops the held text. */
   forget(): void {
     this.held = '';
   }
@@ -90,7 +90,7 @@ export class TextChannel {
       .filter(({ start }) => start < end)
       .map((span) => ({ ...span, end: Math.min(span.end, end), open: span.open || span.end > end }));
     this.count(own, decisions);
-    // A match that goes on has its mask already.
+    // The mask of a match that continues was already shown.
     const masks = own.map((span) => (this.isAmidMatch && span.start === 0 ? { ...span, mask: '' } : span));
     const shown = maskSpans(this.held.slice(0, end), masks);
     this.isAmidMatch = own.some((span) => span.action === 'redact' && span.open && span.end === end);
@@ -110,14 +110,14 @@ export class TextChannel {
 
 const tailOf = (text: string, characters: number): string => (characters === 0 ? '' : text.slice(-characters));
 
-/** Where the last sentence ends. */
+/** The end index of the last complete sentence; 0 if there is none. */
 function sentencesEnd(text: string): number {
   let end = 0;
   for (const match of text.matchAll(SENTENCE_END)) end = match.index + match[0].length;
   return end;
 }
 
-/** The last place up to there that lies in no match. */
+/** The last index up to `to` that is not inside a match. */
 function unbroken(to: number, spans: readonly GuardrailSpan[]): number {
   let end = to;
   for (const span of spans.toReversed()) if (span.start < end && end < span.end) end = span.start;

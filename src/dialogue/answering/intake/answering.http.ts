@@ -22,7 +22,7 @@ import { Access } from '../../../platform/http/access.js';
 
 const EXAMPLE = { question: 'When is tea?', visibility: 'listed' };
 
-/** The main job: a question comes in, an answer goes out, whole or as it is written. Both read the same journal. */
+/** Accepts questions and returns their answers, as one JSON object or as a stream. Both read the answer from the journal. */
 @ApiTags('Answering')
 @Controller()
 export class AnsweringController {
@@ -83,7 +83,9 @@ export class AnsweringController {
     return answerOf(accepted, message);
   }
 
-  /** A place is kept for the stream before the question is accepted: one that is refused for want of a place leaves nothing. */
+  /**
+   * Reserves a stream before it accepts the question, so that a question refused for too many streams leaves nothing in the log.
+   */
   private async begin(request: QuestionRequest, identity: Identity, headers: IncomingHttpHeaders, reply: FastifyReply) {
     const giveBack = this.streams.reserve(this.options.settings.streamsMax);
     if (!giveBack) throw new Rejection('too-many-requests', 'Too many concurrent streams');
@@ -137,6 +139,6 @@ const answerOf = ({ conversationId }: AcceptedQuestion, { parts, schema, pending
 });
 
 type Answer = ReturnType<typeof answerOf>;
-/** What older clients read: to a question that comes with the key of a provider of models this is all. */
+/** The fields that older clients read. A question that is sent with a model provider's key gets only these. */
 type AnswerOfOlderForm = Readonly<{ answer: string; query: string; result: string }>;
 type AnswerForOlderClients = Answer & AnswerOfOlderForm;

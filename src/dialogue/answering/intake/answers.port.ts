@@ -2,7 +2,7 @@ import type { Dialect, Exchange, PauseType, Usage } from '../../conversation/con
 import type { Frame } from '../../journal/message.events.js';
 import type { Caller } from '../../../resources/identity/caller.js';
 
-/** What is asked, or said of calls that wait, by the names that `POST /stream` has for it. */
+/** A question, or the answers to pending calls, with the field names of `POST /stream`. */
 export type AskedElsewhere = Readonly<{
   question?: string;
   conversation_id?: string;
@@ -16,7 +16,9 @@ export type AskedElsewhere = Readonly<{
   llm_params?: Record<string, unknown>;
 }>;
 
-/** How it came. `repeatedAs`: the request as its caller repeats it with the same idempotency key. */
+/**
+ * How a request was received. `repeatedAs`: the form of the request that is the same in each repetition with one idempotency key.
+ */
 export type WayElsewhere = Readonly<{
   route: 'stream' | 'answer' | 'responses';
   idempotencyKey?: string | undefined;
@@ -24,39 +26,44 @@ export type WayElsewhere = Readonly<{
   repeatedAs?: object;
 }>;
 
-/** A turn by its ids. */
+/** The ids that identify a turn. */
 export type TurnIds = Readonly<{ conversationId: string; turnId: string }>;
 
-/** A turn that was asked or resumed. What is answered begins with the frame after `after`. */
+/** A turn that was asked or resumed. The answer begins with the frame after `after`. */
 export type BegunAnswer = TurnIds &
   Readonly<{
     after: number;
-    /** The idempotency key had begun it before. */
+    /** Whether an earlier request with the same idempotency key had begun the turn. */
     replayed: boolean;
     position: bigint | undefined;
   }>;
 
 export type NumberedFrame = Readonly<{ id: number; frame: Frame }>;
 
-/** Questions that come in other dialects than our own: they take the same way in, and are answered from the same journal. */
+/** Answers questions of other dialects. They use the same intake and the same journal as the native interface. */
 export abstract class Answers {
-  /** @throws Rejection for whatever is wrong with it; then nothing was written */
+  /** @throws Rejection if the request is invalid or not permitted. Nothing is written then. */
   abstract begin(asked: AskedElsewhere, caller: Caller, way: WayElsewhere): Promise<BegunAnswer>;
-  /** The frames after one, past and live, until a run of the turn ends, or the signal aborts. */
+  /** The frames after number `after`, stored and live, until a run of the turn ends or the signal aborts. */
   abstract frames(begun: BegunAnswer, after: number, caller: Caller, signal: AbortSignal): AsyncIterable<NumberedFrame>;
-  /** What was asked in a conversation with an agent's key. @throws Rejection message-not-found where it is not the caller's to read */
+  /** Checks that the caller may read a conversation that was begun with an agent's key. @throws Rejection message-not-found */
   abstract requireReadable(conversationId: string, caller: Caller): Promise<void>;
-  /** The frames after one that there are by now, without waiting for more. @throws Rejection journal-expired */
+  /** The frames after number `after` that are stored now, without waiting for more. @throws Rejection journal-expired */
   abstract written(turn: TurnIds, after: number): AsyncIterable<NumberedFrame>;
-  /** When the first frame after one was journaled, which is there. */
+  /** The time at which the first frame after number `after` was journaled. @throws Error if there is no such frame */
   abstract journaledAt(turn: TurnIds, after: number): Promise<Date>;
-  /** What the models used between two frames of a turn, which are ends of its runs or the beginning (-1); undefined where it is unknown. */
+  /**
+   * The token usage between two frames of a turn, each the last frame of a run or -1 for the beginning; undefined if it is
+   * unknown.
+   */
   abstract usage(turn: TurnIds, after: number, last: number): Promise<Usage | undefined>;
-  /** How the calls of a conversation that a caller may have been told of waited, by their ids; empty where it is not the caller's. */
+  /**
+   * The kinds of pause of the conversation's pending and recent calls, by call id; empty if the conversation is not the caller's.
+   */
   abstract waited(conversationId: string, caller: Caller): Promise<ReadonlyMap<string, PauseType>>;
   /**
-   * How a question goes on from a turn: not at all while the turn waits for results, in its conversation while no other turn came after
-   * it, else in a new one that knows what was said until then.
+   * How a question continues after a turn. `waits`: not at all, because the turn waits for decisions. `there`: in the turn's
+   * conversation, because it is the last turn. Otherwise: in a new conversation with the returned history.
    */
   abstract goingOnFrom(turn: TurnIds): Promise<'waits' | 'there' | readonly Exchange[]>;
 }

@@ -30,23 +30,31 @@ import { answersOf } from './tool-actions.policy.js';
 import { type Seat, TurnTaker } from './turn-taker.js';
 import { TURNS_QUEUE } from './turns-queue.js';
 
-/** What a request started, as its idempotency key keeps it. Of one that resumes a turn: the last frame of before, and its own id. */
+/**
+ * The turn that a request started, as stored with its idempotency key. A resumption adds the last frame before it and its
+ * request's id.
+ */
 type Started = TurnToRun & Readonly<{ after?: number; requestId?: string }>;
 
-/** What is answered begins with the frame after `after`. */
+/** An accepted question. The answer begins with the frame after `after`. */
 export type AcceptedQuestion = TurnToRun & Readonly<{ after: number; replayed: boolean; position: bigint | undefined }>;
 
-/** How a question came in. */
+/** How a question was received. */
 export type WayIn = Readonly<{
   route: 'stream' | 'answer' | 'responses';
   idempotencyKey: string | undefined;
-  /** Missing: our own. */
+  /** Missing for the native interface. */
   dialect?: Dialect;
-  /** The request as its caller repeats it with the same idempotency key, where what it became is another thing each time. */
+  /**
+   * The form of the request that is the same in each repetition with one idempotency key, if its translation differs each time.
+   */
   repeatedAs?: object;
 }>;
 
-/** The way from a request to a turn in the log: settle it, honour its idempotency key, ask, and nudge a runner. */
+/**
+ * Turns a request into a turn in the log: resolves the question, applies the idempotency key, appends the turn and notifies a
+ * runner.
+ */
 @Injectable()
 export class AskQuestionIntake {
   constructor(
@@ -65,7 +73,7 @@ export class AskQuestionIntake {
     private readonly frames: FrameTail,
   ) {}
 
-  /** @throws Rejection for whatever is wrong with the request; then nothing was written */
+  /** @throws Rejection if the request is invalid or not permitted. Nothing is written then. */
   async accept(request: QuestionRequest, caller: Caller, way: WayIn): Promise<AcceptedQuestion> {
     if (request.tool_actions?.length) return this.resume(request, caller, way);
     const question = inDialect(await this.resolver.resolve(request, caller), way.dialect);
@@ -83,7 +91,9 @@ export class AskQuestionIntake {
     });
   }
 
-  /** Where this process has room, the turn is taken in the append that asks it; else some runner is told that it waits. */
+  /**
+   * Asks the turn. If this process has a free seat, the same append claims the turn; otherwise the turn is enqueued for a runner.
+   */
   private async ask(asking: (seat?: Seat) => AskQuestion, ids: Started, replayed: boolean): Promise<bigint | undefined> {
     const seat = replayed ? undefined : this.taker.seat(ids.turnId);
     const forgetReader = seat && this.frames.expect(ids.turnId);
@@ -98,14 +108,15 @@ export class AskQuestionIntake {
       this.nudge(ids);
       return position;
     } catch (error) {
-      // Unless it was refused it may have been asked after all: then it is this process's, and the sweep brings it to its end.
+      // Unless the question was refused, the append may have succeeded and claimed the turn for this process. The sweep then ends
+      // it.
       seat?.leave();
       forgetReader?.();
       throw error;
     }
   }
 
-  /** @throws Rejection for whatever is wrong with the request; then nothing was decided */
+  /** @throws Rejection if the request is invalid or not permitted. No decision is stored then. */
   private async resume(request: QuestionRequest, caller: Caller, way: WayIn): Promise<AcceptedQuestion> {
     const { conversation_id: conversationId } = request;
     if (request.question?.trim())
@@ -115,13 +126,13 @@ export class AskQuestionIntake {
     if (!isId(conversationId)) throw new Rejection('conversation-not-found', 'Conversation not found');
     const now = this.clock.now();
     const { state } = await this.streams.fold(conversationStream(conversationId), conversation);
-    // Who is no party to the conversation hears nothing of its agent.
+    // A caller that is not a party to the conversation must not learn whether its agent exists.
     const agent = belongsTo(state, caller) ? await this.resolver.agentBehind(caller, state.agentId) : undefined;
     const found = lastPauseOf(state, answers);
     const { correlationId: requestId } = caller.cause;
     const fresh: Started = { conversationId, turnId: found?.turnId ?? '', after: found?.lastId ?? -1, requestId };
     const refuse = async () => void resume(answers, caller, now)(state);
-    // A turn that waits for no decision now may wait for another one in a moment.
+    // With an idempotency key the check follows later, because the key may belong to a decision that was already made.
     if (way.idempotencyKey === undefined) await refuse();
     const admission = { ...admitted(fresh), ownerId: ownerOf(caller), agent: agent && limitedAgent(agent), isNewRequest: false };
     return this.withinLimits(admission, async (admit) => {
@@ -137,7 +148,7 @@ export class AskQuestionIntake {
     });
   }
 
-  /** Whether the request that used its key first has resumed the turn; another one may have been faster. */
+  /** Whether the first request with the idempotency key has resumed the turn, and not another request. */
   private async hasResumed({ conversationId, turnId, requestId }: Started): Promise<boolean> {
     for await (const { type, data, cause } of newestFirst(this.streams.store, conversationStream(conversationId), undefined)) {
       if (type === 'TurnResumed' && cause.correlationId === requestId) return true;
@@ -146,7 +157,7 @@ export class AskQuestionIntake {
     return false;
   }
 
-  /** What is said of the calls of a guarded turn is checked before it is stored. */
+  /** Resumes a turn. The answers to the calls of a guarded turn are checked before they are stored. */
   private async resumed(state: Conversation, turnId: string, answers: readonly CallAnswer[], caller: Caller) {
     const resumption = (checked: readonly CallAnswer[]) => new ResumeTurn(state.id, checked, caller, caller.cause);
     if (!state.turns.get(turnId)?.isGuarded) return this.commands.execute(resumption(answers));
@@ -158,14 +169,14 @@ export class AskQuestionIntake {
     return accepted;
   }
 
-  /** The work admits what it is about to begin; should nothing begin, it never counted. */
+  /** Runs work that admits a turn to the limits. The admission is withdrawn if the work fails or began no new turn. */
   private async withinLimits(
     admission: Admission,
     work: (admit: () => Promise<void>) => Promise<AcceptedQuestion>,
   ): Promise<AcceptedQuestion> {
     try {
       const accepted = await work(() => this.limits.admit(admission));
-      // An idempotency key may have led to the turn that its first request began.
+      // With an idempotency key the result may be the turn of the first request.
       if (accepted.turnId !== admission.turnId) this.limits.withdraw(admission);
       return accepted;
     } catch (error) {
@@ -210,16 +221,18 @@ export class AskQuestionIntake {
     return this.earlierTurns.byId(await this.streams.fold(conversationStream(conversationId), conversation), turnId);
   }
 
-  /** @throws Rejection when the conversation would not take the question */
+  /** @throws Rejection if the conversation refuses the question */
   private async refuse(asking: AskQuestion): Promise<void> {
     const { state } = await this.streams.fold(conversationStream(asking.conversationId), conversation);
     decisionOf(asking)(state);
   }
 
-  /** Not awaited: the queue only says "now", and the sweep finds a turn that no queue has. */
+  /**
+   * Enqueues the turn. Not awaited, because the queue only wakes a runner, and the sweep finds a turn that is not in the queue.
+   */
   private nudge({ conversationId, turnId, after }: Started): void {
     const payload = JSON.stringify({ conversationId, turnId } satisfies TurnToRun);
-    // Each run of a turn has a name of its own: the queue takes what it has had before for a repetition.
+    // Each run of a turn has its own item id, because the queue drops an item whose id it has seen before.
     const run = after === undefined ? turnId : `${turnId}-${after}`;
     this.queue.enqueue(TURNS_QUEUE, run, payload).catch(() => undefined);
   }
@@ -228,17 +241,17 @@ export class AskQuestionIntake {
 const inDialect = (question: ResolvedQuestion, dialect: Dialect | undefined): ResolvedQuestion =>
   dialect ? { ...question, settings: { ...question.settings, dialect } } : question;
 
-/** An agent as its limits know it. */
+/** The fields of an agent that its limits need. */
 export const limitedAgent = ({ id, configuration: { tokenLimit, requestLimit } }: AgentRecord): LimitedAgent => ({
   id,
   tokenLimit,
   requestLimit,
 });
 
-/** How a resumption is refused that has taken place before. */
+/** Rejection codes of a resumption that has already taken place. */
 const DECIDED = new Set(['tool-call-not-pending', 'resume-in-progress']);
 
-/** The newest turn that waits, or waited, for one of the calls. */
+/** The turn that is paused for one of the calls; otherwise the newest turn that was. */
 function lastPauseOf({ turns }: Conversation, answers: readonly CallAnswer[]) {
   const named = [...turns].filter(([, { pause }]) =>
     pause?.calls.some((call) => answers.some(({ callId }) => callId === call.callId)),

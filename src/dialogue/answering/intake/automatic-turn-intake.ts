@@ -25,10 +25,10 @@ import { QuestionResolver } from './resolve-question.js';
 import { type AutomaticTurnResult, type AutomaticTurn, AutomaticTurns } from './automatic-turns.port.js';
 
 /**
- * Asks automatic turns, with the settings of the last question. In this order: (1) the conversation says whether it may go on;
- * (2) the settings are resolved anew; (3) the owner's quota is checked, and the limits of the agent where its key was used;
- * (4) the turn is appended, unless the conversation has changed; (5) a runner is nudged. A crash before (4) leaves nothing; after
- * it the sweep finds the turn.
+ * Asks automatic turns, with the settings of the last question. In this order: (1) check that the conversation may continue; (2)
+ * resolve the settings again; (3) check the owner's quota and the limits of the agent; (4) append the turn, unless the
+ * conversation has changed; (5) enqueue the turn. A crash before (4) leaves nothing behind. After a crash that follows (4), the
+ * sweep finds the turn.
  */
 @Injectable()
 export class AutomaticTurnIntake extends AutomaticTurns {
@@ -77,7 +77,7 @@ export class AutomaticTurnIntake extends AutomaticTurns {
     return { status: 'asked' };
   }
 
-  /** @throws Rejection where the conversation cannot go on as it did: its agent is gone, say */
+  /** @throws Rejection if the conversation cannot continue with its settings, for example because its agent was deleted */
   private async settle({ conversationId, ownerId, question }: AutomaticTurn, cause: Cause): Promise<Settled> {
     const owner: SignedInUser = { kind: 'user', userId: ownerId, roles: ['user'], credential: 'session-token', cause };
     const last = await this.lastSettings(conversationId);
@@ -88,7 +88,7 @@ export class AutomaticTurnIntake extends AutomaticTurns {
     return { settings, agent: agent && limitedAgent(agent) };
   }
 
-  /** How somebody asked without an agent; a model or a prompt that is gone is as good as none. */
+  /** The settings of a question without an agent. A model or prompt that does not exist any more is left out. */
   private async ownOf({ modelId, promptId, workflow, ...settings }: TurnSettings, owner: SignedInUser): Promise<QuestionRequest> {
     const { sources, chunks, retriever } = settings;
     return {
@@ -110,16 +110,19 @@ export class AutomaticTurnIntake extends AutomaticTurns {
   }
 }
 
-/** A workflow that was tried out goes on as it was. */
+/** Repeats the draft of a workflow that the last question was asked with. */
 const draftAgain = ({ nodes, edges }: WorkflowGraph, id: string | null): Pick<QuestionRequest, 'workflow' | 'workflow_id'> => ({
   workflow: { nodes, edges },
   workflow_id: id,
 });
 
-/** How a turn is to be run, and the agent whose limits are for it. */
+/** The settings of a turn, and the agent whose limits apply. */
 type Settled = Readonly<{ settings: TurnSettings; agent: LimitedAgent | undefined }>;
 
-/** What the bearer of an agent's key began goes on with no more than the bearer may; with all of it where that is the owner. */
+/**
+ * The caller for a conversation that was begun with an agent's key. It has the rights of the key, and the owner's only if the
+ * owner used the key.
+ */
 function bearerIn({ agentId, agentKeyId: keyId, writeAllowlist }: TurnSettings, owner: SignedInUser): Caller | undefined {
   if (agentId === null || keyId === null || linkIdIn(keyId) !== undefined) return undefined;
   const signedIn = writeAllowlist === null ? owner : undefined;

@@ -1,7 +1,7 @@
 import type { TurnOrigin } from '../../conversation/conversation.events.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 
-/** The question of an automatic turn: what has happened since the last turn. */
+/** An automatic turn. Its question reports what has happened since the last turn. */
 export type AutomaticTurn = Readonly<{
   conversationId: string;
   ownerId: string;
@@ -11,15 +11,15 @@ export type AutomaticTurn = Readonly<{
 }>;
 
 /**
- * What became of it. `busy`: not yet, for somebody is answered, or is to decide on something first. `gone`: its owner has no such
- * conversation any more. `refused`: it cannot be answered, and `error` says why.
+ * The result of asking an automatic turn. `busy`: another turn is running or waits for decisions, so the caller tries again
+ * later. `gone`: the owner's conversation does not exist any more. `refused`: it cannot be answered, for the reason in `error`.
  */
 export type AutomaticTurnResult = Readonly<
   { status: 'busy' } | { status: 'asked' | 'gone' | 'too-many-in-a-row' } | { status: 'refused'; error: string }
 >;
 
-/** Conversations that go on by themselves: with the settings of their last question and the agents as they are now. */
+/** Asks automatic turns, with the settings of the conversation's last question and the current configuration of its agent. */
 export abstract class AutomaticTurns {
-  /** The same turn twice is asked once. */
+  /** Idempotent by `turnId`. */
   abstract ask(turn: AutomaticTurn, cause: Cause): Promise<AutomaticTurnResult>;
 }

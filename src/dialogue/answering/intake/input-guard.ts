@@ -12,7 +12,7 @@ import { type Given, InputChecks } from '../guardrails/input-checks.port.js';
 import { WITHHELD } from '../../../resources/guardrails/guardrail.policy.js';
 import { TurnGuard } from '../loop/turn-guard.js';
 
-/** Checks what comes in before the append that accepts it. */
+/** Checks input before the append that accepts it. */
 @Injectable()
 export class InputGuard extends InputChecks {
   private readonly logger = new Logger(InputGuard.name);
@@ -45,7 +45,10 @@ export class InputGuard extends InputChecks {
     return { isBlocked: false, value: masked, ...((decisions.length > 0 || usage) && { checked: found }) };
   }
 
-  /** A question with all that comes with it. One that is blocked is asked as a marker, so that its turn can end as blocked. */
+  /**
+   * Checks a question with its history, passthrough values and system prompt. A marker replaces a blocked question, whose turn
+   * then ends as blocked.
+   */
   async question(resolved: ResolvedQuestion): Promise<ResolvedQuestion> {
     const { settings, question, history } = resolved;
     if (!settings.guardrails) return resolved;
@@ -70,7 +73,7 @@ export class InputGuard extends InputChecks {
     };
   }
 
-  /** The question of an automatic turn. */
+  /** Checks the question of an automatic turn. A marker replaces a blocked question. */
   async automaticQuestion(
     question: string,
     { guardrails }: TurnSettings,
@@ -80,7 +83,7 @@ export class InputGuard extends InputChecks {
     return { question: given.value, ...(given.checked && { checked: given.checked }) };
   }
 
-  /** What is said of calls that wait: comments are input, results are those of tools. Where one is blocked a marker stands in its place. */
+  /** Checks a client's answers to pending calls: comments as input, results as tool results. Markers replace blocked texts. */
   async callAnswers(
     answers: readonly CallAnswer[],
     policy: GuardrailPolicy,
@@ -107,7 +110,7 @@ export class InputGuard extends InputChecks {
     return given.value;
   }
 
-  /** Records what was found beside a run, which records what it finds itself. What was accepted does not fail over it. */
+  /** Records decisions that were made outside a run. A failure is logged and does not fail the accepted request. */
   async record(
     { decisions }: CheckedInput,
     about: Readonly<{ recordId: string; ownerId: string; agentId: string | null }>,

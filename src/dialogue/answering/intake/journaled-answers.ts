@@ -31,7 +31,7 @@ import {
 } from './answers.port.js';
 import { AskQuestionIntake } from './ask-question-intake.js';
 
-/** Answers as `POST /stream` gives them: the question goes through the intake, the frames come from the journal. */
+/** Answers questions like `POST /stream`: the intake accepts the question and the frames are read from the journal. */
 @Injectable()
 export class JournaledAnswers extends Answers {
   constructor(
@@ -77,7 +77,7 @@ export class JournaledAnswers extends Answers {
         next++;
       }
     }
-    // Of an answer that is over there was a journal.
+    // An ended answer had a journal, so no frames at all may mean that the journal has expired.
     if (next === after + 1 && (await this.conversations.conversationOf(turnId))?.expired) throw expired();
   }
 
@@ -92,7 +92,7 @@ export class JournaledAnswers extends Answers {
     for await (const event of newestFirst(this.store, conversationStream(conversationId), undefined)) {
       if (!('turnId' in event.data) || event.data.turnId !== turnId) continue;
       if (event.type === 'TurnAsked') break;
-      // Each run states what the turn has used so far.
+      // The usage in each pause and outcome is the total of the turn so far.
       if (event.type === 'TurnPaused' && event.data.lastId === after) before = event.data.usage;
       else if (event.type === 'TurnPaused' && event.data.lastId === last) until = event.data.usage;
       else if (isOutcome(event)) until = event.data.usage;
@@ -125,7 +125,7 @@ export class JournaledAnswers extends Answers {
   }
 }
 
-/** Of what was said before so much goes into a conversation that branches off: it is stored with its beginning. */
+/** Maximum length of the history of a conversation that branches off, because its first event contains the history. */
 const CARRIED_CHARACTERS_MAX = 256 * 1024;
 
 const expired = () => new Rejection('journal-expired', 'The events of this answer are no longer kept.');

@@ -27,7 +27,10 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
 };
 
-/** How a caller has the model sampled, by the names of OpenAI's API; null counts as missing. @throws Rejection invalid-request */
+/**
+ * The sampling parameters of a caller, which have the names of OpenAI's API. Null counts as missing.
+ * @throws Rejection invalid-request
+ */
 export function samplingOf(given: Readonly<Record<string, unknown>> | null | undefined): Sampling | undefined {
   const named = Object.entries(given ?? {}).filter(([, value]) => value !== null && value !== undefined);
   const sampling = Object.fromEntries(

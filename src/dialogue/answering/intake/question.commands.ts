@@ -15,26 +15,26 @@ import { nameFor } from './question.policy.js';
 import type { ResolvedQuestion } from './resolve-question.js';
 import type { Seat, TakenTurn } from './turn-taker.js';
 
-/** How far to read to see the question, and the turn, where its producer took it with the question. */
+/** The position from which the question is readable, and the turn if the same append claimed it for a producer. */
 export type Asked = Readonly<{ position: bigint | undefined; taken?: TakenTurn }>;
 
-/** Appends a caller's question. From then on it will be answered, whichever process crashes. */
+/** Appends a caller's question. From then on it will be answered, even if the process crashes. */
 export class AskQuestion extends Command<Asked> {
   constructor(
     readonly turnId: string,
     readonly conversationId: string,
     readonly question: ResolvedQuestion,
     readonly cause: Cause,
-    /** The turn may have been asked before, and have been over for long. */
+    /** Whether the turn may have been asked before. It may have ended long ago. */
     readonly isRepeated: boolean,
-    /** Takes the turn in the same append, if it is given. */
+    /** If given, claims the turn for this producer in the same append. */
     readonly by?: Pick<Seat, 'producer' | 'foresee'>,
   ) {
     super();
   }
 }
 
-/** What asking comes to; throws what it would be refused for. */
+/** The decision for a question. It throws the Rejection with which the conversation refuses the question. */
 export function decisionOf({ turnId, conversationId, question: asked, cause }: AskQuestion): ReturnType<typeof ask> {
   const { question, ownerId, agent, index, visibility, history, sharedUsage, settings, checked } = asked;
   const { agentKeyId } = settings;
@@ -47,14 +47,14 @@ export function decisionOf({ turnId, conversationId, question: asked, cause }: A
   return as(partyOf(asked), ask(turn, null));
 }
 
-/** Who comes to a conversation that goes on, as the settings of the question say. */
+/** The party on whose behalf a question continues a conversation, from the settings of the question. */
 function partyOf({ agent, ownerId, settings: { agentKeyId } }: ResolvedQuestion): Party {
   const linkId = linkIdIn(agentKeyId ?? '');
   if (linkId !== undefined) return { linkId, ownerId };
   return agent && agentKeyId !== null ? { agentId: agent.id, ownerId } : { userId: ownerId };
 }
 
-/** The question, and at once who answers it. */
+/** Asks a question and claims its turn in one append. */
 const takenBy =
   (turnId: string, producer: string, asking: Decide): Decide =>
   (state) => {
@@ -97,7 +97,9 @@ export class AskQuestionHandler implements Handler<AskQuestion> {
   }
 }
 
-/** Appends a caller's decisions on the calls that a turn waits for. From then on the turn goes on, whichever process crashes. */
+/**
+ * Appends a caller's decisions on the pending calls of a turn. From then on the turn will continue, even if the process crashes.
+ */
 export class ResumeTurn extends Command<{ position: bigint | undefined }> {
   constructor(
     readonly conversationId: string,

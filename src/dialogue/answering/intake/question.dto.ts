@@ -14,19 +14,19 @@ import {
 } from 'class-validator';
 import { QUESTION_CHARACTERS_MAX, SYSTEM_PROMPT_CHARACTERS_MAX } from './question.policy.js';
 
-/** Web clients send numbers from text fields; anything that is not a number stays what it is and is refused. */
+/** Converts numeric text, which web clients send from text fields. Other text is left unchanged and fails validation. */
 const numeric = ({ value }: { value: unknown }): unknown =>
   typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value)) ? Number(value) : value;
 
-/** A question to an agent, or (with `tool_actions` and no `question`) the answer to what a paused turn waits for. */
+/** A question to an agent, or (with `tool_actions` and no `question`) the decisions on the pending calls of a paused turn. */
 export class QuestionRequest {
-  /** What is asked, in at most 131,072 characters. */
+  /** The question, of at most 131,072 characters. */
   @IsOptional()
   @IsString()
   @MaxLength(QUESTION_CHARACTERS_MAX)
   question?: string | null;
 
-  /** The agent's key; it goes before `agent_id` and before the bearer token. */
+  /** The agent's key. It has priority over `agent_id` and over the bearer token. */
   @IsOptional()
   @IsString()
   api_key?: string | null;
@@ -35,12 +35,15 @@ export class QuestionRequest {
   @IsString()
   agent_id?: string | null;
 
-  /** Continues a conversation; without it, or with null, a new one begins. */
+  /** The conversation to continue. Without it, or with null, a new one begins. */
   @IsOptional()
   @IsString()
   conversation_id?: string | null;
 
-  /** JSON text of an array of `{prompt, response}`, or that array, with at most 1,000 entries; only for new conversations. */
+  /**
+   * Earlier exchanges for a new conversation: the JSON text of an array of `{prompt, response}`, or that array, of at most 1,000
+   * entries.
+   */
   @IsOptional()
   history?: unknown;
 
@@ -48,7 +51,7 @@ export class QuestionRequest {
   @IsString()
   model_id?: string | null;
 
-  /** `listed` shows the conversation in the owner's sidebar; anything else keeps it hidden. */
+  /** `listed` shows the conversation in the owner's sidebar. Any other value keeps it hidden. */
   @IsOptional()
   visibility?: unknown;
 
@@ -62,7 +65,7 @@ export class QuestionRequest {
   @IsString()
   prompt_id?: string | null;
 
-  /** A source id or several; ignored when the agent has sources. */
+  /** One source id or several. Ignored when the agent has sources. */
   @IsOptional()
   @ValidateIf(({ active_docs }: QuestionRequest) => typeof active_docs !== 'string')
   @IsArray()
@@ -73,20 +76,20 @@ export class QuestionRequest {
   @IsString()
   retriever?: string | null;
 
-  /** How many chunks to retrieve in all: 6 unless told, at least 0, at most 500; ignored when an agent is selected. */
+  /** Total number of chunks to retrieve, from 0 to 500; the default is 6. Ignored when an agent is selected. */
   @IsOptional()
   @Transform(numeric)
   @IsNumber({}, { message: 'chunks must be a number' })
   chunks?: number | null;
 
-  /** Answers without retrieving anything; only where no agent answers, which has sources of its own. */
+  /** Answers without retrieving documents. Ignored when an agent is selected. */
   @IsOptional()
   @IsBoolean()
   isNoneDoc?: boolean | null;
 
   /**
-   * `/stream` only: ids of attachments whose task has succeeded. Somebody else's is as unknown as one that is not there (404); one
-   * that is still being read, or could not be, is a conflict (409).
+   * `/stream` only: ids of attachments whose task has succeeded. An attachment that does not exist or belongs to another user is
+   * refused with 404; one that is still being processed, or whose processing failed, with 409.
    */
   @IsOptional()
   @IsArray()
@@ -94,9 +97,9 @@ export class QuestionRequest {
   attachments?: string[] | null;
 
   /**
-   * `/stream` only: the place of an earlier question that this one takes. It needs `conversation_id`; with null, as for a retry of
-   * a question that failed before its conversation was known, it begins a new conversation. With the `Idempotency-Key` of the
-   * question that has this place, it asks anew only if that one failed or was stopped.
+   * `/stream` only: the index of an earlier question that this question replaces. It requires `conversation_id`. If that is null,
+   * as in a retry of a question that failed before its conversation was known, a new conversation begins. With the
+   * `Idempotency-Key` of the question at this index, the question is asked again only if that one failed or was stopped.
    */
   @IsOptional()
   @Transform(numeric)
@@ -105,8 +108,8 @@ export class QuestionRequest {
   index?: number | null;
 
   /**
-   * A workflow that is not saved, as its editor tries it out: `{nodes, edges}`, and whatever else. It is checked like one that is
-   * saved, and answers instead of an agent.
+   * A workflow that is not saved, sent by its editor to try it out: `{nodes, edges}`; other fields are ignored. It is validated
+   * like a saved workflow and answers instead of an agent.
    */
   @IsOptional()
   @IsObject()
@@ -117,45 +120,45 @@ export class QuestionRequest {
   @IsString()
   workflow_id?: string | null;
 
-  /** Every conversation is kept: `false` has no effect, and the header `X-Ignored-Parameters` says so. */
+  /** Every conversation is stored. `false` has no effect, and the response header `X-Ignored-Parameters` reports that. */
   @IsOptional()
   @IsBoolean()
   persist?: boolean | null;
 
-  /** Refused unless it is empty: pictures and files are uploaded, and named in `attachments`. */
+  /** Refused unless it is empty. Upload pictures and files and name them in `attachments` instead. */
   @IsOptional()
   @IsArray()
   @ArrayMaxSize(0, { message: 'multimodal_content is not taken: upload pictures and files, and name them in attachments' })
   multimodal_content?: unknown[] | null;
 
-  /** Functions of the caller, in the form of OpenAI's API: the model may call them, the caller runs them. */
+  /** Functions of the caller, in the form of OpenAI's API. The model may call them and the caller runs them. */
   @IsOptional()
   @IsArray()
   client_tools?: unknown[] | null;
 
   /**
-   * The system prompt for this question, in the place of the agent's, in at most 65,536 characters. Ignored where no agent answers, and
-   * where the agent does not say `allow_system_prompt_override`.
+   * The system prompt for this question, which replaces the agent's, of at most 65,536 characters. Ignored if no agent answers or
+   * if the agent does not set `allow_system_prompt_override`.
    */
   @IsOptional()
   @IsString()
   @MaxLength(SYSTEM_PROMPT_CHARACTERS_MAX)
   system_prompt_override?: string | null;
 
-  /** The JSON Schema that the answer to this question has to fit, in the place of the agent's. */
+  /** The JSON Schema that the answer to this question has to fit. It replaces the agent's schema. */
   @IsOptional()
   @IsObject()
   json_schema?: Record<string, unknown> | null;
 
   /**
-   * How the model is sampled: `temperature`, `top_p`, `max_tokens`, `frequency_penalty`, `presence_penalty`, `seed`, `stop`. Agents that
-   * do research or run a workflow sample as they are made.
+   * Sampling parameters of the model: `temperature`, `top_p`, `max_tokens`, `frequency_penalty`, `presence_penalty`, `seed`,
+   * `stop`. Research and workflow agents ignore them.
    */
   @IsOptional()
   @IsObject()
   llm_params?: Record<string, unknown> | null;
 
-  /** What was decided about the pending tool calls of a paused turn. */
+  /** The decisions on the pending tool calls of a paused turn. */
   @IsOptional()
   @IsArray()
   tool_actions?: unknown[] | null;

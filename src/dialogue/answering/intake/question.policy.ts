@@ -3,12 +3,12 @@ import { parseBoundedJson } from '../../../kernel/bounded-json.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import type { LinkTerms } from '../../../resources/identity/links/asking-links.port.js';
 
-/** A question with everything around it has to fit one append; this leaves room for the rest. */
+/** Maximum length of a question. It leaves room for the other data of the same append. */
 export const QUESTION_CHARACTERS_MAX = 128 * 1024;
-/** A prompt of the caller is stored with each question that it comes with. */
+/** Maximum length of a caller's system prompt, which is stored with each question. */
 export const SYSTEM_PROMPT_CHARACTERS_MAX = 64 * 1024;
 export const HISTORY_EXCHANGES_MAX = 1_000;
-/** What is kept of it has to fit one append of 1 MiB; the rest is room for what entries say beside that. */
+/** Maximum length of the history text. It exceeds an append's 1 MiB, because entries may have fields that are not stored. */
 export const HISTORY_CHARACTERS_MAX = 4 * 1024 * 1024;
 const CONVERSATION_NAME_CHARACTERS = 50;
 
@@ -16,7 +16,7 @@ const invalidHistory = (why: string) => new Rejection('invalid-request', `histor
 
 type Texts = Readonly<{ question?: string | null; system_prompt_override?: string | null }>;
 
-/** Whichever dialect a question comes in, it is at most so long. @throws Rejection invalid-request */
+/** Checks the lengths of a question's texts, for all dialects. @throws Rejection invalid-request */
 export function requireLengths({ question, system_prompt_override: systemPrompt }: Texts): void {
   requireLength('question', question, QUESTION_CHARACTERS_MAX);
   requireLength('system_prompt_override', systemPrompt, SYSTEM_PROMPT_CHARACTERS_MAX);
@@ -29,8 +29,9 @@ function requireLength(field: string, text: string | null | undefined, max: numb
 }
 
 /**
- * The exchanges a caller brings along: the JSON text of an array of `{prompt, response}`, or that array; an empty text is
- * none. Entries may say more than we keep. @throws Rejection invalid-request, too-large
+ * Parses the exchanges that a caller sends: the JSON text of an array of `{prompt, response}`, or that array. An empty text means
+ * no exchanges. Other fields of an entry are ignored.
+ * @throws Rejection invalid-request, too-large
  */
 export function parseHistory(history: unknown): readonly Exchange[] {
   if (history === undefined || history === null) return [];
@@ -51,7 +52,7 @@ function parseText(text: string): unknown {
   }
 }
 
-/** An entry without both sides (a question that was never answered) is no exchange. */
+/** Skips an entry that lacks its prompt or its response, such as an unanswered question. */
 function exchangeOf(entry: unknown): readonly Exchange[] {
   if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) {
     throw invalidHistory('must hold objects with prompt and response.');
@@ -63,7 +64,7 @@ function exchangeOf(entry: unknown): readonly Exchange[] {
   return [{ prompt, response }];
 }
 
-/** A conversation is called after its first question until somebody names it. */
+/** The name of a conversation after its first question, until a user or the title reaction renames it. */
 export const nameFor = (question: string): string =>
   [...question.trim()].slice(0, CONVERSATION_NAME_CHARACTERS).join('') || 'New Conversation';
 
@@ -77,8 +78,8 @@ type ReadersRequest = Readonly<{
 }>;
 
 /**
- * What a reader of a link asks: a question, in a conversation of the reader's own. The link says how it is answered.
- * @throws Rejection invalid-request where it brings along what readers may not
+ * Reduces the request of a link's reader to the fields that readers may set. The link defines how the question is answered.
+ * @throws Rejection invalid-request if it has client tools or attachments
  */
 export function askedByReader(request: ReadersRequest, terms: LinkTerms) {
   if (request.client_tools?.length || request.attachments?.length)

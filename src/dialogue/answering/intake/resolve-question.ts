@@ -43,21 +43,23 @@ export type ResolvedQuestion = Readonly<{
   question: string;
   ownerId: string;
   agent: AgentRecord | undefined;
-  /** The conversation it continues, undefined for a new one. */
+  /** The conversation that the question continues; undefined for a new one. */
   conversationId: string | undefined;
   index: number | null;
   visibility: ConversationStarted['data']['visibility'];
   history: ConversationStarted['data']['history'];
   sharedUsage: boolean;
   settings: TurnSettings;
-  /** What guardrails found in it. */
+  /** The result of the guardrails' check of the question. */
   checked?: CheckedInput;
 }>;
 
 const conversationNotFound = () => new Rejection('conversation-not-found', 'Conversation not found');
 const agentNotFound = () => new Rejection('agent-not-found', 'Agent not found');
 
-/** Finds out whom a question is for and how it is to be answered: key, then agent, then the request's own fields. */
+/**
+ * Resolves the agent and the settings of a question. An agent key has priority, then the agent, then the request's own fields.
+ */
 @Injectable()
 export class QuestionResolver {
   constructor(
@@ -92,7 +94,7 @@ export class QuestionResolver {
       ownerId,
       agent,
       conversationId,
-      // In a conversation that is still to begin there is no place to take.
+      // A new conversation has no earlier question that this one could replace.
       index: conversationId === undefined ? null : (request.index ?? null),
       visibility: request.visibility === 'listed' ? 'listed' : 'hidden',
       history,
@@ -101,7 +103,10 @@ export class QuestionResolver {
     };
   }
 
-  /** The agent whose key the caller has, else that of the conversation, if it is still there. @throws Rejection agent-not-found */
+  /**
+   * The agent of the caller's key; otherwise the agent of the conversation, if it still exists.
+   * @throws Rejection agent-not-found
+   */
   async agentBehind(caller: Caller, agentId: string | null): Promise<AgentRecord | undefined> {
     if (caller.kind === 'agent-key') return this.usable(caller.agentId, caller);
     return agentId === null ? undefined : this.usableIfThere(agentId, caller);
@@ -115,8 +120,10 @@ export class QuestionResolver {
   }
 
   /**
-   * The model that a question names: one of the service, or one that the caller has added. Of the models that an agent's owner has
-   * added other callers may name those of the agent; theirs are not asked with what belongs to the agent.
+   * The model that a question names: a model of the service, or one that the caller has added. With an agent of another owner,
+   * the caller may name only the owner's models that the agent is configured with, and none of the caller's own, which must not
+   * receive the agent's data.
+   * @throws Rejection invalid-request
    */
   private async checkedModel(
     modelId: string | null | undefined,
@@ -139,8 +146,9 @@ export class QuestionResolver {
   }
 
   /**
-   * A key's agent, else the named one, else the one the conversation was begun with, if it is still there. The conversation of an
-   * agent that the caller may not use any more does not go on without it.
+   * The agent of the caller's key; otherwise the named agent; otherwise the agent that the conversation was begun with, if it
+   * still exists.
+   * @throws Rejection agent-not-found if the caller may not use the agent any more
    */
   private async agentFor(request: QuestionRequest, caller: Caller, continued: Beginning | undefined) {
     if (caller.kind === 'agent-key') return this.usable(caller.agentId, caller);
@@ -169,10 +177,10 @@ export class QuestionResolver {
     const model = modelId ?? (await this.modelFor(configuration?.defaultModelId, ownerId));
     const writeAllowlist = isOwner(caller, ownerId) ? null : (configuration?.config.api_write_allowlist ?? []);
     const isReader = caller.kind === 'link';
-    // What the nodes of a workflow call, readers of a link may not.
+    // Readers of a link may not use the tools that a workflow's nodes call.
     if (isReader && configuration?.agentType === 'workflow') throw agentNotFound();
     const workflow = await this.workflows.pin(request, caller, agent);
-    // The nodes of a workflow bring their own tools.
+    // The nodes of a workflow have their own tools.
     const pins = await this.pinned(ownerId, model, workflow || isReader ? [] : configuration?.tools);
     const guardrails = this.guardrails.policyFor(configuration?.config.guardrails);
     const systemPrompt = configuration?.allowSystemPromptOverride ? request.system_prompt_override?.trim() : undefined;
@@ -186,7 +194,8 @@ export class QuestionResolver {
       modelId: model,
       promptId: configuration?.promptId || request.prompt_id || '',
       configurationOwnerId: ownerId,
-      // Web clients send it with every agent: what it means is that the user selected no source of his own.
+      // Web clients send `isNoneDoc` with every agent. It means that the user selected no sources, not that the agent's are
+      // ignored.
       sources: request.isNoneDoc && !agent ? [] : [...new Set(sources)].map((id) => ({ id })),
       chunks: chunksWithinBounds((configuration ? configuration.chunks : request.chunks) ?? CHUNKS_DEFAULT),
       retriever: configuration?.retriever || request.retriever || 'classic',
@@ -204,14 +213,14 @@ export class QuestionResolver {
     };
   }
 
-  /** The tools as they are now, where the model can call any: an agent's own, else those of the user's chats. */
+  /** Pins the current revisions of the tools, if the model can call tools: the agent's tools, or those of the user's chats. */
   private async pinned(ownerId: string, modelId: string, toolIds: readonly string[] | undefined): Promise<readonly ToolPin[]> {
     if (toolIds?.length === 0) return [];
     const model = await this.models.describe(modelId, ownerId);
     return model?.tools ? this.toolbox.pin(ownerId, toolIds) : [];
   }
 
-  /** Callers may refer to files that were uploaded with a key of the same owner or by the same signed-in user. */
+  /** The attachments with these ids that were uploaded with a key of the same owner or by the same signed-in user. */
   private async attached(ids: readonly string[], caller: Caller): Promise<readonly AttachedFile[]> {
     if (ids.length === 0) return [];
     if (new Set(ids).size > ATTACHMENTS_MAX)
@@ -226,13 +235,16 @@ export class QuestionResolver {
   }
 }
 
-/** A caller who is signed in as the owner may write with the owner's credentials, also when the request carries a key. */
+/**
+ * Whether the caller is signed in as the owner and so may write with the owner's credentials, also if the request has an agent
+ * key.
+ */
 const isOwner = (caller: Caller, ownerId: string): boolean => signedInUserOf(caller)?.userId === ownerId;
 
 const modelsOf = (agent: AgentRecord | undefined): readonly string[] =>
   agent ? [...agent.configuration.models, agent.configuration.defaultModelId] : [];
 
-/** `default` stands for no source at all. */
+/** The source ids of a request. `default` means no source. */
 const sourceIds = (docs: QuestionRequest['active_docs']): readonly string[] =>
   (typeof docs === 'string' ? [docs] : (docs ?? [])).filter((id) => id !== '' && id !== 'default');
 

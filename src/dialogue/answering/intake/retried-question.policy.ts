@@ -2,10 +2,10 @@ import type { TurnStatus } from '../../conversation/conversation.events.js';
 import type { EarlierTurn } from '../../conversation/earlier-turns.port.js';
 import type { Repetition } from '../../../kernel/event-sourcing/idempotency.js';
 
-/** A question as it is sent, as far as its place is concerned. */
+/** The fields of a request that determine the question's place in the conversation. */
 type Sent = Readonly<{ conversation_id?: string | null; index?: number | null; tool_actions?: unknown[] | null }>;
 
-/** What an idempotency key stands for: the request by its fingerprint, and the turn it began, once that is in the log. */
+/** The first request with an idempotency key: its fingerprint, and the turn that it began, once that is in the log. */
 export type AskedBefore = Readonly<{
   fingerprint: string;
   conversationId: string;
@@ -14,13 +14,14 @@ export type AskedBefore = Readonly<{
 
 const WITHOUT_ANSWER: ReadonlySet<TurnStatus> = new Set(['failed', 'stopped']);
 
-/** Whether the question wants the place of another one. */
+/** Whether the question replaces an earlier question. */
 export const asksForPlace = ({ index, tool_actions }: Sent): boolean => typeof index === 'number' && !tool_actions?.length;
 
 /**
- * What a question means whose idempotency key was used before. Web clients keep the key when their user retries, and say which
- * place the question has, and in which conversation as soon as they know. What was answered, or still may be, is not asked twice;
- * a question that got no answer is asked anew, by another model or with other documents where the user chose so.
+ * Classifies a question whose idempotency key was used before. Web clients reuse the key when their user retries, and send the
+ * index of the question and the conversation's id as soon as they know it. A question that was answered, or still may be, is not
+ * asked twice. A question that failed or was stopped is asked again, with another model or other documents if the user chose
+ * them.
  */
 export function repetitionOf<Q extends Sent>(request: Q, before: AskedBefore, fingerprint: (request: Q) => string): Repetition {
   const isRetry = asksForPlace(request) && hasPlaceOf(request, before);
@@ -29,11 +30,14 @@ export function repetitionOf<Q extends Sent>(request: Q, before: AskedBefore, fi
   return forms.some((form) => fingerprint(form) === before.fingerprint) ? 'again' : 'differently';
 }
 
-/** A client that knows no conversation can only mean the question that began it. */
+/**
+ * Whether the request names the place of the earlier turn. Without a conversation's id it means the question that began the
+ * conversation.
+ */
 const hasPlaceOf = ({ conversation_id, index }: Sent, { conversationId, turn }: AskedBefore): boolean =>
   !conversation_id || (conversation_id === conversationId && turn?.superseded === false && turn.index === index);
 
-/** The ways in which the same question may have been sent before: without its place, and before its conversation was known. */
+/** The forms in which the same question may have been sent before: without its index, and without the conversation's id. */
 const formsOf = <Q extends Sent>(request: Q): readonly Q[] =>
   [request.conversation_id, null, undefined].flatMap((conversation_id) =>
     [request.index, undefined].map((index) => ({ ...request, conversation_id, index })),

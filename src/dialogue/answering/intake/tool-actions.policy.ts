@@ -4,10 +4,10 @@ import type { CallAnswer } from '../../conversation/pause.decider.js';
 
 export const TOOL_ACTIONS_MAX = 100;
 export const COMMENT_CHARACTERS_MAX = 4_000;
-/** All results and comments of one resumption as they are stored, which is in one append. */
+/** Maximum size of all results and comments of one resumption, because one append stores them. */
 export const RESULTS_BYTES_MAX = 512 * 1024;
 export const CLIENT_TOOLS_MAX = 100;
-/** All of them as JSON: they are stored with the question. */
+/** Maximum size of all client tools as JSON, because they are stored with the question. */
 export const CLIENT_TOOLS_BYTES_MAX = 256 * 1024;
 
 const invalid = (text: string) => new Rejection('invalid-request', text);
@@ -15,7 +15,7 @@ const invalid = (text: string) => new Rejection('invalid-request', text);
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What a caller says of pending calls. @throws Rejection invalid-request, too-large */
+/** Parses a caller's answers to pending calls. @throws Rejection invalid-request, too-large */
 export function answersOf(actions: readonly unknown[]): readonly CallAnswer[] {
   if (actions.length > TOOL_ACTIONS_MAX) throw invalid(`tool_actions may have at most ${TOOL_ACTIONS_MAX} entries.`);
   const answers = actions.map(answerOf);
@@ -44,7 +44,10 @@ function answerOf(action: unknown, index: number): CallAnswer {
   return { callId, decision, comment: comment ?? null };
 }
 
-/** The caller's own code as it is offered to the model: functions in the form of OpenAI's API, or bare. @throws Rejection invalid-request */
+/**
+ * Parses the caller's functions, either in the form of OpenAI's API or without its `function` wrapper.
+ * @throws Rejection invalid-request
+ */
 export function clientToolsOf(given: readonly unknown[]): readonly ClientTool[] {
   if (given.length > CLIENT_TOOLS_MAX) throw invalid(`client_tools may have at most ${CLIENT_TOOLS_MAX} entries.`);
   if (Buffer.byteLength(JSON.stringify(given)) > CLIENT_TOOLS_BYTES_MAX) {

@@ -1,24 +1,27 @@
 import type { Transcript } from '../loop/transcript.js';
 import type { FoldedConversation } from '../../conversation/turn.commands.js';
 
-/** A turn that was asked and taken in one append. */
+/** A turn that was asked and claimed in one append. */
 export type TakenTurn = Readonly<{ transcript: Transcript; claimed: FoldedConversation }>;
 
-/** Room for one turn. It is used once: to run a turn, or not at all. */
+/** A seat for one turn. The caller calls `run` or `leave`, once. */
 export type Seat = Readonly<{
-  /** Who runs the turn. */
+  /** The producer that runs the turn. */
   producer: string;
-  /** What the turn is going to be, as soon as its append succeeds; another once that lost a race and was decided on anew. */
+  /**
+   * Passes the expected transcript of the turn before its append. Called again if the append lost a race and was decided on
+   * again.
+   */
   foresee: (transcript: Transcript) => void;
   run: (taken: TakenTurn) => void;
   leave: () => void;
 }>;
 
-/** Whether this process runs turns that it accepts itself. What it has no room for waits in the queue for a worker. */
+/** Lets this process run turns that it accepts itself. Turns for which it has no seat wait in the queue for a worker. */
 export abstract class TurnTaker {
   /**
-   * Room for a turn that is about to be asked, kept from now on; undefined where there is none. Whether it was asked may be unknown
-   * for long: meanwhile this process neither runs the turn nor takes it for abandoned.
+   * Reserves a seat for a turn that is about to be asked; undefined if none is free. It may take long until the outcome of the
+   * append is known. Until then this process neither runs the turn nor considers it abandoned.
    */
   abstract seat(turnId: string): Seat | undefined;
 }

@@ -9,10 +9,10 @@ import { GraphValidation } from '../../../resources/workflows/graph-validation.p
 import type { PinnedWorkflow } from '../../../resources/workflows/workflow.events.js';
 import type { QuestionRequest } from './question.dto.js';
 
-/** A graph that came with a question stands in the event of the question. */
+/** Maximum size of a graph that is sent with a question, because the event of the question contains it. */
 const DRAFT_BYTES_MAX = 256 * 1024;
 
-/** Which graph a question runs: the newest version of the agent's workflow, or the one that came with it. */
+/** Pins the graph that a question runs: the newest version of the agent's workflow, or the graph sent with the question. */
 @Injectable()
 export class WorkflowPins {
   constructor(
@@ -20,7 +20,10 @@ export class WorkflowPins {
     private readonly validation: GraphValidation,
   ) {}
 
-  /** Undefined where no workflow answers. @throws Rejection agent-without-workflow, workflow-not-valid, workflow-not-found, invalid-request, too-large */
+  /**
+   * Undefined if the question runs no workflow.
+   * @throws Rejection agent-without-workflow, workflow-not-valid, workflow-not-found, invalid-request, too-large
+   */
   async pin(request: QuestionRequest, caller: Caller, agent: AgentRecord | undefined): Promise<PinnedWorkflow | undefined> {
     if (!request.workflow) return agent?.configuration.agentType === 'workflow' ? this.ofAgent(agent) : undefined;
     if (agent) throw new Rejection('invalid-request', 'workflow cannot be sent together with an agent');

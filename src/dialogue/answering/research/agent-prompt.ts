@@ -4,7 +4,10 @@ import { PromptRenderer } from '../../../resources/prompts/prompt.port.js';
 import { AnsweringOptions } from '../loop/answering-options.js';
 import type { Transcript } from '../loop/transcript.js';
 
-/** The prompt of a turn's agent, or of a workflow's node, which steps and answer of a research begin with. Documents come with each step. */
+/**
+ * Renders the prompt of a turn's agent or of a workflow's node, without documents. The prompts of all research steps and of the
+ * final answer begin with it.
+ */
 @Injectable()
 export class AgentPrompt {
   constructor(

@@ -4,14 +4,14 @@ import { Injectable } from '@nestjs/common';
 import { Blobs } from '../../../kernel/blobs.js';
 import type { Findings, ResearchStepReported } from './research.events.js';
 
-/** Findings that are larger, as JSON, are kept beside the log. */
+/** Maximum size of findings, as JSON, that an event contains. Larger findings are stored as a blob. */
 const FINDINGS_INLINE_BYTES_MAX = 64 * 1024;
 
 type Kept = ResearchStepReported['data']['findings'];
-/** The same findings of two steps are kept apart: what is kept of each goes with it. */
+/** Contains the turn's id and the step, so that equal findings of two steps are different blobs and are deleted separately. */
 type Own = Readonly<{ turnId: string; step: number; findings: Findings }>;
 
-/** What the steps of researches have found out. */
+/** Stores the findings of research steps. */
 @Injectable()
 export class KeptFindings {
   constructor(private readonly blobs: Blobs) {}

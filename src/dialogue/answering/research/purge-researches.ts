@@ -7,7 +7,7 @@ import type { RetentionRule } from '../../../work/retention/retention-rule.port.
 import { AnsweringOptions } from '../loop/answering-options.js';
 import { PurgeResearch } from './research.commands.js';
 
-/** Plans and findings of researches are kept as long as the journals of answers. */
+/** Purges plans and findings of research after the retention time of the journals of answers. */
 @Injectable()
 export class PurgeResearches implements RetentionRule<OldOutput> {
   readonly name = 'findings of researches';

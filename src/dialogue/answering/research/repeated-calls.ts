@@ -5,8 +5,8 @@ import { type CallEnd, type CallHistory, finishedAs } from '../loop/call-ends.po
 import type { CallLedger } from '../loop/tool-round.js';
 
 /**
- * A ledger under which a step that is done again does nothing to the world again: the n-th call of an action with these very
- * arguments is the n-th that a producer which is gone has begun, and ends as that one did.
+ * A ledger for a repeated step, so that no side effect happens twice. The n-th call of an action with the same arguments does not
+ * run if a former producer began n such calls; it ends as the n-th of those did.
  */
 export function withoutRepetition(ledger: CallLedger, { begun, finished }: CallHistory, done: ReadonlySet<string>): CallLedger {
   const left = [...begun.values()].filter(({ callId }) => !done.has(callId));
@@ -24,5 +24,5 @@ export function withoutRepetition(ledger: CallLedger, { begun, finished }: CallH
   };
 }
 
-/** Models name the same arguments in different orders. */
+/** Canonical, because models write the same arguments in different orders. */
 const signatureOf = ({ toolId, actionName, arguments: args }: CalledTool): string => canonicalText([toolId, actionName, args]);

@@ -35,14 +35,14 @@ import { ResearchSteps, type StepInHand } from './research-steps.js';
 import { SaidFrames } from './said-frames.js';
 
 const DEFAULT_CONTEXT_WINDOW = 128_000;
-/** The share of a model's window that the reports may take. */
+/** The share of a model's context window that the reports may take. */
 const REPORTS_SHARE = 0.6;
 const BUILT_IN_PROVIDER = 'verbatim';
 
-/** Frames after which another producer may go on: none of them is text of the answer. */
+/** Frames after which another producer may continue, because they contain no text of the answer. */
 const SILENT: ReadonlySet<Frame['type']> = new Set(['message_id', 'notice', 'research_plan', 'research_progress', 'tool_call']);
 
-/** What a research works with, in one process. */
+/** The data of one run of a research. */
 type Setting = Readonly<{
   transcript: Transcript;
   run: Run;
@@ -51,16 +51,16 @@ type Setting = Readonly<{
   contextWindow: number;
   tools: OpenTools;
   attached: Attached;
-  /** What was said before; read once. */
+  /** The earlier exchanges, read once. */
   exchanges: readonly Exchange[];
   said: SaidFrames;
   budget: ResearchBudget;
 }>;
 
 /**
- * The answers of a research agent: it asks back where the question is unclear, plans, investigates step by step, and writes the
- * answer from what the steps have reported. Plan and reports are recorded before they are shown, so another producer goes on with the
- * steps that are left.
+ * Composes the answers of a research agent. It asks the user back if the question is unclear, makes a plan, investigates step by
+ * step, and writes the answer from the reports of the steps. Plan and reports are recorded before they are shown, so another
+ * producer can continue with the remaining steps.
  */
 @Injectable()
 export class ResearchAnswers {
@@ -77,12 +77,12 @@ export class ResearchAnswers {
     private readonly timing: Timing,
   ) {}
 
-  /** Text of an answer cannot be taken back, and would be said again. */
+  /** False once text of the answer was shown, because another producer would write it again. */
   canContinue(_transcript: Transcript, shown: readonly Frame[]): Promise<boolean> {
     return Promise.resolve(shown.every(({ type }) => SILENT.has(type)));
   }
 
-  /** A workflow's node asks nothing back: its run goes on without anybody. */
+  /** A research node of a workflow asks nothing back. */
   async *deltas(transcript: Transcript, run: Run): AsyncGenerator<AnswerDelta> {
     const { resumption, asked } = transcript;
     const inHand = resumption && (await this.continuations.recall<StepInHand>(resumption.paused.continuation));
@@ -125,7 +125,7 @@ export class ResearchAnswers {
     };
   }
 
-  /** What the user has to be asked before anything can be planned; null where nothing. */
+  /** The question to the user that has to be answered before the research can be planned; null if there is none. */
   private async *clarify(setting: Setting): AsyncGenerator<AnswerDelta, string | null> {
     const { transcript, run, model, said } = setting;
     const { settings, origin, turnId } = transcript.asked;
@@ -140,7 +140,7 @@ export class ResearchAnswers {
     return state.clarification;
   }
 
-  /** Whether the question answers what the agent asked back: it does not ask twice in a row. */
+  /** Whether the question answers a clarification that the agent asked for. The agent does not ask back twice in a row. */
   private async wasClarified({ history }: Transcript): Promise<boolean> {
     if (!history) return false;
     const past = new PastExchanges(this.streams.store, conversationStream(history.conversationId));
@@ -153,14 +153,14 @@ export class ResearchAnswers {
     const isPlanner = model?.provider !== BUILT_IN_PROVIDER;
     const written = isPlanner ? yield* this.ask(setting, PLAN, PLAN_SCHEMA) : undefined;
     const made = written === undefined ? directPlan(question) : planIn(written, question);
-    // It is recorded as it may be shown.
+    // The plan is masked before it is recorded.
     const plan = run.guard ? run.guard.valueNow('output', made, false) : made;
     if (run.signal.aborted) return research.initial;
     const planned = { turnId: idOf(transcript), ...plan, used: budget.used };
     return (await this.commands.execute(new RecordResearchPlan(planned, transcript.cause))).state;
   }
 
-  /** What all steps have found, those of before among them; undefined where the turn pauses or is stopped. */
+  /** The findings of all steps, including those that former producers finished; undefined if the turn pauses or is stopped. */
   private async *investigate(
     setting: Setting,
     plan: ResearchPlan,
@@ -188,7 +188,10 @@ export class ResearchAnswers {
     return found;
   }
 
-  /** The findings that stand: another producer may have reported the same step first. */
+  /**
+   * Records the findings of a step and returns the recorded ones. If another producer reported the step first, these are its
+   * findings.
+   */
   private async record(transcript: Transcript, step: number, done: Findings, budget: ResearchBudget): Promise<Findings> {
     const turnId = idOf(transcript);
     const findings = await this.findings.keep(turnId, step, done);
@@ -232,7 +235,7 @@ export class ResearchAnswers {
     yield* this.loop.run({ transcript: written, model, tools: NO_TOOLS, request }, beginning(messages), run);
   }
 
-  /** What the model answers to a question in JSON, as text. */
+  /** Asks the model for a JSON answer and returns its text. */
   private async *ask(setting: Setting, systemPrompt: string, responseSchema: object): AsyncGenerator<AnswerDelta, string> {
     const { run, question, contextWindow, attached, exchanges, budget } = setting;
     const prompted = { systemPrompt, holdsDocuments: false, documents: undefined, exchanges, question, attached, contextWindow };
@@ -253,15 +256,15 @@ export class ResearchAnswers {
   }
 }
 
-/** What its facts are recorded under. */
+/** The id under which a research is recorded. */
 const idOf = ({ researchId, asked }: Transcript): string => researchId ?? asked.turnId;
 
 const progress = ({ said }: Setting, data: ResearchProgress) =>
   said.unsaid({ type: 'progress', frame: { type: 'research_progress', data } });
 
 /**
- * What producers used that are gone, so that the turn counts it once: what was used up to a pause is counted with the pause. Attempts
- * of runs without a reader count by themselves.
+ * The token usage of former producers since the last pause, so that the turn counts it once. The usage until a pause was counted
+ * with the pause. Attempts of headless runs count their own usage.
  */
 function* usedBefore({ executionMode }: Run, { used }: Research, inHand: StepInHand | null): Generator<AnswerDelta> {
   const counted = inHand?.used ?? NOTHING_USED;

@@ -2,7 +2,7 @@ import type { Timing } from '../../../kernel/timing.js';
 import { RESEARCH_MS_MAX, RESEARCH_TOKENS_MAX } from './research-plan.policy.js';
 import type { ResearchUse } from './research.events.js';
 
-/** Time and tokens of a research. What it used before, in whatever process, counts. */
+/** The time and tokens of a research, including those that earlier runs of it used in any process. */
 export class ResearchBudget {
   private readonly startedMs: number;
   private promptTokens: number;

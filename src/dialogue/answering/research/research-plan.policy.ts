@@ -2,13 +2,13 @@ import type { Source } from '../../conversation/conversation.events.js';
 import type { ResearchPlan } from '../../journal/message.events.js';
 import { SOURCES_BYTES_MAX } from '../loop/messages.policy.js';
 
-/** Steps of a research, by how complex its question is. */
+/** Maximum number of steps, by the complexity of the question. */
 const STEPS_MAX = { simple: 2, moderate: 4, complex: 6 } as const satisfies Readonly<Record<ResearchPlan['complexity'], number>>;
-/** Rounds of model and tools of one step. */
+/** Maximum number of rounds of model and tools in one step. */
 export const STEP_ROUNDS_MAX = 5;
-/** After this time, pauses apart, no further step begins. */
+/** No further step begins after this time. Pauses do not count. */
 export const RESEARCH_MS_MAX = 300_000;
-/** After so many tokens of its models no further step begins. */
+/** No further step begins after the models have used this many tokens. */
 export const RESEARCH_TOKENS_MAX = 100_000;
 const QUERY_CHARACTERS_MAX = 500;
 const RATIONALE_CHARACTERS_MAX = 1_000;
@@ -39,14 +39,14 @@ export const PLAN_SCHEMA = {
   additionalProperties: false,
 } as const;
 
-/** What a model asks the user; undefined where it can begin, and where it said nothing that could be read. */
+/** The model's question to the user; undefined if it needs no clarification or its answer is not readable. */
 export function clarificationIn(text: string): string | undefined {
   const { needs_clarification: isNeeded, question } = objectIn(text) ?? {};
   if (isNeeded !== true || typeof question !== 'string') return undefined;
   return question.trim().slice(0, CLARIFICATION_CHARACTERS_MAX).toWellFormed() || undefined;
 }
 
-/** The plan in what a model wrote, within the caps. Without any step the question itself is the only one. */
+/** Reads the plan in a model's text and limits its steps. Without a valid step, the question itself is the only step. */
 export function planIn(text: string, question: string): ResearchPlan {
   const { complexity: said, steps: given } = objectIn(text) ?? {};
   const queries = new Set<string>();
@@ -62,7 +62,7 @@ export function planIn(text: string, question: string): ResearchPlan {
   return { steps: steps.slice(0, STEPS_MAX[complexity]), complexity };
 }
 
-/** What is investigated where there is no plan. */
+/** The plan with the question as its only step. */
 export const directPlan = (question: string): ResearchPlan => ({
   steps: [{ query: line(question, QUERY_CHARACTERS_MAX), rationale: 'Direct investigation' }],
   complexity: 'simple',
@@ -80,7 +80,7 @@ function complexityOf(steps: number): ResearchPlan['complexity'] {
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null;
 
-/** Models put words around JSON now and then. */
+/** The JSON object in a text, because some models write text around it. */
 function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
   const [start, end] = [text.indexOf('{'), text.lastIndexOf('}')];
   if (start === -1 || end < start) return undefined;
@@ -92,7 +92,7 @@ function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-/** Of each source and title the passage that was found first, as many as fit one frame. */
+/** The first passage of each pair of source and title, as many as fit one frame. */
 export function distinctSources(found: readonly Source[]): readonly Source[] {
   const first = new Map<string, Source>();
   for (const source of found) {

@@ -30,14 +30,14 @@ const SYNTHESIS = [
 export const stepPrompt = (prompt: string): string => `${prompt}\n\n${STEP}`;
 export const synthesisPrompt = (prompt: string): string => `${prompt}\n\n${SYNTHESIS}`;
 
-/** The question of a step, as its model reads it. */
+/** The question of a step as the model reads it. */
 export const stepQuestion = (question: string, { query, rationale }: ResearchPlan['steps'][number]): string =>
   `The research is about: ${question}\n\nQuery of this step: ${query}${rationale ? `\nWhy: ${rationale}` : ''}`;
 
-/** What a report says of a step that has none. */
+/** Replaces an empty report. */
 const NO_REPORT = 'Nothing was reported.';
 
-/** The question of the answer: what was found out, each report cut to its share of the room. */
+/** The question for the final answer, with the reports, each truncated to its share of `charactersMax`. */
 export function synthesisQuestion(
   question: string,
   { steps }: ResearchPlan,

@@ -20,13 +20,13 @@ import type { SaidFrames } from './said-frames.js';
 
 const REPORT_CHARACTERS_MAX = 40_000;
 
-/** A step that waits for somebody, as its pause keeps it. */
+/** The state of a paused step, as stored in the continuation of the pause. */
 export type StepInHand = Readonly<{
   step: number;
   loop: LoopState;
   found: Omit<Findings, 'report'>;
   used: ResearchUse;
-  /** What the reader was told up to the pause. */
+  /** The names of the frames that were shown until the pause. See `SaidFrames`. */
   said: readonly string[];
 }>;
 
@@ -41,16 +41,16 @@ export type StepSetting = Readonly<{
   said: SaidFrames;
   budget: ResearchBudget;
   plan: ResearchPlan;
-  /** What the steps before have found. */
+  /** The findings of the earlier steps. */
   before: readonly Findings[];
   step: number;
-  /** Where it goes on, if it had come to a pause. */
+  /** The state from which the step continues, if it was paused. */
   resumed: StepInHand | undefined;
 }>;
 
 type Retrieved = Readonly<{ chunks: readonly RetrievedChunk[] | undefined; failed: readonly string[] }>;
 
-/** Investigates the steps of researches, each as an agent that searches by itself. */
+/** Investigates the steps of a research, each as an agentic agent. */
 @Injectable()
 export class ResearchSteps {
   private readonly logger = new Logger(ResearchSteps.name);
@@ -65,7 +65,7 @@ export class ResearchSteps {
     return this.loop.open(searching(transcript), model);
   }
 
-  /** What the step has found; undefined where it waits for somebody, or is stopped. A model that fails has found nothing. */
+  /** The findings of the step; undefined if it pauses or is stopped. If the model fails, the report contains its error. */
   async *run(setting: StepSetting): AsyncGenerator<AnswerDelta, Findings | undefined> {
     const { resumed, before, budget, said, run } = setting;
     const sources: Source[] = [...(resumed?.found.sources ?? [])];
@@ -98,7 +98,7 @@ export class ResearchSteps {
             break;
           case 'tool-call':
             toolCalls = withToolCalls(toolCalls, [delta.record]);
-            // Of a call that somebody was asked about its end is shown; all others come with the answer.
+            // Only calls that a client decided on are shown here. All others are stored with the answer.
             if (decided.has(delta.record.call_id)) yield delta;
             break;
           case 'notice':
@@ -122,7 +122,7 @@ export class ResearchSteps {
     return { report: report.trim().slice(0, REPORT_CHARACTERS_MAX).toWellFormed(), ...found() };
   }
 
-  /** What the model of a step reads first: the query, and what the sources hold about it. */
+  /** The first messages of a step: the query, and the documents that the sources have about it. */
   private async *begin(setting: StepSetting, sources: Source[]) {
     const { transcript, run, question, plan, step, attached, contextWindow, said } = setting;
     const asked = plan.steps[step - 1]!;
@@ -169,7 +169,7 @@ export class ResearchSteps {
   }
 }
 
-/** The turn as its steps are run: with the tools of an agent that searches by itself, and without a form of the answer. */
+/** The transcript for a step: with the tools of an agentic agent, and without a response schema. */
 const searching = (transcript: Transcript): Transcript => ({
   ...transcript,
   asked: { ...transcript.asked, settings: { ...transcript.asked.settings, agentType: 'agentic', responseSchema: null } },

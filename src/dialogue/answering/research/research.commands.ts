@@ -5,7 +5,7 @@ import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js'
 import { askClarification, purge, recordPlan, recordReport, type Research, research } from './research.decider.js';
 import { type ResearchPlanned, researchStream, type ResearchStepReported } from './research.events.js';
 
-/** A research asks its user what the question means. */
+/** Records the question with which a research asks its user for clarification. */
 export class AskResearchClarification extends Command<Folded<Research>> {
   constructor(
     readonly turnId: string,
@@ -25,7 +25,9 @@ export class AskResearchClarificationHandler implements Handler<AskResearchClari
   }
 }
 
-/** A research has a plan. Resolves to the plan that stands, which another producer may have made. */
+/**
+ * Records the plan of a research. Resolves to the state with the recorded plan, which another producer may have recorded first.
+ */
 export class RecordResearchPlan extends Command<Folded<Research>> {
   constructor(
     readonly planned: ResearchPlanned['data'],
@@ -44,7 +46,7 @@ export class RecordResearchPlanHandler implements Handler<RecordResearchPlan> {
   }
 }
 
-/** A step of a research is finished: nobody does it again. */
+/** Records the report of a finished step, so that no producer repeats the step. */
 export class RecordResearchReport extends Command<Folded<Research>> {
   constructor(
     readonly reported: ResearchStepReported['data'],
@@ -63,7 +65,7 @@ export class RecordResearchReportHandler implements Handler<RecordResearchReport
   }
 }
 
-/** The findings of a research are as old as its journal may become. */
+/** Purges the plan and the findings of a research. */
 export class PurgeResearch extends Command {
   constructor(
     readonly turnId: string,

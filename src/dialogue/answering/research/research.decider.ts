@@ -4,12 +4,12 @@ import type { ResearchPlan } from '../../journal/message.events.js';
 import { researchCodec } from './research.codec.js';
 import type { ResearchEvent, ResearchPlanned, ResearchStepReported, ResearchUse } from './research.events.js';
 
-/** How far a research has come. */
+/** The state of a research. */
 export type Research = Readonly<{
-  /** The question to the user that it ended with. */
+  /** The question to the user with which the research ended. */
   clarification: string | null;
   plan: ResearchPlan | null;
-  /** The finished steps, the first first. */
+  /** The reports of the finished steps, in order. */
   reports: readonly ResearchStepReported['data'][];
   used: ResearchUse;
   isPurged: boolean;
@@ -39,19 +39,19 @@ type Decide = Decision<Research, ResearchEvent>;
 
 const isBegun = ({ clarification, plan, isPurged }: Research): boolean => clarification !== null || plan !== null || isPurged;
 
-/** A research asks once, before there is a plan. */
+/** A research asks for clarification only once and only before it has a plan. */
 export const askClarification =
   (turnId: string, text: string): Decide =>
   (state) =>
     isBegun(state) ? [] : [{ type: 'ResearchClarificationAsked', data: { turnId, text } }];
 
-/** The first plan stands, whoever made it. */
+/** Only the first plan is recorded. */
 export const recordPlan =
   (data: ResearchPlanned['data']): Decide =>
   (state) =>
     isBegun(state) ? [] : [{ type: 'ResearchPlanned', data }];
 
-/** Steps are finished one after the other, each once. */
+/** Steps are reported in order, each once. */
 export const recordReport =
   (data: ResearchStepReported['data']): Decide =>
   ({ plan, reports }) =>

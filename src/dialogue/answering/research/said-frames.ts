@@ -3,11 +3,16 @@ import type { AnswerDelta } from '../loop/answer-delta.js';
 
 type Shown = Extract<AnswerDelta, { type: 'progress' | 'notice' }>;
 
-/** What a reader has been told of a research, by all producers: it is not told twice. */
+/**
+ * Remembers which progress frames and notices of a research the reader has got from any producer, so that none is shown twice.
+ */
 export class SaidFrames {
   private readonly names: Set<string>;
 
-  /** `before`: what was said in the runs before a pause; `shown`: in this run, by a producer that is gone. */
+  /**
+   * @param before the names of frames shown in the runs before a pause
+   * @param shown the frames that a former producer has shown in this run
+   */
   constructor(before: readonly string[], shown: readonly Frame[]) {
     this.names = new Set([...before, ...shown.flatMap((frame) => nameOf(frame) ?? [])]);
   }
@@ -16,7 +21,7 @@ export class SaidFrames {
     return [...this.names];
   }
 
-  /** Whether the answer itself was announced: no step begins after that. */
+  /** Whether the writing of the answer was announced. No step begins after that. */
   get isSynthesizing(): boolean {
     return this.names.has('synthesizing');
   }
@@ -25,7 +30,7 @@ export class SaidFrames {
     return this.names.has('planning');
   }
 
-  /** The delta, unless the reader has it. */
+  /** Yields the delta, unless the reader has it already. */
   *unsaid(delta: Shown): Generator<Shown> {
     const name = nameOf(delta.type === 'progress' ? delta.frame : { type: 'notice', notice: delta.text });
     if (name === undefined || this.names.has(name)) return;
@@ -34,7 +39,7 @@ export class SaidFrames {
   }
 }
 
-/** A frame by what it tells. The numbers that come with it may be others in another process. */
+/** Identifies a frame by its meaning. The numbers in it are left out, because they may differ in another process. */
 function nameOf(frame: Frame): string | undefined {
   if (frame.type === 'notice') return `notice:${frame.notice}`;
   if (frame.type === 'research_plan') return 'plan';

@@ -8,7 +8,7 @@ import { DeleteArtifact } from '../../../resources/artifacts/artifact.commands.j
 import { workflowRunCodec } from './run/workflow-run.codec.js';
 import type { WorkflowRunPurged } from './run/workflow-run.events.js';
 
-/** What the steps of a purged run have made goes with it. One step for each artifact; a crash repeats it for those that are left. */
+/** Deletes the artifacts of a purged run, one by one. After a crash the remaining artifacts are deleted. */
 @Injectable()
 export class DeleteArtifactsOfRuns implements Reaction<WorkflowRunPurged> {
   readonly name = 'delete-artifacts-of-runs';
@@ -26,7 +26,7 @@ export class DeleteArtifactsOfRuns implements Reaction<WorkflowRunPurged> {
   }
 }
 
-/** Its owner has deleted it before. */
+/** Ignores that the owner has already deleted the artifact. */
 function unlessGone(error: unknown): void {
   if (!(error instanceof Rejection) || error.code !== 'artifact-not-found') throw error;
 }

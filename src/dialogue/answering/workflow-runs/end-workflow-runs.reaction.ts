@@ -20,8 +20,8 @@ type Followed = TurnFailed | TurnStopped | ToolCallDenied | ConversationDeleted;
 type End = FinishWorkflowRun['end'];
 
 /**
- * A run ends with its turn: one that failed or was stopped on the way, one whose calls were not decided on, one whose conversation is
- * deleted. One step for each turn; a crash repeats it, and a run that is over stays as it ended. Most turns have no run.
+ * Ends a workflow run when its turn fails, is stopped, or ends without a decision on its calls, and when its conversation is
+ * deleted. After a crash the step for the turn is repeated; a run that has already ended does not change. Most turns have no run.
  */
 @Injectable()
 export class EndWorkflowRuns implements Reaction<Followed> {
@@ -42,7 +42,7 @@ export class EndWorkflowRuns implements Reaction<Followed> {
     private readonly commands: Commands,
   ) {}
 
-  /** A call that a user denies is one that the run goes on without. */
+  /** Ends the run if nobody decided on its calls. If a user denies a call, the run continues without it. */
   private async endUndecided(event: Recorded<ToolCallDenied>): Promise<void> {
     const { turnId, notRun } = event.data;
     if (notRun === 'expired' || notRun === 'moved_on')

@@ -5,7 +5,10 @@ export const nodeById = ({ nodes }: WorkflowGraph, id: string): WorkflowNode | u
 
 export const startNode = ({ nodes }: WorkflowGraph): WorkflowNode | undefined => nodes.find(({ type }) => type === 'start');
 
-/** Which node follows: the first way out, of a condition that of its chosen branch. Undefined: there is none. */
+/**
+ * The id of the following node: the target of the first outgoing edge, for a condition that of the chosen branch; undefined if
+ * there is no edge.
+ */
 export const followingId = (
   { edges }: WorkflowGraph,
   { id, type }: WorkflowNode,

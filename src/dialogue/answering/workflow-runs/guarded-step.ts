@@ -3,12 +3,13 @@ import type { NodeResult } from './nodes/node-context.js';
 import type { StepMade } from './step-made.js';
 
 /**
- * Checks what a step is about to record of itself, and masks in it what may not be kept: its output, the variables that it changed, and
- * what it said. What later steps read is what was recorded. @throws GuardrailBlock
+ * Checks and masks what a step is about to record: its output, the changed variables, its problems and its texts. Later steps
+ * read the recorded values.
+ * @throws GuardrailBlock
  */
 export async function guardStep(guard: TurnGuard, result: NodeResult, made: StepMade): Promise<void> {
   const { answer, thought } = made.soFar;
-  // An output stands under several names: each value is checked once.
+  // The output is stored under several names, but each value is checked once.
   const values = [...new Set<unknown>([answer, thought, ...result.problems, result.output, ...Object.values(result.delta)])];
   const kept = values.filter((value) => value !== undefined);
   const guarded = await guard.value('output', kept);

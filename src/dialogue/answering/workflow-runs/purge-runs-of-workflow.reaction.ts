@@ -13,8 +13,8 @@ import { PurgeWorkflowRun } from './run/workflow-run.commands.js';
 const RUNS_PER_PAGE = 500;
 
 /**
- * The runs of a workflow that is deleted go with it. Steps: wait until the runs of before are listed; purge those that are over, page
- * by page. A crash in between repeats it for those that are left. Runs under way go once they are over, by the retention rule.
+ * Purges the runs of a deleted workflow. Steps: wait until the read model lists all earlier runs; purge those that have ended,
+ * page by page. After a crash the remaining runs are purged. The retention rule purges running ones after they have ended.
  */
 @Injectable()
 export class PurgeRunsOfWorkflow implements Reaction<WorkflowDeleted> {

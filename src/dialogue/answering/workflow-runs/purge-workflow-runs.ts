@@ -6,7 +6,9 @@ import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import type { RetentionRule } from '../../../work/retention/retention-rule.port.js';
 import { PurgeWorkflowRun } from './run/workflow-run.commands.js';
 
-/** Runs whose workflow is gone, among them those that were under way when it was deleted. Others are kept. */
+/**
+ * Purges ended runs of deleted workflows, including those that were running when the workflow was deleted. Other runs are kept.
+ */
 @Injectable()
 export class PurgeWorkflowRuns implements RetentionRule<PurgeableRun> {
   readonly name = 'runs of deleted workflows';

@@ -23,7 +23,7 @@ import {
 
 type StepEnd<End extends NodeCompleted | NodeFailed> = Omit<End['data'], 'workflowRunId' | 'step' | 'nodeId' | 'attempt'>;
 
-/** What a producer knows of a run and states of it, each on top of what it knows already. */
+/** A producer's view of a run: it holds the folded state and appends events after the revision that it last read or wrote. */
 export class RunBook {
   private constructor(
     private readonly streams: Streams,

@@ -22,7 +22,7 @@ export type RecordedStep = Readonly<{
   nodeId: string;
   nodeType: string;
   title: string;
-  /** One that waits for decisions is still running. */
+  /** A step that waits for decisions counts as running. */
   status: 'running' | 'completed' | 'failed';
   attempts: number;
   startedAt: Date;
@@ -33,7 +33,7 @@ export type RecordedStep = Readonly<{
   toolCalls: readonly StepToolCall[];
 }>;
 
-/** A run, whole: as it stands in its stream. */
+/** A complete run as recorded in its stream. */
 export type RecordedRun = Readonly<{
   started: WorkflowRunStarted['data'];
   inputs: Values;
@@ -45,7 +45,7 @@ export type RecordedRun = Readonly<{
   endedAt: Date | null;
 }>;
 
-/** Reads runs with the times of their steps. */
+/** Reads runs and their steps with times. */
 @Injectable()
 export class RunRecords {
   constructor(
@@ -53,7 +53,7 @@ export class RunRecords {
     private readonly values: RunValues,
   ) {}
 
-  /** Undefined: there is none, or its workflow was deleted. @throws BlobsUnavailable */
+  /** Undefined if there is no such run or it was purged with its workflow. @throws BlobsUnavailable */
   async byId(workflowRunId: WorkflowRunId): Promise<RecordedRun | undefined> {
     const events = await this.eventsOf(workflowRunId);
     const [first] = events;
@@ -118,6 +118,6 @@ const stepOf = ({ data: { nodeId, nodeType, title, attempt }, at }: Begun, befor
   toolCalls: [],
 });
 
-/** A step that was under way when its run ended has failed with it. */
+/** Marks a step that was running when its run ended as failed. */
 const cutOff = (step: RecordedStep, { data, at }: Recorded<WorkflowRunFinished>): RecordedStep =>
   step.status === 'running' ? { ...step, status: 'failed', completedAt: at, error: data.error ?? data.reason } : step;

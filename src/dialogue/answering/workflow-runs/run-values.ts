@@ -3,20 +3,20 @@ import { Injectable } from '@nestjs/common';
 import { Blobs, bytesOf } from '../../../kernel/blobs.js';
 import type { StoredValue, StoredValues, WorkflowRunId } from './run/workflow-run.events.js';
 
-/** As JSON; a larger value is kept beside the log. */
+/** Maximum size of a value, as JSON, that an event contains. A larger value is stored as a blob. */
 export const VALUE_BYTES_MAX = 64 * 1024;
-/** All values of one event together; those beyond are kept beside the log. */
+/** Maximum size of all values that one event contains. Further values are stored as blobs. */
 const INLINE_BYTES_MAX = 256 * 1024;
 
-/** A blob names its run and goes with it: no other run has one with the same content. */
+/** Contains the run's id, so that no other run has the same blob and it can be deleted with its run. */
 type Own = Readonly<{ workflowRunId: WorkflowRunId; value: unknown }>;
 
-/** Keeps the values of runs: small ones in their events, large ones as blobs. */
+/** Stores the values of runs: small ones in their events, large ones as blobs. */
 @Injectable()
 export class RunValues {
   constructor(private readonly blobs: Blobs) {}
 
-  /** What one event keeps of values. */
+  /** Stores the values of one event. */
   keeping(workflowRunId: WorkflowRunId): KeptValues {
     return new KeptValues(this.blobs, workflowRunId);
   }
@@ -35,7 +35,7 @@ export class RunValues {
   }
 }
 
-/** The values of one event, which have to fit it together. */
+/** Stores the values of one event and tracks their total size, because together they have to fit the event. */
 export class KeptValues {
   private inlineBytes = 0;
 
@@ -55,7 +55,7 @@ export class KeptValues {
     return { blob: await this.blobs.put(Readable.from([Buffer.from(JSON.stringify(own))])) };
   }
 
-  /** Null for what says nothing. @throws BlobsUnavailable */
+  /** Null for an empty text or list. @throws BlobsUnavailable */
   async keepUnlessEmpty(value: string | readonly unknown[]): Promise<StoredValue | null> {
     return value.length === 0 ? null : this.keep(value);
   }

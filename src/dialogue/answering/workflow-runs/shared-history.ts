@@ -1,10 +1,12 @@
 import type { Exchange } from '../../conversation/conversation.events.js';
 import type { Exchanges } from '../loop/past-exchanges.js';
 
-/** As much as all nodes of a run together read of the chat history. */
+/** Maximum length of the chat history that the nodes of a run can read. */
 const CHARACTERS_MAX = 1_000_000;
 
-/** Reads the chat history once for all nodes of a run, when the first of them asks for it; each gets the newest that it has room for. */
+/**
+ * Reads the chat history once, when the first node of a run requests it. Each node gets the newest exchanges that fit its limit.
+ */
 export function sharedHistory(exchanges: Exchanges): Exchanges {
   let all: Promise<readonly Exchange[]> | undefined;
   return async (charactersMax) => newestWithin(await (all ??= exchanges(CHARACTERS_MAX)), charactersMax);

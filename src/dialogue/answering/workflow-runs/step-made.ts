@@ -3,7 +3,7 @@ import { type ToolCallRecord, withToolCalls } from '../../conversation/tool-call
 import type { AnswerDelta } from '../loop/answer-delta.js';
 import type { StepToolCall } from './run/workflow-run.events.js';
 
-/** What a step has added to the answer so far, as JSON. */
+/** The additions of a step to the answer so far. A pause stores them as JSON. */
 export type Made = Readonly<{
   answer: string;
   thought: string;
@@ -14,9 +14,9 @@ export type Made = Readonly<{
 
 const NOTHING: Made = { answer: '', thought: '', sources: [], toolCalls: [], usage: null };
 
-/** Adds up what a step says. */
+/** Collects the deltas of a step. */
 export class StepMade {
-  /** Whether something was said since that a reader sees. */
+  /** Whether the step has yielded a delta that a reader sees. */
   isShown = false;
 
   constructor(private made: Made = NOTHING) {}
@@ -25,7 +25,7 @@ export class StepMade {
     return this.made;
   }
 
-  /** As the record of the step tells of them. */
+  /** The calls as the record of the step contains them. */
   get toolCalls(): readonly StepToolCall[] {
     return this.made.toolCalls.map(({ tool_name, action_name, status, call_id }) => ({
       tool_name,
@@ -59,7 +59,7 @@ export class StepMade {
     }
   }
 
-  /** Other words stand for what was said. */
+  /** Replaces the texts by masked ones. */
   rewrite(texts: Pick<Made, 'answer' | 'thought'>): void {
     this.made = { ...this.made, ...texts };
   }

@@ -28,9 +28,9 @@ import type { Following, RunStep } from './run/workflow-run.decider.js';
 import type { NodeCompleted, StepContribution, WorkflowRunReason, WorkflowRunStarted } from './run/workflow-run.events.js';
 import { workflowRunIdOf } from './run/workflow-run.events.js';
 
-/** Where a paused run waits, beside what its node goes on from. */
+/** The state of a paused run, stored beside the continuation of its node. */
 type Waiting = Readonly<{ step: number; framesSaid: number; made: Made }>;
-/** What a turn goes on from that waits in a node: the text of the node until then stands beside the state of its loop. */
+/** The continuation of a paused workflow turn: the node's loop state, and the text that the node had written. */
 type WorkflowContinuation = Readonly<{ text: string; workflow: Waiting }>;
 
 const FAILED = 'workflow-failed';
@@ -41,7 +41,7 @@ const GIVEN_UP = 'The answer was ended before its workflow.';
 const TOO_LONG = `The workflow was ended: a run has at most ${RUN_STEPS_MAX} steps, and none of them was an end.`;
 const DEAD_END = 'The workflow was ended: no way leads on from this node, and it is no end.';
 
-/** Refusals that say that the producer has lost the turn, or the run; they are no failures of a node. */
+/** Rejection codes which mean that the producer has lost the turn or the run. They are not failures of a node. */
 const NO_LONGER_OURS: ReadonlySet<string> = new Set([
   'turn-taken',
   'turn-stopping',
@@ -51,7 +51,7 @@ const NO_LONGER_OURS: ReadonlySet<string> = new Set([
   'workflow-step-superseded',
 ]);
 
-/** How a producer runs a workflow: what stays the same from step to step. */
+/** The data that stays the same for all steps of a producer's run. */
 type Session = Readonly<{
   transcript: Transcript;
   run: Run;
@@ -63,8 +63,8 @@ type Session = Readonly<{
 }>;
 
 /**
- * The answers of workflows. Each step is a fact before its end is shown. What another producer has recorded is not done again, and
- * what it has shown is not said again: the run goes on at the first step that is not completed.
+ * Composes the answers of workflows. The end of each step is recorded before it is shown. A later producer continues at the first
+ * step that is not completed: it neither repeats recorded steps nor shows frames again.
  */
 @Injectable()
 export class WorkflowAnswers {
@@ -78,7 +78,10 @@ export class WorkflowAnswers {
     private readonly nodes: WorkflowNodes,
   ) {}
 
-  /** An answer that is given up on the way, as by a guardrail, ends the run. @throws AnswerFailed once a node has failed; GuardrailBlock */
+  /**
+   * Also ends the run if the answer is abandoned, for example by a guardrail.
+   * @throws AnswerFailed if a node fails; GuardrailBlock
+   */
   async *deltas(transcript: Transcript, run: Run): AsyncGenerator<AnswerDelta> {
     let givenUp: string | undefined = GIVEN_UP;
     try {
@@ -115,7 +118,7 @@ export class WorkflowAnswers {
       await book.finish('broken_graph', NO_START);
       throw new AnswerFailed(FAILED, NO_START);
     }
-    // A step that was begun with the run itself is this producer's own; others were begun by producers that are gone.
+    // The first step of a new run was begun by this producer. An open step of an existing run was begun by a former producer.
     let isOwn = isNew;
     for (let number = 1; ; number++) {
       yield* frames.running(book.step(number));
@@ -133,7 +136,7 @@ export class WorkflowAnswers {
     }
   }
 
-  /** Text of a step that is not completed would be said twice. */
+  /** False if text of a step that is not completed was shown, because it would be written twice. */
   async canContinue(transcript: Transcript, shown: readonly Frame[]): Promise<boolean> {
     if (!saysSomething(sinceLastStep(shown))) return true;
     const ends = shown.filter((frame) => frame.type === 'workflow_step' && frame.status !== 'running').length;
@@ -167,13 +170,13 @@ export class WorkflowAnswers {
     await book.start(started, first && begunNode(first));
   }
 
-  /** Undefined for a turn that did not wait. */
+  /** The continuation of a resumed turn; undefined if the turn was not paused. */
   private async waitingIn({ resumption }: Transcript): Promise<WorkflowContinuation | undefined> {
     if (!resumption) return undefined;
     return this.continuations.recall<WorkflowContinuation>(resumption.paused.continuation);
   }
 
-  /** Makes a step. False: the run goes no further here, because it waits or was stopped. */
+  /** Runs a step. Returns false if the run cannot continue now because it paused or was stopped. */
   private async *make(session: Session, step: RunStep): AsyncGenerator<AnswerDelta, boolean> {
     const { transcript, run, graph, book, state, frames, waiting } = session;
     const node = nodeById(graph, step.nodeId)!;
@@ -184,11 +187,12 @@ export class WorkflowAnswers {
     const followsText = book.run.steps.some(
       ({ ended }) => ended && 'contribution' in ended && ended.contribution.answer !== null,
     );
-    // The text of the end is whole when it comes: it is recorded before it is shown, so that nothing cuts it off.
+    // The text of an end node is complete when it is yielded. It is recorded before it is shown, so that it is never shown in
+    // part.
     const last: AnswerDelta[] = [];
     const { workflowRunId } = book;
     const context = { workflowRunId, step, transcript, run, state, tools, resumedAfter: resumed?.text, followsText, result };
-    // What a structured answer says is held until its end: no journal has it yet.
+    // The text of a structured answer is not journaled before its end, so it is yielded again.
     if (resumed?.workflow.made.answer && transcript.asked.settings.responseSchema)
       yield { type: 'text', text: resumed.workflow.made.answer };
     try {
@@ -220,7 +224,8 @@ export class WorkflowAnswers {
       yield* this.fail(session, step, { result, made, code: FAILED, failure, reason });
       return true;
     }
-    // What is recorded as made was shown: another producer does not say the texts of a step that is completed.
+    // All texts of the step must be journaled before it is recorded as completed, because another producer does not yield them
+    // again.
     if (made.isShown && last.length === 0) yield { type: 'checkpoint' };
     await book.complete(step, await this.ended(book, result, made), following.next);
     state.set(result.delta);
@@ -239,7 +244,7 @@ export class WorkflowAnswers {
     return { next: { begins: begunNode(next) } };
   }
 
-  /** The run waits, the turn pauses: what it goes on from names the step. */
+  /** Records that the step waits, and pauses the turn with a continuation that names the step. */
   private async *pause(
     { book, frames, run }: Session,
     step: RunStep,
@@ -292,7 +297,7 @@ export class WorkflowAnswers {
     };
   }
 
-  /** A step that has ended before: what it adds to the answer, and its end where that was not shown yet. */
+  /** Yields the additions of a step that has already ended, and its end if that is not shown yet. */
   private async *again(session: Session, step: RunStep): AsyncGenerator<AnswerDelta> {
     const { frames, run } = session;
     const { ended } = step;
@@ -307,7 +312,10 @@ export class WorkflowAnswers {
     yield* frames.completed(step, await this.deltaOf(session, step, delta), output);
   }
 
-  /** Texts that were shown live are in the journal already; those of an answer without one, or of one that is held, are not. */
+  /**
+   * Yields the recorded additions of a step. Texts are yielded only if they are not journaled, as in headless runs and held
+   * answers.
+   */
   private async *contributed(
     { transcript, waiting, run, frames }: Session,
     { step, nodeType }: RunStep,
@@ -317,7 +325,7 @@ export class WorkflowAnswers {
     const isHeadless = asked.conversationId === asked.turnId;
     const { answer, thought, sources, toolCalls } = contribution;
     const isCutOff = nodeType === 'end' && frames.isNextMissing && !saysSomething(sinceLastStep(run.shown));
-    // What was said before a pause was shown with it.
+    // Text before a pause was shown with the pause.
     const isHeld = run.guard?.holdsOutput === true && step >= (waiting?.workflow.step ?? 0);
     const shown = isHeld && step === waiting?.workflow.step ? waiting.workflow.made.answer.length : 0;
     if (answer && (isHeadless || asked.settings.responseSchema || isCutOff || isHeld))
@@ -327,18 +335,18 @@ export class WorkflowAnswers {
     if (toolCalls) {
       for (const record of (await this.values.recall(toolCalls)) as Made['toolCalls']) yield { type: 'tool-call', record };
     }
-    // An attempt of a headless run states what it used itself; what was used before a pause is stated with that.
+    // Each attempt of a headless run counts only its own usage. The usage before a pause was counted with the pause.
     if (usage && !isHeadless && step > (waiting?.workflow.step ?? 0)) yield { type: 'usage', ...usage };
   }
 
-  /** The first step is shown with what the run began with. */
+  /** The variables that the frame of a step shows. The first step also shows the inputs of the run. */
   private async deltaOf({ book, frames }: Session, { step }: RunStep, delta: Readonly<Record<string, unknown>>) {
     if (step > 1 || !frames.isNextMissing) return delta;
     return { ...(await this.values.recallAll(book.run.started!.inputs)), ...delta };
   }
 }
 
-/** Where a run goes from a node that was run. */
+/** What follows a node: the next step or the end of the run, or the failure if nothing can follow. */
 type Onward = Readonly<{ next: Following } | { next: undefined; failure: string; reason: WorkflowRunReason }>;
 const sinceLastStep = (shown: readonly Frame[]): readonly Frame[] =>
   shown.slice(shown.findLastIndex(({ type }) => type === 'workflow_step') + 1);
@@ -347,7 +355,7 @@ const saysSomething = (frames: readonly Frame[]): boolean => frames.some(({ type
 
 type Failed = Readonly<{ code: string; failure: string }>;
 
-/** What the user reads of a node that has failed; undefined where it is not the node that has. */
+/** The error of a failed node as the user reads it; undefined if the error is not a failure of the node. */
 function failureOf(error: unknown): Failed | undefined {
   if (error instanceof AnswerFailed) return { code: error.code, failure: error.message };
   if (error instanceof ModelFailed) return { code: error.failure, failure: error.message };

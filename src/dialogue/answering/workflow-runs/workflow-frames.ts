@@ -6,18 +6,21 @@ import { VALUE_BYTES_MAX } from './run-values.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** How many frames of a run were said, by type. */
+/** Whether a frame belongs to the sequence of a run's frames. */
 export const isWorkflowFrame = ({ type }: Readonly<{ type: string }>): boolean =>
   type === 'workflow_run' || type === 'workflow_step';
 
-/** The frames of a run in their order, which is the same for every producer: those that others have said are not said again. */
+/**
+ * Yields the frames of a run in order. The order is the same for every producer, so frames that were already shown are skipped by
+ * count.
+ */
 export class WorkflowFrames {
   private passed = 0;
 
-  /** @param said how many earlier runs of the turn, and producers of this one, have said */
+  /** @param said the number of frames shown in earlier runs of the turn and by former producers of this run */
   constructor(private readonly said: number) {}
 
-  /** How many are said by now. */
+  /** The number of frames shown so far. */
   get count(): number {
     return Math.max(this.said, this.passed);
   }
@@ -38,7 +41,7 @@ export class WorkflowFrames {
     return this.next(() => ({ ...stepFrame(step), status: 'failed', state_delta: shown(delta), error }));
   }
 
-  /** Whether the next frame is still to be said. */
+  /** Whether the next frame is not shown yet. */
   get isNextMissing(): boolean {
     return this.passed >= this.said;
   }
@@ -56,6 +59,6 @@ const stepFrame = ({ nodeId, nodeType, title }: RunStep) =>
 export const shown = (values: Values): Values =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, shownValue(value)]));
 
-/** Of a value that is kept beside the log only the beginning is shown. */
+/** Shortens values that are stored as blobs. */
 const shownValue = (value: unknown): unknown =>
   Buffer.byteLength(JSON.stringify(value ?? null)) > VALUE_BYTES_MAX ? forReader(value) : (value ?? null);

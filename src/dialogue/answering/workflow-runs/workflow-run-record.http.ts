@@ -1,6 +1,6 @@
 import type { RecordedRun, RecordedStep } from './run-records.js';
 
-/** A run as clients read it. One that waits for decisions is still running. */
+/** A run as clients read it. A run that waits for decisions has the status `running`. */
 export const workflowRunRecord = ({ started, inputs, result, finished, steps, startedAt, endedAt }: RecordedRun) => ({
   id: started.workflowRunId,
   workflow_id: started.workflowId,

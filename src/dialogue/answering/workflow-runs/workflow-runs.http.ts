@@ -12,7 +12,7 @@ import { workflowRunRecord } from './workflow-run-record.http.js';
 
 const workflowRunNotFound = () => new Rejection('workflow-run-not-found', 'Workflow run not found');
 
-/** What workflows did, for those they ran for and for the owners of the workflows. */
+/** Reads workflow runs, for the users for whom they ran and for the owners of the workflows. */
 @ApiTags('Workflows')
 @Controller('api/workflow_runs')
 export class WorkflowRunsController {

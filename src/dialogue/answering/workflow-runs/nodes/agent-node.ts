@@ -18,11 +18,11 @@ import { NodeFiles } from './node-files.js';
 import { NodeTemplates } from './node-templates.js';
 import { stepLedger } from './step-ledger.js';
 
-/** What one node writes. */
+/** Maximum size of the text of one node. */
 const NODE_OUTPUT_BYTES_MAX = 256 * 1024;
 const DEFAULT_PROMPT = 'You are a helpful assistant.';
 
-/** An agent answers as one step of a run. */
+/** Runs an agent as one step of a workflow run. */
 @Injectable()
 export class AgentNode {
   constructor(
@@ -32,7 +32,7 @@ export class AgentNode {
     private readonly files: NodeFiles,
   ) {}
 
-  /** What it waits with is what its loop waits with, and its text until then. @throws AnswerFailed, ModelFailed */
+  /** A pause's continuation is that of the node's loop, with the text written so far. @throws AnswerFailed, ModelFailed */
   async *run(config: AgentNodeConfig, context: NodeContext): AsyncGenerator<AnswerDelta> {
     const { run, step, transcript, resumedAfter } = context;
     const { question, notices } = await this.task(config, context);
@@ -64,7 +64,7 @@ export class AgentNode {
           if (speaks) yield delta;
           break;
         case 'round-over':
-          // Of a structured answer only the value counts that the model gave at last.
+          // For a structured answer only the text of the last round counts.
           if (isHeld) text = '';
           break;
         case 'pause':
@@ -82,7 +82,7 @@ export class AgentNode {
     if (isHeld && speaks) yield { type: 'text', text: JSON.stringify(context.result.output) };
   }
 
-  /** The question of the node, as a turn of its own kind. */
+  /** The transcript for the node's question, with the node's settings. */
   private async task(config: AgentNodeConfig, context: NodeContext) {
     const { transcript, state, tools, resumedAfter, workflowRunId, step } = context;
     const { origin: _, ...asked } = transcript.asked;
@@ -118,13 +118,13 @@ export class AgentNode {
   }
 }
 
-/** A setting that acts as another here, and says so. */
+/** The notice for a `file_passing` setting that this service treats as "auto". */
 const actsOtherwise = ({ filePassing }: AgentNodeConfig, hasDocuments: boolean): readonly string[] =>
   hasDocuments && filePassing !== 'auto'
     ? [`The model decides how it is given files: file_passing "${filePassing}" acts as "auto".`]
     : [];
 
-/** What a producer that is gone has shown of a step that is begun anew. */
+/** The frames that a former producer has shown of a step that is run again. */
 function shownOfStep({ attempt, nodeId }: RunStep, shown: readonly Frame[]): readonly Frame[] {
   const began = shown.findLastIndex(({ type }) => type === 'workflow_step');
   const frame = shown[began];

@@ -14,7 +14,7 @@ import { NodeFiles } from './node-files.js';
 import type { RunDocument } from './run-state.js';
 
 const TIMEOUT_SECONDS_DEFAULT = 60;
-/** Of what the code wrote about its failure. */
+/** Maximum length of the failing code's error output in the error message. */
 const FAILURE_CHARACTERS_MAX = 4_000;
 
 const FAILURES: Readonly<Record<CodeFailure['kind'], string>> = {
@@ -25,7 +25,9 @@ const FAILURES: Readonly<Record<CodeFailure['kind'], string>> = {
   unavailable: 'No interpreter could be had for the code.',
 };
 
-/** Python runs as one step of a run. What it leaves in its folder is kept as artifacts of the run. */
+/**
+ * Runs Python code as one step of a workflow run. Stores the files that the code leaves in its folder as artifacts of the run.
+ */
 @Injectable()
 export class CodeNode {
   constructor(
@@ -50,7 +52,7 @@ export class CodeNode {
     setOutput(context, config.outputVariable, outputOf(config, stdout, kept));
   }
 
-  /** A step that is made again keeps the same file once: its id says whose it is. */
+  /** Stores a file as an artifact. Its id is derived from run, step and name, so a repeated step stores the file only once. */
   private async keep(
     { name, content }: CodeFile,
     { workflowRunId, step, transcript, result, run }: NodeContext,
@@ -81,14 +83,17 @@ export class CodeNode {
   }
 }
 
-/** A text without what may not be kept; what is no text stays as it is. @throws GuardrailBlock */
+/** Masks the content of a text file. Other content is returned unchanged. @throws GuardrailBlock */
 const guardedContent = async (guard: TurnGuard, content: Uint8Array): Promise<Uint8Array> =>
   isUtf8(content) ? Buffer.from(await guard.text('output', Buffer.from(content).toString())) : content;
 
 const failureText = ({ kind, text }: CodeFailure): string =>
   text === '' ? FAILURES[kind] : `${FAILURES[kind]} ${text.slice(-FAILURE_CHARACTERS_MAX).toWellFormed()}`;
 
-/** The JSON that was printed where a schema says what it is, else the first file, else what was printed. @throws AnswerFailed */
+/**
+ * The output of the code: the printed JSON if the node has a schema, otherwise the first file, otherwise the printed text.
+ * @throws AnswerFailed
+ */
 function outputOf({ jsonSchema }: CodeNodeConfig, stdout: string, files: readonly RunDocument[]): unknown {
   if (!jsonSchema) return files[0] ?? stdout.trim();
   const read = structuredAnswer(stdout, jsonSchema);

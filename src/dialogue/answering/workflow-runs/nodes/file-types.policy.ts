@@ -16,14 +16,14 @@ const TYPES: Readonly<Record<string, string>> = {
   zip: 'application/zip',
 };
 
-/** What a file that code has written is, by the end of its name. */
+/** The media type of a file that code has written, by its extension. */
 export const mimeTypeOf = (name: string): string =>
   TYPES[/\.([a-z]+)$/i.exec(name)?.[1]?.toLowerCase() ?? ''] ?? 'application/octet-stream';
 
 const REFUSED = /[\p{Cc}\\/:*?"<>|]/gu;
 const NAME_CHARACTERS_MAX = 80;
 
-/** Names under which code finds files, in their order: each of its own, and none that leaves the folder. */
+/** The file names under which code finds its input files, in order. They are unique and cannot leave the folder. */
 export function fileNames(names: readonly string[]): readonly string[] {
   const taken = new Set<string>();
   return names.map((name) => {

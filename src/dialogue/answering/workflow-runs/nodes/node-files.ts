@@ -6,17 +6,17 @@ import type { AttachedFile } from '../../../conversation/conversation.events.js'
 import { fileNames } from './file-types.policy.js';
 import type { RunDocument } from './run-state.js';
 
-/** Files that one node is given. */
+/** Maximum number of files of one node. */
 export const NODE_FILES_MAX = 5;
-/** Of the text of one file that a step has made. */
+/** Maximum length of the text of one artifact. */
 const TEXT_CHARACTERS_MAX = 100_000;
 
-/** The files of an agent: those that came with the question are given as attachments are, those that steps have made as text. */
+/** The files for an agent node: files of the question as attachments, artifacts of earlier steps as text. */
 export type AgentFiles = Readonly<{ attachments: readonly AttachedFile[]; text: string; notices: readonly string[] }>;
 
 const TEXTS = /^text\/|^application\/(json|xml)$|^image\/svg\+xml$/;
 
-/** Brings the files that a node names into the form it takes. */
+/** Loads the files of a node in the form that the node needs. */
 @Injectable()
 export class NodeFiles {
   constructor(
@@ -58,7 +58,7 @@ export class NodeFiles {
     return files.map(({ content }, at) => ({ name: names[at]!, content }));
   }
 
-  /** Those that are gone are left out. */
+  /** The newest versions of the artifacts among the documents. Deleted ones are left out. */
   private async made(documents: readonly RunDocument[], ownerId: string): Promise<readonly ArtifactFile[]> {
     const found = documents.map(async (document) =>
       'artifact_id' in document ? this.artifacts.newest(document.artifact_id, ownerId) : undefined,
@@ -67,7 +67,7 @@ export class NodeFiles {
   }
 }
 
-/** A name cannot end the tag it stands in. */
+/** Replaces characters in the file name that could close the tag. */
 const asText = ({ filename, content }: ArtifactFile): string =>
   `\n\n<attachment name=${JSON.stringify(filename.replace(/[<>"\p{Cc}]/gu, '_'))}>\n${Buffer.from(content)
     .toString()

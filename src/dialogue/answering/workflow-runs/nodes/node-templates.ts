@@ -5,7 +5,10 @@ import { type PromptDocument, PromptRenderer, type RenderedPrompt } from '../../
 import { AnsweringOptions } from '../../loop/answering-options.js';
 import type { NodeContext } from './node-context.js';
 
-/** Renders the templates of nodes with the state of their run. One that cannot be rendered stands as it is written, and the step says so. */
+/**
+ * Renders the templates of nodes with the state of their run. If rendering fails, the template is used unrendered and the step
+ * records a problem.
+ */
 @Injectable()
 export class NodeTemplates {
   constructor(

@@ -7,7 +7,7 @@ import { AnswerFailed } from '../../loop/answer-failed.js';
 import type { NodeContext } from './node-context.js';
 import { NodeTemplates } from './node-templates.js';
 
-/** Nodes that only compute. */
+/** Runs the nodes that only compute: end, state and condition. */
 @Injectable()
 export class PlainNodes {
   constructor(
@@ -15,14 +15,14 @@ export class PlainNodes {
     private readonly templates: NodeTemplates,
   ) {}
 
-  /** What the run says at its end. */
+  /** Yields the text of an end node. */
   async *end({ outputTemplate }: NodeConfigOf<'end'>, context: NodeContext): AsyncGenerator<AnswerDelta> {
     if (outputTemplate === '') return;
     const { text } = await this.templates.render(outputTemplate, context);
     if (text !== '') yield { type: 'text', text: context.followsText ? `\n\n${text}` : text };
   }
 
-  /** Each operation sees what those before it have set. @throws AnswerFailed for an expression without a value */
+  /** Sets variables. Each operation sees the values that earlier ones have set. @throws AnswerFailed if an expression fails */
   async state({ operations }: NodeConfigOf<'state'>, { state, run, result }: NodeContext): Promise<void> {
     for (const { expression, targetVariable } of operations) {
       const readable = await state.readableBy(expression);
@@ -38,7 +38,10 @@ export class PlainNodes {
     }
   }
 
-  /** The first case that is true, else the branch of all others. A case that cannot be evaluated is passed over, and the step says so. */
+  /**
+   * Chooses the branch of the first case that is true, otherwise the else branch. A case that fails is skipped and recorded as a
+   * problem.
+   */
   async condition({ cases }: NodeConfigOf<'condition'>, { state, run, result }: NodeContext): Promise<void> {
     result.handle = ELSE_HANDLE;
     for (const { name, expression, sourceHandle } of cases) {

@@ -1,15 +1,15 @@
 import type { AttachedFile } from '../../../conversation/conversation.events.js';
 import type { Exchanges } from '../../loop/past-exchanges.js';
 
-/** Files of a question that a run knows; a question has no more. */
+/** Maximum number of a question's files in a run. A question cannot have more. */
 export const INPUT_DOCUMENTS_MAX = 25;
-/** How much of the chat history expressions and templates may read. */
+/** Maximum length of the chat history that expressions and templates can read. */
 const HISTORY_CHARACTERS_MAX = 200_000;
 const CHAT_HISTORY = 'chat_history';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** A file that nodes may be given, as the state tells of it: one that came with the question, or one that a step has made. */
+/** A file in the state of a run: an attachment of the question, or an artifact of a step. */
 export type RunDocument = Readonly<
   { filename: string; mime_type: string } & ({ ref: string; attachment_id: string } | { artifact_id: string; version: number })
 >;
@@ -22,7 +22,7 @@ export const inputDocuments = (files: readonly AttachedFile[]): readonly RunDocu
     mime_type: mimeType,
   }));
 
-/** The variables of a run, as its steps read and write them. */
+/** The variables of a run that its steps read and write. */
 export class RunState {
   private readonly values: Map<string, unknown>;
   private history: Promise<readonly unknown[]> | undefined;
@@ -44,19 +44,25 @@ export class RunState {
     for (const [name, value] of Object.entries(values)) this.values.set(name, value);
   }
 
-  /** Without the chat history. */
+  /** All variables, without the chat history. */
   get variables(): Values {
     return Object.fromEntries(this.values);
   }
 
-  /** What a text of the graph can read: the chat history only where the text names it, for it is read from the conversation. */
+  /**
+   * The variables that a template or expression can read. Includes the chat history only if the text names it, because that
+   * requires reading the conversation.
+   */
   async readableBy(text: string): Promise<Values> {
     if (!text.includes(CHAT_HISTORY) || this.values.has(CHAT_HISTORY)) return this.variables;
     this.history ??= this.exchanges(HISTORY_CHARACTERS_MAX);
     return { ...this.variables, [CHAT_HISTORY]: await this.history };
   }
 
-  /** The files that the entries of a node name: variables, ids, short references, or all that came with the question. */
+  /**
+   * The files that the entries of a node name. An entry is a variable, an id, a short reference, or `*` for all files of the
+   * question.
+   */
   documents(entries: readonly string[]): readonly RunDocument[] {
     const inputs = documentsIn(this.values.get('input_documents'));
     const all = [...inputs, ...[...this.values.values()].flatMap(documentsIn)];
@@ -68,11 +74,14 @@ export class RunState {
     return [...new Map(named.filter(this.isOfRun).map((document) => [keyOf(document), document])).values()];
   }
 
-  /** Variables hold whatever steps write. Attachments are read by their ids alone, so only those of the question are accepted. */
+  /**
+   * Accepts only attachments of the question. Steps can write any attachment id into a variable, and attachments are read by id
+   * alone.
+   */
   private readonly isOfRun = (document: RunDocument): boolean =>
     !('attachment_id' in document) || this.attachments.some(({ id }) => id === document.attachment_id);
 
-  /** The files by their short references: those that came with the question, then those that steps have made. */
+  /** The files by short reference: first those of the question, then the artifacts of steps. */
   get artifacts(): Values {
     const inputs = documentsIn(this.values.get('input_documents'));
     const made = this.documents([...this.values.keys()]).filter((document) => 'artifact_id' in document);

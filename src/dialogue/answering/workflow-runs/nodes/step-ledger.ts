@@ -9,8 +9,8 @@ import type { StepNumber } from '../run/workflow-run.events.js';
 type EarlierCall = Readonly<{ call: CalledTool; end: ToolCallFinished['data'] | undefined }>;
 
 /**
- * Where the calls of a step with effects are written down. A call that a producer that is gone has begun for the same step stands for
- * the one that asks for the same now: it is not run again.
+ * Records the calls with effects of a step. If a former producer has begun the same call for the same step, the call does not run
+ * again and gets the result of the earlier one.
  */
 export function stepLedger({ begin, finish }: CallLedger, step: StepNumber, transcript: Transcript): CallLedger {
   const earlier = callsCutOff(transcript, step);
@@ -27,7 +27,7 @@ export function stepLedger({ begin, finish }: CallLedger, step: StepNumber, tran
   };
 }
 
-/** Calls of the step of which its model will not know: those before a pause it knows, and those decided on are known by their ids. */
+/** The begun calls of the step that its model does not know. It knows calls before a pause and calls that were decided on. */
 function callsCutOff({ calls: { begun, finished }, resumption }: Transcript, step: StepNumber): readonly EarlierCall[] {
   const { toolCalls = [], calls = [] } = resumption?.paused ?? {};
   const known = new Set<unknown>([...toolCalls.map((record) => record['call_id']), ...calls.map(({ callId }) => callId)]);

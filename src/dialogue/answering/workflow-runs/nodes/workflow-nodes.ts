@@ -8,7 +8,7 @@ import { CodeNode } from './code-node.js';
 import type { NodeContext } from './node-context.js';
 import { PlainNodes } from './plain-nodes.js';
 
-/** Does what a node says. */
+/** Runs a node by its type. */
 @Injectable()
 export class WorkflowNodes {
   constructor(
@@ -17,7 +17,7 @@ export class WorkflowNodes {
     private readonly code: CodeNode,
   ) {}
 
-  /** @throws AnswerFailed, ModelFailed, Rejection: the node has failed */
+  /** @throws AnswerFailed, ModelFailed, Rejection if the node fails */
   async *run(node: WorkflowNode, context: NodeContext): AsyncGenerator<AnswerDelta> {
     const config = nodeConfigOf(node);
     switch (config?.type) {

@@ -28,7 +28,7 @@ import {
 
 type Known = Folded<WorkflowRun>;
 
-/** A workflow begins to run. Repeated, it begins one run. Answers how the run stands then, as all commands of a run do. */
+/** Starts a workflow run. Idempotent. Resolves to the new state of the run, like the other commands that take the known state. */
 export class StartWorkflowRun extends Command<Known> {
   constructor(
     readonly started: WorkflowRunStarted['data'],
@@ -50,7 +50,7 @@ class StartWorkflowRunHandler implements Handler<StartWorkflowRun> {
   }
 }
 
-/** A producer goes on with the open step of another one, from the step's beginning. @throws Rejection workflow-run-over */
+/** Starts a new attempt of an open step that a former producer began. @throws Rejection workflow-run-over */
 export class RestartNode extends Command<Known> {
   constructor(
     readonly workflowRunId: string,
@@ -72,7 +72,10 @@ class RestartNodeHandler implements Handler<RestartNode> {
   }
 }
 
-/** A step is made; the next one begins with the same append. @throws Rejection workflow-step-superseded, workflow-run-over */
+/**
+ * Records that a step is completed and begins the next one in the same append.
+ * @throws Rejection workflow-step-superseded, workflow-run-over
+ */
 export class CompleteNode extends Command<Known> {
   constructor(
     readonly completed: NodeCompleted['data'],
@@ -94,7 +97,7 @@ class CompleteNodeHandler implements Handler<CompleteNode> {
   }
 }
 
-/** A step waits for decisions on its calls. @throws Rejection workflow-step-superseded, workflow-run-over */
+/** Records that a step waits for decisions on its calls. @throws Rejection workflow-step-superseded, workflow-run-over */
 export class WaitInNode extends Command<Known> {
   constructor(
     readonly workflowRunId: string,
@@ -117,7 +120,7 @@ class WaitInNodeHandler implements Handler<WaitInNode> {
   }
 }
 
-/** A node has failed, and its run with it. @throws Rejection workflow-step-superseded, workflow-run-over */
+/** Records that a node has failed and ends its run. @throws Rejection workflow-step-superseded, workflow-run-over */
 export class FailNode extends Command<Known> {
   constructor(
     readonly failed: NodeFailed['data'],
@@ -139,7 +142,7 @@ class FailNodeHandler implements Handler<FailNode> {
   }
 }
 
-/** A run ends from outside: its turn or its headless run is over. Of a run that never was, or is over, nothing is stated. */
+/** Ends a run because its turn or headless run has ended. Does nothing if the run does not exist or has ended. */
 export class FinishWorkflowRun extends Command<void> {
   constructor(
     readonly workflowRunId: string,
@@ -160,7 +163,7 @@ class FinishWorkflowRunHandler implements Handler<FinishWorkflowRun> {
   }
 }
 
-/** A run goes with its workflow, once it is over. */
+/** Purges an ended run because its workflow or its conversation was deleted. Does nothing while the run is running. */
 export class PurgeWorkflowRun extends Command<void> {
   constructor(
     readonly workflowRunId: string,

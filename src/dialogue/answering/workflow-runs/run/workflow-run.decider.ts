@@ -16,13 +16,13 @@ import type {
   WorkflowRunStarted,
 } from './workflow-run.events.js';
 
-/** A step as far as it has come. */
+/** The state of a step. */
 export type RunStep = Readonly<{
   step: StepNumber;
   nodeId: string;
   nodeType: string;
   title: string;
-  /** The newest; only it ends the step. */
+  /** The newest attempt. Only this attempt can end the step. */
   attempt: number;
   status: 'running' | 'waiting' | 'completed' | 'failed';
   ended: NodeCompleted['data'] | NodeFailed['data'] | null;
@@ -31,7 +31,7 @@ export type RunStep = Readonly<{
 export type WorkflowRun = Readonly<{
   status: 'unknown' | 'running' | WorkflowRunFinished['data']['status'] | 'purged';
   started: WorkflowRunStarted['data'] | null;
-  /** In their order: step 1 is the first. */
+  /** The steps in order, beginning with step 1. */
   steps: readonly RunStep[];
   /** The newest value of each variable. */
   values: StoredValues;
@@ -103,14 +103,14 @@ const blobsOf = (values: readonly (StoredValue | null)[]): readonly string[] =>
 type Decide = Decision<WorkflowRun, WorkflowRunEvent>;
 type RunId = Readonly<{ workflowRunId: string }>;
 
-/** A node as a step begins with it. */
+/** The node of a step that begins. */
 export type BegunNode = Pick<NodeStarted['data'], 'nodeId' | 'nodeType' | 'title'>;
-/** What follows a completed step: another one, or the end of the run. */
+/** The next step after a completed one, or the end of the run. */
 export type Following = Readonly<{ begins: BegunNode } | 'end'>;
 
 export const isOver = ({ status }: WorkflowRun): boolean => status !== 'unknown' && status !== 'running';
 
-/** A run begins once, with the first node that it can begin with. */
+/** Starts a run once, with its start node, if the graph has one. */
 export const startWorkflowRun =
   (data: WorkflowRunStarted['data'], first: BegunNode | undefined): Decide =>
   (state) => {
@@ -119,7 +119,7 @@ export const startWorkflowRun =
     return first ? [started, nodeStarted(data, 1, 1, first)] : [started];
   };
 
-/** Another producer begins the open step anew; what the one before still states of the step is refused from here on. */
+/** Begins a new attempt of the open step. Later events of the former attempt are rejected. */
 export const restartNode =
   (about: RunId, step: StepNumber): Decide =>
   (state) => {
@@ -153,13 +153,13 @@ export const failNode =
     return [{ type: 'NodeFailed', data }, finished(data, 'failed', reason, data.error)];
   };
 
-/** However it came about: what is over stays as it ended. */
+/** Ends a running run. A run that has ended does not change. */
 export const finishWorkflowRun =
   (about: RunId, status: 'failed' | 'stopped', reason: WorkflowRunReason, error: string | null): Decide =>
   (state) =>
     state.status === 'running' ? [finished(about, status, reason, error)] : [];
 
-/** Its workflow is gone. A run under way goes when it is over. */
+/** Purges a run that has ended. A running run is left unchanged. */
 export const purgeWorkflowRun =
   (about: RunId, now: Date): Decide =>
   (state) => {

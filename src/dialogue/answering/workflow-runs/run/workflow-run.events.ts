@@ -6,23 +6,23 @@ import type { ToolCallRecord } from '../../../conversation/tool-call.policy.js';
 
 export type WorkflowRunId = string;
 
-/** A place in the order of a run: 1 is the first. A node that is visited again is another step. */
+/** The number of a step within its run, from 1. A node that is visited again is another step. */
 export type StepNumber = number;
 
-/** A value of a run's state, as JSON. A large one is a blob of its own, which names the run and goes with it. */
+/** A JSON value of a run's state. A large value is a separate blob that contains the run's id and is deleted with the run. */
 export type StoredValue = Readonly<{ value: unknown } | { blob: BlobRef }>;
 
-/** Values by the names of their variables. */
+/** Values by variable name. */
 export type StoredValues = Readonly<Record<string, StoredValue>>;
 
-/** What set a run off: a turn of a conversation, or a headless run of its agent. */
+/** The trigger of a run: a turn of a conversation, or a headless run of its agent. */
 export type WorkflowRunOrigin =
   Readonly<{ kind: 'turn'; conversationId: string; turnId: string }> | Readonly<{ kind: 'run'; runId: string }>;
 
-/** What a node has called, as its step tells of it. */
+/** A tool call of a node as its step records it. */
 export type StepToolCall = Pick<ToolCallRecord, 'tool_name' | 'action_name' | 'status'> & Readonly<{ call_id: string }>;
 
-/** What a step adds to the answer. Another producer adds it from here when the first could not show it any more. */
+/** The additions of a step to the answer. If the first producer could not show them, another one shows them from here. */
 export type StepContribution = Readonly<{
   answer: StoredValue | null;
   thought: StoredValue | null;
@@ -30,19 +30,19 @@ export type StepContribution = Readonly<{
   toolCalls: StoredValue | null;
 }>;
 
-/** Why a run is over. */
+/** Why a run ended. */
 export type WorkflowRunReason =
   | 'node_failed'
-  /** As many steps as a run may have were made, and none of them was an end. */
+  /** The run reached the maximum number of steps without an end node. */
   | 'step_limit'
-  /** A node that is no end leads nowhere. */
+  /** A node that is not an end node has no outgoing edge to follow. */
   | 'dead_end'
-  /** The graph has no start, or names a node that it does not have. */
+  /** The graph has no start node, or an edge to a node that does not exist. */
   | 'broken_graph'
   | 'stopped'
-  /** Its turn or its headless run ended before it: the producer died, or another failure cut it off. */
+  /** The turn or the headless run ended before the workflow run, because the producer died or another failure occurred. */
   | 'interrupted'
-  /** What a step waited for was not decided in time, or the conversation went on without it. */
+  /** `expired`: a step's calls were not decided on in time. `moved_on`: the conversation continued without a decision. */
   | 'expired'
   | 'moved_on'
   | 'conversation_deleted';
@@ -50,16 +50,19 @@ export type WorkflowRunReason =
 type About<More = unknown> = { workflowRunId: WorkflowRunId } & More;
 type AboutStep<More = unknown> = About<{ step: StepNumber; nodeId: string; attempt: number } & More>;
 
-/** A graph begins to run, at one of its versions, with the tools as they are then. Its chat history is that of the conversation up to the revision. */
+/**
+ * A run of a graph version began, with the current revisions of its tools. Its chat history is the conversation's up to
+ * `history.revision`.
+ */
 export type WorkflowRunStarted = Event<
   'WorkflowRunStarted',
   About<{
-    /** Null, both: a graph that came with the question and was never saved. */
+    /** `workflowId` and `version` are null for a graph that was sent with the question and never saved. */
     workflowId: string | null;
     version: number | null;
-    /** For whom it runs. */
+    /** The user for whom the workflow runs. */
     ownerId: string;
-    /** Whose workflow, tools and sources it uses. */
+    /** The owner of the workflow, the tools and the sources. */
     workflowOwnerId: string;
     agentId: string | null;
     origin: WorkflowRunOrigin;
@@ -68,18 +71,24 @@ export type WorkflowRunStarted = Event<
     tools: readonly Readonly<{ toolId: string; revision: number }>[];
   }>
 >;
-/** A producer begins a step, or begins it anew after another was lost: from here on only this attempt ends it. */
+/**
+ * A producer began a step, or a new attempt of it after the former producer was lost. From here on only this attempt can end the
+ * step.
+ */
 export type NodeStarted = Event<'NodeStarted', AboutStep<{ nodeType: string; title: string }>>;
-/** The step is made: it is never made again. */
+/** The step is completed and is never repeated. */
 export type NodeCompleted = Event<
   'NodeCompleted',
   AboutStep<{
-    /** Null: the node has no output. */
+    /** Null if the node has no output. */
     output: StoredValue | null;
     stateDelta: StoredValues;
     /** The branch that a condition chose. */
     handle?: string;
-    /** What went wrong and did not stop the node: expressions that could not be evaluated, templates that could not be rendered. */
+    /**
+     * Problems that did not stop the node, such as expressions that could not be evaluated or templates that could not be
+     * rendered.
+     */
     problems: readonly string[];
     toolCalls: readonly StepToolCall[];
     artifactIds: readonly string[];
@@ -87,7 +96,7 @@ export type NodeCompleted = Event<
     usage: Usage | null;
   }>
 >;
-/** The step waits until its calls are decided on in the conversation. */
+/** The step waits for decisions on its calls in the conversation. */
 export type NodeWaiting = Event<'NodeWaiting', AboutStep<{ callIds: readonly string[] }>>;
 export type NodeFailed = Event<
   'NodeFailed',
@@ -95,7 +104,7 @@ export type NodeFailed = Event<
     /** Written for users; `code` is in kebab-case. */
     error: string;
     code: string;
-    /** What it had changed before it failed. */
+    /** The variables that the node had changed before it failed. */
     stateDelta: StoredValues;
     problems: readonly string[];
     toolCalls: readonly StepToolCall[];
@@ -107,12 +116,12 @@ export type WorkflowRunFinished = Event<
   'WorkflowRunFinished',
   About<{
     status: 'completed' | 'failed' | 'stopped';
-    /** Null: completed. */
+    /** Null if the run is completed. */
     reason: WorkflowRunReason | null;
     error: string | null;
   }>
 >;
-/** Its workflow was deleted: its steps go, with their blobs. */
+/** The run was purged. The events of its steps and its blobs are deleted afterwards. */
 export type WorkflowRunPurged = Event<
   'WorkflowRunPurged',
   About<{
@@ -129,9 +138,9 @@ export type WorkflowRunEvent =
 
 export const workflowRunStream = (runId: WorkflowRunId): string => `workflowRun-${runId}`;
 
-/** The run of a turn, or of a headless run: started again, it is the same one. */
+/** The id of the workflow run of a turn or of a headless run. It is derived, so a repeated start has the same id. */
 export const workflowRunIdOf = (turnId: string): WorkflowRunId => deterministicId('workflow-run', turnId);
 
-/** Under which id a step of a run records its research: whoever makes the step goes on with it. */
+/** The id under which a step records its research, derived so that any producer of the step continues the same research. */
 export const researchIdOf = (workflowRunId: WorkflowRunId, step: StepNumber): string =>
   deterministicId('workflow-research', workflowRunId, step);
