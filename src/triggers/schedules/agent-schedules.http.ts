@@ -28,7 +28,6 @@ const STATISTICS_DAYS_MAX = 365;
 const STATISTICS_DAYS = 30;
 const DAY_MS = 86_400_000;
 
-/** The schedules of one agent, for its owner. */
 const DAILY = {
   name: 'Weather',
   instruction: 'Report the weather.',
@@ -39,6 +38,7 @@ const DAILY = {
 
 const BY_GRANT = { granted: 'manage_schedules', grantedOn: 'agents' } as const;
 
+/** The schedules of one agent, for its owner and for team members who may manage them. */
 @ApiTags('Schedules')
 @Controller('api/agents/:agentId/schedules')
 export class AgentSchedulesController {

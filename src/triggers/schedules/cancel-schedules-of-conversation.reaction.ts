@@ -16,10 +16,10 @@ import type { ScheduleCreated, ScheduleId } from './schedule/schedule.events.js'
 type Followed = ConversationDeleted | ConversationPurged | ScheduleCreated;
 
 /**
- * Cancels the tasks of a deleted chat without an agent, which could not be seen any more. Schedules that were made in a chat with
- * an agent stay with the agent. Steps, of a chat that is deleted: wait until the schedules of before are listed; cancel each. Of a
- * task that was made: wait until deletions of before are known; where its chat is gone, cancel it. A crash in between repeats it
- * for those that are left.
+ * Cancels the tasks of a deleted chat without an agent, because nothing shows them any more. Schedules that were created in a
+ * chat with an agent stay with the agent. Steps for a deleted chat: wait until the read model has all earlier schedules; cancel
+ * each. Steps for a new task: wait until the read model has all earlier deletions; cancel the task if its chat is gone. A crash
+ * in between repeats the steps for the rest.
  */
 @Injectable()
 export class CancelSchedulesOfConversation implements Reaction<Followed> {
@@ -58,7 +58,7 @@ export class CancelSchedulesOfConversation implements Reaction<Followed> {
   }
 }
 
-/** The list may be older than the deletion. */
+/** The read model may still list a schedule that was deleted meanwhile. */
 function unlessGone(error: unknown): void {
   if (!(error instanceof Rejection) || error.code !== 'schedule-not-found') throw error;
 }

@@ -11,8 +11,8 @@ import { Rejection } from '../../kernel/rejection.js';
 import { DeleteSchedule } from './schedule/schedule.commands.js';
 
 /**
- * An agent's schedules go with it. Steps: wait until the schedules of before are listed; delete each. A crash in between
- * repeats it for those that are left.
+ * Deletes the schedules of a deleted agent. Steps: wait until the read model has all earlier schedules; delete each. A crash in
+ * between repeats the steps for the rest.
  */
 @Injectable()
 export class DeleteSchedulesOfAgent implements Reaction<AgentDeleted> {
@@ -35,7 +35,7 @@ export class DeleteSchedulesOfAgent implements Reaction<AgentDeleted> {
   }
 }
 
-/** The list may be older than the deletion. */
+/** The read model may still list a schedule that was deleted meanwhile. */
 function unlessGone(error: unknown): void {
   if (!(error instanceof Rejection) || error.code !== 'schedule-not-found') throw error;
 }

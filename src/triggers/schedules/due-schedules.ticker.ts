@@ -11,23 +11,26 @@ import { SchedulerHeartbeat } from './scheduler-heartbeat.port.js';
 import { SettleSchedule } from './schedule/schedule.commands.js';
 import { waitsUntil } from './schedule/slot-ledger.decider.js';
 
-/** How often somebody looks for slots that have come. */
+/** Interval between two polls for due slots. */
 const EVERY_MS = 1_000;
 export const SCHEDULES_PER_PAGE_MAX = 500;
-/** A tick looks at no more; what is left is for the next, which begins with those that have been due for longest. */
+/** Maximum number of schedules per tick. The next tick continues with the ones that have been due for longest. */
 export const SCHEDULES_PER_TICK_MAX = 20_000;
-/** Appends that are under way at once: the store writes them down together. */
+/** Maximum number of concurrent appends, which the store combines into fewer writes. */
 const SIDE_BY_SIDE_MAX = 64;
 
 /**
- * Decides on the slots that have come, of all schedules. The read model only says where to look: two processes that look at
- * once, or one that looks twice, decide on each slot once.
+ * Decides on the due slots of all schedules. The read model only lists candidates: if two processes poll at once, or one polls
+ * twice, each slot is still decided once.
  */
 @Injectable()
 export class DueSchedules implements Ticker {
   readonly name = 'due-schedules';
   readonly everyMs = EVERY_MS;
-  /** Schedules whose slot is late and waits to be missed, or for a run to end: no look is worth it before. */
+  /**
+   * Schedules whose due slot cannot be decided before `until`, because it waits to be missed or for a run to end. They are
+   * skipped until then.
+   */
   private waiting = new Map<string, Readonly<{ slot: number; until: number }>>();
 
   constructor(
@@ -49,7 +52,7 @@ export class DueSchedules implements Ticker {
     if (all.length > 0) throw new Error(`Schedules that could not be decided on: ${all.length}.`, { cause: all[0] });
   }
 
-  /** Whether all that had come was looked at, and what went wrong with single schedules. */
+  /** Returns whether all due schedules were processed, and the errors of single schedules. */
   private async settleDue(now: Date, cause: Cause): Promise<Readonly<{ isDone: boolean; failed: readonly unknown[] }>> {
     let isDone = false;
     const failed: unknown[] = [];
@@ -70,7 +73,7 @@ export class DueSchedules implements Ticker {
       failed.push(...failures);
       after = page.at(-1);
       isDone = page.length < SCHEDULES_PER_PAGE_MAX;
-      // That is not the fault of any one of them.
+      // If every schedule of a page failed, the cause is not a single schedule, so the tick stops.
       if (failures.length > 0 && failures.length === page.length) return { isDone: false, failed };
     }
     this.waiting = waiting;

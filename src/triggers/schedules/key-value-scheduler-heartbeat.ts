@@ -5,17 +5,17 @@ import { holdLease, type Lease } from '../../kernel/lease.js';
 import { Timing } from '../../kernel/timing.js';
 import { SCHEDULER_BEHIND_MAX_MS, SchedulerHeartbeat } from './scheduler-heartbeat.port.js';
 
-/** Schedulers alive hold a key that starts so. */
+/** Prefix of the key that each running scheduler holds as a lease. */
 const SCHEDULER_LEASES = 'schedulers.';
-/** Until when everything that had come was decided on. */
+/** Key of the time up to which all due slots have been decided. */
 export const SCHEDULER_KEPT_UP = 'scheduler-kept-up';
 
-/** How long a scheduler that has died still counts as there. */
+/** How long a crashed scheduler still counts as running. */
 const PRESENCE_TTL_MS = 15_000;
-/** The heartbeat is written no more often than this: readers compare it with fifteen minutes. */
+/** Minimum interval between two writes of the heartbeat. Readers accept an age of fifteen minutes. */
 const SAID_EVERY_MS = 5_000;
 
-/** The pulse as the processes share it: a lease of each scheduler, and how far they have come. */
+/** Stores the heartbeat in the shared key-value store: one lease per scheduler, and the time up to which slots are decided. */
 @Injectable()
 export class KeyValueSchedulerHeartbeat extends SchedulerHeartbeat implements BeforeApplicationShutdown {
   private readonly id: string;
@@ -32,7 +32,7 @@ export class KeyValueSchedulerHeartbeat extends SchedulerHeartbeat implements Be
     this.id = ids.next();
   }
 
-  /** Where the store is away nothing is said, and what was said before runs out. */
+  /** Writes nothing while the store is unavailable, so the previous heartbeat expires. */
   async beat(now: Date): Promise<void> {
     if (this.isOver || Math.abs(now.getTime() - this.said) < SAID_EVERY_MS) return;
     await orUnavailable(undefined, async () => {

@@ -1,6 +1,6 @@
 import type { ScheduleRecord, ScheduleRunRecord } from '../../../projections/schedules/schedules.queries.js';
 
-/** A schedule as clients see it. */
+/** A schedule in the form that clients receive. */
 export const scheduleRecord = (schedule: ScheduleRecord) => ({
   id: schedule.id,
   user_id: schedule.ownerId,
@@ -12,7 +12,7 @@ export const scheduleRecord = (schedule: ScheduleRecord) => ({
   cron: schedule.cron,
   run_at: text(schedule.runAt),
   timezone: schedule.timezone,
-  // A slot of a paused schedule will not run.
+  // The next slot of a paused schedule will not run.
   next_run_at: schedule.status === 'active' ? text(schedule.nextSlotAt) : null,
   last_run_at: text(schedule.lastRunAt),
   end_at: text(schedule.endAt),
@@ -26,7 +26,7 @@ export const scheduleRecord = (schedule: ScheduleRecord) => ({
   updated_at: schedule.updatedAt.toISOString(),
 });
 
-/** A run as clients see it; a slot that was missed is one that was skipped for that reason. */
+/** A run in the form that clients receive. A missed slot has the status `skipped`. */
 export const runRecord = (run: ScheduleRunRecord, { ownerId, agentId }: Pick<ScheduleRecord, 'ownerId' | 'agentId'>) => ({
   id: run.id,
   schedule_id: run.scheduleId,

@@ -1,10 +1,10 @@
-/** Slots that came longer ago than this are not waited for any more: the scheduler is behind. */
+/** If slots that are older than this are still undecided, the scheduler counts as behind. */
 export const SCHEDULER_BEHIND_MAX_MS = 15 * 60_000;
 
-/** Whether slots that come are decided on, for every process to know. */
+/** Lets every process know whether due slots are being decided. */
 export abstract class SchedulerHeartbeat {
-  /** Everything that had come by then is decided on. */
+  /** Reports that all slots due by `now` are decided. */
   abstract beat(now: Date): Promise<void>;
-  /** Whether a scheduler is alive and behind by no more than SCHEDULER_BEHIND_MAX_MS; false where that is unknown. */
+  /** Whether a scheduler is running and at most SCHEDULER_BEHIND_MAX_MS behind; false if that is unknown. */
   abstract isKeepingUp(now: Date): Promise<boolean>;
 }

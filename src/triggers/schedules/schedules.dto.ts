@@ -1,7 +1,7 @@
 import { Allow } from 'class-validator';
 import type { DefinitionRequest } from './schedule/definition.policy.js';
 
-/** The rules of the definition check each field, in the words that clients know. */
+/** The fields are not typed here: `definition.policy.ts` checks them, with the error messages that existing clients expect. */
 export class ScheduleBody implements DefinitionRequest {
   @Allow() name?: unknown;
   @Allow() instruction?: unknown;

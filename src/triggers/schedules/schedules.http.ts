@@ -26,7 +26,7 @@ const RUNS_PER_PAGE = 50;
 
 const runNotFound = () => new Rejection('schedule-run-not-found', 'run not found');
 
-/** Single schedules and their runs, for their owner. */
+/** Single schedules and their runs, for the owner. */
 @ApiTags('Schedules')
 @Controller('api/schedules/:id')
 export class SchedulesController {
@@ -138,7 +138,7 @@ export class SchedulesController {
     return this.one(user, id);
   }
 
-  /** The caller's next read shows what was written, wherever it is answered. */
+  /** Makes the caller's next read show the change, whichever process answers it. */
   private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
     answerPosition(reply, position);
     await this.freshness.reached(['schedules'], position);

@@ -63,7 +63,7 @@ const TICKERS = [DueSchedules];
 const RETENTION = [PurgeOldOutput];
 const TOOL_KINDS = [SchedulerTool];
 
-/** What agents do at set times, and the ledger of it. */
+/** Runs agents at set times and keeps a ledger of the slots. */
 @Module({
   imports: [AnsweringModule, JournalModule, RunsModule],
   controllers: [AgentSchedulesController, SchedulesController],

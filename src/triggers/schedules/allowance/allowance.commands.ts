@@ -9,7 +9,7 @@ import type { ScheduleId } from '../schedule/schedule.events.js';
 import { admit, allowance, release } from './allowance.decider.js';
 import { allowanceStream } from './allowance.events.js';
 
-/** A schedule takes a place among its owner's, or gives back the one of a schedule that came to nothing. */
+/** Reserves a place for a schedule within its owner's limit, or releases the place of a schedule that was not created. */
 export class AdmitSchedule extends Command<void> {
   constructor(
     readonly ownerId: string,

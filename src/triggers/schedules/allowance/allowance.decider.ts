@@ -5,7 +5,7 @@ import { scheduleAllowanceCodec } from './allowance.codec.js';
 import type { AllowanceEvent } from './allowance.events.js';
 import type { ScheduleId } from '../schedule/schedule.events.js';
 
-/** Which schedules of a user have a place, and since when. */
+/** The schedules of a user that have a place, each with the time at which it got the place. */
 export type Allowance = Readonly<Record<ScheduleId, string>>;
 
 export const allowance: Aggregate<Allowance, AllowanceEvent> = { initial: {}, evolve, codec: scheduleAllowanceCodec };
@@ -19,14 +19,14 @@ function evolve(state: Allowance, { type, data }: AllowanceEvent): Allowance {
   }
 }
 
-/** How long a place is kept for a schedule that does not exist yet. */
+/** How long a place is reserved for a schedule that does not exist yet. */
 export const ADMISSION_MS = 60_000;
 
 type Admission = Readonly<{ ownerId: string; scheduleId: ScheduleId; now: Date; max: number }>;
 
 /**
- * A place for one more schedule. `open` are those that are known to need theirs; places of others, unless they were given a
- * moment ago, are free again. @throws Rejection too-many-schedules
+ * Reserves a place for one more schedule. `open` are the schedules that are known to exist and need their place. Places of others
+ * are released once they are older than ADMISSION_MS. @throws Rejection too-many-schedules
  */
 export const admit =
   ({ ownerId, scheduleId, now, max }: Admission, open: ReadonlySet<ScheduleId>): Decision<Allowance, AllowanceEvent> =>

@@ -19,10 +19,10 @@ import { AppendScheduledRun } from './scheduled-run.commands.js';
 import { messageIdOf } from './scheduled-run.events.js';
 
 /**
- * What a one-time run said becomes a message of the chat that it was asked for in. Steps: read what the run was asked, and leave
- * alone those that belong to no chat or have not succeeded; read what it said, and for when it was scheduled; add the message; note
- * in the run's own stream where it stands. The message is named by the run, so a crash after any step repeats them all and
- * adds nothing twice. Where the chat is gone nothing is added, and the run stays the success that it was.
+ * Adds the answer of a one-time run to the chat in which the task was created. Steps: read what was queued, and ignore runs
+ * without a chat or without success; read the answer and the time of the slot; add the message; record the message in the run's
+ * own stream. The message's id is derived from the run, so a crash after any step repeats all steps and adds nothing twice. If
+ * the chat is gone, nothing is added and the run still counts as a success.
  */
 @Injectable()
 export class AppendScheduledAnswers implements Reaction<ScheduleRunEnded> {
@@ -62,7 +62,7 @@ export class AppendScheduledAnswers implements Reaction<ScheduleRunEnded> {
     await this.commands.execute(new AppendScheduledRun(runId, { conversationId, messageId }, cause));
   }
 
-  /** The slot of a run; of one that somebody asked for, when that was. */
+  /** The time of the run's slot, or the time of the request for a requested run. */
   private async scheduledFor(scheduleId: ScheduleId, runId: RunId): Promise<string> {
     for await (const page of this.store.read(scheduleStream(scheduleId))) {
       for (const stored of page) {

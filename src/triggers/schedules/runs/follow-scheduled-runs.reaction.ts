@@ -12,8 +12,8 @@ import { ReportScheduledRun, StartScheduledRun } from './scheduled-run.commands.
 type Followed = RunStarted | RunOver;
 
 /**
- * Notes the progress of runs for their schedules. Steps at the end of a run: read whose run it is, and leave others alone; record
- * its answer; report its end to the schedule. A crash after a step repeats them, and each is recorded once.
+ * Records the progress of runs for their schedules. Steps at the end of a run: find its schedule, and ignore other runs; record
+ * the answer; report the end to the schedule. A crash after a step repeats them, and each is recorded once.
  */
 @Injectable()
 export class FollowScheduledRuns implements Reaction<Followed> {

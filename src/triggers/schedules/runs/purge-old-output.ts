@@ -5,7 +5,10 @@ import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import type { RetentionRule } from '../../../work/retention/retention-rule.port.js';
 import { PurgeScheduledRunOutput } from './scheduled-run.commands.js';
 
-/** What scheduled runs said, but for the newest runs of each schedule. That they ran, and how it went, stays for ever. */
+/**
+ * Purges the output of old scheduled runs except for the newest runs of each schedule. The runs and their results stay in the
+ * list.
+ */
 export class PurgeOldOutput implements RetentionRule<OldOutput> {
   readonly name = 'what scheduled runs said';
 

@@ -7,8 +7,8 @@ import { scheduleRunCodec } from './scheduled-run.codec.js';
 import type { ScheduledRunOutputPurged } from './scheduled-run.events.js';
 
 /**
- * A run whose output is purged is purged itself: it said the same. One step; a crash before the checkpoint repeats it,
- * and a run is purged once.
+ * Purges a run whose output was purged, because its stream holds the same text. One step; a crash before the checkpoint repeats
+ * it, and the run is purged once.
  */
 @Injectable()
 export class PurgeScheduledRuns implements Reaction<ScheduledRunOutputPurged> {

@@ -16,16 +16,16 @@ const SIDE_BY_SIDE_MAX = 64;
 type Queued = ScheduleRunQueued | ScheduleRunRequested;
 
 /**
- * A slot's run is queued. Steps: read the schedule; note in the run's own stream whose it is; queue the run. The event names
- * the run, so a crash after any step repeats them all and makes none of it twice. Of a schedule that is gone, or whose run was
- * given up before this was seen, nothing is run. A one-time run goes on from the chat that it was asked for in; a recurring
- * one from nothing.
+ * Queues the run of a slot. Steps: read the schedule; record in the run's own stream to which schedule it belongs; queue the run.
+ * The event holds the run's id, so a crash after any step repeats all steps and creates nothing twice. Nothing is queued if the
+ * schedule is deleted or has already given the run up. A one-time run continues the chat in which the task was created; a
+ * recurring run starts without history.
  */
 @Injectable()
 export class QueueScheduledRuns implements Reaction<Queued> {
   readonly name = 'queue-scheduled-runs';
   readonly categories = ['schedule'];
-  /** Many schedules come due in the same minute, and the store writes down together what is under way together. */
+  /** Many schedules are due in the same minute, and the store combines concurrent appends into fewer writes. */
   readonly concurrency = SIDE_BY_SIDE_MAX;
   readonly codec: Codec<Queued> = scheduleCodec;
   readonly on = {

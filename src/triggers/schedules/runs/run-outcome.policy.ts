@@ -3,13 +3,13 @@ import { GUARDRAIL } from '../../../dialogue/journal/message.events.js';
 import type { RunReport } from './scheduled-run.events.js';
 import type { RunEnding } from '../schedule/slot-ledger.decider.js';
 
-/** How many characters of a run's answer its schedule keeps. */
+/** Maximum length of a run's answer that the schedule shows. */
 export const OUTPUT_CHARACTERS_MAX = 24_000;
 export const ERROR_CHARACTERS_MAX = 1_024;
 
 export type RunOver = RunFinished | RunRefused | RunFailed;
 
-/** How a run went, as its schedule takes it, and what is kept of what it said. */
+/** The result of a run for its schedule, and the part of its answer that is kept. */
 export function outcomeOf(event: RunOver): Readonly<{ ending: RunEnding; report: RunReport }> {
   switch (event.type) {
     case 'RunFinished': {

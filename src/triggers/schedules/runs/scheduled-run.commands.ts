@@ -20,7 +20,7 @@ import {
   scheduledRunStream,
 } from './scheduled-run.events.js';
 
-/** A run is one of a schedule. Said again, it is said once. */
+/** Links a run to its schedule. Repeating the command has no effect. */
 export class QueueScheduledRun extends Command<void> {
   constructor(
     readonly run: ScheduledRunQueued['data'],
@@ -40,7 +40,7 @@ export class QueueScheduledRunHandler implements Handler<QueueScheduledRun> {
   }
 }
 
-/** The first attempt of a run has begun; one that no schedule knows of is left alone. */
+/** The first attempt of a run has started. Runs without a schedule are ignored. */
 export class StartScheduledRun extends Command<void> {
   constructor(
     readonly started: ScheduledRunStarted['data'],
@@ -59,7 +59,7 @@ export class StartScheduledRunHandler implements Handler<StartScheduledRun> {
   }
 }
 
-/** A run is over, and has said something. Answers whose it is: undefined where no schedule knows of it. */
+/** A run has ended with a report. Returns the run's schedule, or undefined if it has none. */
 export class ReportScheduledRun extends Command<ScheduleId | undefined> {
   constructor(
     readonly reported: ScheduledRunReported['data'],
@@ -80,7 +80,7 @@ export class ReportScheduledRunHandler implements Handler<ReportScheduledRun> {
   }
 }
 
-/** What a run said was added to a chat. */
+/** The answer of a run was added to a chat. */
 export class AppendScheduledRun extends Command<void> {
   constructor(
     readonly runId: RunId,
@@ -100,7 +100,7 @@ export class AppendScheduledRunHandler implements Handler<AppendScheduledRun> {
   }
 }
 
-/** What a run said is no longer kept; that it ran, and how it went, is. */
+/** Purges the output of a run. That it ran, and its result, is kept. */
 export class PurgeScheduledRunOutput extends Command<void> {
   constructor(
     readonly runId: RunId,

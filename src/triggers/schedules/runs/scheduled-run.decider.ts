@@ -10,13 +10,13 @@ import type {
   ScheduledRunStarted,
 } from './scheduled-run.events.js';
 
-/** How far a run has come; `queued` says whose it is. */
+/** The progress of a run; `queued` holds its schedule and owner. */
 export type ScheduledRun = Readonly<{
   queued: ScheduledRunQueued['data'] | null;
   startedAt: string | null;
-  /** What it has used, once it has reported. */
+  /** The tokens that the run has used; null until it has reported. */
   used: Readonly<{ promptTokens: number; generatedTokens: number }> | null;
-  /** Where what it said was added to a chat. */
+  /** The chat message with the run's answer, if it was added to a chat. */
   message: RunMessage | null;
   isOutputPurged: boolean;
 }>;
@@ -41,7 +41,7 @@ function evolve(state: ScheduledRun, event: ScheduledRunEvent): ScheduledRun {
       const { conversationId, messageId } = event.data;
       return { ...state, message: { conversationId, messageId } };
     }
-    // From then on it is all that is left.
+    // The purge deletes the earlier events, so this event restores the whole state.
     case 'ScheduledRunOutputPurged': {
       const { runId, scheduleId, ownerId, startedAt, promptTokens, generatedTokens, message = null } = event.data;
       const queued = { runId, scheduleId, ownerId };
@@ -57,7 +57,7 @@ export const queueScheduledRun =
   ({ queued }) =>
     queued ? [] : [{ type: 'ScheduledRunQueued', data }];
 
-/** Its first attempt begins. Runs that no schedule knows of are not its business. */
+/** The first attempt has started. Ignored for runs without a schedule. */
 export const startScheduledRun =
   (data: ScheduledRunStarted['data']): Decide =>
   ({ queued, startedAt, used }) =>
@@ -68,13 +68,13 @@ export const reportScheduledRun =
   ({ queued, used }) =>
     !queued || used ? [] : [{ type: 'ScheduledRunReported', data }];
 
-/** What it said was added to a chat. */
+/** The answer was added to a chat. */
 export const appendScheduledRun =
   (runId: RunId, where: RunMessage): Decide =>
   ({ queued, message }) =>
     !queued || message ? [] : [{ type: 'ScheduledRunAppended', data: { runId, ...where } }];
 
-/** Of a run that has reported, what it said goes; of one that has not there is nothing yet. */
+/** Purges the output of a run that has reported. A run that has not reported has no output. */
 export const purgeOutput =
   (runId: RunId, now: Date): Decide =>
   ({ queued, startedAt, used, message, isOutputPurged }) => {

@@ -2,7 +2,7 @@ import type { Event } from '../../../kernel/event-sourcing/events.js';
 import { deterministicId } from '../../../kernel/ids.js';
 import type { RunId, ScheduleId } from '../schedule/schedule.events.js';
 
-/** What the schedule shows of a run's answer. */
+/** The part of a run's result that the schedule shows. */
 export type RunReport = Readonly<{
   output: string | null;
   isOutputTruncated: boolean;
@@ -11,18 +11,18 @@ export type RunReport = Readonly<{
   generatedTokens: number;
 }>;
 
-/** Where in a chat a run's answer stands. */
+/** The chat message that holds a run's answer. */
 export type RunMessage = Readonly<{ conversationId: string; messageId: string }>;
 
-/** Links a run to its schedule: runs know nothing of schedules. */
+/** Links a run to its schedule, because the run's own events do not name it. */
 export type ScheduledRunQueued = Event<'ScheduledRunQueued', { runId: RunId; scheduleId: ScheduleId; ownerId: string }>;
 export type ScheduledRunStarted = Event<'ScheduledRunStarted', { runId: RunId; startedAt: string }>;
 export type ScheduledRunReported = Event<'ScheduledRunReported', { runId: RunId; report: RunReport }>;
 
-/** What it said is a message of the chat that it was asked for in. */
+/** The answer was added as a message to the chat in which the task was created. */
 export type ScheduledRunAppended = Event<'ScheduledRunAppended', { runId: RunId } & RunMessage>;
 
-/** The run's answer is purged everywhere. When it ran and what it used is kept here. */
+/** The run's answer was deleted from all streams. The times and the usage of the run are kept here. */
 export type ScheduledRunOutputPurged = Event<
   'ScheduledRunOutputPurged',
   {
@@ -33,7 +33,7 @@ export type ScheduledRunOutputPurged = Event<
     promptTokens: number;
     generatedTokens: number;
     purgedAt: string;
-    /** Of one that was added to a chat. */
+    /** Present if the answer was added to a chat. */
     message?: RunMessage;
   }
 >;
@@ -41,7 +41,7 @@ export type ScheduledRunOutputPurged = Event<
 export type ScheduledRunEvent =
   ScheduledRunQueued | ScheduledRunStarted | ScheduledRunReported | ScheduledRunAppended | ScheduledRunOutputPurged;
 
-/** The message of a run is named by the run: however often it is added, it is one. */
+/** The message's id is derived from the run, so adding it repeatedly creates one message. */
 export const messageIdOf = (runId: RunId): string => deterministicId('scheduled-message', runId);
 
 export const scheduledRunStream = (runId: RunId): string => `scheduleRun-${runId}`;

@@ -7,10 +7,16 @@ import { type ScheduleEvent, type ScheduleId, scheduleStream } from './schedule.
 import type { Asked } from './schedule-changes.decider.js';
 import { settle } from './slot-ledger.decider.js';
 
-/** What one command decides on of a schedule that is far behind, in appends of SLOTS_PER_APPEND_MAX: at a slot every quarter of an hour, 20 days, in about a second. */
+/**
+ * Maximum number of appends that one command makes for a schedule that is far behind. With SLOTS_PER_APPEND_MAX this covers 20
+ * days of slots every quarter of an hour, in about a second.
+ */
 export const APPENDS_PER_COMMAND_MAX = 10;
 
-/** Has an owner's wish decided; should more slots have come than one append takes, they are decided on first. @throws as the decision does */
+/**
+ * Executes an owner's decision. If more slots are due than one append can hold, these are decided first. @throws the errors of
+ * the decision
+ */
 export async function transactCaughtUp(
   streams: Streams,
   scheduleId: ScheduleId,

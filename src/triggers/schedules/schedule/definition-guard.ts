@@ -4,7 +4,7 @@ import { InputChecks } from '../../../dialogue/answering/guardrails/input-checks
 
 type Texts = Readonly<{ name?: unknown; instruction?: unknown }>;
 
-/** Checks what schedules are to do before it is stored, by the guardrails of their agent as it is now. */
+/** Checks the texts of schedules by the current guardrails of their agent before they are stored. */
 @Injectable()
 export class DefinitionGuard {
   constructor(
@@ -12,7 +12,7 @@ export class DefinitionGuard {
     private readonly inputs: InputChecks,
   ) {}
 
-  /** The definition with its texts masked where that is needed. @throws Rejection guardrail-blocked */
+  /** Returns the definition, with its texts masked if the guardrails require that. @throws Rejection guardrail-blocked */
   async checked<T extends Texts>(agentId: string | null, asked: T): Promise<T> {
     const agent = agentId === null ? undefined : await this.agents.byId(agentId);
     const policy = this.inputs.policyFor(agent?.configuration.config.guardrails);

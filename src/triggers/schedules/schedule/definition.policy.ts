@@ -7,7 +7,7 @@ export const INSTRUCTION_CHARACTERS_MAX = 100_000;
 export const TOOL_ALLOWLIST_ENTRIES_MAX = 200;
 export const TEXT_CHARACTERS_MAX = 200;
 
-/** What a client says of a schedule, by the names and in whatever types it says it. */
+/** The definition of a schedule as a client sends it, not validated. */
 export type DefinitionRequest = Readonly<{
   name?: unknown;
   instruction?: unknown;
@@ -42,7 +42,7 @@ export function parseDefinition(asked: DefinitionRequest, limits: DefinitionLimi
   };
 }
 
-/** What a client wants to be different; what it leaves out stays. @throws Rejection invalid-schedule */
+/** The changes that a client requests. Omitted fields stay as they are. @throws Rejection invalid-schedule */
 export function changesIn(
   before: ScheduleDefinition,
   asked: DefinitionRequest,
@@ -60,7 +60,7 @@ export function changesIn(
   };
 }
 
-/** The moment that a one-time schedule is to be resumed for; undefined where none is given. @throws Rejection invalid-schedule */
+/** The new time for a resumed one-time schedule; undefined if the client gives none. @throws Rejection invalid-schedule */
 export function timingResumed(
   before: ScheduleTiming,
   runAt: unknown,

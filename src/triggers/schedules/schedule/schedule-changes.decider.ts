@@ -7,10 +7,10 @@ import { completion, type LedgerMode, settledFirst } from './slot-ledger.decider
 
 type Decide = Decision<Schedule, ScheduleEvent>;
 
-/** Who asks, by which rules, and when. */
+/** The requesting owner, the rules and the time of a request. */
 export type Asked = Readonly<{ ownerId: string; rules: LedgerRules; now: Date }>;
 
-/** What an owner asks is decided after the slots that have come until then; strangers hear that there is no such schedule. */
+/** Decides on the slots that are due and then on the owner's request. @throws Rejection schedule-not-found, also for other users */
 const asked =
   (asking: Asked, mode: LedgerMode, decide: Decide): Decide =>
   (state) => {
@@ -25,7 +25,7 @@ function requireOwn({ status, ownerId }: Schedule, asking: Asked): void {
 const isOver = ({ status }: Schedule): boolean => status === 'completed' || status === 'cancelled';
 
 /**
- * Other definition. Those that are as they were are no change, and those that are not about time leave slots that wait to wait.
+ * Changes the definition. Equal values are no change. Changes that do not concern the timing leave waiting slots undecided.
  * @throws Rejection schedule-not-found, schedule-terminal, schedule-run-started, invalid-schedule
  */
 export const change =
@@ -58,7 +58,7 @@ function refuseNewRunAt(state: Schedule): void {
   }
 }
 
-/** A clock that is ahead may have decided on the time that is still to come by the own one. */
+/** A process whose clock is ahead may already have decided on a time that is still in the future by this process's clock. */
 function refuseRunAtPassed(before: ScheduleTiming, after: ScheduleTiming, nextSlotAt: string | null): void {
   const isMoved = before.kind === 'once' && after.kind === 'once' && before.runAt !== after.runAt;
   if (isMoved && nextSlotAt === null) throw new Rejection('invalid-schedule', 'run_at must be in the future');
@@ -71,7 +71,10 @@ export const pause = (asking: Asked): Decide =>
     return [{ type: 'SchedulePaused', data: { scheduleId: state.id, pausedAt: asking.now.toISOString() } }];
   });
 
-/** Goes on with what is to come from now on; slots of the pause are not made up for. What has nothing to come needs another time first. @throws Rejection schedule-elapsed, schedule-terminal */
+/**
+ * Resumes with the slots from now on; slots of the pause are not made up for. If no slot is left, a new time must be given.
+ * @throws Rejection schedule-elapsed, schedule-terminal
+ */
 export const resume = (
   asking: Asked,
   timingAfter: (before: ScheduleTiming) => ScheduleTiming | undefined = () => undefined,
@@ -87,7 +90,7 @@ export const resume = (
     return [{ type: 'ScheduleResumed', data }];
   });
   return (state) => {
-    // Of one that is not paused the slots that wait go on waiting.
+    // A schedule that is not paused keeps its waiting slots.
     const come = asked(asking, 'open', () => [])(state);
     return come.reduce(schedule.evolve, state).status === 'active' ? come : resumed(state);
   };
@@ -98,16 +101,16 @@ function elapsedText({ kind }: ScheduleTiming, isNew: boolean): string {
   return isNew ? 'run_at must be in the future to resume' : 'the once schedule has elapsed; recreate it or supply a new run_at';
 }
 
-/** Called off: what is just due starts no run; a run under way goes on. */
+/** Cancels the schedule. A slot that is just due starts no run; a run in progress continues. */
 export const cancel = (asking: Asked): Decide => asked(asking, 'cancelling', (state) => calledOff(state, asking.now));
 
 const calledOff = (state: Schedule, now: Date): readonly ScheduleEvent[] =>
   isOver(state) ? [] : [{ type: 'ScheduleCancelled', data: { scheduleId: state.id, cancelledAt: now.toISOString() } }];
 
-/** What a chat sees of schedules: with an agent those of the agent, without one those that were made in the chat. */
+/** The schedules that a chat may access: with an agent, those of the agent; without one, those created in the chat. */
 export type ChatScope = Readonly<{ agentId: string | null; conversationId: string }>;
 
-/** A chat calls off a one-time task; what it does not see, or is over, it cannot. @throws Rejection schedule-not-found, schedule-terminal */
+/** A chat cancels a one-time task that it may access. @throws Rejection schedule-not-found, schedule-terminal */
 export const cancelTask = (asking: Asked, scope: ChatScope): Decide =>
   asked(asking, 'cancelling', (state) => {
     if (!isTaskIn(scope, state)) throw scheduleNotFound();
@@ -123,7 +126,10 @@ export const remove = (asking: Asked): Decide =>
     { type: 'ScheduleDeleted', data: { scheduleId: state.id, deletedAt: asking.now.toISOString() } },
   ]);
 
-/** A run now, whatever the slots say. @throws Rejection schedule-not-found, schedule-cancelled, schedule-run-in-flight */
+/**
+ * Requests a run now, independent of the slots. @throws Rejection schedule-not-found, schedule-cancelled, schedule-terminal,
+ * schedule-run-in-flight
+ */
 export const requestRun = (asking: Asked, runId: RunId): Decide =>
   asked(asking, 'open', (state) => {
     if (state.openRun?.runId === runId) return [];

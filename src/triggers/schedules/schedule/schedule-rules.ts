@@ -1,17 +1,17 @@
 import type { LedgerRules } from './schedule.policy.js';
 
-/** The rules by which this service's schedules go, as its settings say. */
+/** The rules for schedules, from the settings. */
 export abstract class ScheduleRules implements LedgerRules {
   abstract readonly misfireGraceMs: number;
   abstract readonly missedAfterMs: number;
   abstract readonly runLimitMs: number;
-  /** How long an attempt at a run may take. */
+  /** Maximum duration of one attempt at a run. */
   abstract readonly runTimeoutMs: number;
   abstract readonly failuresMax: number;
-  /** The shortest time between two slots; 0: any. */
+  /** Minimum time between two slots; 0 means no minimum. */
   abstract readonly cadenceSecondsMin: number;
-  /** How far ahead a one-time schedule may be. */
+  /** How far in the future a one-time schedule may be. */
   abstract readonly horizonMs: number;
-  /** Schedules of one user that are active or paused; 0: any number. */
+  /** Maximum number of active and paused schedules of one user; 0 means no limit. */
   abstract readonly perUserMax: number;
 }

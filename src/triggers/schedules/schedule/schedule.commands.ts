@@ -14,7 +14,7 @@ import { endRun, type RunEnding, settle } from './slot-ledger.decider.js';
 import { type TaskRequest, parseTaskDefinition } from './task-definition.policy.js';
 import { changesIn, type DefinitionRequest, parseDefinition, timingResumed } from './definition.policy.js';
 
-/** A user wants something done later, or again and again. Whether there is a place for it was asked before. */
+/** A user creates a schedule. The caller has reserved a place for it with AdmitSchedule. */
 export class CreateSchedule extends Command<bigint | undefined> {
   constructor(
     readonly scheduleId: ScheduleId,
@@ -42,7 +42,7 @@ export class CreateScheduleHandler implements Handler<CreateSchedule> {
   }
 }
 
-/** A chat wants something done once, later. Whether there is a place for it was asked before. */
+/** A chat creates a one-time task. The caller has reserved a place for it with AdmitSchedule. */
 export class ScheduleTask extends Command<bigint | undefined> {
   constructor(
     readonly scheduleId: ScheduleId,
@@ -71,7 +71,7 @@ export class ScheduleTaskHandler implements Handler<ScheduleTask> {
   }
 }
 
-/** A schedule's owner changes what it does, or when. */
+/** The owner changes what a schedule does, or when. */
 export class ChangeSchedule extends Command<bigint | undefined> {
   constructor(
     readonly scheduleId: ScheduleId,
@@ -98,7 +98,7 @@ export class ChangeScheduleHandler implements Handler<ChangeSchedule> {
   }
 }
 
-/** Nothing comes of a schedule's slots until it is resumed. */
+/** The owner pauses a schedule. Its slots start no runs until it is resumed. */
 export class PauseSchedule extends Command<bigint | undefined> {
   constructor(
     readonly scheduleId: ScheduleId,
@@ -124,7 +124,7 @@ export class PauseScheduleHandler implements Handler<PauseSchedule> {
   }
 }
 
-/** A schedule goes on; a one-time one may be given another moment. */
+/** The owner resumes a schedule. A one-time schedule may get a new time. */
 export class ResumeSchedule extends Command<bigint | undefined> {
   constructor(
     readonly scheduleId: ScheduleId,
@@ -151,7 +151,7 @@ export class ResumeScheduleHandler implements Handler<ResumeSchedule> {
   }
 }
 
-/** A schedule is called off for its owner; with a chat, by that chat, which can call off no more than it sees. */
+/** Cancels a schedule for its owner. With `chat`, only a task that this chat may access. */
 export class CancelSchedule extends Command<bigint | undefined> {
   constructor(
     readonly scheduleId: ScheduleId,
@@ -178,7 +178,7 @@ export class CancelScheduleHandler implements Handler<CancelSchedule> {
   }
 }
 
-/** A schedule's owner wants to see nothing of it any more. */
+/** The owner deletes a schedule and its list of runs. */
 export class DeleteSchedule extends Command<bigint | undefined> {
   constructor(
     readonly scheduleId: ScheduleId,
@@ -204,7 +204,7 @@ export class DeleteScheduleHandler implements Handler<DeleteSchedule> {
   }
 }
 
-/** A schedule's owner wants a run of it now. */
+/** The owner requests a run now. */
 export class RunScheduleNow extends Command<bigint | undefined> {
   constructor(
     readonly scheduleId: ScheduleId,
@@ -231,7 +231,7 @@ export class RunScheduleNowHandler implements Handler<RunScheduleNow> {
   }
 }
 
-/** Time has passed for a schedule: its slots that have come are decided on. Answers when it is next worth a look. */
+/** Decides on the due slots of a schedule. Returns its state afterwards. */
 export class SettleSchedule extends Command<Schedule> {
   constructor(
     readonly scheduleId: ScheduleId,
@@ -241,9 +241,9 @@ export class SettleSchedule extends Command<Schedule> {
   }
 }
 
-/** Schedules remembered between two looks: one that comes due again is then decided on without being read. */
+/** Number of cached states. A cached schedule that is due again is decided on without reading its stream. */
 const SCHEDULES_REMEMBERED_MAX = 10_000;
-/** What one look does for a schedule that is far behind; the rest is for the next. */
+/** Maximum number of appends per command for a schedule that is far behind. The next tick continues. */
 export const APPENDS_PER_LOOK_MAX = 8;
 
 @CommandHandler(SettleSchedule)
@@ -263,7 +263,7 @@ export class SettleScheduleHandler implements Handler<SettleSchedule> {
     for (let appends = 1; appends <= APPENDS_PER_LOOK_MAX; appends++) {
       let outcome = await this.streams.transact(stream, schedule, decide, cause, known);
       if (outcome.events.length === 0) {
-        // What is remembered may be old: others decide on the schedule as well.
+        // The cached state may be outdated, because other processes also decide on the schedule.
         outcome = await this.streams.transact(stream, schedule, decide, cause, await this.streams.fold(stream, schedule, known));
       }
       known = outcome;
@@ -275,7 +275,7 @@ export class SettleScheduleHandler implements Handler<SettleSchedule> {
   }
 }
 
-/** A run of a schedule is over: the next slot may be run, or the schedule pauses itself. */
+/** A run of a schedule has ended: the next slot may run, or the schedule pauses itself after too many failures. */
 export class EndScheduleRun extends Command<void> {
   constructor(
     readonly scheduleId: ScheduleId,

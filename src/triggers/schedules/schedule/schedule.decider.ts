@@ -14,14 +14,14 @@ import type {
 import { SNAPSHOT_AFTER_SLOTS, SNAPSHOT_WITHIN_EVENTS_MAX } from './schedule.policy.js';
 import { nextSlot } from './slots.policy.js';
 
-/** `completed` and `cancelled` are for good but can be looked at; after `deleted` nothing is. */
+/** `completed` and `cancelled` are final, but the schedule can still be read; a `deleted` one cannot. */
 type ScheduleStatus = ScheduleSnapshot['status'] | 'none' | 'deleted';
 
 export type Schedule = Omit<ScheduleSnapshot, 'status'> &
   Readonly<{
     id: ScheduleId;
     status: ScheduleStatus;
-    /** Slots decided on since it was said how it stands. */
+    /** Number of slots decided since the last snapshot. */
     slotsSinceSnapshot: number;
   }>;
 
@@ -124,7 +124,7 @@ const decided = (state: Schedule, { data }: SlotDecided): Schedule => ({
   slotsSinceSnapshot: state.slotsSinceSnapshot + 1,
 });
 
-/** How it stands, once so many slots were decided on that it is long to read. */
+/** Takes a snapshot after SNAPSHOT_AFTER_SLOTS slots, so that the state can be read quickly. */
 export function takeSnapshot({ id, status, slotsSinceSnapshot, ...snapshot }: Schedule): readonly ScheduleEvent[] {
   if (slotsSinceSnapshot < SNAPSHOT_AFTER_SLOTS || status === 'none' || status === 'deleted') return [];
   return [{ type: 'ScheduleSnapshotTaken', data: { scheduleId: id, status, ...snapshot } }];
@@ -132,7 +132,7 @@ export function takeSnapshot({ id, status, slotsSinceSnapshot, ...snapshot }: Sc
 
 const latest = (one: string, other: string): string => (one > other ? one : other);
 
-/** What is to come of a timing, for a ledger that is decided so far at a time. */
+/** The next slot of a timing after now and after the slots that are already decided. */
 export const nextSlotText = (timing: ScheduleTiming, decidedUntil: string, now: Date): string | null =>
   nextSlot(timing, new Date(latest(decidedUntil, now.toISOString())))?.toISOString() ?? null;
 

@@ -4,31 +4,31 @@ import { deterministicId } from '../../../kernel/ids.js';
 export type ScheduleId = string;
 export type RunId = string;
 
-/** When it comes due. `timezone` is also what times without an offset are read in. */
+/** When a schedule is due. `timezone` also applies to times that clients send without an offset. */
 export type ScheduleTiming =
   | Readonly<{ kind: 'once'; runAt: string; timezone: string }>
   | Readonly<{ kind: 'recurring'; cron: string; timezone: string; endAt: string | null }>;
 
-/** What a schedule's owner decides. */
+/** The part of a schedule that its owner sets. */
 export type ScheduleDefinition = Readonly<{
   name: string | null;
   instruction: string;
   timing: ScheduleTiming;
   toolAllowlist: readonly string[];
   modelId: string | null;
-  /** A run that used more tokens has failed. */
+  /** A run that used more tokens counts as failed. */
   tokenBudget: number | null;
 }>;
 
 export type ScheduleOrigin = Readonly<{
-  /** Null: a task of a chat without an agent. */
+  /** Null for a task of a chat without an agent. */
   agentId: string | null;
-  /** The chat that what a one-time run says is added to. */
+  /** The chat to which the answer of a one-time run is added. */
   conversationId: string | null;
   createdVia: 'chat' | 'ui';
 }>;
 
-/** `nextSlotAt`, wherever it stands, is the first slot that is not decided yet; null when none is left. */
+/** In all events, `nextSlotAt` is the first slot that is not decided yet; null if none is left. */
 export type ScheduleCreated = Event<
   'ScheduleCreated',
   {
@@ -40,13 +40,13 @@ export type ScheduleCreated = Event<
     nextSlotAt: string | null;
   }
 >;
-/** Holds exactly the fields of the definition that changed, each whole. */
+/** `changes` holds the changed fields of the definition with their complete new values. */
 export type ScheduleChanged = Event<
   'ScheduleChanged',
   { scheduleId: ScheduleId; changes: Partial<ScheduleDefinition>; changedAt: string; nextSlotAt: string | null }
 >;
 export type SchedulePaused = Event<'SchedulePaused', { scheduleId: ScheduleId; pausedAt: string }>;
-/** It paused itself after that many failures in a row, this run the last of them. */
+/** The schedule paused itself after `failuresInARow` failed runs; `runId` is the last of them. */
 export type ScheduleAutoPaused = Event<
   'ScheduleAutoPaused',
   { scheduleId: ScheduleId; runId: RunId; failuresInARow: number; pausedAt: string }
@@ -55,29 +55,32 @@ export type ScheduleResumed = Event<
   'ScheduleResumed',
   { scheduleId: ScheduleId; resumedAt: string; timing?: ScheduleTiming; nextSlotAt: string | null }
 >;
-/** Nothing more will come due. */
+/** No slot is left. */
 export type ScheduleCompleted = Event<'ScheduleCompleted', { scheduleId: ScheduleId; completedAt: string }>;
-/** Called off, and still to be seen. */
+/** The schedule was cancelled. It can still be read. */
 export type ScheduleCancelled = Event<'ScheduleCancelled', { scheduleId: ScheduleId; cancelledAt: string }>;
 export type ScheduleDeleted = Event<'ScheduleDeleted', { scheduleId: ScheduleId; deletedAt: string }>;
 
-/** The ledger: each slot is in exactly one of these four, or within the span of a pause, in the order of the slots. */
+/** The ledger of slots: each slot is in exactly one of the next four events or in the span of a ScheduleSlotsPaused, in order. */
 type Decided = { scheduleId: ScheduleId; slot: string; nextSlotAt: string | null };
 export type ScheduleRunQueued = Event<'ScheduleRunQueued', Decided & { runId: RunId; queuedAt: string }>;
 /** No process started a run in time. */
 export type ScheduleMissed = Event<'ScheduleMissed', Decided>;
-/** The slot of a one-time schedule passed while it was paused. */
+/** The slot of a one-time schedule passed while the schedule was paused. */
 export type ScheduleSlotPaused = Event<'ScheduleSlotPaused', Decided>;
-/** All slots of a recurring schedule after a time and up to another passed in a pause. The timing says which they are. */
+/**
+ * All slots of a recurring schedule in a span (later than `after`, up to and including `until`) passed during a pause. The timing
+ * determines these slots.
+ */
 export type ScheduleSlotsPaused = Event<
   'ScheduleSlotsPaused',
   { scheduleId: ScheduleId; after: string; until: string; nextSlotAt: string | null }
 >;
-/** `overlap`: an earlier run was not over. `cancelled`: the schedule was called off with the slot just due. */
+/** `overlap`: an earlier run had not ended. `cancelled`: the schedule was cancelled when the slot was just due. */
 export type SkipReason = 'overlap' | 'cancelled';
 export type ScheduleSlotSkipped = Event<'ScheduleSlotSkipped', Decided & { reason: SkipReason }>;
 
-/** Somebody asked for a run now; it is no slot. */
+/** A user requested a run, which has no slot. */
 export type ScheduleRunRequested = Event<'ScheduleRunRequested', { scheduleId: ScheduleId; runId: RunId; requestedAt: string }>;
 
 export type RunStatus = 'success' | 'failed' | 'timeout';
@@ -91,31 +94,31 @@ export type RunError =
   | 'stream_error'
   | 'empty_output';
 
-/** What a run said is in the run's own stream: this one stays small, for it is folded whenever the schedule is decided on. */
+/** The answer is in the run's own stream, because this stream is folded for each decision and must stay small. */
 export type ScheduleRunEnded = Event<
   'ScheduleRunEnded',
   { scheduleId: ScheduleId; runId: RunId; status: RunStatus; errorType: RunError | null; failuresInARow: number; endedAt: string }
 >;
 
-/** A run that is not over. */
+/** A run that has not ended. */
 export type OpenRun = Readonly<{ runId: RunId; isSlot: boolean; since: string }>;
 
 /** The state that decisions read. */
 export type ScheduleSnapshot = Readonly<{
   ownerId: string;
   agentId: string | null;
-  /** The chat that it was made in. */
+  /** The chat in which the schedule was created. */
   conversationId: string | null;
   status: 'active' | 'paused' | 'completed' | 'cancelled';
   definition: ScheduleDefinition;
   nextSlotAt: string | null;
-  /** No slot up to here is decided on any more, whatever the clock says. */
+  /** All slots up to this time are decided, whatever a process's clock shows. */
   decidedUntil: string;
   openRun: OpenRun | null;
   failuresInARow: number;
 }>;
 
-/** The state of the schedule, so that a decision does not read years of slots. Nothing has changed. */
+/** The state of the schedule, so that decisions do not read years of slots. It changes nothing. */
 export type ScheduleSnapshotTaken = Event<'ScheduleSnapshotTaken', ScheduleSnapshot & { scheduleId: ScheduleId }>;
 
 export type SlotDecided = ScheduleRunQueued | ScheduleMissed | ScheduleSlotPaused | ScheduleSlotSkipped;
@@ -137,5 +140,5 @@ export type ScheduleEvent =
 
 export const scheduleStream = (scheduleId: ScheduleId): string => `schedule-${scheduleId}`;
 
-/** The run of a slot, and its task, get their id from the slot: every process that decides on it derives the same id. */
+/** The id of a slot's run and task is derived from the slot, so every process that decides on the slot gets the same id. */
 export const runIdOf = (scheduleId: ScheduleId, slot: string): RunId => deterministicId('schedule-run', scheduleId, slot);

@@ -17,7 +17,7 @@ export type ScheduleNotification =
   | About<'schedule.completed', { schedule_id: string; status: 'completed' }>
   | About<'schedule.cancelled', { schedule_id: string; status: 'cancelled' }>;
 
-/** A slot without a run causes no notification: the schedule itself shows it. */
+/** Slots without a run cause no notification, because clients see them in the list of runs. */
 const NOTIFIED = [
   'ScheduleCreated',
   'ScheduleChanged',
@@ -32,7 +32,7 @@ const NOTIFIED = [
 
 type NotifiedEvent = Extract<ScheduleEvent, { type: (typeof NOTIFIED)[number] }>;
 
-/** What a schedule's owner is told of it; `created` says what kind of schedule it is. */
+/** The notification for the owner; `created` holds the agent and the kind of the schedule. */
 function scheduleNotification({ type, data }: NotifiedEvent, created: ScheduleCreated['data']): ScheduleNotification {
   const { scheduleId: schedule_id } = data;
   const scope = { kind: 'schedule', id: schedule_id } as const;

@@ -8,16 +8,15 @@ import { nextSlot, slotsBetween } from './slots.policy.js';
 type Decide = Decision<Schedule, ScheduleEvent>;
 
 /**
- * Whether slots that have come may wait for a later look (`open`), have to be decided on now because what is to come after them
- * changes (`closing`), or start no run any more (`cancelling`).
+ * Whether due slots may wait for a later poll (`open`), must be decided now because later slots change (`closing`), or must start
+ * no more runs (`cancelling`).
  */
 export type LedgerMode = 'open' | 'closing' | 'cancelling';
 
 /**
- * Decides on the slots that have come: each in its turn, exactly once, into a run or the reason why there is none. Who
- * decides names the revision of the stream, so of two deciders one is asked again and finds the slots decided; a clock that
- * is ahead makes a slot early, and one that is behind, or steps back, finds nothing to decide. At most SLOTS_PER_APPEND_MAX
- * at a time.
+ * Decides on the due slots in order, each exactly once: a run, or the reason why there is none. The append expects the revision
+ * that was read, so if two processes decide at once, one is repeated and finds the slots decided. A clock that is ahead makes a
+ * slot early; one that is behind or steps back finds nothing to decide. Decides on at most SLOTS_PER_APPEND_MAX slots.
  */
 export const settle =
   (rules: LedgerRules, now: Date): Decide =>
@@ -35,7 +34,7 @@ const settled =
     return [...events, ...completion(events.reduce(schedule.evolve, state), now)];
   };
 
-/** Decides on what has come, then on what is asked. @throws Rejection schedule-catching-up, when more has come than one append takes */
+/** Decides on the due slots and then on a request. @throws Rejection schedule-catching-up if more slots are due than one append can hold */
 export const settledFirst =
   (rules: LedgerRules, now: Date, mode: LedgerMode, decide: Decide): Decide =>
   (state) => {
@@ -47,8 +46,8 @@ export const settledFirst =
   };
 
 /**
- * A run is over, for whatever reason; one that used more than its schedule's budget has failed. Nothing is said of a run that is
- * over already, or of a schedule that is gone.
+ * A run has ended. A successful run that exceeded the token budget counts as failed. Nothing happens if the run has already ended
+ * or the schedule is deleted.
  */
 export const endRun =
   (runId: RunId, ending: RunEnding, rules: LedgerRules, now: Date): Decide =>
@@ -65,10 +64,10 @@ export const endRun =
 
 type Outcome = Readonly<{ status: RunStatus; errorType: RunError | null }>;
 
-/** How a run ended, and what it used. */
+/** How a run ended, and how many tokens it used. */
 export type RunEnding = Outcome & Readonly<{ tokens: number }>;
 
-/** Until when it is no use to look at a schedule again whose slot has come and was left undecided; undefined where none was. */
+/** The time before which polling a schedule with an undecided due slot is useless; undefined if there is no such slot. */
 export function waitsUntil(state: Schedule, { missedAfterMs, runLimitMs }: LedgerRules, now: Date): Date | undefined {
   if (!isDue(state, now)) return undefined;
   const { openRun, definition, nextSlotAt } = state;
@@ -79,10 +78,10 @@ export function waitsUntil(state: Schedule, { missedAfterMs, runLimitMs }: Ledge
   return new Date(Math.min(missed, nextSlot(definition.timing, slot)?.getTime() ?? Infinity));
 }
 
-/** How often a one-time schedule looks whether the run that is in its way is over. */
+/** Interval at which a one-time schedule checks whether the run that blocks its slot has ended. */
 const ONCE_LOOKS_MS = 5_000;
 
-/** Whether there is a slot to decide on. */
+/** Whether a slot is due. */
 const isDue = ({ nextSlotAt }: Schedule, now: Date): boolean => nextSlotAt !== null && nextSlotAt <= now.toISOString();
 
 function decideSlots(state: Schedule, rules: LedgerRules, now: Date, mode: LedgerMode): readonly ScheduleEvent[] {
@@ -101,7 +100,9 @@ function decideSlots(state: Schedule, rules: LedgerRules, now: Date, mode: Ledge
   return events;
 }
 
-/** However long a pause was, its slots are one span, stated when it ends: until then the pause itself says what becomes of them. */
+/**
+ * The slots of a pause are recorded as one span when the pause ends. Until then, the pause itself implies that they do not run.
+ */
 function slotsPaused({ id: scheduleId, definition, decidedUntil: after }: Schedule, now: Date): ScheduleEvent {
   const nextSlotAt = nextSlot(definition.timing, now)?.toISOString() ?? null;
   return { type: 'ScheduleSlotsPaused', data: { scheduleId, after, until: now.toISOString(), nextSlotAt } };
@@ -109,7 +110,7 @@ function slotsPaused({ id: scheduleId, definition, decidedUntil: after }: Schedu
 
 type Look = Readonly<{ rules: LedgerRules; now: Date; mode: LedgerMode }>;
 
-/** What becomes of a slot; undefined while it waits. */
+/** Decides on one slot; undefined if it waits. */
 function decideSlot(state: Schedule, at: Date, next: Date | undefined, look: Look): SlotDecided | undefined {
   const { rules, now, mode } = look;
   const data = { scheduleId: state.id, slot: at.toISOString(), nextSlotAt: next?.toISOString() ?? null };
@@ -122,7 +123,7 @@ function decideSlot(state: Schedule, at: Date, next: Date | undefined, look: Loo
       const run = { runId: runIdOf(state.id, data.slot), queuedAt: now.toISOString() };
       return { type: 'ScheduleRunQueued', data: { ...data, ...run } };
     }
-    // There is no other slot to make up for the only one: it waits for the run that somebody asked for meanwhile.
+    // A one-time schedule has no other slot, so it waits until a requested run has ended.
     if (isOnce && mode === 'open') return undefined;
     return { type: 'ScheduleSlotSkipped', data: { ...data, reason: 'overlap' } };
   }
@@ -159,7 +160,7 @@ function runEnded(state: Schedule, { status, errorType }: Outcome, rules: Ledger
 const pausesAt = ({ status, definition }: Schedule, { failuresMax }: LedgerRules, failures: number): boolean =>
   status === 'active' && definition.timing.kind === 'recurring' && failuresMax > 0 && failures >= failuresMax;
 
-/** A recurring schedule is complete with its last slot; its last run may still be under way. */
+/** A recurring schedule is completed with its last slot, even if the last run has not ended. */
 export function completion({ id, status, definition, nextSlotAt }: Schedule, now: Date): readonly ScheduleEvent[] {
   const isOver = status === 'active' && definition.timing.kind === 'recurring' && nextSlotAt === null;
   return isOver ? [{ type: 'ScheduleCompleted', data: { scheduleId: id, completedAt: now.toISOString() } }] : [];

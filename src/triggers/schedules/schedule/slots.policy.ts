@@ -4,26 +4,26 @@ import { Temporal } from 'temporal-polyfill';
 import { Rejection } from '../../../kernel/rejection.js';
 import type { ScheduleTiming } from './schedule.events.js';
 
-/** Minute, hour, day of the month, month, day of the week, on the clocks of an IANA zone. */
+/** A cron expression (minute, hour, day of the month, month, day of the week) in an IANA time zone. */
 export type Recurrence = Readonly<{ cron: string; timezone: string }>;
 
 const CRON_CHARACTERS_MAX = 200;
-/** How many slots are looked at to find the shortest time between two of them. */
+/** Number of slots that are examined to find the shortest time between two of them. */
 export const CADENCE_SLOTS_MAX = 64;
-/** How many parsed recurrences are kept: parsing one costs as much as a slot of it. */
+/** Number of cached recurrences. Parsing one costs as much as computing one slot. */
 export const RECURRENCES_KEPT_MAX = 1_000;
 
 const FIELDS = 5;
-/** Parsed once while it is in use. */
+/** Recently used recurrences, parsed. */
 const parsed = new LRUCache<string, Cron, Recurrence>({
   max: RECURRENCES_KEPT_MAX,
   memoMethod: (_key, _stale, { context: { cron, timezone } }) => parse(cron, timezone),
 });
 
 /**
- * The moments of a recurrence after a moment, in order, without end. On the days when clocks change: a fixed time (no `*`
- * and no step in its minute and hour) that the clocks leave out is due in the first minute after the gap, and one that they show
- * twice is due once, at first. Any other recurrence goes by the clocks: what they leave out is no slot, what they show twice is two.
+ * The endless sequence of slots after a moment. When clocks change: a fixed time (no `*` and no step in its minute and hour) that
+ * the clocks skip is due in the first minute after the gap, and one that occurs twice is due at its first occurrence only. Other
+ * recurrences follow the clocks: skipped times are no slots, and repeated times are two slots.
  * @throws Rejection invalid-schedule
  */
 export function* slotsOf(recurrence: Recurrence, after: Date): Generator<Date, void> {
@@ -31,7 +31,7 @@ export function* slotsOf(recurrence: Recurrence, after: Date): Generator<Date, v
   for (let slot = cron.nextRun(after); slot; slot = cron.nextRun(slot)) yield slot;
 }
 
-/** The slots of a timing after a moment and up to another, at most so many. */
+/** The slots later than `after` and up to `until`, at most `limit` of them. */
 export function slotsBetween(timing: ScheduleTiming, after: Date, until: Date, limit: number): readonly Date[] {
   const slots: Date[] = [];
   for (const slot of slotsAfter(timing, after)) {
@@ -45,7 +45,7 @@ export function slotsBetween(timing: ScheduleTiming, after: Date, until: Date, l
 export const nextSlot = (timing: ScheduleTiming, after: Date): Date | undefined =>
   slotsAfter(timing, after).next().value ?? undefined;
 
-/** The slots of a timing after a moment, in order. A slot at the very end still is one. */
+/** The slots of a timing after a moment, in order. A slot exactly at `endAt` is included. */
 export function* slotsAfter(timing: ScheduleTiming, after: Date): Generator<Date, void> {
   if (timing.kind === 'once') {
     const runAt = new Date(timing.runAt);
@@ -59,7 +59,7 @@ export function* slotsAfter(timing: ScheduleTiming, after: Date): Generator<Date
   }
 }
 
-/** The shortest time between two of the next slots; undefined when there are fewer than two. */
+/** The shortest time between two of the next slots; undefined if there are fewer than two slots. */
 export function cadenceSeconds(recurrence: Recurrence, after: Date): number | undefined {
   let shortest: number | undefined;
   let before: Date | undefined;
@@ -72,7 +72,7 @@ export function cadenceSeconds(recurrence: Recurrence, after: Date): number | un
   return shortest;
 }
 
-/** An offset such as `+02:00` is no zone, although some runtimes take it for one. */
+/** Offsets such as `+02:00` are rejected, although some runtimes accept them as time zones. */
 export function isTimezone(text: string): boolean {
   if (text === '' || text.startsWith('+') || text.startsWith('-')) return false;
   try {
@@ -82,15 +82,15 @@ export function isTimezone(text: string): boolean {
   }
 }
 
-/** Years have four digits: other years cannot be written in every calendar and date format. */
+/** Only years of four digits are accepted, because some calendars and date formats cannot represent others. */
 const MOMENT_MIN = Date.parse('0001-01-01T00:00:00.000Z');
 const MOMENT_MAX = Date.parse('9999-12-31T23:59:59.999Z');
 
 const ZONED = /(?:[zZ]|[+-]\d{2}(?::?\d{2})?(?::?\d{2}(?:\.\d+)?)?)$/;
 
 /**
- * The moment that an ISO 8601 text names; without an offset it is read on the clocks of the zone, by the same rules as a
- * fixed time of a recurrence. Undefined when it is none, or not in a year of four digits.
+ * The moment that an ISO 8601 text denotes. A text without an offset is a local time of the zone, with the same rules for clock
+ * changes as a fixed time of a recurrence. Undefined if the text is invalid or the year does not have four digits.
  */
 export function momentOf(text: string, timezone: string): Date | undefined {
   const moment = namedBy(text, timezone);
@@ -100,7 +100,7 @@ export function momentOf(text: string, timezone: string): Date | undefined {
 
 function namedBy(text: string, timezone: string): Date | undefined {
   try {
-    // What stands in brackets is passed over when it is read.
+    // Temporal would ignore a time zone in brackets, so such texts are rejected.
     if (text.includes('[')) return undefined;
     const time = /[T ].*/i.exec(text)?.[0] ?? '';
     if (ZONED.test(time)) return new Date(Temporal.Instant.from(text).epochMilliseconds);
@@ -117,7 +117,7 @@ function namedBy(text: string, timezone: string): Date | undefined {
 /** @throws Rejection invalid-schedule */
 function parse(cron: string, timezone: string): Cron {
   const invalid = (cause: unknown) => new Rejection('invalid-schedule', `invalid cron: ${textOf(cause)}`);
-  // `?` would stand for the minute in which it is parsed: another one in every process.
+  // `?` means the minute at which the expression is parsed, which differs between processes.
   if (cron.includes('?') || cron.length > CRON_CHARACTERS_MAX || cron.trim().split(/\s+/).length !== FIELDS) {
     throw invalid(`it needs ${FIELDS} fields`);
   }

@@ -8,24 +8,24 @@ import {
   TOOL_ALLOWLIST_ENTRIES_MAX,
 } from './definition.policy.js';
 
-/** What a task is called, after the first line of what is to be done. */
+/** Maximum length of a task's name, which is the first line of its instruction. */
 export const TASK_NAME_CHARACTERS_MAX = 80;
-/** Of what was asked for in vain this much is said back. */
+/** Maximum length of an invalid value that an error message quotes. */
 const QUOTED_CHARACTERS_MAX = 100;
 
-/** What somebody asks for in a chat, in whatever types it is said. */
+/** The request for a task as a model sends it, not validated. */
 export type TaskRequest = Readonly<{
   instruction?: unknown;
   delay?: unknown;
   run_at?: unknown;
   timezone?: unknown;
-  /** The tools of the chat that need no approval. */
+  /** The ids of the chat's tools that need no approval. */
   toolAllowlist: readonly string[];
 }>;
 
 const invalid = (text: string) => new Rejection('invalid-schedule', text);
 
-/** The definition of a task that is to be done once. @throws Rejection invalid-schedule */
+/** The definition of a one-time task. @throws Rejection invalid-schedule */
 export function parseTaskDefinition(
   asked: TaskRequest,
   { horizonMs }: Pick<DefinitionLimits, 'horizonMs'>,

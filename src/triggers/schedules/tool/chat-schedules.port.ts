@@ -1,28 +1,28 @@
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import type { TaskRequest } from '../schedule/task-definition.policy.js';
 
-/** A chat, and whose it is. Its tasks are those of its agent's chats; without an agent, those that were made in it. */
+/** A chat and its owner. Its tasks are those of its agent, or, without an agent, those created in the chat. */
 export type Chat = Readonly<{ ownerId: string; agentId: string | null; conversationId: string }>;
 
-/** Something that is to be done once. */
+/** A one-time task. */
 export type ChatTask = Readonly<{
   id: string;
   name: string | null;
   instruction: string;
-  /** Null once its run has begun. */
+  /** Null after its run has started. */
   runAt: string | null;
   timezone: string;
   status: string;
 }>;
 
-/** Tasks listed at once, those that are due first. */
+/** Maximum number of listed tasks, ordered by due time. */
 export const TASKS_LISTED_MAX = 100;
 
-/** Where chats have things done later. */
+/** Schedules one-time tasks for chats. */
 export abstract class ChatSchedules {
-  /** The same id twice is one task, as it was asked for first. @throws Rejection invalid-schedule, too-many-schedules */
+  /** Creates a task. Repeating the call with the same id returns the first task. @throws Rejection invalid-schedule, too-many-schedules */
   abstract schedule(taskId: string, chat: Chat, asked: TaskRequest, cause: Cause): Promise<ChatTask>;
-  /** The tasks that are still to come. */
+  /** The tasks that have not run yet. */
   abstract pending(chat: Chat): Promise<readonly ChatTask[]>;
   /** @throws Rejection schedule-not-found, schedule-terminal */
   abstract cancel(taskId: string, chat: Chat, cause: Cause): Promise<void>;

@@ -32,7 +32,7 @@ const ACTIONS: readonly ActionDefinition[] = [
 const TOO_MANY = 'you have reached the maximum number of active schedules.';
 const NO_SUCH_TASK = 'scheduled task not found or already terminal.';
 
-/** Lets a model have something done later, once. */
+/** The tool with which a model schedules one-time tasks. */
 @Injectable()
 export class SchedulerTool extends ToolKind {
   override readonly name = 'scheduler';
@@ -54,7 +54,7 @@ export class SchedulerTool extends ToolKind {
   private async result(name: string, args: CallArguments, chat: Chat, { turnId, callId, ungatedTools, cause }: CallContext) {
     switch (name) {
       case 'schedule_task': {
-        // A call that comes again finds the task that it made.
+        // A repeated call finds the task that the first one created.
         const taskId = deterministicId('scheduled-task', turnId, callId);
         const toolAllowlist = (ungatedTools ?? []).filter((toolId) => !isBuiltIn(toolId));
         return made(await this.schedules.schedule(taskId, chat, { ...args, toolAllowlist }, cause));

@@ -13,10 +13,10 @@ import { schedule } from '../schedule/schedule.decider.js';
 import { scheduleStream } from '../schedule/schedule.events.js';
 import type { TaskRequest } from '../schedule/task-definition.policy.js';
 
-/** The read model behind what chats list. */
+/** The read model from which chats list their tasks. */
 const READ = ['schedules'];
 
-/** Tasks of chats as schedules like any other, within the same limits. */
+/** Stores tasks of chats as ordinary schedules, within the same limits. */
 @Injectable()
 export class StoredChatSchedules extends ChatSchedules {
   constructor(
@@ -29,7 +29,10 @@ export class StoredChatSchedules extends ChatSchedules {
     super();
   }
 
-  /** What is there is not made again; a crash before it is leaves a place that is free again a while later. */
+  /**
+   * Returns an existing task unchanged. A crash before the task is created leaves a reserved place, which no longer counts after
+   * ADMISSION_MS.
+   */
   async schedule(taskId: string, chat: Chat, asked: TaskRequest, cause: Cause): Promise<ChatTask> {
     const known = await this.stored(taskId);
     if (known) return known;
