@@ -35,21 +35,21 @@ const reader: LinkCaller = {
 
 const device: DeviceCaller = { kind: 'device', deviceId: 'd', ownerId: 'owner', tokenId: 'd.1', cause };
 
-/** The owner's bearer of a token. */
+/** The resource owner, signed in with an access token of these scopes. */
 export const bearer = (scopes: readonly Scope[], resources: TokenGrant['resources'] = {}): SignedInUser => ({
   ...owner,
   credential: 'access-token',
   token: { id: 't', name: 'T', generation: 1, scopes, resources },
 });
 
-/** What stands in the place of tokens at routes that look at no bearer. */
+/** The cell of token columns for routes that do not read the bearer. */
 const NOT_READ = 'not read';
 const ALL = Object.keys(SCOPES) as readonly Scope[];
 const OWN = 'own';
-/** What a link opens where a route reads more than it. */
+/** The cell for a share link where the route returns what the link shows. */
 const SHOWN = 'shown';
 
-/** A request that names at each place a resource that the token may use, or another one. */
+/** A request that names the resource `named` at every place of the route. */
 const entering = (access: RouteAccess | undefined, named: string): Act => ({
   does: 'enter',
   route: access,
@@ -63,7 +63,7 @@ const statusOf = (who: Caller | DeviceCaller | undefined, act: Act): string => {
 
 const names = ({ path, access }: Route): boolean => path.includes('/:') || access?.at !== undefined;
 
-/** What is done to a thing of the owner, once the route is entered; undefined where the route names none. */
+/** The action on a resource of the owner that follows entering the route. Undefined if the route names no resource. */
 function touching(route: Route, who: Caller | undefined): Act | undefined {
   const { access } = route;
   if (access?.of === 'conversations' || access?.of === 'messages') {
@@ -85,11 +85,11 @@ function touching(route: Route, who: Caller | undefined): Act | undefined {
   return { does: 'reach', thing: { id: OWN, ownerId: 'owner' }, ...(family && { family }) };
 }
 
-/** Who holds a grant of what the owner has, and who is what in a team of the owner's. */
+/** The levels of a grant and the roles in a team. */
 const HOLDERS = ['viewer', 'editor'] as const;
 const ROLES = ['team_member', 'team_admin'] as const;
 
-/** What the holder of a grant may do here: what the route needs of the thing it names. */
+/** Whether the holder of a grant on the resource that the route names may call the route. */
 function cellOfHolder({ access, ...route }: Route, level: (typeof HOLDERS)[number]): string {
   const family = access?.grantedOn ?? FAMILIES.find((each) => each === access?.of);
   if (!access || !family || !(names({ access, ...route }) || access.grantedOn)) return '';
@@ -118,7 +118,7 @@ function cell(route: Route, who: Caller | undefined): string {
   return who && who !== owner && who !== agentKey && who !== reader ? 'own' : 'yes';
 }
 
-/** Who has a link that shows a conversation comes without a credential; some routes read what the link shows. */
+/** The holder of a link that shows a conversation has no credential. Some routes return what the link shows. */
 function cellOfShareLink(route: Route): string {
   if (!route.access?.shownByLinks) return cell(route, undefined);
   const artifact = { ownerId: 'owner', conversationId: 'c', messageId: 't' };
@@ -127,13 +127,13 @@ function cellOfShareLink(route: Route): string {
   return status === 'yes' ? SHOWN : status;
 }
 
-/** A device comes to its own routes alone; elsewhere its token is no credential, or is not read. */
+/** A device may call only its own routes. Elsewhere its token is not a credential, or is not read. */
 function cellOfDevice({ path, access }: Route): string {
   if (BEARER_IS_DEVICE.test(path)) return statusOf(device, entering(access, OWN));
   return BRINGS_OWN_CREDENTIAL.test(path) ? NOT_READ : '401';
 }
 
-/** The scopes each of which alone lets a token in. */
+/** The scopes of which each one alone opens the route. */
 export function scopesFor({ access, path }: Route): string {
   if (BRINGS_OWN_CREDENTIAL.test(path)) return NOT_READ;
   const opening = ALL.filter((scope) => statusOf(bearer([scope]), entering(access, OWN)) === 'yes');
@@ -141,7 +141,7 @@ export function scopesFor({ access, path }: Route): string {
   return opening.length === ALL.length ? 'any' : opening.map((scope) => `\`${scope}\``).join(', ');
 }
 
-/** What a token with all scopes may here that is restricted in one family, of each family. */
+/** What a token with all scopes that is restricted in one family may do on the route. */
 function restricted({ access }: Route, family: Family): string {
   const token = bearer(ALL, { [family]: [OWN] });
   if (statusOf(token, entering(access, OWN)) !== 'yes') return 'no';
@@ -153,7 +153,7 @@ function restrictions(route: Route): string {
   const { access } = route;
   const scopes = scopesFor(route);
   if (scopes === '—' || scopes === NOT_READ) return scopes;
-  // What a question may name is decided on the question as a whole.
+  // The handler checks the resources of a question together, so the route alone does not show the restriction.
   if (access?.action === 'ask' && access.of === 'answers') return 'its agents or sources';
   if (access?.of === 'messages') return 'what it asked';
   const by = new Map<string, Family[]>();
@@ -198,7 +198,7 @@ function row(route: Route): readonly string[] {
   ];
 }
 
-/** What teams let others do, where the route is not for owners alone. */
+/** The routes that teams open to users other than the owner. */
 const TEAM_HEADING = ['Route', 'Team viewer', 'Team editor', 'Team member', 'Team administrator'];
 
 const teamRow = (route: Route): readonly string[] => [
@@ -221,7 +221,7 @@ const SCOPE_LIST = Object.entries(SCOPES)
   .map(([scope, what]) => line([`\`${scope}\``, what]))
   .join('\n');
 
-/** The page with the table, as the code has it. */
+/** The page with the access table, generated from the code. */
 export const accessPage = (): string => `# Who may do what
 
 Written by \`npm run access:dump\` from what the routes declare and what \`src/resources/identity/access.policy.ts\` decides; a test compares.

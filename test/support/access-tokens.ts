@@ -1,10 +1,10 @@
 import { Client } from './client.js';
 import { replyOf, type World } from './world.js';
 
-/** A token as its owner sees it once. */
+/** A new token, which its owner sees only once. */
 export type MadeToken = Readonly<{ id: string; token: string; client: Client }>;
 
-/** What a token is to be; all else is as it comes. */
+/** The fields of a new token. A missing field has its default. */
 export type TokenFields = Readonly<{
   scopes: readonly string[];
   resource_filter?: Readonly<Record<string, readonly string[]>>;
@@ -16,7 +16,7 @@ let made = 0;
 
 export const bearerOf = (url: string, token: string): Client => new Client(url, { authorization: `Bearer ${token}` });
 
-/** A token, by default Alice's, and a client that shows it. */
+/** Makes a token, by default for Alice, and a client that uses it. */
 export async function tokenFor({ alice }: Pick<World, 'alice'>, fields: TokenFields, owner = alice): Promise<MadeToken> {
   const { status, body, text } = await replyOf(owner.post('/api/user/tokens', { name: `Token ${++made}`, ...fields }));
   if (status !== 201) throw new Error(`No token: ${status} ${text}`);

@@ -20,7 +20,7 @@ const tables = `
   create unique index account_by_time on account (opened_at, account);
 `;
 
-/** A read model small enough to reckon by hand: balances that may not go below nothing, and a list that only grows. */
+/** A read model that is small enough to check by hand: balances that must not be negative, and an append-only list. */
 export function accounts(name = 'accounts', { version = 1, ddl = tables } = {}): Projection {
   const file = join(tmpdir(), `accounts-of-tests-${process.pid}-${deterministicId(ddl).slice(0, 8)}.sql`);
   writeFileSync(file, ddl);
@@ -51,7 +51,7 @@ export const moved = (account: string, cents: number): Moved => ({ type: 'MoneyM
 
 const CAUSE = { actor: 'user:ann', credential: 'session-token', correlationId: 'request', causationId: 'request' } as const;
 
-/** Appends to a stream wherever it ends. */
+/** Appends to the current end of a stream. */
 export async function append(store: EventStore, stream: string, ...events: readonly Event[]): Promise<bigint> {
   let revision = -1;
   for await (const page of store.read(stream)) revision = page.at(-1)!.revision;

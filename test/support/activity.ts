@@ -36,13 +36,15 @@ export const planned = (client: Client, fields: Fields = {}) => client.json<Plan
 export const history = (client: Client, fields: Fields = {}) => client.json<History>(`/api/activity/history?${query(fields)}`);
 export const now = (client: Client) => client.json<Now>('/api/activity/now');
 
-/** The calendar, once there is as much in it. Its parts are read side by side: one may be older than another at the first sight. */
+/**
+ * Polls the calendar until it has `much` events. Its parts are read concurrently, so the first read may mix old and new parts.
+ */
 export async function shown(client: Client, fields: Fields, much: number): Promise<Planned> {
   await eventually(async () => (await planned(client, fields)).events.length >= much);
   return planned(client, fields);
 }
 
-/** A slot with a run, and how that ended; the next slot is far away. */
+/** The events of a slot with a run and the run's end. The next slot is 300 days away. */
 export function ran(scheduleId: string, slot: number, status?: 'success' | 'failed' | 'timeout'): ScheduleEvent[] {
   const runId = runIdOf(scheduleId, iso(slot));
   const errorType = status === 'failed' ? 'agent_error' : status === 'timeout' ? 'timeout' : null;
@@ -55,7 +57,7 @@ export function ran(scheduleId: string, slot: number, status?: 'success' | 'fail
 export const given = ({ backing }: World, scheduleId: string, ...events: ScheduleEvent[]) =>
   append(backing.store, scheduleStream(scheduleId), ...events);
 
-/** A schedule of somebody that has not been looked after since it was made. */
+/** A user's schedule whose slots no process has decided since it was created. */
 export async function scheduleOf(
   world: World,
   subject: string,
@@ -73,7 +75,7 @@ export async function scheduleOf(
 }
 
 let people = 0;
-/** Somebody new, with nothing of anybody else's about them. */
+/** A new user without any data. */
 export async function somebody(world: World): Promise<Readonly<{ name: string; client: Client }>> {
   const name = `somebody-${people++}`;
   return { name, client: await world.as(name) };

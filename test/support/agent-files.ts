@@ -7,7 +7,7 @@ export type Json = Record<string, unknown>;
 export type Reply = Readonly<{ status: number; body: Json; headers: Headers; text: string }>;
 export type User = Readonly<{ authorization: string; id: string }>;
 
-/** A service that takes files of agents, and users who send them. */
+/** A service that imports agent files, and users who upload them. */
 export class FilesService {
   private constructor(readonly running: TestService) {}
 
@@ -16,7 +16,7 @@ export class FilesService {
     return new FilesService(await serviceForTests(environment, undefined, log));
   }
 
-  /** Somebody who has nothing yet. */
+  /** A new user without any data. */
   async newUser(name: string): Promise<User> {
     const tokens = this.running.service.app.get(SessionTokens, { strict: false });
     const id = `${name}-${newId()}`;
@@ -58,13 +58,13 @@ export class FilesService {
     return (await this.send(as, 'GET', `/api/get_agent?id=${String(agentId)}`)).body;
   }
 
-  /** The id of an agent that is made with these fields. */
+  /** Creates an agent with these fields. Returns its id. */
   async makeAgent(as: User, fields: object): Promise<string> {
     const agent = { name: 'Guide', description: 'Knows', status: 'draft', ...fields };
     return (await this.send(as, 'POST', '/api/create_agent', agent)).body['id'] as string;
   }
 
-  /** How many events the log has, without those that only say that a key was used. */
+  /** The number of events in the log, except those that record the use of an idempotency key. */
   async events(): Promise<number> {
     const { sql } = this.running.database;
     const rows = await sql`select count(*)::int as n from event_store.event where type <> 'IdempotencyKeyUsed'`;
@@ -86,6 +86,6 @@ export class FilesService {
   }
 }
 
-/** The text of a file with this specification, in YAML of one line. */
+/** An agent file with this specification, as YAML on one line. */
 export const agentFile = (spec: object, metadata: object = {}): string =>
   JSON.stringify({ apiVersion: 'docsgpt.arc53.com/v1', kind: 'Agent', metadata, spec: { name: 'Guide', ...spec } });

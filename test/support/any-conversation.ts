@@ -23,7 +23,7 @@ const ELSEWHERE = {
 } as const;
 const [BEFORE, AFTER] = [new Date('2026-01-01'), new Date('2027-01-01')];
 
-/** A conversation in which anything may happen, in any order that its rules allow. */
+/** A conversation that takes random steps in any order that its rules allow. */
 export class AnyConversation {
   state: Conversation = conversation.initial;
   private readonly turnIds: string[] = [];
@@ -33,7 +33,7 @@ export class AnyConversation {
     private readonly random: Seeded,
   ) {}
 
-  /** What happens next; nothing when the rules forbid what was tried. */
+  /** Tries a random decision. Returns its events, or none if the rules reject it. */
   step(): readonly ConversationEvent[] {
     const decide = this.anything();
     let events: readonly ConversationEvent[];

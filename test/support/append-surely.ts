@@ -2,7 +2,7 @@ import { APPEND_PATIENCE_MS, appendWithRetry } from '../../src/kernel/event-sour
 import type { Appended, EventStore, ExpectedRevision, NewEvent } from '../../src/kernel/event-sourcing/event-store.js';
 import { systemTiming } from '../../src/platform/system-timing.js';
 
-/** An append to a store at hand, repeated while its outcome is unknown. */
+/** Appends to a local store, and repeats while the outcome is unknown. */
 export const appendSurely = (
   store: EventStore,
   stream: string,

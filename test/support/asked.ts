@@ -4,21 +4,21 @@ import { type Client, framesIn, messageIdIn, recordsIn, streamed } from './clien
 
 export type AnsweringRoute = '/stream' | '/api/answer';
 
-/** What came of a request to answer, whichever route it took. */
+/** The outcome of a request to answer, over either route. */
 export type Asked = Readonly<{
   status: number;
   conversationId: string;
   answer: string;
   toolCalls: readonly ToolCallRecord[];
   pending: readonly PendingToolCall[];
-  /** What was streamed, byte for byte; empty where it came as one object. */
+  /** The streamed records, byte for byte. Empty if the answer was a single object. */
   records: string;
   messageId: string | undefined;
   error: string | undefined;
   code: string | undefined;
 }>;
 
-/** Sends a question or decisions over either route. */
+/** Sends a question or decisions about a pause over either route. */
 export async function askOver(
   route: AnsweringRoute,
   client: Client,
@@ -58,7 +58,7 @@ const fromBody = (status: number, body: Record<string, unknown>): Asked => ({
   code: body['code'] as string | undefined,
 });
 
-/** The types of the frames in records; those of one call with their status. */
+/** The types of the frames, and for tool calls their status. */
 export const outlineOf = (records: string): string[] =>
   framesIn(records).map(({ data }) =>
     data.type === 'tool_call' ? `tool_call ${(data['data'] as ToolCallRecord).status}` : data.type,

@@ -4,7 +4,7 @@ import type { Client } from './client.js';
 import { endOf } from './webhooks.js';
 import { type Reply, replyOf } from './world.js';
 
-/** As `POST /api/store_attachment` answers for one file. */
+/** The response of `POST /api/store_attachment` for one file. */
 export type Uploaded = Readonly<{ success: boolean; task_id: string; attachment_id: string; message: string }>;
 
 type Texts = Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ export async function upload(client: Client, file: DocumentFile, fields: Texts =
   return body as Uploaded;
 }
 
-/** The id of an attachment that has been read. */
+/** Uploads a file and waits until it is parsed. Returns its id. */
 export async function readyAttachment(client: Client, file: DocumentFile, fields: Texts = {}): Promise<string> {
   const { task_id, attachment_id } = await upload(client, file, fields);
   expect(await endOf(client, task_id)).toMatchObject({ status: 'SUCCESS' });

@@ -4,24 +4,24 @@ import { bodyOf, mcpServerForTests, type McpServerForTests } from './mcp-server.
 
 type Code = Readonly<{ challenge: string; redirectUri: string; clientId: string }>;
 
-/** An authorization server and the tool server that trusts it, on one port. */
+/** An authorization server and a tool server that trusts it, on one port. */
 export type AuthorizationServerForTests = McpServerForTests &
   Readonly<{
-    /** How often each way to tokens was taken. */
+    /** The number of token responses per grant type. */
     grants: { authorization_code: number; refresh_token: number };
-    /** The clients that registered, with where they may be come back to. */
+    /** The registered clients with their redirect URIs. */
     clients: ReadonlyMap<string, readonly string[]>;
-    /** Every secret that was ever handed out: none of them may be found anywhere else. */
+    /** Every secret that the server ever issued. None of them may appear anywhere else. */
     secrets: readonly string[];
-    /** Access tokens are taken no longer; refresh tokens are. */
+    /** Rejects all access tokens that were issued so far. Refresh tokens remain valid. */
     expireAccess(): void;
-    /** Nothing that was granted is taken any longer. */
+    /** Rejects everything that was granted so far. */
     revoke(): void;
-    /** The user agrees in the browser: where the browser is sent then. */
+    /** The user agrees in the browser. Returns the URL that the browser is redirected to. */
     approve(authorizationUrl: string): Promise<string>;
-    /** Tokens say that they live so long. */
+    /** Sets the lifetime that token responses state. */
     livesFor(seconds: number): void;
-    /** Clients have to be known. */
+    /** Rejects the registration of new clients. */
     closeRegistration(): void;
   }>;
 
@@ -60,7 +60,7 @@ export async function authorizationServerForTests(): Promise<AuthorizationServer
     const kind = form.get('grant_type') as keyof typeof grants;
     grants[kind] += 1;
     if (kind === 'refresh_token') {
-      // A refresh token works once: whoever uses it again has stolen it.
+      // A refresh token is valid once. A second use is treated as theft.
       return refresh.delete(form.get('refresh_token') ?? '') ? issue(response) : json(response, 400, { error: 'invalid_grant' });
     }
     const code = codes.get(form.get('code') ?? '');

@@ -6,10 +6,10 @@ import type { DoubleOptions } from './eventstoredb-double/event-store-db-double.
 import { NatsServer } from './nats-server.js';
 import { serviceDatabase, testDatabase, type TestDatabase } from './postgres-for-tests.js';
 
-/** A machine that stands still for a while must not look like a store that is away. */
+/** Long enough that a test machine that stalls for a while does not look like an unavailable store. */
 const DEADLINE_MS = 30_000;
 
-/** What a service rests on: its settings, and a way to look into the log from outside. */
+/** The infrastructure of a service: its settings, and access to its log from outside. */
 export type Ground = Readonly<{
   name: string;
   environment: Readonly<Record<string, string>>;
@@ -17,15 +17,15 @@ export type Ground = Readonly<{
   close(): Promise<void>;
 }>;
 
-/** What a service of a story rests on: a database of its own, and a log that the test may write to as well. */
+/** The infrastructure of a service in a story: its own database, and a log that the test may append to. */
 export type Backing = Ground & Readonly<{ database: TestDatabase; store: EventStore }>;
 
 export type MakeBacking = () => Promise<Backing>;
 
-/** Everything in one Postgres, and nothing else. */
+/** Everything in one Postgres. */
 export const onPostgres: MakeBacking = async () => inPostgres(await serviceDatabase());
 
-/** As a new user has it: the service makes its schemas first. */
+/** An empty Postgres, as on a first start: the service creates its schemas. */
 export const onEmptyPostgres: MakeBacking = async () => inPostgres(await testDatabase());
 
 function inPostgres(database: TestDatabase): Backing {
@@ -42,7 +42,7 @@ function inPostgres(database: TestDatabase): Backing {
   };
 }
 
-/** Log and read models in one Postgres, signals and work over NATS: the least that several processes can share. */
+/** Log and read models in one Postgres, signals and work queue over NATS: the minimum that several processes can share. */
 export const onPostgresAndNats: MakeBacking = async () => {
   const [alone, nats] = await Promise.all([onPostgres(), NatsServer.start()]);
   return {
@@ -58,7 +58,7 @@ export const onPostgresAndNats: MakeBacking = async () => {
 export type EventStoreDbBacking = Backing & Readonly<{ eventStoreDb: EventStoreDbForTest }>;
 export type FullBacking = EventStoreDbBacking & Readonly<{ nats: NatsServer }>;
 
-/** The log in EventStoreDB, everything else in one process and its Postgres. */
+/** The log in EventStoreDB, read models in Postgres, everything else in one process. */
 export const onEventStoreDb = async (options?: DoubleOptions): Promise<EventStoreDbBacking> => {
   const [database, eventStoreDb] = await Promise.all([serviceDatabase(), eventStoreDbForTest(options)]);
   const store = new EventStoreDbEventStore({
@@ -79,7 +79,7 @@ export const onEventStoreDb = async (options?: DoubleOptions): Promise<EventStor
   };
 };
 
-/** The log in EventStoreDB, read models in Postgres, signals and work over NATS: what a cluster has. */
+/** The log in EventStoreDB, read models in Postgres, signals and work queue over NATS, as in a cluster. */
 export const onEventStoreDbAndNats = async (options?: DoubleOptions): Promise<FullBacking> => {
   const [alone, nats] = await Promise.all([onEventStoreDb(options), NatsServer.start()]);
   return {

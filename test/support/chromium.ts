@@ -6,7 +6,7 @@ import { type BrowserContext, chromium, type Page } from 'playwright-core';
 const NAMES = ['chromium', 'chromium-browser'];
 const MISSING = 'These tests need Chromium on the PATH: apt-get install chromium.';
 
-/** It shall speak to nobody but the pages of tests, whoever runs it. */
+/** Flags that keep the browser from connecting to anything but the pages of tests. */
 const FLAGS = [
   '--headless',
   '--no-sandbox',
@@ -18,10 +18,10 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-/** For what never comes; a machine that is only slow has done everything long before. */
+/** The timeout for what never happens. Even a slow machine is done long before. */
 const PATIENCE_MS = 60_000;
 
-/** A real Chromium with a profile of its own, which nobody has used before. */
+/** A real Chromium with a new profile. */
 export class Chromium {
   private constructor(
     private readonly context: BrowserContext,
@@ -46,7 +46,7 @@ export class Chromium {
   }
 }
 
-/** Where it is; Debian puts it on the PATH. */
+/** The path of the installed browser. Debian puts it on the PATH. */
 async function installed(): Promise<string> {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin'];
   const places = folders.flatMap((folder) => NAMES.map((name) => join(folder, name)));

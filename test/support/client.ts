@@ -1,10 +1,10 @@
 import { heldToReference, holdFrame } from './held-to-reference.js';
 
-/** What one `POST /stream` or reconnect gave: the status, the bytes, the frames in them. */
+/** The response of one `POST /stream` or reconnect: status, bytes and the frames in them. */
 export type Streamed = Readonly<{ status: number; headers: Headers; text: string; frames: readonly StreamedFrame[] }>;
 export type StreamedFrame = Readonly<{ id: number; data: Record<string, unknown> & { type: string }; raw: string }>;
 
-/** The frames in the text of a stream; comments are passed over, an unfinished record at the end too. */
+/** The frames in the text of a stream. Comments and an unfinished last record are skipped. */
 export function framesIn(text: string): StreamedFrame[] {
   return text
     .split('\n\n')
@@ -15,7 +15,7 @@ export function framesIn(text: string): StreamedFrame[] {
     });
 }
 
-/** Only the records of a text: what two readers of one message must agree on, byte for byte. */
+/** Only the records of a stream's text. Two readers of one message must get the same bytes. */
 export const recordsIn = (text: string): string =>
   text
     .split('\n\n')
@@ -41,7 +41,7 @@ export async function streamed(response: Response, until?: (text: string) => boo
   return { status: response.status, headers: response.headers, text, frames };
 }
 
-/** A caller of the service, by bearer token or without. What it is answered is held to the reference. */
+/** A caller of the service, with or without a bearer token. Every response is checked against the API reference. */
 export class Client {
   constructor(
     readonly url: string,
@@ -79,7 +79,7 @@ export class Client {
     return this.fetch(path, init, { ...this.headers, ...headers });
   }
 
-  /** Sends a form, which says itself of what type it is. */
+  /** Sends a form. `fetch` sets its content type. */
   send(path: string, form: FormData, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
     return this.fetch(path, { method: 'POST', body: form }, { ...this.headers, ...headers });
   }
@@ -96,7 +96,7 @@ export class Client {
     return (await this.get(path)).json() as Promise<T>;
   }
 
-  /** Asks and reads the stream, to its end or until told. */
+  /** Asks and reads the stream to its end, or until the text satisfies `until`. */
   async stream(
     body: unknown,
     until?: (text: string) => boolean,
@@ -112,7 +112,7 @@ export class Client {
   }
 }
 
-/** The answer that the frames add up to. */
+/** The concatenated answer text of the frames. */
 export const answerIn = ({ frames }: Streamed): string =>
   frames.map(({ data }) => (data.type === 'answer' ? (data['answer'] as string) : '')).join('');
 

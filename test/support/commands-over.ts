@@ -1,17 +1,17 @@
 import { type Command, Commands } from '../../src/kernel/commands.js';
 
-/** Where `@CommandHandler` leaves the class of the commands that a handler takes. */
+/** The metadata key under which `@CommandHandler` stores the command class of a handler. */
 const COMMAND_OF_HANDLER = '__commandHandler__';
 
 type AnyHandler = Readonly<{ execute: (command: never) => Promise<unknown> }>;
-/** Handlers by the classes of their commands. */
+/** Handlers by the class of their commands. */
 export type Handlers = Map<unknown, AnyHandler>;
 
-/** Takes commands to these handlers, as the bus of Nest does. */
+/** Dispatches commands to these handlers, as Nest's command bus does. */
 export class HandledCommands extends Commands {
   readonly handlers: Handlers = new Map();
 
-  /** Of two handlers of the same commands the later one has them. */
+  /** Adds handlers. A later handler of the same command class replaces an earlier one. */
   handle(...handlers: readonly AnyHandler[]): this {
     for (const handler of handlers) this.handlers.set(Reflect.getMetadata(COMMAND_OF_HANDLER, handler.constructor), handler);
     return this;

@@ -8,7 +8,7 @@ const CONFIG = fileURLToPath(new URL('../../.swcrc', import.meta.url));
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/verbatim-typescript/', import.meta.url));
 const SETTINGS = `${version} ${readFileSync(CONFIG, 'utf8')}`;
 
-/** Where a TypeScript file, as it stands now, is kept compiled. Its source map lies beside it. */
+/** The cache path of the compiled file in its present state. The source map is stored beside it. */
 function compiledPath(file) {
   const { mtimeMs, size } = statSync(file);
   const name = createHash('sha256')
@@ -20,7 +20,7 @@ function compiledPath(file) {
 
 export const sourceMapPath = (file) => `${compiledPath(file)}.map`;
 
-/** A TypeScript file as JavaScript, compiled once for each of its states. */
+/** A TypeScript file as JavaScript, compiled once per state of the file. */
 export async function compiled(file) {
   const path = compiledPath(file);
   const kept = read(path);
@@ -40,7 +40,7 @@ function read(path) {
   }
 }
 
-/** Whole or not at all: others compile the same file at the same time. */
+/** Writes the file atomically, because other processes compile the same file at the same time. */
 function write(path, text) {
   const draft = `${path}.${process.pid}.${Math.random()}`;
   writeFileSync(draft, text);

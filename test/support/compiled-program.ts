@@ -12,8 +12,8 @@ const KEPT_MS = 24 * 3_600_000;
 const compiling = new Map<string, Promise<void>>();
 
 /**
- * The program as it stands in the working tree, compiled into a folder of its own: processes of tests start from it, whatever
- * a build does to `dist` meanwhile. Compiled and bundled once for each state of the sources.
+ * The program as it is in the working tree, compiled and bundled into a separate folder, once per state of the sources. Test
+ * processes start from there, so a build that changes `dist` does not disturb them.
  */
 export async function compiledProgram(): Promise<string> {
   const sources = ['build.js', 'README.md', ...(await Promise.all(['docs', 'src', 'projections'].map(filesUnder))).flat().sort()];
@@ -29,7 +29,7 @@ export async function compiledProgram(): Promise<string> {
 async function compileInto(folder: string, sources: readonly string[]): Promise<void> {
   const draft = `${folder}.${process.pid}`;
   await Promise.all(sources.map((file) => compile(file, draft)));
-  // Below node_modules there is no package that says how to read modules.
+  // Below node_modules no package.json says that the files are ES modules.
   await writeFile(join(draft, 'package.json'), '{"type":"module"}');
   await promisify(execFile)(process.execPath, ['build.js', '--bundle', draft], { cwd: ROOT });
   await sweepCache();

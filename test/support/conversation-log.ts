@@ -3,7 +3,7 @@ import { encodeMetadata } from '../../src/kernel/event-sourcing/codec.js';
 import type { ConversationEvent } from '../../src/dialogue/conversation/conversation.events.js';
 import { turnSettings } from './turn-settings.js';
 
-/** Stands for the conversation's id in a template, and `TURN` with a digit for those of its turns. */
+/** A placeholder for the conversation's id in a template. `turnId` makes those of its turns. */
 const CONVERSATION = '00000000-0000-4000-8000-00000000000c';
 const turnId = (turn: number): string => `00000000-0000-4000-8000-00000000001${turn}`;
 
@@ -37,14 +37,14 @@ const conversation: readonly ConversationEvent[] = [
 
 export const EVENTS_PER_CONVERSATION = conversation.length;
 
-/** How many conversations go on at a time: neighbours in the log are of different ones. */
+/** The number of interleaved conversations. Neighbouring events in the log belong to different ones. */
 const SIDE_BY_SIDE = 50;
 
 const metadata = encodeMetadata({ actor: 'user:local', credential: 'none', correlationId: turnId(0), causationId: turnId(0) });
 
 /**
- * Writes conversations of two turns to the end of a log in Postgres, as the event store would have, but far faster; each
- * with ids of its own. Answers the position of the last event.
+ * Writes conversations of two turns, each with its own ids, to the end of a log in Postgres, in the event store's format but much
+ * faster. Returns the position of the last event.
  */
 export async function fillWithConversations(sql: Sql, conversations: number): Promise<bigint> {
   const templates = conversation.map(({ type, data }, revision) => ({ revision, type, data: JSON.stringify(data) }));
@@ -75,5 +75,5 @@ export async function fillWithConversations(sql: Sql, conversations: number): Pr
   return BigInt(last);
 }
 
-/** The template's id for the conversation numbered `n`: scattered, as ids are. */
+/** The template's id for conversation number `n`. The ids are scattered like random ones. */
 const uuidOf = (sql: Sql | Parameters<Parameters<Sql['begin']>[1]>[0], id: string) => sql`md5(${id}::text || n)::uuid::text`;

@@ -1,6 +1,6 @@
 import { InMemoryEventStore } from './in-memory-event-store.js';
 
-/** Counts the reads of streams, and the events that they gave. */
+/** Counts the reads of streams and the events that they return. */
 export class CountedReads extends InMemoryEventStore {
   events = 0;
   reads = 0;

@@ -10,7 +10,7 @@ export const textFile = (filename: string, text: string): DocumentFile => ({
   bytes: strToU8(text),
 });
 
-/** A file as it waits for being read. */
+/** A file that waits to be parsed. */
 export const waitingFile = ({ filename, bytes }: DocumentFile, ownerId = 'ann'): WaitingDocument => ({
   filename,
   ownerId,
@@ -82,7 +82,7 @@ export function spreadsheetFile(filename: string, sheet: string, rows: readonly 
   });
 }
 
-/** A presentation, its slides stored in another order than they are shown in. */
+/** A presentation whose slides are stored in another order than they are shown. */
 export function slidesFile(
   filename: string,
   slides: readonly Readonly<{ title: string; text: string; notes?: string }>[],
@@ -110,7 +110,7 @@ export function slidesFile(
   return zipFile(filename, entries);
 }
 
-/** A book of chapters, given as the inside of their `body`. */
+/** An EPUB with chapters, each given as the inside of its `body`. */
 export function bookFile(filename: string, title: string, chapters: readonly string[]): DocumentFile {
   const names = chapters.map((_, index) => `text/chapter ${index + 1}.xhtml`);
   return zipFile(filename, {
@@ -125,7 +125,10 @@ export function bookFile(filename: string, title: string, chapters: readonly str
 
 const nest = (open: string, inner: string, close: string, depth: number) => open.repeat(depth) + inner + close.repeat(depth);
 
-/** A document of the kind its name says, with something in it that is nested so deep, what is around it not counted. */
+/**
+ * A document of the type that the file name states, with content that is nested `depth` levels deep, not counting the levels
+ * around it.
+ */
 export function nestedFile(filename: string, depth: number): DocumentFile {
   switch (filename.replace(/^.*\./, '')) {
     case 'docx':
@@ -141,7 +144,7 @@ export function nestedFile(filename: string, depth: number): DocumentFile {
   }
 }
 
-/** A PDF with a line of text a page; narrow pages are drawn sooner. */
+/** A PDF with one line of text per page. Narrow pages render faster. */
 export function pdfFile(filename: string, pages: readonly string[], width = 612): DocumentFile {
   const objects = [
     '<< /Type /Catalog /Pages 2 0 R >>',
@@ -174,7 +177,7 @@ export function pdfOf(filename: string, objects: readonly string[]): DocumentFil
   return textFile(filename, pdf);
 }
 
-/** A page with a drawing that is made of ten drawings, each of which is made of ten more, and so on. */
+/** A page with a drawing that consists of ten drawings, each of which consists of ten more, down to `depth` levels. */
 export function endlessPdf(filename: string, depth = 15): DocumentFile {
   const first = 6;
   const drawings = Array.from({ length: depth }, (_, index) => {

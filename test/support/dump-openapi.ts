@@ -3,10 +3,10 @@ import { writeFile } from 'node:fs/promises';
 import { describeSources, readSources } from './reference/described-sources.js';
 import { readable } from './reference/readable.js';
 
-// `npm run openapi:dump`: writes the reference of the interface as the code has it; with `--print` it prints what it would write.
+// `npm run openapi:dump`: writes the API reference that the code declares. `--print` prints it instead.
 const program = readSources();
 await describeSources(program);
-// These load the controllers, as they were described.
+// These load the controllers, with their descriptions.
 const [{ apiDocument }, { swaggerDocument }] = await Promise.all([
   import('./reference/api-document.js'),
   import('./reference/swagger-document.js'),

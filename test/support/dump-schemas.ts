@@ -5,7 +5,7 @@ import { openDatabase } from '../../src/platform/postgres/database.js';
 import { startEmbeddedPostgres } from '../../src/platform/postgres/embedded-postgres.js';
 import { describeSchemas, makeSchemas, SCHEMAS_FILE } from './schemas.js';
 
-// `npm run schema:dump`: writes what the service makes in a new database, for reviews to see what changes.
+// `npm run schema:dump`: writes the schemas that the service creates in a new database, so that reviews show changes.
 const dataDir = await mkdtemp(join(tmpdir(), 'verbatim-schema-dump-'));
 const server = await startEmbeddedPostgres({ dataDir, forTests: true });
 const sql = openDatabase({ url: server.url, name: 'schema dump' });

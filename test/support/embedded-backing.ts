@@ -5,7 +5,7 @@ import { PostgresEventStore } from '../../src/platform/event-store/postgres/post
 import { runningPostgres } from '../../src/platform/postgres/running-postgres.js';
 import type { Ground } from './backing.js';
 
-/** Nothing but a folder: the service brings a Postgres of its own, which lives and dies with it. */
+/** Only a data folder: the service runs its own Postgres, which ends with it. */
 export async function onEmbeddedPostgres(): Promise<Ground & Readonly<{ dataDir: string }>> {
   const dataDir = await mkdtemp(join(tmpdir(), 'verbatim-embedded-'));
   const looks = new Looks(dataDir);
@@ -24,7 +24,7 @@ export async function onEmbeddedPostgres(): Promise<Ground & Readonly<{ dataDir:
   };
 }
 
-/** The log as it is seen from outside. Whenever the server has been started it has another port: then it is found anew. */
+/** Reads the log from outside. The server has another port after each start, so its URL is looked up again. */
 class Looks {
   private found: { url: string; store: PostgresEventStore } | undefined;
 

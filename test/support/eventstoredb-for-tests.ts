@@ -8,28 +8,28 @@ import { type DoubleOptions, EventStoreDbDouble } from './eventstoredb-double/ev
 import { freePort } from './free-port.js';
 
 const CALL_MS_MAX = 180_000;
-/** So long the double has no leader, as three real servers that elect another. */
+/** How long the double has no leader. Three real servers take about this long to elect another. */
 const LEADERLESS_MS = 1_000;
 
 /** An EventStoreDB with an empty log, for one story. */
 export type EventStoreDbForTest = Readonly<{
   connectionString: string;
-  /** As `kill -9` of all servers, until they come back with all that was acknowledged. Resolve once it is so. */
+  /** Like `kill -9` of all servers, and their restart with all acknowledged events. Both resolve once they have taken effect. */
   goAway(): Promise<void>;
   comeBack(): Promise<void>;
-  /** As `kill -9` of the server that takes the appends. Resolves once appends are taken again and all servers are in sync. */
+  /** Like `kill -9` of the leader. Resolves once appends are accepted again and all servers are in sync. */
   loseLeader(): Promise<void>;
-  /** Deletes what the bounds of streams hide; the newest event of each stream stays. Resolves once it is done. */
+  /** Deletes the events that the bounds of streams hide. The newest event of each stream remains. Resolves when done. */
   scavenge(): Promise<void>;
   close(): Promise<void>;
 }>;
 
 /**
- * The double, or a real server of its own where TEST_EVENTSTOREDB_COMMAND names a program that runs one: called with
- * `start <port> <folder>` it starts from what is stored there, if anything, and prints the connection string in its last line once
- * the server takes appends; with `kill <port> <folder>` it does what `goAway` says, with `lose-leader <port> <folder>` what
- * `loseLeader` says, with `scavenge <port> <folder>` what `scavenge` says, and with `wipe <port> <folder>` it ends the server and
- * removes what it has stored. A cluster may use the ports after the one given.
+ * Starts the double, or a real server if TEST_EVENTSTOREDB_COMMAND names a program that runs one. `start <port> <folder>` starts
+ * the server from the data in the folder, if any, and prints the connection string as its last line once the server accepts
+ * appends. `kill <port> <folder>` does what `goAway` describes, `lose-leader <port> <folder>` what `loseLeader` describes, and
+ * `scavenge <port> <folder>` what `scavenge` describes. `wipe <port> <folder>` stops the server and removes its data. A cluster
+ * may use the ports after the given one.
  */
 export async function eventStoreDbForTest(options: DoubleOptions = {}): Promise<EventStoreDbForTest> {
   const command = process.env['TEST_EVENTSTOREDB_COMMAND'];

@@ -1,7 +1,9 @@
-/** Between two looks: a tenth of the time waited so far, so that a look that costs something does not hold up what is waited for. */
+/**
+ * The pause between two polls: a tenth of the time waited so far, so that a costly poll does not delay what the test waits for.
+ */
 const POLL_MS = { min: 10, max: 100 } as const;
 
-/** Waits until something is true; fails with its last error, or with what it is about, once the bound has passed. */
+/** Waits until a condition is true. When the bound has passed it fails with the condition's last error, or with `what`. */
 export async function eventually(
   isSo: () => boolean | undefined | Promise<boolean | undefined>,
   boundMs = 60_000,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { LOG_START } from '../../src/kernel/event-sourcing/event-store.js';
 import type { World } from './world.js';
 
-/** A text that a service has stored somewhere, and where. */
+/** A text that a service has stored, and where. */
 export type StoredText = Readonly<{ where: string; text: string }>;
 
 /** Everything that a service has stored: its log, its files and every row of every schema. */

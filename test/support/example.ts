@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const FOLDER = join(import.meta.dirname, '..', '..', 'docs', 'examples');
 
-/** The languages in which there is every example, and what runs them. */
+/** The languages of the examples, and the program that runs each. */
 export const EXAMPLE_LANGUAGES = {
   curl: { program: 'bash', extension: 'sh' },
   javascript: { program: process.execPath, extension: 'mjs' },
@@ -16,19 +16,19 @@ export type ExampleLanguage = keyof typeof EXAMPLE_LANGUAGES;
 export const EXAMPLES = ['ask', 'stream', 'approve', 'webhook', 'events'] as const;
 
 export type ExampleRun = Readonly<{
-  /** What it is told about the service; it gets nothing else of the environment but the path of programs. */
+  /** The environment of the example. Beyond it the example gets only the PATH. */
   environment: Readonly<Record<string, string>>;
   arguments?: readonly string[];
-  /** What its user types. */
+  /** The text on its standard input. */
   input?: string;
 }>;
 
-/** An example of `docs/examples` that runs as its reader runs it. */
+/** A running example of `docs/examples`, started as its reader would start it. */
 export class RunningExample {
-  /** What it has printed so far. */
+  /** Its output so far. */
   printed = '';
   private complaints = '';
-  /** Awaited from the start: it may be over before somebody asks for its end. */
+  /** Awaited from the start because the example may end before `end` is called. */
   private readonly closed: Promise<[number | null, string | null]>;
 
   private constructor(
@@ -50,7 +50,7 @@ export class RunningExample {
     return new RunningExample(child, `${language}/${name}`);
   }
 
-  /** Resolves with all that it printed. @throws where it fails, or cannot be run */
+  /** Resolves with its whole output. @throws if it fails or cannot be started */
   async end(): Promise<string> {
     const [code, signal] = await this.closed;
     if (code !== 0) throw new Error(`The example ${this.name} ended with ${code ?? signal}:\n${this.printed}${this.complaints}`);
@@ -58,6 +58,6 @@ export class RunningExample {
   }
 }
 
-/** What an example prints. */
+/** Runs an example to its end. Returns its output. */
 export const printedBy = (...example: Parameters<typeof RunningExample.start>): Promise<string> =>
   RunningExample.start(...example).end();

@@ -2,10 +2,10 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below those that systems give out by themselves: a port stays free while its program is away for a moment. */
+/** Below the ephemeral range, so the operating system does not assign the port while its program is down for a moment. */
 const [LOWEST, HIGHEST] = [20_000, 32_000];
 
-/** A port of this machine that nobody listens on just now, for a program that has to be told one. */
+/** A port of this machine on which no process listens, for a program that must be given one. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(LOWEST, HIGHEST);

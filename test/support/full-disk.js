@@ -1,12 +1,12 @@
 /**
- * Loaded before a program (`NODE_OPTIONS=--import=…`): while the file that FULL_DISK names is there, whatever the program writes to
- * a file fails as it does on a full disk. A disk that is really full takes a mount, which an ordinary user may not make.
+ * Loaded before a program (`NODE_OPTIONS=--import=…`). While the file that FULL_DISK names exists, every write of the program to
+ * a file fails as on a full disk. A disk that is really full requires a mount, which an ordinary user may not make.
  */
 import fs from 'node:fs';
 import { open } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 
-/** What the program says goes on: its output is no file. */
+/** Standard output and standard error are not files and remain writable. */
 const OUTPUT_MAX = 2;
 
 const isFull = () => fs.existsSync(process.env.FULL_DISK);

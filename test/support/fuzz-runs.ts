@@ -1,2 +1,2 @@
-/** How often services are asked at random; agents, each of which is made, moved and compared, a tenth as often. */
+/** The number of random requests to services. Agents are tested a tenth as often, because each is created, moved and compared. */
 export const FUZZ_RUNS = Number(process.env['TEST_FUZZ_RUNS'] ?? 100);

@@ -3,16 +3,16 @@ import { answerJson, type Answering, LocalServer, type ReceivedRequest } from '.
 
 type Answer = Parameters<Answering>[1];
 
-/** One repository, `ann/handbook`, as GitHub's REST API and its place for public files show it. */
+/** One repository, `ann/handbook`, as GitHub's REST API and its host of raw files serve it. */
 export class GithubServer {
-  /** What each file holds, by its path. */
+  /** File contents by path. */
   readonly files = new Map<string, string>();
   readonly links = new Set<string>();
   branch = 'main';
-  /** With a token the repository is private. */
+  /** If set, the repository is private. */
   token: string | undefined;
   isTruncated = false;
-  /** Answers in place of the server, where it returns true. */
+  /** Handles a request in place of the server if it returns true. */
   instead: (request: ReceivedRequest, response: Answer) => boolean = () => false;
 
   private constructor(readonly server: LocalServer) {}
@@ -35,7 +35,7 @@ export class GithubServer {
     return `${this.server.url}/ann/handbook`;
   }
 
-  /** The paths that were asked for since the last call. */
+  /** The requested paths since the last call. */
   asked(): readonly string[] {
     return this.server.requests.splice(0).map(({ path }) => path);
   }

@@ -1,7 +1,7 @@
 import { GuardedProcess } from '../../src/platform/sandbox/guarded-process.js';
 import type { TestQuestion } from './guarded-program.js';
 
-// A process that owns a guarded one, asks what it is told to, prints the process id of its child, and then has nothing to do.
+// A process that owns a guarded one, asks it the given questions, prints the process id of its child, and then idles.
 const guarded = new GuardedProcess<TestQuestion, unknown>({
   program: { entry: new URL('./guarded-program.ts', import.meta.url), options: {} },
 });

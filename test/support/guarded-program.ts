@@ -2,20 +2,20 @@ import { appendFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { answerQuestions } from '../../src/platform/sandbox/answer-questions.js';
 
-/** What the program of these tests can be asked. */
+/** The questions to the program of these tests. */
 export type TestQuestion =
   | Readonly<{ echo: unknown }>
-  /** Answered when nothing else is in hand. */
+  /** Answered when no other question is in progress. */
   | 'alone'
-  /** Never answered; says so in a file when it was cancelled. */
+  /** Never answered. Its cancellation is logged in a file. */
   | 'wait'
   | 'throw'
   | 'abort'
-  /** Keeps a thread busy for ever, and answers at once. */
+  /** Answered at once, but keeps a thread busy for ever. */
   | 'busy thread';
 
 export type TestProgramOptions = Readonly<{
-  /** Gets a line for each start and each cancellation. */
+  /** A file that gets a line for each start and each cancellation. */
   log?: string;
   logsPid?: true;
   ends?: 'before it is ready';

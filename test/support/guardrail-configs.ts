@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { GUARDRAIL_STAGES } from '../../src/resources/guardrails/guardrail.policy.js';
 
-/** What is said of each, and then which field it is. */
+/** The beginning of every message. The path of the field follows. */
 export const GUARDRAILS_INVALID = 'Invalid config: one or more guardrail controls failed validation. config.guardrails';
 
 const pii = { check: 'pii', stage: 'input' };
@@ -9,7 +9,7 @@ const control = (more: object) => ({ enabled: true, controls: [pii, { ...pii, st
 const withSettings = (check: string, settings: unknown) => control({ check, settings });
 const IN_SECOND = '.controls[1]';
 
-/** Configurations that are refused, with what is said of the field. */
+/** Configurations that are refused, with the end of the message. */
 export const BAD_GUARDRAILS: readonly (readonly [string, unknown, string])[] = [
   ['that is no object', [], ' must be an object.'],
   ['with an unknown field', { on: true }, '.on is not known.'],
@@ -142,5 +142,5 @@ const { value } = fc.letrec((tie) => ({
   ),
 }));
 
-/** Whatever may stand in the place of a configuration. */
+/** Arbitrary values in place of a configuration. */
 export const anyGuardrails = fc.oneof(value, fc.record({ enabled: value, controls: fc.array(fc.dictionary(key, value)) }));

@@ -28,7 +28,7 @@ const unused = (): never => {
   throw new Error('Nothing is checked here.');
 };
 
-/** A service without any guardrail: nothing is ever checked. */
+/** Guardrails that never check anything. */
 export class NoGuardrails extends Guardrails {
   override checks: ReadonlySet<GuardrailCheck> = new Set<GuardrailCheck>();
   override policyFor = (): GuardrailPolicy | undefined => undefined;
@@ -40,14 +40,14 @@ export class NoGuardrails extends Guardrails {
 
 export const noGuards = (commands: Commands): AnswerGuards => new AnswerGuards(new NoGuardrails(), commands);
 
-/** Intakes of such a service. */
+/** An input guard without guardrails. */
 export const noInputGuard = (streams: Streams, commands: Commands): InputGuard =>
   new InputGuard(new NoGuardrails(), new ConversationGuard(streams, new NoGuardrails()), commands);
 
 const CODE = /CODE-(?:[0-9]{4}|[0-9]{0,3}$)/g;
 const CODE_CHARACTERS = 9;
 
-/** Finds codes such as CODE-1234, and blocks or masks them as the control says that is meant for a stage. */
+/** Finds codes such as CODE-1234, and blocks or masks them as the control for the stage specifies. */
 export class CodeGuardrails extends Guardrails {
   override checks: ReadonlySet<GuardrailCheck> = new Set<GuardrailCheck>();
   override policyFor = (): GuardrailPolicy | undefined => undefined;
@@ -87,7 +87,7 @@ export class CodeGuardrails extends Guardrails {
     };
   }
 
-  /** An answer is grounded that has no more words than the question. */
+  /** An answer is grounded if it has no more words than the question. */
   override async scan(
     policy: GuardrailPolicy,
     stage: GuardrailStage,
@@ -125,7 +125,7 @@ const decided = (
   matchCount: number,
 ): GuardrailDecision => ({ stage, check, detector: 'pattern', action, outcome: 'triggered', category, score: null, matchCount });
 
-/** What is checked for codes, and how, stage by stage. */
+/** A policy with the action on codes per stage. */
 export const codePolicy = (
   actions: Partial<Record<GuardrailStage, GuardrailAction>>,
   more: Partial<GuardrailPolicy> = {},

@@ -7,12 +7,12 @@ const answered = (method: string, path: string, status: number, body: unknown) =
     text: () => Promise.resolve(JSON.stringify(body)),
   });
 
-describe('an answer that suites get', () => {
+describe('a response that suites receive', () => {
   it.each([
     ['GET', '/api/health', 200, { status: 'ok' }],
     ['GET', '/api/get_agent?id=x', 404, { success: false, message: 'Not there' }],
     ['GET', '/api/nowhere', 404, { anything: true }],
-  ])('passes where the reference describes it: %s %s', async (method, path, status, body) => {
+  ])('passes if the reference describes it: %s %s', async (method, path, status, body) => {
     await expect(answered(method, path, status, body)).resolves.toBeUndefined();
   });
 
@@ -21,11 +21,11 @@ describe('an answer that suites get', () => {
     ['a field', 'GET', '/api/health', 200, { status: 'ok', since: 1 }],
     ['a field that is missing', 'POST', '/api/agents/folders/', 201, { id: 'f', name: 'F' }],
     ['a code', 'GET', '/api/get_agent?id=x', 404, { success: false, message: 'Not there', error: 'never_heard_of' }],
-  ])('fails for %s that the reference does not describe', async (_, method, path, status, body) => {
+  ])('fails because the reference does not describe %s', async (_, method, path, status, body) => {
     await expect(answered(method, path, status, body)).rejects.toThrow(UnlikeReference);
   });
 
-  it('fails for a frame that the reference does not describe', () => {
+  it('fails if it is a frame that the reference does not describe', () => {
     const stream = { url: 'http://127.0.0.1/stream', status: 200 };
     expect(() => holdFrame(stream, { type: 'answer', answer: 'So.' })).not.toThrow();
     expect(() => holdFrame(stream, { type: 'answer', text: 'So.' })).toThrow(UnlikeReference);

@@ -18,25 +18,25 @@ type Document = Readonly<{
 }>;
 type Found = Readonly<{ title: string; at: string; answer: Answer }>;
 
-/** An answer as whoever asked got it, over whichever client. */
+/** A response as the caller got it, over any client. */
 export type Answered = Readonly<{
   method: string;
   url: string;
   status: number;
   type: string | undefined;
-  /** Undefined where it broke off, which is for the story to notice. */
+  /** Undefined if the response broke off, which the story has to notice. */
   text(): Promise<string | undefined>;
 }>;
 
-/** An answer is not what the reference says. Who takes broken connections for granted does not take this for one. */
+/** A response differs from the reference. Tests that tolerate broken connections must not tolerate this error. */
 export class UnlikeReference extends Error {
   override readonly name = 'UnlikeReference';
 }
 
-/** A path that is too long is refused before it is known whose it is. */
+/** A path that is too long is refused before it is routed. */
 const PATH_TOO_LONG = 414;
 
-/** Answers are held to what the reference says of them; a field that it does not name is one too many. */
+/** Checks responses against the reference. A field that the reference does not name is an error. */
 class Reference {
   private readonly document: Document;
   private readonly ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: true });
@@ -67,7 +67,7 @@ class Reference {
     if (status >= 400) holdCode(found, body);
   }
 
-  /** Each `data` of a stream. @throws UnlikeReference */
+  /** Checks the `data` of a frame in a stream. @throws UnlikeReference */
   holdFrame({ url, status }: Pick<Response, 'url' | 'status'>, data: unknown): void {
     const { pathname } = new URL(url);
     const operation = this.operationAt('GET', pathname) ?? this.operationAt('POST', pathname);
@@ -111,10 +111,10 @@ class Reference {
   }
 }
 
-/** Some refusals say in the place of a code what old clients show. */
+/** Some refusals have a text for old clients in place of a code. */
 const IS_CODE = /^\w+$/;
 
-/** The code of a refusal, where programs find it. */
+/** Checks the code of a refusal, which is in a different field per family of routes. */
 function holdCode({ title, answer }: Found, body: unknown): void {
   const { success, error, code } = body as Fields;
   const told = success === false ? error : typeof error === 'object' ? (error as Fields)['code'] : code;
@@ -122,10 +122,10 @@ function holdCode({ title, answer }: Found, body: unknown): void {
   throw new UnlikeReference(`The reference does not name the code ${told} of ${title}.`);
 }
 
-/** What is several things at once is no one of them alone. */
+/** Whether schemas below this name describe only a part of an object. Those cannot be closed. */
 const isShared = (name: string): boolean => name === 'allOf' || name.endsWith('Refusal');
 
-/** The document with all objects closed that name their fields, those of refusals apart. */
+/** The document with all objects closed that name their fields, except refusals. */
 function closed(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(closed);
   if (typeof node !== 'object' || node === null) return node;
@@ -134,17 +134,17 @@ function closed(node: unknown): unknown {
   return isOpen ? { ...inner, additionalProperties: false } : inner;
 }
 
-/** One of a process: it compiles what the reference says of an answer when the first such answer comes, for all suites. */
+/** One reference per process, for all suites. It compiles the schema of a response when the first such response arrives. */
 let reference: Reference | undefined;
 let isHeld = true;
 const known = (): Reference => (reference ??= new Reference());
 
-/** For measurements: answers are left as they are from here on, and cost nothing more than they do. */
+/** For benchmarks: responses are not checked from now on, so that checks cost no time. */
 export function leaveAnswersUnheld(): void {
   isHeld = false;
 }
 
-/** An answer, once it has been held to the reference. */
+/** Checks a response and returns it. */
 export async function heldToReference(method: string, responding: Promise<Response>): Promise<Response> {
   const response = await responding;
   const { url, status, redirected, headers } = response;
@@ -163,7 +163,7 @@ export async function holdAnswer(answered: Answered): Promise<void> {
   if (isHeld) await known().hold(answered);
 }
 
-/** A frame of a stream. @throws UnlikeReference */
+/** Checks a frame of a stream. @throws UnlikeReference */
 export function holdFrame(response: Pick<Response, 'url' | 'status'>, data: unknown): void {
   if (isHeld) known().holdFrame(response, data);
 }

@@ -2,7 +2,7 @@ import { strToU8, unzipSync, zipSync } from 'fflate';
 import type { DocumentFile } from '../../src/resources/documents/document.port.js';
 import { bookFile, pdfOf, slidesFile, spreadsheetFile, textFile, wordFile } from './document-files.js';
 
-/** A file that asks for more work than its size lets expect; it is given in about so many bytes (unpacked, where it is an archive). */
+/** A file that causes more work than its size suggests. `make` returns one of about `bytes` bytes (unpacked, for archives). */
 export type HostileFile = Readonly<{ name: string; make: (bytes: number) => DocumentFile }>;
 
 const times = (part: string, bytes: number): string => part.repeat(Math.max(1, Math.ceil(bytes / part.length)));
@@ -26,7 +26,7 @@ const text = (extension: string, name: string, make: (bytes: number) => string):
   make: (bytes) => textFile(`file.${extension}`, make(bytes)),
 });
 
-/** An archive of the given kind with one of its parts replaced. */
+/** An archive of the given kind with one part replaced. */
 const part = (kind: string, path: string, name: string, make: (bytes: number) => string): HostileFile => ({
   name: `${kind}: ${name}`,
   make: (bytes) => {
@@ -42,7 +42,7 @@ const SOUND: Readonly<Record<string, () => DocumentFile>> = {
   epub: () => bookFile('file.epub', 'Book', ['<p>x</p>']),
 };
 
-/** A PDF of a page with such an entry, and such a tree of pages. */
+/** A one-page PDF with the given entry and page tree. */
 const pdf = (name: string, entry: (bytes: number) => string, pages = '/Kids [3 0 R] /Count 1'): HostileFile => ({
   name: `pdf: ${name}`,
   make: (bytes) =>
@@ -299,7 +299,7 @@ function attributes(bytes: number): string {
   return growing((index) => ` a${index}=""`, bytes);
 }
 
-/** The name of a column, counted from 1. */
+/** The name of a spreadsheet column, counted from 1. */
 function column(index: number): string {
   let name = '';
   for (let rest = index; rest > 0; rest = Math.floor((rest - 1) / 26)) name = String.fromCharCode(65 + ((rest - 1) % 26)) + name;

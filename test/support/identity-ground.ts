@@ -19,7 +19,10 @@ import { ReadableAccounts } from './readable-accounts.js';
 
 class IdentityGround {}
 
-/** What the identity module needs of the platform: a configuration, where requests are counted, and the event streams that credentials open. */
+/**
+ * The platform services that the identity module needs: configuration, request counts, and the event streams that credentials
+ * open.
+ */
 export const identityGround = (config: Config, keyValue: KeyValue = new InProcessKeyValue()): DynamicModule => ({
   module: IdentityGround,
   global: true,

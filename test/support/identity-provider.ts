@@ -3,26 +3,26 @@ import type { AddressInfo } from 'node:net';
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import Provider from 'oidc-provider';
 
-/** What the provider says of one of its users. */
+/** The claims about a user of the provider. */
 export type ProviderUser = Readonly<Record<string, unknown>>;
 
 const CLIENT_ID = 'verbatim';
 const CLIENT_SECRET = 'a-secret-of-the-client-that-is-nowhere-else';
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
-/** A certified OpenID provider on this machine, whose users sign in without being asked for a password. */
+/** A certified OpenID provider on this machine, whose users sign in without a password. */
 export class IdentityProviderForTests {
   readonly users = new Map<string, ProviderUser>();
-  /** Who sits at the browser. */
+  /** The user who signs in with the browser. */
   signsIn = 'ann';
   grantsRefreshTokens = true;
-  /** It takes connections and breaks them off. */
+  /** Accepts connections and cuts them. */
   isAway = false;
-  /** It takes no code and no refresh token any more. */
+  /** Rejects every code and every refresh token. */
   refusesTokens = false;
-  /** Every token that it has ever granted: none of them may be found anywhere else. */
+  /** Every token that the provider ever issued. None of them may appear anywhere else. */
   readonly secrets = new Set<string>([CLIENT_SECRET]);
-  /** Replaces what its token endpoint answers. */
+  /** Replaces the response of its token endpoint. */
   alter: ((body: Record<string, unknown>) => Promise<Record<string, unknown>> | Record<string, unknown>) | undefined;
   private handler: ((...args: Parameters<ReturnType<Provider['callback']>>) => void) | undefined;
 
@@ -53,7 +53,7 @@ export class IdentityProviderForTests {
     return { AUTH_TYPE: 'oidc', OIDC_ISSUER: this.issuer, OIDC_CLIENT_ID: CLIENT_ID, OIDC_CLIENT_SECRET: CLIENT_SECRET };
   }
 
-  /** It has to know where its client is before it can begin. */
+  /** Starts the provider, which must know its client's URL first. */
   async serve(clientUrl: string, frontendUrl: string): Promise<void> {
     const key = { ...(await exportJWK(this.keys.privateKey)), kid: 'key-1', use: 'sig', alg: 'RS256' };
     const provider: Provider = new Provider(this.issuer, {
@@ -73,7 +73,7 @@ export class IdentityProviderForTests {
       conformIdTokenClaims: false,
       cookies: { keys: ['cookies of a test'] },
       findAccount: (_: unknown, id: string) => ({ accountId: id, claims: () => ({ sub: id, ...this.users.get(id) }) }),
-      // Without the dispatcher that keeps a provider from calling addresses of its own machine.
+      // Without the dispatcher that keeps a provider from calling local addresses.
       fetch: (url: string, { dispatcher: _, ...init }: RequestInit & { dispatcher?: unknown }) => fetch(url, init),
       features: {
         devInteractions: { enabled: false },
@@ -99,7 +99,7 @@ export class IdentityProviderForTests {
     };
   }
 
-  /** A logout token as the provider signs it, or with other claims or another key. */
+  /** A logout token signed by the provider, or one with other claims or another key. */
   async logoutToken(claims: Readonly<Record<string, unknown>>, key?: CryptoKey): Promise<string> {
     const usual = { iss: this.issuer, aud: CLIENT_ID, jti: crypto.randomUUID(), events: { [LOGOUT_EVENT]: {} } };
     return this.signed({ iat: Math.floor(Date.now() / 1000), ...usual, ...claims }, key);
@@ -132,7 +132,7 @@ export class IdentityProviderForTests {
   }
 }
 
-/** A browser: it keeps cookies, and follows redirects until one leads to where it has to stop. */
+/** A browser that keeps cookies and follows redirects up to a given URL. */
 export class BrowserForTests {
   private readonly cookies = new Map<string, string>();
 
@@ -152,7 +152,7 @@ export class BrowserForTests {
     for (const key of this.cookies.keys()) if (key.endsWith(` ${name}`)) this.cookies.delete(key);
   }
 
-  /** The first address that begins with the given one. */
+  /** The first URL that begins with `until`. */
   async follow(url: string, until: string): Promise<string> {
     for (let at = url; ;) {
       if (at.startsWith(until)) return at;

@@ -3,11 +3,11 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { BlobMissing, type BlobRef, Blobs } from '../../src/kernel/blobs.js';
 
-/** Blobs that are gone with the test. */
+/** Blobs in memory. */
 export class InMemoryBlobs extends Blobs {
   private readonly blobs = new Map<string, Buffer>();
 
-  /** All that is kept, as text. */
+  /** All blobs as one text. */
   text(): string {
     return [...this.blobs.values()].map((bytes) => bytes.toString('utf8')).join('\n');
   }

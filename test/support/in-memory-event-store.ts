@@ -23,16 +23,16 @@ import {
 
 const PAGE_EVENTS_MAX = 256;
 
-/** Positions are sparse, as a real log's are, so that nobody gets away with counting on them. */
+/** Positions are sparse, as in a real log, so that code that counts on consecutive ones fails. */
 const POSITION_STEP = 7n;
 
-/** `accepted` is what appends are decided on, `visible` how many of these events readers see. */
+/** Appends are decided on `accepted`. Readers see the first `visible` of these events. */
 type Stream = { accepted: StoredEvent[]; visible: number; retention: Retention; gone: boolean };
 
-/** How long accepted events stay invisible. Resolves when they are committed. */
+/** The delay before accepted events become visible. Resolves when they are committed. */
 export type Commit = () => Promise<void>;
 
-/** A few turns of the microtask queue, from none to so many, as a counter decides. Timers would hang under a test's clock. */
+/** A few turns of the microtask queue, 0 to MICROTASKS_MAX, from a counter. Timers would hang under a test's fake clock. */
 const MICROTASKS_MAX = 7;
 const inAFewMicrotasks = (): Commit => {
   let commits = 0;
@@ -42,9 +42,9 @@ const inAFewMicrotasks = (): Commit => {
 };
 
 /**
- * The whole log in an array: for unit tests, held to the same contract as the real stores, and as unkind as a server. An
- * append is decided at once, but it is committed later: until then an append that loses to it is told of a revision that
- * nobody can read, and an identical one has an unknown outcome. Whoever is told of success can read the events.
+ * The whole log in an array, for unit tests. It is held to the same contract as the real stores and is as unkind as a server: an
+ * append is decided at once but committed later. Until then, an append that loses against it gets a revision that is not yet
+ * readable, and an identical append has an unknown outcome. After a success the caller can read the events.
  */
 export class InMemoryEventStore extends EventStore {
   private readonly log: StoredEvent[] = [];
@@ -80,7 +80,10 @@ export class InMemoryEventStore extends EventStore {
     return appended;
   }
 
-  /** Another leader takes over: of the appends that are accepted and not committed it has the first so many, whole. Returns how many events are lost. */
+  /**
+   * Another leader takes over. Of the accepted appends that are not committed it has only the first `kept`, each as a whole.
+   * Returns the number of lost events.
+   */
   loseAccepted(kept: number): number {
     const lost = this.log.splice(kept === 0 ? this.committed : this.uncommitted[kept - 1]!);
     for (const { stream } of lost) this.streams.get(stream)!.accepted.pop();
@@ -88,7 +91,7 @@ export class InMemoryEventStore extends EventStore {
     return lost.length;
   }
 
-  /** Where in the log the appends end that are accepted and not committed. */
+  /** The log positions at which the accepted but uncommitted appends end. */
   get uncommitted(): readonly number[] {
     this.appendEnds = this.appendEnds.filter((end) => end > this.committed);
     return this.appendEnds;
@@ -161,12 +164,12 @@ export class InMemoryEventStore extends EventStore {
     return this.headPosition();
   }
 
-  /** Deletes a stream for good. */
+  /** Deletes a stream permanently. */
   bury(name: string): void {
     this.stream(name).gone = true;
   }
 
-  /** The next append has an unknown outcome: it is lost `before` it is written, or its answer `after`. */
+  /** The next append has an unknown outcome: it is lost `before` the write, or its response is lost `after` it. */
   failNextAppend(when: 'before' | 'after'): void {
     this.failure = when;
   }
@@ -187,7 +190,7 @@ export class InMemoryEventStore extends EventStore {
     return this.log[this.committed - 1]?.position ?? LOG_START;
   }
 
-  /** Shows what has been accepted when it begins, in the order of the log. */
+  /** Makes the events visible that were accepted before it began, in the order of the log. */
   private async commitAccepted(): Promise<void> {
     const { length } = this.log;
     await this.commit();
@@ -197,7 +200,7 @@ export class InMemoryEventStore extends EventStore {
     for (const wake of [...this.waiting]) wake();
   }
 
-  /** What the first of two equal appends answered; undefined when this one is the first. */
+  /** The result of the first of two equal appends. Undefined if this is the first. */
   private repeated(name: string, expected: ExpectedRevision, events: readonly NewEvent[]): Appended | undefined {
     const stored = this.streams.get(name)?.accepted ?? [];
     const before = expected === 'none' ? -1 : expected;
@@ -229,13 +232,13 @@ export class InMemoryEventStore extends EventStore {
       this.log.push(event);
     }
     this.appendEnds.push(this.log.length);
-    // Also when nobody waits for the answer.
+    // The commit starts even if no caller awaits it.
     this.committing ??= this.commitAccepted();
     const { revision, position } = stream.accepted.at(-1)!;
     return { revision, position };
   }
 
-  /** What retention leaves of a stream. */
+  /** The events of a stream that retention keeps. */
   private kept(name: string): StoredEvent[] {
     const stream = this.streams.get(name);
     if (stream?.gone) throw new StreamGone(name);

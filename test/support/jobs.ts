@@ -1,6 +1,6 @@
 import type { JobStarted } from '../../src/background/jobs/job.events.js';
 
-/** The beginning of a job of alice's, as the test wants it. */
+/** The start of one of Alice's jobs, with the test's fields. */
 export const jobStarted = (more: Partial<JobStarted['data']> = {}): JobStarted => ({
   type: 'JobStarted',
   data: {

@@ -6,7 +6,7 @@ import { KeyIdentity, KnownCaller, RequestCause, RequestIdentity } from '../../s
 
 type Argument = Readonly<{ factory?: unknown }>;
 
-/** Every decorator through which a handler can learn whose key came with its request. */
+/** Every decorator through which a handler can learn the holder of the request's key. */
 class Probe {
   take(@KnownCaller() _k: unknown, @RequestIdentity() _i: unknown, @RequestCause() _r: unknown, @KeyIdentity() _o: unknown) {
     return undefined;

@@ -1,6 +1,6 @@
 import { Freshness } from '../../src/kernel/event-sourcing/freshness.js';
 
-/** A read model that has come as far as somebody has waited for it to come. */
+/** A read model whose position is the highest that a caller has waited for. */
 export class LateReadModel extends Freshness {
   private position = -1n;
 

@@ -4,7 +4,7 @@ import { eventually } from './eventually.js';
 import { say, type Step, until } from './scripted-model-server.js';
 import type { World } from './world.js';
 
-/** A listed question whose reader is gone before its answer ends. */
+/** Asks a listed question and disconnects before its answer ends. */
 export async function askAndLeave(
   { model, service }: Pick<World, 'model' | 'service'>,
   client: Client,

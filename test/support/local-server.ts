@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request as a server got it. */
+/** A request as a server received it. */
 export type ReceivedRequest = Readonly<{
   method: string;
   path: string;
@@ -12,7 +12,7 @@ export type ReceivedRequest = Readonly<{
 
 export type Answering = (request: ReceivedRequest, response: ServerResponse) => void;
 
-/** An HTTP server on this machine that keeps what it is asked, and answers as a test says. */
+/** An HTTP server on this machine that records requests and responds as a test specifies. */
 export class LocalServer {
   readonly requests: ReceivedRequest[] = [];
   answer: Answering = (_request, response) => response.end('hello');
@@ -30,7 +30,7 @@ export class LocalServer {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** As `ALLOWED_PRIVATE_HOSTS` names it. */
+  /** The host as in `ALLOWED_PRIVATE_HOSTS`. */
   get host(): string {
     return `127.0.0.1:${this.port}`;
   }

@@ -7,7 +7,7 @@ import { decode } from '../../src/kernel/event-sourcing/codec.js';
 import type { EventStore } from '../../src/kernel/event-sourcing/event-store.js';
 import type { Folded } from '../../src/kernel/event-sourcing/streams.js';
 
-/** Finds turns in the log itself, past all snapshots. */
+/** Finds turns in the log itself, including those before snapshots. */
 export class LogEarlierTurns extends EarlierTurns {
   constructor(private readonly store: Pick<EventStore, 'read'>) {
     super();

@@ -6,28 +6,28 @@ import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
 import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
 
 export type McpServerOptions = Readonly<{
-  /** Whether a request is let in; by default everybody is. */
+  /** Whether a request is admitted. By default all are. */
   admits?: (request: IncomingMessage) => boolean;
-  /** Lists its tools in pages without an end. */
+  /** Lists its tools in endless pages. */
   endless?: boolean;
-  /** What else a refused request is told. */
+  /** The `WWW-Authenticate` header of a refused request. */
   challenge?: string;
-  /** Answers paths other than that of the tool server; false where there is nothing. */
+  /** Handles paths other than the tool server's. Returns false for an unknown path. */
   beside?: (request: IncomingMessage, response: ServerResponse) => Promise<boolean> | boolean;
 }>;
 
-/** A tool server of the official kit, on a port of its own. */
+/** A tool server built with the official SDK, on its own port. */
 export type McpServerForTests = Readonly<{
   url: string;
-  /** How often the tools that count were called, by their names. */
+  /** The number of calls per tool, for the tools that count them. */
   calls: Map<string, number>;
-  /** The requests that came to the tool server, newest last. */
+  /** The requests to the tool server, newest last. */
   requests: { method: string; headers: IncomingMessage['headers']; rpc: string | undefined }[];
-  /** Sessions that are open. */
+  /** The number of open sessions. */
   sessions(): number;
-  /** Forgets all sessions without telling anybody, as a restart does. */
+  /** Drops all sessions without notifying clients, like a restart. */
   forgetSessions(): void;
-  /** The next calls of tools are cut off after they ran, before they are answered. */
+  /** Cuts the connection of the next `calls` tool calls after they ran, before the response. */
   cutOff(calls: number): void;
   close(): Promise<void>;
 }>;

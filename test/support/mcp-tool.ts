@@ -40,7 +40,7 @@ export type CallOptions = Readonly<{
 /** What several processes of one service share. */
 type Shared = Readonly<{ store: InMemoryEventStore; vault: MemoryCredentialVault; keyValue: KeyValue }>;
 
-/** The kind of tool with everything it rests on, in memory, for servers of tests. */
+/** The MCP tool kind with all its dependencies in memory, for servers of tests. */
 export function mcpToolForTests(limits?: McpSessionLimits, now: () => Date = () => new Date(), beside: Partial<Shared> = {}) {
   const outgoing = new PlainOutgoingHttp();
   const store = beside.store ?? new InMemoryEventStore();

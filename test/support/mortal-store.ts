@@ -9,12 +9,12 @@ import {
   type StreamReading,
 } from '../../src/kernel/event-sourcing/event-store.js';
 
-/** The log as a process has it that dies after so many appends: nothing it does afterwards reaches the log. */
+/** The log of a process that crashes after `left` appends. Later appends never reach the log. */
 export class MortalStore extends EventStore {
   constructor(
     private readonly store: EventStore,
     private left = Infinity,
-    /** Holds an append up, for as long as it takes. */
+    /** Delays an append until it resolves. */
     private readonly before: (stream: string, types: readonly string[]) => Promise<unknown> | void = () => undefined,
     private readonly beforeRead: () => Promise<unknown> | void = () => undefined,
   ) {
@@ -55,7 +55,7 @@ export class MortalStore extends EventStore {
     this.left = -1;
   }
 
-  /** It was cut off only for a while. */
+  /** Ends the interruption: appends reach the log again. */
   revive(): void {
     this.left = Infinity;
   }

@@ -10,7 +10,7 @@ import { freePort } from './free-port.js';
 
 const START_MS_MAX = 60_000;
 
-/** A real nats-server of its own, with an empty JetStream store, on a port of its own. */
+/** A real nats-server with an empty JetStream store, on its own port. */
 export class NatsServer {
   private process: ChildProcess | undefined;
 
@@ -29,23 +29,23 @@ export class NatsServer {
     return `nats://127.0.0.1:${this.port}`;
   }
 
-  /** Takes the server away at once, as a crash does; its store stays. */
+  /** Kills the server, like a crash. Its store remains. */
   async kill(): Promise<void> {
     await this.end('SIGKILL');
   }
 
-  /** Brings it back on the same port, with the same store. */
+  /** Starts the server again on the same port, with the same store. */
   async restart(): Promise<void> {
     await this.end('SIGKILL');
     await this.run();
   }
 
-  /** Drops all that it has stored; only while it is away. */
+  /** Deletes its store. Only while the server is down. */
   async empty(): Promise<void> {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** Sockets stay open and nobody answers: what a frozen machine looks like. Resolves once the server stands still. */
+  /** Freezes the server: sockets stay open and get no response. Resolves once all its threads have stopped. */
   async freeze(): Promise<void> {
     this.process!.kill('SIGSTOP');
     await eventually(() => standsStill(this.process!.pid!));
@@ -92,7 +92,7 @@ export class NatsServer {
   }
 }
 
-/** The server greets with an INFO line once it is ready, JetStream included. */
+/** Whether the server sends the INFO line, which it does once it is ready, including JetStream. */
 async function accepts(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   try {
@@ -105,7 +105,7 @@ async function accepts(port: number): Promise<boolean> {
   }
 }
 
-/** A signal stops the threads of a process one after the other. */
+/** Whether all threads have stopped. A signal stops them one after another. */
 async function standsStill(pid: number): Promise<boolean> {
   const { stdout } = await promisify(execFile)('ps', ['-L', '-o', 'state=', '-p', String(pid)]);
   return stdout.split('\n').every((state) => state.trim() === '' || state.startsWith('T'));

@@ -3,7 +3,7 @@ import type { TeamQueries } from '../../projections/teams/teams.queries.js';
 import { SharedUse } from '../../src/dialogue/answering/runner/shared-use.js';
 import { Reaching } from '../../src/resources/identity/reaching.js';
 
-/** Everybody reaches what is their own, and may use what has these ids. */
+/** All users reach their own resources, and may use those with the given ids. */
 export const granting = (ids: ReadonlySet<string>): Reaching =>
   new Reaching(
     {

@@ -1,6 +1,6 @@
 import { UsageLimits } from '../../src/work/limits/usage-limits.port.js';
 
-/** Lets everything pass. */
+/** Admits everything. */
 export class NoLimits extends UsageLimits {
   admit(): Promise<void> {
     return Promise.resolve();

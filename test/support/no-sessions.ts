@@ -6,7 +6,7 @@ import {
   Sessions,
 } from '../../src/resources/identity/sessions/sessions.port.js';
 
-/** Where nobody signs in at a provider. */
+/** Sessions of a service without a sign-in provider. */
 export class NoSessions extends Sessions {
   async begin(_session: NewSession): Promise<void> {}
   async find(): Promise<LiveSession | undefined> {

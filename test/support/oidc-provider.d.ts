@@ -1,4 +1,4 @@
-/** As much of `oidc-provider` as tests use; it comes without types. */
+/** The parts of `oidc-provider` that tests use. The package has no types. */
 declare module 'oidc-provider' {
   import type { EventEmitter } from 'node:events';
   import type { IncomingMessage, ServerResponse } from 'node:http';

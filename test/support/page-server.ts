@@ -8,7 +8,7 @@ const TESTS = join(dirname(fileURLToPath(import.meta.url)), '..');
 const PAGE = '/browser/page/index.html';
 const SCRIPT = /^\/(?<path>(browser\/page|support)\/[a-z-]+)\.js$/;
 
-/** A server of the test page and of its scripts, which are TypeScript until a browser asks for them. */
+/** Serves the test page and its scripts, which are compiled from TypeScript on request. */
 export async function pageServer(): Promise<LocalServer> {
   return LocalServer.started(({ path }, response) => {
     const { pathname } = new URL(path, 'http://page');

@@ -6,7 +6,7 @@ import type {
   TurnPaused,
 } from '../../src/dialogue/conversation/conversation.events.js';
 
-/** A call that waits, of which a test says nothing but this. The number at the end of its id is its place. */
+/** A pending call with default fields. The number at the end of its id is its index. */
 export const waitingCall = (callId: string, pauseType: PauseType = 'awaiting_approval'): PendingCall => ({
   callId,
   toolId: 'tool-1',
@@ -23,7 +23,7 @@ export const PAUSE_EXPIRES_AT = '2026-01-01T00:30:00.000Z';
 
 type AboutTurn = Readonly<{ conversationId: string; turnId: string }>;
 
-/** A turn that waits for these calls. */
+/** A turn that is paused for these calls. */
 export const turnPaused = (
   about: AboutTurn,
   calls: readonly PendingCall[],
@@ -47,13 +47,13 @@ export const turnPaused = (
   },
 });
 
-/** What is recorded when a pause is resumed with all its calls approved. */
+/** The events of a pause that is resumed with all its calls approved. */
 export const turnResumed = (about: AboutTurn, ...callIds: readonly string[]): ConversationEvent[] => [
   ...callIds.map((callId): ConversationEvent => ({ type: 'ToolCallApproved', data: { ...about, callId } })),
   { type: 'TurnResumed', data: about },
 ];
 
-/** What is recorded when nobody comes: the text stays, and the calls were not run. */
+/** The events of a pause that ends without a decision: the text remains, and the calls were not run. */
 export const turnUnresumed = (
   about: AboutTurn,
   notRun: 'expired' | 'moved_on',

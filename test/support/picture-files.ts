@@ -23,7 +23,7 @@ function canvasOf(width: number, height: number, noise: boolean) {
   return canvas;
 }
 
-/** A picture of one colour, or one that nothing makes small. */
+/** A PNG of one colour, or of noise that does not compress. */
 export const pngFile = (filename: string, width = 4, height = 3, { noise = false } = {}): DocumentFile =>
   fileOf(filename, canvasOf(width, height, noise).encodeSync('png'));
 
@@ -37,7 +37,7 @@ export const webpFile = (filename: string, width = 4, height = 3): DocumentFile 
 export const gifFile = (filename: string): DocumentFile =>
   fileOf(filename, Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64'));
 
-/** A picture that says it has so many pixels, and holds none. */
+/** A PNG whose header states a size but which has no such pixels. */
 export function boastfulPngFile(filename: string, width: number, height: number): DocumentFile {
   const { bytes } = pngFile(filename);
   const view = new DataView(bytes.buffer);

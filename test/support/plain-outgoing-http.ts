@@ -1,6 +1,6 @@
 import { OutgoingHttp, type OutgoingResponse } from '../../src/platform/outgoing/outgoing-http.port.js';
 
-/** The way out without a guard, for servers of tests on this machine. */
+/** Outgoing HTTP without the guard, for servers of tests on this machine. */
 export class PlainOutgoingHttp extends OutgoingHttp {
   readonly fetch: typeof globalThis.fetch = (input, init) => globalThis.fetch(input, init);
 

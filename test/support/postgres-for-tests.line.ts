@@ -3,18 +3,18 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 type Mode = 'open' | 'cut' | 'frozen' | 'answers-lost';
 
 /**
- * The line to a Postgres server, which can be cut (connections end and none is taken), frozen (they stay, but nothing moves), or
- * lose the server's answers while it still hears and does what it is told.
+ * A proxy in front of a Postgres server. It can be cut (connections end and new ones are refused), frozen (connections stay, but
+ * no bytes pass), or lose the server's responses while requests still arrive and are executed.
  */
 export class PostgresLine {
   private mode: Mode = 'open';
   private readonly pairs = new Set<{ client: Socket; server: Socket }>();
-  /** How many bytes the server has sent to its clients. */
+  /** The number of bytes that the server has sent to its clients. */
   bytesFromServer = 0;
 
   private constructor(
     private readonly listener: Server,
-    /** The database at the other end. */
+    /** The URL of the database behind the proxy. */
     readonly url: string,
   ) {}
 
@@ -47,7 +47,10 @@ export class PostgresLine {
     this.mode = 'answers-lost';
   }
 
-  /** As before. What was frozen moves again; whose answers were lost is cut off, since it would wait for ever. */
+  /**
+   * Restores the connection. Frozen connections continue. Those that lost responses are closed, because their clients would wait
+   * for ever.
+   */
   mend(): void {
     if (this.mode === 'answers-lost') this.drop();
     this.mode = 'open';
@@ -70,7 +73,7 @@ export class PostgresLine {
   }
 
   private connect(client: Socket, server: Socket): void {
-    // Whatever becomes of either end, also after it was let go: it is the end under test that has to cope.
+    // Errors of either socket are ignored, even after it was destroyed: the client under test has to handle the failure.
     client.on('error', () => undefined);
     server.on('error', () => undefined);
     if (this.mode === 'cut') {

@@ -4,11 +4,14 @@ import { join } from 'node:path';
 import './typescript.js';
 
 const PREFIX = 'verbatim-test-postgres-';
-/** Files in memory: there a database is cloned in a tenth of the time. Containers often have too little of it. */
+/** A file system in memory, on which a database is cloned in a tenth of the time. Containers often have too little of it. */
 const MEMORY = '/dev/shm';
 const MEMORY_BYTES_MIN = 4 * 1024 ** 3;
 
-/** One Postgres for the whole run, or the one that TEST_DATABASE_URL names. jest calls this once, also for several projects. */
+/**
+ * Starts one Postgres for the whole run, or uses the one that TEST_DATABASE_URL names. jest calls this once, even for several
+ * projects.
+ */
 export default async function startPostgresForTests() {
   const given = process.env.TEST_DATABASE_URL;
   if (given) {
@@ -29,7 +32,7 @@ export default async function startPostgresForTests() {
   };
 }
 
-/** Services of tests start over a clone of it, as if they had been started there before. */
+/** Makes the template database. Services of tests start on a clone of it, as if they had been started there before. */
 async function makeTemplate() {
   await import('reflect-metadata');
   const { makeTemplateDatabase } = await import('./template-database.ts');
@@ -44,7 +47,7 @@ function refuseUnlessForTests(url) {
     throw new Error(`TEST_DATABASE_URL names the database "${database}": its name must contain "test".`);
 }
 
-/** A run that was killed takes its server with it, but leaves the files. */
+/** Removes the folders of earlier runs. A killed run ends its server but leaves the files. */
 function sweepDirectoriesOfDeadRuns() {
   for (const folder of [tmpdir(), ...(hasRoom(MEMORY, 0) ? [MEMORY] : [])]) {
     for (const name of readdirSync(folder).filter((entry) => entry.startsWith(PREFIX))) {

@@ -4,7 +4,7 @@ import { TYPES } from '../../src/platform/postgres/database.js';
 
 export type TestDatabase = Readonly<{ url: string; sql: Sql; close(): Promise<void> }>;
 
-/** The server of this test run; the databases on it come and go with the test files. */
+/** The Postgres server of this test run. Test files create and drop their databases on it. */
 function testServerUrl(): string {
   const url = process.env.TEST_POSTGRES_URL;
   if (!url)
@@ -12,13 +12,13 @@ function testServerUrl(): string {
   return url;
 }
 
-/** A database for a service that has been started there before: all schemas, no data. Dropped by `close`. */
+/** A database of a service that was started before: all schemas, no data. `close` drops it. */
 export const serviceDatabase = (): Promise<TestDatabase> => testDatabase(process.env.TEST_POSTGRES_TEMPLATE);
 
-/** A database of one's own, empty unless a template is named, dropped by `close`. */
+/** A separate database, empty unless a template is named. `close` drops it. */
 export async function testDatabase(template = 'template0'): Promise<TestDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  // Copied as files, not by the log of writes: it costs half.
+  // Copying files costs half as much as copying through the write-ahead log.
   await onServer((sql) => sql.unsafe(`create database ${name} template ${template} strategy file_copy`));
   const url = new URL(testServerUrl());
   url.pathname = `/${name}`;

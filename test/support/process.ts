@@ -6,25 +6,25 @@ import { compiledProgram } from './compiled-program.js';
 import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
 
-/** A cold start reads and compiles all of the program, on a busy machine beside others. */
+/** A cold start loads and compiles the whole program, possibly on a busy machine. */
 const START_MS_MAX = 110_000;
 const KEPT_OUTPUT_CHARACTERS = 40_000;
 const WARM_START = join(import.meta.dirname, 'warm-start.js');
 
-/** How a process ended, and how long it took from the word to it. */
+/** How a process ended, and the time from the signal to its end. */
 export type Ended = Readonly<{ code: number | null; signal: NodeJS.Signals | null; ms: number }>;
 
 export type ProcessOptions = Readonly<{
   environment: Readonly<Record<string, string>>;
-  /** So many processes have read the code in and wait for their turn: a restart then takes a fraction of the time. */
+  /** The number of processes that have loaded the code and wait to be started. A restart then takes a fraction of the time. */
   standbys?: number;
-  /** How far its clock is off the machine's, to begin with. */
+  /** The initial offset of its clock from the machine's. */
   clockOffMs?: number;
-  /** How many files and connections it may have open, as `ulimit -n` says it. */
+  /** The maximum number of open files and connections, as for `ulimit -n`. */
   descriptorsMax?: number;
 }>;
 
-/** The program as its users run it: a process on a port of its own, to be killed and started again over the same data. */
+/** The program as its users run it: a process on its own port that can be killed and restarted on the same data. */
 export class ServiceProcess {
   private running: ChildProcess | undefined;
   private readonly waiting: ChildProcess[] = [];
@@ -53,12 +53,12 @@ export class ServiceProcess {
     return this.running!.pid!;
   }
 
-  /** The newest of what it and its predecessors logged. */
+  /** The end of the log output of the process and its predecessors. */
   get output(): string {
     return this.said;
   }
 
-  /** Resolves once it takes requests. */
+  /** Resolves once the service accepts requests. */
   async start(): Promise<void> {
     const child = this.waiting.shift() ?? this.spawn();
     this.running = child;
@@ -79,18 +79,18 @@ export class ServiceProcess {
     if (hasEnded(child)) throw new Error(`The service ended with ${child.exitCode ?? child.signalCode}:\n${this.said}`);
   }
 
-  /** Its clock is so far off the machine's, from now on and through all restarts. */
+  /** Sets the offset of its clock from the machine's, from now on and across restarts. */
   setClock(offMs: number): void {
     this.clockOffMs = offMs;
     if (this.running && !hasEnded(this.running)) this.running.stdin!.write(`clock ${offMs}\n`);
   }
 
-  /** As `kill -9`: nothing is finished, said or closed. */
+  /** Like `kill -9`: nothing is finished, logged or closed. */
   async kill(): Promise<void> {
     await this.end('SIGKILL');
   }
 
-  /** As an operator stops it. */
+  /** Stops the service like an operator. */
   async terminate(): Promise<Ended> {
     return this.end('SIGTERM');
   }
@@ -118,7 +118,7 @@ export class ServiceProcess {
     const [command, ...rest] = [...limited, process.execPath, WARM_START, this.program];
     const child = spawn(command, rest, {
       env: { PATH, HOME, ...this.options.environment, PORT: String(this.port) },
-      // Where no .env lies.
+      // A folder without an .env file.
       cwd: tmpdir(),
       stdio: ['pipe', 'pipe', 'pipe'],
     });

@@ -16,7 +16,7 @@ export type Circumstances = Readonly<{ at?: Date; cause?: Partial<Cause>; versio
 const POSITION_STEP = 3n;
 const FIRST_AT = Date.parse('2026-01-01T00:00:00Z');
 
-/** Events as a log would give them back, a second apart and in their newest version unless told. */
+/** Events as a log would return them, a second apart and in their newest version unless given otherwise. */
 export class EventsForTests {
   readonly events: StoredEvent[] = [];
   private readonly revisions = new Map<string, number>();
@@ -50,7 +50,7 @@ export class EventsForTests {
   }
 }
 
-/** Events in, rows out: a projection with its tables in a test database, fed by hand. */
+/** A projection with its tables in a test database, fed by the test. */
 export async function projecting(projection: Projection, sql: Sql) {
   const definition = await definitionOf(projection);
   const { schema } = definition;
@@ -61,16 +61,19 @@ export async function projecting(projection: Projection, sql: Sql) {
   const pageOf = (events: readonly StoredEvent[]) => ({ events, position: events.at(-1)?.position ?? -1n });
 
   return {
-    /** More events of a stream; the rows are there when it resolves. */
+    /** Adds events to a stream. Resolves when the rows are written. */
     given: async (stream: string, events: readonly Event[], circumstances?: Circumstances): Promise<readonly StoredEvent[]> => {
       const stored = log.add(stream, events, circumstances);
       await writer.write(pageOf(stored));
       return stored;
     },
-    /** Everything once more, as after a lost answer: it must change nothing. */
+    /** Writes all events again, as after a lost response. This must change nothing. */
     again: () => writer.write(pageOf(log.events)),
     parked: () => parkedIn(sql, schema),
-    /** Fails unless the same events, or those that are left of them, all in one page, give the same rows in another schema; nothing may be parked either. */
+    /**
+     * Fails unless the same events (or those that `isLeft` keeps), in one page, give the same rows in another schema, and unless
+     * no event is parked.
+     */
     expectSameAfterRebuild: async (isLeft: (event: StoredEvent) => boolean = () => true) => {
       const rebuilt = `${schema}_again`;
       await dropSchema(sql, rebuilt);

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 
 export const BOUNDARY = 'b';
 
-/** The beginning of a form's file; its bytes follow. */
+/** The head of a file part in a form. Its bytes follow. */
 export const fileHead = (name = 'file', filename = 'a.txt'): string =>
   `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"; filename="${filename}"\r\n\r\n`;
 
@@ -17,12 +17,12 @@ export type RawUpload = Readonly<{
   method?: string;
   path: string;
   headers?: Readonly<Record<string, string>>;
-  /** How the form begins. */
+  /** The beginning of the form. */
   begin?: string;
-  /** So much of a file follows, as far as it is taken. */
+  /** The number of file bytes that follow, as far as the server reads them. */
   fileBytes: number;
   end?: string;
-  /** Whether it sends on after its answer, until it is cut off. */
+  /** Whether it continues to send after the response, until the server closes the connection. */
   isPersistent?: boolean;
 }>;
 
@@ -30,7 +30,7 @@ export type TakenUpload = Readonly<{ status: number; text: string; taken: number
 
 const PIECE = Buffer.alloc(64 * 1024, 'x');
 
-/** Sends a form piece by piece until it is answered. `taken` is what the server read of the connection. */
+/** Sends a form in chunks until the server responds. `taken` is the number of bytes that the server read from the connection. */
 export async function sendRaw(server: Server, upload: RawUpload): Promise<TakenUpload> {
   const { method = 'POST', path, headers = {}, begin = '', fileBytes, end = '', isPersistent = false } = upload;
   const accepted = once(server, 'connection') as Promise<[Socket]>;

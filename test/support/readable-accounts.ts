@@ -6,7 +6,7 @@ import {
   type UserLabel,
 } from '../../src/resources/identity/accounts/user-accounts.port.js';
 
-/** Users whose ids say who they are, for tests that read them: the subject itself where this installation vouches for it. */
+/** Accounts whose user ids are readable in tests: the subject itself for users of this installation. */
 export class ReadableAccounts extends UserAccounts {
   private readonly labels = new Map<string, UserLabel>();
 
@@ -22,7 +22,7 @@ export class ReadableAccounts extends UserAccounts {
     return new Map(userIds.filter((id) => this.labels.has(id)).map((id) => [id, this.labels.get(id) ?? NO_LABEL]));
   }
 
-  /** Every name is a user's; nobody is found by an address that was never described. */
+  /** Every user id exists. An email address is found only if it was described. */
   async find(by: Readonly<{ userId: string } | { email: string }>): Promise<string | undefined> {
     if ('userId' in by) return by.userId;
     return [...this.labels].find(([, { email }]) => email === by.email)?.[0];

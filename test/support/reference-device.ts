@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 
-/** A command as a device gets it. */
+/** A command as a device receives it. */
 export type Envelope = Readonly<{
   invocation_id: string;
   action: string;
@@ -25,10 +25,10 @@ export const over = (exitCode: number, error: string | null = null): Line => ({
   error,
 });
 
-/** How a device handles one command: it says whether it runs it, and sends lines. */
+/** How a device handles one command: it acknowledges or refuses it, and sends lines. */
 export type Handling = (envelope: Envelope, session: Session) => Promise<void>;
 
-/** The key of a machine, and what its public half is called. */
+/** The key pair of a machine, with its public key's fingerprint. */
 export class Machine {
   readonly publicKey: string;
   readonly fingerprint: string;
@@ -56,9 +56,9 @@ export class Machine {
 
 const POLL_EVERY_MS = 20;
 
-/** A device as the page on their protocol describes one: it keeps what it ran, and does what a test says. */
+/** A device that implements the documented protocol. It records what it ran and behaves as a test specifies. */
 export class ReferenceDevice {
-  /** The commands that it ran, each time it did. */
+  /** The commands that it ran, with repetitions. */
   readonly ran: string[] = [];
 
   constructor(
@@ -118,7 +118,7 @@ export class ReferenceDevice {
     return response?.status === 200 ? new Session(this, ticket, response) : undefined;
   }
 
-  /** Takes commands until told to stop; a session that ends is followed by another one. */
+  /** Handles commands until aborted. A session that ends is followed by another one. */
   async serve(handle: Handling, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const session = await this.session(signal).catch((error: unknown) => {
@@ -149,7 +149,7 @@ export class Session {
     this.reader = response.body!.getReader();
   }
 
-  /** Its events until it ends, whichever side ends it. */
+  /** Its events until either side ends it. */
   async *events(): AsyncGenerator<SessionEvent> {
     const decoder = new TextDecoder();
     for (;;) {
@@ -192,7 +192,7 @@ export class Session {
   }
 }
 
-/** Runs each command once its acknowledgement was taken, and says what came of it. */
+/** Runs each command once its acknowledgement was accepted, and sends the output. */
 export const obeying =
   (
     device: ReferenceDevice,

@@ -25,7 +25,7 @@ import { commandsOver } from './commands-over.js';
 import { answeringOptions } from './turns.js';
 import { text, ToolboxForTests } from './tool-turns.js';
 
-/** What one process has of researches. */
+/** The ports of one process that research uses. */
 export type ResearchPorts = Readonly<{
   store: EventStore;
   models: LanguageModels;
@@ -61,7 +61,7 @@ export function researchOver({ store, models, tools, blobs, search, timing = sys
   );
 }
 
-/** What a model of a research is asked for: it is told by its instructions. */
+/** The task that a research gives a model. It is recognised by the instructions. */
 export type ResearchTask = 'clarify' | 'plan' | 'step' | 'answer';
 
 type Asked = Readonly<{ messages: readonly Readonly<{ role: string; content?: unknown }>[] }>;
@@ -73,7 +73,7 @@ export function taskOf({ messages }: Asked): ResearchTask {
   return instructions.includes('one step of a larger research') ? 'step' : 'answer';
 }
 
-/** The query of the step that a model works on. */
+/** The query of the research step in a request. */
 export const queryOf = ({ messages }: Asked): string =>
   /Query of this step: (.*)/
     .exec(JSON.stringify(messages.find(({ role }) => role === 'user')?.content))?.[1]
@@ -84,7 +84,7 @@ const NOTHING_UNCLEAR = '{"needs_clarification": false, "question": ""}';
 const planText = (queries: readonly string[], complexity = 'moderate'): string =>
   JSON.stringify({ complexity, steps: queries.map((query) => ({ query, rationale: `Why ${query}` })) });
 
-/** A model that plans these queries and answers each task as it is told; by default with a sentence. */
+/** A model that plans these queries and answers each task as specified, by default with a sentence. */
 export const researcher =
   (queries: readonly string[], more: Partial<Record<ResearchTask, (request: ModelRequest) => readonly ModelChunk[]>> = {}) =>
   (request: ModelRequest): readonly ModelChunk[] => {
@@ -96,7 +96,7 @@ export const researcher =
     return [text(task === 'step' ? `Report on ${queryOf(request)}.` : 'The answer.')];
   };
 
-/** The same over HTTP: what a scripted endpoint says to each task, by default a sentence. */
+/** The same over HTTP: the response of a scripted endpoint to each task, by default a sentence. */
 export function researchScript(
   queries: readonly string[],
   more: Partial<Record<string, (request: CompletionRequest) => readonly Step[] | undefined>> = {},
@@ -109,6 +109,6 @@ export function researchScript(
   };
 }
 
-/** What an endpoint was asked for by researches, in order: the tasks, and of steps the queries. */
+/** The research requests to an endpoint, in order: the task, or for a step its query. */
 export const tasksOf = (requests: readonly SeenRequest[]): readonly string[] =>
   requests.map(({ body }) => (taskOf(body) === 'step' ? queryOf(body) : taskOf(body)));

@@ -4,12 +4,12 @@ import { ROOMS } from '../../src/app/rooms.js';
 import type { RouteAccess } from '../../src/kernel/access.js';
 import { ROUTE_ACCESS } from '../../src/platform/http/access.js';
 
-/** A route of the service, with what it declares of itself. */
+/** A route of the service, with its access declaration. */
 export type Route = Readonly<{ method: string; path: string; access: RouteAccess | undefined }>;
 
 const pathOf = (...parts: readonly string[]): string => `/${parts.flatMap((part) => part.split('/').filter(Boolean)).join('/')}`;
 
-/** The routes of a class with handlers; each path of a handler is one. */
+/** The routes of a controller. Each path of a handler is one route. */
 export function routesIn(controller: Type): readonly Route[] {
   const members = Object.values(Object.getOwnPropertyDescriptors(controller.prototype as object));
   const base = [Reflect.getMetadata(PATH_METADATA, controller) as string | string[]].flat();
@@ -24,7 +24,7 @@ export function routesIn(controller: Type): readonly Route[] {
   });
 }
 
-/** Every route of the service, sorted by its path. */
+/** All routes of the service, sorted by path. */
 export const routes: readonly Route[] = ROOMS.flatMap(
   (room) => (Reflect.getMetadata(MODULE_METADATA.CONTROLLERS, room) ?? []) as readonly Type[],
 )

@@ -9,13 +9,13 @@ const encoded = (text: string) =>
 const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest();
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
-/** A store with one bucket, `docs`, that answers as S3 does, and only what is signed with its keys. */
+/** A store with one bucket, `docs`, that behaves like S3 and accepts only requests signed with its keys. */
 export class S3Server {
   readonly accessKeyId = 'AKIATESTTESTTEST';
   readonly secretAccessKey = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYSECRETKEY';
   readonly region = 'eu-test-1';
   readonly objects = new Map<string, string>();
-  /** So many keys stand in one part of the list. */
+  /** The number of keys per page of a listing. */
   keysAtOnce = 2;
   instead: (request: ReceivedRequest, response: Answer) => boolean = () => false;
 
@@ -27,7 +27,7 @@ export class S3Server {
     return store;
   }
 
-  /** As a client's form names it. */
+  /** The fields as in a client's form. */
   get data() {
     const { accessKeyId, secretAccessKey, region, server } = this;
     return {
@@ -47,7 +47,7 @@ export class S3Server {
     if (this.instead(request, response)) return;
     const url = new URL(request.path, this.server.url);
     if (!this.isSigned(request, url)) {
-      // Stores repeat what they were sent: no word of it may come further.
+      // Stores echo parts of the request. None of this may appear in a response of the service.
       const about = `<AWSAccessKeyId>${this.accessKeyId}</AWSAccessKeyId><StringToSign>${escaped(request.headers.authorization ?? '')}</StringToSign>`;
       return void response.writeHead(403).end(`<Error><Code>SignatureDoesNotMatch</Code>${about}</Error>`);
     }
@@ -71,7 +71,7 @@ export class S3Server {
     return `<?xml version="1.0"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>docs</Name><EncodingType>url</EncodingType><IsTruncated>${isTruncated}</IsTruncated>${next}${contents.join('')}</ListBucketResult>`;
   }
 
-  /** By the rules of AWS Signature Version 4, written down here once more. */
+  /** Checks a signature of AWS Signature Version 4, independently of the service's implementation. */
   private isSigned({ method, headers }: ReceivedRequest, url: URL): boolean {
     const [, scope = '', names = '', signature] =
       /^AWS4-HMAC-SHA256 Credential=([^,]+), ?SignedHeaders=([^,]+), ?Signature=([\da-f]{64})$/.exec(

@@ -5,12 +5,12 @@ import { type Reply, replyOf, type World } from './world.js';
 export type Fields = Record<string, unknown>;
 export type Made = Fields & Readonly<{ id: string }>;
 
-/** Once a year: it does not come due while a story is told. */
+/** Once a year, so it does not become due during a story. */
 export const YEARLY = { instruction: 'Sum up the year.', cron: '0 9 31 12 *', timezone: 'Europe/Prague' };
 
 const DUE_SOON_MS_MAX = 30_000;
 
-/** What users ask of schedules, Alice unless it is said who. */
+/** Requests about schedules, by Alice unless another user is named. */
 export class ScheduleCalls {
   private constructor(
     private readonly world: World,
@@ -48,7 +48,10 @@ export class ScheduleCalls {
     return (body as { schedule: Made }).schedule;
   }
 
-  /** Comes due once, a few seconds from now, or somewhat later where a slow service is asked when those are over. */
+  /**
+   * Creates a schedule that is due once, a few seconds from now. If a slow service refuses because that time has passed, it tries
+   * a later one.
+   */
   async createDueSoon(agentId: string): Promise<Made & Readonly<{ run_at: string }>> {
     for (let ms = 3_000; ; ms *= 2) {
       const run_at = new Date(Date.now() + ms).toISOString();
@@ -82,7 +85,7 @@ export class ScheduleCalls {
     return ((await this.send('GET', `/api/schedules/${id}/runs`)).body as { runs: Fields[] }).runs;
   }
 
-  /** The newest run, once it is over. */
+  /** Waits until the newest run has ended. Returns it. */
   async endOfRun(id: string): Promise<Fields> {
     let newest: Fields | undefined;
     await eventually(async () => ((newest = (await this.runsOf(id))[0]), newest !== undefined && isOver(newest)));

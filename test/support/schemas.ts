@@ -6,13 +6,13 @@ import { definitionOf } from '../../src/platform/projections/definition.js';
 import { createSchema } from '../../src/platform/projections/schema.js';
 import { createReactionTables } from '../../src/platform/reactions/reaction-tables.js';
 
-/** Where the description of all schemas is kept. It is no SQL, so that it is never taken for the tables of a read model. */
+/** The description of all schemas. It is not an .sql file, so that it is not taken for the tables of a read model. */
 export const SCHEMAS_FILE = new URL('../../projections/schema.txt', import.meta.url);
 
 const HEADING =
   'What is in a new database: the log, what reactions remember, and the read models. Written by `npm run schema:dump`.';
 
-/** Makes in an empty database what the service makes there when it starts for the first time. */
+/** Creates in an empty database what the service creates on its first start. */
 export async function makeSchemas(sql: Sql, url: string): Promise<void> {
   const store = new PostgresEventStore({ url, readConnections: 1 });
   await store.start();
@@ -24,14 +24,14 @@ export async function makeSchemas(sql: Sql, url: string): Promise<void> {
   }
 }
 
-/** A line about a table, or about its schema when `table` is empty. */
+/** A line about a table, or about its schema if `table` is empty. */
 type Described = Readonly<{ schema: string; table: string; text: string }>;
 
-/** What the server has of all schemas but its own, in an order of its own: the same schemas, the same text. */
+/** Describes all schemas except the server's own, in a fixed order: equal schemas give equal texts. */
 export async function describeSchemas(sql: Sql): Promise<string> {
   const query = await readFile(new URL('./schemas.sql', import.meta.url), 'utf8');
   const described = await sql.begin(async (tx) => {
-    // Names in defaults and expressions come with their schema, whatever is set for whoever asks.
+    // With this search path, names in defaults and expressions are printed with their schema.
     await tx`set local search_path = pg_catalog`;
     return tx.unsafe<Described[]>(query);
   });

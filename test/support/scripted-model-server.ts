@@ -3,24 +3,24 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** One thing the model does. Between two steps nothing waits but a pause. */
+/** One step of the scripted model. Steps follow each other without delay, except `wait` and `until`. */
 export type Step =
   | Readonly<{ do: 'say' | 'think'; text: string }>
   | Readonly<{ do: 'call'; id: string; name: string; arguments: string }>
-  /** Written as it stands: for what no model should send. */
+  /** Written verbatim, for output that no model should send. */
   | Readonly<{ do: 'write'; text: string }>
   | Readonly<{ do: 'wait'; ms: number }>
-  /** It goes on when a test says so. */
+  /** Continues when the test resolves the promise. */
   | Readonly<{ do: 'until'; come: Promise<unknown> }>
-  /** Nothing more comes, and the connection stays open. */
+  /** Sends nothing more and keeps the connection open. */
   | Readonly<{ do: 'hang' }>
-  /** The response ends as if it were whole. */
+  /** Ends the response as if it were complete. */
   | Readonly<{ do: 'end' }>
-  /** The connection is cut. */
+  /** Cuts the connection. */
   | Readonly<{ do: 'cut' }>
   | Readonly<{ do: 'usage'; promptTokens: number; completionTokens: number }>
   | Readonly<{ do: 'finish'; reason?: string }>
-  /** Instead of a stream: as the first step only. */
+  /** Refuses in place of a stream. Only as the first step. */
   | Readonly<{ do: 'refuse'; status: number; body?: unknown; headers?: Readonly<Record<string, string>> }>;
 
 export const say = (...texts: readonly string[]): Step[] => texts.map((text) => ({ do: 'say', text }));
@@ -43,9 +43,9 @@ export const refuse = (status: number, message = 'refused', headers: Readonly<Re
 export const hang: Step = { do: 'hang' };
 export const end: Step = { do: 'end' };
 export const cut: Step = { do: 'cut' };
-/** It fails after what it said, which a connection that is cut may take with it. */
+/** The model fails after its output. A cut connection may lose the error. */
 export const broken: Step = write('data: {"error":{"message":"The model broke."}}\n\n');
-/** So many words at an even pace. */
+/** `count` words at an even pace. */
 export const words = (count: number, everyMs: number): Step[] =>
   Array.from({ length: count }, (_, index): Step[] => [
     ...(index > 0 && everyMs > 0 ? [wait(everyMs)] : []),
@@ -60,7 +60,7 @@ export type CompletionRequest = Readonly<{
   [field: string]: unknown;
 }>;
 
-/** A request as the server saw it; `closed` once its connection is gone before the answer was whole. */
+/** A request as the server received it. `closed` is true if the connection ended before the response was complete. */
 export type SeenRequest = {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
@@ -73,14 +73,14 @@ export type Script = readonly Step[] | ((request: CompletionRequest, count: numb
 const EMBEDDING_SIZE = 64;
 
 /**
- * A model endpoint that does as it is told: OpenAI's streamed chat completions, `/models` and `/embeddings` over real HTTP.
- * Scripts queued with `next` are used once each, in order; then the fallback.
+ * A scripted model endpoint: OpenAI's streamed chat completions, `/models` and `/embeddings` over real HTTP. Each script queued
+ * with `next` is used once, in order. Then the fallback is used.
  */
 export class ScriptedModelServer {
   readonly requests: SeenRequest[] = [];
-  /** What `/models` lists; undefined: the endpoint answers 503. */
+  /** The response of `/models`. Undefined: the endpoint answers 503. */
   models: readonly Readonly<{ id: string; [field: string]: unknown }>[] | undefined = [{ id: 'scripted' }];
-  /** Where set, the scripts of `next` are for requests with this text in them; others get the fallback. */
+  /** If set, the scripts of `next` are only for requests that contain this text. Others get the fallback. */
   meantFor: string | undefined;
   private fallback: Script = say('Hello', ' from', ' the', ' script.');
   private queued: Script[] = [];
@@ -107,7 +107,7 @@ export class ScriptedModelServer {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`;
   }
 
-  /** The chat completions among the requests. */
+  /** The requests for chat completions. */
   get completions(): readonly SeenRequest[] {
     return this.requests.filter(({ path }) => path === '/v1/chat/completions');
   }
@@ -227,7 +227,7 @@ async function play(steps: readonly Step[], request: CompletionRequest, response
 const usageFrame = (promptTokens: number, completionTokens: number) =>
   `data: ${JSON.stringify({ choices: [], usage: { prompt_tokens: promptTokens, completion_tokens: completionTokens } })}\n\n`;
 
-/** Texts that share words point in similar directions. */
+/** Embeddings in which texts that share words point in similar directions. */
 function embeddings({ input }: CompletionRequest) {
   const texts = Array.isArray(input) ? (input as string[]) : [String(input)];
   return { object: 'list', data: texts.map((text, index) => ({ object: 'embedding', index, embedding: embedding(text) })) };

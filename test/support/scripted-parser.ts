@@ -2,11 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { parentPort } from 'node:worker_threads';
 import type { ParsingJob, ParsingReply, Ready } from '../../src/resources/documents/parsing/parsing-messages.js';
 
-/** What a document of these tests does when it is read. Any other text is read as one section. */
+/** How parsing a test document misbehaves. Any other text is parsed as one section. */
 export type ScriptedDocument = 'endless' | 'stuck' | 'greedy' | 'hoarding' | 'deadly';
 
 const HOARDED_BYTES = 32 * 1024 * 1024;
-/** A machine is not to be brought down, should nobody look. */
+/** A bound, so that an unattended test cannot exhaust the machine's memory. */
 const HOARDED_MAX = 64;
 /** Longer than any test. */
 const STUCK_SECONDS = 600;
@@ -14,11 +14,11 @@ const STUCK_SECONDS = 600;
 const greedily = (): never => {
   for (const kept: unknown[] = []; ;) kept.push(Array.from({ length: 10_000 }, (_, index) => ({ index })));
 };
-/** Takes memory that is no part of a thread's heap, and keeps it. */
+/** Allocates memory outside a thread's heap, and keeps it. */
 const hoard = (): never => {
   for (const kept: Buffer[] = []; ;) if (kept.length < HOARDED_MAX) kept.push(Buffer.alloc(HOARDED_BYTES, 1));
 };
-/** A single call that does not come back, and that nothing but the end of the process ends. */
+/** A synchronous call that does not return. Only the end of the process ends it. */
 const stuck = () => spawnSync('sleep', [String(STUCK_SECONDS)], { env: { PATH: '/usr/bin:/bin' } });
 
 parentPort?.on('message', ({ file }: ParsingJob) => {

@@ -7,7 +7,7 @@ import { type ProcessOptions, ServiceProcess } from './process.js';
 import { ScriptedModelServer } from './scripted-model-server.js';
 import { TEST_SETTINGS } from './service.js';
 
-/** A service in a process of its own, over data of its own, whose model does as it is told. */
+/** A service in a separate process with its own data and a scripted model. */
 export type ScriptedProcess<On extends Ground = Backing> = Readonly<{
   service: ServiceProcess;
   backing: On;

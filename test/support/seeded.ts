@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same for the same seed (mulberry32), so that a failure can be had again. */
+/** Pseudo-random numbers (mulberry32). The same seed gives the same numbers, so that a failure can be reproduced. */
 export class Seeded {
   private state: number;
 

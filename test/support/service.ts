@@ -9,19 +9,19 @@ import { type Backing, type MakeBacking, onPostgres } from './backing.js';
 import { freePort } from './free-port.js';
 import type { TestDatabase } from './postgres-for-tests.js';
 
-/** A whole service on a port of its own, over data of its own. */
+/** A whole service on its own port, with its own data. */
 export type TestService = Readonly<{
   url: string;
   service: Service;
   backing: Backing;
   database: TestDatabase;
   dataDir: string;
-  /** Ends this process's service and starts another over the same data, on the same port; settings may change. */
+  /** Stops the service and starts another with the same data and port. Settings may change. */
   restart(changes?: Readonly<Record<string, string>>): Promise<void>;
   close(): Promise<void>;
 }>;
 
-/** For services of tests: secrets that stay, limits short enough to be reached, patience with a machine that stands still. */
+/** Settings for services of tests: fixed secrets, limits that tests can reach, and timeouts that tolerate a stalled machine. */
 export const TEST_SETTINGS = {
   JWT_SECRET_KEY: 'a secret for tests that is long enough',
   ENCRYPTION_SECRET_KEY: 'another secret for tests, long enough',
@@ -34,7 +34,7 @@ export const TEST_SETTINGS = {
   LOG_LEVEL: 'error',
 } as const;
 
-/** The patience that users have, for stories about its end. */
+/** The default deadlines, for stories about exceeding them. */
 export const USUAL_DEADLINES = { EVENT_STORE_DEADLINE_SECONDS: '5', NATS_DEADLINE_SECONDS: '2' } as const;
 
 export async function serviceForTests(
@@ -52,7 +52,7 @@ export async function serviceForTests(
     };
     return startService(await openPlatform(config, lost), log ?? pino({ level: config.logLevel }));
   };
-  // The same one after each restart.
+  // The port stays the same after each restart.
   const port = String(await freePort());
   let service = await start({ PORT: port });
   return {

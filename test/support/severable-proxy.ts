@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A way to a server that a test may cut: what goes over it breaks off, and may come to nothing until it is mended. */
+/** A proxy to a server. A test can break its connections, or cut it until it is mended. */
 export class SeverableProxy {
   private readonly sockets = new Set<Socket>();
   private isCut = false;
@@ -36,12 +36,12 @@ export class SeverableProxy {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Ends what is connected; whoever connects anew gets through. */
+  /** Resets the open connections. New ones are accepted. */
   breakConnections(): void {
     for (const socket of this.sockets) socket.resetAndDestroy();
   }
 
-  /** Ends what is connected, and lets nobody through until it is mended. */
+  /** Resets the open connections and refuses new ones until it is mended. */
   cut(): void {
     this.isCut = true;
     this.breakConnections();

@@ -1,7 +1,7 @@
 const Sequencer = require('@jest/test-sequencer').default;
 
 const KINDS = ['fault', 'nats', 'browser', 'e2e', 'simulation', 'oracle', 'int', 'unit'];
-/** Suites that take minutes, the longest first. */
+/** Suites that take minutes, longest first. */
 const LONGEST = [
   'test/faults/kill.',
   'test/faults/schedules.',
@@ -15,8 +15,8 @@ const LONGEST = [
 ];
 
 /**
- * Starts what takes long first, so that no worker is left alone with it at the end; among the others jest decides. Faults, which
- * wait for processes that start and end, are spread among what works.
+ * Starts the longest suites first, so that no worker runs one alone at the end. jest orders the others. Fault suites, which
+ * mostly wait for processes to start and end, are spread among suites that use the CPU.
  */
 module.exports = class SlowestFirst extends Sequencer {
   sort(tests) {
@@ -35,7 +35,7 @@ const lengthOf = ({ path }) => {
 
 const parted = (all, isIn) => [all.filter(isIn), all.filter((each) => !isIn(each))];
 
-/** Between two of `few` stand two of `many`: the last of `few` has begun long before the end. */
+/** Puts two of `many` between two of `few`, so that the last of `few` starts long before the end. */
 const spread = (few, many) => [
   ...few.flatMap((one, index) => [one, ...many.slice(2 * index, 2 * index + 2)]),
   ...many.slice(2 * few.length),

@@ -1,7 +1,7 @@
 import type { Client } from './client.js';
 import { holdFrame } from './held-to-reference.js';
 
-/** A user event as a tab gets it. */
+/** A user event as a tab receives it. */
 export type TabEvent = Readonly<{
   type: string;
   ts: string;
@@ -12,10 +12,10 @@ export type TabEvent = Readonly<{
   id: string;
 }>;
 
-/** One who holds `GET /api/events` open and keeps what comes. */
+/** A tab that holds `GET /api/events` open and keeps what it receives. */
 export class TabForTests {
   text = '';
-  /** Resolves when the service has closed the connection, or the tab itself. */
+  /** Resolves when the service or the tab has closed the connection. */
   readonly closed: Promise<void>;
 
   private constructor(
@@ -25,7 +25,7 @@ export class TabForTests {
     this.closed = this.keepReading().catch(() => undefined);
   }
 
-  /** Resolves when the service says that the tab is connected; fails when it refuses. */
+  /** Resolves when the service reports that the tab is connected. Fails if the service refuses. */
   static async open(client: Client, lastEventId?: string): Promise<TabForTests> {
     const leaving = new AbortController();
     const headers = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
@@ -57,7 +57,7 @@ export class TabForTests {
     for (const resume of waiting) resume();
   }
 
-  /** Resolves once the text is such, or the connection is over. */
+  /** Resolves once the text satisfies the condition or the connection is closed. */
   async has(isSo: (text: string) => boolean): Promise<void> {
     while (!isSo(this.text) && !this.leaving.signal.aborted) await new Promise<void>((resolve) => this.waiting.push(resolve));
   }
@@ -71,7 +71,7 @@ export class TabForTests {
     return [...this.text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data!) as TabEvent);
   }
 
-  /** @throws UnlikeReference where it was told something that the reference does not describe */
+  /** Closes the connection. @throws UnlikeReference if it received something that the reference does not describe */
   async close(): Promise<void> {
     this.leaving.abort();
     await this.closed;

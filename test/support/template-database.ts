@@ -6,7 +6,7 @@ import { migrate } from '../../src/platform/postgres/migrate.js';
 import { IDENTITY_SCHEMA, IDENTITY_STEPS } from '../../src/resources/identity/identity-tables.js';
 import { makeSchemas } from './schemas.js';
 
-/** A database with all schemas of the service and no data, which is cloned for each service of a test. */
+/** A database with all schemas of the service and no data. It is cloned for each service of a test. */
 export type TemplateDatabase = Readonly<{ name: string; drop(): Promise<void> }>;
 
 export async function makeTemplateDatabase(serverUrl: string): Promise<TemplateDatabase> {

@@ -3,7 +3,7 @@ import { cause } from './turns.js';
 
 let calls = 0;
 
-/** Where a call comes from: one of alice's, each with an id of its own. */
+/** The context of a call of Alice's, with a new call id. */
 export const callContext = (more: Partial<CallContext> = {}): CallContext => ({
   callId: `call-${++calls}`,
   userId: 'alice',
@@ -16,7 +16,7 @@ export const callContext = (more: Partial<CallContext> = {}): CallContext => ({
   ...more,
 });
 
-/** A tool of a kind, as its owner set it up. */
+/** A tool of a kind, as its owner configured it. */
 export const usedTool = (
   kind: ToolKind,
   more: Partial<UsedTool['definition']> = {},
@@ -38,7 +38,7 @@ export const usedTool = (
   },
 });
 
-/** Calls an action as a model does. */
+/** Calls an action like a model. */
 export function callTool(
   kind: ToolKind,
   name: string,

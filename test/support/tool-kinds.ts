@@ -19,7 +19,7 @@ const field = (more: Partial<ConfigField>): ConfigField => ({
   ...more,
 });
 
-/** A kind of tool that writes down how it is called, and does what it is told to. */
+/** A kind of tool that records its calls and behaves as a test specifies. */
 export class ToolKindForTests extends ToolKind {
   override readonly name: string = 'postcard';
   override readonly displayName = 'Postcards';
@@ -47,7 +47,7 @@ export class ToolKindForTests extends ToolKind {
     { name: 'list_cards', description: 'Lists the cards', active: true, parameters: { type: 'object', properties: {} } },
   ];
   readonly calls: Call[] = [];
-  /** What a call comes to; by default, what it was called with. */
+  /** Computes the result of a call. By default it returns the arguments. */
   does: (call: Call) => unknown = ({ args }) => args;
 
   override async configure(
@@ -66,12 +66,12 @@ export class ToolKindForTests extends ToolKind {
   }
 }
 
-/** A kind whose actions its owner defines, as part of the configuration, or a server that is asked for them. */
+/** A kind whose actions come from its configuration or from a server. */
 export class DerivingKindForTests extends ToolKindForTests {
   override readonly name: string = 'deriving';
   override readonly configFields = { server: field({ label: 'Server' }) };
   override readonly actions = [];
-  /** What the server says it can do. */
+  /** The actions that the server offers. */
   served: readonly ActionDefinition[] = [];
 
   override async configure(config: Readonly<Record<string, unknown>>): Promise<Configured> {
@@ -80,7 +80,7 @@ export class DerivingKindForTests extends ToolKindForTests {
   }
 }
 
-/** A kind that the service hands out itself. */
+/** A kind that the service provides itself, without configuration by users. */
 export class InternalKindForTests extends ToolKindForTests {
   override readonly internal = true;
   override readonly configFields = {};

@@ -36,7 +36,7 @@ export const MODEL: ModelDescription = {
   reasoningEffort: null,
 };
 
-/** A model that says what its script makes of what it was told; every request is kept. */
+/** A model that answers each request by its script. It keeps every request. */
 export class ScriptedModels extends LanguageModels {
   readonly requests: ModelRequest[] = [];
 
@@ -68,14 +68,14 @@ export const toolCall = (id: string, name: string, args: unknown = {}): ModelChu
   arguments: typeof args === 'string' ? args : JSON.stringify(args),
 });
 
-/** How often the model was answered to: the number of its round. */
+/** The number of the round: how often the model has answered so far in this turn. */
 export const roundOf = ({ messages }: ModelRequest): number => messages.filter(({ role }) => role === 'assistant').length;
 
-/** What the model was told of its calls, by their ids. */
+/** The results that the model was given for its calls, by call id. */
 export const resultsIn = ({ messages }: ModelRequest): Record<string, string> =>
   Object.fromEntries(messages.flatMap((message) => (message.role === 'tool' ? [[message.toolCallId, message.content]] : [])));
 
-/** An action that only reads and asks nobody, unless it says otherwise. */
+/** A read-only action without approval, unless given otherwise. */
 export const offeredAction = (actionName: string, more: Partial<OfferedAction> = {}): OfferedAction => ({
   toolId: 'tool-1',
   toolName: 'api_tool',
@@ -92,7 +92,7 @@ export const offeredAction = (actionName: string, more: Partial<OfferedAction> =
 type Arguments = Readonly<Record<string, unknown>>;
 export type Ran = Readonly<{ name: string; args: Arguments; context: CallContext }>;
 
-/** Tools that write down what is run, and do what the test says. */
+/** Tools that record what is run and behave as the test specifies. */
 export class ToolsForTests extends OpenTools {
   readonly ran: Ran[] = [];
   override readonly notices: readonly string[] = [];
@@ -129,10 +129,10 @@ export const WITH_TOOLS = { tools: [{ toolId: 'tool-1', revision: 0 }] } as cons
 
 const NOTHING_FOUND = { search: async () => ({ chunks: [], failedSources: [] }) } as unknown as Search;
 
-/** Of agents that do no research. */
+/** For agents that do no research. */
 export const NO_RESEARCH = {} as ResearchAnswers;
 
-/** Everything between a turn and its model as it is in the service, but that no search finds anything and the prompt is empty. */
+/** A composer with real components between turn and model, except that searches find nothing and the prompt is empty. */
 export const composerOver = (
   models: LanguageModels,
   tools: OpenTools,
@@ -142,7 +142,7 @@ export const composerOver = (
   guards = noGuards({} as Commands),
 ): AnswerComposer => new AnswerComposer(agentsOver(models, tools, blobs, search), research, {} as WorkflowAnswers, guards);
 
-/** The same for one agent alone. */
+/** The same for a single agent. */
 export function agentsOver(models: LanguageModels, tools: OpenTools, blobs: Blobs, search = NOTHING_FOUND): AgentAnswers {
   const prompts = { render: async () => ({ text: '', holdsDocuments: false }) } as unknown as PromptRenderer;
   const loop = new AgentLoop(models, new ToolboxForTests(tools), systemIds);

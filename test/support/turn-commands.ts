@@ -9,10 +9,10 @@ import { InProcessSignals } from '../../src/platform/messaging/signals/in-proces
 import type { Streams } from '../../src/kernel/event-sourcing/streams.js';
 import { commandsOver } from './commands-over.js';
 
-/** Whoever handles what is asked of conversations while their turns are run. */
+/** The handlers of the commands that a running turn sends to its conversation. */
 export const turnHandlers = (streams: Streams) =>
   [...TURN_HANDLERS, ...PAUSE_HANDLERS, AppendTurnHandler, AskAutomaticTurnHandler].map((Handler) => new Handler(streams));
 
-/** Takes what is asked of conversations while their turns are run to where it is decided. */
+/** Dispatches the commands that a running turn sends to its conversation. */
 export const turnCommands = (streams: Streams, signals: Signals = new InProcessSignals()): Commands =>
   commandsOver(...turnHandlers(streams), new StopAnswerHandler(streams, signals));

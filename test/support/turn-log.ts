@@ -10,7 +10,7 @@ import { renderFrames } from '../../src/dialogue/journal/message.policy.js';
 import { decode } from '../../src/kernel/event-sourcing/codec.js';
 import { type EventStore, LOG_START } from '../../src/kernel/event-sourcing/event-store.js';
 
-/** What the log says of one turn. */
+/** The facts in the log about one turn. */
 export type LoggedTurn = {
   readonly conversationId: string;
   readonly question: string;
@@ -18,14 +18,14 @@ export type LoggedTurn = {
   readonly seals: TurnSealed[];
 };
 
-/** The turns in the log, as somebody reads them who trusts nothing else. */
+/** The turns in the log, read independently of the service's code. */
 export class TurnLog {
   readonly turns = new Map<string, LoggedTurn>();
   private position = LOG_START;
 
   constructor(private readonly store: Pick<EventStore, 'read' | 'readAll'>) {}
 
-  /** Reads what has come since the last time. */
+  /** Reads the events since the last call. */
   async refresh(): Promise<this> {
     for await (const page of this.store.readAll({ after: this.position, filter: { categories: ['conversation'] } })) {
       for (const stored of page.events) {
@@ -41,7 +41,7 @@ export class TurnLog {
     return [...this.turns].filter(([, { seals }]) => seals.length === 0).map(([turnId]) => turnId);
   }
 
-  /** The journal of a message, as it goes over the wire. */
+  /** The journal of a message, as it is sent to clients. */
   async journalOf(messageId: string): Promise<string> {
     let text = '';
     for await (const page of this.store.read(messageStream(messageId))) {
@@ -50,7 +50,7 @@ export class TurnLog {
     return text;
   }
 
-  /** What happened in the conversation of a turn and when, for whoever has to find out why. */
+  /** The events of a turn's conversation with their times, for diagnosis. */
   async factsOf(turnId: string): Promise<string> {
     const facts: string[] = [];
     for await (const page of this.store.read(conversationStream(this.turns.get(turnId)!.conversationId))) {

@@ -1,6 +1,6 @@
 import type { TurnSettings } from '../../src/dialogue/conversation/conversation.events.js';
 
-/** How a turn is run of which a test says nothing, or only this. */
+/** The settings of a turn: defaults and the test's fields. */
 export const turnSettings = (more: Partial<TurnSettings> = {}): TurnSettings => ({
   agentId: null,
   agentKeyId: null,

@@ -42,7 +42,7 @@ export const answeringOptions = new AnsweringOptions({
 
 export const settings: TurnSettings = turnSettings({ modelId: 'scripted' });
 
-/** A composer that yields what the test scripts, and stops when told to. */
+/** A composer that yields what the test scripts, and stops when it is aborted. */
 export const scripted = (script: (signal: AbortSignal) => AsyncIterable<AnswerDelta>): AnswerComposer =>
   ({
     compose: (_: unknown, { signal }: Run) => script(signal),
@@ -56,7 +56,7 @@ export const deltas = (...texts: string[]) =>
     yield { type: 'sources', sources: [] };
   };
 
-/** One runner with its feed over a store: what a worker process has of answering. */
+/** A runner with its feed over a store: the answering part of a worker process. */
 export function workerOver(
   store: EventStore,
   signals: Signals,
@@ -102,7 +102,7 @@ export async function askedTurn(
   await new Streams(store, systemTiming).transact(conversationStream(conversationId), conversation, ask(question, start), cause);
 }
 
-/** What a sweep does with a turn that was left. */
+/** What a sweep does with an abandoned turn. */
 export async function bringFurther(runner: TurnRunner, conversationId: string, turnId: string): Promise<void> {
   if ((await runner.recover(conversationId, turnId)) === 'requeued') await runner.run(conversationId, turnId);
 }

@@ -2,12 +2,12 @@ import { ServiceProcess } from './process.js';
 import type { Seeded } from './seeded.js';
 
 const MINUTE_MS = 60_000;
-/** How far the clock of either process may be off. */
+/** The maximum error of either clock. */
 const SKEW_MS = 10 * MINUTE_MS;
-/** How often either clock is put right, or wrong another way, when the time is set. */
+/** The probability that setting the time changes the error of a clock: 1 in this many. */
 const ONE_IN_SETS_CHANGES = 4;
 
-/** Two processes over one log, whose clocks are up to twenty minutes apart and are set while they run. */
+/** Two processes over one log, whose clocks are up to twenty minutes apart and are changed while they run. */
 export class TwoClocks {
   private readonly skews = [SKEW_MS, -SKEW_MS];
   private now = Date.now();
@@ -37,7 +37,7 @@ export class TwoClocks {
     return this.processes[index].url;
   }
 
-  /** So much time passes at once; now and then one of the clocks is put right, or wrong another way. */
+  /** Advances the time. Sometimes the error of a clock changes. */
   leap(ms: number): void {
     this.now += ms;
     for (const [index, process] of this.processes.entries()) {
@@ -46,7 +46,7 @@ export class TwoClocks {
     }
   }
 
-  /** In the middle of whatever it does, and it is there again at once. */
+  /** Kills a process at any moment and starts it again at once. */
   async kill(index: number): Promise<void> {
     await this.processes[index]!.kill();
     await this.processes[index]!.start();

@@ -1,7 +1,7 @@
 import { onEventStoreDbAndNats } from './backing.js';
 import { openWorld, type World } from './world.js';
 
-/** Two processes over one log: the first plays every role, the second answers requests alone. */
+/** Two processes over one log: the first has every role, the second only answers requests. */
 export async function openTwoProcesses(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<Readonly<{ first: World; second: World; close(): Promise<void> }>> {

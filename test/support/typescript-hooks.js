@@ -4,7 +4,7 @@ import { compiled } from './compiled-file.js';
 
 const JEST_GLOBALS = new URL('./jest/globals.js', import.meta.url).href;
 
-/** Imports name the file that will be: `.js`. The file that is has another ending. */
+/** Imports name the compiled file, `.js`. Resolves them to the TypeScript file. */
 export async function resolve(specifier, context, next) {
   if (specifier === '@jest/globals') return { url: JEST_GLOBALS, shortCircuit: true };
   if (specifier.startsWith('.') && specifier.endsWith('.js')) {

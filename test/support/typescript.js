@@ -1,4 +1,5 @@
 import { register } from 'node:module';
 
-// `node --import ./test/support/typescript.js <file>.ts`, or so in a worker thread: runs TypeScript where it lies, compiled in memory.
+// `node --import ./test/support/typescript.js <file>.ts`, also in a worker thread: runs TypeScript files directly, compiled on
+// import.
 register('./typescript-hooks.js', import.meta.url);

@@ -15,7 +15,7 @@ export const callContext = (more: Partial<CallContext> = {}): CallContext => ({
   ...more,
 });
 
-/** A tool of a kind as it would be kept, once it has been configured. */
+/** A tool of a kind as it is stored after configuration. */
 export async function configuredTool(
   kind: ToolKind,
   config: Readonly<Record<string, unknown>> = {},
@@ -39,7 +39,7 @@ export const usedTool = (kind: ToolKind, { config, secrets, actions = kind.actio
   return { toolId: 'tool-1', ownerId: 'anna', definition, secrets };
 };
 
-/** Calls an action as a turn would. */
+/** Calls an action like a turn. */
 export async function callTool(kind: ToolKind, tool: UsedTool, name: string, args: Readonly<Record<string, unknown>> = {}) {
   const action = tool.definition.actions.find((each) => each.name === name);
   if (!action) throw new Error(`no action ${name}`);

@@ -1,6 +1,6 @@
 import { UserEventsOptions } from '../../src/views/notifications/user-events-options.js';
 
-/** As a service has them that was told nothing else. */
+/** The default options of a service. */
 export const userEventsOptions = (changes: Partial<UserEventsOptions['settings']> = {}): UserEventsOptions =>
   new UserEventsOptions({
     realtimeRoutes: true,

@@ -31,7 +31,7 @@ const RULES_OF_ALL_ROOMS = new NotificationRules([
   ...jobNotifications,
 ]);
 
-/** What tells users of their things, as a process that has just started. */
+/** The reaction that publishes user events, as in a process that has just started. */
 export const reactionOver = (store: InMemoryEventStore, options = userEventsOptions(), rules = RULES_OF_ALL_ROOMS) =>
   new PublishUserEvents(
     store,
@@ -42,7 +42,7 @@ export const reactionOver = (store: InMemoryEventStore, options = userEventsOpti
 
 const ATTEMPTS_MAX = 10;
 
-/** A log that loses every other answer when users are told something, before or after it wrote. */
+/** A log that loses every other response to an append of user events, before or after the write. */
 export class LossyStoreForTests extends InMemoryEventStore {
   private losesNext = true;
 
@@ -59,7 +59,7 @@ export class LossyStoreForTests extends InMemoryEventStore {
   }
 }
 
-/** More events of a stream, in one append. */
+/** Appends events to a stream, all in one append. */
 export async function record(store: InMemoryEventStore, stream: string, ...events: readonly Event[]): Promise<void> {
   const before = (await eventsOf(store, stream)).length;
   const written = events.map(({ type, data }) => ({
@@ -71,7 +71,7 @@ export async function record(store: InMemoryEventStore, stream: string, ...event
   await store.append(stream, before === 0 ? 'none' : before - 1, written);
 }
 
-/** Gives a reaction what the log has of a stream, from a revision on, as its runner would: what fails is given again. */
+/** Gives a reaction the events of a stream from a revision on, like its runner: an event whose handler fails is given again. */
 export async function react(reaction: PublishUserEvents, store: InMemoryEventStore, stream: string, from = 0): Promise<void> {
   for (const stored of (await eventsOf(store, stream)).slice(from)) {
     const handler = reaction.on[stored.type] as ((event: Recorded) => Promise<void>) | undefined;

@@ -8,37 +8,39 @@ const RETRY_MS_MAX = 320;
 export type ViewerOptions = Readonly<{
   client: Client;
   body: Readonly<Record<string, unknown>>;
-  /** With a key a question whose fate is unknown is asked again; without one it is given up. */
+  /** With a key, a question whose outcome is unknown is sent again. Without one the viewer gives it up. */
   idempotencyKey?: string;
-  /** Goes on after a broken connection by asking again under the key instead of with a cursor. */
+  /** After a broken connection, sends the question again with its key instead of reconnecting with a cursor. */
   asksAgain?: boolean;
-  /** Wants the answer stopped once it has this many frames. */
+  /** Stops the answer once it has this many frames. */
   stopsAfterFrames?: number;
-  /** A service that shuts down ends streams early; one that is killed does not get to, and any other must not. */
+  /**
+   * Whether a stream may end early: a service that shuts down ends streams, one that is killed cannot, and any other must not.
+   */
   mayEndEarly?: boolean;
-  /** Resolves when it makes sense to try to connect; undefined: always. */
+  /** Resolves when a connection attempt makes sense. Undefined: always. */
   untilWorthwhile?: () => Promise<unknown>;
-  /** Called whenever more was seen. */
+  /** Called whenever new frames arrived. */
   onFrames?: (viewer: Viewer) => void;
 }>;
 
 /**
- * A client that wants one answer whole, over however many connections that takes. It keeps every byte it was shown, and
- * fails as soon as a connection shows it something else than it has seen, or leaves something out.
+ * A client that reads one answer completely, over as many connections as that takes. It keeps every byte that it received, and
+ * fails as soon as a connection sends something different or leaves something out.
  */
 export class Viewer {
-  /** All that was shown: records, and at the end perhaps a piece of one. */
+  /** All complete records that were received. */
   private records = '';
   private piece = '';
-  /** The piece of a record that the last connection broke off in: the record begins like this, wherever it comes from. */
+  /** The partial record at which the last connection broke off. The next connection must send a record that begins with it. */
   private begun = '';
   private stopWanted = false;
   private stopping: Promise<void> | undefined;
   accepted = false;
-  /** A stop was promised. */
+  /** The service accepted a stop. */
   stopAccepted = false;
   connections = 0;
-  /** How often it was told that the service can take nothing just now. */
+  /** The number of responses that the service is temporarily unable to accept the question. */
   refusals = 0;
 
   constructor(private readonly options: ViewerOptions) {}
@@ -69,7 +71,7 @@ export class Viewer {
     return last.startsWith('{"type":"end"}') || (last.startsWith('{"type":"error"') && last.includes('"code":"stopped"'));
   }
 
-  /** Resolves when the answer is over; false when it never came to be asked. */
+  /** Resolves when the answer has ended. False if the question was never accepted. */
   async watch(signal: AbortSignal): Promise<boolean> {
     for (let retryMs = RETRY_MS_MIN; !this.isOver; retryMs = Math.min(2 * retryMs, RETRY_MS_MAX)) {
       await this.options.untilWorthwhile?.();
@@ -82,7 +84,7 @@ export class Viewer {
         } else await this.expectAway(response);
       } catch (error) {
         if (error instanceof Inconsistent || error instanceof UnlikeReference) throw error;
-        // The connection broke, which is what happens to connections.
+        // The connection broke, which the test expects.
       }
       if (!this.isOver && !this.mayGoOn) return false;
       if (!this.isOver) await pause(retryMs);
@@ -184,7 +186,7 @@ export class Viewer {
 
 const isComment = (piece: string): boolean => piece.startsWith(':');
 
-/** Something that must not be, however the connection went. */
+/** A violation that no connection failure explains. */
 class Inconsistent extends Error {
   override readonly name = 'Inconsistent';
 }

@@ -4,12 +4,12 @@ import { Seeded } from './seeded.js';
 type Waiting = Readonly<{ at: number; unref: boolean; wake: () => void }>;
 
 /**
- * Time that passes only when there is nothing else to do, and then at once to the next who waits for it. It does not pass for
- * what a process may end before, as intervals and deadlines: those have their turn while it passes for something else. Chance
- * comes from a seed.
+ * Virtual time, which passes only when nothing else can run, and then jumps to the next waiter. It does not pass for timers that
+ * a process may end before, such as intervals and deadlines: they fire while time passes for something else. Randomness comes
+ * from a seed.
  */
 export class VirtualTiming implements Timing {
-  /** How long everybody has wanted to pause, in order. */
+  /** The requested durations of all pauses, in order. */
   readonly pauses: number[] = [];
   private nowMs = 0;
   private waiting: readonly Waiting[] = [];
@@ -74,7 +74,7 @@ export class VirtualTiming implements Timing {
   private passOn(): void {
     if (this.isPassing || this.waiting.every(({ unref }) => unref)) return;
     this.isPassing = true;
-    // What can be done without waiting is done by then.
+    // By now everything that does not wait has run.
     setImmediate(() => {
       this.isPassing = false;
       const [next] = this.waiting;

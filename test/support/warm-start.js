@@ -1,7 +1,7 @@
 /**
- * Starts the program in a folder when it is told to: `node warm-start.js <folder>`, then `start` as a line on standard input.
- * What takes longest, reading the code in, is over by then. A line `clock <milliseconds>` says how far its clock is off from
- * then on. The program ends with whoever holds its standard input.
+ * Starts the program in a folder on command: `node warm-start.js <folder>`, then `start` as a line on standard input. The slowest
+ * part, loading the code, is over by then. A line `clock <milliseconds>` sets the offset of its clock from then on. The program
+ * ends when its standard input closes.
  */
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
@@ -22,7 +22,7 @@ await new Promise((resolve) => {
 process.stdin.unref();
 await main();
 
-/** A clock that is right is left as it is: `Date` is replaced once it first shows another time than the machine's. */
+/** Sets the clock. `Date` is replaced only once the time first differs from the machine's. */
 function setClock(offMs) {
   setClock.offMs = offMs;
   if (setClock.isReplaced) return;

@@ -13,7 +13,7 @@ type Query = { prompt: string; response: string; metadata?: Fields };
 /** How many monitors a user may have in worlds of tests. */
 export const MONITORS_MAX = 3;
 
-/** A world in which chats of alice watch a shop that is theirs to change. */
+/** A world in which Alice's chats monitor a shop whose price the test changes. */
 export class WatchedShop {
   price = '95.10';
   private calls = 0;
@@ -35,7 +35,7 @@ export class WatchedShop {
     return new WatchedShop(await openWorld(settings, makeBacking), server);
   }
 
-  /** The price of before, and a model that waits for what it is to say. */
+  /** Restores the initial price and the model's defaults. */
   reset(): void {
     this.world.model.reset();
     this.price = '95.10';
@@ -58,7 +58,7 @@ export class WatchedShop {
     return replyOf(method === 'POST' ? client.post(path, {}) : client.put(path, {}));
   }
 
-  /** What a call of the tool comes to, in a new chat or in one there is. */
+  /** Lets the model call an action, in a new chat or in an existing one. Returns the tool's result. */
   async use(action: string, args: Fields, more: Fields = {}, client: Client = this.world.alice) {
     const { model } = this.world;
     model.next([call(`call-${++this.calls}`, action, args)], say('Done.'));
@@ -86,7 +86,7 @@ export class WatchedShop {
     return this.send('POST', `/api/monitors/${id}/${action}`);
   }
 
-  /** A monitor that is resumed looks at once. */
+  /** Resumes a monitor, which makes it check at once, and waits for that check. */
   async look(id: string): Promise<MonitorShown> {
     const { check_count: before } = await this.viewOf(id);
     await this.steer(id, 'pause');

@@ -1,4 +1,4 @@
-/** The `config` that the web client sends with every source: its whole form, as it stands before anybody touches it. */
+/** The `config` that the web client sends with every source: its whole form with default values. */
 export const WEB_CLIENT_CONFIG = {
   kind: 'classic',
   chunking: { strategy: 'classic_chunk', max_tokens: 1250, min_tokens: 150, duplicate_headers: false },

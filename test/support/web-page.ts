@@ -3,14 +3,17 @@ import type { Chromium } from './chromium.js';
 import { holdAnswer } from './held-to-reference.js';
 import type { PageCall, PageReply } from './page-call.js';
 
-/** A request that the page made of its own accord. */
+/** A request that the page made itself. */
 export type Sent = Readonly<{ path: string; key: string | undefined; body: Readonly<Record<string, unknown>> }>;
 
 type Caller = Readonly<{ call(call: PageCall): Promise<PageReply> }>;
 
-/** The test page in a browser, as a user has it: what is clicked, what is shown, and what it sent for that. */
+/** The test page in a browser: a test clicks like a user, and reads what is shown and what the page sent. */
 export class WebPage {
-  /** What the browser complains of: scripts that break, answers that are refused or kept from the page; and answers unlike the reference. */
+  /**
+   * The problems that the browser reports (broken scripts, refused or blocked responses), and responses that differ from the
+   * reference.
+   */
   readonly problems: string[] = [];
   private readonly posted: Sent[] = [];
   private readonly held: Promise<void>[] = [];
@@ -34,7 +37,7 @@ export class WebPage {
     });
   }
 
-  /** Opens the page for an API on another origin, and waits until it has started, or was refused. */
+  /** Opens the page for an API on another origin, and waits until it has started or was refused. */
   static async open(browser: Chromium, pageUrl: string, apiUrl: string): Promise<WebPage> {
     const opened = new WebPage(await browser.newPage(), `${pageUrl}/?api=${encodeURIComponent(apiUrl)}`, apiUrl);
     await opened.page.goto(opened.url);
@@ -46,13 +49,13 @@ export class WebPage {
     await this.page.locator('body:not([data-state=starting])').waitFor();
   }
 
-  /** What there was to complain of since it was last asked, once all answers are held to the reference. */
+  /** The problems since the last call, once all responses are checked against the reference. */
   async allProblems(): Promise<readonly string[]> {
     await Promise.all(this.held.splice(0));
     return this.problems.splice(0);
   }
 
-  /** Has the page ask the service; what a user would click for that is no matter here. */
+  /** Makes the page call the API directly, without a click. */
   call(call: PageCall): Promise<PageReply> {
     return this.page.evaluate((given) => (globalThis as unknown as { api: Caller }).api.call(given), call);
   }
@@ -61,13 +64,13 @@ export class WebPage {
     const [type] = response.headers()['content-type']?.split(';', 1) ?? [];
     const answered = {
       ...{ method: response.request().method(), url: response.url(), status: response.status(), type },
-      // It may have been left behind by then.
+      // The page may have been left by then.
       text: () => response.text().catch(() => undefined),
     };
     await holdAnswer(answered).catch((error: unknown) => void this.problems.push(String(error)));
   }
 
-  /** The token that the page was given; it is kept by the browser. */
+  /** The token that the page was given and that the browser stores. */
   token(): Promise<string> {
     return this.page.evaluate('localStorage.getItem("authToken")');
   }
@@ -81,29 +84,29 @@ export class WebPage {
     return this.page.locator(`[data-query="${index}"]`);
   }
 
-  /** Waits until a question is in a state, and gives what is shown as its answer. */
+  /** Waits until a question is in a state. Returns the shown answer. */
   async answer(index: number, state: 'idle' | 'failed' = 'idle'): Promise<string> {
     await this.page.locator(`[data-query="${index}"][data-state=${state}]`).waitFor();
     return this.query(index).locator('[data-response]').innerText();
   }
 
-  /** Waits until so much of an answer is shown as text. */
+  /** Waits until the shown answer contains a text. */
   async shows(index: number, text: string): Promise<void> {
     await this.query(index).locator('[data-response]', { hasText: text }).waitFor();
   }
 
-  /** What was posted to a path, in the order in which it was. */
+  /** The requests that were posted to a path, in order. */
   sent(path: string): readonly Sent[] {
     return this.posted.filter((each) => each.path === path);
   }
 
-  /** The same page again, from its address, as when a user reloads it. */
+  /** Loads the page again, like a user's reload. */
   async reload(): Promise<void> {
     await this.page.reload();
     await this.started();
   }
 
-  /** Leaves everything behind, complaints too, and begins at the address that the page has for no conversation. */
+  /** Drops the page's state and its problems, and opens the address without a conversation. */
   async begin(): Promise<void> {
     await this.page.goto('about:blank');
     this.problems.length = 0;

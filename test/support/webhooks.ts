@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import type { Client } from './client.js';
 import { eventually } from './eventually.js';
 
-/** As `GET /api/task_status` answers. */
+/** The response of `GET /api/task_status`. */
 export type TaskStatus = Readonly<{ status: string; result: unknown }>;
 
 /** The path of an agent's webhook, from its URL. */
@@ -14,7 +14,7 @@ export async function webhookPath(owner: Client, agentId: string): Promise<strin
 export const statusOf = (client: Client, taskId: string): Promise<TaskStatus> =>
   client.json<TaskStatus>(`/api/task_status?task_id=${taskId}`);
 
-/** What a task came to, once it has ended. */
+/** Waits until a task has ended. Returns its status. */
 export async function endOf(client: Client, taskId: string, boundMs?: number): Promise<TaskStatus> {
   let last: TaskStatus | undefined;
   await eventually(
@@ -28,7 +28,7 @@ export async function endOf(client: Client, taskId: string, boundMs?: number): P
   return last!;
 }
 
-/** The task that a delivery was accepted as. */
+/** The id of the task as which a delivery was accepted. */
 export async function taskOf(delivering: Response | Promise<Response>): Promise<string> {
   const response = await delivering;
   const body = (await response.json()) as { success: boolean; task_id: string };

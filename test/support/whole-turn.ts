@@ -5,12 +5,12 @@ import { type Client, framesIn, recordsIn } from './client.js';
 import { eventually } from './eventually.js';
 import type { TurnLog } from './turn-log.js';
 
-/** As the protocol says: over the `id:` and `data:` lines, each with its line feed, without the empty lines. */
+/** The digest that the protocol defines: over the `id:` and `data:` lines, each with its line feed, without empty lines. */
 export const digestOf = (records: string): string => createHash('sha256').update(records.replaceAll('\n\n', '\n')).digest('hex');
 
 /**
- * A turn that is over is the same thing wherever one looks: one outcome and one seal in the log, one terminal frame, the same
- * bytes and digest for whoever reads it now, and the text that was shown in the conversation.
+ * Expects a finished turn to be consistent everywhere: one outcome and one seal in the log, one terminal frame, the same bytes
+ * and digest for every reader, and the answer's text in the conversation.
  */
 export async function expectTurnWhole(log: TurnLog, turnId: string, client: Client): Promise<void> {
   const { conversationId, outcomes, seals } = log.turns.get(turnId)!;

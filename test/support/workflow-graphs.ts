@@ -18,7 +18,7 @@ export const edge = (source: string, target: string, sourceHandle?: string): Fie
   ...(sourceHandle !== undefined && { sourceHandle }),
 });
 
-/** Nodes one after the other, with an edge from each to the next. */
+/** Nodes in a row, with an edge from each to the next. */
 export function chain(...nodes: readonly Fields[]): GraphBody {
   const ids = nodes.map(({ id }) => id as string);
   return { nodes, edges: ids.slice(1).map((id, at) => edge(ids[at]!, id)) };
@@ -31,7 +31,7 @@ export const agentNode = (config: Fields = {}): Fields => node('agent', 'agent',
 
 const CASE = { name: 'yes', expression: 'query == "a"', sourceHandle: 'case_0' };
 
-/** A condition with one case: both branches lead to the end. */
+/** A condition with cases. By default it has one, and both branches lead to the end. */
 export function branching(cases: readonly unknown[] = [CASE], edges?: readonly Fields[]): GraphBody {
   return {
     nodes: [node('start'), node('condition', 'if', { mode: 'advanced', cases }), node('end')],
@@ -47,7 +47,7 @@ const more = ({ nodes, edges }: GraphBody, nodesMore: readonly unknown[], edgesM
 const plain = chain(node('start'), node('end'));
 const many = (count: number) => Array.from({ length: count }, (_, at) => node('note', `note ${at}`));
 
-/** Graphs that are refused, each with all that is said of it. */
+/** Graphs that are refused, each with all its problems. */
 export const BROKEN_GRAPHS: readonly (readonly [string, unknown, readonly string[]])[] = [
   ['nothing', {}, ['Workflow must have at least one node']],
   [
@@ -273,12 +273,12 @@ export const BROKEN_GRAPHS: readonly (readonly [string, unknown, readonly string
   ['more than is kept', around(agentNode({ note: 'x'.repeat(1024 * 1024) })), [beginsWith('The workflow has 1048')]],
 ];
 
-/** Only the beginning of a problem is ours: the rest is said by a library. */
+/** Marks a problem whose end comes from a library. Only its beginning is compared. */
 function beginsWith(text: string): string {
   return `${text}…`;
 }
 
-/** Graphs that are taken. */
+/** Graphs that are accepted. */
 export const SOUND_GRAPHS: readonly (readonly [string, GraphBody])[] = [
   ['start and end', plain],
   ['a note that lies beside', more(plain, [node('note')])],

@@ -31,7 +31,7 @@ import { commandsOver } from './commands-over.js';
 import { agentsOver, NO_RESEARCH, ToolboxForTests } from './tool-turns.js';
 import { answeringOptions } from './turns.js';
 
-/** A node with its settings, written flat. */
+/** A node with flat settings. */
 export const node = (id: string, type: string, data: Readonly<Record<string, unknown>> = {}): WorkflowNode => ({
   id,
   type,
@@ -53,17 +53,17 @@ export const graphOf = (nodes: readonly WorkflowNode[], ...ways: readonly string
   edges: ways.map(edge),
 });
 
-/** Nodes in a row, between a start and an end that says nothing unless told otherwise. */
+/** Nodes in a row between a start and an end. The end has an empty template by default. */
 export function inARow(nodes: readonly WorkflowNode[], outputTemplate = ''): WorkflowGraph {
   const all = [node('start', 'start'), ...nodes, node('end', 'end', { output_template: outputTemplate })];
   return graphOf(all, ...all.slice(1).map(({ id }, at) => `${all[at]!.id}>${id}`));
 }
 
 const WORKFLOW = { id: 'workflow-1', version: 1 } as const;
-/** The settings of a turn that runs it. */
+/** The settings of a turn that runs the workflow. */
 export const RUNS_WORKFLOW = { agentType: 'workflow', workflow: WORKFLOW, writeAllowlist: null } as const;
 
-/** Expressions of tests are JavaScript over the variables; `fails` fails. */
+/** Expressions in tests are JavaScript over the variables. `fails` fails. */
 const expressions: Expressions = {
   evaluate: async (expression, state) => {
     try {
@@ -75,7 +75,7 @@ const expressions: Expressions = {
   compile: async (all) => all.map(() => undefined),
 };
 
-/** `{{name}}` is a variable; a template that says `{{broken}}` cannot be rendered. */
+/** `{{name}}` is a variable. A template with `{{broken}}` cannot be rendered. */
 const prompts = {
   fill: async (text: string, { variables = {} }: PromptNamespaces) => {
     if (text.includes('{{broken}}')) throw new Rejection('prompt-not-renderable', 'It is broken.');
@@ -87,10 +87,10 @@ const prompts = {
   },
 } as unknown as PromptRenderer;
 
-/** What tests of nodes with code bring themselves. */
+/** For tests without code nodes. */
 const NO_CODE = {} as CodeNode;
 
-/** What runs workflows over a store, as a process of the service does. */
+/** The components that run workflows over a store, as in a process of the service. */
 export function workflowsOver(
   store: EventStore,
   graph: WorkflowGraph,
@@ -122,6 +122,6 @@ export function workflowsOver(
   return new AnswerComposer(agents, research, workflows, guards ?? noGuards(commands));
 }
 
-/** The run of a turn, as the log has it. */
+/** The state of a turn's workflow run, from the log. */
 export const workflowRunOf = async (store: EventStore, turnId: string) =>
   (await new Streams(store, systemTiming).fold(workflowRunStream(workflowRunIdOf(turnId)), workflowRun)).state;

@@ -9,21 +9,21 @@ import { serviceForTests, type TestService } from './service.js';
 import { TurnLog } from './turn-log.js';
 import { userIdOf } from './user-id.js';
 
-/** A service with sign-in, a model that does as it is told, and people who use them. */
+/** A service with sign-in, a scripted model, and users. */
 export type World = Readonly<{
   service: TestService;
   backing: Backing;
   model: ScriptedModelServer;
   alice: Client;
   bob: Client;
-  /** Without any credential. */
+  /** A client without credentials. */
   nobody: Client;
   as(subject: string, options?: Readonly<{ expiresInSeconds?: number; roles?: readonly 'admin'[] }>): Promise<Client>;
-  /** The user id of somebody, by the name that their tokens have. */
+  /** The id of a user, by the name in their tokens. */
   idOf(subject: string): Promise<string>;
-  /** A published agent, Alice's unless somebody else makes it. */
+  /** A published agent, by default Alice's. */
   agent(fields?: Readonly<Record<string, unknown>>, owner?: Client): Promise<Readonly<{ id: string; key: string }>>;
-  /** Where the newest event is once every turn is at its end, those aside that tell tabs of it: they come in their own time. */
+  /** The position of the newest event once every turn has ended. Later user events for tabs are not counted. */
   quietHead(): Promise<bigint>;
   close(): Promise<void>;
 }>;
@@ -38,7 +38,7 @@ export async function openWorld(
     AUTH_TYPE: 'session_jwt',
     OPENAI_BASE_URL: model.url,
     OPENAI_API_KEY: 'scripted',
-    // Titles would be asked of the same model, at their own time, and use up what was scripted for answers.
+    // Titles would use the same scripted model and consume scripts that are meant for answers.
     TITLE_MODEL_ID: 'none',
     ...environment,
   };
@@ -80,7 +80,7 @@ export async function openWorld(
   };
 }
 
-/** A whole response, its body as JSON where it is. */
+/** A complete response. `body` is parsed if it is JSON. */
 export type Reply = Readonly<{ status: number; headers: Headers; text: string; body: unknown }>;
 
 export async function replyOf(responding: Response | Promise<Response>): Promise<Reply> {

@@ -11,17 +11,17 @@ const { AppendResp, DeleteResp, TombstoneResp } = streamsPb;
 type BatchCall = ServerDuplexStream<streamsPb.BatchAppendReq, streamsPb.BatchAppendResp>;
 type Pending = { stream: string; expected: Expectation; events: Proposed[]; until: number };
 
-/** After so long the server tells that an append which is identical to one under way timed out. */
+/** The time after which the server reports a timeout for an append that is identical to one under way. */
 const IDENTICAL_TIMEOUT_MS = 2_000;
 
-/** No write may take longer, whatever deadline came with it. */
+/** The maximum time of a write, whatever deadline the client sets. */
 const WRITE_TIMEOUT_MS = 30_000;
 
-/** The wire's numbers for an expectation, in trailers. */
+/** The numbers of an expectation in trailers on the wire. */
 const EXPECTATION_NUMBERS = { any: -2, no_stream: -1, stream_exists: -4 } as const;
 const numberOf = (expected: Expectation): number => (typeof expected === 'number' ? expected : EXPECTATION_NUMBERS[expected]);
 
-/** Many appends at once over one call, each with its own answer in whatever order. */
+/** Many concurrent appends over one call. Each has its own response, in any order. */
 export function batchAppend(server: ServerState, call: BatchCall): void {
   const refused = refusedAtOnce(server.faults, call.metadata);
   if (refused) return void call.emit('error', refused);
@@ -90,14 +90,14 @@ async function answerWith(
   else response.setError(batchErrors.wrongExpectedVersion(outcome.current, expected));
 }
 
-/** Success is told once readers see the events; a refusal at once, from what the writer knows. */
+/** Success is reported once readers see the events. A refusal is reported at once, from the writer's state. */
 async function committed(server: ServerState, outcome: Outcome): Promise<Outcome> {
   if (outcome.kind === 'done') await server.commits.until(outcome.position);
   if (outcome.kind === 'under-way') await new Promise((resolve) => setTimeout(resolve, IDENTICAL_TIMEOUT_MS));
   return outcome;
 }
 
-/** One append per call: the options, then an event in each message. */
+/** One append per call: first the options, then one event per message. */
 export function append(
   server: ServerState,
   call: ServerReadableStream<streamsPb.AppendReq, streamsPb.AppendResp>,

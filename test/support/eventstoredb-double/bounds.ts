@@ -1,9 +1,9 @@
 import type { LogRecord } from './log.js';
 
-/** What a stream's metadata hides: everything before a revision, all but the newest, all past an age. */
+/** What a stream's metadata hides: events before a revision, all but the newest `count`, and events beyond an age. */
 export type Bounds = Readonly<{ before: bigint; count: number; ageSeconds: number }>;
 
-/** The largest revision there is; as `$tb` it means that the stream was deleted. */
+/** The largest revision. As `$tb` it means that the stream was deleted. */
 export const UNBOUNDED = 9_223_372_036_854_775_807n;
 
 export const NO_BOUNDS: Bounds = { before: 0n, count: Infinity, ageSeconds: Infinity };
@@ -12,10 +12,10 @@ export const ONLY_NEWEST: Bounds = { ...NO_BOUNDS, count: 1 };
 
 export const metastreamOf = (stream: string): string => `$$${stream}`;
 export const isMetastream = (stream: string): boolean => stream.startsWith('$$');
-/** The stream whose metadata a stream holds, with which it ends for good; of another stream itself. */
+/** The stream that a metadata stream describes, and with which it ends. Any other stream stands for itself. */
 export const originalOf = (stream: string): string => (isMetastream(stream) ? stream.slice(2) : stream);
 
-/** Metadata with a number that is too large bounds nothing, like any that cannot be read. */
+/** The bounds in a stream's metadata. A number that is too large sets no bounds, like metadata that cannot be parsed. */
 export function boundsIn(json: Uint8Array): Bounds {
   try {
     const text = Buffer.from(json).toString();

@@ -17,7 +17,7 @@ export function supportedMethods(
   answer(null, new featuresPb.SupportedMethods().setEventStoreServerVersion(VERSION).setMethodsList(methods));
 }
 
-/** A cluster of one: this node, which leads, unless another is named. */
+/** A cluster of one node: this one as the leader, unless another is named. */
 export function clusterInfo(address: string, port: number): gossipPb.ClusterInfo {
   const member = new gossipPb.MemberInfo()
     .setInstanceId(new sharedPb.UUID().setString(crypto.randomUUID()))

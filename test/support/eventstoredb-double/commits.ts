@@ -1,21 +1,21 @@
 import { Seeded } from '../seeded.js';
 import type { Log } from './log.js';
 
-/** How long what was accepted stays invisible: mostly as on a disk, now and then as with followers that are slow to acknowledge. */
+/** How long accepted events stay invisible: mostly as with a disk, sometimes as with followers that acknowledge slowly. */
 const USUAL_DELAY_MS_MAX = 3;
 const LONG_DELAY_MS_MAX = 300;
 const LONG_DELAY_ONE_IN = 50;
 
-/** A server makes events of its own before and between those of its clients. */
+/** A server writes its own events before and between those of its clients. */
 const SYSTEM_EVENTS_FIRST = 3;
 const SYSTEM_EVENT_EVERY_COMMITS = 20;
 
 /**
- * Makes accepted appends visible, after a while and all that have gathered at once. Until then the writer knows more than
- * any reader: losers of a race are told of a revision that nobody can read.
+ * Makes accepted appends visible after a delay, all that have gathered at once. Until then the writer knows more than any reader,
+ * so the loser of a race is given a revision that is not yet readable.
  */
 export class Commits {
-  /** How long the next commit takes; a test may say otherwise. */
+  /** The delay of the next commit. A test may replace it. */
   delayMs = () => this.seeded.between(0, this.seeded.oneIn(LONG_DELAY_ONE_IN) ? LONG_DELAY_MS_MAX : USUAL_DELAY_MS_MAX);
   private readonly seeded: Seeded;
   private committing: Promise<void> | undefined;
@@ -37,13 +37,13 @@ export class Commits {
     while (!this.stopped && !this.log.hasCommitted(position)) await this.soon();
   }
 
-  /** Commits what is under way, now or later. */
+  /** Commits the appends under way, now or later. */
   soon(): Promise<void> {
     this.committing ??= this.commit().finally(() => (this.committing = undefined));
     return this.committing;
   }
 
-  /** What was under way at a crash has been written or not: nobody was told. */
+  /** At a crash, the appends under way are either all written or all lost. No client got a response. */
   crash(): void {
     if (this.seeded.oneIn(2)) this.log.commit(this.log.underWay);
     else this.log.abandon();

@@ -30,7 +30,7 @@ type Numbered = JSONEventType<'Numbered', { n: number }>;
 const stream = (category = 'thing') => `${category}-${newId()}`;
 const numbered = (...numbers: number[]) => numbers.map((n) => jsonEvent<Numbered>({ type: 'Numbered', data: { n } }));
 
-/** Credentials make the client use the plain append instead of the batch append. */
+/** With credentials the client uses the plain append instead of the batch append. */
 const PLAIN = { credentials: { username: 'admin', password: 'changeit' } };
 
 async function numbersIn(name: string, options = {}, from = client): Promise<number[]> {
@@ -42,8 +42,8 @@ async function numbersIn(name: string, options = {}, from = client): Promise<num
 describe.each([
   ['batch append', {}],
   ['plain append', PLAIN],
-])('%s, as the client speaks it', (_, how) => {
-  it('writes and answers with the revision and the position of the last event', async () => {
+])('%s, as the client uses it', (_, how) => {
+  it('writes and returns the revision and the position of the last event', async () => {
     const name = stream();
     const first = await client.appendToStream(name, numbered(1, 2, 3), { expectedRevision: 'no_stream', ...how });
     expect(first).toMatchObject({ success: true, nextExpectedRevision: 2n });
@@ -52,7 +52,7 @@ describe.each([
     expect(await numbersIn(name, { direction: 'backwards', fromRevision: 'end', maxCount: 2 })).toEqual([4, 3]);
   });
 
-  it('refuses what was decided on another revision', async () => {
+  it('refuses an append with another expected revision', async () => {
     const name = stream();
     await expect(client.appendToStream(name, numbered(1), { expectedRevision: 3n, ...how })).rejects.toMatchObject({
       type: 'wrong-expected-version',
@@ -69,7 +69,7 @@ describe.each([
     expect(await numbersIn(name)).toEqual([1, 2, 3]);
   });
 
-  it('recognises events by their ids when any revision will do', async () => {
+  it('recognises repeated events by their ids when any revision is expected', async () => {
     const name = stream();
     const events = numbered(1, 2);
     const first = await client.appendToStream(name, events, how);
@@ -82,20 +82,20 @@ describe.each([
     expect(await numbersIn(name)).toEqual([1, 2, 3, 5, 1]);
   });
 
-  it('refuses an append over its limit', async () => {
+  it('refuses an append that exceeds the size limit', async () => {
     const large = jsonEvent({ type: 'Large', data: 'x'.repeat(1024 * 1024) });
     await expect(client.appendToStream(stream(), large, how)).rejects.toMatchObject({ type: 'maximum-append-size-exceeded' });
   });
 });
 
 describe('a stream', () => {
-  it('comes in chunks when a batch is larger than one message', async () => {
+  it('is written in several messages when a batch is larger than one message', async () => {
     const name = stream();
     await client.appendToStream(name, numbered(1, 2, 3, 4, 5, 6), { batchAppendSize: 300 });
     expect(await numbersIn(name)).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  it('is refused in time when the write takes too long', async () => {
+  it('refuses a write that exceeds its deadline', async () => {
     const name = stream();
     double.faults.delayMs = 300;
     const late = client.appendToStream(name, numbered(1), { deadline: 100 });
@@ -104,7 +104,7 @@ describe('a stream', () => {
     expect(double.log.visible(name)).toBeUndefined();
   });
 
-  it('is hidden by a deletion and goes on with its revisions after it', async () => {
+  it('is hidden by a deletion and continues its revisions afterwards', async () => {
     const name = stream();
     await client.appendToStream(name, numbered(1, 2));
     await client.deleteStream(name);
@@ -126,7 +126,7 @@ describe('a stream', () => {
     });
   });
 
-  it('is over with a tombstone', async () => {
+  it('accepts and shows nothing after a tombstone', async () => {
     const name = stream();
     await client.appendToStream(name, numbered(1));
     await client.tombstoneStream(name);
@@ -135,7 +135,7 @@ describe('a stream', () => {
     await expect(client.tombstoneStream(name)).rejects.toMatchObject({ type: 'stream-deleted' });
   });
 
-  it('shows what its metadata leaves', async () => {
+  it('shows only the events within the bounds of its metadata', async () => {
     const name = stream();
     await client.appendToStream(name, numbered(0, 1, 2, 3, 4));
     await client.setStreamMetadata(name, { truncateBefore: 1 });
@@ -146,7 +146,7 @@ describe('a stream', () => {
   });
 });
 
-it('loses for good what bounds hide when the log is scavenged, and knows it no more', async () => {
+it('loses events beyond its bounds when the log is scavenged, and no longer recognises them', async () => {
   const [name, ended] = [stream(), stream()];
   const first = numbered(0, 1);
   await client.appendToStream(name, first, { expectedRevision: 'no_stream' });
@@ -164,7 +164,7 @@ it('loses for good what bounds hide when the log is scavenged, and knows it no m
 });
 
 describe('a subscription', () => {
-  it('gives a stream after a revision, then says that it caught up, then what comes', async () => {
+  it('delivers the events of a stream after a revision, reports that it caught up, then delivers new events', async () => {
     const name = stream();
     await client.appendToStream(name, numbered(0, 1, 2));
     const subscription: StreamSubscription<Numbered> = client.subscribeToStream<Numbered>(name, { fromRevision: 0n });
@@ -183,7 +183,7 @@ describe('a subscription', () => {
     ['stream names that match', streamNameFilter({ regex: '^(?:wanted|welcome)-' })],
     ['event types that begin so', eventTypeFilter({ prefixes: ['Want'] })],
     ['event types that match', eventTypeFilter({ regex: '^W' })],
-  ])('gives of the log what passes a filter: %s', async (_, filter) => {
+  ])('delivers the events of the log that pass a filter: %s', async (_, filter) => {
     const from = await end();
     const names = [stream('wanted'), stream('unwanted'), stream('welcome')];
     for (const name of names) {
@@ -192,7 +192,7 @@ describe('a subscription', () => {
     expect(await firstOf(client.subscribeToAll({ fromPosition: from, filter }), 2)).toEqual([names[0], names[2]]);
   });
 
-  it('says how far it is where a filter lets little through', async () => {
+  it('reports checkpoints while a filter passes few events', async () => {
     const from = await end();
     const reached: bigint[] = [];
     const checkpointReached = async (_: unknown, { commit }: { commit: bigint }) => void reached.push(commit);
@@ -205,7 +205,7 @@ describe('a subscription', () => {
     expect(reached).toEqual([...reached].sort((a, b) => Number(a - b)));
   });
 
-  it('can leave out what the server writes itself', async () => {
+  it('can exclude system events', async () => {
     const from = await end();
     const name = stream();
     await client.setStreamMetadata(name, { maxCount: 10 });
@@ -231,8 +231,8 @@ async function firstOf(subscription: AllStreamSubscription, count: number): Prom
   return names;
 }
 
-describe('what makes a server unkind', () => {
-  it('tells the loser of a race of an event that the leader does not show yet', async () => {
+describe('the failure behaviour of a server', () => {
+  it('refuses the loser of a race because of an event that the leader does not show yet', async () => {
     await using slow = await unkind(300);
     const name = stream();
     const winner = slow.client.appendToStream(name, numbered(1), { expectedRevision: 'no_stream' });
@@ -244,7 +244,7 @@ describe('what makes a server unkind', () => {
     expect(await numbersIn(name, {}, slow.client)).toEqual([1]);
   });
 
-  it('drops an append that is identical to one under way, and says that it timed out', async () => {
+  it('drops an append that is identical to one under way and reports a timeout', async () => {
     await using slow = await unkind(300);
     const name = stream();
     const events = numbered(1);
@@ -266,7 +266,7 @@ describe('what makes a server unkind', () => {
     await expect(numbersIn(name, { requiresLeader: false })).rejects.toMatchObject({ type: 'stream-not-found' });
   });
 
-  it('has events of its own before the first of a client', async () => {
+  it('has system events before the first event of a client', async () => {
     await using fresh = await unkind();
     const types: string[] = [];
     for await (const { event } of fresh.client.readAll()) types.push(event!.type);
@@ -274,7 +274,7 @@ describe('what makes a server unkind', () => {
     expect(types.every((type) => type.startsWith('$'))).toBe(true);
   });
 
-  it('gives the largest number there is for the position of a filtered subscription that has considered next to nothing', async () => {
+  it('reports the largest possible number as the position of a filtered subscription that has considered almost nothing', async () => {
     await using fresh = await unkind();
     const positions: bigint[] = [];
     const subscription = fresh.client.subscribeToAll({
@@ -285,7 +285,7 @@ describe('what makes a server unkind', () => {
     expect(positions).toEqual([2n ** 64n - 1n]);
   });
 
-  it('loses events past their bounds from the whole log only when it is scavenged', async () => {
+  it('removes events beyond their bounds from the whole log only when it is scavenged', async () => {
     const name = stream();
     await client.appendToStream(name, numbered(1, 2, 3));
     await client.setStreamMetadata(name, { maxCount: 1 });
@@ -300,7 +300,7 @@ describe('what makes a server unkind', () => {
   });
 });
 
-/** A server of a test's own, with delays of its own. */
+/** A separate server with its own commit delay. */
 async function unkind(delayMs?: number) {
   const own = await EventStoreDbDouble.start();
   if (delayMs !== undefined) own.commits.delayMs = () => delayMs;

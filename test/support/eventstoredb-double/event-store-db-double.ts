@@ -28,7 +28,7 @@ const HOST = '127.0.0.1';
 const MAX_APPEND_BYTES = 1024 * 1024;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
-/** The service, where an answer to a read may be serialised already. */
+/** The service definition, except that a response to a read may already be serialised. */
 const SERVICE = {
   ...streamsGrpc.StreamsService,
   read: {
@@ -40,16 +40,16 @@ const SERVICE = {
 
 export type DoubleOptions = Readonly<{
   port?: number;
-  /** Keeps what was acknowledged in this file, and starts from what is in it. */
+  /** A file in which acknowledged events are kept, and from which the log starts. */
   persist?: string;
   maxAppendBytes?: number;
-  /** What was accepted stays invisible for any time up to this, instead of the usual one. */
+  /** The maximum time for which accepted events stay invisible, instead of the usual delays. */
   invisibleMsMax?: number;
 }>;
 
 /**
- * A stand-in for an EventStoreDB server, speaking its gRPC protocol on 127.0.0.1: streams, the whole log, filters,
- * stream metadata and the server's own idempotency, with the troubles a test asks for.
+ * A substitute for an EventStoreDB server that speaks its gRPC protocol on 127.0.0.1: streams, the whole log, filters, stream
+ * metadata and the server's own idempotency, with the faults that a test injects.
  */
 export class EventStoreDbDouble {
   readonly faults = new Faults();
@@ -92,12 +92,12 @@ export class EventStoreDbDouble {
     return this.state.readers;
   }
 
-  /** When what was appended is committed; a test may give other delays. */
+  /** Decides when accepted events are committed. A test may set other delays. */
   get commits(): Commits {
     return this.state.commits;
   }
 
-  /** Resolves once so many events have been accepted that nobody can read yet. */
+  /** Resolves once `count` events have been accepted that are not visible yet. */
   async accepted(count: number): Promise<void> {
     while (this.log.underWay.length < count) await new Promise((resolve) => setImmediate(resolve));
   }
@@ -106,7 +106,7 @@ export class EventStoreDbDouble {
     return this.state.log;
   }
 
-  /** Takes connections on the same port as before, with all that was acknowledged. */
+  /** Accepts connections on the same port as before, with all acknowledged events. */
   async listen(): Promise<void> {
     const grpc = this.serve();
     const injector = grpc.createConnectionInjector(ServerCredentials.createInsecure());
@@ -123,7 +123,7 @@ export class EventStoreDbDouble {
     await new Promise<void>((resolve, reject) => listener.once('error', reject).listen(this.port, HOST, resolve));
   }
 
-  /** As a crash looks from outside: every connection is cut, and nobody answers on the port until it listens again. */
+  /** Behaves like a crash: cuts every connection and stops listening until `listen` is called. */
   async crash(): Promise<void> {
     const { listener, grpc } = this;
     this.listener = this.grpc = undefined;
@@ -135,12 +135,12 @@ export class EventStoreDbDouble {
     await closed;
   }
 
-  /** Takes no new connection until it listens again; those there are stay. */
+  /** Refuses new connections until `listen` is called. Existing ones remain. */
   refuseConnections(): void {
     this.listener?.close();
   }
 
-  /** Cuts every connection; new ones are taken at once. */
+  /** Cuts every connection. New ones are accepted at once. */
   dropConnections(): void {
     for (const socket of this.sockets) socket.destroy();
   }

@@ -1,30 +1,30 @@
-/** What may happen to an append: the write itself, and its answer. */
+/** A fault of an append: whether the write happens, and how it is answered. */
 export type AppendFault = Readonly<{
-  /** Whether the events are in the log all the same. */
+  /** Whether the events are written to the log despite the fault. */
   written: boolean;
-  /** What the client gets instead of the answer. */
+  /** What the client gets instead of a success. */
   answer: 'nothing' | 'timeout' | 'busy' | 'unknown' | 'unavailable' | 'not-leader' | 'disconnect';
 }>;
 
-/** What may happen to a read or a subscription once it has given so many messages. */
+/** What happens to a read or a subscription after it has sent `after` messages. */
 export type ReadFault = Readonly<{
   after: number;
   then: 'nothing' | 'unavailable' | 'not-leader' | 'disconnect' | 'too-slow' | 'end';
 }>;
 
-/** The trouble a server is in. All of it is off until a test says otherwise. */
+/** The faults of a server. All are off until a test sets them. */
 export class Faults {
-  /** Asked for every append that arrives. */
+  /** Called for every append that arrives. */
   onAppend: ((stream: string) => AppendFault | undefined) | undefined;
-  /** Asked for every read and subscription that starts; `undefined` as the stream is the whole log. */
+  /** Called for every read and subscription that starts. `stream` is undefined for the whole log. */
   onRead: ((stream: string | undefined, subscription: boolean) => ReadFault | undefined) | undefined;
-  /** How long every append and read waits before it starts. */
+  /** The delay before every append and read. */
   delayMs = 0;
-  /** Where the leader is, when this server is not. */
+  /** The address of the leader if this server is not the leader. */
   leader: Readonly<{ host: string; port: number }> | undefined;
-  /** Refuses every call, as a server does that is starting or stopping. */
+  /** Refuses every call, like a server that starts or stops. */
   unavailable = false;
-  /** Refuses every call for good. */
+  /** Refuses every call permanently. */
   refuse: 'access-denied' | undefined;
 
   clear(): void {
@@ -36,7 +36,7 @@ export class Faults {
     this.refuse = undefined;
   }
 
-  /** The next so many appends suffer this, the ones after them nothing. */
+  /** Applies the fault to the next `count` appends. */
   nextAppends(count: number, fault: AppendFault): void {
     let left = count;
     this.onAppend = () => (left-- > 0 ? fault : undefined);

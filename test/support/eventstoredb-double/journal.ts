@@ -6,7 +6,9 @@ type Line = Readonly<
   Record<'id' | 'stream' | 'position' | 'created' | 'type' | 'contentType' | 'data' | 'metadata', string> & { revision: number }
 >;
 
-/** A log that outlives its process: every write is in the file, as one line, before it is acknowledged. A torn last line goes. */
+/**
+ * A log that outlives its process: every write is one line in the file before it is acknowledged. A torn last line is dropped.
+ */
 export function openJournal(path: string): { log: Log; close: () => void } {
   const kept = existsSync(path) ? readFileSync(path, 'utf8') : '';
   const whole = kept.slice(0, kept.lastIndexOf('\n') + 1);

@@ -11,7 +11,7 @@ import {
 } from './bounds.js';
 import { since } from './visible.js';
 
-/** An event as the server keeps it. Times are 100 ns ticks since 1970, positions are byte offsets in the log. */
+/** An event as the server stores it. Times are 100 ns ticks since 1970, positions are byte offsets in the log. */
 export type LogRecord = Readonly<{
   id: string;
   stream: string;
@@ -26,29 +26,29 @@ export type LogRecord = Readonly<{
 
 export type Proposed = Pick<LogRecord, 'id' | 'type' | 'contentType' | 'data' | 'metadata'>;
 
-/** -2 to -4 are what the server calls these expectations on the wire. */
+/** The expected revision of an append. The wire has -2 to -4 for the named expectations. */
 export type Expectation = 'any' | 'no_stream' | 'stream_exists' | number;
 
 export type Outcome =
-  /** `hidden` where readers see nothing of it any more. */
+  /** `hidden`: readers no longer see any of the events. */
   | Readonly<{ kind: 'done'; revision: number; position: bigint; hidden?: boolean }>
-  /** The same append was accepted before and is not committed yet. */
+  /** The same append was accepted earlier and is not committed yet. */
   | Readonly<{ kind: 'under-way' }>
   | Readonly<{ kind: 'wrong'; current: number | undefined }>
   | Readonly<{ kind: 'deleted' }>;
 
-/** `records` is what appends are decided on; readers see the `committed` first of them, without those that were `scavenged`. */
+/** Appends are decided on `records`. Readers see the first `committed` of them, except the first `scavenged`. */
 type Stream = { records: LogRecord[]; committed: number; scavenged: number; byId: Map<string, LogRecord>; tombstoned: boolean };
 
 const RECORD_OVERHEAD_BYTES = 64n;
 const TOMBSTONE = '$streamDeleted';
 
 /**
- * The server's transaction log: what it decides about appends, and what it shows of streams. An append is accepted first
- * and counts for those after it; readers see it once it is committed.
+ * The server's transaction log: it decides appends and shows streams. An append is accepted first, and counts for later appends.
+ * Readers see it once it is committed.
  */
 export class Log {
-  /** What is committed, in the order of the log. */
+  /** The committed events, in the order of the log. */
   records: LogRecord[] = [];
   private accepted: LogRecord[] = [];
   private readonly committedAt = new WeakMap<LogRecord, number>();
@@ -56,7 +56,7 @@ export class Log {
   private readonly listeners = new Set<() => void>();
   private end = 0n;
 
-  /** @param keep is told of what is about to be committed. */
+  /** @param keep Called with the records that are about to be committed. */
   constructor(private readonly keep: (records: readonly LogRecord[]) => void = () => {}) {}
 
   /** Whether readers see everything up to a position. */
@@ -64,12 +64,12 @@ export class Log {
     return (this.records.at(-1)?.position ?? -1n) >= position;
   }
 
-  /** What has been accepted up to now and is not committed. */
+  /** The records that are accepted and not yet committed. */
   get underWay(): readonly LogRecord[] {
     return [...this.accepted];
   }
 
-  /** Shows to readers what was under way. */
+  /** Makes these accepted records visible to readers. */
   commit(underWay: readonly LogRecord[]): void {
     this.accepted = this.accepted.slice(underWay.length);
     this.keep(underWay);
@@ -83,7 +83,7 @@ export class Log {
     for (const listener of listeners) listener();
   }
 
-  /** Forgets what was accepted and not committed, as a leader's successor does that never heard of it. */
+  /** Drops the accepted records that are not committed, like a new leader that never received them. */
   abandon(): void {
     for (const { stream: name, id, type } of this.accepted.splice(0).reverse()) {
       const stream = this.stream(name);
@@ -93,7 +93,7 @@ export class Log {
     }
   }
 
-  /** Deletes what the bounds of streams hide, as a scavenge does; the newest event of each stream stays. */
+  /** Deletes the events that the bounds of streams hide, like a scavenge. The newest event of each stream remains. */
   scavenge(): void {
     for (const [name, stream] of this.streams) {
       const visible = this.visible(name);
@@ -120,12 +120,12 @@ export class Log {
     return this.knownByPlace(stream, before, events) ?? wrong;
   }
 
-  /** Hides all events; the stream can be appended to again. */
+  /** Hides all events. The stream accepts further appends. */
   delete(name: string, expected: Expectation): Outcome {
     return this.remove(name, expected, () => this.writeBounds(name, UNBOUNDED));
   }
 
-  /** Ends the stream for ever. */
+  /** Ends the stream permanently. */
   tombstone(name: string, expected: Expectation): Outcome {
     return this.remove(name, expected, () => {
       const outcome = this.write(name, [
@@ -141,7 +141,7 @@ export class Log {
     });
   }
 
-  /** What of a stream is visible now, or to a follower that lags behind; undefined when there is no such stream. */
+  /** The visible events of a stream, now or for a follower that lags. Undefined if there is no such stream. */
   visible(name: string, lagMs = 0): readonly LogRecord[] | 'deleted' | undefined {
     const stream = this.streams.get(name);
     let count = stream?.committed ?? 0;
@@ -158,7 +158,7 @@ export class Log {
     return (this.committedAt.get(record) ?? 0) > Date.now() - ms;
   }
 
-  /** The last revision of a stream that readers see, whatever its bounds hide. */
+  /** The last committed revision of a stream, even if bounds hide it. */
   lastRevision(name: string): number {
     return (this.streams.get(name)?.committed ?? 0) - 1;
   }
@@ -175,13 +175,13 @@ export class Log {
     return low;
   }
 
-  /** Calls back once, after the next write. */
+  /** Calls the listener once, after the next write. Returns a function that cancels it. */
   onNextWrite(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 
-  /** Takes back what an earlier run kept. */
+  /** Restores a record that an earlier run kept. */
   restore(record: LogRecord): void {
     this.accept(record);
     this.stream(record.stream).committed += 1;
@@ -219,7 +219,10 @@ export class Log {
     ]);
   }
 
-  /** Best effort by id: all known is a repetition, a known first and an unknown later one is a contradiction. */
+  /**
+   * Best effort by id: if all ids are known, the append is a repetition. If the first is known and a later one is not, it
+   * conflicts.
+   */
   private knownById({ byId }: Stream, events: readonly Proposed[], wrong: Outcome): Outcome | undefined {
     const known = events.map(({ id }) => byId.get(id));
     const last = known.at(-1);
@@ -227,7 +230,7 @@ export class Log {
     return known[0] ? wrong : undefined;
   }
 
-  /** Exact by place: the same ids in the same order right after the expected revision. */
+  /** Exact by revision: the same ids in the same order directly after the expected revision. */
   private knownByPlace({ records, scavenged }: Stream, before: number, events: readonly Proposed[]): Outcome | undefined {
     if (before + 1 < scavenged) return undefined;
     const same = events.every(({ id }, index) => records[before + 1 + index]?.id === id);
@@ -274,7 +277,7 @@ export class Log {
     return (this.streams.get(metastreamOf(name))?.records.length ?? 0) > 0;
   }
 
-  /** Of a stream's metadata only the newest counts. */
+  /** The bounds of a stream, from its newest metadata. */
   private bounds(name: string): Bounds {
     if (isMetastream(name)) return ONLY_NEWEST;
     const newest = this.streams.get(metastreamOf(name))?.records.at(-1);

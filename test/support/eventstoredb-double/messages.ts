@@ -26,13 +26,13 @@ export function proposedIn(message: streamsPb.AppendReq.ProposedMessage | stream
   };
 }
 
-/** The size that counts towards the server's limit of an append. */
+/** The size of an append that the server compares with its limit. */
 export const appendSize = (events: readonly Proposed[]): number =>
   events.reduce((sum, { data, metadata, type }) => sum + data.length + metadata.length + 2 * type.length, 0);
 
 const encoded = new WeakMap<LogRecord, Buffer>();
 
-/** An event as it goes to every reader, serialised once. */
+/** An event in the format for readers, serialised once. */
 export function encodedEvent(record: LogRecord): Buffer {
   let bytes = encoded.get(record);
   if (!bytes) encoded.set(record, (bytes = Buffer.from(eventMessage(record).serializeBinary())));
@@ -66,7 +66,7 @@ export function checkpointMessage(position: bigint): streamsPb.ReadResp {
   return new streamsPb.ReadResp().setCheckpoint(checkpoint);
 }
 
-/** How a subscription that has considered nothing yet gives its position. */
+/** The position that a subscription reports before it has considered any event. */
 export const NO_POSITION = 2n ** 64n - 1n;
 
 export const streamEndMessage = (revision: number) => new streamsPb.ReadResp().setLastStreamPosition(revision.toString());
@@ -84,7 +84,7 @@ export function notFoundMessage(stream: string): streamsPb.ReadResp {
   return new streamsPb.ReadResp().setStreamNotFound(notFound);
 }
 
-/** The statuses by which the batch append tells an error: `google.rpc.Status` with a detail the client knows by its name. */
+/** The statuses that a batch append returns for errors: `google.rpc.Status` with a detail that the client recognises by name. */
 export const batchErrors = {
   wrongExpectedVersion(current: number | undefined, expected: Expectation) {
     const detail = new sharedPb.WrongExpectedVersion();
@@ -110,7 +110,7 @@ export const batchErrors = {
   accessDenied: () => errorStatus(7, 'AccessDenied', new Uint8Array()),
   timeout: () => errorStatus(4, 'Timeout', new Uint8Array()),
   unknown: () => errorStatus(2, 'Unknown', new Uint8Array()),
-  /** As the server says that it is starting or overloaded: an empty detail and a text. */
+  /** The status of a server that starts or is overloaded: an empty detail and a text. */
   busy: () => errorStatus(0, '', new Uint8Array(), 'Server Is Busy'),
 };
 
@@ -118,7 +118,7 @@ export function batchResponse(correlation: sharedPb.UUID | undefined, stream: st
   return new streamsPb.BatchAppendResp().setCorrelationId(correlation).setStreamIdentifier(identifierOf(stream));
 }
 
-/** Of an append that readers see nothing of any more, the server does not say where it is. */
+/** The response to a batch append. Without a position if readers no longer see the events, as the server does. */
 export function batchSuccess({
   revision,
   position,
@@ -133,7 +133,7 @@ export function batchSuccess({
 type Detail = NonNullable<ReturnType<statusPb.Status['getDetails']>>;
 type Empty = NonNullable<ReturnType<sharedPb.WrongExpectedVersion['getCurrentNoStream']>>;
 
-/** A status whose detail (field 3) is there and empty: the stubs bring their own `Any`, which cannot be imported. */
+/** A status with an empty detail (field 3). It is encoded by hand because the stubs bundle an `Any` that cannot be imported. */
 const STATUS_WITH_DETAIL = new Uint8Array([0x1a, 0x00]);
 const VERSION_WITH_NO_STREAM = new Uint8Array([0x12, 0x00]);
 

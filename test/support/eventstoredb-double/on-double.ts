@@ -6,15 +6,15 @@ import { EventStoreDbEventStore } from '../../../src/platform/event-store/events
 import { ids, newEvents } from '../../contracts/event-store.subject.js';
 import { EventStoreDbDouble } from './event-store-db-double.js';
 
-/** Deadlines short enough to be waited for. */
+/** Deadlines that are short enough for a test to wait for. */
 export const IMPATIENT = { appendDeadlineMs: 400, answerDeadlineMs: 400, silenceMs: 700 };
-/** Deadlines that a machine which stands still for a while keeps, too. */
+/** Deadlines that a test machine keeps even if it stalls for a while. */
 const PATIENT = { appendDeadlineMs: 30_000, answerDeadlineMs: 30_000 };
 
 export const connect = (to: EventStoreDbDouble, deadlines: Partial<typeof IMPATIENT> = PATIENT) =>
   new EventStoreDbEventStore({ connectionString: to.connectionString, ...deadlines });
 
-/** For each test of a file a double and two stores on it, one of which sees the ends of its deadlines. */
+/** Starts a double for each test of a file, with two stores over it, of which one has short deadlines. */
 export function onDouble(): Record<'store' | 'impatient', EventStoreDbEventStore> & { double: EventStoreDbDouble } {
   const on = {} as ReturnType<typeof onDouble>;
   beforeEach(async () => {
@@ -29,7 +29,7 @@ export function onDouble(): Record<'store' | 'impatient', EventStoreDbEventStore
   return on;
 }
 
-/** One event after another, each repeated until it is known to be written; answers their ids. */
+/** Appends events one after another and repeats each until it is written. Returns their ids. */
 export async function writeSurely(store: EventStoreDbEventStore, stream: string, count: number): Promise<string[]> {
   const events = newEvents(count);
   for (const [index, event] of events.entries()) {

@@ -12,19 +12,19 @@ import { subscribeToAll, subscribeToStream } from './subscriptions.js';
 import { since, upTo } from './visible.js';
 import { wantedBy } from './wanted.js';
 
-/** How far a follower is behind; a read that does not require the leader may be answered by one. */
+/** How far a follower lags. It may answer a read that does not require the leader. */
 const FOLLOWER_LAG_MS = 300;
 
 const BACKWARDS: streamsPb.ReadReq.Options.ReadDirection = 1;
 
 export type ReadCall = ServerWritableStream<streamsPb.ReadReq, streamsPb.ReadResp | Buffer>;
 
-/** Thrown to end a call on purpose; what the client is to see has happened already. */
+/** Thrown to end a call on purpose. The client has already been sent its response. */
 export class Ended extends Error {}
 
-/** Where answers of one read go: paced by the client, counted, and ended early by faults. */
+/** The output of one read: paced by the client, counted, and ended early by faults. */
 export class Answers {
-  /** Resolves when the client has gone. */
+  /** Resolves when the client has disconnected. */
   readonly closed: Promise<void>;
   private given = 0;
 
@@ -104,7 +104,7 @@ async function readStream(answers: Answers, options: streamsPb.ReadReq.Options, 
   if ((options.getControlOption()?.getCompatibility() ?? 0) >= 1) await answers.send(streamEndMessage(lastRevision));
 }
 
-/** Forwards from a position inclusively, backwards exclusively. */
+/** Reads the whole log. The start position is inclusive forwards and exclusive backwards. */
 async function readAll(answers: Answers, options: streamsPb.ReadReq.Options): Promise<void> {
   const { log } = answers.server;
   const wanted = wantedBy(options.getFilter());

@@ -2,7 +2,7 @@ import { Metadata, status, type ServiceError } from '@grpc/grpc-js';
 
 import type { Faults } from './faults.js';
 
-/** An error of a whole call, with the trailers from which the client tells what it means. */
+/** An error of a whole call, with trailers that tell the client its meaning. */
 function refusal(code: status, details: string, trailers: Record<string, string> = {}): Partial<ServiceError> {
   const metadata = new Metadata();
   for (const [name, value] of Object.entries(trailers)) metadata.set(name, value);
@@ -40,7 +40,7 @@ export const refusals = {
     }),
 };
 
-/** Why a call is refused before it is looked at, if it is. */
+/** The reason to refuse a call before it is processed, if there is one. */
 export function refusedAtOnce(faults: Faults, metadata: Metadata): Partial<ServiceError> | undefined {
   if (faults.unavailable) return refusals.unavailable();
   if (faults.refuse) return refusals.accessDenied();

@@ -1,4 +1,7 @@
-/** Runs the double as a process of its own: `node run.mjs [--port N] [--persist FILE]`; says `LISTENING <port>` when it does. */
+/**
+ * // Runs the double in a separate process: `node run.mjs [--port N] [--persist FILE]`. Prints `LISTENING <port>` once it
+ * listens.
+ */
 import '../typescript.js';
 
 import { parseArgs } from 'node:util';

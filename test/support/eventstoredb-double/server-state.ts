@@ -2,17 +2,17 @@ import type { Commits } from './commits.js';
 import type { Faults } from './faults.js';
 import type { Log } from './log.js';
 
-/** What the services of one server share. */
+/** The state that the gRPC services of one server share. */
 export type ServerState = {
   log: Log;
   commits: Commits;
   readonly faults: Faults;
   readonly maxAppendBytes: number;
-  /** Events handed to the transport for readers so far. */
+  /** The number of events that were sent to readers. */
   delivered: number;
-  /** Appends that arrived so far, whatever became of them. */
+  /** The number of appends that arrived, whatever their outcome. */
   appendsSeen: number;
-  /** Reads and subscriptions that are open. */
+  /** The number of open reads and subscriptions. */
   readers: number;
   dropConnections: () => void;
 };

@@ -6,10 +6,10 @@ import { refusals } from './refusals.js';
 import { since } from './visible.js';
 import { checkpointInterval, wantedBy } from './wanted.js';
 
-/** A subscriber this far behind is told that it fell behind, and later that it caught up again. */
+/** A subscriber that lags this many events behind is notified that it fell behind, and later that it caught up. */
 const LIVE_BUFFER_EVENTS = 32;
 
-/** Whether a subscriber is at the end of what it follows, and what it was told about it. */
+/** Tracks whether a subscriber is at the end of its stream, and notifies it of changes. */
 class Liveness {
   private live = false;
   private last = -1n;
@@ -22,7 +22,7 @@ class Liveness {
     await this.answers.send(fellBehindMessage());
   }
 
-  /** At the end: says so when it is news, then waits for the next write. */
+  /** At the end: notifies the subscriber if it has just caught up, then waits for the next write. */
   async atTheEnd(checkpoint: bigint | undefined): Promise<void> {
     if (!this.live) {
       this.live = true;
@@ -31,7 +31,7 @@ class Liveness {
     }
   }
 
-  /** Says how far the log was considered, unless it has said as much; after the largest number there is it never does. */
+  /** Reports a checkpoint unless it is not past the last one. After `NO_POSITION` it never reports another. */
   async checkpoint(position: bigint): Promise<void> {
     if (position <= this.last) return;
     this.last = position;
@@ -39,7 +39,7 @@ class Liveness {
   }
 }
 
-/** After a revision: what is visible of the stream, then what comes. A stream that is not there yet is waited for. */
+/** Sends the visible events of a stream after a revision, then new ones. Waits for a stream that does not exist yet. */
 export async function subscribeToStream(answers: Answers, options: streamsPb.ReadReq.Options): Promise<void> {
   const { log } = answers.server;
   const from = options.getStream()!;
@@ -64,7 +64,7 @@ export async function subscribeToStream(answers: Answers, options: streamsPb.Rea
   }
 }
 
-/** After a position: what of the log passes the filter, then what comes, with checkpoints on the way. */
+/** Sends the events of the log after a position that pass the filter, then new ones, with checkpoints in between. */
 export async function subscribeToAll(answers: Answers, options: streamsPb.ReadReq.Options): Promise<void> {
   const { log } = answers.server;
   const from = options.getAll()!;
@@ -92,13 +92,14 @@ export async function subscribeToAll(answers: Answers, options: streamsPb.ReadRe
       checkpoint = position;
       await liveness.checkpoint(checkpoint);
     }
-    // The end is known by what was given to the client, not by where the log ends; before the first of that it is nowhere.
+    // The reported position is that of the last event sent or of the last checkpoint, not the end of the log. Before the first it
+    // is `NO_POSITION`.
     await liveness.atTheEnd(filter ? (checkpoint ?? NO_POSITION) : undefined);
     if (next() === log.records.length) await written();
   }
 }
 
-/** Listens from now on; the returned function waits for a write since then, or throws when the client has gone. */
+/** Listens from now on. The returned function waits for the next write, or throws when the client has disconnected. */
 function nextWrite(answers: Answers): () => Promise<void> {
   let wake = () => {};
   const written = new Promise<void>((resolve) => (wake = resolve));

@@ -1,12 +1,12 @@
 import type { LogRecord } from './log.js';
 
-/** Of what is visible of a stream, which is without holes: everything from a revision on. */
+/** The visible events from a revision on. Visible events have no gaps. */
 export function since(visible: readonly LogRecord[], revision: number): readonly LogRecord[] {
   const first = visible[0]?.revision ?? 0;
   return revision <= first ? visible : visible.slice(revision - first);
 }
 
-/** The newest so many up to a revision, the newest first. */
+/** The newest `count` events up to a revision, newest first. */
 export function upTo(visible: readonly LogRecord[], revision: number, count: number): readonly LogRecord[] {
   const first = visible[0]?.revision ?? 0;
   const end = Math.min(visible.length, revision - first + 1);

@@ -21,7 +21,7 @@ export function wantedBy(filter: Filter | undefined): (record: LogRecord) => boo
 
 const WINDOW_DEFAULT = 32;
 
-/** After how many considered records a filtered subscription says where it is. */
+/** The number of considered records after which a filtered subscription reports a checkpoint. */
 export function checkpointInterval(filter: Filter): number {
   return (filter.hasMax() ? filter.getMax() : WINDOW_DEFAULT) * Math.max(1, filter.getCheckpointintervalmultiplier());
 }

@@ -1,7 +1,7 @@
 import { ModernFakeTimers } from '@jest/fake-timers';
 import { ModuleMocker } from 'jest-mock';
 
-/** Where suites run: in the process itself, whose globals are theirs. What a suite changes of them is put back after it. */
+/** Runs suites in the process itself, with its globals. Changes that a suite makes to them are undone after it. */
 export default class ProcessEnvironment {
   global = globalThis;
   moduleMocker = new ModuleMocker(globalThis);
@@ -12,7 +12,7 @@ export default class ProcessEnvironment {
     this.before = { env: { ...process.env }, exit: process.exit, directory: process.cwd(), console: globalThis.console };
   }
 
-  /** What `jest` is to a suite; of it, what suites here use. */
+  /** The parts of the `jest` object that suites here use. */
   get jest() {
     const { fakeTimersModern: timers, moduleMocker } = this;
     return {
@@ -50,5 +50,5 @@ export default class ProcessEnvironment {
   }
 }
 
-/** Where jest-circus looks for the time a test may take. */
+/** The symbol under which jest-circus looks up the timeout of a test. */
 const TIMEOUT = Symbol.for('TEST_TIMEOUT_SYMBOL');

@@ -9,9 +9,9 @@ const asyncHooks = require('node:async_hooks');
 const ASYNC_LOCAL_STORAGE = Object.getOwnPropertyDescriptor(asyncHooks, 'AsyncLocalStorage');
 
 /**
- * Loads suites as Node loads programs: no virtual machine, modules compiled by the loader of `../typescript.js`, each loaded
- * once in a process. Within jest's own runtime the service takes a third more time, every suite reads all modules anew, and
- * none of them is ever freed. What jest can do beyond that, mocks of modules above all, is not used here.
+ * Loads suites as Node loads programs: without a virtual machine, modules compiled by the loader of `../typescript.js`, each
+ * loaded once per process. In jest's own runtime the service takes a third more time, every suite loads all modules again, and
+ * none of them is ever freed. Other features of jest, above all mocks of modules, are not used here.
  */
 export default class NodeRuntime {
   constructor(_config, environment) {
@@ -30,7 +30,7 @@ export default class NodeRuntime {
     return require(path);
   }
 
-  /** What a suite declares is kept in a module of jest-circus, of which each suite has one of its own. */
+  /** A module of jest-circus stores the declarations of a suite, so each suite gets a fresh instance of it. */
   requireInternalModule(path) {
     delete require.cache[path];
     delete globalThis[Symbol.for('EVENT_HANDLERS')];
@@ -73,9 +73,9 @@ export default class NodeRuntime {
 }
 
 /**
- * What jest-circus knows the running test by. With the `AsyncLocalStorage` that it asks for, every promise of the process would
- * carry the contexts of all suites before: a third of the time of all unit tests. Tests run one after another here, so one
- * value does.
+ * Holds jest-circus's context of the running test. With the `AsyncLocalStorage` that jest-circus uses, every promise of the
+ * process would carry the contexts of all earlier suites, which costs a third of the time of all unit tests. Tests run one after
+ * another here, so one value is enough.
  */
 class SequentialContext {
   getStore() {

@@ -40,12 +40,13 @@ type Fields = Record<string, unknown>;
 const VERBS = ['get', 'put', 'post', 'patch', 'delete'] as const;
 const MEDIA = { Streamed: 'text/event-stream', Lines: 'application/x-ndjson' } as const;
 const REDIRECTS = [302, 303, 307];
-/** Where it is not the usual answer of an operation, it says that there is nothing to tell. */
+/** 202 is a usual response only for some operations. Where it is not, it has no body. */
 const ACCEPTED = 202;
 
 /**
- * The reference of the interface, as the code has it: requests by what controllers and bodies declare, answers by the types that
- * handlers return, and refusals by the code that they may run. The program has to be read, and described, before this is imported.
+ * The API reference that the code declares: requests from controllers and body classes, responses from the return types of
+ * handlers, and refusals from the code that handlers may run. The program must be read and described before this module is
+ * imported.
  */
 export function apiDocument(program: ts.Program): OpenAPIObject {
   const builder = new DocumentBuilder()
@@ -91,7 +92,10 @@ export function apiDocument(program: ts.Program): OpenAPIObject {
 
 const TOKEN_CODES = ['not-available-to-tokens', 'insufficient-scope', 'resource-not-allowed'];
 
-/** What is decided for tokens depends on what the route declares, not on where the code that decides is called. */
+/**
+ * The refusals that apply to the route. Those of tokens depend on the route's declaration, not on where the deciding code is
+ * called.
+ */
 function relevantTo(path: string, { access }: Route, refusals: readonly Refusal[]) {
   const possible = !readsUser(path) ? [] : access?.scopes === undefined ? TOKEN_CODES.slice(0, 1) : TOKEN_CODES.slice(1);
   const own = refusals.filter(({ code }) => !TOKEN_CODES.includes(code));
@@ -107,7 +111,7 @@ function relevantTo(path: string, { access }: Route, refusals: readonly Refusal[
   ];
 }
 
-/** What a controller says itself of a refusal goes first. */
+/** Merges refusals. What a controller declares about a refusal takes precedence. */
 function withHand(found: Readonly<Record<string, Response>>, told: Readonly<Record<string, Response>>) {
   const result: Record<string, Response> = { ...found };
   for (const [status, { description, content, headers }] of Object.entries(told)) {
@@ -126,11 +130,11 @@ function withHand(found: Readonly<Record<string, Response>>, told: Readonly<Reco
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']> & { [BODIES]?: Record<string, object> };
 type Parameter = NonNullable<Operation['parameters']>[number];
 
-/** What a controller looks at itself comes as a text. */
+/** A parameter that the controller parses itself is a string. */
 const asText = (parameter: Parameter): Parameter =>
   'schema' in parameter && Object.keys(parameter.schema).length === 0 ? { ...parameter, schema: { type: 'string' } } : parameter;
 
-/** Each type of a body by what the controller says of it, where it does. */
+/** Describes each content type of a body, where the controller declares it. */
 function tellBodies(operation: Operation): void {
   const { [BODIES]: content } = operation;
   if (!content) return;
@@ -164,7 +168,7 @@ function answersOf(handler: Handler, route: Route, told: Responses, refusals: Re
 type Responses = Readonly<Record<string, Response>>;
 type Content = NonNullable<Response['content']>;
 
-/** What a handler answers with a status that refusals have as well. */
+/** The content of a status that both the handler and refusals use. */
 function bothOf(own: Content | undefined, refused: Content | undefined): Content | undefined {
   if (!own || !refused) return own ?? refused;
   const types = [...new Set([...Object.keys(own), ...Object.keys(refused)])];
@@ -207,7 +211,7 @@ const notBuilt = (): readonly string[] =>
     .map((path) => `/api/${path.replaceAll(/:(\w+)/g, '{$1}')}`)
     .sort();
 
-/** What many operations answer in the same words is told once. */
+/** The number of operations from which an identical response is described once and referenced. */
 const SHARED_MIN = 4;
 
 function shareResponses(document: OpenAPIObject): void {

@@ -12,7 +12,7 @@ import { ROOMS } from '../../../src/app/rooms.js';
 import type { RouteAccess } from '../../../src/kernel/access.js';
 import { ROUTE_ACCESS } from '../../../src/platform/http/access.js';
 
-/** What a route is beside what Nest says of it. */
+/** A route with what Nest's metadata does not contain. */
 export type Route = Readonly<{
   controller: string;
   at: string;
@@ -25,13 +25,13 @@ export type Route = Readonly<{
 
 const controllers = ROOMS.flatMap((room) => (Reflect.getMetadata(MODULE_METADATA.CONTROLLERS, room) ?? []) as readonly Type[]);
 
-/** Under this name Nest keeps the types that a handler says it answers with. */
+/** The metadata key under which Nest stores the content types of a handler's responses. */
 const PRODUCES_METADATA = 'swagger/apiProduces';
 
-/** Operations are named after the place of their controller and their handler, until they get names of their own. */
+/** A temporary name of an operation: the index of its controller and the name of its handler. */
 const nameOf = (index: number, method: string): string => `${index} ${method}`;
 
-/** What Nest makes of the controllers, which are not started for it. */
+/** Nest's document for the controllers, without starting them. */
 export function documentOf(base: DocumentBuilder): OpenAPIObject {
   const documents = controllers.map((metatype, index) => {
     const wrapper = { metatype, instance: Object.create(metatype.prototype as object) as object };

@@ -2,12 +2,12 @@ import { register } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import ts from 'typescript';
 
-/** The type of the plugin, as far as it is used. */
+/** The type of the plugin, as far as it is used here. */
 type Plugin = Readonly<{
   before(options: object, program: ts.Program): ts.TransformerFactory<ts.SourceFile>;
 }>;
 
-/** Which comments and rules of fields Nest's plugin makes descriptions of. */
+/** The options of Nest's plugin: which comments and validation rules become descriptions. */
 const PLUGIN_OPTIONS = {
   classValidatorShim: true,
   introspectComments: true,
@@ -16,7 +16,7 @@ const PLUGIN_OPTIONS = {
   controllerFileNameSuffix: ['.http.ts'],
 };
 
-/** The sources of the service, read by the compiler and not checked. */
+/** The sources of the service, parsed by the compiler without type errors being reported. */
 export function readSources(): ts.Program {
   const host = { ...ts.sys, onUnRecoverableConfigFileDiagnostic: () => undefined };
   const { options, fileNames } = ts.getParsedCommandLineOfConfigFile(
@@ -27,7 +27,7 @@ export function readSources(): ts.Program {
   return ts.createProgram({ rootNames: fileNames, options });
 }
 
-/** From here on controllers and bodies of requests are loaded with what their types and comments say of them. */
+/** From now on controllers and body classes are loaded with descriptions from their types and comments. */
 export async function describeSources(program: ts.Program): Promise<void> {
   const { before } = (await import('@nestjs/swagger/plugin')) as unknown as Plugin;
   const described: Record<string, string> = {};

@@ -20,7 +20,7 @@ const OF_BODIES = [
 const OF_DEVICES = ['device-token-missing', 'device-token-invalid'];
 const OF_BEARERS = ['invalid-token', 'token-expired', 'token-revoked'];
 const OF_PAGES = 'origin-not-allowed';
-/** Routes of these need nothing that can be full or away. */
+/** Routes of these need nothing that can be full or unavailable. */
 const ALWAYS_ANSWERED = ['Operations', 'StartUp', 'EmptyLists'];
 const AWAY = [
   refusal('unavailable', 'Something that the service needs does not answer.'),
@@ -29,13 +29,13 @@ const AWAY = [
 ];
 const FAILED = refusal('internal', 'Something went wrong.');
 
-/** What stands before every handler, in the source: who comes is found out, and pages of other sites are kept out. */
+/** The functions that run before every handler: they identify the caller and refuse pages of other sites. */
 const HOOKS = ['identifyRequest', 'refuseForeignPages'];
-/** And before those of webhooks: the token in the path is looked up. */
+/** Runs before handlers of webhooks: it looks up the token in the path. */
 const HOOKS_OF_WEBHOOKS = ['findWebhook'];
 const OF_WEBHOOKS = /^\/api\/webhooks\//;
 
-/** Whether the bearer is one of a user, who may have a token that opens some routes alone. */
+/** Whether the bearer is a user's, and thus may be a personal access token. */
 export const readsUser = (path: string): boolean =>
   ![BRINGS_OWN_CREDENTIAL, BEARER_IS_DEVICE, BEARER_IS_AGENT_KEY].some((each) => each.test(path));
 

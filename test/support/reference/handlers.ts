@@ -1,20 +1,20 @@
 import ts from 'typescript';
 import type { Route } from './controllers.js';
 
-/** What a handler sends: what it returns, or what its return type says that it sends by itself. */
+/** What a handler sends: its return value, or what its return type declares that it sends itself. */
 export type Sent = Readonly<{ as: 'body' | 'Sent' | 'Streamed' | 'Lines'; type: ts.Type }>;
 
-/** Return types that tell what is sent by other means than returning it. */
+/** Return types that declare what a handler sends by other means than its return value. */
 const TOLD = ['Sent', 'Streamed', 'Lines'] as const;
 
-/** A handler in the source, and the class around it. */
+/** A handler and its class in the source. */
 export class Handler {
   constructor(
     private readonly declaration: ts.MethodDeclaration,
     private readonly checker: ts.TypeChecker,
   ) {}
 
-  /** What is run of it: the method, with what stands before it and before its class. */
+  /** The code that a request runs: the method, and the decorators of the method and its class. */
   roots(): readonly ts.Node[] {
     return [this.declaration, ...(ts.getDecorators(this.declaration.parent as ts.ClassDeclaration) ?? [])];
   }
@@ -26,12 +26,12 @@ export class Handler {
     return [{ as: 'body', type: this.checker.getAwaitedType(this.checker.getReturnTypeOfSignature(signature))! }];
   }
 
-  /** Whatever comes is refused. */
+  /** Whether the handler refuses every request. */
   isRefused(): boolean {
     return this.sent().every(({ type }) => (type.flags & ts.TypeFlags.Never) !== 0);
   }
 
-  /** The statuses that it names itself, with whatever answer. */
+  /** The statuses that the handler's code names. */
   statuses(): readonly number[] {
     const text = this.declaration.getText();
     return [...text.matchAll(/(?:\.(?:status|code)\(|\.redirect\([^;]*, )(?:\w+ \? (\d{3}) : )?(\d{3})\)/g)].flatMap((match) =>
@@ -62,7 +62,7 @@ export class Handlers {
       for (const statement of file.statements) if (ts.isClassDeclaration(statement)) this.note(statement);
   }
 
-  /** Controllers of several rooms may have the same name; the path of the handler tells them apart. */
+  /** The handler of a route. Controllers of different modules may share a name, which the path of the handler resolves. */
   at({ controller, at, method, path }: Route): Handler {
     const found = this.found.get(`${controller} ${at} ${method}`) ?? [];
     const declaration = found.length > 1 ? found.find((each) => each.getText().includes(`('${path}')`)) : found[0];

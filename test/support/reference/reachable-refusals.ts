@@ -1,17 +1,17 @@
 import ts from 'typescript';
 
-/** A refusal that a handler may come to: the code of its `Rejection`, or the class of one of Nest's exceptions, and its words. */
+/** A refusal that a handler may throw: the code of its `Rejection`, or the class of a Nest exception, and its message. */
 export type Refusal = Readonly<{ code: string; text: string; details?: ts.Type }>;
 
 type Reached = Readonly<{ refusals: readonly Refusal[]; next: readonly ts.Node[] }>;
 
-/** What of a class is run because it is named in a decorator. */
+/** The methods of a class that Nest runs because a decorator names the class. */
 const RUN_BY_NEST = ['canActivate', 'intercept'];
 const OF_NEST = /^\w+Exception$/;
 
 /**
- * Finds the refusals in the code that a handler may run: in what it calls, the handlers of the commands that it sends, and the classes
- * that stand behind ports. A refusal that is caught on the way is found as well.
+ * Finds the refusals in the code that a handler may run: its calls, the handlers of the commands that it sends, and the classes
+ * that implement ports. A refusal that is caught on the way is included too.
  */
 export class ReachableRefusals {
   private readonly known = new Map<ts.Node, Reached>();
@@ -76,7 +76,7 @@ export class ReachableRefusals {
     const type = this.checker.getTypeAtLocation(given[0]!);
     const codes = (type.isUnion() ? type.types : [type]).filter((each) => each.isStringLiteral()).map(({ value }) => value);
     const details = given[2] && this.checker.getTypeAtLocation(given[2]);
-    // Where one of several codes is told, nobody knows which of them the details are of.
+    // If one of several codes is thrown, it is unknown which of them has the details.
     return codes.map((code) => ({ code, text: textOf(given[1]), ...(details && codes.length === 1 && { details }) }));
   }
 
@@ -125,7 +125,7 @@ const methodsOf = (of: ts.ClassLikeDeclaration, names: readonly string[]): reado
 
 const isOurs = (node: ts.Node): boolean => !node.getSourceFile().isDeclarationFile;
 
-/** The words of a refusal as they are written, with an ellipsis for what only the request says. */
+/** The message of a refusal as written, with an ellipsis for each part that depends on the request. */
 function textOf(node: ts.Expression | undefined): string {
   if (!node) return '';
   if (ts.isStringLiteralLike(node)) return node.text;

@@ -1,6 +1,6 @@
 const LINE_CHARACTERS_MAX = 120;
 
-/** JSON for people and their diffs: what fits on a line stands on one. */
+/** JSON that is easy to read and compare: a value that fits on one line stays on one line. */
 export const readable = (value: unknown): string => `${lines(value, '')}\n`;
 
 function lines(value: unknown, indent: string): string {

@@ -17,7 +17,7 @@ export type Response = Readonly<{
 
 type Told = Readonly<{ failure: Failure; details: Schema | undefined }>;
 
-/** The bodies of refusals, one for each family of routes. */
+/** The bodies of refusals, one per family of routes. */
 export const REFUSAL_SCHEMAS: Readonly<Record<string, Schema>> = {
   Refusal: {
     type: 'object',
@@ -86,7 +86,7 @@ export const REFUSAL_SCHEMAS: Readonly<Record<string, Schema>> = {
   },
 };
 
-/** The responses of an operation that refuse, by their status. */
+/** The refusal responses of an operation by status. */
 export function refusalResponses(
   path: string,
   refusals: readonly Refusal[],
@@ -129,7 +129,7 @@ function responseOf(path: string, status: number, told: readonly Told[]): Respon
   };
 }
 
-/** Where the code is what something else failed with, such as a model, no list of codes is whole. */
+/** Whether the code is that of another failure, such as a model's. Then the list of codes cannot be complete. */
 const bringsCode = ({ details }: Told): boolean => 'code' in ((details as { properties?: object } | undefined)?.properties ?? {});
 
 function schemaOf(example: unknown, told: readonly Told[]): Schema {
@@ -152,7 +152,7 @@ function familyOf({ success, type, error, jsonrpc }: Readonly<Record<string, unk
 
 const nameOf = (status: number): string => HttpStatus[status]!.toLowerCase().replaceAll('_', ' ');
 
-/** What may be wrong, one a line where there is more than one thing. */
+/** The possible causes, one per line if there are several. */
 function descriptionOf(status: number, told: readonly Told[]): string {
   const known = told.filter(({ failure: { code, message } }) => message !== '' && !(message === 'Not found' && !code));
   const shown = known.length > 0 ? told.filter((each) => known.includes(each) || isNew(each, known)) : told;
@@ -165,6 +165,6 @@ function descriptionOf(status: number, told: readonly Told[]): string {
   return different.length === 1 ? different[0]! : different.map((line) => `- ${line}`).join('\n');
 }
 
-/** A refusal whose words only the request says is told where nothing else says its code. */
+/** Whether no other refusal has this code. A refusal whose message depends on the request is listed only then. */
 const isNew = ({ failure: { code } }: Told, known: readonly Told[]): boolean =>
   code !== undefined && !known.some(({ failure }) => failure.code === code);

@@ -11,7 +11,7 @@ type Operation = Fields &
 
 const bearer = (description: string) => ({ type: 'apiKey', in: 'header', name: 'Authorization', description });
 
-/** The reference for programs that read Swagger 2.0. What that cannot say of a schema is left open. */
+/** The reference as Swagger 2.0. Parts of a schema that Swagger cannot express are left open. */
 export function swaggerDocument({ info, paths, components, tags }: OpenAPIObject): object {
   const known = (components?.responses ?? {}) as unknown as Readonly<Record<string, Fields>>;
   return {

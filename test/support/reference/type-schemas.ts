@@ -8,7 +8,7 @@ const FOLDERS = /^(src|projections)\//;
 const NOTHING = ts.TypeFlags.Undefined | ts.TypeFlags.Void | ts.TypeFlags.Never;
 const ANYTHING = ts.TypeFlags.Unknown | ts.TypeFlags.Any | ts.TypeFlags.NonPrimitive | ts.TypeFlags.TypeParameter;
 
-/** Types of the service as the JSON Schemas of what is sent of them. Types with a name of their own are told once, by that name. */
+/** JSON Schemas of the service's types as they are sent. A named type is described once and referenced. */
 export class TypeSchemas {
   readonly named: Record<string, Schema> = {};
   private readonly names = new Map<ts.Type, string>();
@@ -16,7 +16,7 @@ export class TypeSchemas {
 
   constructor(private readonly checker: ts.TypeChecker) {}
 
-  /** Undefined where nothing is sent. */
+  /** The schema of a type. Undefined if nothing is sent. */
   of(type: ts.Type): Schema | undefined {
     if (type.flags & NOTHING) return undefined;
     const name = this.nameOf(type);
@@ -24,7 +24,7 @@ export class TypeSchemas {
     this.open.add(type);
     const schema = this.spelt(type);
     this.open.delete(type);
-    // One without a name gets one where it holds itself.
+    // An unnamed type gets a name if it contains itself.
     const given = this.names.get(type);
     if (given === undefined) return schema;
     this.named[given] = schema;
@@ -128,7 +128,7 @@ const refTo = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` 
 const described = (schema: Schema, description: string): Schema =>
   description === '' || schema === true ? schema : { ...schema, description };
 
-/** Objects without a name that no field tells apart are told as one, whose fields may be missing or of several kinds. */
+/** Merges unnamed objects that no field distinguishes into one whose fields may be missing or of several types. */
 function merged(choices: readonly Schema[]): readonly Schema[] {
   const objects = choices.flatMap((each) => (each !== true && isPlain(each) ? [each] : []));
   if (objects.length < 2 || objects.some((one, index) => objects.some((other, at) => at > index && areToldApart(one, other))))
@@ -153,7 +153,7 @@ type PlainObject = Readonly<{ type: 'object'; properties: Readonly<Record<string
 const isPlain = (schema: Fields): schema is PlainObject =>
   schema['type'] === 'object' && 'properties' in schema && !('additionalProperties' in schema);
 
-/** By a field that says in each of them which one it is. */
+/** Whether a field with a constant in each of two objects distinguishes them. */
 const areToldApart = (one: PlainObject, other: PlainObject): boolean =>
   Object.entries(one.properties).some(([name, value]) => {
     const counterpart = other.properties[name];
@@ -167,7 +167,7 @@ const areToldApart = (one: PlainObject, other: PlainObject): boolean =>
     );
   });
 
-/** One of several; where only null is one of them beside a plain type, both types are named. */
+/** A schema of several choices. If one is null and the other a plain type, both types are listed. */
 function anyOf(choices: readonly Schema[]): Schema {
   if (choices.length === 1) return choices[0]!;
   const [one, other] = choices as readonly Fields[];
