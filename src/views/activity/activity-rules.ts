@@ -1,8 +1,8 @@
-/** What activity needs to know of the configuration. */
+/** The configuration of the activity view. */
 export abstract class ActivityRules {
-  /** A slot for which no run started is missed this long after it. */
+  /** A slot without a run counts as missed after this time. */
   abstract readonly missedAfterMs: number;
-  /** How long runs are kept, by what made them. */
+  /** The retention periods of runs, by their kind. */
   abstract readonly scheduleRunRetentionMs: number;
   abstract readonly traceRetentionMs: number;
   abstract readonly backgroundRetentionMs: number;

@@ -22,10 +22,10 @@ import { RunHistory } from './run-history.js';
 import { windowIn, type WindowRequest } from './planned-window.policy.js';
 import { Access } from '../../platform/http/access.js';
 
-/** The read model that knows of answers, which users wait for. */
+/** The read model of answers. It must include the user's own writes, because users wait for answers. */
 const READ = ['conversations'];
 
-/** What a user has had done, has under way and has planned. For sessions only. */
+/** The past, current and planned activity of a user. Only for signed-in sessions. */
 @ApiTags('Activity')
 @Controller('api/activity')
 export class ActivityController {

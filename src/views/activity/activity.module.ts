@@ -21,7 +21,7 @@ import { PlannedActivity } from './planned-activity.js';
 import { WorkflowNames } from './workflow-names.js';
 import { RunHistory } from './run-history.js';
 
-/** What a user has had done, has under way and has planned, as the read models tell. */
+/** The past, current and planned activity of a user, from the read models. */
 @Module({
   imports: [SchedulesModule],
   controllers: [ActivityController],

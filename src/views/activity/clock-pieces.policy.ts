@@ -1,17 +1,17 @@
 import { Temporal } from 'temporal-polyfill';
 
-/** A time in which a zone's clocks are ahead of UTC by the same; `before` is what they were ahead by until it began. */
+/** A period in which a time zone has the same offset from UTC. `beforeMs`: the offset before the period. */
 export type ClockPiece = Readonly<{ from: number; until: number; offsetMs: number; beforeMs: number }>;
 
-/** A window is split into no more: clocks change a few times a year. */
+/** The maximum number of pieces of a window. Clocks change a few times a year. */
 const PIECES_MAX = 100;
 
 const NANOSECONDS_PER_MS = 1_000_000;
 
-/** The pieces that make up a time on the clocks of a zone, in order; the first begins with the change before. */
+/** The pieces that cover a period in a time zone, in order. The first begins with the last clock change before the period. */
 export function clockPieces(timezone: string, from: number, until: number): readonly ClockPiece[] {
   const start = Temporal.Instant.fromEpochMilliseconds(from).toZonedDateTimeISO(timezone);
-  // A change at the very beginning counts as one before.
+  // A change at the very beginning counts as a change before the period.
   const first = start.add({ milliseconds: 1 }).getTimeZoneTransition('previous');
   const pieces: ClockPiece[] = [];
   let change: Temporal.ZonedDateTime | null | undefined = first;

@@ -12,7 +12,10 @@ export type SyncEventRecord = Readonly<{
 
 const MINUTE_MS = 60_000;
 
-/** The coming sync of each frequency in a window, in the order of time; sources of one frequency that are due in one minute sync together. */
+/**
+ * The coming syncs in a window, in order of time. Sources with the same frequency that are due in the same minute share one
+ * event.
+ */
 export function syncEvents(syncs: readonly ComingSync[], window: Span, now: number): readonly SyncEventRecord[] {
   const events = new Map<string, SyncEventRecord & { sources: { id: string; name: string }[] }>();
   const inOrder = [...syncs].sort((one, other) => one.nextSyncAt.getTime() - other.nextSyncAt.getTime());

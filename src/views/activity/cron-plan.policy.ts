@@ -1,23 +1,26 @@
 import { Cron, CronPattern } from 'croner';
 import { LRUCache } from 'lru-cache';
 
-/** What a recurrence says of a day by its clock: which days are its own, and at which of their minutes it is due. */
+/** A cron expression in local time: the days on which it is due, and the minutes of such a day. */
 export type CronPlan = Readonly<{
   /** Minutes of the day, in order: 90 is half past one. */
   minutes: readonly number[];
-  /** No `*` and no step in minute and hour: what the clocks leave out or show twice is made up for. */
+  /**
+   * True without `*` and steps in minute and hour. Then slots that a clock change skips are made up for, and repeated ones are
+   * not due twice.
+   */
   isFixed: boolean;
-  /** The days of the calendar, counted from 1970-01-01; undefined: every one. */
+  /** Takes a day as the number of days since 1970-01-01. Undefined: every day is due. */
   isDue: DayRule | undefined;
 }>;
 
 type DayRule = (day: number) => boolean;
 
-/** How many plans are kept: making one costs as much as counting the slots of a month. */
+/** The number of cached plans. To make one costs as much as to count the slots of a month. */
 const PLANS_KEPT_MAX = 1_000;
-/** How many rules for days are kept; each holds a parsed pattern of some 80 kB. */
+/** The number of cached day rules. Each holds a parsed pattern of about 80 kB. */
 const DAY_RULES_KEPT_MAX = 100;
-/** How many days a rule remembers its answers for. */
+/** The number of days for which a rule caches its answer. */
 const DAYS_REMEMBERED_MAX = 1_000;
 
 const DAY_MS = 86_400_000;
@@ -28,10 +31,10 @@ const EVERY_DAY = '* * *';
 const plans = new LRUCache<string, CronPlan>({ max: PLANS_KEPT_MAX, memoMethod: madePlan });
 const dayRules = new LRUCache<string, DayRule>({ max: DAY_RULES_KEPT_MAX, memoMethod: dayRule });
 
-/** The plan of five fields that were accepted when their schedule was made. */
+/** The plan of a cron expression with five fields. It is valid, because it was checked when its schedule was created. */
 export const planOf = (cron: string): CronPlan => plans.memo(cron);
 
-/** Whether two slots of a plan are ever an hour or less apart. */
+/** Whether any two slots of a plan are an hour or less apart. */
 export function isFrequent({ minutes }: CronPlan): boolean {
   const last = minutes.at(-1)! - MINUTES_PER_DAY;
   return minutes.some((minute, index) => minute - (minutes[index - 1] ?? last) <= MINUTES_PER_HOUR);
@@ -49,7 +52,7 @@ function madePlan(cron: string): CronPlan {
   };
 }
 
-/** Asks the library of a calendar without clocks: what days are due is the same in all zones. */
+/** Asks the cron library with a UTC calendar, because the due days are the same in all time zones. */
 function dayRule(days: string): DayRule {
   const cron = new Cron(`0 0 ${days}`, { utcOffset: 0, mode: '5-part' });
   const answers = new LRUCache<number, boolean>({

@@ -25,7 +25,7 @@ import {
   runningWorkflow,
 } from './current-records.js';
 
-/** Of each list no more is shown: the first are those that matter most. */
+/** The maximum lengths of the lists. Each list begins with its most important items. */
 export const RUNNING_MAX = 100;
 export const APPROVALS_MAX = 100;
 export const PAUSED_SCHEDULES_MAX = 100;
@@ -34,7 +34,7 @@ export const MARKED_CHATS_MAX = 100;
 
 const DAY_MS = 86_400_000;
 
-/** What goes on for a user now: what runs, what waits for them, what comes next, and how the last day went. */
+/** The current activity of a user: running work, work that waits for the user, coming runs, and the counts of the last day. */
 @Injectable()
 export class CurrentActivity {
   constructor(
@@ -68,7 +68,7 @@ export class CurrentActivity {
     };
   }
 
-  /** The newest first, of whatever kind. An answer that a workflow gives is shown as that. */
+  /** Running work of all kinds, the newest first. An answer that a workflow generates is shown as a workflow run. */
   private async running(ownerId: string): Promise<readonly RunningRecord[]> {
     const [answers, scheduled, webhooks, jobs, workflows] = await Promise.all([
       this.chats.answersUnderWay(ownerId, RUNNING_MAX),
@@ -103,7 +103,7 @@ export class CurrentActivity {
     return all.sort((one, other) => one.at.getTime() - other.at.getTime()).slice(0, UP_NEXT_MAX);
   }
 
-  /** A run of a webhook or a schedule that ran a workflow counts as both. */
+  /** The counts by kind. A webhook or schedule run that ran a workflow counts for both kinds. */
   private async counts(ownerId: string, since: Date) {
     const [schedule, webhook, job, monitor, workflow] = await Promise.all([
       this.schedules.counts(ownerId, since),

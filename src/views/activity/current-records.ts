@@ -7,12 +7,12 @@ import type { ComingSchedule, OpenScheduleRun, PausedSchedule } from '../../../p
 import type { WorkflowRunRecord } from '../../../projections/workflow-runs/workflow-runs.queries.js';
 import { NAMELESS_WEBHOOK } from './history-rows.js';
 
-/** Something that is under way. `since`: when it was asked for or due. */
+/** Queued or running work. `since`: when it was requested or due. */
 export type RunningRecord = Readonly<{
   kind: 'answer' | 'schedule' | 'webhook' | 'workflow' | 'job';
   id: string;
   title: string;
-  /** `pending`: it has not begun. */
+  /** `pending`: it has not started. */
   status: 'pending' | 'running';
   since: Date;
   started_at: Date | null;
@@ -93,7 +93,7 @@ export const runningJob = (job: JobUnderWay): RunningRecord => ({
   job_id: job.jobId,
 });
 
-/** Calls that somebody has to decide on; what waits for the client's own code beside them is not among them. */
+/** The calls that wait for an approval, without calls that wait for the client's own code. */
 export const approval = ({ conversationId, messageId, agentId, title, calls, since, expiresAt }: ApprovalAwaited) => ({
   conversation_id: conversationId,
   message_id: messageId,
@@ -123,7 +123,7 @@ export const pausedSchedule = (schedule: PausedSchedule) => ({
 export const comingSchedule = ({ scheduleId, title, agentId, at }: ComingSchedule) =>
   ({ kind: 'schedule', at, title, schedule_id: scheduleId, agent_id: agentId }) as const;
 
-/** A monitor whose check is being made has none to come. */
+/** The next check of a monitor. A monitor whose check is running has none. */
 export const comingMonitor = ({ id, definition, agentId, conversationId, nextCheckAt }: MonitorRecord) =>
   nextCheckAt
     ? [
@@ -146,7 +146,7 @@ export const markedChat = ({ id, name, agent_id: agentId, date, mark }: ListedCo
   mark,
 });
 
-/** A monitor as a calendar names it. */
+/** A monitor, as a calendar shows it. */
 export const monitorRecord = (monitor: MonitorRecord) => ({
   monitor_id: monitor.id,
   description: monitor.definition.description,

@@ -3,10 +3,10 @@ import type { ClockPiece } from './clock-pieces.policy.js';
 import { isFrequent, planOf } from './cron-plan.policy.js';
 import { RecurrenceSlots, type SlotSum } from './recurrence-slots.policy.js';
 
-/** What a calendar says of a slot that is no run. */
+/** The state of a slot without a run, for a calendar. */
 export type SlotState = 'planned' | 'paused' | 'missed';
 
-/** As much of a schedule as its coming slots depend on. */
+/** The parts of a schedule that determine its coming slots. */
 export type Forecastable = Readonly<{
   status: string;
   timing: ScheduleTiming;
@@ -14,20 +14,20 @@ export type Forecastable = Readonly<{
   markedSince: Date;
 }>;
 
-/** A time in milliseconds, from its beginning up to, and without, its end. */
+/** A period in milliseconds since 1970, including `from` and excluding `until`. */
 export type Span = Readonly<{ from: number; until: number }>;
 
 export type ForecastRules = Readonly<{
   now: number;
   window: Span;
-  /** In which slots without a run are missed. */
+  /** The period in which slots without a run count as missed. */
   missed: Span;
   pieces: (timezone: string) => readonly ClockPiece[];
 }>;
 
 type Slots = Pick<RecurrenceSlots, 'sum' | 'between'>;
 
-/** Slots that are not decided yet and are all in the same state. */
+/** Undecided slots that all have the same state. */
 export class Stretch {
   constructor(
     readonly state: SlotState,
@@ -43,7 +43,7 @@ export class Stretch {
     return this.slots.between(this.span.from, this.span.until);
   }
 
-  /** Those of them in a part of the window. */
+  /** The slots within a part of the window. */
   sum(part: Span): SlotSum | undefined {
     const { from, until } = overlap(part, this.span);
     return from < until ? this.slots.sum(from, until) : undefined;
@@ -51,8 +51,8 @@ export class Stretch {
 }
 
 /**
- * The slots of a schedule that no fact tells of yet. A slot that has come stays planned while its run may still start: it is
- * missed from the moment on that the rules say. A pause lets slots pass, so of a paused schedule only those to come are slots.
+ * The undecided slots of a schedule. A due slot stays planned while its run may still start, and is missed from the time that the
+ * rules set. A paused schedule skips its slots, so it has only future ones.
  */
 export function forecastOf(schedule: Forecastable, { now, window, missed, pieces }: ForecastRules): readonly Stretch[] {
   const { status, timing, nextSlotAt, markedSince } = schedule;
@@ -68,7 +68,7 @@ export function forecastOf(schedule: Forecastable, { now, window, missed, pieces
   ];
 }
 
-/** Whether slots of a timing ever come hourly or more often. */
+/** Whether a timing ever has slots an hour or less apart. */
 export const isFrequentTiming = (timing: ScheduleTiming): boolean =>
   timing.kind === 'recurring' && isFrequent(planOf(timing.cron));
 

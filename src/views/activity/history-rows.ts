@@ -8,18 +8,18 @@ import type { MonitorFollowUp } from '../../../projections/follow-ups/monitor-fo
 import type { FollowUpState } from '../../../projections/follow-ups/follow-ups.queries.js';
 import type { HistoryKind, HistoryStatus } from './history.policy.js';
 
-/** What a webhook's run is called whose agent is gone. */
+/** The title of a webhook run whose agent is deleted. */
 export const NAMELESS_WEBHOOK = 'Webhook';
-/** What a run is called whose agent and whose workflow are gone, or were never saved. */
+/** The title of a run whose agent and workflow are deleted or were never saved. */
 export const NAMELESS_WORKFLOW = 'Workflow';
 
-/** Something that was done, or was to be done and was not, whatever its kind. */
+/** Work of any kind that has ended or was skipped. */
 export type HistoryRow = Readonly<{
   kind: HistoryKind;
   id: string;
   title: string;
   status: HistoryStatus;
-  /** When it was due or asked for; rows are in the order of these. */
+  /** When it was due or requested. Rows are sorted by this time. */
   at: Date;
   started_at: Date | null;
   finished_at: Date | null;
@@ -45,7 +45,7 @@ export type HistoryRow = Readonly<{
     >
   >;
 
-/** How each kind says the ways to end. */
+/** The statuses of each kind of work, as statuses of the history. */
 export const SCHEDULE_WORDS: Partial<Record<ScheduleRunStatus, HistoryStatus>> = {
   success: 'success',
   failed: 'failed',
@@ -79,7 +79,7 @@ export const MONITOR_WORDS: Partial<Record<FollowUpState, HistoryStatus>> = {
   superseded: 'skipped',
 };
 
-/** The words of a kind that say one of these. */
+/** The statuses of a kind that mean one of these statuses of the history. */
 export const inWordsOf = <Word extends string>(
   words: Partial<Record<Word, HistoryStatus>>,
   statuses: readonly HistoryStatus[],

@@ -4,7 +4,7 @@ import { clampedNumber } from '../../triggers/schedules/schedule/numbers.policy.
 export const HISTORY_KINDS = ['schedule', 'webhook', 'workflow', 'job', 'monitor'] as const;
 export type HistoryKind = (typeof HISTORY_KINDS)[number];
 
-/** How something ended, whatever it was. `skipped`: it was due and did not run. */
+/** How work of any kind ended. `skipped`: it was due and did not run. */
 export const HISTORY_STATUSES = ['success', 'failed', 'timeout', 'skipped', 'cancelled'] as const;
 export type HistoryStatus = (typeof HISTORY_STATUSES)[number];
 
@@ -12,25 +12,25 @@ export const HISTORY_DAYS = 30;
 export const HISTORY_DAYS_MAX = 90;
 export const HISTORY_LIMIT = 50;
 export const HISTORY_LIMIT_MAX = 200;
-/** No page goes further back: to skip rows of several kinds they have to be read. */
+/** The maximum offset. Rows of several kinds can only be skipped by reading them. */
 export const HISTORY_OFFSET_MAX = 10_000;
-/** What is looked for is cut here. */
+/** A longer search text is truncated. */
 export const HISTORY_TEXT_CHARACTERS_MAX = 200;
 
-/** What is asked of a history, as it comes. */
+/** The unchecked query of a history. */
 export type HistoryRequest = Readonly<Partial<Record<'kind' | 'status' | 'q' | 'days' | 'limit' | 'offset', unknown>>>;
 
 export type HistoryQuestion = Readonly<{
   kinds: readonly HistoryKind[];
   statuses: readonly HistoryStatus[];
-  /** Empty: whatever it is called. */
+  /** A text in the title. Empty: any title. */
   text: string;
   days: number;
   limit: number;
   offset: number;
 }>;
 
-/** Who asks for what failed means what took too long as well. @throws Rejection invalid-request */
+/** The checked query. `failed` includes timeouts. @throws Rejection invalid-request */
 export function historyQuestion({ kind, status, q, days, limit, offset }: HistoryRequest): HistoryQuestion {
   const chosen = oneOf('status', status, HISTORY_STATUSES);
   return {
@@ -50,12 +50,12 @@ function oneOf<T extends string>(name: string, value: unknown, known: readonly T
   return found;
 }
 
-/** A list in the order of time, the newest first. */
+/** An item of a list that is sorted by time, the newest first. */
 type Timed = Readonly<{ at: Date }>;
 
 /**
- * The page of several lists that are in order each. The order within a list stays, and so does that between lists, however
- * far one looks: each has to be there up to the end of the page, and one row further to tell whether there is more.
+ * One page of several sorted lists, merged. The order within each list and between the lists is the same for every page. Each
+ * list must reach to the end of the page and one row further, which shows whether there are more rows.
  */
 export function pageOf<T extends Timed>(lists: readonly (readonly T[])[], offset: number, limit: number) {
   const places = lists.map(() => 0);

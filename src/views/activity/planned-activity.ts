@@ -16,7 +16,10 @@ import {
 } from './planned-events.js';
 import type { PlannedWindow } from './planned-window.policy.js';
 
-/** The calendar of a user. What is decided of schedules comes from their ledgers, what is not from their timings; a slot is in one of them. */
+/**
+ * The calendar of a user. Decided slots of schedules come from their ledgers, undecided slots from their timings. No slot comes
+ * from both.
+ */
 @Injectable()
 export class PlannedActivity {
   constructor(
@@ -37,7 +40,7 @@ export class PlannedActivity {
     return { events: all, monitors: monitors.map(monitorRecord), truncated };
   }
 
-  /** What a scheduler that is not there, or far behind, would have to do is not promised. */
+  /** No coming syncs are shown while the scheduler is stopped or far behind. */
   private async syncs(ownerId: string, window: PlannedWindow, now: Date): Promise<readonly SyncEventRecord[]> {
     if (!(await this.scheduler.isKeepingUp(now))) return [];
     return syncEvents(await this.sources.syncsOf(ownerId), window, now.getTime());
@@ -73,7 +76,7 @@ export class PlannedActivity {
       schedules
         .filter((each) => each.isSummed === isSummed)
         .map(({ schedule: { id, nextSlotAt } }) => ({ id, until: nextSlotAt }));
-    // One more than is shown tells that there are more.
+    // One row more than is shown reveals that there are more.
     const limit = { perScheduleMax: EVENTS_PER_SCHEDULE_MAX + 1 };
     const [single, apart, sums] = await Promise.all([
       this.schedules.ledgers(asked(false), datesOf(window), datesOf(missed), { ...limit, apart: false }),
@@ -94,7 +97,7 @@ const inTime = (one: Readonly<{ at: string }>, other: Readonly<{ at: string }>):
 
 const datesOf = ({ from, until }: Span) => ({ from: new Date(from), until: new Date(until) });
 
-/** Each zone is looked at once per window. */
+/** Computes the pieces of each time zone once. */
 function piecesWithin({ from, until }: Span): ForecastRules['pieces'] {
   const known = new Map<string, ReturnType<typeof clockPieces>>();
   return (timezone) => {

@@ -1,14 +1,14 @@
 import type { LedgerMark, LedgerSum, PlannableSchedule } from '../../../projections/schedules/schedule-activity.queries.js';
 import type { SlotState, Span, Stretch } from './forecast.policy.js';
 
-/** A frequent schedule with more events than this in a window is summed by the day. */
+/** The events of a frequent schedule with more than this in a window are summed by day. */
 export const EVENTS_PER_SCHEDULE_UNSUMMED_MAX = 1_000;
-/** Of a schedule with more, those nearest to now are shown. */
+/** The maximum number of events of a schedule. Those nearest to now are kept. */
 export const EVENTS_PER_SCHEDULE_MAX = 1_000;
-/** Where all schedules together have more, each has an equal share. */
+/** The maximum number of events of all schedules. Above it, each schedule gets an equal share. */
 export const EVENTS_MAX = 50_000;
 
-/** A schedule in a window: what it has come to, and what is still to come. */
+/** A schedule in a window: its decided runs and slots, and the forecast of the others. */
 export type ScheduleInWindow = Readonly<{
   schedule: PlannableSchedule;
   forecast: readonly Stretch[];
@@ -17,7 +17,7 @@ export type ScheduleInWindow = Readonly<{
   sums: readonly LedgerSum[];
 }>;
 
-/** What a slot or a run is to a viewer: marks of slots have a state, runs a status. */
+/** A slot or a run as a viewer sees it. A slot without a run has a state, and a run has a status. */
 type Shown = Readonly<{ state: SlotState } | { status: LedgerMark['status']; run_id?: string; error_type?: string | null }>;
 
 type ScheduleEventRecord = Shown &
@@ -27,7 +27,7 @@ type ScheduleEventRecord = Shown &
     schedule_id: string;
     agent_id: string | null;
     name: string;
-    /** Of a sum: how many there are from `at` to `until`. */
+    /** For a sum: the number of slots or runs from `at` to `until`. */
     count?: number;
     until?: string;
   }>;
@@ -36,7 +36,7 @@ type Draft = Readonly<{ at: number; shown: Shown; sum?: Readonly<{ count: number
 
 export type PlannedSchedules = Readonly<{ events: readonly ScheduleEventRecord[]; truncated: readonly string[] }>;
 
-/** What a calendar shows of schedules, in the order of time, and which of them it does not show whole. */
+/** The events of schedules in order of time, and the ids of the schedules whose events are truncated. */
 export function plannedEvents(
   schedules: readonly ScheduleInWindow[],
   days: readonly number[],
@@ -60,7 +60,7 @@ function shareOf(counts: readonly number[]): number {
   return all <= EVENTS_MAX ? EVENTS_PER_SCHEDULE_MAX : Math.max(1, Math.floor(EVENTS_MAX / counts.length));
 }
 
-/** Sums before what stands beside them: they say the most in the least. */
+/** The drafts nearest to now. Sums come before single events, because they show the most in the fewest events. */
 function nearest(drafts: readonly Draft[], now: number, limit: number): readonly Draft[] {
   const rank = ({ sum }: Draft) => (sum ? 0 : 1);
   const far = ({ at }: Draft) => Math.abs(at - now);

@@ -4,26 +4,26 @@ import { isTimezone, momentOf } from '../../triggers/schedules/schedule/slots.po
 import type { Span } from './forecast.policy.js';
 
 const WINDOW_DAYS_MAX = 62;
-/** How long a window is whose end is not said. */
+/** The length of a window without a given end. */
 const WINDOW_DAYS = 7;
 const TIMEZONE_CHARACTERS_MAX = 200;
 
-/** What a calendar and a database can both say in four digits. */
+/** The range of times that calendar and database both write with a year of four digits. */
 const MOMENT_MIN = Date.parse('1970-01-01T00:00:00Z');
 const MOMENT_MAX = Date.parse('9999-01-01T00:00:00Z');
 const DAY_MS = 86_400_000;
 
-/** What is asked of a calendar, as it comes. */
+/** The unchecked query of a calendar. */
 export type WindowRequest = Readonly<{ from?: unknown; to?: unknown; tz?: unknown }>;
 
-/** A window on the viewer's clocks, and where each of its days begins: the first where the window does. */
+/** A window in the viewer's time zone. `days`: the beginning of each day. The first is the beginning of the window. */
 export type PlannedWindow = Span & Readonly<{ timezone: string; days: readonly number[] }>;
 
 const invalid = (text: string) => new Rejection('invalid-request', text);
 
 /**
- * The window that is asked for. Times without an offset are read on the clocks of its zone; without `from` it begins with
- * today there, and without `to` it is a week. @throws Rejection invalid-request
+ * The requested window. Times without an offset are local times of its time zone. Without `from` it begins at the start of today
+ * in that zone, and without `to` it is a week long. @throws Rejection invalid-request
  */
 export function windowIn({ from, to, tz }: WindowRequest, now: Date): PlannedWindow {
   const timezone = timezoneIn(tz);
@@ -53,7 +53,7 @@ function timezoneIn(value: unknown): string {
   return value;
 }
 
-/** In a query that is not encoded, the `+` of an offset arrives as a space. */
+/** The `+` of an offset arrives as a space if the client did not encode the query. */
 const SPACE_FOR_PLUS = /^([^T]*T[^ ]*) (?=\d{2}(?::?\d{2})?$)/i;
 
 function momentIn(name: string, value: unknown, timezone: string): number {

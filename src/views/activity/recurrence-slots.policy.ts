@@ -1,18 +1,22 @@
 import type { ClockPiece } from './clock-pieces.policy.js';
 import type { CronPlan } from './cron-plan.policy.js';
 
-/** Slots as a sum. */
+/** The number of slots and the times of the first and the last. */
 export type SlotSum = Readonly<{ count: number; first: number; last: number }>;
 
-/** Days of a plan by a clock that is not set meanwhile: which of its minutes, counted on over the days, and when the first day began. */
+/**
+ * Consecutive minutes of a plan with the same offset from UTC. `first` and `end` count the plan's minutes across days.
+ * `midnight`: when the first day began.
+ */
 type Stretch = Readonly<{ first: number; end: number; midnight: number }>;
 
 const MINUTE_MS = 60_000;
 const MINUTES_PER_DAY = 1_440;
 
 /**
- * The slots of a recurrence, reckoned from its fields: by days, not by slots. They are the same as a look at each slot in turn
- * gives, also on days when clocks change. A moment counts in milliseconds; times begin inclusive and end exclusive.
+ * The slots of a recurrence, computed from its fields day by day instead of slot by slot. The result equals that of computing
+ * each slot in turn, also on days with a clock change. Times are milliseconds since 1970. Periods include their beginning and
+ * exclude their end.
  */
 export class RecurrenceSlots {
   constructor(
@@ -20,7 +24,7 @@ export class RecurrenceSlots {
     private readonly pieces: readonly ClockPiece[],
   ) {}
 
-  /** How many there are; undefined where there is none. */
+  /** The sum of the slots in a period. Undefined if there are none. */
   sum(from: number, until: number): SlotSum | undefined {
     let [count, first, last] = [0, 0, 0];
     this.each(from, until, (stretch) => {
@@ -31,7 +35,7 @@ export class RecurrenceSlots {
     return count === 0 ? undefined : { count, first, last };
   }
 
-  /** Each of them, in order. */
+  /** The times of the slots in a period, in order. */
   between(from: number, until: number): readonly number[] {
     const slots: number[] = [];
     this.each(from, until, (stretch) => {
@@ -53,13 +57,13 @@ export class RecurrenceSlots {
       const end = Math.min(until, piece.until);
       if (begin >= end) continue;
       if (this.plan.isFixed && begin === piece.from && this.isDueInGap(piece)) take(this.onlyAt(begin));
-      // What the clocks had shown before they went back is not due again.
+      // Local times that repeat after the clocks went back are not due again.
       const shown = this.plan.isFixed ? Math.max(begin + piece.offsetMs, piece.from + piece.beforeMs) : begin + piece.offsetMs;
       this.stretches(shown, end + piece.offsetMs, piece.offsetMs, take);
     }
   }
 
-  /** Whether something was due while the clocks jumped, and the minute after is not due anyway. */
+  /** Whether a slot lies in the gap of a clock change and the first minute after the gap has no slot. */
   private isDueInGap({ from, offsetMs, beforeMs }: ClockPiece): boolean {
     const isDue = (begin: number, end: number) => {
       let found = false;
@@ -74,7 +78,7 @@ export class RecurrenceSlots {
     return { first: 0, end: 1, midnight: moment - this.plan.minutes[0]! * MINUTE_MS };
   }
 
-  /** The plan between two readings of a clock: in one where every day is due, else day by day. */
+  /** The slots between two local times: one stretch if every day is due, otherwise one stretch for each due day. */
   private stretches(begin: number, end: number, offsetMs: number, take: (stretch: Stretch) => void): void {
     const { minutes, isDue } = this.plan;
     const from = Math.ceil(begin / MINUTE_MS);
@@ -93,7 +97,7 @@ export class RecurrenceSlots {
   }
 }
 
-/** How many of the minutes are before one. */
+/** The number of minutes in the list that are before `minute`. */
 function placeOf(minutes: readonly number[], minute: number): number {
   if (minute <= 0) return 0;
   if (minute >= MINUTES_PER_DAY) return minutes.length;

@@ -28,7 +28,10 @@ const DAY_MS = 86_400_000;
 
 type Asked = Readonly<{ ownerId: string; now: Date; question: HistoryQuestion; rows: number }>;
 
-/** The history of what a user has had done, of all kinds in one order. What is past its time is not told of, gone or not. */
+/**
+ * The past runs of a user, all kinds in one order. Runs past their retention period are not shown, even if they are not purged
+ * yet.
+ */
 @Injectable()
 export class RunHistory {
   private readonly sources: Readonly<Record<HistoryKind, (asked: Asked) => Promise<readonly HistoryRow[]>>> = {
@@ -87,7 +90,7 @@ export class RunHistory {
     return (await this.jobs.past(ownerId, asked, rows)).map(ofJob);
   }
 
-  /** Runs of workflows are kept, unlike the traces of what they did. */
+  /** Workflow runs have no retention period, unlike their traces. */
   private async ofWorkflows({ ownerId, now, question, rows }: Asked): Promise<readonly HistoryRow[]> {
     const titles = await this.workflowNames.titlesOf(ownerId);
     const { text, statuses } = question;

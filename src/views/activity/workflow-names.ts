@@ -6,7 +6,7 @@ import { NAMELESS_WORKFLOW } from './history-rows.js';
 type Run = Readonly<{ agentId: string | null; workflowId: string | null }>;
 type Names = ReadonlyMap<string, string>;
 
-/** What a user's runs of workflows are called: as the agent that ran, else as the workflow that was tried out. */
+/** The titles of a user's workflow runs: the name of the agent that ran, or else of the workflow that was tried out. */
 export class RunTitles {
   constructor(
     readonly agents: Names,
@@ -17,7 +17,7 @@ export class RunTitles {
     return this.agents.get(agentId ?? '') ?? this.workflows.get(workflowId ?? '') ?? NAMELESS_WORKFLOW;
   }
 
-  /** Whose runs have a text in their titles, whatever its case. */
+  /** The agents and workflows whose names contain a text in any case. */
   containing(text: string): Readonly<{ agentIds: readonly string[]; workflowIds: readonly string[] }> {
     const idsIn = (names: Names) =>
       [...names].flatMap(([id, name]) => (name.toLowerCase().includes(text.toLowerCase()) ? [id] : []));

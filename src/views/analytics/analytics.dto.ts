@@ -17,7 +17,7 @@ class OfAgent {
   api_key_id?: string | null;
 }
 
-/** Which numbers of which time. */
+/** The period of the numbers, and the agent. */
 export class AnalyticsRequest extends OfAgent {
   @ApiProperty({ required: false, enum: FILTER_OPTIONS, default: 'last_30_days' })
   @IsOptional()
@@ -34,7 +34,7 @@ export class TokenAnalyticsRequest extends AnalyticsRequest {
   include_side_channel?: unknown;
 }
 
-/** Which page of which entries of the log. */
+/** The filter and the page of log entries. */
 export class UserLogsRequest extends OfAgent {
   @ApiProperty({ required: false, type: Number, default: 1 })
   @IsOptional()

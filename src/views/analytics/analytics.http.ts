@@ -30,7 +30,7 @@ const NO_AGENT = 'No agent';
 const NO_FEEDBACK = { positive: 0, negative: 0 };
 const NO_RUNS = { completed: 0, failed: 0, skipped: 0 };
 
-/** What was asked, used and rated, in numbers: a user's own, or those of one agent of theirs, whoever asked it. */
+/** The numbers of questions, tokens, tools and ratings: of a user, or of one of the user's agents for all users who asked it. */
 @ApiTags('Analytics')
 @Controller('api')
 export class AnalyticsController {
@@ -141,7 +141,7 @@ function oneOf<Option extends string>(options: readonly Option[], value: unknown
   return option;
 }
 
-/** Clients send the words of a form, too. */
+/** False in any form that clients send, including the texts of a form field. */
 const isNo = (value: unknown): boolean =>
   value === false ||
   value === null ||

@@ -14,7 +14,7 @@ import { LogEntries } from './log-entries.js';
 import { OwnAgent } from './own-agent.js';
 import { UserLogsController } from './user-logs.http.js';
 
-/** Numbers and logs, as the pages of the web client show them. */
+/** Analytics and logs for the pages of the web client. */
 @Module({
   controllers: [AnalyticsController, UserLogsController],
   providers: [

@@ -8,7 +8,7 @@ import { WorkflowQueries } from '../../../projections/workflows/workflows.querie
 
 export type LogEventType = 'chat' | 'schedule' | 'webhook' | 'workflow' | 'system';
 
-/** An entry as clients see it: these fields, and those of its type. */
+/** An entry as clients see it: these fields and those of its type. */
 export type LogEntry = Readonly<{
   id: string;
   event_type: LogEventType;
@@ -25,8 +25,8 @@ type Logged = Readonly<{ id: string; at: Date; level: LogLevel }>;
 const NAMELESS_WORKFLOW = 'Workflow run';
 
 /**
- * The newest of what happened for a user, out of the read models that hold it: a log of its own would be a second place that texts have
- * to be deleted from. Of each type only so many can be among the first so many.
+ * The newest log entries of a user, merged from several read models. A separate log would be a second place from which texts have
+ * to be deleted. It is enough to read `limit` entries of each type, because no more of them can be among the first `limit`.
  */
 @Injectable()
 export class LogEntries {
@@ -123,12 +123,12 @@ const entry = (type: LogEventType, action: string, { ownerId }: LogFilter, { id,
   timestamp: at.toISOString(),
 });
 
-/** Which workflows have a text in their names; undefined: whichever. */
+/** The ids of the workflows whose names contain the text. Undefined without a text: all workflows. */
 const called = (names: ReadonlyMap<string, string>, search: string | undefined): readonly string[] | undefined =>
   search === undefined
     ? undefined
     : [...names].flatMap(([id, name]) => (name.toLowerCase().includes(search.toLowerCase()) ? [id] : []));
 
-/** Ids break ties, so that no entry is on two pages. */
+/** Entries with the same time are sorted by id, so that no entry is on two pages. */
 const newestFirst = (one: LogEntry, other: LogEntry): number =>
   one.timestamp === other.timestamp ? (one.id < other.id ? 1 : -1) : one.timestamp < other.timestamp ? 1 : -1;

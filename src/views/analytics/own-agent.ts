@@ -9,7 +9,7 @@ import type { SignedInUser } from '../../resources/identity/caller.js';
 
 const agentNotFound = () => new Rejection('agent-not-found', 'Agent not found');
 
-/** The agent that a request for numbers or logs is about. */
+/** The agent whose numbers or logs a request asks for. */
 @Injectable()
 export class OwnAgent {
   constructor(
@@ -18,7 +18,10 @@ export class OwnAgent {
     private readonly lastWrites: LastWrites,
   ) {}
 
-  /** Its id, once the user's own writes can be read; undefined: the request names none. @throws Rejection agent-not-found */
+  /**
+   * The agent's id, after the read models include the user's own writes. Undefined if the request names no agent.
+   * @throws Rejection agent-not-found
+   */
   async namedBy(
     user: SignedInUser,
     agentId: string | null | undefined,

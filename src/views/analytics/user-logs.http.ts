@@ -13,12 +13,12 @@ import { OwnAgent } from './own-agent.js';
 
 const PAGE_SIZE = 10;
 const PAGE_SIZE_MAX = 100;
-/** Pages are cut out of the newest entries, so that deep ones cost more. */
+/** The number of newest entries that pages can show. A later page costs more, because all entries before it are read. */
 const ENTRIES_MAX = 10_000;
 
 const READ = ['conversations', 'runs', 'schedules', 'workflow-runs', 'workflows'];
 
-/** What happened for a user, entry by entry. */
+/** The log entries of a user. */
 @ApiTags('Analytics')
 @Controller('api')
 export class UserLogsController {
@@ -48,7 +48,7 @@ export class UserLogsController {
   }
 }
 
-/** A whole number from 1 on: what is less acts as 1. @throws Rejection invalid-request */
+/** A whole number of at least 1. Smaller numbers become 1. @throws Rejection invalid-request */
 function whole(value: unknown, byDefault: number): number {
   const number = value === undefined || value === null || value === '' || value === 0 ? byDefault : Number(value);
   if (Number.isFinite(number)) return Math.max(1, Math.trunc(number));

@@ -5,7 +5,7 @@ export const PAGE_DEFAULT = 100;
 export const PAGE_MAX = 1_000;
 const TEXT_CHARACTERS_MAX = 500;
 
-/** Which events of the log; all that is said must hold. */
+/** The filter and the page of events of the log. An event must meet all conditions. */
 export class AuditEventsQuery {
   @IsOptional()
   @IsString()
@@ -23,7 +23,7 @@ export class AuditEventsQuery {
   @MaxLength(TEXT_CHARACTERS_MAX)
   actor?: string;
 
-  /** The request at the root of the chain. */
+  /** The id of the request that started the chain of events. */
   @IsOptional()
   @IsString()
   @MaxLength(TEXT_CHARACTERS_MAX)
@@ -39,12 +39,12 @@ export class AuditEventsQuery {
   @IsISO8601({ strict: true })
   to?: string;
 
-  /** After this position of the log: the `next` of the page before. */
+  /** Only events after this position of the log: the `next` of the previous page. */
   @IsOptional()
   @Matches(/^\d{1,19}$/, { message: 'after must be a position: a whole number' })
   after?: string;
 
-  /** Of a page 100 unless told; lines of NDJSON are not limited unless told. */
+  /** The maximum number of events. The default is 100 for a page and unlimited for NDJSON. */
   @IsOptional()
   @Type(() => Number)
   @IsInt()

@@ -15,15 +15,15 @@ import { type Lines, OptionalQuery, type Sent } from '../../platform/http/docume
 import { momentIn } from '../../platform/http/moments.js';
 import { Access } from '../../platform/http/access.js';
 
-/** A chain longer than this is cut, which the answer says; so it does where events of it were purged. */
+/** A longer chain is truncated. The response says whether it is truncated or has lost events to purges. */
 const TRACE_EVENTS_MAX = 5_000;
 
 const BEFORE_ALL = -1n;
-/** Positions are counted in 64 bits. */
+/** Positions are signed 64-bit integers. */
 const POSITION_MAX = 2n ** 63n - 1n;
 const LINES = 'application/x-ndjson';
 
-/** The log itself, for who has to account for what happened: users see what they did, and what was done by what is theirs, admins everything. */
+/** The log for audits. Users see events that they or their keys, tokens, devices and webhooks caused. Admins see all events. */
 @ApiTags('Audit')
 @Controller('api/audit')
 export class AuditController {
@@ -86,7 +86,7 @@ export class AuditController {
     };
   }
 
-  /** Resolves once they can be read. */
+  /** Resolves once the read model includes the user's own writes. */
   private async ownWritesOf({ userId }: SignedInUser): Promise<void> {
     await this.freshness.reached(['audit-log'], this.lastWrites.of(userId));
   }
@@ -103,7 +103,7 @@ export class AuditController {
   }
 }
 
-/** The same for what is not there and for what is not theirs. */
+/** The same rejection for a chain that does not exist and for one that the user may not see. */
 const notFound = () => new Rejection('not-found', 'Not found');
 
 const filterOf = (query: AuditEventsQuery): AuditFilter => ({
@@ -115,7 +115,7 @@ const filterOf = (query: AuditEventsQuery): AuditFilter => ({
   ...(query.to !== undefined && { to: momentIn('to', query.to) }),
 });
 
-/** After the last of all positions there is nothing, as there is after any beyond it. */
+/** The position to read after. A larger number than the maximum becomes the maximum, because no event follows either. */
 function positionOf(after: string | undefined): bigint {
   if (after === undefined) return BEFORE_ALL;
   const position = BigInt(after);
@@ -131,17 +131,17 @@ const headOf = ({ data: _, position, at, correlationId, causationId, ...rest }: 
 });
 
 type AuditLine = ReturnType<typeof headOf> & Readonly<{ data: unknown }>;
-/** `next` is for `after`, where there is more. */
+/** `next`: the value of `after` for the next page, null if there is none. */
 type AuditPage = Readonly<{ success: true; events: readonly AuditLine[]; next: string | null }>;
 
-/** The data stands as it was stored, byte for byte; where it is no JSON, as a text. */
+/** The event as JSON. Its data is copied byte for byte if it is JSON on one line. Otherwise it becomes a JSON string. */
 function eventJson(event: AuditEvent): string {
   const { data } = event;
   const head = headOf(event);
   return `${JSON.stringify(head).slice(0, -1)},"data":${isJson(data) ? data : JSON.stringify(data)}}`;
 }
 
-/** On one line, too: a line break in it would end the line of NDJSON. */
+/** Whether the text is JSON on one line. A line break would end the line of NDJSON. */
 function isJson(text: string): boolean {
   if (/[\n\r]/.test(text)) return false;
   try {
@@ -160,7 +160,7 @@ type NodeBody = {
   type: string;
   at: string;
   actor: string | null;
-  /** The frames of an answer, where the event seals one. */
+  /** The frames of an answer, if the event seals its journal. */
   journal?: Readonly<{ stream: string; frames: number; last_id: number; sha256: string }>;
   caused: readonly NodeBody[];
 };

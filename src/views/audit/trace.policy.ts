@@ -1,4 +1,4 @@
-/** What a trace is made of. */
+/** An event of a trace. */
 export type TracedEvent = Readonly<{
   position: bigint;
   id: string;
@@ -11,20 +11,22 @@ export type TracedEvent = Readonly<{
   data: string;
 }>;
 
-/** The frames of an answer, as their seal sums them up: the last links of the chain, which are too many to list. */
+/** The frames of an answer, as their seal summarizes them. They are the last effects in the chain and too many to list. */
 type Journal = Readonly<{ stream: string; frames: number; lastId: number; sha256: string }>;
 
 export type TraceNode = Readonly<{ event: TracedEvent; journal: Journal | undefined; caused: readonly TraceNode[] }>;
 
-/** What lies deeper is shown beside what led to it: neither a reader nor `JSON` goes down without end. */
+/** The maximum depth of the tree. Deeper events become siblings of their cause, because readers and JSON parsers limit depth. */
 export const TRACE_DEPTH_MAX = 200;
 
-/** Events under what led to each of them; at the top those that the request itself led to. In the order of the log. */
+/**
+ * The tree of events, each below its cause, in the order of the log. The roots are the events that the request caused directly.
+ */
 export function traceOf(events: readonly TracedEvent[]): readonly TraceNode[] {
   const places = new Map<string, { depth: number; above: string | undefined }>();
   const effects = new Map<string | undefined, TracedEvent[]>();
   for (const event of events) {
-    // What leads to something comes before it; whatever says otherwise is no link.
+    // A cause precedes its effect in the log. Any other causation id is ignored.
     const cause = places.get(event.causationId ?? '');
     const depth = cause ? Math.min(cause.depth + 1, TRACE_DEPTH_MAX) : 0;
     const above = cause && (cause.depth === TRACE_DEPTH_MAX ? cause.above : event.causationId!);
@@ -36,7 +38,7 @@ export function traceOf(events: readonly TracedEvent[]): readonly TraceNode[] {
   return nodesFrom(effects);
 }
 
-/** From the newest to the oldest, so that every node finds its effects made already, however long the chain. */
+/** Makes nodes from the newest to the oldest event, so that a node's effects exist already and no recursion is needed. */
 function nodesFrom(effects: ReadonlyMap<string | undefined, readonly TracedEvent[]>): readonly TraceNode[] {
   const made = new Map<string, TraceNode>();
   const all = [...effects.values()].flat().sort((one, other) => (one.position < other.position ? 1 : -1));
@@ -45,7 +47,7 @@ function nodesFrom(effects: ReadonlyMap<string | undefined, readonly TracedEvent
   return nodesOf(undefined);
 }
 
-/** Events that sum up the frames of an answer, be it made in the conversation or added to it. */
+/** Events that summarize the frames of an answer that was generated in the conversation or added to it. */
 const SEALS: ReadonlySet<string> = new Set(['TurnSealed', 'TurnAppended']);
 
 function journalOf({ type, data }: TracedEvent): Journal | undefined {
@@ -54,13 +56,16 @@ function journalOf({ type, data }: TracedEvent): Journal | undefined {
   return { stream: `message-${turnId}`, frames, lastId, sha256 };
 }
 
-/** Whether some of a chain is not kept any more: an event was caused by another that is not there. What a request caused bears its id. */
+/**
+ * Whether events of a chain were purged: an event's cause is missing. Events that the request caused directly have the request's
+ * id as cause.
+ */
 export function isCutOff(events: readonly Pick<TracedEvent, 'id' | 'causationId'>[], correlationId: string): boolean {
   const kept = new Set<string | null>([correlationId, null, ...events.map(({ id }) => id)]);
   return events.some(({ causationId }) => !kept.has(causationId));
 }
 
-/** Whether a user may see how a chain of events went: the user answers for all that people did in it. */
+/** Whether a user may see a chain: the user is responsible for all actors in it except the system. */
 export function isOwnTrace(events: readonly Pick<TracedEvent, 'actor'>[], actors: readonly string[]): boolean {
   const people = events.filter((event) => !event.actor?.startsWith('system:'));
   return people.length > 0 && people.every(({ actor }) => actor !== null && actors.includes(actor));

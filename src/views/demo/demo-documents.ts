@@ -2,15 +2,15 @@ import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The root of the build, which holds the documents as its assets, or of the sources where these run as they are. */
+/** The root of the build, which has the documents as assets, or of the sources if they run unbuilt. */
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const FOLDERS = ['src', 'projections'];
-/** Pages for users; the folders in it hold examples and decisions. */
+/** The folder of pages for users. Its subfolders with examples and decisions are left out. */
 const PAGES = 'docs';
 
 export type DemoDocument = Readonly<{ path: string; filename: string }>;
 
-/** This project's own documentation, which lies beside the code. @throws where there is none */
+/** This project's documentation, which is beside the code. @throws Error if there is none */
 export async function demoDocuments(root = ROOT): Promise<readonly DemoDocument[]> {
   const pages = await Promise.all([
     markdownIn(root, false),

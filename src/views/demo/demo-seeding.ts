@@ -5,10 +5,13 @@ import { isOutage } from '../../platform/supervision/outage.js';
 import { systemTiming } from '../../platform/system-timing.js';
 import { SeedDemo } from './seed-demo.js';
 
-/** For so long a process is not ready for want of its demo. Then it is only degraded: others may have come to use it. */
+/**
+ * The maximum time for which a missing demo makes a process not ready. Then it is only degraded, because others may want to use
+ * it.
+ */
 export const UNREADY_MS_MAX = 60_000;
 
-/** Makes the demo in the background, however often that fails: nothing else depends on it. */
+/** Creates the demo in the background and repeats it until it succeeds. Nothing else depends on it. */
 @Injectable()
 export class DemoSeeding {
   private readonly logger = new Logger(DemoSeeding.name);
@@ -17,7 +20,7 @@ export class DemoSeeding {
   private startedAt = 0;
   private failure: unknown;
   private settle!: (hasDemo: boolean) => void;
-  /** Whether there is a demo agent to be asked, once that is known. */
+  /** Resolves once it is known whether there is a usable demo agent. */
   readonly hasDemo = new Promise<boolean>((resolve) => (this.settle = resolve));
 
   constructor(private readonly demo: SeedDemo) {}
@@ -28,13 +31,13 @@ export class DemoSeeding {
     void this.run(this.stopping.signal);
   }
 
-  /** What is under way ends with the process: the next one finishes it. */
+  /** Aborts the seeding. The next process finishes it. */
   stop(): void {
     this.stopping.abort();
     this.end(false);
   }
 
-  /** What the printed example would meet now. */
+  /** The reason why the printed example would fail now, if any. */
   impairment(now = performance.now()): Impairment | undefined {
     if (this.state !== 'seeding') return undefined;
     const why = this.failure === undefined ? '' : ` ${messageOf(this.failure)}`;

@@ -5,7 +5,7 @@ import { SourcesModule } from '../../resources/sources/sources.module.js';
 import { DemoSeeding } from './demo-seeding.js';
 import { SeedDemo } from './seed-demo.js';
 
-/** Something to ask on a fresh installation. Processes that take questions see to it: they can say how it is asked. */
+/** A demo agent for a fresh installation. Processes with the role `api` create it, because they print how to ask it. */
 @Module({ imports: [AgentsModule, SourcesModule], providers: [SeedDemo, DemoSeeding], exports: [DemoSeeding] })
 export class DemoModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
   constructor(

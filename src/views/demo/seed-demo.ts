@@ -17,19 +17,19 @@ import { isTaskOver, taskStream } from '../../work/tasks/task.events.js';
 import { isWorkerAlive } from '../../work/tasks/worker-presence.js';
 import { demoDocuments } from './demo-documents.js';
 
-/** What the demo agent's key is; good for trying the service out, and for nothing else. */
+/** The key of the demo agent. Only for trying out the service. */
 export const DEMO_KEY = 'demo';
 const OWNER = 'local';
 const AGENT_ID = deterministicId('demo', 'agent');
 const SOURCE_ID = deterministicId('demo', 'source');
-/** Short sections of the documentation stand for themselves, so that an answer names the right one. */
+/** Sections of at least this size are chunks of their own, so that an answer cites the right section. */
 const SECTION_TOKENS_MIN = 40;
-/** How long one attempt waits for the documents to be searchable. */
+/** The maximum time that one attempt waits until the documents are searchable. */
 const INGESTION_WAIT_MS = 60_000;
 
 /**
- * A published agent over this project's own documentation, made once, on a store that is empty. Several processes may make
- * it at once, and what one leaves unfinished another finishes; an agent that was deleted stays deleted.
+ * Creates a published agent with this project's documentation, once and only in an empty store. Several processes may do so at
+ * the same time, and one finishes what another left unfinished. A deleted demo agent is not created again.
  */
 @Injectable()
 export class SeedDemo {
@@ -44,7 +44,7 @@ export class SeedDemo {
     private readonly keyValue: KeyValue,
   ) {}
 
-  /** Whether there is a demo agent to be asked: then its key is good, and its documents are found. */
+  /** Resolves to whether there is a usable demo agent, after its key is valid and its documents are searchable. */
   async seed(signal: AbortSignal): Promise<boolean> {
     const last = await lastEvent(this.store, agentStream(AGENT_ID));
     if (last?.type === 'AgentDeleted' || (!last && !(await this.isWanted()))) return false;
@@ -55,7 +55,9 @@ export class SeedDemo {
     return true;
   }
 
-  /** The service has not been used yet: after the declaration of its format the log begins with the demo's own source, or is empty. */
+  /**
+   * Whether the service is unused: after the declaration of its format, the log is empty or begins with the demo's own source.
+   */
   private async isWanted(): Promise<boolean> {
     for await (const { events } of this.store.readAll({
       after: LOG_START,
@@ -83,7 +85,7 @@ export class SeedDemo {
     return position!;
   }
 
-  /** Waits until a worker has ingested the documents. @throws where no worker is there, or it takes too long */
+  /** Waits until a worker has ingested the documents. @throws Error if no worker is alive or it takes too long */
   private async ingested(signal: AbortSignal): Promise<void> {
     const stream = taskStream(seedingTask(SOURCE_ID));
     const newest = await lastEvent(this.store, stream);

@@ -5,30 +5,30 @@ import { Timing } from '../../kernel/timing.js';
 import { userKey } from './user.events.js';
 import { UserEventsOptions } from './user-events-options.js';
 
-/** A connection that lasts longer is not counted any more. */
+/** A connection that lasts longer no longer counts. */
 const SLOT_MS = 7 * 24 * 60 * 60 * 1_000;
 const BEATS_PER_LEASE = 3;
 
-/** What a slot says of the connection that has it. */
+/** The value of a slot: the connection that holds it. */
 type Taken = Readonly<{ process: string; claim: string }>;
 
-/** Gives a slot back; without effect from the second time on. */
+/** Releases a slot. Further calls have no effect. */
 export type Release = () => Promise<void>;
 
 const aliveKey = (process: string): string => `event-stream-process.${process}`;
 
 /**
- * The connections of each user, counted over all processes. A process says as a whole that it is alive, so that a connection costs
- * nothing while it lasts; where a user has no slot left, those of processes that have died are taken.
+ * Counts the connections of each user in all processes. Each process renews one key that says that it is alive, so an open
+ * connection costs nothing. If a user has no free slot, the slots of crashed processes are reused.
  */
 @Injectable()
 export class ConnectionSlots {
   private readonly process: string;
-  /** Slots that are held, or about to be. */
+  /** The number of slots that are held or being taken. */
   private held = 0;
   private alive: Promise<void> | undefined;
   private stop: (() => void) | undefined;
-  /** What could not be given back while the store was away. */
+  /** Slots that could not be released while the store was unavailable. */
   private unreleased: (() => Promise<void>)[] = [];
 
   constructor(
@@ -40,7 +40,7 @@ export class ConnectionSlots {
     this.process = ids.next();
   }
 
-  /** Undefined while the user has as many connections as they may have. @throws KeyValueUnavailable */
+  /** Takes a slot. Undefined if the user has the maximum number of connections. @throws KeyValueUnavailable */
   async take(userId: string): Promise<Release | undefined> {
     const value = JSON.stringify({ process: this.process, claim: this.ids.next() } satisfies Taken);
     let key: string | undefined;
@@ -93,7 +93,7 @@ export class ConnectionSlots {
     }
   }
 
-  /** Before the first slot is taken: nobody may take it for one of the dead. */
+  /** Writes the alive key before the first slot is taken, so that no other process regards this one as crashed. */
   private async showAlive(): Promise<void> {
     const { connectionLeaseMs } = this.options.settings;
     this.stop ??= this.timing.every(connectionLeaseMs / BEATS_PER_LEASE, () => void this.beat());
@@ -106,7 +106,7 @@ export class ConnectionSlots {
   }
 
   private async beat(): Promise<void> {
-    // What failed is tried again at the next beat.
+    // A failed write is repeated at the next beat.
     await this.sayAlive().catch(() => undefined);
     for (const release of this.unreleased.splice(0)) await this.tried(release);
   }

@@ -1,6 +1,6 @@
 import type { NotificationRule } from '../../kernel/event-sourcing/notifications.js';
 
-/** What users are notified of when events of all rooms happen. */
+/** The notification rules of all modules. */
 export class NotificationRules {
   constructor(readonly all: readonly NotificationRule[]) {}
 }

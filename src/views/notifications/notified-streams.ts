@@ -5,7 +5,7 @@ import type { Recorded } from '../../kernel/event-sourcing/events.js';
 import { eventsSinceSnapshot } from '../../kernel/event-sourcing/snapshots.js';
 import type { Folding, NotificationRule } from '../../kernel/event-sourcing/notifications.js';
 
-/** The streams that one rule is about: each is folded as far as its event. */
+/** Folds the streams of one rule up to an event. */
 export class NotifiedStreams {
   private readonly cached: LRUCache<string, Readonly<{ revision: number; state: unknown }>> | undefined;
 
@@ -16,7 +16,7 @@ export class NotifiedStreams {
     this.cached = rule.cachedMax ? new LRUCache({ max: rule.cachedMax }) : undefined;
   }
 
-  /** The state without the event and with it. */
+  /** The state before and after the event. */
   async around(event: Recorded): Promise<Readonly<{ before: unknown; after: unknown }>> {
     const { stream, revision } = event;
     const { foldedMax = Infinity, evolve } = this.rule;

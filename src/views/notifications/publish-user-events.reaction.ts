@@ -10,15 +10,15 @@ import { UserEventsOptions } from './user-events-options.js';
 import { TOGETHER_MAX, UserJournal } from './user-journal.js';
 
 /**
- * Tells users' open tabs what has changed of theirs, by the rules of all rooms. Steps: fold the event's stream as far as the
- * event; ask the user's stream whether this was told; append it there; wake the readers; the same for what else is to be told of
- * the event. A crash before an append repeats all of it, one after it finds it told: what is lost is a wake-up, and readers also
- * look by themselves.
+ * Notifies users' open tabs of changes, by the rules of all modules. Steps: fold the event's stream up to the event; check
+ * whether the user's stream has the notification; append it there; signal the readers; repeat this for the event's other
+ * notifications. After a crash the reaction repeats, and notifications that are appended already are skipped. Only a signal can
+ * be lost, and readers also poll.
  */
 @Injectable()
 export class PublishUserEvents implements Reaction {
   readonly name = 'publish-user-events';
-  // What is told one user side by side is written together.
+  // Concurrent notifications of one user are appended together.
   readonly concurrency = TOGETHER_MAX;
   readonly categories: readonly string[];
   readonly codec: Codec;
@@ -34,7 +34,7 @@ export class PublishUserEvents implements Reaction {
     this.codec = Object.assign({}, ...all.map(({ codec }) => codec)) as Codec;
     const followed = all.map((rule) => new NotifiedStreams(store, rule));
     const about = (type: string) => followed.filter(({ rule }) => rule.about.includes(type));
-    // Where nothing is published, it keeps up with the log all the same: what happened meanwhile is not told later.
+    // If publishing is disabled, the reaction still follows the log, so that events of that time are not published later.
     const types = settings.pushEnabled ? all.flatMap((rule) => rule.about) : [];
     this.on = Object.fromEntries(types.map((type) => [type, (event) => this.notify(event, about(type))]));
   }

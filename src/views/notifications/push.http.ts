@@ -15,7 +15,7 @@ const SUBSCRIPTION = {
 };
 const EXAMPLE = { endpoint: 'https://push.example/1', keys: { p256dh: 'key', auth: 'secret' } };
 
-/** Web push, which this service does not send: pages that ask are told so, and keep to the events of open tabs. */
+/** Tells pages that this service does not send web push, so that they use only the events of open tabs. */
 @ApiTags('Notifications')
 @Controller('api/push')
 export class PushController {

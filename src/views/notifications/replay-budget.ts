@@ -4,10 +4,10 @@ import { KeyValue } from '../../kernel/key-value.js';
 import { userKey } from './user.events.js';
 import { UserEventsOptions } from './user-events-options.js';
 
-/** How often a request whose note was overtaken by another's is noted again; then it is refused for a second. */
+/** The maximum number of attempts after concurrent updates. Then the request is refused for one second. */
 const RACES_MAX = 64;
 
-/** How many replays a user may ask for in any window of time, whichever process answers: the times of the last ones are kept. */
+/** Limits the replays of a user in any window of time, in all processes. It stores the times of the last replays. */
 @Injectable()
 export class ReplayBudget {
   constructor(
@@ -16,7 +16,10 @@ export class ReplayBudget {
     private readonly options: UserEventsOptions,
   ) {}
 
-  /** Takes one replay from the budget. Where it is spent: after how many seconds there is one again. @throws KeyValueUnavailable */
+  /**
+   * Takes one replay from the budget. If it is used up, returns the seconds until the next replay is allowed. @throws
+   * KeyValueUnavailable
+   */
   async spend(userId: string): Promise<number | undefined> {
     const { replayRequestsPerWindowMax: max, replayWindowMs: windowMs } = this.options.settings;
     if (max === 0) return undefined;

@@ -4,17 +4,19 @@ import { EventStore, lastEvent, type StoredEvent } from '../../kernel/event-sour
 import { idOf, isAfter, type UserEventId } from './user-event.policy.js';
 import { UserEventsOptions } from './user-events-options.js';
 
-/** Where a connection begins to read. */
+/** The place where a connection begins to read. */
 export type Beginning = Readonly<{
-  /** The last revision that is not sent. */
+  /** The last revision that is not sent to this connection. */
   after: number;
-  /** The newest revision there was; what comes later is live. */
+  /** The newest revision at the start. Later events are live. */
   head: number;
-  /** Set when events after the cursor are gone: where the rest begins, and its first event, if there is one. */
+  /**
+   * Set if events after the cursor are deleted: the id from which the client resumes, and the first event that is left, if any.
+   */
   truncated?: Readonly<{ resumeAt: UserEventId; oldest: UserEventId | undefined }>;
 }>;
 
-/** Finds cursors in what is kept of a user's events. */
+/** Finds the place of a cursor in the stored events of a user. */
 @Injectable()
 export class UserBacklog {
   constructor(
@@ -23,7 +25,7 @@ export class UserBacklog {
     private readonly options: UserEventsOptions,
   ) {}
 
-  /** Without a cursor, or with one past the end: what comes from now on. */
+  /** The place to begin. Without a cursor, or with one past the end, only new events follow. */
   async beginning(stream: string, cursor: UserEventId | undefined): Promise<Beginning> {
     const last = await lastEvent(this.store, stream);
     const head = last?.revision ?? -1;
@@ -37,7 +39,7 @@ export class UserBacklog {
     return { after, head, truncated: { resumeAt: { millis: id.millis, revision: after }, oldest: id } };
   }
 
-  /** The first event that is kept after the cursor, and whether none before it is missing. */
+  /** The first stored event after the cursor, and whether no event between the two is missing. */
   private async nextAfter(stream: string, cursor: UserEventId) {
     for await (const [here, next] of this.store.read(stream, { from: Math.max(0, cursor.revision), limit: 2 })) {
       const isThere = here && next && !isAfter(idOf(here), cursor) && !isAfter(cursor, idOf(here));
@@ -65,6 +67,6 @@ export class UserBacklog {
   }
 }
 
-/** Of the events before the oldest that is kept, the client misses none: there were none, or it says it has the last of them. */
+/** Whether the client misses no event before this oldest stored one: there were none, or its cursor is the last of them. */
 const isNothingBefore = ({ revision }: StoredEvent, cursor: UserEventId): boolean =>
   revision === 0 || cursor.revision === revision - 1;

@@ -9,7 +9,7 @@ import { userStream } from './user.events.js';
 import { UserEventsOptions } from './user-events-options.js';
 import { UserFeed } from './user-feed.js';
 
-/** Sends one connection what it missed, then what comes. */
+/** Sends the missed events to a connection and then the new ones. */
 @Injectable()
 export class UserEventStream {
   constructor(
@@ -18,7 +18,7 @@ export class UserEventStream {
     private readonly options: UserEventsOptions,
   ) {}
 
-  /** Resolves when the reader is gone, or has got a full page and must come again for the rest. */
+  /** Resolves when the reader has disconnected, or has received a full page and must reconnect for the rest. */
   async send(
     userId: string,
     { after, head, truncated }: Beginning,
@@ -26,7 +26,7 @@ export class UserEventStream {
     departure: Departure = sse.signal,
   ): Promise<void> {
     const pageMax = this.options.settings.replayEventsPerRequestMax;
-    // A page is closed although the connection could go on: a live event must not be sent over those between.
+    // The connection ends after a full page, because a live event must not overtake the events that are not sent yet.
     let room = head - after > pageMax ? pageMax : Infinity;
     if (truncated && !(await this.sendTruncated(userId, truncated.resumeAt, truncated.oldest, sse))) return;
     let next = after + 1;
@@ -43,7 +43,7 @@ export class UserEventStream {
     }
   }
 
-  /** The reader was so slow that events it had not been sent were trimmed. */
+  /** Reports to a slow reader that events were trimmed before they were sent to it. */
   private sendOvertaken(userId: string, oldest: StoredEvent, sse: SseStream): Promise<boolean> {
     const id = idOf(oldest);
     return this.sendTruncated(userId, { millis: id.millis, revision: id.revision - 1 }, id, sse);

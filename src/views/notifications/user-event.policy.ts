@@ -10,7 +10,10 @@ const idText = ({ millis, revision }: UserEventId): string => `${millis}-${revis
 
 const GRAMMAR = /^(\d+)(?:-(\d+))?$/;
 
-/** Undefined when it is none. Milliseconds alone stand before all events of that millisecond; what is past all numbers is as good as the last. */
+/**
+ * The id in a text. Undefined if it is not an id. Without a revision, the id precedes all events of that millisecond. Numbers
+ * that are too large become the largest.
+ */
 export function idIn(text: string): UserEventId | undefined {
   const [matched, millis, revision] = GRAMMAR.exec(text.trim()) ?? [];
   if (matched === undefined) return undefined;
@@ -23,10 +26,10 @@ export function idIn(text: string): UserEventId | undefined {
 export const isAfter = (one: UserEventId, other: UserEventId): boolean =>
   one.millis === other.millis ? one.revision > other.revision : one.millis > other.millis;
 
-/** The id that a stored user event was given. */
+/** The id of a stored user event. */
 export const idOf = ({ data }: Pick<StoredEvent, 'data'>): UserEventId => idIn((JSON.parse(data) as UserEvent).id)!;
 
-/** The text that is stored and sent. */
+/** The JSON text that is stored and sent. */
 export function userEventText({ type, scope, payload }: Notification, userId: string, id: UserEventId): string {
   const event = {
     type,
@@ -40,7 +43,7 @@ export function userEventText({ type, scope, payload }: Notification, userId: st
   return sseData(event satisfies Record<keyof UserEvent, unknown>);
 }
 
-/** Tells a client that events it has not seen are gone: it fetches its state anew and goes on from this id. */
+/** Reports that events which the client has not received are deleted. The client reloads its state and continues from this id. */
 export type BacklogTruncated = Omit<UserEvent, 'type' | 'scope' | 'payload'> &
   Readonly<{
     type: 'backlog.truncated';
@@ -61,5 +64,5 @@ export function truncatedText(userId: string, resumeAt: UserEventId, oldest: Use
   return sseData(event);
 }
 
-/** A user event as it goes over the wire. */
+/** A user event in the format of Server-Sent Events. */
 export const renderUserEvent = (id: UserEventId, data: string): string => `id: ${idText(id)}\ndata: ${data}\n\n`;

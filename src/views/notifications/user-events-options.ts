@@ -1,24 +1,24 @@
-/** What user events need to know of the configuration. */
+/** The configuration of user events. */
 export class UserEventsOptions {
   constructor(
     readonly settings: Readonly<{
-      /** False under a plain server, where the route answers 404. */
+      /** False in a deployment without real-time routes. The route then answers 404. */
       realtimeRoutes: boolean;
-      /** Whether anything is published at all. */
+      /** Whether user events are published. */
       pushEnabled: boolean;
-      /** Events that are kept for each user. */
+      /** The number of events that are stored for each user. */
       eventsMax: number;
       /** Events older than this are not replayed. */
       ageMaxMs: number;
       replayEventsPerRequestMax: number;
-      /** Replays of one user in any window of that length; 0 is no limit. */
+      /** The maximum number of replays of one user in any window of `replayWindowMs`. 0: no limit. */
       replayRequestsPerWindowMax: number;
       replayWindowMs: number;
-      /** Connections of one user at once, in all processes; 0 is no limit. */
+      /** The maximum number of open connections of one user in all processes. 0: no limit. */
       connectionsPerUserMax: number;
-      /** How long a connection is counted after its process has died. */
+      /** How long connections count after their process has crashed. */
       connectionLeaseMs: number;
-      /** Streams this process has open at once, whatever they carry. */
+      /** The maximum number of open streams of any kind in this process. */
       streamsMax: number;
     }>,
   ) {}

@@ -16,7 +16,7 @@ import { UserEventsOptions } from './user-events-options.js';
 import { OptionalHeader, OptionalQuery, type Streamed } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
 
-/** What happens to a user's things, told to every tab they have open. */
+/** The notifications of a user, for every open tab. */
 @ApiTags('User events')
 @Controller('api/events')
 export class UserEventsController {
@@ -29,7 +29,7 @@ export class UserEventsController {
     private readonly options: UserEventsOptions,
   ) {}
 
-  /** The events after the last one the client has, then those to come; without a cursor only those. */
+  /** The events after the client's last event and then new events. Without a cursor, only new events. */
   @ApiOperation({ summary: 'The events of the signed-in user (Server-Sent Events)' })
   @OptionalHeader('Last-Event-ID')
   @OptionalQuery('last_event_id')
@@ -50,7 +50,7 @@ export class UserEventsController {
     const release = await this.slotOf(user.userId);
     try {
       if (cursor) await this.spend(user.userId, reply);
-      // Where it begins is settled before the client knows that it is connected: what it does next, it will be told.
+      // The beginning is fixed before the client knows that it is connected, so it is notified of everything that it does next.
       const beginning = await this.backlog.beginning(userStream(user.userId), cursor);
       this.streams.serve(reply, (sse) => this.send(user.userId, beginning, sse, release));
     } catch (error) {
@@ -63,7 +63,7 @@ export class UserEventsController {
     try {
       await sse.comment('connected');
       await this.events.send(userId, beginning, sse, sse.departure);
-      // First the slot, then the end: a client that comes again at once finds it free.
+      // The slot is released before the stream ends, so that a client that reconnects at once finds it free.
       await release?.();
       sse.end();
     } finally {

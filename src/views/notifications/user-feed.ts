@@ -5,17 +5,17 @@ import { Signals } from '../../kernel/signals.js';
 import { Timing } from '../../kernel/timing.js';
 import { type Delivery, Seen, seenByAll, STORE_RETRY_MS, Topics } from '../../kernel/topics.js';
 
-/** A signal on it says that the user's stream has grown. */
+/** The subject of the signal that a user's stream has new events. */
 export const userSubject = (stream: string): string => stream.replace('-', '.');
 
-/** One who reads a stream, and whether there may be something it has not looked for. */
+/** A reader of a stream. It is woken if the stream may have events that it has not read. */
 class Reader {
   private isWoken = true;
   private resume: (() => void) | undefined;
   readonly seen: Seen;
 
   constructor(
-    /** The revision it wants. */
+    /** The revision of the next event to read. */
     public next: number,
   ) {
     this.seen = new Seen(next - 1);
@@ -26,7 +26,7 @@ class Reader {
     this.resume?.();
   };
 
-  /** From here on a wake-up is about something that the coming look may miss. */
+  /** Clears the wake-up before a read. A wake-up after this may be for an event that the read misses. */
   lookNow(): void {
     this.isWoken = false;
   }
@@ -36,7 +36,7 @@ class Reader {
   }
 }
 
-/** The events of users, past and live, as one thing, read from the log; signals only save looking at it. */
+/** The past and live events of users as one sequence, read from the log. Signals only make polling unnecessary. */
 @Injectable()
 export class UserFeed {
   private readonly topics: Topics<Reader>;
@@ -61,7 +61,7 @@ export class UserFeed {
     this.topics = new Topics(signals, delivery, timing);
   }
 
-  /** Pages of a stream after a revision, then what comes; ends quietly when aborted. Events that were trimmed are missing. */
+  /** Pages of a stream after a revision, past and live. It ends without an error when aborted. Trimmed events are missing. */
   async *tail(stream: string, after: number, signal: Departure): AsyncGenerator<readonly StoredEvent[]> {
     const reader = new Reader(after + 1);
     const leave = this.topics.join(stream, reader);

@@ -12,16 +12,16 @@ import { USER_EVENT, userStream } from './user.events.js';
 import { UserEventsOptions } from './user-events-options.js';
 import { userSubject } from './user-feed.js';
 
-/** Users whose newest events are remembered, and how many of each. */
+/** The number of users whose newest events are cached, and the number of cached events of each. */
 const USERS_REMEMBERED_MAX = 1_000;
 export const EVENTS_REMEMBERED_MAX = 300;
-/** What one user is told in one append. */
+/** The maximum number of notifications of one user in one append. */
 export const TOGETHER_MAX = 32;
 
-/** What is to be told; undefined: nothing (more). */
+/** Resolves to the notification. Undefined: there is nothing to report, or no longer. */
 type Compose = () => Promise<Notification | undefined>;
 
-/** A notification that is to be written, or to be found written. */
+/** A notification that waits to be written, or to be found written already. */
 type Waiting = Readonly<{
   id: string;
   userId: string;
@@ -31,17 +31,20 @@ type Waiting = Readonly<{
   reject: (error: unknown) => void;
 }>;
 
-/** The end of a user's stream: where it is, and each event about what stands behind a position of the log, with what it is about. */
+/**
+ * The end of a user's stream. `sources` has the ids of all its events whose source event has a position after `after`, with that
+ * position.
+ */
 type Tail = { revision: number; millis: number; after: bigint; readonly sources: Map<string, bigint> };
 
-/** Metadata of a user event also say where in the log stands what it is about. */
+/** The additional metadata of a user event. `about`: the position in the log of the event that it is about. */
 type SourceMetadata = Readonly<{ about?: string }>;
 
 /**
- * Writes what users are told, each notification once. Its id comes from the event it is about and its name among what is
- * told of that event, and its place in the log lies after that event's: so whether it is there already is seen in the part
- * of the user's stream that was written since. Of what has left that part, the oldest that is kept says how far it went: what is
- * about that or about something before was told, or the backlog has gone past it, and nothing is written either.
+ * Writes the notifications of users, each once. The id of a notification is derived from its source event and its name among the
+ * notifications of that event. It is written after its source event, so only the part of the user's stream since then can already
+ * contain it. If some of that part is trimmed, the oldest event that is left decides: a notification about the same source event
+ * or an earlier one was written before or is too old for the backlog, and is not written.
  */
 @Injectable()
 export class UserJournal {
@@ -56,10 +59,9 @@ export class UserJournal {
   ) {}
 
   /**
-   * `compose` is asked when the end of the user's stream is known, and once more after a lost race: what it sees is no
-   * older than everything the user has been told. Undefined: there is nothing (more) to tell. Where there is more than one
-   * thing to say of an event, `name` tells them apart.
-   * @throws StoreUnavailable: try again, it is the same notification
+   * Calls `compose` after it has read the end of the user's stream, and again after a conflict, so the state that `compose` sees
+   * is never older than the user's last notification. `name` distinguishes several notifications of one event. @throws
+   * StoreUnavailable the caller may retry, because the notification has the same id
    */
   notify(userId: string, about: Recorded, compose: Compose, name?: string): Promise<void> {
     const stream = userStream(userId);
@@ -73,7 +75,7 @@ export class UserJournal {
     });
   }
 
-  /** What is to be told while an append is under way goes together in the next. */
+  /** Notifications that arrive during an append are written together in the next one. */
   private async writeAll(stream: string): Promise<void> {
     const waiting = this.waiting.get(stream)!;
     while (waiting.length > 0) {
@@ -91,14 +93,14 @@ export class UserJournal {
     this.waiting.delete(stream);
   }
 
-  /** Answers what could not be composed, and why. */
+  /** Returns the notifications that could not be composed, with their errors. */
   private async write(stream: string, together: readonly Waiting[]): Promise<ReadonlyMap<Waiting, unknown>> {
     try {
       const tail = await this.tailSince(stream, earliest(together));
       const { told, failed } = await composed(together, tail);
       if (told.length === 0) return failed;
       const isFirst = tail.revision < 0;
-      // Before the first event: were it after, a crash in between would leave the stream without bounds.
+      // The limit is set before the first event, because a crash between the two must not leave the stream without a limit.
       if (isFirst) await this.store.setRetention(stream, { maxCount: this.options.settings.eventsMax });
       const { revision } = await this.streams.appendEvents(
         stream,
@@ -146,7 +148,10 @@ export class UserJournal {
 const earliest = (notices: readonly Waiting[]): bigint =>
   notices.map(({ about }) => about.position).reduce((one, other) => (other < one ? other : one));
 
-/** The events of what is not told yet, in the order of the stream, and what could not be composed. */
+/**
+ * The events of notifications that are not written yet, in the order of the stream, and the notifications that could not be
+ * composed.
+ */
 async function composed(together: readonly Waiting[], tail: Tail) {
   const told: { event: NewEvent; source: bigint; millis: number }[] = [];
   const failed = new Map<Waiting, unknown>();
@@ -172,7 +177,7 @@ const metadataOf = (about: Recorded): string => {
   return JSON.stringify({ ...cause, about: String(about.position) } satisfies SourceMetadata);
 };
 
-/** Where what a user event is about stands; at the latest before the event itself. */
+/** The position of the source event of a user event. If it is unknown, the latest possible: just before the user event. */
 function sourceOf({ metadata, position }: StoredEvent): bigint {
   const { about } = JSON.parse(metadata) as SourceMetadata;
   return about === undefined ? position - 1n : BigInt(about);

@@ -5,7 +5,7 @@ import { type ConditionReport, Conditions, type FollowerCondition, Measurements 
 import { HEALTH, READINESS } from './readiness.http.js';
 import { Access } from '../../platform/http/access.js';
 
-/** What those who run the service ask it. No credential is needed, and nothing here tells anything about its users. */
+/** Routes for operators. They need no credential and reveal nothing about users. */
 @ApiTags('Operations')
 @Controller()
 export class OperationsController {

@@ -1,4 +1,4 @@
-/** What the API reference says of the bodies of `/api/health` and `/api/ready`. */
+/** The schemas of the bodies of `/api/health` and `/api/ready` for the API reference. */
 const text = { type: 'string' } as const;
 const number = { type: 'number' } as const;
 const flag = { type: 'boolean' } as const;

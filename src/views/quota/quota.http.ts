@@ -11,7 +11,7 @@ type Limit = Readonly<{ limit: number | null; source: 'instance' | null; source_
 
 const unlimited: Limit = { limit: null, source: null, source_id: null };
 
-/** What users have used of what they may use. */
+/** The quotas of users and how much of them is used. */
 @ApiTags('Usage')
 @Controller('api/user')
 export class QuotaController {
@@ -32,7 +32,7 @@ export class QuotaController {
     const bucket = (name: string, used: number, tokens: Limit) => ({
       bucket: name,
       tokens: { ...tokens, used },
-      // Models have no prices here.
+      // The service knows no prices of models.
       cost: { ...unlimited, used: 0 },
       resets_at: period.end.toISOString(),
     });

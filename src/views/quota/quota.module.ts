@@ -2,6 +2,6 @@ import { Module } from '@nestjs/common';
 import { LimitsModule } from '../../work/limits/limits.module.js';
 import { QuotaController } from './quota.http.js';
 
-/** What users have used of what they may use. */
+/** The quotas of users and how much of them is used. */
 @Module({ imports: [LimitsModule], controllers: [QuotaController] })
 export class QuotaModule {}

@@ -5,8 +5,8 @@ import { CurrentUser } from '../../resources/identity/identity.http.js';
 import { Access } from '../../platform/http/access.js';
 
 /**
- * A list that clients load when they start and that this service has nothing to put into: it has no templates. Said plainly,
- * an empty list lets the client go on; a missing route would stop it.
+ * A list that clients load when they start. It is always empty, because this service has no templates. With an empty list the
+ * client continues, but without the route it would fail.
  */
 @Controller('api')
 export class EmptyListsController {

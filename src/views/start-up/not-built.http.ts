@@ -6,7 +6,7 @@ import { Access } from '../../platform/http/access.js';
 import type { SignedInUser } from '../../resources/identity/caller.js';
 import { CurrentUser } from '../../resources/identity/identity.http.js';
 
-/** What clients may ask for and this service does not do, by what it would be. This list is all of it. */
+/** All routes that clients may call and that this service does not implement, by feature. */
 export const NOT_BUILT = {
   'Pages of administrators': [
     'admin/overview',
@@ -44,7 +44,7 @@ export const NOT_BUILT = {
   'Sources made of attachments': ['sources/from_attachments'],
 } as const;
 
-/** The same, at addresses that are a secret of their own: whoever comes there is no user. */
+/** Further such routes, whose address contains a secret, so they are called without a signed-in user. */
 export const NOT_BUILT_FOR_ANYBODY = {
   'Triggers from outside': ['triggers/:token'],
   'Approvals by a link': ['approvals/:token'],
@@ -54,7 +54,7 @@ const AREAS = Object.entries({ ...NOT_BUILT, ...NOT_BUILT_FOR_ANYBODY });
 const pathsOf = (areas: Readonly<Record<string, readonly string[]>>): string[] => Object.values(areas).flat();
 const areaAt = (url: string | undefined) => AREAS.find(([, paths]) => paths.some((path) => url === `/api/${path}`))![0];
 
-/** Refuses what is not built, so that clients can tell it from a wrong address. */
+/** Refuses requests to features that are not implemented, so that clients can distinguish them from a wrong address. */
 @ApiExcludeController()
 @Controller('api')
 export class NotBuiltController {

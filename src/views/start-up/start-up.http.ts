@@ -3,22 +3,22 @@ import { ApiOperation } from '@nestjs/swagger';
 import type { AuthType } from '../../resources/identity/caller.js';
 import { Access } from '../../platform/http/access.js';
 
-/** What clients adapt themselves to. */
+/** The settings to which clients adapt. */
 export class StartUpOptions {
   constructor(
     readonly authType: AuthType,
     readonly hybridRetrieval: boolean,
-    /** Where browsers sign in and out, and at whom, with AUTH_TYPE oidc. */
+    /** The paths for signing in and out and the name of the provider, with AUTH_TYPE oidc. */
     readonly oidc: Readonly<{ login_path: string; logout_path: string; provider_name: string | null }> | undefined,
   ) {}
 }
 
-/** What a client asks before it knows who its user is. */
+/** Routes that a client calls before its user has signed in. */
 @Controller()
 export class StartUpController {
   constructor(private readonly options: StartUpOptions) {}
 
-  /** There is no web page of ours: the interactive reference is the nearest thing. */
+  /** This service has no web page, so the home page redirects to the interactive API reference. */
   @ApiOperation({ summary: 'Leads to this reference' })
   @Access({ for: 'anyone', action: 'describe', of: 'service', scopes: 'any-token' })
   @Get()

@@ -5,7 +5,7 @@ import { NotBuiltController } from './not-built.http.js';
 import { StartUpController, StartUpOptions } from './start-up.http.js';
 import { startUpRejections } from './start-up.rejections.js';
 
-/** What existing clients call when they start, beyond what the features answer. */
+/** The routes that existing clients call when they start and that belong to no feature. */
 @Module({
   controllers: [StartUpController, EmptyListsController, NotBuiltController],
   providers: [

@@ -1,5 +1,5 @@
-/** What traces need to know of the configuration. */
+/** The configuration of traces. */
 export abstract class TracesOptions {
-  /** Older ones are not told of. */
+  /** Older traces are not shown. */
   abstract readonly retentionMs: number;
 }

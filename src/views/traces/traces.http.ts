@@ -25,7 +25,7 @@ const REFERENCE_CHARACTERS_MAX = 200;
 
 type Asked = Readonly<Partial<Record<TraceReference | 'limit', unknown>>>;
 
-/** What was done for a user's answers and runs, and how long it took, as the log tells. */
+/** The steps of a user's answers and runs with their durations, from the log. */
 @ApiTags('Activity')
 @Controller('api/traces')
 export class TracesController {
