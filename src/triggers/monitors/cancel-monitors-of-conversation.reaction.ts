@@ -15,9 +15,9 @@ import type { MonitorCreated } from './monitor/monitor.events.js';
 type Followed = ConversationDeleted | ConversationPurged | MonitorCreated;
 
 /**
- * A conversation's monitors go with it. Steps, of a conversation that is deleted: wait until the monitors of before are listed;
- * cancel each. Of a monitor that was made: wait until deletions of before are known; where its conversation is gone, cancel
- * it. A crash in between repeats it for those that are left.
+ * Cancels the monitors of a deleted conversation. Steps for a deleted conversation: wait until the read model has all earlier
+ * monitors; cancel each. Steps for a new monitor: wait until the read model has all earlier deletions; cancel the monitor if its
+ * conversation is gone. A crash in between repeats the steps for the rest.
  */
 @Injectable()
 export class CancelMonitorsOfConversation implements Reaction<Followed> {

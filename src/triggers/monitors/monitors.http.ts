@@ -18,7 +18,10 @@ import { Access } from '../../platform/http/access.js';
 
 const MONITORS_SHOWN_MAX = 200;
 
-/** What a user has watched. Not for programs: the owners of chats steer what continues them. */
+/**
+ * The monitors of a user. Personal access tokens cannot call these routes: only a signed-in user controls what continues the
+ * user's chats.
+ */
 @ApiTags('Monitors')
 @Controller('api/monitors')
 export class MonitorsController {

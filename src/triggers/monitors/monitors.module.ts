@@ -38,7 +38,7 @@ const REACTIONS = [CancelMonitorsOfConversation, RequestMonitorFollowUps, NoteMo
 const TICKERS = [CheckMonitors];
 const TOOL_KINDS = [MonitorTool];
 
-/** What is watched for conversations, and continues them. */
+/** Monitors: checks of outside sources that continue a conversation. */
 @Module({
   imports: [AnsweringModule, LimitsModule, ModelsModule, ToolsModule, WebToolsModule, FollowUpsModule],
   controllers: [MonitorsController],

@@ -19,7 +19,10 @@ const STATUSES = {
 
 type Noted = Extract<MonitorEvent, { type: keyof typeof STATUSES }>;
 
-/** Has a conversation state how its monitors stand. One step: the command. A crash after it repeats it, and what was noted before is nothing new. */
+/**
+ * Records in a conversation whether its monitors are active. One step; a crash after it repeats the command, which then changes
+ * nothing.
+ */
 @Injectable()
 export class NoteMonitorsInConversation implements Reaction<MonitorEvent> {
   readonly name = 'note-monitors-in-conversation';

@@ -18,8 +18,8 @@ import { expiredText, pausedText } from './monitor/monitor-words.policy.js';
 type Reported = MonitorFollowUpRequested | MonitorPaused | MonitorCompleted;
 
 /**
- * Has the conversation of a monitor go on: when it has found what it waits for, has paused itself, or has run out of time
- * without a word. One step, which the follow-up's key makes one follow-up however often a crash repeats it.
+ * Requests a follow-up of a monitor's conversation when the monitor has matched, has paused itself, or has expired without a
+ * follow-up before. One step; the follow-up's key makes repetitions after a crash harmless.
  */
 @Injectable()
 export class RequestMonitorFollowUps implements Reaction<Reported> {

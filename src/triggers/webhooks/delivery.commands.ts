@@ -10,21 +10,21 @@ import { accept, deliveries } from './delivery.decider.js';
 import { deliveryStream } from './delivery.events.js';
 import { WebhookOptions } from './webhook-options.js';
 
-/** `replayed`: it was accepted before, and the task is that of then. */
+/** `replayed`: the delivery was accepted before, and `taskId` is the task of the first one. */
 export type Accepted = Readonly<{ taskId: string; replayed: boolean; position: bigint | undefined }>;
 
 export type Delivery = Readonly<{
   agentId: string;
   ownerId: string;
   key: string | undefined;
-  /** The JSON text that is stored, and what was delivered. */
+  /** The JSON text to store, derived from `value`. */
   input: string;
-  /** What guardrails found in it. */
+  /** The decisions of the guardrails about `value`. */
   checked?: CheckedInput;
   value: unknown;
 }>;
 
-/** Accepts a delivery from a caller that holds the token of an agent's webhook. */
+/** Accepts a delivery from a caller that presented the token of an agent's webhook. */
 export class AcceptDelivery extends Command<Accepted> {
   constructor(
     readonly delivery: Delivery,
@@ -44,7 +44,7 @@ export class AcceptDeliveryHandler implements Handler<AcceptDelivery> {
     private readonly fingerprints: Fingerprints,
   ) {}
 
-  /** @throws Rejection idempotency-key-reused, where that is refused */
+  /** @throws Rejection idempotency-key-reused if the settings refuse another delivery under a used key */
   async execute({ delivery: { agentId, ownerId, key, input, checked, value }, cause }: AcceptDelivery): Promise<Accepted> {
     const taskId = this.ids.next();
     const stream = deliveryStream(key === undefined ? taskId : this.fingerprints.of(agentId, key));
@@ -59,7 +59,7 @@ export class AcceptDeliveryHandler implements Handler<AcceptDelivery> {
       ...(checked && { checked }),
     };
     const decide = accept(data, this.options.keyRules);
-    // Most keys are new: a key that is not loses its append, and is read then.
+    // Most keys are new, so the stream is assumed to be empty. For a used key the append fails, and the stream is read then.
     const { state, position } = await this.streams.transact(stream, deliveries, decide, cause, nothingYet(deliveries));
     const accepted = state.last!;
     return { taskId: accepted.taskId, replayed: accepted.taskId !== taskId, position };

@@ -4,7 +4,7 @@ import type { Aggregate } from '../../kernel/event-sourcing/streams.js';
 import { deliveryCodec } from './delivery.codec.js';
 import type { DeliveryAccepted, DeliveryEvent } from './delivery.events.js';
 
-/** The deliveries under one key. */
+/** The deliveries under one idempotency key. */
 export type Deliveries = Readonly<{ last: DeliveryAccepted['data'] | null }>;
 
 export const deliveries: Aggregate<Deliveries, DeliveryEvent> = {
@@ -13,10 +13,10 @@ export const deliveries: Aggregate<Deliveries, DeliveryEvent> = {
   codec: deliveryCodec,
 };
 
-/** How long a key stands for its first delivery, and what becomes of another one under it. */
+/** How long a key stands for its first delivery, and what happens to a different delivery under the same key. */
 export type KeyRules = Readonly<{ ttlMs: number; mismatch: 'original' | 'reject' }>;
 
-/** Once per key and time: who delivers again finds what was accepted before. */
+/** Accepts one delivery per key within `ttlMs`. A repetition changes nothing and gets the task of the first one. */
 export const accept =
   (delivery: DeliveryAccepted['data'], { ttlMs, mismatch }: KeyRules): Decision<Deliveries, DeliveryEvent> =>
   ({ last }) => {

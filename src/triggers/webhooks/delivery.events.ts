@@ -2,8 +2,8 @@ import type { CheckedInput } from '../../dialogue/conversation/conversation.even
 import type { Event } from '../../kernel/event-sourcing/events.js';
 
 /**
- * Somebody has set an agent to work. The one append that accepts a delivery says everything: under which key it came (its
- * stream), what it was (the fingerprint), and which task it becomes.
+ * An agent's webhook has accepted a delivery. The event alone holds all that is needed later: the key (by its stream), the
+ * fingerprint of the content, and the id of the task.
  */
 export type DeliveryAccepted = Event<
   'DeliveryAccepted',
@@ -11,17 +11,17 @@ export type DeliveryAccepted = Event<
     agentId: string;
     ownerId: string;
     taskId: string;
-    /** Distinguishes a repetition from another delivery under the same key. */
+    /** Distinguishes a repetition from a different delivery under the same key. */
     fingerprint: string;
     acceptedAt: string;
-    /** What was delivered, as JSON text: masked, or withheld, where guardrails require that. */
+    /** The delivered value as JSON text, masked or withheld where guardrails require that. */
     input: string;
-    /** What guardrails found in it. */
+    /** The decisions of the guardrails about the delivered value. */
     checked?: CheckedInput;
   }
 >;
 
 export type DeliveryEvent = DeliveryAccepted;
 
-/** Deliveries under one key share a stream; one without a key has its own. */
+/** Deliveries under one key share a stream; a delivery without a key has a stream for itself. */
 export const deliveryStream = (id: string): string => `delivery-${id}`;

@@ -4,7 +4,7 @@ import type { Cause } from '../../kernel/event-sourcing/events.js';
 import type { RetentionRule } from '../../work/retention/retention-rule.port.js';
 import type { Runs } from '../../background/runs/runs.port.js';
 
-/** What webhooks were sent, and what agents did about it. */
+/** Purges old runs of webhooks, with their input and output. */
 export class PurgeWebhookRuns implements RetentionRule<OldWebhookRun> {
   readonly name = 'runs of webhooks';
 

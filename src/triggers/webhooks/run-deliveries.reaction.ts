@@ -6,12 +6,12 @@ import { Runs } from '../../background/runs/runs.port.js';
 import { deliveryCodec } from './delivery.codec.js';
 import type { DeliveryAccepted } from './delivery.events.js';
 
-/** Deliveries come in bursts, and the store writes down together what is under way together. */
+/** Deliveries arrive in bursts, and the store combines concurrent appends into fewer writes. */
 const SIDE_BY_SIDE_MAX = 64;
 
 /**
- * What was delivered becomes a run of the agent. A crash before the checkpoint queues the same run again, which is one run:
- * its id was chosen when the delivery was accepted.
+ * Queues a run of the agent for each delivery. A crash before the checkpoint queues the same run again, which has no effect
+ * because the delivery determines the run's id.
  */
 @Injectable()
 export class RunDeliveries implements Reaction<DeliveryAccepted> {

@@ -9,8 +9,9 @@ import { deliveryCodec } from './delivery.codec.js';
 import type { DeliveryAccepted } from './delivery.events.js';
 
 /**
- * Of a purged run whose delivery asked for it, the deliveries under that key are cut off after those whose runs are all
- * purged. A crash on the way repeats it: a cut is never taken back.
+ * Truncates the stream of a delivery after its run was purged. Steps: read the stream from its start; truncate it before the
+ * first delivery whose run is not purged. A crash in between repeats both, which is harmless because a truncation is never
+ * undone.
  */
 @Injectable()
 export class TruncateDeliveries implements Reaction<RunPurged> {
@@ -21,7 +22,7 @@ export class TruncateDeliveries implements Reaction<RunPurged> {
 
   constructor(private readonly store: EventStore) {}
 
-  /** Deliveries under one key share a stream, and a later one may still be kept. */
+  /** Deliveries under one key share a stream, so a later one may still be needed. */
   private async cut({ data: { delivery } }: Recorded<RunPurged>): Promise<void> {
     if (!delivery) return;
     for await (const page of this.store.read(delivery.stream)) {

@@ -8,7 +8,7 @@ const WEBHOOK_PATH = /^\/api\/webhooks\/agents\/([^/?]+)\/?(?:\?|$)/;
 
 type ToWebhook = FastifyRequest & { webhookAgent?: AgentRecord };
 
-/** The agent whose webhook was called. */
+/** The agent whose webhook was called. @throws Rejection agent-not-found */
 export function webhookAgentOf(request: FastifyRequest): AgentRecord {
   const { webhookAgent } = request as ToWebhook;
   if (!webhookAgent) throw agentNotFound();
@@ -16,8 +16,8 @@ export function webhookAgentOf(request: FastifyRequest): AgentRecord {
 }
 
 /**
- * A hook that looks an agent up before the body of a delivery is read: a caller without a valid token learns nothing and sends
- * nothing large.
+ * A hook that looks up the agent before the body is read, so that a caller without a valid token learns nothing and cannot send a
+ * large body.
  */
 export const findWebhook =
   (agents: AgentQueries, wrong: WrongCredentials, bodyBytesMax: number) =>

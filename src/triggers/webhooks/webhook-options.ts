@@ -1,9 +1,9 @@
 import type { KeyRules } from './delivery.decider.js';
 
-/** What webhooks need to know of the configuration. */
+/** The settings of webhooks, for injection. */
 export class WebhookOptions {
   constructor(
-    /** No larger body is accepted: it goes into the log, and to a model. */
+    /** Maximum size of a body, which is stored in the log and sent to a model. */
     readonly bodyBytesMax: number,
     readonly keyRules: KeyRules,
   ) {}

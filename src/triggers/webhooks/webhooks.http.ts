@@ -15,7 +15,7 @@ import { WebhookOptions } from './webhook-options.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
 
-/** How long a delivery waits for the checks of its text: programs that deliver give up sooner than people. */
+/** Maximum time for the guardrail checks of a delivery: programs time out sooner than people. */
 const CHECK_MS_MAX = 5_000;
 
 const TOKEN = { name: 'token', description: 'The last part of the webhook’s URL.' };
@@ -27,7 +27,7 @@ const KEY = {
 
 type AcceptedBody = Readonly<{ success: true; task_id: string }>;
 
-/** Where other programs set agents to work. The token in the path is the only credential. */
+/** Lets other programs run agents. The token in the path is the only credential. */
 @ApiTags('Webhooks')
 @ApiNotFoundResponse({ description: 'The token is no agent’s. Too many wrong ones from an address are 429.' })
 @Controller('api/webhooks/agents')
@@ -66,7 +66,7 @@ export class WebhooksController {
     @Res({ passthrough: true }) reply: FastifyReply,
     @Query() query: Readonly<Record<string, string | readonly string[]>>,
   ): Promise<AcceptedBody | undefined> {
-    // Who asks for the head of an answer only wants to know whether there is one.
+    // A HEAD request must not start a run.
     if (request.method === 'HEAD') return undefined;
     const value = Object.fromEntries(Object.entries(query).map(([name, given]) => [name, [given].flat()[0]]));
     return this.accept(request, reply, JSON.stringify(value), value);
@@ -93,14 +93,14 @@ export class WebhooksController {
   }
 }
 
-/** What is stored of a delivery: its own text where nothing in it is masked. */
+/** The text to store: the original one if guardrails mask nothing. */
 function storedAs(given: Given<unknown>, input: string, value: unknown): Pick<Delivery, 'input' | 'checked'> {
   const { checked } = given;
   const stored = given.isBlocked ? JSON.stringify(WITHHELD) : given.value === value ? input : JSON.stringify(given.value);
   return { input: stored, ...(checked && { checked }) };
 }
 
-/** An empty key is no key. */
+/** An empty key counts as no key. */
 function keyOf({ headers }: FastifyRequest): string | undefined {
   const key = [headers['idempotency-key']].flat()[0];
   if (key !== undefined && key.length > IDEMPOTENCY_KEY_CHARACTERS_MAX) {

@@ -33,7 +33,7 @@ const RETENTION = [PurgeWebhookRuns];
       provide: PurgeWebhookRuns,
       inject: [Config, ExpiringQueries, Runs],
       useFactory: ({ tracesRetentionSeconds, idempotencyTtlMs }: Config, expiring: ExpiringQueries, runs: Runs) =>
-        // As long as a key stands, the delivery under it is needed.
+        // A delivery is needed as long as its key is valid.
         new PurgeWebhookRuns(expiring, runs, Math.max(1000 * tracesRetentionSeconds, idempotencyTtlMs)),
     },
     {

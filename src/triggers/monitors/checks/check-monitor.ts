@@ -15,19 +15,22 @@ import { observe } from './observe.js';
 import { Patterns, PatternTooSlow } from '../patterns/patterns.port.js';
 import { LOOK_MS_MAX, LookFailed, WatchedSources } from './watched-sources.js';
 
-/** A check is over by then, or its process is gone: somebody else looks. Twice what a look and a judgement may take. */
+/**
+ * How long a claimed check belongs to its process: twice the maximum time of reading and judging. Afterwards another process may
+ * repeat it.
+ */
 export const CHECK_LEASE_MS = 2 * (LOOK_MS_MAX + JUDGE_MS_MAX);
 
-/** After so many failed judgements in a row a finding is reported without one, so that a broken judge hides nothing. */
+/** After this many failed judgements in a row, a finding is reported unjudged, so that a broken judge does not hide it. */
 export const JUDGE_FAILURES_MAX = 3;
 
-/** Monitors whose state is remembered between two checks: a stream grows by two events with each. */
+/** Number of cached states. Without the cache, each check would read the whole stream, which grows by two events per check. */
 const MONITORS_REMEMBERED_MAX = 5_000;
 
 /**
- * One check of one monitor. (1) claims it: of all who try, one goes on; (2) looks; (3) has what was found judged, where there
- * is a condition; (4) states what came of it, and what follows. A crash after (1), (2) or (3) repeats them once the claim has
- * run out; what comes too late is not stated.
+ * Performs one check of one monitor: (1) claims it, which only one process can; (2) reads the source; (3) has the finding judged
+ * if there is a condition; (4) records the result and its consequences. A crash after (1), (2) or (3) repeats all steps after the
+ * claim has expired. A result that arrives after another claim is not recorded.
  */
 @Injectable()
 export class CheckMonitor {
@@ -42,7 +45,7 @@ export class CheckMonitor {
     private readonly judge: Judge,
   ) {}
 
-  /** @throws the reason of the signal once it aborts: what was not stated by then is not */
+  /** @throws the reason of the signal when it aborts; the check is then not recorded */
   async check(monitorId: MonitorId, cause: Cause, signal: AbortSignal): Promise<void> {
     const before = await this.streams.fold(monitorStream(monitorId), monitor, this.remembered.get(monitorId));
     const { known, check } = await this.commands.execute(new AttendMonitor(monitorId, CHECK_LEASE_MS, before, cause));

@@ -5,16 +5,16 @@ import { Ids } from '../../../kernel/ids.js';
 import { causeOfTick, type Ticker } from '../../../kernel/event-sourcing/ticker.js';
 import { CheckMonitor } from './check-monitor.js';
 
-/** How often somebody looks for monitors that are due. */
+/** Interval between two polls for due monitors. */
 const EVERY_MS = 1_000;
-/** Checks that are under way at once in one process; those that are slow keep only their own place. */
+/** Maximum number of concurrent checks in one process. A slow check occupies only its own place. */
 const CHECKS_AT_ONCE_MAX = 16;
 const MONITORS_PER_TICK_MAX = 500;
 
 /**
- * Checks monitors that are due, or ends them. The read model only says which: the first process that claims a check does it. A
- * tick ends before its checks do, so that a slow source holds up no other check. At the end of the process checks under way are
- * aborted, and another process repeats them once their claim has run out.
+ * Checks or ends the monitors that are due. The read model only lists candidates: the first process that claims a check performs
+ * it. A tick does not wait for its checks, so that a slow source does not delay others. Shutdown aborts the checks in progress,
+ * and another process repeats them after their claims have expired.
  */
 @Injectable()
 export class CheckMonitors implements Ticker, BeforeApplicationShutdown {
@@ -41,7 +41,7 @@ export class CheckMonitors implements Ticker, BeforeApplicationShutdown {
     }
   }
 
-  /** Resolves once nothing is under way. */
+  /** Resolves when no check is in progress. */
   async settled(): Promise<void> {
     while (this.underWay.size > 0) await Promise.all(this.underWay.values());
   }

@@ -6,7 +6,7 @@ import type { MonitorChecked } from '../monitor/monitor.events.js';
 
 export const JUDGE_MS_MAX = 60_000;
 const JUDGE_TOKENS_MAX = 300;
-/** What a judge reads of what was found. */
+/** Maximum length of the finding that the judge reads. */
 const EVIDENCE_CHARACTERS_MAX = 8_000;
 const ANSWER_CHARACTERS_MAX = 8_000;
 const BUILT_IN_PROVIDER = 'verbatim';
@@ -25,23 +25,23 @@ const SCHEMA = {
 };
 
 export type JudgeOptions = Readonly<{
-  /** By default the model that answers by default. */
+  /** Default: the default model. */
   modelId: string | undefined;
 }>;
 
-/** What monitors have conditions judged with. */
+/** The settings of the judge, for injection. */
 export abstract class JudgeSettings {
   abstract readonly settings: JudgeOptions;
 }
 
-/** `quota`: its owner's quota has no room for a judgement now; `failed`: the model gave no judgement. */
+/** `quota`: the owner's quota does not allow a judgement now. `model`: no model gave a judgement. */
 export type Verdict = Readonly<
   ({ holds: boolean } | { refusedBy: 'quota' | 'model'; error: string }) & { usage: MonitorChecked['data']['usage'] }
 >;
 
 export type Case = Readonly<{ ownerId: string; description: string; condition: string; found: string; content: string }>;
 
-/** A model that says whether a condition in words holds. It has no tools, and reads what was found as data. */
+/** Asks a model whether a condition holds. The model has no tools, and the prompt marks the finding as data. */
 @Injectable()
 export class Judge {
   constructor(
@@ -51,7 +51,7 @@ export class Judge {
     private readonly options: JudgeSettings,
   ) {}
 
-  /** @throws the reason of the signal once it aborts */
+  /** @throws the reason of the signal when it aborts */
   async judge({ ownerId, ...asked }: Case, signal: AbortSignal): Promise<Verdict> {
     const allowed = await this.quota.check(ownerId);
     if (!allowed.allowed) return { refusedBy: 'quota', error: allowed.error, usage: null };
@@ -91,7 +91,7 @@ export class Judge {
   }
 }
 
-/** Models put words around JSON now and then. */
+/** Finds the JSON object in the answer, because models sometimes write text around it. */
 function holdsIn(answer: string): boolean | undefined {
   const [start, end] = [answer.indexOf('{'), answer.lastIndexOf('}')];
   if (start === -1 || end < start) return undefined;

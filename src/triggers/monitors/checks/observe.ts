@@ -2,17 +2,23 @@ import { canonical, type Content, gistOf, hashOf, itemHash, numberIn, Unfit, val
 import type { MonitorCheck, Seen, ThresholdOperator } from '../monitor/monitor.events.js';
 import { type Patterns, PatternTooSlow } from '../patterns/patterns.port.js';
 
-/** Items of one look that count, and items of earlier ones that are remembered. */
+/** Maximum number of items per check, and of remembered items of earlier checks. */
 export const ITEMS_MAX = 500;
 const ITEMS_LISTED_MAX = 10;
 const EXCERPT_CHARACTERS_MAX = 2000;
 
-/** What a look found. `fires`: it is what the check looks for, and was not so before. */
+/**
+ * The result of comparing a source with its earlier state. `fires`: what the check looks for holds now and did not hold before.
+ * `told` is the text for the follow-up.
+ */
 export type Observation = Readonly<{ seen: Seen; fires: boolean; told: string }>;
 
 type Of<Type extends MonitorCheck['type']> = Extract<MonitorCheck, { type: Type }>;
 
-/** Compares what is there with what was there; without a `before` it is what later looks are compared with. @throws Unfit */
+/**
+ * Compares the content with the earlier state. Without `before`, the result is the baseline for later checks and never fires.
+ * @throws Unfit
+ */
 export function observe(
   check: MonitorCheck,
   content: Content,
@@ -49,7 +55,7 @@ function newItems({ itemsPath, idField }: Of<'new_items'>, content: Content, bef
   return { seen, fires: before !== undefined && fresh.length > 0, told: listed('New items', fresh) };
 }
 
-/** Which items were not there before; those that have gone are remembered as long as there is room. */
+/** The items that were not there before. Items that have disappeared are remembered while there is room. */
 function freshAmong(items: readonly Item[], before: Seen | undefined) {
   const known = new Set(before?.items ?? []);
   const ids = new Map(items.map((item) => [itemHash(item.id), item]));
@@ -64,7 +70,7 @@ const listed = (what: string, items: readonly Item[]): string => {
   return [`${what}:`, ...told, ...more].join('\n');
 };
 
-/** The fields that identify an item by default. */
+/** The fields that identify an item if the check names none; the first one that the item has is used. */
 const ID_FIELDS = ['id', 'key', 'guid', 'url', 'link', 'name', 'title'];
 
 function itemsIn({ text, json }: Content, itemsPath: string | null, idField: string | null): readonly Item[] {

@@ -15,7 +15,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const refused = (text: string): Rejection => new Rejection('monitor-refused', text);
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Finds what a model wants watched among what its user has. */
+/** Resolves the source in a model's request to something that the user may read. */
 @Injectable()
 export class RequestedSource {
   constructor(

@@ -11,10 +11,13 @@ import { type Content, contentOfJson, contentOfText } from '../monitor/content.p
 import type { MonitorSource } from '../monitor/monitor.events.js';
 import { filledIn, type Placeholders } from '../monitor/placeholders.policy.js';
 
-/** A look takes no longer. */
+/** Maximum time for reading a source. */
 export const LOOK_MS_MAX = 30_000;
 
-/** A source could not be looked at: not for now, not like this, or never again. The message is for people and models. */
+/**
+ * A source could not be read: temporarily (`unreachable`), because of its content or an error (`failed`), or permanently
+ * (`gone`). The message is shown to people and models.
+ */
 export class LookFailed extends Error {
   override readonly name = 'LookFailed';
   constructor(
@@ -26,7 +29,7 @@ export class LookFailed extends Error {
   }
 }
 
-/** For whom, and as which check of which monitor, a source is looked at. */
+/** The owner and the check for which a source is read. */
 export type LookContext = Readonly<{
   monitorId: string;
   check: number;
@@ -40,7 +43,7 @@ export type LookContext = Readonly<{
 
 type Of<Type extends MonitorSource['type']> = Extract<MonitorSource, { type: Type }>;
 
-/** What monitors look at, with the rights and credentials of their owners. */
+/** Reads the sources of monitors with the rights and credentials of their owners. */
 @Injectable()
 export class WatchedSources {
   constructor(
@@ -64,7 +67,7 @@ export class WatchedSources {
     }
   }
 
-  /** What was found, as the guardrails of its conversation let it through: nothing else is compared, told or kept. @throws LookFailed */
+  /** Applies the guardrails of the conversation to the content. Only the result is compared, reported and stored. @throws LookFailed */
   private async checked(content: Content, { conversationId }: LookContext): Promise<Content> {
     const found = content.json === undefined ? content.text : content.json;
     const given = await this.inputs.found(conversationId, found);
@@ -74,7 +77,7 @@ export class WatchedSources {
     return { ...masked, ...(content.key !== undefined && { key: content.key }) };
   }
 
-  /** What a tool or a page says of its failure is checked like what it says otherwise. */
+  /** Applies the guardrails to an error message too, because it may contain text of a tool or page. */
   private async checkedFailure(failure: LookFailed, { conversationId }: LookContext): Promise<LookFailed> {
     const given = await this.inputs.found(conversationId, failure.message);
     if (!given.isBlocked && given.value === failure.message) return failure;
@@ -129,7 +132,7 @@ export class WatchedSources {
   }
 }
 
-/** As kinds of tools say it. */
+/** Whether the result of a tool reports an error, in one of the two forms that tools use. */
 const saysError = (result: unknown): boolean =>
   typeof result === 'object' &&
   result !== null &&

@@ -12,7 +12,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const refused = (text: string): Rejection => new Rejection('monitor-refused', text);
 
-/** The name of a check, or an object with its `type`. @throws Rejection monitor-refused */
+/** Parses a check: its name, or an object with its `type`. @throws Rejection monitor-refused */
 export function checkIn(value: unknown): MonitorCheck {
   if (value === undefined || value === null || value === '') return { type: 'changed' };
   const fields: Fields = typeof value === 'object' && !Array.isArray(value) ? (value as Fields) : { type: value };
@@ -34,7 +34,7 @@ export function checkIn(value: unknown): MonitorCheck {
 
 const INGEST_ENDS = ['completed', 'failed'] as const;
 
-/** An ingestion is waited for until it ends, in one way or either. */
+/** The check of an ingestion, which waits until the ingestion ends with one of the wanted results, by default any. */
 export function ingestCheckIn(value: unknown, note: (text: string) => void): MonitorCheck {
   const check = (state: readonly string[]): MonitorCheck => ({ type: 'status', valuePath: 'status', terminal: state });
   if (value === undefined || value === null || value === '') return check(INGEST_ENDS);

@@ -2,7 +2,7 @@ import type { Decision } from '../../../kernel/event-sourcing/decider.js';
 import { aboutMonitor, checkAfter, type Monitor, monitor, paused, withinAnHour } from './monitor.decider.js';
 import type { MonitorChecked, MonitorEvent, Seen } from './monitor.events.js';
 
-/** How a look went. `isFinal`: no later look can go better. */
+/** The result of a check. `isFinal`: later checks would fail as well. */
 export type Look = Readonly<
   (
     | { outcome: 'unchanged'; seen: Seen | null }
@@ -14,19 +14,21 @@ export type Look = Readonly<
   ) & { usage: MonitorChecked['data']['usage'] }
 >;
 
-/** By what a monitor pauses itself. */
+/** The limits at which a monitor pauses itself. */
 export type CheckRules = Readonly<{
   followUpsPerHourMax: number;
   unreachableGraceMs: number;
-  /** Failures in a row; 0: any number. */
+  /** Maximum number of failures in a row; 0 means no limit. */
   failuresMax: number;
-  /** Tokens that may be used to judge from one resumption to the next; 0: any number. */
+  /** Maximum number of tokens for judging between two resumptions; 0 means no limit. */
   judgeTokensMax: number;
 }>;
 
 const ERROR_CHARACTERS_MAX = 500;
 
-/** What comes of a check, unless it was taken over or is not wanted any more. */
+/**
+ * Records the result of a check and its consequences, unless another process has taken the check over or the monitor was stopped.
+ */
 export const reportCheck =
   (check: number, look: Look, rules: CheckRules, now: Date): Decision<Monitor, MonitorEvent> =>
   (state) => {

@@ -2,21 +2,21 @@ import { createHash } from 'node:crypto';
 
 const MINUTE_MS = 60_000;
 const HALF_HOUR_MS = 30 * MINUTE_MS;
-/** Checks of the same interval are spread over a tenth of it, and over no more than this. */
+/** Checks are delayed by up to a tenth of their interval, but at most by this. */
 const SPREAD_MS_MAX = 5 * MINUTE_MS;
 
 export type CheckTiming = Readonly<{ monitorId: string; checkNumber: number; intervalSeconds: number; expiresAt: string }>;
 
-/** Where between 0 and 1 a check falls: always the same for the same check. */
+/** A number from 0 up to 1 for a check, always the same for the same check. */
 function fractionOf(monitorId: string, checkNumber: number): number {
   const digest = createHash('sha256').update(`${monitorId} ${checkNumber}`).digest();
   return digest.readUInt32BE(0) / 2 ** 32;
 }
 
 /**
- * When a monitor is checked next, an interval after a time: a little later for each check, so that monitors which were made
- * together do not look together, and never within a minute of the full or half hour, when everybody's clocks ring. At the
- * latest when it expires.
+ * The time of the next check, at least one interval after `from`. A delay that differs between checks spreads monitors that were
+ * created together. Checks avoid the minutes around every full and half hour, when servers are busy with other scheduled
+ * requests. The result is at most `expiresAt`.
  */
 export function nextCheckAt({ monitorId, checkNumber, intervalSeconds, expiresAt }: CheckTiming, from: Date): string {
   const fraction = fractionOf(monitorId, checkNumber);

@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto';
 
-/** What a look at a source gave. */
+/** The content of a source at one check. */
 export type Content = Readonly<{
   text: string;
-  /** Undefined: the text is no JSON. */
+  /** Undefined if the text is not a JSON object or array. */
   json?: unknown;
-  /** Distinguishes one state of the source from the next one with the same text. */
+  /** Distinguishes two states of the source that have the same text. */
   key?: string;
 }>;
 
-/** What was found does not fit what is asked of it. The message is for people and models. */
+/** The content does not fit the check. The message is shown to people and models. */
 export class Unfit extends Error {
   override readonly name = 'Unfit';
 }
 
 export const CONTENT_CHARACTERS_MAX = 256 * 1024;
 
-/** JSON with sorted keys: the order in which a server writes them means nothing. */
+/** JSON with sorted keys, because the order in which a server writes keys has no meaning. */
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) =>
     typeof each === 'object' && each !== null && !Array.isArray(each)
@@ -50,7 +50,7 @@ const PATH = /^[^.[\]]+(\[\d+\])*(\.[^.[\]]+(\[\d+\])*)*$|^(\[\d+\])+(\.[^.[\]]+
 /** Whether a text is a path such as `data.items[0].price`. */
 export const isPath = (text: string): boolean => text.length <= PATH_CHARACTERS_MAX && PATH.test(text);
 
-/** What stands at a path; undefined where nothing does. */
+/** The value at a path; undefined if there is none. */
 export function valueAt(json: unknown, path: string): unknown {
   let value = json;
   for (const [step] of path.matchAll(STEP)) {
@@ -62,7 +62,7 @@ export function valueAt(json: unknown, path: string): unknown {
 
 const NUMBER = /-?\d[\d,]*(?:\.\d+)?/;
 
-/** The first number in a value, thousands separated by commas or not. @throws Unfit */
+/** The first number in a value, with or without commas between thousands. @throws Unfit */
 export function numberIn(value: unknown): number {
   const found = typeof value === 'number' ? String(value) : typeof value === 'string' ? NUMBER.exec(value)?.[0] : undefined;
   const number = found === undefined ? Number.NaN : Number(found.replaceAll(',', ''));
@@ -72,9 +72,9 @@ export function numberIn(value: unknown): number {
 
 const GIST_CHARACTERS_MAX = 200;
 
-/** The first words of a text, on one line. */
+/** The beginning of a text on one line. */
 export function gistOf(text: string, charactersMax = GIST_CHARACTERS_MAX): string {
-  // More white space than text is no reason to look at all of it.
+  // Reads at most four times the needed characters, even if most of them are white space.
   const line = text
     .slice(0, charactersMax * 4)
     .replace(/\s+/g, ' ')
@@ -86,5 +86,5 @@ export function gistOf(text: string, charactersMax = GIST_CHARACTERS_MAX): strin
 const digest = (text: string, characters: number): string => createHash('sha256').update(text).digest('hex').slice(0, characters);
 
 export const hashOf = (text: string): string => digest(text, 32);
-/** Two of some hundred items have the same once in a hundred million times. */
+/** 48 bits: the probability that two of 500 items have the same hash is below one in a billion. */
 export const itemHash = (text: string): string => digest(text, 12);

@@ -3,14 +3,14 @@ import { checkIn, ingestCheckIn } from './check-arguments.policy.js';
 import { durationText, secondsIn } from './durations.policy.js';
 import type { MonitorSource, MonitorDefinition } from './monitor.events.js';
 
-/** How a model asks for a monitor: what it wrote, unchecked. */
+/** The request for a monitor as a model sends it, not validated. */
 export type MonitorRequest = Readonly<
   Partial<
     Record<'description' | 'source' | 'check' | 'condition' | 'on_match' | 'interval' | 'expires_in' | 'max_wakes', unknown>
   >
 >;
 
-/** What may be asked for. */
+/** The limits and defaults for new monitors. */
 export type DefinitionRules = Readonly<{
   intervalSeconds: number;
   intervalSecondsMin: number;
@@ -26,8 +26,8 @@ export const WORDS_CHARACTERS_MAX = 2000;
 const refused = (text: string): Rejection => new Rejection('monitor-refused', text);
 
 /**
- * What was asked for, as far as it is allowed; `notes` say what was made of the rest. What a source is called and whether
- * there is one was settled before. @throws Rejection monitor-refused
+ * Validates a request. Values beyond a limit are replaced by the limit, and `notes` describes that. The caller has already
+ * resolved the source. @throws Rejection monitor-refused
  */
 export function parseDefinition(
   asked: MonitorRequest,

@@ -3,7 +3,7 @@ import { Rejection } from '../../../kernel/rejection.js';
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 const DURATION = /^(\d{1,9})\s*(s|m|h|d)?$/i;
 
-/** Seconds: a number of them, or a number and a unit such as `15m`. @throws Rejection monitor-refused */
+/** Parses a duration to seconds: a number of seconds, or a number with a unit such as `15m`. @throws Rejection monitor-refused */
 export function secondsIn(name: string, value: unknown): number {
   const [, number, unit = 's'] = DURATION.exec(String(value).trim()) ?? [];
   const seconds = Number(number) * SECONDS[unit.toLowerCase()]!;
@@ -11,7 +11,7 @@ export function secondsIn(name: string, value: unknown): number {
   throw new Rejection('monitor-refused', `${name} must be a number of seconds, or a number with s, m, h or d such as 15m`);
 }
 
-/** How people say it: in the largest unit that comes out even. */
+/** A duration in words, in the largest unit that divides it evenly. */
 export function durationText(seconds: number): string {
   const [unit, size] = Object.entries(SECONDS).findLast(([, each]) => seconds % each === 0) ?? ['s', 1];
   const count = seconds / size;

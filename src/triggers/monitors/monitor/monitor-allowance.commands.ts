@@ -9,7 +9,9 @@ import { monitorAllowanceStream } from './monitor-allowance.events.js';
 import { MonitorRules } from './monitor-rules.js';
 import type { MonitorId } from './monitor.events.js';
 
-/** A monitor takes a place among its owner's, or gives back the one of a monitor that came to nothing or is over. */
+/**
+ * Reserves a place for a monitor within its owner's limit, or releases the place of a monitor that was not created or has ended.
+ */
 export class AdmitMonitor extends Command<void> {
   constructor(
     readonly ownerId: string,

@@ -5,7 +5,7 @@ import { monitorAllowanceCodec } from './monitor-allowance.codec.js';
 import type { MonitorAllowanceEvent } from './monitor-allowance.events.js';
 import type { MonitorId } from './monitor.events.js';
 
-/** Which monitors of a user have a place, and since when. */
+/** The monitors of a user that have a place, each with the time at which it got the place. */
 export type MonitorAllowance = Readonly<Record<MonitorId, string>>;
 
 export const monitorAllowance: Aggregate<MonitorAllowance, MonitorAllowanceEvent> = {
@@ -23,17 +23,17 @@ function evolve(state: MonitorAllowance, { type, data }: MonitorAllowanceEvent):
   }
 }
 
-/** How long a place is kept for a monitor that does not exist yet: it is created within that time, or not at all. */
+/** How long a place is reserved for a monitor that does not exist yet. A monitor is created within this time or not at all. */
 export const ADMISSION_MS = 120_000;
 
-/** What is known of a user's monitors: which need their places, and which are over. */
+/** The monitors of a user in the read model: those that need their places, and those that have ended. */
 export type KnownMonitors = Readonly<{ live: ReadonlySet<MonitorId>; over: ReadonlySet<MonitorId> }>;
 
 type Admission = Readonly<{ ownerId: string; monitorId: MonitorId; now: Date; max: number }>;
 
 /**
- * A place for one more monitor. Places of monitors that are over are free again, and so are places that were given some time ago
- * for a monitor that was never created. @throws Rejection too-many-monitors
+ * Reserves a place for one more monitor. Releases the places of monitors that have ended, and places older than ADMISSION_MS
+ * whose monitors were never created. @throws Rejection too-many-monitors
  */
 export const admit =
   (

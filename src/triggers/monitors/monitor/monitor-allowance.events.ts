@@ -2,12 +2,12 @@ import type { Event } from '../../../kernel/event-sourcing/events.js';
 import { deterministicId } from '../../../kernel/ids.js';
 import type { MonitorId } from './monitor.events.js';
 
-/** A user has a place for a monitor. */
+/** A user got a place for a monitor. */
 export type MonitorAdmitted = Event<'MonitorAdmitted', { ownerId: string; monitorId: MonitorId; admittedAt: string }>;
-/** The monitor needs its place no longer: it is over, or never came to be. */
+/** The monitor no longer needs its place: it has ended, or was never created. */
 export type MonitorReleased = Event<'MonitorReleased', { ownerId: string; monitorId: MonitorId }>;
 
 export type MonitorAllowanceEvent = MonitorAdmitted | MonitorReleased;
 
-/** A user may have any text for an id, a stream may not have any text for a name. */
+/** The owner's id is hashed, because it may contain characters that are not allowed in stream names. */
 export const monitorAllowanceStream = (ownerId: string): string => `monitorAllowance-${deterministicId('user', ownerId)}`;

@@ -1,9 +1,9 @@
 import type { CheckRules } from './check-report.decider.js';
 import type { DefinitionRules } from './definition.policy.js';
 
-/** The rules by which this service's monitors go, as its settings say. */
+/** The rules for monitors, from the settings. */
 export abstract class MonitorRules implements CheckRules, DefinitionRules {
-  /** Off: none is made; those there are go on. */
+  /** If false, no monitors can be created; existing ones continue. */
   abstract readonly isEnabled: boolean;
   abstract readonly intervalSeconds: number;
   abstract readonly intervalSecondsMin: number;
@@ -12,7 +12,7 @@ export abstract class MonitorRules implements CheckRules, DefinitionRules {
   abstract readonly followUps: number;
   abstract readonly followUpsMax: number;
   abstract readonly followUpsPerHourMax: number;
-  /** Monitors of one user that are active or paused; 0: none. */
+  /** Maximum number of active and paused monitors of one user; 0 means that none can be created. */
   abstract readonly perUserMax: number;
   abstract readonly unreachableGraceMs: number;
   abstract readonly failuresMax: number;

@@ -3,7 +3,7 @@ import { durationText } from './durations.policy.js';
 import type { MonitorCheck } from './monitor.events.js';
 import { targetText, watchingText } from './monitor-words.policy.js';
 
-/** A monitor as clients and models see it. */
+/** A monitor in the form that clients and models receive. */
 export type MonitorView = ReturnType<typeof monitorView>;
 
 export function monitorView({ definition, ...monitor }: MonitorRecord) {
@@ -41,7 +41,7 @@ export function monitorView({ definition, ...monitor }: MonitorRecord) {
 
 const text = (date: Date | null): string | null => date?.toISOString() ?? null;
 
-/** In the words in which it was asked for; what was left out is left out. */
+/** The check with the field names of the request; fields that are not set are left out. */
 function checkView(check: MonitorCheck): object {
   switch (check.type) {
     case 'changed':

@@ -1,6 +1,6 @@
 import type { MonitorSource, MonitorDefinition } from './monitor.events.js';
 
-/** What is watched, as people say it. */
+/** The name of a source for people. */
 export function watchingText(source: MonitorSource): string {
   switch (source.type) {
     case 'webpage':
@@ -12,7 +12,7 @@ export function watchingText(source: MonitorSource): string {
   }
 }
 
-/** What it is by its address or id. */
+/** The address or id of a source. */
 export function targetText(source: MonitorSource): string {
   switch (source.type) {
     case 'webpage':
@@ -26,7 +26,7 @@ export function targetText(source: MonitorSource): string {
 
 const FOLLOW_UP_CHARACTERS_MAX = 6_000;
 
-/** The follow-up of a monitor that has found what it waits for. */
+/** The text of the follow-up after a match. */
 export function matchedText(definition: MonitorDefinition, found: string, isJudged: boolean): string {
   const { condition, onMatch } = definition;
   const lines = [

@@ -9,7 +9,7 @@ import { MonitorRules } from './monitor-rules.js';
 import { attend, cancel, cancelWithConversation, create, type Monitor, monitor, pause, resume } from './monitor.decider.js';
 import { type MonitorCreated, type MonitorId, monitorStream } from './monitor.events.js';
 
-/** Creates a monitor. Its place was reserved before. */
+/** Creates a monitor. The caller has reserved a place for it with AdmitMonitor. */
 export class CreateMonitor extends Command<bigint | undefined> {
   constructor(
     readonly monitor: Omit<MonitorCreated['data'], 'createdAt' | 'nextCheckAt'>,
@@ -43,7 +43,7 @@ export type Steering = keyof typeof DECISIONS;
 
 export const isSteering = (text: string): text is Steering => Object.hasOwn(DECISIONS, text);
 
-/** A monitor's owner wants it to stop for a while, to go on, or to end. */
+/** The owner pauses, resumes or cancels a monitor. */
 export class SteerMonitor extends Command<bigint | undefined> {
   constructor(
     readonly monitorId: MonitorId,
@@ -68,10 +68,10 @@ export class SteerMonitorHandler implements Handler<SteerMonitor> {
   }
 }
 
-/** How a monitor stands, and the check that is the sender's alone to make: none where it is due for none. */
+/** The state of a monitor, and the number of the check that the caller has claimed; undefined if no check is due. */
 export type Attended = Readonly<{ known: Folded<Monitor>; check: number | undefined }>;
 
-/** Somebody is there to do for a monitor what it is due for. */
+/** Claims the due check of a monitor, or ends the monitor if it has expired. */
 export class AttendMonitor extends Command<Attended> {
   constructor(
     readonly monitorId: MonitorId,
@@ -98,7 +98,7 @@ export class AttendMonitorHandler implements Handler<AttendMonitor> {
   }
 }
 
-/** A check of a monitor has been made. Answers how the monitor stands then. */
+/** Records the result of a check. Returns the state afterwards. */
 export class ReportCheck extends Command<Folded<Monitor>> {
   constructor(
     readonly monitorId: MonitorId,
@@ -125,7 +125,7 @@ export class ReportCheckHandler implements Handler<ReportCheck> {
   }
 }
 
-/** The conversation that a monitor follows up is gone. */
+/** Cancels a monitor whose conversation was deleted. */
 export class CancelMonitorWithConversation extends Command<void> {
   constructor(
     readonly monitorId: MonitorId,

@@ -5,7 +5,7 @@ import { nextCheckAt } from './check-times.policy.js';
 import { monitorCodec } from './monitor.codec.js';
 import type { MonitorCreated, MonitorEvent, MonitorId, MonitorDefinition, Seen } from './monitor.events.js';
 
-/** `completed` and `cancelled` are for good. */
+/** `completed` and `cancelled` are final. */
 type MonitorStatus = 'none' | 'active' | 'paused' | 'completed' | 'cancelled';
 
 export type Monitor = Readonly<{
@@ -17,13 +17,13 @@ export type Monitor = Readonly<{
   definition: MonitorDefinition;
   seen: Seen;
   nextCheckAt: string;
-  /** Checks that were started, and the one that is under way. */
+  /** The number of started checks, including the one in progress. */
   checks: number;
   openCheck: Readonly<{ check: number; leaseUntil: string }> | null;
   lastCheckedAt: string;
   lastChangedAt: string | null;
   followUps: number;
-  /** When it requested follow-ups within an hour before the last time. */
+  /** The times of the follow-ups within the hour before the latest one. */
   requestedAt: readonly string[];
   pauses: number;
   unreachableSince: string | null;
@@ -121,7 +121,7 @@ type Decide = Decision<Monitor, MonitorEvent>;
 
 export const aboutMonitor = ({ id: monitorId, ownerId, conversationId }: Monitor) => ({ monitorId, ownerId, conversationId });
 
-/** What was seen when it was made is what later looks are compared with. */
+/** Creates a monitor with the baseline (`seen`) for later checks. */
 export const create =
   (data: MonitorCreated['data']): Decide =>
   ({ status }) =>
@@ -130,8 +130,8 @@ export const create =
 const isLive = ({ status }: Monitor): boolean => status === 'active' || status === 'paused';
 
 /**
- * What a monitor is due for, if anything: its end, or a check by the first process that claims it. While a check runs it is due
- * for nothing, so that a finding at the time of its end still counts.
+ * Decides what is due: the end of the monitor, or a check for the first process that claims it. Nothing is due while a check is
+ * in progress, so a match during the last check still counts.
  */
 export const attend =
   (now: Date, leaseMs: number): Decide =>
@@ -153,7 +153,7 @@ export const monitorNotFound = (): Rejection => new Rejection('monitor-not-found
 
 const cannotBe = (done: string): Rejection => new Rejection('monitor-over', `This monitor can't be ${done} now`);
 
-/** @throws Rejection monitor-not-found: for a stranger there is none */
+/** @throws Rejection monitor-not-found, also for other users */
 function own(state: Monitor, ownerId: string): void {
   if (state.status === 'none' || state.ownerId !== ownerId) throw monitorNotFound();
 }
@@ -173,7 +173,7 @@ export const paused = (state: Monitor, reason: string | null, now: Date): Monito
   data: { ...aboutMonitor(state), pause: state.pauses + 1, reason, pausedAt: now.toISOString() },
 });
 
-/** Looks at once, and has all its chances again. @throws Rejection monitor-not-found, monitor-over */
+/** Makes a check due immediately and resets all failure counters. @throws Rejection monitor-not-found, monitor-over */
 export const resume =
   (ownerId: string, now: Date): Decide =>
   (state) => {
@@ -194,7 +194,7 @@ export const cancel =
     return [{ type: 'MonitorCancelled', data: { ...aboutMonitor(state), by: 'owner', cancelledAt: now.toISOString() } }];
   };
 
-/** There is no conversation any more that could go on. */
+/** Cancels a monitor whose conversation was deleted. */
 export const cancelWithConversation =
   (now: Date): Decide =>
   (state) =>
@@ -202,6 +202,6 @@ export const cancelWithConversation =
       ? [{ type: 'MonitorCancelled', data: { ...aboutMonitor(state), by: 'conversation', cancelledAt: now.toISOString() } }]
       : [];
 
-/** When the check after this one is due. */
+/** The time of the check after the current one. */
 export const checkAfter = ({ id, checks, definition }: Pick<Monitor, 'id' | 'checks' | 'definition'>, now: Date): string =>
   nextCheckAt({ monitorId: id, checkNumber: checks + 1, ...definition }, now);

@@ -3,7 +3,7 @@ import { deterministicId } from '../../../kernel/ids.js';
 
 export type MonitorId = string;
 
-/** What is looked at. `name` is what people call it. */
+/** The source that is checked. `name` is shown to people. */
 export type MonitorSource =
   | Readonly<{ type: 'webpage'; url: string }>
   | Readonly<{
@@ -18,7 +18,7 @@ export type MonitorSource =
 export const THRESHOLD_OPERATORS = ['<', '<=', '>', '>=', '==', '!='] as const;
 export type ThresholdOperator = (typeof THRESHOLD_OPERATORS)[number];
 
-/** What about it counts. A path is dotted, with `[index]` for lists; null: the whole. */
+/** What the check looks for. Paths are dotted, with `[index]` for lists; null means the whole content. */
 export type MonitorCheck =
   | Readonly<{ type: 'changed' }>
   | Readonly<{ type: 'new_items'; itemsPath: string | null; idField: string | null }>
@@ -26,28 +26,28 @@ export type MonitorCheck =
   | Readonly<{ type: 'threshold'; valuePath: string | null; op: ThresholdOperator; value: number }>
   | Readonly<{ type: 'status'; valuePath: string | null; terminal: readonly string[] }>;
 
-/** What is waited for, and for how long. */
+/** What the monitor waits for, and until when. */
 export type MonitorDefinition = Readonly<{
   description: string;
   source: MonitorSource;
   check: MonitorCheck;
-  /** What must be so besides, in words: a model judges. */
+  /** An additional condition in words, which a model judges. */
   condition: string | null;
-  /** What is to be done then, in words. */
+  /** Instructions in words for the follow-up. */
   onMatch: string | null;
   intervalSeconds: number;
   followUpsMax: number;
   expiresAt: string;
 }>;
 
-/** What is kept of the last check: enough to recognise what is new, and never the content itself. */
+/** The stored result of the last check: enough to recognise what is new, but never the content itself. */
 export type Seen = Readonly<{
   hash: string;
-  /** Ids of items, hashed, the newest first. */
+  /** Hashed ids of items: those of the latest check first, then earlier ones. */
   items: readonly string[];
-  /** Whether what the check looks for was so. */
+  /** Whether what the check looks for was the case. */
   holds: boolean;
-  /** What was found, for people: a number, a state, the first words. */
+  /** A summary for people: a number, a state or the first words. */
   gist: string;
 }>;
 
@@ -58,14 +58,14 @@ export type MonitorCreated = Event<
   About & { agentId: string | null; definition: MonitorDefinition; seen: Seen; createdAt: string; nextCheckAt: string }
 >;
 
-/** A process checks the source, and no other one until `leaseUntil`. Checks are counted from 1, including unfinished ones. */
+/** A process has claimed the check until `leaseUntil`. Checks are numbered from 1, including unfinished ones. */
 export type MonitorCheckStarted = Event<
   'MonitorCheckStarted',
   { monitorId: MonitorId; check: number; startedAt: string; leaseUntil: string }
 >;
 
 /**
- * `changed`: something is new, but not what is waited for. `unjudged`: no model could judge whether it is what is waited for.
+ * `changed`: the content is new, but not what the monitor waits for. `unjudged`: no model could judge the condition.
  * `unreachable`: the source did not answer this time. `failed`: the content does not fit the check, or the source refused.
  */
 export type CheckOutcome = 'unchanged' | 'changed' | 'matched' | 'unjudged' | 'unreachable' | 'failed';
@@ -76,12 +76,12 @@ export type MonitorChecked = Event<
     monitorId: MonitorId;
     check: number;
     outcome: CheckOutcome;
-    /** Left out where it is as it was. */
+    /** Omitted if it has not changed. */
     seen?: Seen;
     error: string | null;
-    /** What the model that judged has used. */
+    /** The tokens that the judge used. */
     usage: Readonly<{ promptTokens: number; completionTokens: number }> | null;
-    /** The model that judges could not, this many times in a row. */
+    /** How many times in a row the judge has failed. */
     judgeFailures: number;
     checkedAt: string;
     nextCheckAt: string;
@@ -94,15 +94,15 @@ export type MonitorFollowUpRequested = Event<
   About & { followUp: number; text: string; requestedAt: string }
 >;
 
-/** `reason`: it paused itself; null: its owner did. Pauses are counted from 1. */
+/** `reason` says why the monitor paused itself; null if its owner paused it. Pauses are numbered from 1. */
 export type MonitorPaused = Event<'MonitorPaused', About & { pause: number; reason: string | null; pausedAt: string }>;
 export type MonitorResumed = Event<'MonitorResumed', About & { resumedAt: string; nextCheckAt: string }>;
-/** `isNews`: its conversation gets a follow-up, because it had none of this monitor before. */
+/** `isNews`: the conversation gets a follow-up about the end, because it got none from this monitor before. */
 export type MonitorCompleted = Event<
   'MonitorCompleted',
   About & { reason: 'follow_ups_used' | 'expired'; isNews: boolean; completedAt: string }
 >;
-/** `by` its owner, or because its conversation is gone. */
+/** `by`: the owner cancelled it, or its conversation was deleted. */
 export type MonitorCancelled = Event<'MonitorCancelled', About & { by: 'owner' | 'conversation'; cancelledAt: string }>;
 
 export type MonitorEvent =
@@ -117,5 +117,5 @@ export type MonitorEvent =
 
 export const monitorStream = (monitorId: MonitorId): string => `monitor-${monitorId}`;
 
-/** A call makes one monitor, however often it is repeated. */
+/** The id is derived from the tool call, so a repeated call creates one monitor. */
 export const monitorIdOf = (turnId: string, callId: string): MonitorId => deterministicId('monitor', turnId, callId);

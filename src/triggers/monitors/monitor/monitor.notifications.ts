@@ -2,10 +2,10 @@ import { type Notification, notificationRule } from '../../../kernel/event-sourc
 import { monitorCodec } from './monitor.codec.js';
 import type { MonitorEvent } from './monitor.events.js';
 
-/** Monitors whose status is cached between two events: their streams are long. */
+/** Number of cached states, because the streams of monitors are long. */
 const CACHED_MAX = 5_000;
 
-/** The status of a monitor, as far as its owner is notified of it. */
+/** The state of a monitor that notifications contain. */
 type NotifiedMonitor = Readonly<{
   ownerId: string;
   conversationId: string;
@@ -49,7 +49,10 @@ function withStatusChangedBy(monitor: NotifiedMonitor, { type, data }: MonitorEv
   }
 }
 
-/** Whether an event is told: checks that find nothing new are not, for there are many; what a match leads to is told by itself. */
+/**
+ * Whether an event causes a notification. Checks without news do not, because they are frequent; a match is followed by an event
+ * that does.
+ */
 function isMonitorNotified(before: NotifiedMonitor, { type, data }: MonitorEvent): boolean {
   if (type === 'MonitorCheckStarted') return false;
   if (type !== 'MonitorChecked') return true;
@@ -70,7 +73,7 @@ export type MonitorNotification = Notification<
   }
 >;
 
-/** What a monitor's owner is told of it. */
+/** The notification for the owner. */
 function monitorNotification(monitorId: string, monitor: NotifiedMonitor): MonitorNotification {
   return {
     type: 'monitor.updated',
@@ -91,7 +94,7 @@ export const monitorNotifications = [
   notificationRule({
     category: 'monitor',
     codec: monitorCodec,
-    // All of them, so that the cached status has no gaps.
+    // All events are included, so that the cached state has no gaps.
     about: Object.keys(monitorCodec) as MonitorEvent['type'][],
     initial: noMonitor,
     evolve: withStatusChangedBy,

@@ -1,10 +1,10 @@
-/** What the arguments of a watched call may hold, filled in at every check. */
+/** The values of the placeholders in the arguments of a watched tool call. */
 export type Placeholders = Readonly<{ now: Date; lastCheckedAt: string; lastChangedAt: string | null }>;
 
 const PLACEHOLDER = /\{\{(now|last_checked_at|last_changed_at|last_checked_date)\}\}/g;
 export const ARGUMENTS_DEPTH_MAX = 20;
 
-/** Arguments with the times they ask for, in UTC; what is nested too deep stays as it is. */
+/** Replaces the placeholders in arguments by times in UTC. Values nested deeper than ARGUMENTS_DEPTH_MAX are left unchanged. */
 export function filledIn(value: unknown, times: Placeholders, depth = 0): unknown {
   if (typeof value === 'string') return value.replaceAll(PLACEHOLDER, (_, name: string) => textFor(name, times));
   if (depth === ARGUMENTS_DEPTH_MAX || typeof value !== 'object' || value === null) return value;

@@ -1,15 +1,15 @@
 import { Worker } from 'node:worker_threads';
 import { Patterns, PatternTooSlow } from './patterns.port.js';
 
-/** Threads at once; who comes later waits. */
+/** Maximum number of concurrent threads; further calls wait. */
 const THREADS_MAX = 2;
-/** A thread is there by then, also on a machine that is busy; a pattern's own time begins after. */
+/** Maximum time to start a thread, even on a busy machine. The time for the pattern is measured separately. */
 const START_MS_MAX = 30_000;
 const PATTERN_MS_MAX = 1_000;
 const MATCH_CHARACTERS_MAX = 500;
 const MEMORY_MEGABYTES_MAX = 64;
 
-/** It says that it is there, and then what it found. A leading `(?i)` means that case does not matter, as elsewhere. */
+/** Posts `ready` and then the matches. A leading `(?i)` makes the pattern case-insensitive, as in other regex dialects. */
 const PROGRAM = `
 const { parentPort, workerData: { pattern, text, max, charactersMax } } = require('node:worker_threads');
 const anyCase = pattern.startsWith('(?i)');
@@ -28,7 +28,7 @@ try {
 
 type Reply = Readonly<{ found: readonly string[] } | { refused: string }>;
 
-/** Matches patterns in threads of their own, which are stopped at their deadline: backtracking holds up no other work. */
+/** Matches patterns in threads that are terminated at their deadline, so that backtracking does not block other work. */
 export class PatternThreads extends Patterns {
   private readonly waiting: (() => void)[] = [];
   private running = 0;
@@ -62,7 +62,7 @@ export class PatternThreads extends Patterns {
         };
         giveUpAfter(START_MS_MAX);
         worker.on('message', (said: Reply | 'ready') => (said === 'ready' ? giveUpAfter(this.deadlineMs) : resolve(said)));
-        // It says so when it runs out of memory.
+        // Emitted if the thread runs out of memory, for example.
         worker.on('error', (error) => reject(new PatternTooSlow('The pattern needs too much.', { cause: error })));
         worker.on('exit', () => reject(new PatternTooSlow('The pattern needs too much.')));
       });

@@ -1,10 +1,10 @@
-/** A pattern did not come to an end in time. */
+/** A pattern exceeded its time limit. */
 export class PatternTooSlow extends Error {
   override readonly name = 'PatternTooSlow';
 }
 
-/** Where patterns that users or models write are matched, without holding up other work. */
+/** Matches patterns that users or models write, without blocking other work. */
 export abstract class Patterns {
-  /** The texts that match, in order and at most so many. @throws PatternTooSlow, and SyntaxError for what is no pattern */
+  /** The first `max` matches, in order. @throws PatternTooSlow, and SyntaxError for an invalid pattern */
   abstract matches(pattern: string, text: string, max: number): Promise<readonly string[]>;
 }

@@ -23,7 +23,7 @@ import { Patterns, PatternTooSlow } from '../patterns/patterns.port.js';
 import { type MonitorRequest, parseDefinition } from '../monitor/definition.policy.js';
 import { LookFailed, WatchedSources } from '../checks/watched-sources.js';
 
-/** The read model behind what chats are shown. */
+/** The read model from which chats list their monitors. */
 const READ = ['monitors'];
 const MONITORS_LISTED_MAX = 200;
 
@@ -32,13 +32,13 @@ const NO_FOLLOW_UPS =
 
 const refused = (text: string): Rejection => new Rejection('monitor-refused', text);
 
-/** A chat, and whose it is. */
+/** A chat and its owner. */
 type MonitoredChat = Readonly<{ ownerId: string; agentId: string | null; conversationId: string }>;
 
-/** What a look found when the monitor was made, and what was made of what was asked for. */
+/** A monitor, the summary of the baseline (`current`), and notes on changes to the request. */
 type MadeMonitor = Readonly<{ monitor: MonitorView; current: string; notes: readonly string[] }>;
 
-/** Monitors of chats, made within the limits of their users. A monitor continues its chat when what it waits for happens. */
+/** Creates monitors for chats within the limits of their users. A monitor continues its chat when it matches. */
 @Injectable()
 export class ChatMonitors {
   constructor(
@@ -55,11 +55,10 @@ export class ChatMonitors {
   ) {}
 
   /**
-   * The same id twice is one monitor, as it was asked for first. `turnId`: where it is asked for.
-   *
-   * (1) Whether the chat can go on by itself; (2) what is to be watched, and how; (3) a place; (4) a first look, with which later ones
-   * are compared; (5) the monitor. What is there is not made again; a crash before it is leaves a place that is free again a
-   * while later.
+   * Creates a monitor. Repeating the call with the same id returns the first monitor. `turnId` is the turn that requests it.
+   * Steps: (1) check that the chat can be continued automatically; (2) resolve the source and the check; (3) reserve a place; (4)
+   * read the baseline for later checks; (5) create the monitor. A crash before (5) leaves a reserved place, which no longer
+   * counts after a while.
    * @throws Rejection monitor-refused, too-many-monitors
    */
   async create(
@@ -89,7 +88,7 @@ export class ChatMonitors {
     return { ...(await this.stored(monitorId))!, notes };
   }
 
-  /** Those of the chat that are not over. */
+  /** The active and paused monitors of the chat. */
   async list({ ownerId, conversationId }: MonitoredChat): Promise<readonly MonitorView[]> {
     const selection = { selection: 'live', conversationId, limit: MONITORS_LISTED_MAX } as const;
     return (await this.monitors.ofOwner(ownerId, selection)).map(monitorView);
@@ -103,7 +102,10 @@ export class ChatMonitors {
     return monitorView(await this.recordOf(monitorId));
   }
 
-  /** A chat of somebody signed in, with no agent or their own; no key and no other user takes part. */
+  /**
+   * Whether the chat can be continued: a signed-in user asked in an own chat, without an agent or with an own one, and neither an
+   * agent key nor another user's agent is involved.
+   */
   private async canFollowUp({ ownerId, conversationId, turnId }: MonitoredChat & Readonly<{ turnId: string }>): Promise<boolean> {
     let isOwn = false;
     for await (const page of this.store.read(conversationStream(conversationId))) {

@@ -70,7 +70,7 @@ const CANCEL = filledAction('monitor_cancel', 'Ends a monitor of this chat for g
   monitor_id: { type: 'string', description: 'The id that monitor_create gave.' },
 });
 
-/** Lets a model wait for something outside its chat. */
+/** The tool with which a model waits for something outside its chat. */
 @Injectable()
 export class MonitorTool extends ToolKind {
   override readonly name = 'monitor';
@@ -81,7 +81,7 @@ export class MonitorTool extends ToolKind {
   override readonly configFields = {};
   override readonly actions = [CREATE, LIST, CANCEL];
 
-  /** What monitors look at are tools as well, so they are asked for when they are needed. */
+  /** ChatMonitors is resolved lazily, because it depends on the toolbox, which contains this tool. */
   constructor(
     private readonly modules: ModuleRef,
     rules: MonitorRules,
