@@ -13,17 +13,18 @@ import { toGather, followUps } from './follow-ups.decider.js';
 import { followUpsStream } from './follow-ups.events.js';
 
 const DELIVER_EVERY_MS = 500;
-/** How long a follow-up waits for others, so that one turn reports all of them. */
+/** A follow-up waits this long for others, so that one turn reports all of them. */
 export const FOLLOW_UP_BATCH_MS = 2_000;
-/** Conversations that one tick has go on; the others have their turn in the next. */
+/** Maximum number of conversations that one tick continues. The others follow in the next tick. */
 const CONVERSATIONS_PER_TICK_MAX = 100;
 const CONVERSATIONS_AT_ONCE_MAX = 8;
 
 /**
- * Has conversations go on because of what has happened, once they are free for it. Steps for each: (1) what waits is gathered
- * for one turn, whose id follows from it; (2) the turn is asked; (3) what became of the follow-ups is stated. A crash after (1) or (2)
- * leaves them gathered: the next tick, here or elsewhere, asks the same turn, which is asked once. Two processes at once gather
- * once, because the second finds it done. A conversation that is not free, or cannot be asked for now, is looked at again.
+ * Asks automatic turns that report the waiting follow-ups of conversations. Steps for each conversation: (1) gather the waiting
+ * follow-ups for one turn, whose id is derived from them; (2) ask the turn; (3) record the outcome of the follow-ups. After a
+ * crash following (1) or (2) the follow-ups stay gathered, and the next tick of any process asks the same turn, which is
+ * idempotent. If two processes run at once, the second finds the follow-ups already gathered. A conversation that is busy is
+ * tried again in the next tick.
  */
 @Injectable()
 export class DeliverFollowUps implements Ticker {

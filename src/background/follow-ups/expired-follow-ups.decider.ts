@@ -4,7 +4,7 @@ import { expiredFollowUpsCodec } from './expired-follow-ups.codec.js';
 import type { ExpiredFollowUpsEvent } from './expired-follow-ups.events.js';
 import type { OldFollowUps } from './old-follow-ups.policy.js';
 
-/** Up to where a conversation's follow-ups have expired. */
+/** The follow-ups of a conversation before revision `before` have expired. */
 export type ExpiredFollowUps = Readonly<{ before: number }>;
 
 export const expiredFollowUps: Aggregate<ExpiredFollowUps, ExpiredFollowUpsEvent> = {

@@ -5,7 +5,7 @@ import { type Folded, Streams } from '../../kernel/event-sourcing/streams.js';
 import { gather, request, settle, type Settlement, followUps, type FollowUpsOfConversation } from './follow-ups.decider.js';
 import { type FollowUpRequested, type FollowUpsGathered, followUpsStream } from './follow-ups.events.js';
 
-/** Requests a follow-up of a conversation. Repeated, it adds nothing. */
+/** Requests a follow-up of a conversation. Idempotent. */
 export class RequestFollowUp extends Command<void> {
   constructor(
     readonly followUp: FollowUpRequested['data'],
@@ -24,7 +24,10 @@ export class RequestFollowUpHandler implements Handler<RequestFollowUp> {
   }
 }
 
-/** Gathers the waiting follow-ups of a conversation for one turn. Returns the follow-ups as they are then: others may be gathered already. */
+/**
+ * Gathers waiting follow-ups of a conversation for one turn. Resolves to the new state, in which other follow-ups may already
+ * have been gathered before.
+ */
 export class GatherFollowUps extends Command<Folded<FollowUpsOfConversation>> {
   constructor(
     readonly gathered: FollowUpsGathered['data'],

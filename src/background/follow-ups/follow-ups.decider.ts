@@ -3,17 +3,17 @@ import type { Aggregate } from '../../kernel/event-sourcing/streams.js';
 import { followUpsCodec } from './follow-ups.codec.js';
 import type { FollowUpId, FollowUpRequested, FollowUpsEvent, FollowUpsGathered } from './follow-ups.events.js';
 
-/** Follow-ups that one turn reports, at most. */
+/** Maximum number of follow-ups that one turn reports. */
 export const FOLLOW_UPS_PER_TURN_MAX = 8;
-/** Follow-ups of a conversation that may wait, at most. */
+/** Maximum number of waiting follow-ups of a conversation. */
 export const FOLLOW_UPS_WAITING_MAX = 64;
 
-/** What decisions need to know of a conversation's follow-ups. */
+/** The state of a conversation's follow-ups. */
 export type FollowUpsOfConversation = Readonly<{
   dedupeKeys: ReadonlySet<string>;
-  /** Those that nothing has become of yet, the oldest first. */
+  /** Follow-ups without an outcome, the oldest first. */
   pending: ReadonlyMap<FollowUpId, FollowUpRequested['data']>;
-  /** What the next turn reports. */
+  /** The follow-ups that the next turn reports. */
   gathered: FollowUpsGathered['data'] | null;
 }>;
 
@@ -48,7 +48,7 @@ function settled(state: FollowUpsOfConversation, followUpId: FollowUpId): Follow
   return { ...state, pending, gathered: isNext ? state.gathered : null };
 }
 
-/** Requests a follow-up. Repeated requests with the same id add nothing. */
+/** Requests a follow-up. A repeated request with the same `dedupeKey` has no effect. */
 export const request =
   (followUp: FollowUpRequested['data']): Decide =>
   ({ dedupeKeys, pending }) => {
@@ -69,7 +69,7 @@ export function toGather({ pending }: FollowUpsOfConversation): readonly FollowU
   return [...(oldest ? [oldest] : []), ...together].slice(0, FOLLOW_UPS_PER_TURN_MAX).map(({ followUpId }) => followUpId);
 }
 
-/** Gathers follow-ups for one turn at a time. While a gathered turn waits to be asked, nothing else is gathered. */
+/** Gathers follow-ups for one turn. Has no effect while follow-ups are gathered for another turn. */
 export const gather =
   (gathered: FollowUpsGathered['data']): Decide =>
   ({ gathered: before, pending }) => {
@@ -78,11 +78,11 @@ export const gather =
     return [{ type: 'FollowUpsGathered', data: { ...gathered, followUpIds } }];
   };
 
-/** What the conversation made of them. */
+/** The result of asking the turn that reports the follow-ups. */
 export type Settlement =
   Readonly<{ status: 'asked' | 'gone' | 'too-many-in-a-row' }> | Readonly<{ status: 'refused'; error: string }>;
 
-/** Ends the follow-ups that were gathered for a turn. */
+/** Records the outcome of the follow-ups that were gathered for a turn. */
 export const settle =
   (turnId: string, settlement: Settlement): Decide =>
   ({ gathered, pending }) =>

@@ -6,22 +6,22 @@ export type FollowUpId = string;
 type About<More = unknown> = { conversationId: string } & More;
 type AboutFollowUp<More = unknown> = About<{ followUpId: FollowUpId } & More>;
 
-/** Something has happened that the conversation waits for; `text` describes it to the model. */
+/** Something happened that the conversation waits for. `text` describes it to the model. */
 export type FollowUpRequested = Event<
   'FollowUpRequested',
   AboutFollowUp<{ ownerId: string; source: FollowUpSource; refId: string; dedupeKey: string; text: string }>
 >;
-/** This turn reports them together, as soon as the conversation is free for it. */
+/** One turn will report these follow-ups together as soon as the conversation is free. */
 export type FollowUpsGathered = Event<'FollowUpsGathered', About<{ turnId: string; followUpIds: readonly FollowUpId[] }>>;
-/** The conversation went on with it. */
+/** An automatic turn that reports the follow-up was asked. */
 export type FollowUpDelivered = Event<'FollowUpDelivered', AboutFollowUp<{ turnId: string }>>;
-/** The turn of another follow-up reported it too. */
+/** The turn of another follow-up also reports this one. */
 export type FollowUpMerged = Event<'FollowUpMerged', AboutFollowUp<{ turnId: string }>>;
-/** Too much happens by itself: the conversation went on too often in a row, or too many follow-ups wait already. */
+/** The follow-up was dropped, because the conversation had too many automatic turns in a row or too many waiting follow-ups. */
 export type FollowUpSuppressed = Event<'FollowUpSuppressed', AboutFollowUp<{ reason: 'too-many-in-a-row' | 'too-many-waiting' }>>;
-/** There is no conversation any more that it is for. */
+/** The conversation of the follow-up does not exist any more. */
 export type FollowUpSuperseded = Event<'FollowUpSuperseded', AboutFollowUp>;
-/** The conversation cannot go on. */
+/** The turn that reports the follow-up was refused. */
 export type FollowUpFailed = Event<'FollowUpFailed', AboutFollowUp<{ error: string }>>;
 
 export type FollowUpOutcome = FollowUpDelivered | FollowUpMerged | FollowUpSuppressed | FollowUpSuperseded | FollowUpFailed;

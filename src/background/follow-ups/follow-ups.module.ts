@@ -20,7 +20,7 @@ const HANDLERS = [RequestFollowUpHandler, GatherFollowUpsHandler, CompleteFollow
 
 type Parts = [FollowUpQueries, Commands, Clock];
 
-/** Conversations that go on by themselves: where it is said that something has happened, and how they hear of it. */
+/** Follow-ups: accepts reports of what conversations wait for, and asks the automatic turns that report them. */
 @Module({
   imports: [AnsweringModule],
   providers: [

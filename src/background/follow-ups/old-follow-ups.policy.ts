@@ -1,10 +1,10 @@
 import type { Recorded } from '../../kernel/event-sourcing/events.js';
 import type { FollowUpId, FollowUpsEvent } from './follow-ups.events.js';
 
-/** The oldest follow-ups of a conversation, and the revision before which there is nothing of any other. */
+/** The oldest follow-ups of a conversation. Before revision `before` the stream has events of no other follow-ups. */
 export type OldFollowUps = Readonly<{ followUpIds: readonly FollowUpId[]; before: number }>;
 
-/** As much of a stream's beginning as is older than a time and about follow-ups only of which nothing more is to become. */
+/** The longest beginning of a stream whose events are older than a time and whose follow-ups all have an outcome within it. */
 export function oldFollowUps(events: readonly Recorded<FollowUpsEvent>[], settledBefore: Date): OldFollowUps {
   const open = new Set<FollowUpId>();
   let followUpIds: readonly FollowUpId[] = [];

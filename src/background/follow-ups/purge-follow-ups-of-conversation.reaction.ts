@@ -7,12 +7,12 @@ import { conversationCodec } from '../../dialogue/conversation/conversation.code
 import type { ConversationPurged } from '../../dialogue/conversation/conversation.events.js';
 import { ExpireFollowUps } from './expired-follow-ups.commands.js';
 
-/** Whenever they ended. */
+/** The latest possible date, so that the time at which the follow-ups ended does not matter. */
 const ANY_TIME = new Date(8_640_000_000_000_000);
 
 /**
- * Follow-ups go with a conversation that is purged: they say what it was to hear. One step; a crash before the checkpoint repeats it,
- * and each expires once. One that has not ended yet goes once it is old.
+ * Purges the follow-ups of a purged conversation, because they contain texts for it. One step; after a crash before the
+ * checkpoint it is repeated without effect. The retention rule purges a follow-up that has not ended yet.
  */
 @Injectable()
 export class PurgeFollowUpsOfConversation implements Reaction<ConversationPurged> {

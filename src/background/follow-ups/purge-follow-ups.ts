@@ -6,7 +6,7 @@ import type { Cause } from '../../kernel/event-sourcing/events.js';
 import type { RetentionRule } from '../../work/retention/retention-rule.port.js';
 import { ExpireFollowUps } from './expired-follow-ups.commands.js';
 
-/** What had conversations go on by themselves: what a conversation made of it stays there. */
+/** Purges old follow-ups. The turns that reported them stay in their conversations. */
 export class PurgeFollowUps implements RetentionRule<OldFollowUpsOfConversation> {
   readonly name = 'follow-ups';
 

@@ -8,7 +8,7 @@ import { clipped } from './follow-up-text.policy.js';
 import { RequestFollowUp } from './follow-ups.commands.js';
 import { type FollowUp, FollowUps } from './follow-ups.port.js';
 
-/** Appends requested follow-ups to the log, where the ticker that delivers them finds them. */
+/** Checks the texts of requested follow-ups and appends them to the log. A ticker delivers them. */
 @Injectable()
 export class RequestedFollowUps extends FollowUps {
   constructor(

@@ -18,7 +18,7 @@ const ACTIONS: readonly ActionDefinition[] = [
   ),
 ];
 
-/** Where a model looks how its calls stand that go on in the background. */
+/** The tool with which a model checks the status of its background jobs. */
 @Injectable()
 export class CheckJobTool extends ToolKind {
   override readonly name = 'check_job';

@@ -16,13 +16,13 @@ import type { JobEnd, JobStarted } from './job.events.js';
 type Followed = ConversationDeleted | ConversationPurged | JobStarted | JobEnd;
 type OfJob = Recorded<JobStarted> | Recorded<JobEnd>;
 
-/** Whenever it ended. */
+/** The latest possible date, so that the time at which the job ended does not matter. */
 const ANY_TIME = new Date(8_640_000_000_000_000);
 
 /**
- * The jobs of a conversation go with it. Steps, of a conversation that is deleted: wait until the jobs of before are listed;
- * cancel those that are under way, purge the others. Of a job that begins or ends: wait until deletions of before are known;
- * where its conversation is gone, the same. A crash in between repeats it for those that are left.
+ * Ends and purges the jobs of a deleted conversation. When a conversation is deleted: wait until the read model lists all earlier
+ * jobs, then cancel the running ones and purge the others. When a job begins or ends: wait until the read model has all earlier
+ * deletions, then do the same with the job if its conversation is gone. After a crash the remaining jobs are handled.
  */
 @Injectable()
 export class EndJobsOfConversation implements Reaction<Followed> {
@@ -66,7 +66,7 @@ export class EndJobsOfConversation implements Reaction<Followed> {
   }
 }
 
-/** It was purged meanwhile. */
+/** Ignores that the job was purged meanwhile. */
 function unlessGone(error: unknown): void {
   if (!(error instanceof Rejection) || error.code !== 'job-not-found') throw error;
 }

@@ -13,7 +13,7 @@ import { type JobStatus, noteOn, statusAfter } from './job.policy.js';
 import { JobOptions } from './job-options.js';
 import { keptResult, shownResult } from './job-result.js';
 
-/** How a job stands, as a model is told. */
+/** The status of a job as the model reads it. */
 export type JobReport = Readonly<{
   job_id: JobId;
   status: JobStatus;
@@ -26,13 +26,16 @@ export type JobReport = Readonly<{
   note: string;
 }>;
 
-/** In whose name and where a job is asked for. */
+/** The user and the conversation for which a job is checked. */
 type JobAsker = Readonly<{ ownerId: string; conversationId: string; cause: Cause }>;
 
-/** Shows a model how the jobs of its conversation stand, from their streams. An end that the model was told is not told again. */
+/**
+ * Reports the status of a conversation's jobs to the model, from their streams. No follow-up is sent for an end that the model
+ * has read here.
+ */
 @Injectable()
 export class JobBook {
-  /** Whether calls become jobs at all. */
+  /** Whether background jobs are enabled. */
   readonly isKept: boolean;
 
   constructor(
@@ -45,14 +48,14 @@ export class JobBook {
     this.isKept = settings.enabled;
   }
 
-  /** Undefined where there is no such job in this conversation. */
+  /** The status of a job; undefined if the conversation has no such job. */
   async check(jobId: string, { ownerId, conversationId, cause }: JobAsker): Promise<JobReport | undefined> {
     if (!isId(jobId)) return undefined;
     const folded = await this.streams.fold(jobStream(jobId), job);
     const { started, purged, end } = folded.state;
     if (!started || purged || started.ownerId !== ownerId || started.conversationId !== conversationId) return undefined;
     const report = await this.reportOn(folded.state, started);
-    // An end that comes meanwhile is not in the report.
+    // Passes the state that the report was made from, because an end that was recorded meanwhile is not in the report.
     if (end) await this.commands.execute(new ReportJob(jobId, 'model', cause, folded));
     return report;
   }

@@ -1,13 +1,13 @@
-/** What is set about jobs, as the jobs need it. */
+/** The settings of background jobs. */
 export class JobOptions {
   constructor(
     readonly settings: Readonly<{
       enabled: boolean;
-      /** How long a turn waits for a call before that becomes a job, and again before it asks for that once more. */
+      /** A turn waits this long for a call before it tries to make a job of it, and before each further try. */
       yieldMs: number;
-      /** From the beginning of the call. */
+      /** Maximum duration of a job, from the beginning of the call. */
       jobMsMax: number;
-      /** How long a job outlives the last sign of life of its process. */
+      /** A job's lease expires this long after its process last renewed it. */
       staleMs: number;
       perConversationMax: number;
       perUserMax: number;

@@ -3,10 +3,10 @@ import { beginningOf } from './job.policy.js';
 import type { ToolReport } from '../../resources/tools/toolbox/tool-kind.port.js';
 
 export const MESSAGE_CHARACTERS_MAX = 500;
-/** What is kept of the words. */
+/** Maximum length of the recorded end of a job's progress messages. */
 export const OUTPUT_TAIL_CHARACTERS = 2_000;
 
-/** What is known once a tool has said more; what is no number says nothing. */
+/** The progress after a further report. A report whose `progress` is not a finite number is ignored. */
 export function progressAfter(before: JobProgress | null, { progress, total, message = '' }: ToolReport): JobProgress | null {
   if (!Number.isFinite(progress)) return before;
   const words = beginningOf(message.trim().toWellFormed(), MESSAGE_CHARACTERS_MAX);
@@ -15,7 +15,7 @@ export function progressAfter(before: JobProgress | null, { progress, total, mes
   return { report, outputTail: said === '' ? null : said.slice(-OUTPUT_TAIL_CHARACTERS).toWellFormed() };
 }
 
-/** Whether nothing more was said. */
+/** Whether two states of the progress are equal. */
 export const isSameProgress = (one: JobProgress, other: JobProgress | null): boolean =>
   one.outputTail === other?.outputTail &&
   one.report.progress === other.report.progress &&

@@ -1,7 +1,7 @@
 import type { JobRecord } from '../../../projections/jobs/jobs.queries.js';
 import { deliveryOf, noteOn } from './job.policy.js';
 
-/** A job as its owner sees it; `progress` and `output_tail` are as empty as what its tool says of how far it has come. */
+/** A job as its owner sees it. `progress` and `output_tail` are empty if its tool reports no progress. */
 export const jobSummary = (job: JobRecord, now: Date) => ({
   job_id: job.jobId,
   conversation_id: job.conversationId,
@@ -19,7 +19,7 @@ export const jobSummary = (job: JobRecord, now: Date) => ({
   cancel_requested: job.cancelRequested,
 });
 
-/** The same with what it came to; `result` is undefined where nothing is kept of it. */
+/** A job with its result or error. `result` is undefined if no result is stored. */
 export const jobDetail = (job: JobRecord, now: Date, result: unknown) => ({
   ...jobSummary(job, now),
   result: result ?? null,

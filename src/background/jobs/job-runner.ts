@@ -12,11 +12,11 @@ import type { JobOptions } from './job-options.js';
 import { type JobParts, RunningJob, type Settled, type Work } from './running-job.js';
 import type { ToolReport } from '../../resources/tools/toolbox/tool-kind.port.js';
 
-/** How long the beginning of a job is tried to be stated; after that the turn fails as it does over any other statement. */
+/** The append of a job's beginning is retried this long while the store is unavailable. After that the turn fails. */
 const START_PATIENCE_MS = 20_000;
 const ACTOR = 'system:jobs';
 
-/** The result that a model reads for a call that has become a job. */
+/** The result of a call that has become a job, as the model reads it. */
 export type RunningNote = Readonly<{
   status: 'running';
   job_id: JobId;
@@ -26,14 +26,15 @@ export type RunningNote = Readonly<{
 }>;
 
 /**
- * Waits for the calls of turns, and makes jobs of those that take long: claims room for one of the conversation, of the user
- * and of this process, states that it began, and lets the turn go on. What finds no room is waited for, and asks again.
+ * Waits for the calls of turns and turns long calls into jobs. For a job it claims a slot of the conversation and of the user,
+ * checks the limit of this process, and records the beginning; then the turn continues. Without a free slot the turn keeps
+ * waiting for the call, and the runner tries again later.
  */
 export class JobRunner extends BackgroundCalls {
-  /** Names this process in its jobs and their leases. */
+  /** The id of this process in its jobs and their leases. */
   readonly id: string;
   private readonly running = new Map<JobId, RunningJob>();
-  /** Jobs that are being made: they count as well. */
+  /** Number of jobs that are just starting. They count against the limit of this process. */
   private starting = 0;
   private closing = false;
 
@@ -68,7 +69,7 @@ export class JobRunner extends BackgroundCalls {
         return this.note(call, begunAt);
       }
     } catch (error) {
-      // The caller that waited has gone, and there is no other.
+      // Nobody waits for the call any more, so it is aborted.
       controller.abort(error);
       throw error;
     } finally {
@@ -76,7 +77,7 @@ export class JobRunner extends BackgroundCalls {
     }
   }
 
-  /** Makes no more jobs; lets those in hand finish for a while, then leaves them and says so. */
+  /** Starts no more jobs, lets the running ones finish for `graceMs`, then abandons them and records them as lost. */
   async close(graceMs: number): Promise<void> {
     this.closing = true;
     const over = () => Promise.all([...this.running.values()].map((running) => running.over));
@@ -85,7 +86,7 @@ export class JobRunner extends BackgroundCalls {
     await over();
   }
 
-  /** Whether the call is a job from here on. @throws StoreUnavailable */
+  /** Tries to make a job of the call. Returns whether it is a job now. @throws StoreUnavailable */
   private async begin(call: LongCall, begunAt: Date, work: Work): Promise<boolean> {
     if (this.closing || this.running.size + this.starting >= this.options.settings.perProcessMax) return false;
     this.starting++;
@@ -111,7 +112,7 @@ export class JobRunner extends BackgroundCalls {
     });
   }
 
-  /** False where the call was a job of another process before, which is not run as another one. */
+  /** Records the beginning of the job. False if the same call is already a job of another process. */
   private async state(started: JobStarted['data'], { cause }: LongCall): Promise<boolean> {
     const { streams, commands } = this.parts;
     try {
@@ -123,7 +124,10 @@ export class JobRunner extends BackgroundCalls {
     }
   }
 
-  /** A place for the job and its lease; undefined where there is no place, or where that is unknown. */
+  /**
+   * Claims a slot of the conversation, a slot of the user and the job's lease; undefined if one of them is not free or the store
+   * is unavailable.
+   */
   private async claim({ jobId, ownerId, conversationId }: JobStarted['data']): Promise<Claim | undefined> {
     const { staleMs, perConversationMax, perUserMax } = this.options.settings;
     const { timing, ids } = this.parts;
@@ -205,7 +209,7 @@ function valueOf(ended: Settled): unknown {
   throw ended.error;
 }
 
-/** What it comes to, unless that takes longer. */
+/** Resolves to the value of the work, or to undefined if that takes longer. */
 function within<T>(timing: Timing, ms: number, work: Promise<T>): Promise<T | undefined> {
   return new Promise((resolve) => {
     const cancel = timing.after(ms, () => resolve(undefined));

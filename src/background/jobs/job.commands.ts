@@ -19,7 +19,7 @@ import {
 import { type CancelReason, type JobId, type JobProgress, type JobStarted, jobStream, type ReportedBy } from './job.events.js';
 import { cancelSubject } from './job.policy.js';
 
-/** A call goes on as a job. @throws Rejection job-exists where it is one of another process */
+/** Records that a call continues as a job. @throws Rejection job-exists if another process has started the job */
 export class StartJob extends Command<void> {
   constructor(
     readonly started: JobStarted['data'],
@@ -38,7 +38,7 @@ export class StartJobHandler implements Handler<StartJob> {
   }
 }
 
-/** The work of a job has come so far. Answers how the job stands then. */
+/** Records the progress of a job. Resolves to the new state of the job. */
 export class ReportJobProgress extends Command<Folded<Job>> {
   constructor(
     readonly jobId: JobId,
@@ -59,7 +59,7 @@ export class ReportJobProgressHandler implements Handler<ReportJobProgress> {
   }
 }
 
-/** The work of a job has ended, as its process says. */
+/** Records how the work of a job ended, as its process reports it. */
 export class EndJob extends Command<void> {
   constructor(
     readonly jobId: JobId,
@@ -82,7 +82,10 @@ export class EndJobHandler implements Handler<EndJob> {
   }
 }
 
-/** A job is to end; it is cancelled once its work really has ended. */
+/**
+ * Requests the cancellation of a job. The job counts as cancelled once its work has really ended.
+ * @throws Rejection job-not-found
+ */
 export class CancelJob extends Command<bigint | undefined> {
   constructor(
     readonly jobId: JobId,
@@ -108,7 +111,7 @@ export class CancelJobHandler implements Handler<CancelJob> {
   }
 }
 
-/** Of a job that ended before a time nothing is shown any more, and what it came to is deleted. */
+/** Purges a job that ended before a time, and deletes its result. */
 export class PurgeJob extends Command<void> {
   constructor(
     readonly jobId: JobId,
@@ -126,7 +129,7 @@ export class PurgeJobHandler implements Handler<PurgeJob> {
     private readonly blobs: Blobs,
   ) {}
 
-  /** The result goes first: should the process die in between, the job is still there to be purged. */
+  /** Deletes the result first, so that after a crash in between the job can still be purged. */
   async execute({ jobId, endedBefore, cause }: PurgeJob): Promise<void> {
     const decision = purgeJob(endedBefore);
     const folded = await this.streams.fold(jobStream(jobId), job);
@@ -159,7 +162,7 @@ export class MarkJobLostHandler implements Handler<MarkJobLost> {
   }
 }
 
-/** The end of a job has reached its conversation, or is not to. */
+/** Records that the conversation has learned of a job's end, or that no report is due. */
 export class ReportJob extends Command<void> {
   constructor(
     readonly jobId: JobId,

@@ -6,7 +6,7 @@ import type { CancelReason, JobEnd, JobEvent, JobProgress, JobStarted, ReportedB
 import { isSameProgress } from './job-progress.policy.js';
 import { jobNotFound } from './job.policy.js';
 
-/** What has happened to a job. Of one that is purged nothing else may be left in the log. */
+/** The state of a job. The earlier events of a purged job may be deleted, so only `purged` is reliable then. */
 export type Job = Readonly<{
   started: JobStarted['data'] | null;
   progress: JobProgress | null;
@@ -46,7 +46,7 @@ function evolve(state: Job, event: JobEvent): Job {
 
 const aboutOf = ({ jobId, conversationId, ownerId }: JobStarted['data']) => ({ jobId, conversationId, ownerId });
 
-/** Refused where the call is a job already, of another process: the same call is not two jobs. */
+/** Starts a job. @throws Rejection job-exists if another process has started the job of the same call, or if the job is purged */
 export const startJob =
   (data: JobStarted['data']): Decide =>
   ({ started, purged }) => {
@@ -56,7 +56,7 @@ export const startJob =
     return [];
   };
 
-/** How far the work has come, as long as it goes on. */
+/** Records new progress of a job that has not ended. */
 export const progressJob =
   (progress: JobProgress): Decide =>
   ({ started, progress: before, end }) =>
@@ -64,7 +64,7 @@ export const progressJob =
       ? []
       : [{ type: 'JobProgressed', data: { ...aboutOf(started), ...progress } }];
 
-/** A request that the work ends; of a job that is over there is nothing to ask. Refused where there is no such job of the owner. */
+/** Requests a cancellation. Does nothing if the job has ended. @throws Rejection job-not-found if the owner has no such job */
 export const requestCancel =
   (ownerId: string, reason: CancelReason): Decide =>
   ({ started, end, cancelRequested, purged }) => {
@@ -72,7 +72,7 @@ export const requestCancel =
     return end || cancelRequested ? [] : [{ type: 'JobCancelRequested', data: { ...aboutOf(started), reason } }];
   };
 
-/** The first end that is stated is the end: what a process says of a job that was given up for lost comes too late. */
+/** Records the end of a job. Only the first end counts, so a process cannot change the end of a job that was marked as lost. */
 export const endJob =
   (ending: JobEnding, now: Date): Decide =>
   ({ started, end }) => {
@@ -90,7 +90,7 @@ export const endJob =
     }
   };
 
-/** How the work of a job ended. */
+/** The end of a job's work. */
 export type JobEnding =
   | Readonly<{ type: 'completed' } & Pick<Extract<JobEnd, { type: 'JobCompleted' }>['data'], 'result'>>
   | Readonly<{ type: 'failed' } & Pick<Extract<JobEnd, { type: 'JobFailed' }>['data'], 'error' | 'reason'>>
@@ -102,7 +102,7 @@ export const reportJob =
   ({ started, end, reportedBy, purged }) =>
     !started || !end || reportedBy || purged ? [] : [{ type: 'JobReported', data: { ...aboutOf(started), by } }];
 
-/** A job that is over is purged once it ended before a time. */
+/** Purges a job that ended before a time. */
 export const purgeJob =
   (endedBefore: Date): Decide =>
   ({ started, end, purged }) =>

@@ -4,17 +4,20 @@ import type { ToolReport } from '../../resources/tools/toolbox/tool-kind.port.js
 
 export type JobId = string;
 
-/** Why a job is to end before its work does: its owner said so, or its conversation is gone. */
+/** Why a job is cancelled: its owner requested it, or its conversation was deleted. */
 export type CancelReason = 'by-owner' | 'conversation-deleted';
-/** How the conversation learned of the job's end: its model asked (`model`), or a turn of its own (`follow-up`); `none`: no report is due. */
+/**
+ * How the conversation learned of the job's end: its model checked the job (`model`) or an automatic turn reports it
+ * (`follow-up`). `none`: no report is due.
+ */
 export type ReportedBy = 'model' | 'follow-up' | 'none';
 
-/** How far a job has come: the newest that its tool said, and the end of all that it said in words. */
+/** The progress of a job: the newest report of its tool, and the end of all its messages. */
 export type JobProgress = Readonly<{ report: ToolReport; outputTail: string | null }>;
 
 type About<More = unknown> = { jobId: JobId; conversationId: string; ownerId: string } & More;
 
-/** A tool call of a turn has run for long: the turn goes on, and so does the call, on its own. */
+/** A long tool call of a turn became a job: the turn continues, and the call continues in the background. */
 export type JobStarted = Event<
   'JobStarted',
   About<{
@@ -26,31 +29,31 @@ export type JobStarted = Event<
     toolName: string;
     actionName: string;
     arguments: Readonly<Record<string, unknown>>;
-    /** Whether it changes something somewhere: how far that came is not known of one that ends without a result. */
+    /** Whether the call has side effects. If it ends without a result, it is unknown which of them happened. */
     hasEffects: boolean;
-    /** The process at which the call runs. */
+    /** The process that runs the call. */
     runner: string;
     /** When the call began. */
     begunAt: string;
-    /** Until when it may run. */
+    /** The time until which the call may run. */
     deadlineAt: string;
-    /** Whether the conversation goes on by itself once the job is over. */
+    /** Whether a follow-up continues the conversation when the job has ended. */
     autoResume: boolean;
   }>
 >;
 /** The tool has reported progress. Only the newest report is recorded, from time to time. */
 export type JobProgressed = Event<'JobProgressed', About<JobProgress>>;
 export type JobCancelRequested = Event<'JobCancelRequested', About<{ reason: CancelReason }>>;
-/** What came of it is kept outside of the log, for as long as results are kept. */
+/** The result is stored as a blob for the retention time of results. */
 export type JobCompleted = Event<'JobCompleted', About<{ endedAt: string; result: BlobRef }>>;
 export type JobFailed = Event<'JobFailed', About<{ endedAt: string; error: string; reason: 'tool' | 'timeout' }>>;
 /** The work has really ended. */
 export type JobCancelled = Event<'JobCancelled', About<{ endedAt: string }>>;
-/** The process that ran the call is gone, or has given the call up. Its outcome is unknown. */
+/** The process that ran the call is gone or has abandoned the call. The outcome is unknown. */
 export type JobLost = Event<'JobLost', About<{ endedAt: string }>>;
 /** The conversation of the job has learned of its end. */
 export type JobReported = Event<'JobReported', About<{ by: ReportedBy }>>;
-/** It and what came of it are no longer shown: it is long over, or its conversation is gone. */
+/** The job and its result are no longer shown, because the retention time is over or the conversation was deleted. */
 export type JobPurged = Event<'JobPurged', About>;
 
 export type JobEnd = JobCompleted | JobFailed | JobCancelled | JobLost;

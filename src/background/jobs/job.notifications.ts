@@ -16,7 +16,7 @@ export type JobNotification = Notification<
   }
 >;
 
-/** What the owner of a job's conversation is told of it; `started` says what kind of job it is. */
+/** The notification of a job for the owner of its conversation. The second argument is the data of the job's `JobStarted`. */
 function jobNotification(event: JobStarted | JobEnd, { toolName, actionName }: JobStarted['data']): JobNotification {
   const { jobId: job_id, conversationId: conversation_id } = event.data;
   const status = statusAfter(event.type === 'JobStarted' ? null : event);
@@ -28,7 +28,7 @@ function jobNotification(event: JobStarted | JobEnd, { toolName, actionName }: J
   };
 }
 
-/** Users are notified that their jobs have begun, and that they are over. */
+/** Notifies users when their jobs begin and end. */
 export const jobNotifications = [
   notificationRule({
     category: 'job',

@@ -4,21 +4,21 @@ import type { JobEnd, JobId, ReportedBy } from './job.events.js';
 
 export type JobStatus = 'working' | 'completed' | 'failed' | 'cancelled' | 'lost';
 
-/** Whether the end of a job has reached its conversation; `suppressed`: no report is due. */
+/** How the end of a job was reported to its conversation. `suppressed`: no report is due. */
 export type DeliveryState = 'pending' | 'seen' | 'delivered' | 'suppressed';
 
-/** What anybody is shown of a result. */
+/** Maximum length of a result as it is shown. */
 export const SHOWN_CHARACTERS_MAX = 2_000;
-/** What is kept of the error of a job that failed. */
+/** Maximum length of the recorded error of a failed job. */
 export const ERROR_CHARACTERS_MAX = 2_000;
 
-/** A call becomes one job at most, in whichever process it runs. */
+/** The id of a call's job. It is derived from turn and call, so a call becomes at most one job in all processes. */
 export const jobIdOf = (turnId: string, callId: string): JobId => deterministicId('job', turnId, callId);
 
-/** Held by the process at which a job's call runs. */
+/** The key of the lease that the process of a job's call holds. */
 export const jobLease = (jobId: JobId): string => `jobs.run.${jobId}`;
 
-/** Held for each job that is under way, in a conversation and of a user. */
+/** Key prefixes of the slots that each running job holds, for its conversation and for its user. */
 export const conversationSlots = (conversationId: string): string => `jobs.conversation.${conversationId}`;
 export const ownerSlots = (ownerId: string): string => `jobs.owner.${deterministicId('owner', ownerId)}`;
 
@@ -31,7 +31,7 @@ const STATUSES = { JobCompleted: 'completed', JobFailed: 'failed', JobCancelled:
 
 export const statusAfter = (end: JobEnd | null): JobStatus => (end ? STATUSES[end.type] : 'working');
 
-/** Says of a job that ended otherwise than with a result what its reader has to know. */
+/** Notes on jobs that were cancelled or lost. */
 const END_TEXTS = {
   cancelled: 'The job was cancelled before it was done.',
   lost: 'The process that ran this job is gone. What came of the call is not known; it is not repeated.',
@@ -39,7 +39,7 @@ const END_TEXTS = {
 
 const EFFECTS_UNKNOWN = ' How far it came, and what it changed, is not known.';
 
-/** What is to be known of how a job stands, beside its result. */
+/** The note on a job's status that is shown beside its result. */
 export function noteOn(status: JobStatus, hasEffects: boolean, cancelRequested: boolean): string {
   switch (status) {
     case 'working':
@@ -64,7 +64,7 @@ type Ended = Readonly<{
   error: string | null;
 }>;
 
-/** The text of the follow-up for a job that is over. */
+/** The text of the follow-up for an ended job. */
 export function followUpText({ jobId, toolName, actionName, status, hasEffects, error }: Ended, result: string | null): string {
   const said = result === null ? [] : ['Its result:', result];
   return [
@@ -80,7 +80,7 @@ export const deliveryOf = (status: JobStatus, autoResume: boolean, reportedBy: R
   return reportedBy === 'none' || status === 'cancelled' || !autoResume ? 'suppressed' : 'pending';
 };
 
-/** The beginning of a text; half a character is none. */
+/** The beginning of a text, with an ellipsis if it is truncated. A surrogate pair is never split. */
 export const beginningOf = (text: string, charactersMax: number): string => {
   if (text.length <= charactersMax) return text;
   const kept = text.slice(0, charactersMax - 1);

@@ -18,10 +18,10 @@ import { jobDetail, jobSummary } from './job-record.http.js';
 import { keptResult, shownResult } from './job-result.js';
 import { Access } from '../../platform/http/access.js';
 
-/** Of a conversation no more are listed. */
+/** Maximum number of jobs that are listed for a conversation. */
 const LISTED_JOBS_MAX = 50;
 
-/** Tool calls that go on in the background, for the owner of their conversation. */
+/** Lists, shows and cancels background jobs, for the owner of their conversation. */
 @ApiTags('Background jobs')
 @Controller('api/background_jobs')
 export class JobsController {

@@ -36,7 +36,7 @@ import { jobsRejections } from './jobs.rejections.js';
 import { jobPurges } from './job.purges.js';
 import { jobNotifications } from './job.notifications.js';
 
-/** The share of the shutdown time in which jobs in hand may still finish. */
+/** Running jobs may finish within this share of the shutdown time. */
 const GRACE_SHARE = 0.25;
 
 type Parts = [Streams, Commands, Signals, Blobs, Clock, Timing, Ids, KeyValue, JobOptions];
@@ -46,7 +46,7 @@ const TICKERS = [ReportLostJobs, RequestJobFollowUps];
 const RETENTION = [PurgeJobs];
 const TOOL_KINDS = [CheckJobTool];
 
-/** Tool calls that go on while their turns go on: where they run, how they are reported, and how they end. Every turn may start one. */
+/** Background jobs: long tool calls that continue while their turns continue. Global, because every turn can start one. */
 @Global()
 @Module({
   imports: [FollowUpsModule],
@@ -108,7 +108,7 @@ export class JobsModule implements BeforeApplicationShutdown {
     private readonly options: JobOptions,
   ) {}
 
-  /** Turns have ended by then: they make no more jobs. */
+  /** Runs after the turns have ended, so no further jobs start. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.runner.close(this.options.settings.shutdownMs * GRACE_SHARE);
   }

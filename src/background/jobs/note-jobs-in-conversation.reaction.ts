@@ -19,7 +19,7 @@ const STATUSES = {
 
 type Noted = Extract<JobEvent, { type: keyof typeof STATUSES }>;
 
-/** Has a conversation state how its jobs stand. One step: the command. A crash after it repeats it, and what was noted before is nothing new. */
+/** Records the status of jobs in their conversations. One step: the command. After a crash it is repeated without effect. */
 @Injectable()
 export class NoteJobsInConversation implements Reaction<JobEvent> {
   readonly name = 'note-jobs-in-conversation';

@@ -8,7 +8,7 @@ import type { RetentionRule } from '../../work/retention/retention-rule.port.js'
 import { PurgeJob } from './job.commands.js';
 import { JobOptions } from './job-options.js';
 
-/** Jobs that have been over for as long as their results are kept. */
+/** Purges jobs after the retention time of their results. */
 @Injectable()
 export class PurgeJobs implements RetentionRule<FinishedJob> {
   readonly name = 'background jobs';

@@ -10,12 +10,12 @@ import { jobLease } from './job.policy.js';
 import { MarkJobLost } from './job.commands.js';
 
 const EVERY_MS = 1_000;
-/** Jobs that are read at a time; a tick looks at all of them. */
+/** Jobs are read in pages of this size. Each tick checks all of them. */
 const JOBS_PER_PAGE = 200;
 
 /**
- * States that jobs are lost whose process holds no lease on them any more. A job counts as lost when two ticks in a row find
- * it so: it may have ended a moment ago, and the read model not know it yet.
+ * Records jobs as lost if their process no longer holds their lease. A job counts as lost only after two consecutive ticks
+ * without a lease, because it may have just ended without the read model knowing yet.
  */
 @Injectable()
 export class ReportLostJobs implements Ticker {

@@ -15,16 +15,16 @@ import { textOf } from '../../dialogue/answering/loop/tool-result.policy.js';
 import { ReportJob } from './job.commands.js';
 
 const EVERY_MS = 1_000;
-/** Jobs that one tick reports, at most; the next tick takes the others. */
+/** Maximum number of jobs that one tick reports. The others follow in the next tick. */
 export const REPORTS_PER_TICK_MAX = 200;
 const JOBS_PER_PAGE = 200;
-/** How much of a result a follow-up contains, which has a text of its own around it. */
+/** Maximum length of a result in a follow-up, which has further text around it. */
 const FOLLOW_UP_RESULT_CHARACTERS_MAX = 7_000;
 
 /**
- * Requests follow-ups of conversations whose jobs are over and whose models have not read that yet. A conversation with a running
- * turn is left alone, because its model may still ask. Steps for each job: request the follow-up, whose key makes a repetition
- * harmless; record that the job was reported. A crash in between repeats both.
+ * Requests follow-ups for ended jobs whose end the model has not read yet. Skips conversations with a running turn, because the
+ * model may still check the job. Steps for each job: request the follow-up, which is idempotent by its key; record that the job
+ * was reported. After a crash in between both are repeated.
  */
 @Injectable()
 export class RequestJobFollowUps implements Ticker {
@@ -42,11 +42,11 @@ export class RequestJobFollowUps implements Ticker {
 
   async tick(): Promise<void> {
     const cause = causeOfTick(this, this.ids.next());
-    // One after the other: what ended first is reported first.
+    // Sequential, so that jobs are reported in the order in which they ended.
     await eachOf(await this.due(), (job) => this.request(job, cause), 1);
   }
 
-  /** Jobs of conversations in which no answer is being written: however many are busy, the others are found. */
+  /** Ended jobs whose conversations have no running turn. Reads as many pages as needed to find them. */
   private async due(): Promise<readonly JobRecord[]> {
     const due: JobRecord[] = [];
     let page: readonly JobRecord[] = [];

@@ -16,21 +16,21 @@ import { type JobProgress, type JobStarted, jobStream } from './job.events.js';
 import { beginningOf, cancelSubject, ERROR_CHARACTERS_MAX } from './job.policy.js';
 import { keepResult } from './job-result.js';
 
-/** A cancellation is sent as a signal, which may be lost: so often a job also looks for one in the log and reports its progress. */
+/** The interval at which a job checks the log for a cancellation, whose signal may be lost, and records its progress. */
 export const CANCEL_LOOK_MS = 2_000;
-/** How long work whose time is up is waited for. One that is cancelled is waited for until then: it is over when it really is. */
+/** After its deadline, work has this long to end before the job counts as timed out. Cancelled work has until the deadline. */
 export const LATE_WORK_MS_MAX = 10_000;
-/** The same where the process is about to end. */
+/** The same limit if the process is shutting down or has lost the job's lease. */
 const LEFT_WORK_MS_MAX = 500;
-/** How often, and how far apart, a result is tried to be kept. */
+/** The number of attempts to store a result, and the pause between them. */
 const KEEP_ATTEMPTS_MAX = 5;
 const KEEP_AGAIN_MS = 1_000;
-/** How long the end of a job is tried to be stated; after that it is found to be lost. */
+/** The append of a job's end is retried this long while the store is unavailable. After that the job will be recorded as lost. */
 const END_PATIENCE_MS = 60_000;
 
 const REASON_UNKNOWN = 'The tool failed for an unknown reason.';
 
-/** How the work of a call ended. */
+/** The result or the error of a call's work. */
 export type Settled = Readonly<{ value: unknown } | { error: unknown }>;
 
 export type JobParts = Readonly<{
@@ -43,16 +43,16 @@ export type JobParts = Readonly<{
   ids: Ids;
 }>;
 
-/** A call that goes on by itself, and how far it has come by what its tool says. */
+/** The work of a call in the background, with the progress that its tool reports. */
 export type Work = Readonly<{ done: Promise<Settled>; controller: AbortController; progress: () => JobProgress | null }>;
 
-/** Why work is stopped, and which of two reasons is the one that is stated. */
+/** Reasons why work is stopped. Of two reasons the one with the higher weight is recorded. */
 const WEIGHTS = { cancelled: 1, timeout: 2, lost: 3 } as const;
 type Stop = keyof typeof WEIGHTS;
 
-/** A job at the process that runs it: watched until its work has ended, and then stated to be over. */
+/** A job in the process that runs it. Watches the job until its work has ended, then records the end. */
 export class RunningJob {
-  /** Resolves once the end of the job is in the log, or cannot be brought there. */
+  /** Resolves when the end of the job is recorded, or could not be recorded. */
   readonly over: Promise<void>;
   private readonly logger = new Logger('Jobs');
   private readonly givenUp = new AbortController();
@@ -66,13 +66,13 @@ export class RunningJob {
     private readonly work: Work,
     private readonly cause: Cause,
   ) {
-    // The answer was stopped while its call was becoming a job.
+    // The answer may have been stopped while its call was becoming a job.
     const { signal } = work.controller;
     if (signal.aborted) this.end(signal.reason === 'stopped' ? 'cancelled' : 'lost');
     this.over = this.follow();
   }
 
-  /** The process ends, or may no longer run it. */
+  /** Abandons the job, because the process shuts down or has lost the job's lease. */
   leave(): void {
     this.end('lost');
   }
@@ -95,7 +95,7 @@ export class RunningJob {
 
   private async ending(settled: Settled | undefined): Promise<JobEnding> {
     if (settled && 'value' in settled) {
-      // It was done before it could be stopped.
+      // The work ended before a stop took effect.
       if (isErrorResult(settled.value)) return failedBy(textOf(settled.value));
       return this.completed(settled.value);
     }
@@ -116,7 +116,7 @@ export class RunningJob {
         return { type: 'completed', result: await keepResult(this.parts.blobs, this.started.jobId, value) };
       } catch (error) {
         if (!(error instanceof BlobsUnavailable)) throw error;
-        // There is space sooner or later; until the time of the job is up the result waits for it.
+        // While the disk is full, storing is retried until the job's deadline, because space may become free.
         const waits = isDiskFull(error) && !this.givenUp.signal.aborted;
         if (attempt >= KEEP_ATTEMPTS_MAX && !waits) return failedBy('The call was completed, but its result could not be kept.');
         await this.parts.timing.pause(KEEP_AGAIN_MS);
@@ -128,7 +128,7 @@ export class RunningJob {
     const { clock, signals, timing } = this.parts;
     const { jobId, deadlineAt } = this.started;
     const dropDeadline = timing.after(Date.parse(deadlineAt) - clock.now().getTime(), () => this.end('timeout'));
-    // A look that fails is made again; what is not seen in time ends with the job's time.
+    // A failed check is repeated at the next interval. In any case the job ends at its deadline.
     let looked = Promise.resolve();
     const look = () => void (looked = looked.then(() => this.look()).catch(() => undefined));
     const stopLooking = timing.every(CANCEL_LOOK_MS, look);
@@ -155,7 +155,7 @@ export class RunningJob {
     this.told = progress;
   }
 
-  /** Only for a weightier reason than the one it has. */
+  /** Stops the work, unless it was already stopped for a reason of the same or a higher weight. */
   private end(stop: Stop): void {
     if (this.stop && WEIGHTS[this.stop] >= WEIGHTS[stop]) return;
     this.stop = stop;

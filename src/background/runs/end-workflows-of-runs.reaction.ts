@@ -9,8 +9,8 @@ import { runCodec } from './run.codec.js';
 import type { RunFailed } from './run.events.js';
 
 /**
- * The workflow of a headless run that has failed for good ends with it. One step; a crash before the checkpoint repeats it, and a
- * workflow that is over stays as it ended.
+ * Ends the workflow run of a headless run that has finally failed. One step; after a crash before the checkpoint it is repeated,
+ * and a workflow run that has ended does not change.
  */
 @Injectable()
 export class EndWorkflowsOfRuns implements Reaction<RunFailed> {

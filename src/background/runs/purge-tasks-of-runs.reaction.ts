@@ -8,8 +8,7 @@ import { runCodec } from './run.codec.js';
 import type { RunPurged } from './run.events.js';
 
 /**
- * A run that is purged is purged as a task, too. One step; a crash before the checkpoint repeats it, and a purged
- * task is purged once.
+ * Purges the task of a purged run. One step; after a crash before the checkpoint it is repeated without effect.
  */
 @Injectable()
 export class PurgeTasksOfRuns implements Reaction<RunPurged> {

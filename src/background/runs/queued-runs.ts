@@ -6,7 +6,7 @@ import { PurgeRun, QueueRun } from './run.commands.js';
 import type { DeliveryPlace, RunId, RunQueued } from './run.events.js';
 import { RUN_AGENT, Runs } from './runs.port.js';
 
-/** Runs as tasks. What is to be done is in the log before the task is, so a crash between the two leaves nothing half done once it is repeated. */
+/** Queues runs as tasks. Appends the run before its task, so after a crash in between the caller can repeat the request. */
 @Injectable()
 export class QueuedRuns extends Runs {
   constructor(

@@ -15,7 +15,7 @@ import { RUN_PATIENCE_MS } from './run.policy.js';
 import { RunLedger } from './run-ledger.js';
 import { RUN_AGENT } from './runs.port.js';
 
-/** What the result of a run's task says. */
+/** The result of a run's task. */
 export type RunResult =
   Readonly<{ status: 'success'; result: RunAnswer }> | Readonly<{ status: 'quota_exceeded'; error: string }>;
 
@@ -23,12 +23,12 @@ type RunAnswer = Readonly<{ answer: string; sources: readonly unknown[]; tool_ca
 
 const TIMED_OUT_TEXT = 'The run took longer than it may.';
 
-/** How far a task is once it is settled how its agent answers. */
+/** The progress of a task after its run has started with its settings. */
 const SETTLED_PERCENT = 50;
 
 /**
- * Runs agents. Each attempt begins from the start, with the settings of the first; what earlier attempts did to the world
- * is not done again. An attempt that finds the run ended gives its outcome once more.
+ * Runs agents. Each attempt begins from the start, with the settings of the first attempt, but does not repeat side effects of
+ * earlier attempts. If the run has already ended, an attempt returns its outcome.
  */
 @Injectable()
 export class RunAgent implements TaskRunner {
@@ -51,12 +51,12 @@ export class RunAgent implements TaskRunner {
     return resultOf(await this.finish(task, begun))!;
   }
 
-  /** However it failed, the run has an end of its own. */
+  /** Records the final failure of the task as the end of the run. */
   failed(runId: string, _input: Readonly<Record<string, unknown>>, reason: string, cause: Cause): Promise<void> {
     return this.commands.execute(new FailRun(runId, reason, cause));
   }
 
-  /** Limits and quota count before the first attempt; a run that was begun is not cut off. */
+  /** Checks limits and quota before the first attempt. A run that has started is not interrupted by them. */
   private async refused({ taskId: runId, ownerId, cause }: TaskAttempt, found: Folded<Run>): Promise<RunResult | undefined> {
     if (found.state.status !== 'queued') return undefined;
     const { agentId } = found.state.queued!;
@@ -99,7 +99,7 @@ export class RunAgent implements TaskRunner {
       const data: RunFinished['data'] = { runId, attempt, ...parts, modelId, usage, error };
       return await streams.retryWhileUnavailable(RUN_PATIENCE_MS, () => commands.execute(new FinishRun(data, cause)));
     } catch (error) {
-      // Whether it can be noted or not, the attempt has failed for its own reason.
+      // If this append fails too, the original error is still the one that counts.
       await commands.execute(new AbandonAttempt(runId, attempt, { modelId, usage }, cause)).catch(() => undefined);
       if (!time?.aborted || signal.aborted) throw error;
       await commands.execute(new FailRun(runId, TIMED_OUT_TEXT, cause, 'timeout'));
@@ -108,7 +108,7 @@ export class RunAgent implements TaskRunner {
   }
 }
 
-/** @throws Rejection run-failed when the run has failed for good */
+/** The result of a run; undefined if it has not ended. @throws Rejection run-failed if it has finally failed */
 function resultOf(state: Run): RunResult | undefined {
   if (!isOver(state)) return undefined;
   if (state.failure !== null) throw new Rejection('run-failed', state.failure);

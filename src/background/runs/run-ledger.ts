@@ -9,7 +9,7 @@ import type { Run } from './run.decider.js';
 import type { EffectNumber } from './run.events.js';
 import { RUN_PATIENCE_MS } from './run.policy.js';
 
-/** What an attempt states of its calls with effects; whatever an earlier attempt began stands, and is not begun again. */
+/** Records the calls with effects of an attempt. A call that an earlier attempt began is not begun again. */
 export class RunLedger implements EffectLedger {
   private readonly repeated = new RepeatedCalls();
   private readonly begun = new Map<string, EffectNumber>();
@@ -19,11 +19,11 @@ export class RunLedger implements EffectLedger {
     private readonly commands: Commands,
     private readonly ids: Readonly<{ runId: string; attempt: number }>,
     private readonly cause: Cause,
-    /** The run as far as this attempt has read and written it. */
+    /** The state of the run that this attempt last read or wrote. */
     private folded: Folded<Run>,
   ) {}
 
-  /** @throws Rejection run-attempt-superseded when another attempt has begun since */
+  /** @throws Rejection run-attempt-superseded if another attempt has begun since */
   readonly begin = async (call: CalledTool): Promise<RecordedEffect | undefined> => {
     const before = this.repeated.next(call, this.folded.state.effects);
     if (before !== undefined) return this.folded.state.effects[before]!;

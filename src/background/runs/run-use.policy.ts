@@ -2,7 +2,7 @@ import type { Usage } from '../../dialogue/conversation/conversation.events.js';
 import type { Recorded } from '../../kernel/event-sourcing/events.js';
 import type { RunEvent, RunUse } from './run.events.js';
 
-/** What a run has used, and when that became known. */
+/** The requests and tokens that a run used, with the time at which each became known. */
 export function usedBy(events: readonly Recorded<RunEvent>[]): readonly RunUse[] {
   const used: RunUse[] = [];
   for (const event of events) {

@@ -33,7 +33,7 @@ import {
   runStream,
 } from './run.events.js';
 
-/** Queues a headless run of an agent. Repeated, it queues one run. */
+/** Queues a headless run of an agent. Idempotent. */
 export class QueueRun extends Command<void> {
   constructor(
     readonly run: RunQueued['data'],
@@ -52,7 +52,7 @@ export class QueueRunHandler implements Handler<QueueRun> {
   }
 }
 
-/** The owner's quota has no room for a run. Answers how the run stands then. */
+/** Refuses a run because of limits or quota. Resolves to the new state of the run. */
 export class RefuseRun extends Command<Run> {
   constructor(
     readonly runId: RunId,
@@ -73,10 +73,10 @@ export class RefuseRunHandler implements Handler<RefuseRun> {
   }
 }
 
-/** What the first attempt of a run settles for all of them. */
+/** The values that the first attempt of a run pins for all attempts. */
 export type RunPins = Readonly<{ settings: TurnSettings; history?: HistoryPin | undefined }>;
 
-/** An attempt of a run begins. Answers how the run stands then. */
+/** Begins an attempt of a run. Resolves to the new state of the run. */
 export class StartRun extends Command<Folded<Run>> {
   constructor(
     readonly runId: RunId,
@@ -98,7 +98,10 @@ export class StartRunHandler implements Handler<StartRun> {
   }
 }
 
-/** An attempt is about to make a call with effects. Answers how the run stands then. @throws Rejection run-attempt-superseded */
+/**
+ * Records that an attempt is about to make a call with effects. Resolves to the new state of the run.
+ * @throws Rejection run-attempt-superseded
+ */
 export class StartEffect extends Command<Folded<Run>> {
   constructor(
     readonly runId: RunId,
@@ -120,10 +123,10 @@ export class StartEffectHandler implements Handler<StartEffect> {
   }
 }
 
-/** Records the outcome of a call, as the model reads it. */
+/** The outcome of a call as the model reads it. */
 export type EffectEnd = Readonly<{ status: CallEndStatus; result: string }>;
 
-/** A call with effects has ended. Answers how the run stands then. */
+/** Records the end of a call with effects. Resolves to the new state of the run. */
 export class FinishEffect extends Command<Folded<Run>> {
   constructor(
     readonly runId: RunId,
@@ -145,7 +148,7 @@ export class FinishEffectHandler implements Handler<FinishEffect> {
   }
 }
 
-/** An attempt has answered. Answers how the run stands then. @throws Rejection run-attempt-superseded */
+/** Records the answer of an attempt. Resolves to the new state of the run. @throws Rejection run-attempt-superseded */
 export class FinishRun extends Command<Run> {
   constructor(
     readonly finished: RunFinished['data'],
@@ -164,7 +167,7 @@ export class FinishRunHandler implements Handler<FinishRun> {
   }
 }
 
-/** An attempt has ended without an answer, and another may follow. */
+/** Records that an attempt ended without an answer. Another attempt may follow. */
 export class AbandonAttempt extends Command<void> {
   constructor(
     readonly runId: RunId,
@@ -185,7 +188,7 @@ export class AbandonAttemptHandler implements Handler<AbandonAttempt> {
   }
 }
 
-/** A run has failed for good. */
+/** Records the final failure of a run. */
 export class FailRun extends Command<void> {
   constructor(
     readonly runId: RunId,
@@ -206,7 +209,7 @@ export class FailRunHandler implements Handler<FailRun> {
   }
 }
 
-/** Of a run that is over nothing is kept but what it used. */
+/** Purges an ended run. Only its usage is kept. */
 export class PurgeRun extends Command<void> {
   constructor(
     readonly runId: RunId,

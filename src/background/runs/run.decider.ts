@@ -16,7 +16,7 @@ import type {
   RunUse,
 } from './run.events.js';
 
-/** A call with effects that some attempt began. Without an end its outcome is unknown. */
+/** A call with effects that an attempt began. Its outcome is unknown if `end` is null. */
 type Effect = Readonly<{ attempt: number; call: CalledTool; end: RunToolCallFinished['data'] | null }>;
 
 export type Run = Readonly<{
@@ -25,9 +25,9 @@ export type Run = Readonly<{
   /** The newest attempt; 0 before the first. */
   attempt: number;
   settings: TurnSettings | null;
-  /** What was said before, as the first attempt found it. */
+  /** The conversation's revision up to which the run reads its history, as pinned by the first attempt. */
   history: HistoryPin | null;
-  /** In the order in which they were begun; their places are their numbers. */
+  /** In the order in which they were begun. The index of an effect is its number. */
   effects: readonly Effect[];
   finished: RunFinished['data'] | null;
   refusal: string | null;
@@ -87,7 +87,7 @@ export const queueRun =
   (state) =>
     state.status === 'unknown' ? [{ type: 'RunQueued', data }] : [];
 
-/** From here on only this attempt begins calls and finishes the run. */
+/** Begins an attempt. From here on only this attempt can begin calls and finish the run. */
 export const startRun =
   (runId: RunId, attempt: number, settings: TurnSettings, history: HistoryPin | null = null): Decide =>
   (state) => {
@@ -106,7 +106,7 @@ export const startEffect =
     return [{ type: 'RunToolCallStarted', data: { runId, attempt, effect: state.effects.length, call } }];
   };
 
-/** What came of a call is a fact, also when the attempt that made it is no longer the newest. */
+/** Records the outcome of a call, even if its attempt is no longer the newest. */
 export const finishEffect =
   (runId: RunId, effect: EffectNumber, status: CallEndStatus, result: string): Decide =>
   (state) => {
@@ -130,7 +130,7 @@ export const finishRun =
     return [{ type: 'RunFinished', data }];
   };
 
-/** Before anything has run: a quota that is used up meanwhile does not cut off what was begun. */
+/** Refuses a run that has not started. A run that has started is not affected by an exhausted quota. */
 export const refuseRun =
   (runId: RunId, error: string): Decide =>
   (state) =>
@@ -141,7 +141,7 @@ export const failRun =
   (state) =>
     state.status === 'unknown' || isOver(state) ? [] : [{ type: 'RunFailed', data: { runId, error, ...(reason && { reason }) } }];
 
-/** What is kept of a run that is over for good. */
+/** Purges a run that has ended, keeping its usage. */
 export const purgeRun =
   (runId: RunId, delivery: DeliveryPlace | null, used: readonly RunUse[], now: Date): Decide =>
   (state) => {

@@ -9,29 +9,29 @@ import type {
 } from '../../dialogue/conversation/conversation.events.js';
 import type { Event } from '../../kernel/event-sourcing/events.js';
 
-/** Clients know a run as a task: one id for both. */
+/** The id of a run. It is also the id of its task, which is what clients see. */
 export type RunId = string;
 
-/** What made an agent run. */
+/** The kind of trigger that started a run. */
 export type RunTrigger = 'webhook' | 'schedule';
 
-/** What the trigger of a run has fixed for it. */
+/** The settings that the trigger defines for a run. */
 export type RunDefinition = Readonly<{
-  /** The model that answers, whatever the agent's own is. */
+  /** The model that answers instead of the agent's configured model. */
   modelId: string | null;
-  /** Tools whose calls need no approval, by their ids. */
+  /** The ids of tools whose calls need no approval. */
   toolAllowlist: readonly string[];
-  /** How long an attempt may take; one that takes longer is the last. */
+  /** Maximum duration of an attempt. After a timeout there is no further attempt. */
   timeoutMs: number;
 }>;
 
-/** Where a call with effects stands among those of its run, over all attempts: 0 is the first. */
+/** The number of a call with effects within its run, over all attempts, from 0. */
 export type EffectNumber = number;
 
 type About<More = unknown> = { runId: RunId } & More;
 type AboutAttempt<More = unknown> = About<{ attempt: number } & More>;
 
-/** An agent, or a chat without one, answers an input as its owner, in headless mode. */
+/** A headless run was queued: an agent, or a chat without one, answers an input with the rights of its owner. */
 export type RunQueued = Event<
   'RunQueued',
   About<{
@@ -39,46 +39,52 @@ export type RunQueued = Event<
     agentId: string | null;
     trigger: RunTrigger;
     input: string;
-    /** What guardrails found in the input. */
+    /** The result of the guardrails' check of the input. */
     checked?: CheckedInput;
     definition?: RunDefinition;
-    /** The chat whose earlier turns it is to know. */
+    /** The conversation whose earlier turns the run reads. */
     conversationId?: string;
   }>
 >;
-/** An attempt begins, from the start. Settings and history are those of the first: later edits of the agent and later turns of the chat do not reach the run. */
+/**
+ * An attempt began from the start. Settings and history are those of the first attempt, so later edits of the agent and later
+ * turns of the chat do not affect the run.
+ */
 export type RunStarted = Event<'RunStarted', AboutAttempt<{ settings: TurnSettings; history?: HistoryPin }>>;
-/** A call with effects is about to run: should its end never be known, it is not repeated. */
+/** A call with effects is about to run. If its end is never recorded, it is not repeated. */
 export type RunToolCallStarted = Event<'RunToolCallStarted', AboutAttempt<{ effect: EffectNumber; call: CalledTool }>>;
-/** The outcome of the call, as the model reads it. */
+/** The outcome of a call as the model reads it. */
 export type RunToolCallFinished = Event<
   'RunToolCallFinished',
   AboutAttempt<{ effect: EffectNumber; status: CallEndStatus; result: string }>
 >;
-/** The attempt ended without an answer, and another may follow: what it has used is used. */
+/** The attempt ended without an answer, and another may follow. Its usage counts. */
 export type RunAttemptAbandoned = Event<'RunAttemptAbandoned', AboutAttempt<{ modelId: string; usage: Usage | null }>>;
-/** The agent has answered; with `error` the model gave up on the way, and the answer is as far as it came. */
+/** The agent has answered. With `error` the answer ended early and holds the parts composed until then. */
 export type RunFinished = Event<
   'RunFinished',
   AboutAttempt<AnswerParts & { modelId: string; usage: Usage | null; error: RunError | null }>
 >;
-/** The owner's quota has no room for it: nothing was run. */
+/** The run was refused because the quota was used up. Nothing was run. */
 export type RunRefused = Event<'RunRefused', About<{ reason: 'quota_exceeded'; error: string }>>;
-/** No attempt is left, or none would help; with `timeout` because it took too long. */
+/** The run has finally failed: no attempt is left, or another would fail too. With `timeout` an attempt took too long. */
 export type RunFailed = Event<'RunFailed', About<{ error: string; reason?: 'timeout' }>>;
 
-/** What was used at one time: a request when the first attempt begins, tokens when an attempt ends. */
+/** The usage recorded at one time: a request when the first attempt begins, tokens when an attempt ends. */
 export type RunUse = Readonly<{
-  /** Where in its stream the run said so. */
+  /** The revision of the event that recorded the usage. */
   revision: number;
   at: string;
   requests: number;
   promptTokens: number;
   completionTokens: number;
 }>;
-/** Where in the log the delivery is that asked for a run. */
+/** The place in the log of the delivery that requested a run. */
 export type DeliveryPlace = Readonly<{ stream: string; revision: number }>;
-/** Its retention time is over: its input, calls and answer are deleted, with its task and its delivery. Its usage is kept here. */
+/**
+ * The retention time of the run is over: its input, calls and answer are deleted, with its task and its delivery. Its usage is
+ * kept here.
+ */
 export type RunPurged = Event<
   'RunPurged',
   About<{

@@ -1,2 +1,2 @@
-/** How long an attempt goes on trying to write down what it did while the store is away. */
+/** Appends are retried this long while the store is unavailable. */
 export const RUN_PATIENCE_MS = 30_000;
