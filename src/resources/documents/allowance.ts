@@ -2,8 +2,8 @@ import type { ParsingLimits } from './limits.js';
 import { tooLarge } from './refusals.js';
 
 /**
- * Limits the text of a document while it is written out. Repeating the names of columns or keys could multiply the size of the file
- * by a thousand.
+ * Limits the text of a document while it is written out. Repeating the names of columns or keys could multiply the size of the
+ * file by a thousand.
  */
 export class TextAllowance {
   private left: number;

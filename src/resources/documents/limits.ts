@@ -20,8 +20,8 @@ export type ParsingLimits = Readonly<{
   /** Only the beginning of a longer text attached to a question is read. */
   attachmentTextBytesMax: number;
   /**
-   * The first, short turn of a document. A document with more bytes skips it. A document that does not finish in it gets a second,
-   * long turn in a separate queue.
+   * The first, short turn of a document. A document with more bytes skips it. A document that does not finish in it gets a
+   * second, long turn in a separate queue.
    */
   shortTurnMs: number;
   shortTurnBytesMax: number;

@@ -25,25 +25,25 @@ import { type SourceFile, sourceStream } from './source/source.events.js';
 
 export const INGEST_SOURCE = 'ingest-source';
 
-/** So many sources a worker ingests at once, and of one owner: most of them wait, for pages or for their turn to be read. */
+/** How many sources a worker ingests at once, in total and of one owner. Most of them wait for pages or for a parser. */
 const INGESTIONS_AT_ONCE_MAX = 40;
 const INGESTIONS_OF_OWNER_MAX = 8;
 
-/** How often one waits for the read model to have come so far that what was ingested is found; each wait is bounded itself. */
+/** How often an ingestion waits until the read model has the new chunks. Each wait has a time limit. */
 const SEARCHABLE_WAITS_MAX = 20;
 
-/** Of a source of pages this much of the work is fetching them. */
+/** The share of fetching in the progress of a source of pages. */
 const FETCHING_PERCENT = 50;
 
-/** Whether the newest chunks of a source are what searches find. */
+/** Whether searches find these chunks of a source. */
 export type Searchable = (sourceId: string, chunksId: string) => Promise<boolean>;
 
 /**
- * Makes the files of a source searchable. Steps: say where the chunks go; of a source of pages, fetch them, keep their bytes
- * and say which they are; of an upload with archives, unpack them likewise; write the chunks file by file; say that they are what is searched now; wait until they are found,
- * so that a task which succeeded is one whose source answers. A crash after any of them repeats none: the next attempt asks
- * the streams what is there. A crash while pages are fetched, or archives unpacked, has that done again. What was searched before is searched
- * until the new chunks are complete; files that are the same as before keep the chunks they have.
+ * Makes the files of a source searchable. Steps: record the id of the chunks; fetch and store the pages of a remote source, or
+ * unpack the archives of an upload, and record the files; write the chunks file by file; record that the ingestion is complete;
+ * wait until searches find the chunks, so that a source can be searched as soon as its task has succeeded. After a crash the next
+ * attempt reads from the streams which steps are done and repeats only the interrupted one. The old chunks are searched until the
+ * new ones are complete. If the files have not changed, the old chunks are kept.
  */
 export class IngestSource extends TaskRunner {
   readonly kind = INGEST_SOURCE;
@@ -95,7 +95,7 @@ export class IngestSource extends TaskRunner {
     await this.parts.commands.execute(new FailIngest(sourceIdIn(input), ingestId, reason, cause));
   }
 
-  /** Chunks of the same files, cut and embedded as they would be now, may be there already. */
+  /** The id of the chunks: the current one if the same files were cut and embedded in the same way before, else a new one. */
   private async chunksIdOf(sourceId: string, ingestId: string): Promise<string> {
     const { state } = await this.parts.streams.fold(sourceStream(sourceId), source);
     const { live, ingest, config } = state;
@@ -105,7 +105,7 @@ export class IngestSource extends TaskRunner {
     return isAsWritten && ingest?.files && areSame(live.files, ingest.files) ? live.chunksId : written(ingestId);
   }
 
-  /** @throws Rejection `pages-not-fetched` when there are none; another error while that may pass */
+  /** @throws Rejection `pages-not-fetched` if no page could be fetched; another error while a retry may succeed */
   private async fetchPages(sourceId: string, { remote, ingest, live }: Source, attempt: TaskAttempt): Promise<void> {
     if (!remote || ingest?.files) return;
     const { taskId: ingestId, cause, signal, progress } = attempt;
@@ -126,7 +126,7 @@ export class IngestSource extends TaskRunner {
     await this.parts.commands.execute(new KeepPages(sourceId, ingestId, pages, cause));
   }
 
-  /** The documents inside of archives take their place among the other files. @throws Rejection `document-…` */
+  /** Replaces each archive among the files by the documents in it. @throws Rejection `document-…` */
   private async unpackArchives(sourceId: string, { remote, ingest }: Source, attempt: TaskAttempt): Promise<void> {
     if (remote || !ingest || ingest.files) return;
     const { taskId: ingestId, ownerId, cause, signal } = attempt;
@@ -153,7 +153,7 @@ export class IngestSource extends TaskRunner {
       if (index < writer.soFar.files) continue;
       await attempt.progress(percentAt(index));
       const chunks = await this.chunksOf(file, chunking, attempt).catch((error: unknown) => {
-        // One page, or one file of an archive, that cannot be read does not spoil the others.
+        // An unreadable page, or file of an archive, does not fail the others.
         if ((remote || file.archive !== undefined) && error instanceof Rejection) return [];
         throw error;
       });

@@ -8,8 +8,8 @@ import { sourceCodec } from './source/source.codec.js';
 import type { SourceDeleted, SourceEvent } from './source/source.events.js';
 
 /**
- * Of a source that is deleted no credentials are kept. Steps: read what the source was made with; delete its credentials. A crash
- * in between repeats it, and what is deleted stays so.
+ * Deletes the credentials of a deleted source. Steps: read from the source's stream with which credentials it was created; delete
+ * them. After a crash both steps are repeated, which is harmless.
  */
 @Injectable()
 export class PurgeSourceCredentials implements Reaction<SourceDeleted> {

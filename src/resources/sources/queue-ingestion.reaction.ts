@@ -7,7 +7,7 @@ import { INGEST_SOURCE } from './ingest-source.js';
 import { sourceCodec } from './source/source.codec.js';
 import type { SourceIngestRequested } from './source/source.events.js';
 
-/** Files that were uploaded are ingested as a task. One step; a crash before the checkpoint queues the same task again, which is one task. */
+/** Queues a task for a requested ingestion. After a crash before the checkpoint it queues the task again under the same id. */
 @Injectable()
 export class QueueIngestion implements Reaction<SourceIngestRequested> {
   readonly name = 'queue-ingestion';

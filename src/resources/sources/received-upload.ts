@@ -22,10 +22,10 @@ const FILENAME_CHARACTERS_MAX = 255;
 
 type FilePart = Extract<FormPart, { type: 'file' }>;
 
-/** What a process that was killed left behind is removed once it is older than any upload may take. */
+/** The age at which folders of killed processes are removed. No upload takes this long. */
 const ABANDONED_MS = 60 * 60 * 1000;
 
-/** Uploads as files of a folder, one folder each. */
+/** Stages each upload in a temporary folder. */
 export class UploadStagingFolder extends UploadStaging {
   constructor(
     private readonly folder: string,
@@ -81,7 +81,7 @@ export class UploadStagingFolder extends UploadStaging {
     return { fields, files, oversized };
   }
 
-  /** A part that was not asked for is dropped; it counts all the same. */
+  /** Drops an unexpected part, and counts it towards the limit of the request. */
   private async letGo({ file }: FilePart, before: number): Promise<number> {
     let size = 0;
     for await (const chunk of file) {
@@ -95,7 +95,7 @@ export class UploadStagingFolder extends UploadStaging {
     return tooLarge(`Request exceeds the ${this.limits.requestBytesMax}-byte upload limit`);
   }
 
-  /** With a reason it was too large, and what had come of it is gone. */
+  /** Writes a part to disk. `reason` is set if the file was too large and has been removed. */
   private async keep(
     { file }: FilePart,
     staged: Pick<StagedFile, 'place' | 'filename' | 'path'>,
@@ -121,11 +121,11 @@ export class UploadStagingFolder extends UploadStaging {
   }
 }
 
-/** How streams say that what they carry broke off, and the reader of forms that it ended before its end. */
+/** The error codes and messages of streams and of the multipart parser for an incomplete request. */
 const BROKEN_OFF = new Set(['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE', 'FST_MP_PREMATURE_CLOSE']);
 const NOT_WHOLE = /unexpected end of multipart data|boundary not found|premature close|^aborted$/i;
 
-/** The client's fault is refused; everything else, such as a full disk, is not its business. */
+/** Turns an error that the client caused into a rejection. Others, such as a full disk, are rethrown. */
 function asRefusal(error: unknown): never {
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (!BROKEN_OFF.has(String(code)) && !NOT_WHOLE.test(String(message))) throw error;
@@ -138,7 +138,7 @@ const tooLarge = (text: string) => new Rejection('too-large', text);
 const plainName = (given: string): string =>
   storableText(basename(given.replaceAll('\\', '/'))).slice(-FILENAME_CHARACTERS_MAX) || 'file';
 
-/** One that is there already gets a number. */
+/** The name, with a number added if another file has the same name. */
 function uniqueName(given: string, names: Set<string>): string {
   const name = plainName(given);
   const dot = name.lastIndexOf('.');

@@ -16,7 +16,7 @@ import { type RemoteFields, type RemoteRequest, remoteRequestIn } from './remote
 
 type Ids = Readonly<{ sourceId: string; taskId: string }>;
 
-/** Makes a source of pages on the web, or of files kept elsewhere. Everything that can be refused before they are fetched is refused here. */
+/** Creates a source from web pages, a repository or a bucket. Refuses here what can be refused before fetching. */
 @Injectable()
 export class RemoteIntake {
   constructor(
@@ -46,8 +46,8 @@ export class RemoteIntake {
   }
 
   /**
-   * Credentials are kept before the source refers to them: a crash in between leaves sealed ones that nothing refers to. Those that
-   * no source refers to in the end, since the request came twice, are deleted again.
+   * Stores the credentials before the source that refers to them. A crash in between leaves sealed credentials without a source.
+   * If the request is a repetition, the source already refers to other credentials, and the new ones are deleted.
    */
   private async add(request: RemoteRequest, { sourceId, taskId }: Ids, { userId: ownerId, cause }: SignedInUser) {
     const { name, config, origin, secrets, frequency } = request;
@@ -59,7 +59,7 @@ export class RemoteIntake {
     return added.position;
   }
 
-  /** Each host once: where it leads is what is checked. */
+  /** Checks one address of each host, because the check concerns the host's IP addresses. */
   private async checkAddresses(urls: readonly string[]): Promise<void> {
     const perHost = new Map(urls.map((url) => [new URL(url).origin, url]));
     const checked = await Promise.allSettled([...perHost.values()].map((url) => this.outgoing.check(url)));
@@ -72,7 +72,7 @@ export class RemoteIntake {
     if (named !== undefined) throw new Rejection('invalid-request', 'A URL must not hold a user name or a password.');
   }
 
-  /** Of credentials a key knows nothing: under it another token is the same request. */
+  /** The fingerprint leaves credentials out, so a repetition with another token counts as the same request. */
   private async useKey(key: string | undefined, user: SignedInUser, request: RemoteRequest): Promise<KeyUse<Ids>> {
     const ids = { sourceId: newId(), taskId: newId() };
     if (key === undefined) return { used: 'first', value: ids };
@@ -83,7 +83,7 @@ export class RemoteIntake {
   }
 }
 
-/** What the owner names that is reached from here. GitHub's own address is the operator's. */
+/** The addresses that the owner chose. GitHub's address is configured by the operator and needs no check. */
 function addressesOf(origin: RemoteOrigin): readonly string[] {
   if (origin.kind === 'github') return [];
   return origin.kind === 's3' ? [s3EndpointOf(origin)] : origin.urls;

@@ -94,7 +94,7 @@ function fieldsOf(field: (name: string) => unknown): RemoteFields {
     const value = field(name);
     return typeof value === 'string' ? storableText(value) : undefined;
   };
-  // A form holds JSON as text; in a body of JSON it may as well stand as it is.
+  // A form holds JSON as text. A JSON body may also hold it as an object.
   const json = (name: string): string | undefined => {
     const value = field(name);
     return typeof value === 'object' && value !== null ? storableText(JSON.stringify(value)) : text(name);

@@ -9,13 +9,13 @@ import { DEFAULT_SOURCE_CONFIG } from './source/source-config.policy.js';
 import type { SourceFile } from './source/source.events.js';
 import { UploadSource } from './source/source.commands.js';
 
-/** The task that ingests a source that was made so. */
+/** The id of the task that ingests a seeded source. */
 export const seedingTask = (sourceId: string): string => deterministicId('seed', sourceId);
 
-/** Sections of fewer tokens are joined with their neighbours. */
+/** A source made by the service. Sections of fewer than `sectionTokensMin` tokens are joined with their neighbours. */
 export type SeededSource = Readonly<{ sourceId: string; ownerId: string; name: string; sectionTokensMin: number }>;
 
-/** Makes a source of files on disk. Asked again with the same id, it is there already. */
+/** Creates a source from files on disk. Does nothing if the id exists. */
 @Injectable()
 export class SeedSource {
   constructor(

@@ -1,7 +1,7 @@
 const text = { type: 'string', nullable: true } as const;
 const count = (more: object) => ({ type: 'integer', ...more });
 
-/** A source's `config` as clients send it and get it back. What is left out is as the default says. */
+/** The `config` of a source in requests and replies. Fields that are left out have their default. */
 export const SOURCE_CONFIG_SCHEMA = {
   type: 'object',
   additionalProperties: false,
@@ -80,7 +80,7 @@ export const SOURCE_CONFIG_SCHEMA = {
   },
 };
 
-/** The field of a form that holds it. */
+/** The form field that holds the config. */
 export const CONFIG_FIELD = {
   type: 'string',
   description:

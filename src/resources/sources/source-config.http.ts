@@ -17,7 +17,7 @@ import { sourceNotFound } from './source/source.decider.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
 
-/** What an owner decides about a source after it was made. */
+/** The route that changes the config of a source. */
 @ApiTags('Sources')
 @Controller('api/sources/:id/config')
 export class SourceConfigController {

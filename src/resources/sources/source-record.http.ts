@@ -1,7 +1,7 @@
 import { type Grant, grantAllows, ownershipOf } from '../identity/grants.policy.js';
 import type { IngestStatus, SourceRecord } from '../../../projections/sources/sources.queries.js';
 
-/** What lists show as the model of a source that is searched by its words alone. */
+/** The embeddings model that lists show if the service has none and searches by words alone. */
 const WORDS_ALONE = 'full-text';
 
 const INGEST_STATUSES: Readonly<Record<IngestStatus, string>> = {
@@ -11,7 +11,7 @@ const INGEST_STATUSES: Readonly<Record<IngestStatus, string>> = {
   failed: 'failed',
 };
 
-/** The first entry of every list: what a chat without sources answers from. */
+/** The first entry of every list, which stands for a chat without sources. */
 export const defaultSource = (embeddingsModel: string | undefined) => ({
   name: 'Default',
   date: 'default',
@@ -34,7 +34,7 @@ const common = (source: SourceRecord, embeddingsModel: string | undefined) => ({
   type: source.remote?.kind ?? 'file',
 });
 
-/** A source as it is listed for somebody who holds this grant of it; undefined: it is their own. */
+/** A source in the list of its owner (`grant` undefined) or of a user who has it by a grant. */
 export const sourceRecord = (source: SourceRecord, embeddingsModel: string | undefined, grant: Grant | undefined) => ({
   ...common(source, embeddingsModel),
   is_nested: true,
@@ -48,7 +48,7 @@ export const pagedSourceRecord = (source: SourceRecord, embeddingsModel: string 
   ingestStatus: INGEST_STATUSES[source.ingestStatus],
 });
 
-/** An entry of the older list. */
+/** An entry of the list for older clients. */
 export const combinedRecord = (source: SourceRecord | undefined, embeddingsModel: string | undefined) => ({
   name: source?.name ?? 'default',
   fullName: source?.name ?? 'Default',

@@ -21,7 +21,7 @@ import { storableText } from '../documents/storable-text.policy.js';
 import { OptionalQuery, RequiredQuery } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
 
-/** What lists say a source is embedded with; undefined where words alone are searched. */
+/** The embeddings model that lists show. Undefined if the service searches by words alone. */
 export class SourceListing {
   constructor(readonly embeddingsModel: string | undefined) {}
 }
@@ -33,7 +33,7 @@ const ORDERS: readonly string[] = ['date', 'name', 'tokens'] satisfies SourceOrd
 type Asked = string | undefined;
 type ListedSource = ReturnType<typeof defaultSource> | ReturnType<typeof sourceRecord>;
 
-/** A user's sources. */
+/** The routes of a user's sources. */
 @ApiTags('Sources')
 @Controller('api')
 export class SourcesController {
@@ -183,7 +183,7 @@ export class SourcesController {
   }
 }
 
-/** A field that came twice is a list, and no text. */
+/** A query parameter as text. One that is given twice is a list and is refused. @throws Rejection invalid-request */
 function textIn(name: string, given: unknown): string {
   if (given === undefined) return '';
   if (typeof given !== 'string') throw new Rejection('invalid-request', `${name} must be a text`);

@@ -74,7 +74,9 @@ import { sourceNotifications } from './source/source.notifications.js';
 const REACTIONS = [QueueIngestion, PurgeChunks, PurgeSourceCredentials];
 const TICKERS = [SyncSources];
 
-/** What agents answer from: uploads, pages on the web, repositories and buckets with their syncs, their ingestion, and search. */
+/**
+ * The sources from which agents answer: uploads, web pages, repositories and buckets, their syncs, their ingestion, and search.
+ */
 @Module({
   imports: [DocumentsModule, TasksModule],
   controllers: [

@@ -6,15 +6,15 @@ import { Ids } from '../../kernel/ids.js';
 import { causeOfTick, type Ticker } from '../../kernel/event-sourcing/ticker.js';
 import { BeginDueSync } from './source/source.commands.js';
 
-/** How often somebody looks for sources whose time to sync has come. */
+/** The interval of checks for due syncs. */
 const EVERY_MS = 5_000;
 export const SYNCS_PER_PAGE_MAX = 200;
-/** A tick ends here; what is left is for the next, which begins with those that wait longest. */
+/** The maximum number of syncs in a tick. The next tick continues with those that have waited longest. */
 export const SYNCS_PER_TICK_MAX = 2_000;
 
 /**
- * Has sources synced whose time has come. The read model only says where to look: two processes that look at once, or one
- * that looks twice, begin one sync.
+ * Begins due syncs of sources. The read model only finds candidates, and the command decides. So two processes that check at
+ * once, or one that checks twice, begin one sync.
  */
 @Injectable()
 export class SyncSources implements Ticker {

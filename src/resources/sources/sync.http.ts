@@ -37,7 +37,7 @@ const SYNC_SCHEMA = {
 };
 const EXAMPLE = { source_id: '00000000-0000-4000-8000-000000000000' };
 
-/** How sources stay up to date. */
+/** The routes that sync a source or ingest it again. */
 @ApiTags('Sources')
 @Controller('api')
 export class SyncController {
@@ -117,7 +117,7 @@ export class SyncController {
     return { success: true, task_id: ingestId, warnings: warningsAbout(config, this.abilities) };
   }
 
-  /** Whose source it is that the user may change. */
+  /** The owner of a source that the user may edit. @throws Rejection source-not-found */
   private async ownerOf(user: SignedInUser, sourceId: string): Promise<string> {
     const source = await this.sources.byId(sourceId);
     return (await this.reaching.reached(user, source, 'sources', 'edit', sourceNotFound)).ownerId;
@@ -129,7 +129,7 @@ export class SyncController {
   }
 }
 
-/** @throws Rejection `source-not-found` where it cannot be the id of one */
+/** @throws Rejection `source-not-found` if it is not an id */
 function sourceIdIn(given: unknown): string {
   if (given === undefined || given === null || given === '') throw missing('source_id');
   if (!isId(given)) throw sourceNotFound();

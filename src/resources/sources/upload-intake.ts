@@ -15,7 +15,7 @@ import { storableText } from '../documents/storable-text.policy.js';
 import { UploadSource } from './source/source.commands.js';
 import type { ReceivedUpload, StagedFile } from '../../platform/blobs/upload-staging.port.js';
 
-/** How long an `Idempotency-Key` stands for its first upload. */
+/** How long an `Idempotency-Key` refers to its first upload. */
 export abstract class UploadKeyTtl {
   abstract readonly milliseconds: number;
 }
@@ -32,7 +32,7 @@ type Ids = Readonly<{ sourceId: string; taskId: string }>;
 
 export const NAME_CHARACTERS_MAX = 255;
 
-/** Makes a source of a form that has come in whole. Everything that can be refused is refused before anything is kept. */
+/** Creates a source from a completely received form. Validates everything before it stores anything. */
 @Injectable()
 export class UploadIntake {
   constructor(

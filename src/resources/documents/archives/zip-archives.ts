@@ -26,8 +26,8 @@ const FILES_AT_ONCE_MAX = 16;
 const NAMED_MAX = 3;
 
 /**
- * Unpacks zips, one upload at a time per process. Each zip is read from a file on disk, and each file in it is streamed to the blob
- * store. Limits hold for all archives of an upload together, including nested ones.
+ * Unpacks zips, one upload at a time per process. Each zip is read from a file on disk, and each file in it is streamed to the
+ * blob store. Limits hold for all archives of an upload together, including nested ones.
  */
 export class ZipArchives extends Archives {
   private readonly lane = new DocumentLane<Unpacked>();

@@ -17,8 +17,8 @@ export type AttachmentKind = Readonly<{ kind: string; mimeType: string }>;
 const document = (kind: string): AttachmentKind => ({ kind, mimeType: MEDIA_TYPES[kind]! });
 
 /**
- * Determines the kind of a file by its first bytes. The name distinguishes kinds of text and kinds of zip. Any other text is plain.
- * @throws Rejection `document-type-not-accepted`, `document-unreadable` if the file is empty
+ * Determines the kind of a file by its first bytes. The name distinguishes kinds of text and kinds of zip. Any other text is
+ * plain. @throws Rejection `document-type-not-accepted`, `document-unreadable` if the file is empty
  */
 export async function attachmentKindOf(filename: string, head: Uint8Array): Promise<AttachmentKind> {
   if (head.byteLength === 0) throw withoutText(filename);

@@ -13,7 +13,9 @@ const encodingByMark = (bytes: Uint8Array): string | undefined =>
 
 export const hasByteOrderMark = (bytes: Uint8Array): boolean => encodingByMark(bytes) !== undefined;
 
-/** Decodes by the byte order mark, else as UTF-8, else as Windows-1252. @throws Rejection `document-unreadable` if there is a NUL */
+/**
+ * Decodes by the byte order mark, else as UTF-8, else as Windows-1252. @throws Rejection `document-unreadable` if there is a NUL
+ */
 export function decodeText(filename: string, bytes: Uint8Array): string {
   const marked = encodingByMark(bytes);
   if (marked) return tidy(new TextDecoder(marked).decode(bytes));

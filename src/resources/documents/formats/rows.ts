@@ -3,8 +3,8 @@ import type { TextAllowance } from '../allowance.js';
 export type Cell = string | number | boolean | Date | null | undefined;
 
 /**
- * Writes the rows under a header as `name: value, …` lines. A single row, and values beyond the header, are written without names.
- * @throws Rejection `document-too-large`
+ * Writes the rows under a header as `name: value, …` lines. A single row, and values beyond the header, are written without
+ * names. @throws Rejection `document-too-large`
  */
 export function rowsAsText(rows: readonly (readonly Cell[])[], allowance: TextAllowance): string {
   const header = (rows[0] ?? []).map(cellAsText);

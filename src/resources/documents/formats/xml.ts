@@ -12,8 +12,8 @@ export class TooDeep extends Error {
 }
 
 /**
- * Reads XML as a stream of tags. Only predefined entities are decoded. The depth is limited because the parser takes longer per tag
- * the more tags are open. @throws TooDeep
+ * Reads XML as a stream of tags. Only predefined entities are decoded. The depth is limited because the parser takes longer per
+ * tag the more tags are open. @throws TooDeep
  */
 export function readXml(xml: string, depthMax: number, { onOpen, onText, onClose }: XmlHandlers): void {
   let depth = 0;

@@ -19,7 +19,7 @@ import { ChunkEdits, type ChunkText } from './chunk-edits.js';
 const TEXT_CHARACTERS_MAX = 32_000;
 const TITLE_CHARACTERS_MAX = 200;
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
-/** What chunks are shown under that are of no file. */
+/** The filename of chunks that an owner added without one. */
 const WRITTEN_BY_HAND = 'added.txt';
 
 const NOT_BLANK = { message: 'text must not be blank' };
@@ -27,7 +27,7 @@ const NOT_BLANK = { message: 'text must not be blank' };
 class NewChunk {
   @IsString() @IsNotEmpty() id!: string;
   @IsString() @Matches(/\S/, NOT_BLANK) @MaxLength(TEXT_CHARACTERS_MAX) text!: string;
-  /** `title` and `filename` are kept. */
+  /** Only `title` and `filename` are stored. */
   @IsOptional() @IsObject() metadata?: Record<string, unknown> | null;
 }
 
@@ -35,11 +35,11 @@ class ChunkChange {
   @IsString() @IsNotEmpty() id!: string;
   @IsString() @IsNotEmpty() chunk_id!: string;
   @IsOptional() @IsString() @Matches(/\S/, NOT_BLANK) @MaxLength(TEXT_CHARACTERS_MAX) text?: string | null;
-  /** `title` and `filename` are kept. */
+  /** Only `title` and `filename` are stored. */
   @IsOptional() @IsObject() metadata?: Record<string, unknown> | null;
 }
 
-/** Edits of the chunks of a source by its owner, and by editors of it. */
+/** The routes by which the owner and the editors of a source edit its chunks. */
 @ApiTags('Sources')
 @Controller('api')
 export class ChunkEditsController {

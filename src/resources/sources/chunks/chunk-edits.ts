@@ -7,9 +7,9 @@ import { chunkIdOf, chunkNotFound, chunkPlaceIn } from './chunk-id.policy.js';
 import { EditChunk, type WantedEdit, type WrittenChunk } from './chunks.commands.js';
 import { encodeEmbedding } from './vector-index.js';
 
-/** How long the vector of a chunk may take. */
+/** The time limit for the embedding of a chunk. */
 const EMBEDDING_MS = 30_000;
-/** The tokenizer is in the process that reads documents; for one chunk an estimate will do. */
+/** An estimate, because the tokenizer runs in the process that reads documents and an edited chunk needs no exact count. */
 const CHARACTERS_PER_TOKEN = 4;
 
 export type ChunkText = Readonly<{ text: string; title: string; filename: string }>;
@@ -17,7 +17,7 @@ export type ChunkText = Readonly<{ text: string; title: string; filename: string
 type Edited = Readonly<{ chunkId: string; position: bigint }>;
 type Owned = Readonly<{ id: string; ownerId: string }>;
 
-/** Edits of the chunks that are searched. They hold until the source is ingested again. */
+/** Edits the chunks that are searched. The next ingestion of the source discards the edits. */
 export class ChunkEdits {
   constructor(
     private readonly commands: Commands,
@@ -31,7 +31,7 @@ export class ChunkEdits {
     return this.edited(source, chunksId, { kind: 'add', written: await this.written(chunk) }, cause);
   }
 
-  /** What is left out stays. @throws Rejection chunk-not-found */
+  /** Fields that are left out keep their value. @throws Rejection chunk-not-found */
   async change(source: Owned, chunkId: string, changes: Partial<ChunkText>, cause: Cause): Promise<Edited> {
     const { chunksId, ordinal, text, title, filename } = await this.found(source, chunkId);
     const written = await this.written({ text, title, filename, ...changes });

@@ -1,7 +1,7 @@
 import { isId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
 
-/** Where a chunk is: the chunks of one ingestion, and its place among them. */
+/** The position of a chunk: the id of the chunks of one ingestion, and its number among them. */
 export type ChunkPlace = Readonly<{ chunksId: string; ordinal: number }>;
 
 export const chunkNotFound = () => new Rejection('chunk-not-found', 'Chunk not found');

@@ -8,20 +8,20 @@ import { type RetrievedChunk, Search, type SearchRequest, type SearchResult } fr
 import { storableText } from '../../documents/storable-text.policy.js';
 import type { VectorIndex } from './vector-index.js';
 
-/** So much of a question is looked at. */
+/** Only the beginning of a longer question is searched for. */
 const QUESTION_CHARACTERS_MAX = 10_000;
 const SOURCES_AT_ONCE_MAX = 4;
 
-/** Words are rare while so many chunks of a source have one of them. */
+/** Words count as rare while at most this many chunks of a source contain one of them. */
 const RARE_CHUNKS_MAX = 1_000;
 
-/** Of a long question the words that say most are ranked by. */
+/** A long question is ranked by this many of its rarest words. */
 const RANKED_TERMS_MAX = 24;
 
-/** So many chunks more than wanted are ranked, in case some of them say the same. */
+/** The number of extra chunks that are ranked, in case some have the same text. */
 const REPETITIONS_MAX = 20;
 
-/** How long the vector of a question may take; without it words alone decide. */
+/** The time limit for the embedding of a question. Without it the search uses words alone. */
 const EMBEDDING_MS = 5_000;
 
 const logger = new Logger('Search');
@@ -30,7 +30,7 @@ type Searched = SearchedSource & Readonly<{ liveId: string; limit: number }>;
 type Found = Readonly<{ key: string; source: Searched; sourceId: string; ordinal: number; score: number }>;
 type PerSource<T> = ReadonlyMap<Searched, T>;
 
-/** Finds chunks by the words of the question, and by its meaning where there are embeddings. */
+/** Finds chunks by the words of the question and, if embeddings are configured, by its meaning. */
 export class ChunkSearch extends Search {
   constructor(
     private readonly queries: ChunkQueries,
@@ -70,7 +70,7 @@ export class ChunkSearch extends Search {
     return { chunks: await this.retrieved(selected), failedSources: failures.ids };
   }
 
-  /** Those of these sources that the owner has, or may use by a grant. */
+  /** Those of these sources that the owner owns or may use by a grant. */
   private async statuses(ownerId: string, ids: readonly string[]) {
     const own = await this.queries.sources(ownerId, ids);
     if (own.length === ids.length) return own;
@@ -80,7 +80,10 @@ export class ChunkSearch extends Search {
     return granted.size > 0 ? this.queries.sources(ownerId, ids, [...granted]) : own;
   }
 
-  /** Rarer words weigh more, counted over all the sources together, so that scores compare across sources. */
+  /**
+   * Ranks by words. The weight of a rare word is computed over all sources together, so that scores are comparable across
+   * sources.
+   */
   private async byWords(
     searched: readonly Searched[],
     question: string,
@@ -107,7 +110,7 @@ export class ChunkSearch extends Search {
     return asFound(ranked);
   }
 
-  /** Undefined where there are no embeddings. Sources that could not be asked this way are named, though words may find them. */
+  /** Ranks by meaning. Undefined without embeddings. Sources that could not be searched this way are reported as failed. */
   private async byMeaning(
     searched: readonly Searched[],
     question: string,
@@ -133,7 +136,7 @@ export class ChunkSearch extends Search {
     );
   }
 
-  /** The same text in two places is one find: the better one. */
+  /** Keeps only the best of several chunks with the same text. */
   private async withoutRepetitions(found: readonly Found[]): Promise<readonly Found[]> {
     const fingerprints = new Map<string, string>();
     for (const [source, ordinals] of bySource(found)) {
@@ -166,11 +169,11 @@ export class ChunkSearch extends Search {
   }
 }
 
-/** The sources of one search that could not be asked, and why. */
+/** The sources that a search could not read, and why. */
 class Failures {
   private readonly failed = new Map<string, unknown>();
 
-  /** Those of which nothing can be searched: they are not ingested, gone, unknown or somebody else's. */
+  /** `unsearchable`: sources that are not ingested, deleted, unknown or not the owner's. */
   constructor(unsearchable: readonly string[]) {
     for (const sourceId of unsearchable) this.failed.set(sourceId, undefined);
   }
@@ -184,7 +187,7 @@ class Failures {
     return [...this.failed.keys()];
   }
 
-  /** Where every source failed and nothing was found, it is the search that failed. */
+  /** Fails the search if all sources failed and nothing was found. */
   throwIfNothingElse(searched: readonly Searched[], found: readonly Found[]): void {
     const errors = searched.map(({ sourceId }) => this.failed.get(sourceId));
     if (found.length === 0 && errors.length > 0 && errors.every((error) => error !== undefined)) {
@@ -193,7 +196,7 @@ class Failures {
   }
 }
 
-/** Asks some sources at a time; one that fails is noted, and the others answer. */
+/** Runs a query on each source, a few concurrently. A failure is recorded and does not affect the others. */
 async function perSource<T>(
   sources: readonly Searched[],
   failures: Failures,

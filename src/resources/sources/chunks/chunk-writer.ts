@@ -8,12 +8,12 @@ import { chunksCodec } from '../source/source.codec.js';
 import { type ChunksEvent, chunksStream, type IngestedChunk, type SourceChunksIngested } from '../source/source.events.js';
 import { encodeEmbedding } from './vector-index.js';
 
-/** A batch of chunks is stored as one event of so many bytes at most, vectors apart. */
+/** The maximum bytes of a batch of chunks, which is one event, without the vectors. */
 export const BATCH_BYTES_MAX = 256 * 1024;
-/** A vector of 3072 numbers takes 16 KiB: with so many of them an event is still below what a store takes. */
+/** A vector of 3072 numbers takes 16 KiB, so an event with this many is still below the maximum size of an event. */
 const BATCH_VECTORS_MAX = 32;
 
-/** What an earlier attempt has written already: whole files, and the beginning of one. */
+/** What has been written so far, also by earlier attempts: whole files, and the beginning of one. */
 export type Written = Readonly<{
   files: number;
   chunksOfFile: number;
@@ -23,8 +23,8 @@ export type Written = Readonly<{
 }>;
 
 /**
- * Writes the chunks of one ingestion to their stream, batch by batch, and goes on where an earlier attempt stopped: the
- * same files give the same chunks, so those that are stored are not stored, and not embedded, again.
+ * Writes the chunks of one ingestion to their stream in batches, and continues where an earlier attempt stopped. The same files
+ * yield the same chunks, so stored chunks are neither stored nor embedded again.
  */
 export class ChunkWriter {
   private revision: ExpectedRevision = 'none';
@@ -56,7 +56,7 @@ export class ChunkWriter {
     return this.written;
   }
 
-  /** Writes what is missing of a file. Files come in order, each once. */
+  /** Writes the missing chunks of a file. The caller passes each file once, in order. */
   async write(file: number, filename: string, chunks: readonly Chunk[], signal: AbortSignal): Promise<void> {
     const missing = chunks.slice(this.written.chunksOfFile);
     const batches = inBatches(missing, this.embeddings ? BATCH_VECTORS_MAX : Infinity);
@@ -105,7 +105,7 @@ export class ChunkWriter {
   }
 }
 
-/** At least one batch, though it be empty: the file without text is then known to be done. */
+/** Returns at least one batch. An empty batch records that a file without text is done. */
 function inBatches(chunks: readonly Chunk[], chunksMax: number): readonly (readonly Chunk[])[] {
   const batches: Chunk[][] = [[]];
   let bytes = 0;

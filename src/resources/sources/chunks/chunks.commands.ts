@@ -14,7 +14,7 @@ import {
 } from '../source/source.events.js';
 import { chunkNotFound } from './chunk-id.policy.js';
 
-/** Chunks are purged, also those of which nothing is written yet; purged ones are purged once. */
+/** Purges chunks, even if none of them is written yet. Does nothing if they are already purged. */
 export class PurgeSourceChunks extends Command {
   constructor(
     readonly chunksId: string,
@@ -25,7 +25,7 @@ export class PurgeSourceChunks extends Command {
   }
 }
 
-/** Chunks are too large to be folded for a decision: the type of their newest event says all that counts. */
+/** Reads only the newest event, because a stream of chunks is too large to fold. Its type is enough for the decision. */
 @CommandHandler(PurgeSourceChunks)
 export class PurgeSourceChunksHandler implements Handler<PurgeSourceChunks> {
   constructor(private readonly streams: Streams) {}
@@ -41,16 +41,16 @@ export class PurgeSourceChunksHandler implements Handler<PurgeSourceChunks> {
   }
 }
 
-/** A chunk with its vector, where there are embeddings. */
+/** A chunk, with its vector if embeddings are configured. */
 export type WrittenChunk = Readonly<{ chunk: IngestedChunk; embeddingModel: string | null }>;
 
-/** What an owner does to the chunks that are searched: one is added, one is rewritten, or one is taken out. */
+/** An owner's edit of the chunks that are searched. */
 export type WantedEdit =
   | Readonly<{ kind: 'add'; written: WrittenChunk }>
   | Readonly<{ kind: 'change'; ordinal: number; written: WrittenChunk }>
   | Readonly<{ kind: 'remove'; ordinal: number }>;
 
-/** The owner edits chunks. Resolves to the ordinal of the chunk. @throws Rejection chunk-not-found where they are purged */
+/** Edits a chunk and resolves to its ordinal. @throws Rejection chunk-not-found if the chunks are purged */
 export class EditChunk extends Command<Readonly<{ ordinal: number; position: bigint }>> {
   constructor(
     readonly chunksId: string,
@@ -62,7 +62,9 @@ export class EditChunk extends Command<Readonly<{ ordinal: number; position: big
   }
 }
 
-/** Chunks are too large to be folded: the newest events say whether they are there, and which ordinal is free. */
+/**
+ * Reads only the newest events, because a stream of chunks is too large to fold. They show the next free ordinal, or the purge.
+ */
 @CommandHandler(EditChunk)
 export class EditChunkHandler implements Handler<EditChunk> {
   constructor(private readonly streams: Streams) {}
@@ -85,7 +87,7 @@ function eventOf(edit: WantedEdit, place: Readonly<{ chunksId: string; sourceId:
   return { type, data: { ...place, ...edit.written } };
 }
 
-/** The revision of the newest event, and the ordinal behind all that were ever given. */
+/** The revision of the newest event, and the first ordinal that was never used. @throws Rejection chunk-not-found */
 async function newestOf(store: EventStore, stream: string): Promise<Readonly<{ ordinal: number; revision: number }>> {
   let newest: number | undefined;
   for await (const page of store.read(stream, { direction: 'backwards' })) {

@@ -1,8 +1,8 @@
 import type { SourceEvent } from '../source/source.events.js';
 
 /**
- * The chunks that no search reads any more since the last of these events of a source: those that others have taken the place
- * of, and those of an ingestion that came to nothing. What an earlier end has left is left out.
+ * The chunks that the last of these events of a source made obsolete: chunks that others have replaced, and chunks of an
+ * ingestion that failed. Chunks that an earlier event made obsolete are not included.
  */
 export function leftChunks(events: readonly SourceEvent[]): readonly string[] {
   let live: readonly string[] = [];

@@ -13,9 +13,9 @@ import type { SourceDeleted, SourceEvent, SourceIngestCompleted, SourceIngestFai
 type Over = SourceIngestCompleted | SourceIngestFailed | SourceDeleted;
 
 /**
- * Chunks that no search reads any more are purged. Steps: wait until searches go by the event; find which of its source's
- * chunks it left behind; state of each that it is purged. A crash in between repeats it for those of which it is not stated.
- * It is stated also of those of which nothing is written yet: a worker that still writes them loses that append.
+ * Purges chunks that no search reads any more. Steps: wait until the read model has the event; find the chunks of the source that
+ * it made obsolete; append a purge event for each. After a crash the missing purge events are appended. Chunks of which nothing
+ * is written yet are purged too, so that the append of a worker that is still writing them fails.
  */
 @Injectable()
 export class PurgeChunks implements Reaction<Over> {

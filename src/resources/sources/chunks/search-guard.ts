@@ -8,7 +8,7 @@ import { RecordGuardrailDecisions } from '../../guardrails/guardrail-record.comm
 import { Guardrails } from '../../guardrails/guardrails.port.js';
 import type { RetrievedChunk } from './search.port.js';
 
-/** Chunks that are checked at the same time. */
+/** The number of chunks that are checked concurrently. */
 const CHUNKS_AT_ONCE_MAX = 8;
 
 /** An agent whose sources are searched, with its `config.guardrails`. */
@@ -16,7 +16,7 @@ type SearchedAgent = Readonly<{ agentId: string; ownerId: string; guardrails: un
 
 type Checked = Readonly<{ chunk: RetrievedChunk; decisions: readonly GuardrailDecision[] }>;
 
-/** Checks what a search without a model finds: what an answer of the agent would not show of its sources is not shown here either. */
+/** Applies an agent's guardrails to a search without a model, so that it shows no more of the sources than an answer would. */
 @Injectable()
 export class SearchGuard {
   private readonly logger = new Logger(SearchGuard.name);
@@ -56,7 +56,7 @@ export class SearchGuard {
     return maskSpans(text, this.guardrails.localScan(policy, 'retrieval', text).spans);
   }
 
-  /** A search does not fail over it. */
+  /** A failure to record does not fail the search. */
   private async record(agentId: string, ownerId: string, decisions: readonly GuardrailDecision[], cause: Cause): Promise<void> {
     const subject = { recordId: newId(), ownerId, agentId, messageId: null, requestId: cause.correlationId };
     try {

@@ -55,7 +55,7 @@ async function holderOf(identity: Identity) {
   return holder;
 }
 
-/** What was asked, when it was asked rightly: what is missing goes before what is wrong. */
+/** Validates the request. Missing fields are reported before invalid ones. @throws Rejection invalid-request */
 function askedIn(body: unknown, keyInHeader: string | undefined): Readonly<{ question: string; chunks: number }> {
   if (body !== undefined && body !== null && (typeof body !== 'object' || Array.isArray(body))) {
     throw new Rejection('invalid-request', 'The request body must be a JSON object.');

@@ -1,9 +1,9 @@
-/** A piece of a source that was found for a question, best first. `score` orders chunks of one answer, across answers it means nothing. */
+/** A chunk that was found for a question. `score` orders the chunks of one search and is not comparable between searches. */
 export type RetrievedChunk = Readonly<{
   text: string;
-  /** The heading the piece stands under, else the name of its source. */
+  /** The heading above the chunk, else the name of its source. */
   title: string;
-  /** What the client shows as the origin: the name of the source, or a URL. */
+  /** The origin that the client shows: the name of the source, or a URL. */
   source: string;
   filename: string;
   sourceId: string;
@@ -11,7 +11,7 @@ export type RetrievedChunk = Readonly<{
   tokens: number;
 }>;
 
-/** What is shown of a chunk that an answer rests on. */
+/** The fields of a chunk that are shown as a source of an answer. */
 export const sourceOf = ({
   text,
   title,
@@ -25,18 +25,18 @@ export const sourceOf = ({
 });
 
 export type SearchRequest = Readonly<{
-  /** Where to look; `chunks` is the source's own count, which wins over its fair share of the total. */
+  /** The sources to search. `chunks` is the source's own count, which replaces its fair share of the total. */
   sources: readonly Readonly<{ id: string; chunks?: number }>[];
   question: string;
-  /** How many chunks all sources together give, own counts included: see `selectFairly`. */
+  /** The number of chunks of all sources together, including own counts. See `selectFairly`. */
   chunks: number;
-  /** Whose sources they are. Those of somebody else that no grant lets this user use, unknown and deleted ones count as failed. */
+  /** The owner of the sources. Sources that this user neither owns nor may use by a grant, and deleted ones, count as failed. */
   ownerId: string;
 }>;
 
 export type SearchResult = Readonly<{
   chunks: readonly RetrievedChunk[];
-  /** Sources that could not be asked, or are not the owner's. They are named, never passed over in silence. */
+  /** The ids of all sources that could not be searched or that the owner may not use. */
   failedSources: readonly string[];
 }>;
 

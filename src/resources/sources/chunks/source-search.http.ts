@@ -18,11 +18,11 @@ const QUERY_CHARACTERS_MAX = 10_000;
 
 class SourceQuery {
   @IsString() @IsNotEmpty() @MaxLength(QUERY_CHARACTERS_MAX) query!: string;
-  /** As in the config of a source; it holds for this search alone. */
+  /** As in the config of a source. Applies to this search only. */
   @IsOptional() @IsObject() retrieval?: Record<string, unknown> | null;
 }
 
-/** What a question finds in one source, as its owner tries it out. */
+/** A search in one source, with which its owner tries its settings. */
 @ApiTags('Sources')
 @Controller('api/sources/:id/search')
 export class SourceSearchController {

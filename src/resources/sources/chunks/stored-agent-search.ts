@@ -5,7 +5,7 @@ import { AgentSearch, type FoundChunks, type KeyHolder } from './agent-search.po
 import { SearchGuard } from './search-guard.js';
 import { Search, type SearchRequest } from './search.port.js';
 
-/** Searches the sources that an agent has now. */
+/** Searches the sources of an agent's current configuration. */
 @Injectable()
 export class StoredAgentSearch extends AgentSearch {
   private readonly logger = new Logger(StoredAgentSearch.name);

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { ChunkQueries, RankedChunk } from '../../../../projections/chunks/chunks.queries.js';
 
-/** Vectors of all sources together that are kept in memory; the least lately used go first. */
+/** The bytes of all cached vectors. The least recently used are evicted first. */
 const VECTOR_BYTES_MAX = 256 * 1024 * 1024;
 const PAGE_CHUNKS = 1_000;
 
@@ -12,8 +12,8 @@ export function encodeEmbedding(vector: readonly number[]): string {
 }
 
 /**
- * Finds the chunks nearest to a vector by looking at all of a source's: 50,000 of 384 numbers take 30 ms. They are read once and kept:
- * under the id of their ingestion they change only with an edit of their owner.
+ * Finds the chunks nearest to a vector by comparing it with all vectors of a source: 50,000 of 384 numbers take 30 ms. The
+ * vectors of an ingestion are cached. They change only by edits of the owner.
  */
 export class VectorIndex {
   private readonly matrices: LRUCache<string, Promise<Matrix>>;
@@ -25,7 +25,7 @@ export class VectorIndex {
     this.matrices = new LRUCache({ maxSize: bytesMax });
   }
 
-  /** `edits` counts the edits of these chunks. */
+  /** `edits`: the number of edits of these chunks, which is part of the cache key. */
   async nearest(
     chunksId: string,
     model: string,
@@ -49,7 +49,7 @@ export class VectorIndex {
     loading.then(
       ({ values }) => {
         this.matrices.delete(key);
-        // One that is too large for all of the room is kept too: alone.
+        // A matrix larger than the cache is cached too, as its only entry.
         this.matrices.set(key, loading, { size: Math.min(Math.max(values.byteLength, 1), this.bytesMax) });
       },
       () => this.matrices.delete(key),
@@ -73,7 +73,7 @@ export class VectorIndex {
   }
 }
 
-/** The bytes of a row begin anywhere in what came over the wire; numbers have to begin at a multiple of four. */
+/** Copies the bytes, because they may begin at any offset of a larger buffer and a Float32Array needs a multiple of four. */
 const numbersIn = (bytes: Buffer): Float32Array => new Float32Array(new Uint8Array(bytes).buffer);
 
 function normalized(vector: Float32Array): Float32Array {

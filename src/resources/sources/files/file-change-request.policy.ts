@@ -1,12 +1,12 @@
 import { parseBoundedJson } from '../../../kernel/bounded-json.js';
 import { Rejection } from '../../../kernel/rejection.js';
 
-/** A path of a file within a source. */
+/** The maximum length of a file's path in a source. */
 const PATH_CHARACTERS_MAX = 1_024;
-/** Paths of one request. */
+/** The maximum number of paths in a request. */
 const PATHS_MAX = 1_000;
 
-/** What is asked for; files that are added stand beside it. */
+/** The requested change. The contents of added files are passed separately. */
 export type FileChangeRequest =
   | Readonly<{ operation: 'add'; parentDirectory: string }>
   | Readonly<{ operation: 'remove'; paths: readonly string[] }>
@@ -14,7 +14,7 @@ export type FileChangeRequest =
 
 const refused = (text: string) => new Rejection('invalid-request', text);
 
-/** Reads the fields of a form, or of a JSON body. @throws Rejection invalid-request */
+/** Reads the fields of a form or of a JSON body. @throws Rejection invalid-request */
 export function fileChangeIn(field: (name: string) => unknown): FileChangeRequest {
   const operation = field('operation');
   switch (operation) {
@@ -48,7 +48,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A path below the source: it begins and ends without a slash. */
+/** Normalizes a path in a source: without leading, trailing and double slashes. @throws Rejection invalid-request */
 function pathIn(name: string, given: unknown): string {
   if (typeof given !== 'string') throw refused(`${name} must be text`);
   if (given.length > PATH_CHARACTERS_MAX) throw refused(`${name} has more than ${PATH_CHARACTERS_MAX} characters`);

@@ -6,7 +6,7 @@ import { source } from '../source/source.decider.js';
 import { sourceStream } from '../source/source.events.js';
 import { changeFiles, type FileChange } from './source-files.decider.js';
 
-/** Adds files to a source, or removes some, and has it ingested anew. */
+/** Adds files to a source or removes some, and requests a new ingestion. */
 export class ChangeSourceFiles extends Command<{ position: bigint | undefined }> {
   constructor(
     readonly sourceId: string,

@@ -3,11 +3,11 @@ import { Rejection } from '../../../kernel/rejection.js';
 import { openIngest, type Source, sourceNotFound } from '../source/source.decider.js';
 import type { SourceEvent, SourceFile, SourceId } from '../source/source.events.js';
 
-/** What becomes of the files of a source. Those that are added take the place of others of the same path. */
+/** A change of the files of a source. An added file replaces a file with the same path. */
 export type FileChange =
   Readonly<{ add: readonly SourceFile[] }> | Readonly<{ remove: readonly string[] }> | Readonly<{ removeDirectory: string }>;
 
-/** Changes the files of a source that was uploaded, and has it ingested anew. One change waits for the ingestion of the one before. */
+/** Changes the files of an uploaded source and requests a new ingestion. Refused while an ingestion is running. */
 export const changeFiles =
   (sourceId: SourceId, ownerId: string, ingestId: string, change: FileChange): Decision<Source, SourceEvent> =>
   (state) => {

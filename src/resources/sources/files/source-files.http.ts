@@ -56,7 +56,7 @@ const CHANGED = {
   },
 };
 
-/** The files of a source that was uploaded, added and removed one by one. */
+/** The route that adds and removes single files of an uploaded source. */
 @ApiTags('Sources')
 @Controller('api')
 export class SourceFilesController {
@@ -116,7 +116,7 @@ export class SourceFilesController {
     return { success: true, ...told, reingest_task_id: ingestId, source_id: sourceId };
   }
 
-  /** The change, and what is told of it. Everything that can be refused is refused before anything is kept. */
+  /** The change, and the fields of the reply that describe it. Validates all files before it stores one. */
   private async changeOf(asked: FileChangeRequest, files: readonly StagedFile[]): Promise<readonly [FileChange, object]> {
     switch (asked.operation) {
       case 'add': {

@@ -10,14 +10,14 @@ import { type FileStore, StoreOutOfReach } from './file-store.js';
 import { isReadable, type StoredFile } from './stored-file.policy.js';
 
 const FILES_AT_ONCE_MAX = 4;
-/** Of the files that were missed so many are named, with the reason. */
+/** The number of missed files that are listed with their reason. */
 const MISSED_MAX = 100;
-/** A longer path is left out. */
+/** A file with a longer path is not read. */
 const PATH_CHARACTERS_MAX = 1_024;
 
 /**
- * One ingestion's way through a store of files. A file whose version is as it was is not read again; one that is
- * listed and cannot be read is taken as it was read before; one that is not listed any more is gone.
+ * Gathers the files of a store for one ingestion. A file with an unchanged version is not read again. A listed file that cannot
+ * be read is kept as it was before. A file that is no longer listed is dropped.
  */
 export class FileGathering {
   private readonly files: SourceFile[] = [];
@@ -34,7 +34,7 @@ export class FileGathering {
     this.earlier = new Map(earlier.map((file) => [file.filename, file]));
   }
 
-  /** The address stands for all files where none of them can be had. */
+  /** Gathers the files. If none can be read, the failure is reported under `address`. */
   async from(address: string): Promise<GatheredPages> {
     try {
       await this.gather();
@@ -69,7 +69,7 @@ export class FileGathering {
     }
   }
 
-  /** The files that can be read, in the order of their paths, as many as are allowed. */
+  /** The readable files in the order of their paths, within the limits. */
   private wanted(files: readonly StoredFile[]): readonly StoredFile[] {
     const { filesMax, pageBytesMax, bytesMax } = this.parts.limits;
     const wanted: StoredFile[] = [];
@@ -114,5 +114,5 @@ export class FileGathering {
 
 const byPath = (one: StoredFile, other: StoredFile): number => (one.path < other.path ? -1 : one.path > other.path ? 1 : 0);
 
-/** A file takes so much in the list of a source's files. */
+/** A file as it will be listed in the event, for its size. */
 const listedAs = ({ path, version, size }: StoredFile) => ({ filename: path, sha256: '0'.repeat(64), size, version });

@@ -1,10 +1,10 @@
 import type { PageNotFetched } from './remote-requests.js';
 import type { StoredFile } from './stored-file.policy.js';
 
-/** The files of a store, and whether there are more than were listed. */
+/** The files of a store. `isCut`: the store has more files than are listed. */
 export type StoredFiles = Readonly<{ files: readonly StoredFile[]; isCut: boolean }>;
 
-/** All files of a store are out of reach, for one reason. */
+/** No file of a store can be read. */
 export class StoreOutOfReach extends Error {
   override readonly name = 'StoreOutOfReach';
   constructor(readonly failure: PageNotFetched) {
@@ -12,10 +12,10 @@ export class StoreOutOfReach extends Error {
   }
 }
 
-/** Files that somebody keeps elsewhere: a repository, or a bucket. */
+/** An external store of files: a repository or a bucket. */
 export interface FileStore {
   /** @throws StoreOutOfReach */
   list(): Promise<StoredFiles>;
-  /** @throws StoreOutOfReach when no other file can be read either */
+  /** @throws StoreOutOfReach if no other file can be read either */
   read(file: StoredFile): Promise<Uint8Array | PageNotFetched>;
 }

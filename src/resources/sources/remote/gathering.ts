@@ -10,27 +10,27 @@ import type { RemoteLimits } from './remote-limits.js';
 import { PageNotFetched } from './remote-requests.js';
 import { SitesRules } from './sites-rules.js';
 
-/** A sitemap may list sitemaps; so many are read for one source. */
+/** The number of sitemaps that are read for a source, including those that sitemaps list. */
 export const SITEMAPS_MAX = 20;
-/** Far more addresses than pages are read: what a site leads to beyond them is not even looked at. */
+/** The number of addresses that are considered, far more than pages are read. Later links are ignored. */
 export const ADDRESSES_MAX = 20_000;
 const PAGES_AT_ONCE_MAX = 4;
 
-/** A page, or a sitemap, that was not fetched this time; `mayPass`: it may be there when it is asked for again. */
+/** A page or a sitemap that was not fetched. `mayPass`: a later attempt may succeed. */
 export type MissedPage = PageFailure & Readonly<{ mayPass: boolean }>;
 
-/** What a source was made of before: it stands for what is away for a while. */
+/** The pages and sitemaps of the last ingestion, which replace those that are temporarily unavailable. */
 export type EarlierPages = Readonly<{ files: readonly SourceFile[]; sitemaps: readonly Sitemap[] }>;
 
-/** What became of the pages. */
+/** The result of fetching the pages. `isCut`: there are more pages than were read. */
 export type GatheredPages = EarlierPages & Readonly<{ missed: readonly MissedPage[]; isCut: boolean }>;
 
-/** How far it is, from 0 to 1. */
+/** Reports the progress, from 0 to 1. */
 export type GatheringProgress = (share: number) => Promise<void>;
 
 /**
- * One ingestion's way through the web. What is away for a while is taken as it was read before, with all that it leads to;
- * what is gone, or is led to by nothing any more, is not there any more.
+ * Gathers the pages of a source for one ingestion. A page or sitemap that is temporarily unavailable is kept as it was before,
+ * and its links are followed. A page that no longer exists, or to which nothing links any more, is dropped.
  */
 export class Gathering {
   private readonly files: SourceFile[] = [];
@@ -71,7 +71,7 @@ export class Gathering {
     return { files, sitemaps, missed, isCut };
   }
 
-  /** Breadth first, on the host where the first page was found. */
+  /** Crawls breadth first, on the host of the first page after redirects. */
   private async crawl(start: string): Promise<void> {
     let host: string | undefined;
     let level = this.firstSeen([start]);
@@ -95,7 +95,7 @@ export class Gathering {
     }
   }
 
-  /** What sitemaps list, and those that they list. */
+  /** The pages in these sitemaps and in the sitemaps that they list. */
   private async listed(urls: readonly string[]): Promise<readonly string[]> {
     const pages = new Set<string>();
     const sitemaps = [...urls];
@@ -139,7 +139,7 @@ export class Gathering {
     return textIn(await this.parts.blobs.get(earlier.sha256));
   }
 
-  /** Pages in the order of their addresses, a few fetched at a time, however many there may be at most; each once. */
+  /** Fetches pages up to the limit, a few concurrently, and yields each once, in the order of their addresses. */
   private async *pagesAt(urls: readonly string[]): AsyncIterable<FetchedPage> {
     const { fetcher, limits, progress } = this.parts;
     const within = urls.slice(0, limits.pagesMax - this.asked);
@@ -180,7 +180,7 @@ export class Gathering {
     return true;
   }
 
-  /** A page to which several addresses lead is read once. */
+  /** Whether a page was not yet reached by another address. */
   private isNew({ url, requestedUrl }: FetchedPage): boolean {
     return url === requestedUrl || this.firstSeen([url]).length > 0;
   }
@@ -189,19 +189,19 @@ export class Gathering {
     return urls.filter((url) => !this.seen.has(url) && this.seen.add(url));
   }
 
-  /** Those that the site does not ask robots not to read, and no more than show whether there are too many. */
+  /** The addresses that robots.txt allows, at most one more than may be read, which shows that there are too many. */
   private async allowed(urls: readonly string[], isFirst: boolean): Promise<readonly string[]> {
     const allowed: string[] = [];
     for (const url of urls) {
       if (allowed.length > this.parts.limits.pagesMax - this.asked) break;
       if (await this.sites.allow(url)) allowed.push(url);
-      // Of the first page that is told.
+      // Only a refusal of the first page is reported. Links that are not allowed are skipped.
       else if (isFirst) this.miss(url, new PageNotFetched('The site asks robots not to read it.', false));
     }
     return allowed;
   }
 
-  /** Says what stands for it while it is away. */
+  /** Records the failure, and returns the earlier version if the failure is temporary. */
   private miss<T>(url: string, { message: reason, isTransient: mayPass }: PageNotFetched, earlier?: T): T | undefined {
     const kept = mayPass ? earlier : undefined;
     this.missed.push({ url, reason: kept ? `${reason} What was read of it before is kept.` : reason, mayPass });

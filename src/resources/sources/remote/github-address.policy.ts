@@ -1,18 +1,18 @@
-/** A repository, and the branch, tag or commit with the path in it that an address names; which part is which GitHub knows. */
+/** A repository address. `place` is a branch, tag or commit followed by a path. Only GitHub knows where the path begins. */
 export type RepositoryAddress = Readonly<{ owner: string; repository: string; place: string | null; url: string }>;
 
 const OWNER = /^[a-z\d][a-z\d_-]{0,99}$/i;
 const REPOSITORY = /^[\w.-]{1,100}$/;
 const PLACE_CHARACTERS_MAX = 500;
 
-/** Where people look at repositories whose API is at that address. */
+/** The host of the web pages of a GitHub whose API has this address. */
 export function webHostOf(apiBaseUrl: string): string {
   return new URL(apiBaseUrl).host.replace(/^api\./, '');
 }
 
 /**
- * `https://github.com/owner/repository`, with `.git`, `/tree/…` or `/blob/…`, without the scheme, as `owner/repository`, or as git
- * clones it by SSH. Undefined where it is none of these.
+ * Parses `https://github.com/owner/repository`, also with `.git`, `/tree/…` or `/blob/…`, without the scheme, as
+ * `owner/repository`, or as an SSH address for git. Undefined for anything else.
  */
 export function repositoryAddressIn(given: string, webHost: string): RepositoryAddress | undefined {
   const text = given.trim().replace(/^git@([^:/]+):/, 'https://$1/');
@@ -32,7 +32,7 @@ export function repositoryAddressIn(given: string, webHost: string): RepositoryA
   return { owner, repository, place, url: `${url.protocol}//${webHost}/${path.map(encodeURIComponent).join('/')}` };
 }
 
-/** What the beginning of a place may be the name of: names have slashes, too. The rest is a path. */
+/** All ways to split a place into a reference and a path, since the names of references may contain slashes. */
 export function referencesIn(place: string): readonly Readonly<{ reference: string; path: string }>[] {
   const steps = place.split('/');
   return steps.map((_, index) => ({

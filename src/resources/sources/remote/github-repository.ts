@@ -8,15 +8,15 @@ import { type FileStore, type StoredFiles, StoreOutOfReach } from './file-store.
 import type { StoredFile } from './stored-file.policy.js';
 import { referencesIn } from './github-address.policy.js';
 
-/** Where the API of GitHub is, and where anybody reads the files of public repositories. */
+/** The addresses of GitHub's API and of the files of public repositories. */
 export type GithubAddresses = Readonly<{ apiBaseUrl: string; rawBaseUrl: string }>;
 
 const API_VERSION = '2022-11-28';
-/** More than the API lists at once. */
+/** More than the API returns in one list. */
 const TREE_BYTES_MAX = 8 * 1024 * 1024;
-/** Names of branches with more slashes are not tried. */
+/** The number of splits of a place that are tried, so names with more slashes are not found. */
 const REFERENCES_MAX = 5;
-/** So long, and so often, the end of a limit is waited for. */
+/** The longest wait for the end of a rate limit, and the number of waits. */
 const WAIT_MS_MAX = 60_000;
 const WAITS_MAX = 3;
 const REGULAR_FILES = new Set(['100644', '100755']);
@@ -26,8 +26,8 @@ type Tree = Readonly<{ tree: readonly TreeEntry[]; truncated: boolean }>;
 type Place = Readonly<{ reference: string; path: string }>;
 
 /**
- * The files of a branch, a tag or a commit, by GitHub's REST API. Without a token their bytes come from where anybody reads them,
- * which counts no requests; in any case they are the ones that the tree names, by their hash.
+ * The files of a branch, a tag or a commit, read by GitHub's REST API. Without a token the contents are read from the public file
+ * host, which has no request limit. In both cases they are verified by the hash in the tree.
  */
 export class GithubRepository implements FileStore {
   private reference = '';
@@ -105,7 +105,10 @@ export class GithubRepository implements FileStore {
     return answer;
   }
 
-  /** Waits for the end of a limit that is near. @throws PageNotFetched; StoreOutOfReach when a limit is not over soon */
+  /**
+   * Sends a request, and waits for the end of a rate limit if it is near. @throws PageNotFetched; StoreOutOfReach if it is not
+   * near
+   */
   private async ask(url: string, accept = 'application/vnd.github+json', bytesMax?: number): Promise<OutgoingResponse> {
     const { requests, clock, timing } = this.parts;
     for (;;) {
@@ -126,7 +129,7 @@ export class GithubRepository implements FileStore {
     return new StoreOutOfReach(new PageNotFetched(`GitHub's limit of requests is used up until ${until}.${advice}`, true));
   }
 
-  /** The token is for the API alone. */
+  /** The token is sent to the API only. */
   private headers(url: string, accept: string): Readonly<Record<string, string>> {
     const isApi = url.startsWith(this.api());
     if (!isApi) return { accept: '*/*' };
@@ -147,7 +150,7 @@ const isFile = ({ type, mode }: TreeEntry): boolean => type === 'blob' && REGULA
 
 const isInside = (path: string, folder: string): boolean => folder === '' || path === folder || path.startsWith(`${folder}/`);
 
-/** As git names what a file holds. */
+/** The hash by which git names the content of a file. */
 function hashOf(bytes: Uint8Array, like: string): string {
   return createHash(like.length === 64 ? 'sha256' : 'sha1')
     .update(`blob ${bytes.byteLength}\0`)
@@ -155,7 +158,7 @@ function hashOf(bytes: Uint8Array, like: string): string {
     .digest('hex');
 }
 
-/** How long nothing more is answered, as GitHub says it; undefined where it answers. */
+/** The time until GitHub's rate limit ends. Undefined if the answer is not limited. */
 function limitedForMs({ status, headers }: OutgoingResponse, now: Date): number | undefined {
   if (status !== 403 && status !== 429) return undefined;
   const after = Number(headers['retry-after'] ?? NaN);
@@ -181,7 +184,7 @@ function jsonIn({ body, truncated }: OutgoingResponse): unknown {
   try {
     if (!truncated) return JSON.parse(new TextDecoder().decode(body));
   } catch {
-    // What is no JSON is as unexpected as what is too long.
+    // Invalid JSON is reported like an answer that is too long.
   }
   throw unexpected();
 }

@@ -10,14 +10,16 @@ const TEXT_EXTENSIONS = new Set(['csv', 'html', 'json', 'md', 'mdx', 'rst', 'txt
 const ACCEPT = 'text/html, text/*;q=0.9, application/pdf;q=0.9, application/json;q=0.8, */*;q=0.1';
 const unpack = promisify(gunzip);
 
-/** `url` is where it came from in the end, without a place within it; what is no document has no extension. */
+/**
+ * A page. `url` is its address after redirects, without the fragment. `extension` is undefined if it is not a readable document.
+ */
 export type FetchedPage = Readonly<{ requestedUrl: string; url: string; extension: string | undefined; bytes: Uint8Array }>;
 
-/** Fetches one address after another, each within limits and through the guard of what leaves this machine. */
+/** Fetches pages within the limits, through the guard of outgoing requests. */
 export class PageFetcher {
   private readonly requests: RemoteRequests;
 
-  /** The time for all pages together begins now. */
+  /** Starts the time limit for all pages together. */
   constructor(
     http: OutgoingHttp,
     private readonly limits: RemoteLimits,
@@ -26,7 +28,7 @@ export class PageFetcher {
     this.requests = new RemoteRequests(http, limits, signal);
   }
 
-  /** A document as a parser takes it: text in UTF-8 where the answer says what it was in. */
+  /** Fetches a document. Text with a declared charset is converted to UTF-8. */
   page(requestedUrl: string): Promise<FetchedPage | PageNotFetched> {
     return this.requests.attempted(async () => {
       const response = await this.answer(requestedUrl);
@@ -38,7 +40,7 @@ export class PageFetcher {
     });
   }
 
-  /** A text of whatever type, also one that is stored packed. */
+  /** Fetches text of any type, also if it is a gzip file. */
   text(url: string): Promise<string | PageNotFetched> {
     return this.requests.attempted(async () => {
       const response = await this.answer(url);

@@ -11,10 +11,10 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   'text/x-markdown': 'md',
 };
 
-/** These types say little: the address says more. */
+/** Types that are too general, so that the extension in the address decides. */
 const VAGUE = new Set(['', 'text/plain', 'application/octet-stream', 'binary/octet-stream']);
 
-/** The kind of document an answer is, as a file's ending; undefined where it is none that can be read. */
+/** The kind of document of an answer, as a file extension. Undefined if it cannot be read. */
 export function pageExtension(contentType: string | undefined, url: string): string | undefined {
   const type = contentType?.split(';', 1)[0]!.trim().toLowerCase() ?? '';
   const known = EXTENSIONS[type];
@@ -25,7 +25,7 @@ export function pageExtension(contentType: string | undefined, url: string): str
   return type.startsWith('text/') && type !== 'text/xml' ? 'txt' : undefined;
 }
 
-/** A file's name for a page, each name once: the address without its scheme, with the ending that says the kind. */
+/** A unique filename for a page: the address without its scheme, with the extension of its kind. */
 export function pageFilename(url: string, extension: string, taken: Set<string>): string {
   const { host, pathname, search } = new URL(url);
   const address = withoutTrailing(storableText(readable(`${host}${pathname}${search}`)), '/');

@@ -1,10 +1,10 @@
 import { readTags } from '../../../platform/outgoing/read-tags.policy.js';
 import { PAGE_URL_CHARACTERS_MAX } from './remote-limits.js';
 
-/** Of one page, or one sitemap, no more addresses than this are taken. */
+/** The number of addresses that are taken from one page or sitemap. */
 export const LINKS_MAX = 10_000;
 
-/** Where a page leads to on the web, each address once and without the place within the page. */
+/** The web addresses that a page links to, without duplicates and fragments. */
 export function linksIn(html: string, address: string): readonly string[] {
   const links = new Set<string>();
   let base = address;
@@ -19,7 +19,7 @@ export function linksIn(html: string, address: string): readonly string[] {
   return [...links];
 }
 
-/** What a sitemap lists: pages, and further sitemaps. */
+/** The pages and the further sitemaps that a sitemap lists. */
 export function sitemapEntries(
   xml: string,
   address: string,
@@ -47,7 +47,7 @@ export function sitemapEntries(
   return { pages: [...found.pages], sitemaps: [...found.sitemaps] };
 }
 
-/** Of a tag in a namespace only its own name counts. */
+/** The name of a tag without its namespace prefix. */
 const withoutPrefix = (name: string): string => name.slice(name.indexOf(':') + 1);
 
 function webAddress(href: string, base: string): string | undefined {

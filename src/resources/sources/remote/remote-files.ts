@@ -17,7 +17,7 @@ import type { FileStore } from './file-store.js';
 import { type GithubAddresses, GithubRepository } from './github-repository.js';
 import { S3Bucket } from './s3-bucket.js';
 
-/** Reads the files of a repository or a bucket and keeps their bytes, within the limits of one ingestion. */
+/** Reads the files of a repository or a bucket and stores their bytes, within the limits of one ingestion. */
 export class RemoteFiles {
   constructor(
     private readonly parts: Readonly<{
@@ -31,7 +31,7 @@ export class RemoteFiles {
     }>,
   ) {}
 
-  /** @throws Rejection `pages-not-fetched` when the credentials cannot be read any more */
+  /** @throws Rejection `pages-not-fetched` if the credentials cannot be read any more */
   async gather(
     origin: StoreOrigin,
     ownerId: string,

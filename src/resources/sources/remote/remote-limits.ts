@@ -1,26 +1,26 @@
-/** How much of the web one ingestion may read. */
+/** How much one ingestion may fetch. */
 export type RemoteLimits = Readonly<{
   pagesMax: number;
-  /** Of a repository or a bucket. */
+  /** The files of a repository or a bucket. */
   filesMax: number;
   pageBytesMax: number;
-  /** Of all pages together. */
+  /** The bytes of all pages together. */
   bytesMax: number;
-  /** How many links a crawl follows from its first page. */
+  /** The maximum distance of a page from the first page of a crawl, in links. */
   depthMax: number;
   pageMs: number;
-  /** For all pages together. */
+  /** The time for all pages together. */
   totalMs: number;
 }>;
 
-/** The limits as the service is set up. */
+/** The configured limits. */
 export class RemoteOptions {
   constructor(
     readonly limits: RemoteLimits,
-    /** Where people look at repositories. */
+    /** The host of GitHub's web pages. */
     readonly githubWebHost: string,
   ) {}
 }
 
-/** A longer address is none that a page has. */
+/** Longer addresses are not fetched. */
 export const PAGE_URL_CHARACTERS_MAX = 2_048;

@@ -5,7 +5,7 @@ import { type EarlierPages, type GatheredPages, Gathering, type GatheringProgres
 import { PageFetcher } from './page-fetcher.js';
 import type { RemoteLimits } from './remote-limits.js';
 
-/** Fetches the pages of a source and keeps their bytes, within the limits of one ingestion. */
+/** Fetches the pages of a source and stores their bytes, within the limits of one ingestion. */
 export class RemotePages {
   constructor(
     private readonly http: OutgoingHttp,
@@ -20,6 +20,6 @@ export class RemotePages {
   }
 }
 
-/** Whether all there is stands for what was missed. A file is missed by its path. */
+/** Whether every file was only kept from before because fetching it failed. A missed file of a store is named by its path. */
 export const isNothingFetched = ({ files, missed }: GatheredPages): boolean =>
   files.every(({ filename, url = filename, requestedUrl = url }) => missed.some((page) => page.url === requestedUrl));

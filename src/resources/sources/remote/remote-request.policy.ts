@@ -14,7 +14,7 @@ import { S3_KEY_FIELDS, s3RequestIn } from './s3-request.policy.js';
 
 type Secrets = Readonly<Record<string, string>>;
 
-/** What a form asks for: where the source is fetched from, with which credentials, and how often anew. */
+/** The request of a form: where the source is fetched from, with which credentials, and how often it is synced. */
 export type RemoteRequest = Readonly<{
   name: string;
   origin: RemoteOrigin;
@@ -23,7 +23,7 @@ export type RemoteRequest = Readonly<{
   frequency: SyncFrequency;
 }>;
 
-/** The fields of the form; whatever is no text counts as missing. */
+/** The fields of the form. A field that is not text counts as missing. */
 export type RemoteFields = Readonly<Record<'source' | 'name' | 'data' | 'config', string | undefined>>;
 
 export type RemoteRequestLimits = Readonly<{
@@ -65,7 +65,7 @@ function pagesIn(kind: PagesOrigin['kind'], data: unknown, limits: RemoteRequest
   return { kind, urls };
 }
 
-/** The address of a repository, by itself or as `repo_url`; a token is for one that is private. */
+/** The address of a repository, alone or as `repo_url`. A private repository needs a token. */
 function repositoryIn(data: unknown, webHost: string): Readonly<{ origin: GithubOrigin; secrets: Secrets }> {
   const given = isRecord(data) ? (data['repo_url'] ?? data['url']) : data;
   if (typeof given !== 'string' || given.trim() === '') throw invalid('Missing required fields: repo_url in data');
@@ -94,7 +94,7 @@ function kindIn(source: string): RemoteKind {
   return kind;
 }
 
-/** JSON, or one address as it stands. */
+/** Parses JSON, or returns an address that is not written as JSON. */
 function dataIn(text: string): unknown {
   try {
     return parseBoundedJson(text, 'data');
@@ -105,7 +105,7 @@ function dataIn(text: string): unknown {
   }
 }
 
-/** One address or several, by themselves or as `url`; several in one text stand on lines, or between commas. */
+/** One address or a list, alone or as `url`. A text may hold several addresses, separated by line ends or commas. */
 function addressesIn(data: unknown): readonly string[] {
   const given = isRecord(data) ? (data['url'] ?? data['urls']) : data;
   const each = Array.isArray(given)
@@ -117,7 +117,7 @@ function addressesIn(data: unknown): readonly string[] {
   return (each as readonly string[]).map((address) => address.trim()).filter((address) => address !== '');
 }
 
-/** People leave the scheme out. */
+/** Adds https if the scheme is missing. @throws Rejection `invalid-request` */
 function urlIn(address: string, charactersMax: number): string {
   const url = URL.parse(/^[a-z][a-z\d+.-]*:\/\//i.test(address) ? address : `https://${address}`);
   if (!url || !/^https?:$/.test(url.protocol)) throw invalid(`${address.slice(0, 100)} is no http or https address`);

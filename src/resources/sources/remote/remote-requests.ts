@@ -8,7 +8,7 @@ import type { RemoteLimits } from './remote-limits.js';
 
 const REASON_CHARACTERS_MAX = 300;
 
-/** Why there is no page or file, in words for its owner; what is transient may be gone when it is asked for again. */
+/** Why a page or file was not fetched, in words for the owner. `isTransient`: a later attempt may succeed. */
 export class PageNotFetched extends Error {
   override readonly name = 'PageNotFetched';
   constructor(
@@ -19,19 +19,19 @@ export class PageNotFetched extends Error {
   }
 }
 
-/** These may be over soon. */
+/** Client errors that may be temporary. */
 const STATUSES_TO_WAIT_OUT = new Set([408, 425, 429]);
 
-/** What an answer without a body to read means. */
+/** The failure for an HTTP status that is not a success. */
 export const refusedBy = (status: number): PageNotFetched =>
   new PageNotFetched(`It answered with HTTP status ${status}.`, status >= 500 || STATUSES_TO_WAIT_OUT.has(status));
 
-/** The requests of one ingestion, each within limits and through the guard of what leaves this machine. */
+/** Sends the requests of one ingestion within the limits, through the guard of outgoing requests. */
 export class RemoteRequests {
   readonly signal: AbortSignal;
   private readonly late: AbortSignal;
 
-  /** The time for all requests together begins now. */
+  /** Starts the time limit for all requests together. */
   constructor(
     private readonly http: OutgoingHttp,
     private readonly limits: RemoteLimits,
@@ -41,7 +41,7 @@ export class RemoteRequests {
     this.signal = AbortSignal.any([given, this.late]);
   }
 
-  /** The answer, whatever its status. @throws PageNotFetched */
+  /** Returns the answer with any status. @throws PageNotFetched */
   async send(
     url: string,
     headers: Readonly<Record<string, string>>,
@@ -55,7 +55,7 @@ export class RemoteRequests {
     });
   }
 
-  /** @throws the signal's reason */
+  /** Returns a PageNotFetched that the work throws, and one if the time is over. @throws the signal's reason */
   async attempted<T>(work: () => Promise<T>): Promise<T | PageNotFetched> {
     try {
       return await work();

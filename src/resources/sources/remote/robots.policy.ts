@@ -1,14 +1,16 @@
-/** How this service calls itself where sites say what robots may read. */
+/** The name of this service in robots.txt. */
 const ROBOT_NAME = 'verbatim';
 
-/** For one robot. */
+/** The number of rules that are read for one robot. */
 const RULES_MAX = 1_000;
-/** A longer pattern is none that people write. */
+/** A longer pattern is ignored. People do not write such patterns. */
 const PATTERN_CHARACTERS_MAX = 500;
 
 type Rule = Readonly<{ allows: boolean; pattern: string }>;
 
-/** What a site asks robots not to read, of the rules for this one or else for all; the longest that fits counts. */
+/**
+ * Parses robots.txt to a check of paths. The rules for this robot apply, else those for all. The longest matching rule decides.
+ */
 export function robotsRules(text: string): (path: string) => boolean {
   const groups = new Map<string, Rule[]>();
   let named: Rule[][] = [];
@@ -39,14 +41,14 @@ export function robotsRules(text: string): (path: string) => boolean {
   };
 }
 
-/** No regular expression: on a line of spaces it would take as long as somebody else wants. */
+/** Does not use a regular expression, which could take very long on a hostile line of spaces. */
 function statementIn(line: string): readonly [field: string, value: string] {
   const statement = line.split('#', 1)[0]!;
   const colon = statement.indexOf(':');
   return colon === -1 ? ['', ''] : [statement.slice(0, colon).trim().toLowerCase(), statement.slice(colon + 1).trim()];
 }
 
-/** `*` stands for anything, `$` at the end for the end. Each piece is looked for once, so that no pattern takes long. */
+/** `*` matches anything, and a final `$` matches the end. Each piece is searched once, so that no pattern takes long. */
 function fits(pattern: string, path: string): boolean {
   const endsThere = pattern.endsWith('$');
   const [first, ...others] = (endsThere ? pattern.slice(0, -1) : pattern).split('*') as [string, ...string[]];

@@ -11,10 +11,10 @@ import { s3EndpointOf } from './s3-request.policy.js';
 
 export type S3Credentials = Readonly<{ accessKeyId: string; secretAccessKey: string }>;
 
-/** A list has a thousand keys a part. */
+/** The number of list requests. Each returns at most a thousand keys. */
 const LISTINGS_MAX = 100;
 const LISTING_BYTES_MAX = 4 * 1024 * 1024;
-/** What is listed is not kept whole: far more than is read. */
+/** The number of keys after which listing stops, far more than files are read. */
 const FILES_MAX = 50_000;
 
 const BY_CODE: Readonly<Record<string, string>> = {
@@ -67,7 +67,7 @@ export class S3Bucket implements FileStore {
     const query = new URLSearchParams({ 'list-type': '2', 'max-keys': '1000', 'encoding-type': 'url' });
     if (this.origin.prefix !== '') query.set('prefix', this.origin.prefix);
     if (next !== undefined) query.set('continuation-token', next);
-    // A signature counts a blank as %20.
+    // The signature is computed with a blank as %20.
     const answer = await this.ask(`?${query.toString().replaceAll('+', '%20')}`, LISTING_BYTES_MAX);
     const listing = answer.truncated ? undefined : listingIn(textOf(answer));
     if (!listing) throw new PageNotFetched('The store answered with something else than a list of files.', true);
@@ -90,7 +90,7 @@ export class S3Bucket implements FileStore {
     return answer;
   }
 
-  /** In the words of the store there may be parts of the credentials: its code alone is told. */
+  /** Reports only the error code, because the store's message may contain parts of the credentials. */
   private refusal(answer: OutgoingResponse): PageNotFetched {
     const region = answer.headers['x-amz-bucket-region'];
     if (region !== undefined && /^[a-z\d-]{1,40}$/.test(region) && region !== this.origin.region) {

@@ -1,13 +1,13 @@
 import { readTags } from '../../../platform/outgoing/read-tags.policy.js';
 import type { StoredFile } from './stored-file.policy.js';
 
-/** One part of a bucket's list, and what to ask for the next with. */
+/** One part of a bucket's list, and the token that requests the next. */
 export type S3Listing = Readonly<{ files: readonly StoredFile[]; next: string | undefined }>;
 
 const FIELDS = ['Key', 'Size', 'ETag', 'NextContinuationToken', 'IsTruncated', 'EncodingType'];
 const FIELD_CHARACTERS_MAX = 8_192;
 
-/** The list of a bucket as ListObjectsV2 answers. Undefined where it is none. */
+/** Parses an answer of ListObjectsV2. Undefined if it is something else or incomplete. */
 export function listingIn(xml: string): S3Listing | undefined {
   const files: StoredFile[] = [];
   const top = new Map<string, string>();
@@ -43,12 +43,12 @@ export function listingIn(xml: string): S3Listing | undefined {
   return { files, next: next === '' ? undefined : next };
 }
 
-/** The code of an error, which says nothing of the request. */
+/** The code of an error, which contains no part of the request. */
 export function errorCodeIn(xml: string): string | undefined {
   return /<Code>([A-Za-z]{1,60})<\/Code>/.exec(xml)?.[1];
 }
 
-/** Keys that are folders, or that no address can name, are no files. */
+/** Undefined for keys that are folders or that a URL cannot name. */
 function fileOf(object: ReadonlyMap<string, string>, isEncoded: boolean): StoredFile | undefined {
   const key = keyOf(object.get('Key') ?? '', isEncoded);
   const size = Number(object.get('Size') ?? NaN);

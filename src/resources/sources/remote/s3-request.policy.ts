@@ -8,12 +8,12 @@ const PREFIX_CHARACTERS_MAX = 1_024;
 const ENDPOINT_CHARACTERS_MAX = 1_024;
 const KEY = /^[\x21-\x7e]{1,500}$/;
 
-/** What is asked for, and the keys to it; or what is wrong with that. */
+/** The bucket and the keys to it, or the reason why the request is invalid. */
 export type S3Request = Readonly<{ origin: S3Origin; secrets: Readonly<Record<string, string>> }> | Readonly<{ refused: string }>;
 
 export const S3_KEY_FIELDS = ['aws_access_key_id', 'aws_secret_access_key'] as const;
 
-/** The fields of a client's form. */
+/** Validates the fields of a client's form. */
 export function s3RequestIn(data: Readonly<Record<string, unknown>>): S3Request {
   const missing = [...S3_KEY_FIELDS, 'bucket'].filter((field) => textIn(data[field]) === '');
   if (missing.length > 0) return { refused: `Missing required fields: ${missing.join(', ')} in data` };
@@ -40,17 +40,17 @@ export function s3RequestIn(data: Readonly<Record<string, unknown>>): S3Request 
   return { origin, secrets: { accessKeyId: accessKeyId!, secretAccessKey: secretAccessKey! } };
 }
 
-/** The address whose first step is the bucket. */
+/** The base address of the store. The first segment of a path is the bucket. */
 export const s3EndpointOf = ({ endpointUrl, region }: Pick<S3Origin, 'endpointUrl' | 'region'>): string =>
   endpointUrl ?? `https://s3.${region}.amazonaws.com`;
 
-/** Null where none is given; undefined where what is given is none. */
+/** Null if no endpoint is given, undefined if it is invalid. */
 function endpointIn(given: string, bucket: string): string | null | undefined {
   if (given === '') return null;
   const url = URL.parse(/^[a-z][a-z\d+.-]*:\/\//i.test(given) ? given : `https://${given}`);
   const isPlain = url && /^https?:$/.test(url.protocol) && url.username + url.password + url.search + url.hash === '';
   if (!isPlain || given.length > ENDPOINT_CHARACTERS_MAX) return undefined;
-  // Their console shows the address of a bucket where its endpoint is asked for.
+  // The provider's console shows the address of the bucket instead of its endpoint.
   if (/\.digitaloceanspaces\.com$/.test(url.host) && url.host.startsWith(`${bucket}.`))
     url.host = url.host.slice(bucket.length + 1);
   return withoutTrailing(url.href, '/');

@@ -2,7 +2,7 @@ import type { PageFetcher } from './page-fetcher.js';
 import { PageNotFetched } from './remote-requests.js';
 import { robotsRules } from './robots.policy.js';
 
-/** What sites ask robots not to read, each site asked once. One that says nothing, or cannot be asked, forbids nothing. */
+/** Reads the robots.txt of each site once. A site without one, or whose robots.txt cannot be fetched, forbids nothing. */
 export class SitesRules {
   private readonly rules = new Map<string, (path: string) => boolean>();
 

@@ -4,10 +4,10 @@ import type { SourceFile } from './source.events.js';
 type ShownFile = Readonly<{ type: string; size_bytes: number; token_count: number }>;
 type Folder = Map<string, ShownFile | Folder>;
 
-/** Folders and files by their names, as clients show them. */
+/** The files and folders of a source by name, as clients show them. */
 export type DirectoryStructure = Readonly<{ [name: string]: ShownFile | DirectoryStructure }>;
 
-/** The files of a source as a tree. The address of a page is one name, whatever it looks like. */
+/** The files of a source as a tree. The address of a page is one name, also if it contains slashes. */
 export function directoryStructure(files: readonly SourceFile[], tokensByFile: ReadonlyMap<string, number>): DirectoryStructure {
   const root: Folder = new Map();
   for (const { filename, size, url } of files) {
@@ -15,7 +15,7 @@ export function directoryStructure(files: readonly SourceFile[], tokensByFile: R
     const type = MEDIA_TYPES[extensionOf(filename)] ?? 'application/octet-stream';
     const file = { type, size_bytes: size, token_count: tokensByFile.get(filename) ?? 0 };
     const folder = folderAt(root, steps.slice(0, -1));
-    // Where a folder has the name of a file, the file stands beside all folders.
+    // A file whose path conflicts with the name of a file or folder is listed at the root.
     if (folder && !folder.has(steps.at(-1)!)) folder.set(steps.at(-1)!, file);
     else root.set(freeName(root, filename), file);
   }

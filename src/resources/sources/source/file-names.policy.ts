@@ -1,9 +1,9 @@
 import type { SourceFile } from './source.events.js';
 
-/** So many files are named where all of them are told of. */
+/** The number of files that a list names. */
 const NAMES_MAX = 100;
 
-/** Files as they are told of. */
+/** The names of files, as one text. */
 export function namesOf(files: readonly SourceFile[] = []): string {
   const names = files.slice(0, NAMES_MAX).map(({ filename }) => filename);
   const others = files.length - names.length;

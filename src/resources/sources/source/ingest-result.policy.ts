@@ -4,7 +4,7 @@ import { warningsOf, whatIsRead } from './page-warnings.policy.js';
 import type { Source } from './source.decider.js';
 import type { PageFailure, RemoteKind, SourceFile } from './source.events.js';
 
-/** Clients ask for results in the shape they know from before. */
+/** The result of the task. Clients expect these field names. */
 export type IngestResult =
   | Readonly<{
       directory: string;
@@ -13,7 +13,7 @@ export type IngestResult =
       filename: string;
       user: string;
       limited: false;
-      /** Of an upload with archives. */
+      /** Only for an upload with archives. */
       warnings?: readonly string[];
     }>
   | Readonly<{
@@ -26,21 +26,21 @@ export type IngestResult =
       warnings: readonly string[];
     }>;
 
-/** Of pages that all failed so many are named in the reason. */
+/** The number of pages that the reason names if all failed. */
 const FAILURES_LISTED_MAX = 3;
 
-/** Whether files are the same, in the same order, since that is the order of the chunks. */
+/** Whether the files are the same and in the same order, which is the order of the chunks. */
 export const areSame = (some: readonly SourceFile[], others: readonly SourceFile[]): boolean =>
   some.length === others.length &&
   some.every(({ filename, sha256 }, index) => others[index]!.filename === filename && others[index]!.sha256 === sha256);
 
-/** Why an ingestion of pages, or of files kept elsewhere, came to nothing. */
+/** The reason why an ingestion of pages or of external files failed. */
 export function notFetchedText(failures: readonly PageFailure[], kind: RemoteKind): string {
   const told = failures.slice(0, FAILURES_LISTED_MAX).map(({ url, reason }) => `${url}: ${reason}`);
   return `No ${kind === 'github' || kind === 's3' ? 'file' : 'page'} could be fetched. ${told.join(' ')}`.trimEnd();
 }
 
-/** `silent` are the files that had no text, by their places. */
+/** `silent`: the indexes of the files without text. */
 export function resultOf(
   sourceId: string,
   { name, ownerId: user, remote, ingest }: Pick<Source, 'name' | 'ownerId' | 'remote' | 'ingest'>,
@@ -61,7 +61,7 @@ export function resultOf(
   return { ...about, limited: false, ...(hasArchives && { warnings }) };
 }
 
-/** So many files without text are named in a result. */
+/** The number of files without text that a result names. */
 const SILENT_MAX = 100;
 
 function silentOnes(files: readonly SourceFile[], silent: readonly number[]): readonly string[] {

@@ -1,10 +1,10 @@
 import type { RemoteOrigin, SourcePagesFetched } from './source.events.js';
 
-/** What a source is made of, as its owner knows it. */
+/** What the owner calls the parts of a source. */
 export const whatIsRead = (remote: RemoteOrigin | null): 'pages' | 'files' =>
   remote && remote.kind !== 'github' && remote.kind !== 's3' ? 'pages' : 'files';
 
-/** What its owner should know of a source: what is missing among its pages, or its files. */
+/** The warnings to the owner about pages or files that are missing from a source. */
 export const warningsOf = (
   { failures, isCut }: Pick<SourcePagesFetched['data'], 'failures' | 'isCut'>,
   what: 'pages' | 'files',

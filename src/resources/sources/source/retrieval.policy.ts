@@ -1,19 +1,19 @@
-/** How many chunks a question gets from all its sources together, unless its request or agent says otherwise. */
+/** The number of chunks for a question from all its sources together, unless the request or the agent sets it. */
 export const CHUNKS_DEFAULT = 6;
 export const SEARCH_CHUNKS_DEFAULT = 5;
 export const CHUNKS_MAX = 500;
 
-/** A wish for chunks as what is possible: a whole number from 0 to CHUNKS_MAX. */
+/** Clamps a requested number of chunks to a whole number from 0 to CHUNKS_MAX. */
 export const chunksWithinBounds = (wanted: number): number =>
   Number.isNaN(wanted) ? CHUNKS_DEFAULT : Math.min(CHUNKS_MAX, Math.max(0, Math.trunc(wanted)));
 
-/** Of a term that so many chunks of all have: what few have says more about what is meant. Never negative. */
+/** The weight of a term that `having` of `all` chunks contain. A rarer term weighs more. Never negative. */
 export const inverseFrequency = (having: number, all: number): number => Math.log(1 + (all - having + 0.5) / (having + 0.5));
 
-/** The constant of reciprocal rank fusion as its authors chose it: the first few ranks count nearly the same. */
+/** The constant of reciprocal rank fusion that its authors chose. It makes the first few ranks count nearly the same. */
 const FUSION_OFFSET = 60;
 
-/** One ranking out of several, by place rather than by score, as scores of different kinds cannot be compared. */
+/** Combines rankings by rank instead of score, because scores of different kinds are not comparable. */
 export function fuse(rankings: readonly (readonly string[])[]): ReadonlyMap<string, number> {
   const scores = new Map<string, number>();
   for (const ranking of rankings) {
@@ -24,13 +24,13 @@ export function fuse(rankings: readonly (readonly string[])[]): ReadonlyMap<stri
 
 export type Candidate = Readonly<{ sourceId: string; score: number }>;
 
-/** A source's count, where it has its own. */
+/** A searched source, with its own number of chunks if it has one. */
 export type Asked = Readonly<{ id: string; chunks?: number }>;
 
 /**
- * The best candidates, best first, `total` of them. A source with a count of its own takes its best up to that count, also when
- * that is more than the total. The others share what is left: each may fill an equal part of it with its best, and what one
- * leaves free goes to the best that remain.
+ * Selects the `total` best candidates, best first. A source with its own count contributes its best up to that count, even beyond
+ * the total. The other sources share the rest: each may fill an equal part with its best, and unused parts are filled with the
+ * best remaining candidates.
  */
 export function selectFairly<C extends Candidate>(
   candidates: readonly C[],

@@ -1,13 +1,13 @@
 import { DEFAULT_SOURCE_CONFIG, type SourceConfig } from './source-config.policy.js';
 
-/** What this service can do for a source depends on how it is set up. */
+/** The search features that are configured in this service. */
 export class SearchAbilities {
   constructor(readonly hasEmbeddings: boolean) {}
 }
 
 type Field = Readonly<{ name: string; of: (config: SourceConfig) => unknown; instead: string }>;
 
-/** Fields that are kept and have no effect, and what happens instead. */
+/** Fields that are stored but have no effect, and what happens instead. */
 const WITHOUT_EFFECT: readonly Field[] = [
   { name: 'kind', of: ({ kind }) => kind, instead: 'the source is read and searched as classic' },
   {
@@ -41,7 +41,7 @@ const WITHOUT_EFFECT: readonly Field[] = [
   { name: 'graph', of: ({ graph }) => graph, instead: 'no graph is made of the source' },
 ];
 
-/** A sentence for each field that says something and has no effect here. What is as usual says nothing. */
+/** One sentence for each field without effect whose value is not the default. */
 export function warningsAbout(config: SourceConfig, { hasEmbeddings }: SearchAbilities): readonly string[] {
   const ignored = WITHOUT_EFFECT.filter(({ of }) => JSON.stringify(of(config)) !== JSON.stringify(of(DEFAULT_SOURCE_CONFIG)));
   const warnings = ignored.map(({ name, instead }) => `${name} has no effect here: ${instead}.`);

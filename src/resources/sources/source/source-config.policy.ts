@@ -11,12 +11,12 @@ const SEED_STRATEGIES = ['entities', 'relationships'] as const;
 
 type SourceKind = (typeof KINDS)[number];
 
-/** Models read so many candidates in batches before the answer, and keep some. */
+/** Settings of a step in which a model reads candidates in batches and keeps some. */
 type Prescreen = Readonly<{ candidate_k: number; model: string | null; batch_size: number; max_keep: number }>;
 
 /**
- * What an owner decides about a source, in the names and the whole shape that clients use. `chunks` null leaves the count to the
- * request. What nothing heeds yet is kept all the same: clients send every field, and show what they have sent.
+ * The config of a source, in the shape that clients use. `chunks` null leaves the count to the request. Fields without effect are
+ * stored too, because clients send every field and show what they have sent.
  */
 export type SourceConfig = Readonly<{
   kind: SourceKind;
@@ -58,19 +58,19 @@ export const DEFAULT_SOURCE_CONFIG: SourceConfig = {
 
 const DEFAULT_PRESCREEN: Prescreen = { candidate_k: 40, model: null, batch_size: 10, max_keep: 8 };
 
-/** A config as a client gives it; where it does not say the kind, that of the source stays. */
+/** A config from a client. If `kind` is undefined, the source keeps its kind. */
 export type GivenSourceConfig = Omit<SourceConfig, 'kind'> & Readonly<{ kind: SourceKind | undefined }>;
 
-/** Several times what a client sends that names every field. */
+/** Several times the size of a config with every field. */
 export const CONFIG_CHARACTERS_MAX = 4_096;
 
-/** No more than this of what may be anything: recursion survives how deep it can be nested. */
+/** Limits the only field of free form, and so its nesting depth, which recursive code has to survive. */
 export const RERANKER_CHARACTERS_MAX = 1_000;
 
 const MODEL_CHARACTERS_MAX = 255;
 const GLEANINGS_MAX = 100;
 
-/** Below this a chunk is too small to say anything, above this too large to hand to a model with others. */
+/** A smaller chunk has too little content, and a larger one leaves a model no room for others. */
 const CHUNK_TOKENS_MIN = 50;
 const CHUNK_TOKENS_MAX = 8_000;
 
@@ -95,7 +95,7 @@ const isModel: Check = (value) =>
 const isBlock = (value: unknown): value is Block => typeof value === 'object' && value !== null && !Array.isArray(value);
 const isReranker: Check = (value) => isBlock(value) && JSON.stringify(value).length <= RERANKER_CHARACTERS_MAX;
 
-/** Blocks in other blocks are checked by themselves. */
+/** The checks of the fields. Nested blocks have an entry of their own. */
 const CHECKS = {
   chunking: {
     strategy: oneOf(STRATEGIES),
@@ -128,7 +128,7 @@ const CHECKS = {
   },
 } satisfies Readonly<Record<string, Readonly<Record<string, Check>>>>;
 
-/** The JSON text of a form field, completed by the defaults. @throws Rejection `invalid-request` on anything unknown */
+/** Parses the JSON of a form field and adds the defaults. @throws Rejection `invalid-request`, also for an unknown field */
 export function parseSourceConfig(text: string | undefined): SourceConfig {
   if (text === undefined || text.trim() === '') return DEFAULT_SOURCE_CONFIG;
   if (text.length > CONFIG_CHARACTERS_MAX) throw tooLong();
@@ -142,7 +142,7 @@ export function parseSourceConfig(text: string | undefined): SourceConfig {
   return { ...config, kind: config.kind ?? DEFAULT_SOURCE_CONFIG.kind };
 }
 
-/** What was sent as JSON, completed by the defaults. @throws Rejection `invalid-request` on anything unknown */
+/** Validates a config and adds the defaults. @throws Rejection `invalid-request`, also for an unknown field */
 export function sourceConfigIn(given: unknown): GivenSourceConfig {
   if (!isBlock(given)) throw invalid('it is not an object');
   if (JSON.stringify(given).length > CONFIG_CHARACTERS_MAX) throw tooLong();
@@ -168,11 +168,11 @@ function retrievalIn(given: Block): SourceConfig['retrieval'] {
   return isLeftAlone(given, retrieval) ? { ...retrieval, chunks: null } : retrieval;
 }
 
-/** What the forms of clients have as the chunk count before anybody touches them, by their age. */
+/** The initial chunk counts in the forms of older and newer clients. */
 const CHUNKS_OF_FORMS: readonly unknown[] = [2, 6];
 const FIELDS_OF_FORMS = ['retriever', 'exposure', 'chunks', 'score_threshold', 'rephrase_query'];
 
-/** An untouched form: each of its fields comes, and none says anything. */
+/** Whether the client sent an unchanged form: all its fields, with their initial values. */
 function isLeftAlone(given: Block, { chunks, ...others }: SourceConfig['retrieval']): boolean {
   const untouched = { ...DEFAULT_SOURCE_CONFIG.retrieval, chunks };
   return (

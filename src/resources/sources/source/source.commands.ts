@@ -24,7 +24,9 @@ import { type SourceCreated, type SourceFile, sourceStream } from './source.even
 import { addRemoteSource, fallDue, ingestAgain, setSyncFrequency } from './sync.decider.js';
 import type { SyncFrequency } from './sync.policy.js';
 
-/** Keeps uploaded files as a source and has them ingested. The ids are chosen before, so it may be sent again. */
+/**
+ * Creates a source from uploaded files and requests its ingestion. The caller chooses the ids, so the command can be repeated.
+ */
 export class UploadSource extends Command<{ position: bigint | undefined }> {
   constructor(
     readonly created: SourceCreated['data'],
@@ -47,10 +49,10 @@ export class UploadSourceHandler implements Handler<UploadSource> {
   }
 }
 
-/** The credentials that the source refers to: other ones where it was there before. */
+/** The credentials that the source refers to. They differ from the command's if the source existed before. */
 type Added = Readonly<{ position: bigint | undefined; credentialsId: string | null }>;
 
-/** Pages, or files kept elsewhere, become a source and are fetched and ingested. The ids are chosen before, so it may be sent again. */
+/** Creates a remote source and requests its ingestion. The caller chooses the ids, so the command can be repeated. */
 export class AddRemoteSource extends Command<Added> {
   constructor(
     readonly created: SourceCreated['data'],
@@ -76,10 +78,10 @@ export class AddRemoteSourceHandler implements Handler<AddRemoteSource> {
   }
 }
 
-/** The config a source has now, and whether what is searched is still cut otherwise. */
+/** The new config of a source, and whether its chunks do not match it until the next ingestion. */
 type Configured = Readonly<{ config: SourceConfig; needsIngestion: boolean; position: bigint | undefined }>;
 
-/** Says anew how a source is cut and searched. */
+/** Replaces the config of a source. */
 export class ConfigureSource extends Command<Configured> {
   constructor(
     readonly sourceId: string,
@@ -102,7 +104,7 @@ export class ConfigureSourceHandler implements Handler<ConfigureSource> {
   }
 }
 
-/** Says how often the pages of a source are fetched anew. */
+/** Sets how often the pages of a source are fetched again. */
 export class SetSyncFrequency extends Command<{ position: bigint | undefined }> {
   constructor(
     readonly sourceId: string,
@@ -128,10 +130,10 @@ export class SetSyncFrequencyHandler implements Handler<SetSyncFrequency> {
   }
 }
 
-/** The ingestion, which may have been under way already, and how it is to be. */
+/** The requested ingestion, or the one that was already running, and the config. */
 type Again = Readonly<{ ingestId: string; config: SourceConfig; position: bigint | undefined }>;
 
-/** Has a source ingested once more. */
+/** Requests another ingestion of a source. */
 export class IngestAgain extends Command<Again> {
   constructor(
     readonly sourceId: string,
@@ -155,11 +157,11 @@ export class IngestAgainHandler implements Handler<IngestAgain> {
   }
 }
 
-/** A source's time to sync may have come. */
+/** Begins a sync if it is due. */
 export class BeginDueSync extends Command<void> {
   constructor(
     readonly sourceId: string,
-    /** As an ISO string, as the source says it. */
+    /** The due time as an ISO string, as in the source's event. */
     readonly dueAt: string,
     readonly cause: Cause,
   ) {
@@ -180,7 +182,7 @@ export class BeginDueSyncHandler implements Handler<BeginDueSync> {
   }
 }
 
-/** The pages of a source were fetched. */
+/** Records the fetched pages of a source. */
 export class KeepPages extends Command {
   constructor(
     readonly sourceId: string,
@@ -201,7 +203,7 @@ export class KeepPagesHandler implements Handler<KeepPages> {
   }
 }
 
-/** The archives of an upload were unpacked. */
+/** Records the files unpacked from the archives of an upload. */
 export class KeepUnpackedFiles extends Command {
   constructor(
     readonly sourceId: string,
@@ -222,7 +224,7 @@ export class KeepUnpackedFilesHandler implements Handler<KeepUnpackedFiles> {
   }
 }
 
-/** Chunks of a source are about to be written. */
+/** Records that chunks of a source are about to be written. */
 export class StartIngest extends Command<Folded<Source>> {
   constructor(
     readonly sourceId: string,
@@ -243,7 +245,7 @@ export class StartIngestHandler implements Handler<StartIngest> {
   }
 }
 
-/** All chunks of a source are written: they are what is searched now. */
+/** Records that all chunks of a source are written. From then on they are searched. */
 export class CompleteIngest extends Command<Folded<Source>> {
   constructor(
     readonly sourceId: string,
@@ -265,7 +267,7 @@ export class CompleteIngestHandler implements Handler<CompleteIngest> {
   }
 }
 
-/** An ingestion has failed for good. */
+/** Records that an ingestion has failed and is not retried. */
 export class FailIngest extends Command {
   constructor(
     readonly sourceId: string,
@@ -286,7 +288,7 @@ export class FailIngestHandler implements Handler<FailIngest> {
   }
 }
 
-/** Takes a source out of every search. */
+/** Deletes a source. It is not searched any more. */
 export class DeleteSource extends Command<{ position: bigint | undefined }> {
   constructor(
     readonly sourceId: string,

@@ -18,28 +18,28 @@ import type {
 } from './source.events.js';
 import type { SyncFrequency } from './sync.policy.js';
 
-/** What became of the pages of a source. */
+/** The fetched pages of a source. */
 export type Pages = Omit<SourcePagesFetched['data'], 'sourceId' | 'ingestId'>;
 
-/** What came out of the archives of an upload, and the files beside them. */
+/** The files of an upload after its archives are unpacked. */
 export type UnpackedFiles = Omit<SourceArchivesUnpacked['data'], 'sourceId' | 'ingestId'>;
 
 export type Ingest = Readonly<{
   ingestId: string;
   chunksId: string | undefined;
-  /** How the chunks are cut, also by those who continue it; undefined before the first one was begun. */
+  /** How the chunks are cut, also by later attempts. Undefined before the ingestion starts. */
   chunking: SourceConfig['chunking'] | undefined;
   status: 'requested' | 'started' | 'completed' | 'failed';
-  /** The files as they were uploaded. */
+  /** The uploaded files, with archives not unpacked. */
   uploaded: readonly SourceFile[];
-  /** Undefined while the pages are not fetched, or the archives not unpacked, yet. */
+  /** The files to ingest. Undefined until the pages are fetched or the archives unpacked. */
   files: readonly SourceFile[] | undefined;
   sitemaps: readonly Sitemap[];
   failures: readonly PageFailure[];
   isCut: boolean;
 }>;
 
-/** What searches find, how it was cut, the files it was made of and the sitemaps that listed them, and the ingestion that wrote it. */
+/** The chunks that searches read, the ingestion that wrote them, how they are cut, and their files and sitemaps. */
 type LiveChunks = Readonly<{
   ingestId: string;
   chunksId: string;
@@ -124,14 +124,14 @@ function evolve(state: Source, event: SourceEvent): Source {
   }
 }
 
-/** Chunks that are there already stay as they are; others are cut as the owner wants them when they are begun. */
+/** Existing chunks keep their chunking. New ones get that of the config when the ingestion starts. */
 const chunkingOf = ({ live, ingest, config }: Source, { chunksId }: SourceIngestStarted['data']): SourceConfig['chunking'] =>
   [live, ingest].find((known) => known?.chunksId === chunksId)?.chunking ?? config.chunking;
 
 const withIngest = (state: Source, change: Partial<Ingest>): Source =>
   state.ingest ? { ...state, ingest: { ...state.ingest, ...change } } : state;
 
-/** A source of uploaded files, or of pages to be fetched, to be ingested at once. A caller that chose the ids may ask again. */
+/** Creates a source and requests its ingestion. A repetition with the same id changes nothing. */
 export const createSource =
   (created: SourceCreated['data'], ingestId: string, files: readonly SourceFile[]): Decision<Source, SourceEvent> =>
   (state) => {
@@ -143,7 +143,7 @@ export const createSource =
     ];
   };
 
-/** Says what was fetched. What another attempt has fetched before stands. */
+/** Records the fetched pages, unless another attempt has recorded them. */
 export const keepPages =
   (sourceId: SourceId, ingestId: string, pages: Pages): Decision<Source, SourceEvent> =>
   (state) => {
@@ -151,7 +151,7 @@ export const keepPages =
     return files ? [] : [{ type: 'SourcePagesFetched', data: { sourceId, ingestId, ...pages } }];
   };
 
-/** Says what was inside of the archives. What another attempt has unpacked before stands. */
+/** Records the unpacked files, unless another attempt has recorded them. */
 export const keepUnpackedFiles =
   (sourceId: SourceId, ingestId: string, unpacked: UnpackedFiles): Decision<Source, SourceEvent> =>
   (state) => {
@@ -159,7 +159,7 @@ export const keepUnpackedFiles =
     return files ? [] : [{ type: 'SourceArchivesUnpacked', data: { sourceId, ingestId, ...unpacked } }];
   };
 
-/** Says where the chunks are being written. An attempt that continues another writes to the same place. */
+/** Records the id of the chunks. An attempt that continues another uses the same id. */
 export const startIngest =
   (sourceId: SourceId, ingestId: string, chunksId: string): Decision<Source, SourceEvent> =>
   (state) => {
@@ -182,13 +182,13 @@ export const completeIngest =
     return [{ type: 'SourceIngestCompleted', data: { sourceId, ingestId, chunksId, ...totals } }];
   };
 
-/** Of an ingestion that is over, or of a source that is gone, there is nothing to say. */
+/** Does nothing if the ingestion has ended or the source is deleted. */
 export const failIngest =
   (sourceId: SourceId, ingestId: string, reason: string): Decision<Source, SourceEvent> =>
   (state) =>
     openIngest(state)?.ingestId === ingestId ? [{ type: 'SourceIngestFailed', data: { sourceId, ingestId, reason } }] : [];
 
-/** @throws Rejection `source-not-found` when there is none, or it is somebody else's */
+/** @throws Rejection `source-not-found` if the owner has no such source */
 export const deleteSource =
   (sourceId: SourceId, ownerId: string): Decision<Source, SourceEvent> =>
   (state) => {
@@ -196,11 +196,11 @@ export const deleteSource =
     return state.status === 'deleted' ? [] : [{ type: 'SourceDeleted', data: { sourceId } }];
   };
 
-/** Under which id the credentials of a source are kept; null where it needs none. */
+/** The id of a source's credentials. Null if it has none. */
 export const credentialsOf = ({ remote }: Source): string | null =>
   remote && 'credentialsId' in remote ? remote.credentialsId : null;
 
-/** The ingestion that is under way, if there is one. */
+/** The running ingestion, if there is one. */
 export const openIngest = ({ ingest }: Source): Ingest | undefined =>
   ingest?.status === 'requested' || ingest?.status === 'started' ? ingest : undefined;
 

@@ -5,40 +5,40 @@ import type { SyncFrequency } from './sync.policy.js';
 
 export type SourceId = string;
 
-/** An uploaded file, one that was inside of an uploaded archive, or a page as it was fetched; its bytes are a blob. */
+/** An uploaded file, a file from an uploaded archive, a fetched page, or a file from an external store. Its bytes are a blob. */
 export type SourceFile = Readonly<{
   filename: string;
   sha256: string;
   size: number;
-  /** Where a page was fetched from, and the address that led there, if that is another one. */
+  /** The address of a page after redirects, and the requested address if it differs. */
   url?: string;
   requestedUrl?: string;
-  /** The uploaded archive that it was in. */
+  /** The uploaded archive that contained the file. */
   archive?: string;
-  /** What the store that it is kept in calls its content. */
+  /** The external store's identifier of the content. */
   version?: string;
 }>;
 
-/** A sitemap as it was read at its address; its text is a blob. */
+/** A fetched sitemap. Its text is a blob. */
 export type Sitemap = Readonly<{ url: string; sha256: string; size: number }>;
 
 export const REMOTE_KINDS = ['url', 'sitemap', 'crawler', 'github', 's3'] as const;
 export type RemoteKind = (typeof REMOTE_KINDS)[number];
 
-/** Pages on the web: these themselves, those that sitemaps list, or those that one leads to. */
+/** Web pages: the listed ones, those in sitemaps, or those that a crawl reaches. */
 export type PagesOrigin = Readonly<{ kind: 'url' | 'sitemap' | 'crawler'; urls: readonly string[] }>;
 
-/** The files of a repository, `owner/name`: of its default branch, or at a place, which begins with a branch, a tag or a commit. */
+/** The files of a repository `owner/name`: of its default branch, or of a place that begins with a branch, tag or commit. */
 export type GithubOrigin = Readonly<{
   kind: 'github';
   urls: readonly string[];
   repository: string;
   place: string | null;
-  /** Under which the access token is kept; null without one. */
+  /** The id of the stored access token. Null without one. */
   credentialsId: string | null;
 }>;
 
-/** The objects of a bucket. Without an endpoint it is one of Amazon's. */
+/** The objects of a bucket. Without an endpoint it is an Amazon bucket. */
 export type S3Origin = Readonly<{
   kind: 's3';
   urls: readonly string[];
@@ -49,68 +49,70 @@ export type S3Origin = Readonly<{
   credentialsId: string | null;
 }>;
 
-/** Files that are kept elsewhere. */
+/** An external store of files. */
 export type StoreOrigin = GithubOrigin | S3Origin;
 
-/** Where a source is fetched from. `urls` is what is shown of it. */
+/** Where a source is fetched from. Clients are shown `urls`. */
 export type RemoteOrigin = PagesOrigin | StoreOrigin;
 
-/** A page that could not be fetched, or a file, by its path, that is not read, and why. */
+/** A page that could not be fetched, or a file (named by its path) that is not read, and the reason. */
 export type PageFailure = Readonly<{ url: string; reason: string }>;
 
-/** Why a source is ingested: it is new, its pages are to be fetched anew, or its files are to be read anew. */
+/** Why a source is ingested: it is new, its pages are fetched again, or its files are parsed again. */
 export type IngestOperation = 'upload' | 'sync' | 'reingest';
 
 export type SourceCreated = Event<
   'SourceCreated',
   { sourceId: SourceId; ownerId: string; name: string; config: SourceConfig; remote: RemoteOrigin | null }
 >;
-/** From here on it is searched so; what is searched stays cut as it is until the source is ingested again. */
+/** The config changed. Searches use it at once. Existing chunks are not cut anew until the next ingestion. */
 export type SourceConfigured = Event<'SourceConfigured', { sourceId: SourceId; config: SourceConfig }>;
-/** The files, or pages that are still to be fetched, are to be made searchable by the task with the id of the ingestion. */
+/** An ingestion was requested. The task with the id `ingestId` does it. `files` is empty for pages, which are fetched first. */
 export type SourceIngestRequested = Event<
   'SourceIngestRequested',
   { sourceId: SourceId; ingestId: string; ownerId: string; files: readonly SourceFile[]; operation: IngestOperation }
 >;
-/** From here on the ingestion is one of these files: a worker that continues it fetches nothing. Cut: there were more pages. */
+/** The pages were fetched. A worker that continues the ingestion does not fetch again. `isCut`: there are more pages. */
 export type SourcePagesFetched = Event<
   'SourcePagesFetched',
   {
     sourceId: SourceId;
     ingestId: string;
     files: readonly SourceFile[];
-    /** What the pages were listed in. */
+    /** The sitemaps that list the pages. */
     sitemaps: readonly Sitemap[];
     failures: readonly PageFailure[];
     isCut: boolean;
   }
 >;
-/** The archives among the uploaded files were unpacked: from here on the ingestion is one of these files. Cut: there were more. */
+/** The archives of an upload were unpacked. The ingestion continues with these files. `isCut`: there are more files. */
 export type SourceArchivesUnpacked = Event<
   'SourceArchivesUnpacked',
   {
     sourceId: SourceId;
     ingestId: string;
     files: readonly SourceFile[];
-    /** Files inside that are not read, and why. */
+    /** Files in the archives that are not read, and the reasons. */
     failures: readonly PageFailure[];
     isCut: boolean;
   }
 >;
 /** The chunks are being written to the stream of `chunksId`. */
 export type SourceIngestStarted = Event<'SourceIngestStarted', { sourceId: SourceId; ingestId: string; chunksId: string }>;
-/** From here on these chunks are what is searched, and no others of the source. */
+/** The ingestion is complete. From now on only these chunks of the source are searched. */
 export type SourceIngestCompleted = Event<
   'SourceIngestCompleted',
   { sourceId: SourceId; ingestId: string; chunksId: string; chunks: number; tokens: number }
 >;
 export type SourceIngestFailed = Event<'SourceIngestFailed', { sourceId: SourceId; ingestId: string; reason: string }>;
-/** How often the pages are fetched anew, and when next; null for never. */
+/** The owner set how often the pages are fetched again. `nextSyncAt` is null for never. */
 export type SourceSyncFrequencySet = Event<
   'SourceSyncFrequencySet',
   { sourceId: SourceId; frequency: SyncFrequency; nextSyncAt: string | null }
 >;
-/** A time to sync has come, for the ingestion that begins with it or is under way already; the next one stands. */
+/**
+ * A sync fell due. `ingestId` is the ingestion that it started or that was already running. `nextSyncAt` is the next due time.
+ */
 export type SourceSyncDue = Event<'SourceSyncDue', { sourceId: SourceId; ingestId: string; dueAt: string; nextSyncAt: string }>;
 export type SourceDeleted = Event<'SourceDeleted', { sourceId: SourceId }>;
 
@@ -134,13 +136,13 @@ export type EncodedEmbedding = string;
 
 export type IngestedChunk = Chunk & Readonly<{ filename: string; embedding?: EncodedEmbedding }>;
 
-/** A batch of one file's chunks, in order; ordinals count through all files of the ingestion. */
+/** A batch of one file's chunks, in order. Ordinals are numbered across all files of the ingestion. */
 export type SourceChunksIngested = Event<
   'SourceChunksIngested',
   {
     chunksId: string;
     sourceId: SourceId;
-    /** Which of the ingestion's files, counted from 0, and whether this was the last batch of it. */
+    /** The index of the file in the ingestion, from 0, and whether this is its last batch. */
     file: number;
     isLastOfFile: boolean;
     firstOrdinal: number;
@@ -149,14 +151,14 @@ export type SourceChunksIngested = Event<
   }
 >;
 
-/** Nothing is kept of these chunks: others are searched in their place, they were never all there, or their source is gone. */
+/** The chunks are deleted, because others replaced them, their ingestion failed, or their source was deleted. */
 export type SourceChunksPurged = Event<'SourceChunksPurged', { chunksId: string; sourceId: SourceId }>;
 
 type ChunkPlace = { chunksId: string; sourceId: SourceId; ordinal: number };
 
-/** The owner has written a chunk, behind all others. Like other edits it goes with the chunks of its ingestion. */
+/** The owner added a chunk after all others. Like other edits it is purged with the chunks of its ingestion. */
 export type SourceChunkAdded = Event<'SourceChunkAdded', ChunkPlace & { embeddingModel: string | null; chunk: IngestedChunk }>;
-/** The owner has rewritten a chunk: it is this one from here on. */
+/** The owner replaced the content of a chunk. */
 export type SourceChunkChanged = Event<
   'SourceChunkChanged',
   ChunkPlace & { embeddingModel: string | null; chunk: IngestedChunk }

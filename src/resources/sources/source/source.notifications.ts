@@ -38,10 +38,10 @@ export type SourceNotification =
   | About<'source.ingest.completed', Ingested & { tokens: number; limited: false; warnings?: readonly string[] }>
   | About<'source.ingest.failed', Ingested & { error: string }>;
 
-/** A client is told no more warnings than this; the task tells all. */
+/** The number of warnings in a notification. The result of the task has all of them. */
 const WARNINGS_MAX = 10;
 
-/** What is said of a source's newest ingestion. */
+/** The state of a source's newest ingestion from which notifications are made. */
 type Ingestion = Readonly<{
   sourceId: string;
   ownerId: string;
@@ -49,7 +49,7 @@ type Ingestion = Readonly<{
   ingestId: string;
   remote: RemoteOrigin | null;
   operation: IngestOperation;
-  /** What was uploaded, by name. */
+  /** The names of the uploaded files. */
   filename: string;
   files: readonly SourceFile[];
   warnings: readonly string[];
@@ -100,7 +100,7 @@ function withIngestionChangedBy(ingestion: Ingestion, { type, data }: SourceEven
   }
 }
 
-/** What the owner is told of a step of an ingestion. */
+/** The notification that the owner gets for a step of an ingestion. */
 function ingestionNotification(
   ingestion: Ingestion,
   event: SourceIngestRequested | SourceIngestCompleted | SourceIngestFailed,
@@ -136,8 +136,8 @@ function aboutIngestion({ sourceId, name, remote, operation, filename }: Ingesti
 }
 
 /**
- * Of a source of pages the first half is fetching them. Each file is first parsed, which is half of its share, then embedded.
- * Undefined once the ingestion is over: the end was told.
+ * The first half of the progress of a remote source is fetching. Each file is parsed in the first half of its share and embedded
+ * in the second. Undefined after the ingestion has ended, because its end has been notified.
  */
 function progressNotification(ingestion: Ingestion, taskId: string, percent: number): Progressed | undefined {
   const { sourceId, ingestId, remote, files, isOpen } = ingestion;
@@ -157,7 +157,7 @@ function progressNotification(ingestion: Ingestion, taskId: string, percent: num
   };
 }
 
-/** The task of an ingestion has its id. */
+/** The task of an ingestion. Both have the same id. */
 type IngestTask = Readonly<{ ownerId: string; sourceId: string }>;
 
 function ingestTaskOf(task: IngestTask | undefined, { type, data }: TaskEvent): IngestTask | undefined {

@@ -4,7 +4,7 @@ import { createSource, openIngest, type Source, sourceNotFound } from './source.
 import type { SourceCreated, SourceEvent, SourceId } from './source.events.js';
 import { nextSyncAfter, type SyncFrequency } from './sync.policy.js';
 
-/** A source of pages, to be fetched at once and from then on as often as asked. A caller that chose the ids may ask again. */
+/** Creates a remote source that is fetched at once and then at a frequency. A repetition with the same id changes nothing. */
 export const addRemoteSource =
   (created: SourceCreated['data'], ingestId: string, frequency: SyncFrequency, now: Date): Decision<Source, SourceEvent> =>
   (state) => {
@@ -14,7 +14,7 @@ export const addRemoteSource =
     return [...events, { type: 'SourceSyncFrequencySet', data: { sourceId: created.sourceId, frequency, nextSyncAt } }];
   };
 
-/** The clock of a source's syncs starts when its frequency is set, and keeps its time from then on. */
+/** Sets the frequency. Syncs fall due at whole periods after this moment. */
 export const setSyncFrequency =
   (sourceId: SourceId, ownerId: string, frequency: SyncFrequency, now: Date): Decision<Source, SourceEvent> =>
   (state) => {
@@ -24,7 +24,7 @@ export const setSyncFrequency =
     return [{ type: 'SourceSyncFrequencySet', data: { sourceId, frequency, nextSyncAt } }];
   };
 
-/** Fetches the pages, or reads the files, once more. While an ingestion is under way it is the one that was asked for. */
+/** Requests another ingestion, which fetches the pages or parses the files again. Does nothing while one is running. */
 export const ingestAgain =
   (sourceId: SourceId, ownerId: string, ingestId: string, which: 'of-pages' | 'of-any-kind'): Decision<Source, SourceEvent> =>
   (state) => {
@@ -38,8 +38,8 @@ export const ingestAgain =
   };
 
 /**
- * The time to sync has come. Each time is decided on once, whichever process asks; times that passed while no process looked are one sync.
- * A sync that falls due while an ingestion is under way is that ingestion.
+ * Begins a sync that is due. Each due time is decided once, even if several processes try. Due times that passed while no process
+ * ran count as one sync. If an ingestion is running, no other is requested.
  */
 export const fallDue =
   (sourceId: SourceId, ingestId: string, dueAt: string, now: Date): Decision<Source, SourceEvent> =>
@@ -57,7 +57,7 @@ export const fallDue =
     return [fellDue, { type: 'SourceIngestRequested', data: { sourceId, ingestId, ownerId, files: [], operation: 'sync' } }];
   };
 
-/** @throws Rejection `source-not-found` when there is none, or it is somebody else's */
+/** @throws Rejection `source-not-found` if the owner has no such source */
 function requireOwn(state: Source, ownerId: string): Source {
   if (state.status !== 'kept' || state.ownerId !== ownerId) throw sourceNotFound();
   return state;

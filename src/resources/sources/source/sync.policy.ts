@@ -3,7 +3,7 @@ export type SyncFrequency = (typeof SYNC_FREQUENCIES)[number];
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** A month is 30 days, so that each period is as long as the one before. */
+/** A month is 30 days, so that all periods have the same length. */
 const PERIODS_MS: Readonly<Record<SyncFrequency, number | null>> = {
   never: null,
   daily: DAY_MS,
@@ -11,7 +11,7 @@ const PERIODS_MS: Readonly<Record<SyncFrequency, number | null>> = {
   monthly: 30 * DAY_MS,
 };
 
-/** The first time after now that is whole periods after another; of those that passed meanwhile none is left. */
+/** The first time after `now` that is a whole number of periods after `since`. Times that have passed are skipped. */
 export function nextSyncAfter(frequency: SyncFrequency, since: string, now: Date): string | null {
   const period = PERIODS_MS[frequency];
   if (period === null) return null;
