@@ -8,7 +8,7 @@ import { type ServerRun, STEADY_MS, SupervisedServer } from './supervised-server
 
 const QUICK_ENDS = 40;
 
-/** A server with a script: a number is the duration of a run, a text the reason of a failed start. After the script it keeps running. */
+/** A server with a script. A number is the duration of a run, a text the reason of a failed start. Then it keeps running. */
 class ScriptedServer {
   readonly timing = new VirtualTiming();
   starts = 0;

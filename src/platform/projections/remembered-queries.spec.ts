@@ -43,7 +43,7 @@ it('queries again after a change that happened during the query', async () => {
   expect([await asking, await ask()]).toEqual(['old', 'new']);
 });
 
-it('queries every time when another process may write, and when the last write is not recent', async () => {
+it('caches no result that another process may change, and others for at most REMEMBERED_MS', async () => {
   const { timing, progress, rows, ask } = await readModel();
   await ask();
   await ask();
