@@ -8,7 +8,7 @@ import { identityOf } from './identity.http.js';
 type Holder = Readonly<Record<string, unknown>> | undefined;
 type Asked = Readonly<{ params?: unknown; query?: unknown; body?: unknown }>;
 
-/** Asks the access function whether a request may enter its route, before files are read and bodies are judged. */
+/** Checks by the access function whether a request may enter its route, before files are read and bodies are validated. */
 @Injectable()
 export class AccessGuard implements CanActivate {
   constructor(private readonly reflector: Reflector) {}
@@ -18,7 +18,7 @@ export class AccessGuard implements CanActivate {
     const asked = context.switchToHttp().getRequest<Asked>();
     const { user, device } = identityOf(context);
     const refusal = refusalOf(device ?? user, { does: 'enter', route, named: (place) => idsAt(asked, place) });
-    // A key may stand in a form, and be looked up by the handler alone: until then it is not known who comes.
+    // The key may be in a form that only the handler reads, so the caller may not be known yet. The handler checks it.
     if (refusal && !(refusal.status === 401 && isAskedLater(route))) throw rejectionOf(refusal);
     return true;
   }
@@ -27,7 +27,7 @@ export class AccessGuard implements CanActivate {
 const isAskedLater = (route: RouteAccess | undefined): boolean =>
   route?.for === 'caller' || route?.for === 'key' || route?.userIsAskedLater === true;
 
-/** What stands at a place, one by one; what is left out or empty is nothing. */
+/** The ids at a place of the request, without missing and empty ones. */
 function idsAt({ params, query, body }: Asked, place: Place): readonly unknown[] {
   const holder = { path: params, query, body }[place.in] as Holder | null;
   const value = typeof holder === 'object' && holder !== null ? holder[place.name] : undefined;

@@ -1,19 +1,19 @@
 import type { TokenGrant } from './caller.js';
 
-/** What every token begins with, so that scanners of source code find it. */
+/** The prefix of every token, by which secret scanners find tokens in source code. */
 export const ACCESS_TOKEN_PREFIX = 'dgpt_pat_';
 
 export const isAccessToken = (bearer: string | undefined): bearer is string => bearer?.startsWith(ACCESS_TOKEN_PREFIX) ?? false;
 
-/** Whom a token stands for, and what it lets its bearer do. */
+/** The user of a token, and what the token allows its bearer. */
 export type AccessTokenHolder = Readonly<{ userId: string; grant: TokenGrant }>;
 
-/** Finds out what a token is worth. One that is revoked, regenerated or unknown is worth nothing. */
+/** Looks up personal access tokens. Unknown and revoked tokens, and former secrets of regenerated ones, are invalid. */
 export abstract class AccessTokenDirectory {
   /** @throws Rejection invalid-token, token-expired */
   abstract holderOf(token: string): Promise<AccessTokenHolder>;
-  /** Whether the secret with which the holder came is still that of the token. */
+  /** Whether the secret that the holder used is still the token's current one, and the token has not expired. */
   abstract isValid(holder: AccessTokenHolder): Promise<boolean>;
-  /** Notes that a token was used, at most once a minute; never waited for, and never in the way. */
+  /** Records the use of a token, at most once a minute, in the background. Failures are only logged. */
   abstract noteUse(tokenId: string, address: string): void;
 }

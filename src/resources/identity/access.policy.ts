@@ -21,15 +21,15 @@ import {
   type TokenGrant,
 } from './caller.js';
 
-/** Who comes; undefined: a caller who shows no credential. */
+/** The caller. Undefined if the request has no credential. */
 export type Who = Caller | undefined;
 
-/** Who comes to a conversation, as far as that decides: a user, the holder of an agent's key, or a reader of a link. */
+/** The caller who opens a conversation: a user, the holder of an agent's key, or a reader of a link. */
 export type Party = Readonly<
   { userId: string; token?: TokenGrant } | { agentId: string; ownerId: string } | { linkId: string; ownerId: string }
 >;
 
-/** How a conversation began, as its own stream says. */
+/** The start of a conversation, as its stream records it. */
 export type Beginning = Readonly<{
   status: 'none' | 'open' | 'deleted';
   ownerId: string;
@@ -37,43 +37,43 @@ export type Beginning = Readonly<{
   agentKeyId: string | null | undefined;
 }>;
 
-/** A question, as far as it names things. */
+/** The resources that a question refers to. */
 export type NamedByQuestion = Readonly<{
   agentId: string | null;
   sources: readonly string[];
   promptId: string | null;
-  /** The agent of the conversation that goes on; undefined: a new one begins. */
+  /** The agent of the conversation that the question continues. Undefined for a new conversation. */
   continuedAgentId: string | null | undefined;
-  /** A graph comes with it, whose nodes use whatever their owner has. */
+  /** The question contains a workflow graph, whose nodes can use any resource of the owner. */
   bringsWorkflow?: boolean;
 }>;
 
-/** A conversation that a request names, and how it began; undefined: it is not there. */
+/** A conversation that a request names. `began` is undefined if it does not exist. */
 export type NamedConversation = Readonly<{ conversationId: string; began: Beginning | undefined }>;
 
-/** What the link of a shared conversation shows. */
+/** The part of a conversation that its link shows. */
 export type ShownByLink = Readonly<{ conversationId: string; turnIds: readonly string[] }>;
 
-/** What a caller who does not own a thing holds of it, and needs for what is done. */
+/** The grant of a caller who does not own a resource, and the action that the caller needs. */
 type ByGrant = Readonly<{ grant?: Grant | undefined; needs?: ResourceAction | undefined }>;
 
-/** What is done to what. */
+/** An access to check: an action, and what it acts on. */
 export type Act =
-  /** A request comes to a route. `named` are the ids that it holds at a place. */
+  /** A request enters a route. `named` returns the ids at a place of the request. */
   | Readonly<{ does: 'enter'; route: RouteAccess | undefined; named: (place: Place) => readonly unknown[] }>
-  /** One thing of an owner is read or changed. `granted` is what a team lets the caller do with it, if it belongs to another. */
+  /** One resource is read or changed. `grant` is the caller's grant if the resource belongs to another user. */
   | (Readonly<{ does: 'reach'; thing: Readonly<{ id?: string; ownerId: string }> | undefined; family?: Family }> & ByGrant)
-  /** Things of a family are named by what is written. Whose they are is checked where they are looked up. */
+  /** Something that is written refers to resources of a family. Their owner is checked where they are looked up. */
   | Readonly<{ does: 'refer'; family: Family; ids: readonly string[] }>
-  /** A file becomes an agent, or changes the one with this id. */
+  /** A file is imported as a new agent, or changes the agent with this id. */
   | Readonly<{ does: 'import'; agentId: string | null }>
   | Readonly<{ does: 'ask'; question: NamedByQuestion }>
   | Readonly<{ does: 'join'; conversation: Beginning }>
-  /** A journal is read. `askedWith` is the id of the token that its question was asked with. */
+  /** A journal is read. `askedWith` is the id of the access token that its question was asked with. */
   | Readonly<{ does: 'replay'; conversation: Beginning; askedWith: string | undefined }>
   /**
-   * The artifact of a conversation or of a run is read, or changed. `within` is the conversation that the request names, `shown` what
-   * the link shows that comes with it; null: a link that shows nothing.
+   * The artifact of a conversation or of a run is read or changed. `within` is the conversation that the request names. `shown`
+   * is what the request's link shows: undefined without a link, null if the link shows nothing.
    */
   | Readonly<{
       does: 'read-artifact' | 'change-artifact';
@@ -81,27 +81,29 @@ export type Act =
       within: NamedConversation | undefined;
       shown?: ShownByLink | null | undefined;
     }>
-  /** Artifacts are listed: those of a conversation, of a run of a workflow, or all. */
+  /** The artifacts of a conversation, of a workflow's run, or of an owner are listed. */
   | Readonly<{
       does: 'list-artifacts';
       of: NamedConversation | 'workflow-run' | 'owner';
       shown?: ShownByLink | null | undefined;
     }>
-  /** Something is done in a team, where the caller is what `role` says. */
+  /** The caller, who has the role `role` in the team, reads or changes something in it. */
   | Readonly<{
       does: 'act-in-team';
       team: Readonly<{ ownerId: string }> | undefined;
       role: TeamStanding['role'];
       needs: NeededInTeam;
     }>
-  /** A device speaks of a command that was handed out to it. */
+  /** A device reports about a command that was sent to it. */
   | Readonly<{ does: 'serve'; invocation: Readonly<{ deviceId: string }> | undefined }>
-  /** The full key of an agent is shown. */
+  /** The complete key of an agent is shown. */
   | Readonly<{ does: 'see-keys' }>
-  /** What all users did is read. */
+  /** The data of all users is read. */
   | Readonly<{ does: 'see-all' }>;
 
-/** Why not. `not-found` is said with the words of the resource, so that what is foreign looks like what is not there. */
+/**
+ * Why access is refused. `not-found` gets the message of the resource, so that another user's resource looks like a missing one.
+ */
 export type Refusal = Readonly<
   | { status: 401; code: 'unauthenticated'; message: string }
   | { status: 403; code: 'not-available-to-tokens' | 'resource-not-allowed' | 'not-allowed'; message: string }
@@ -109,7 +111,7 @@ export type Refusal = Readonly<
   | { status: 404; code: 'not-found'; message: string }
 >;
 
-/** Why a caller may not do something; undefined: it is allowed. No other code decides that. */
+/** Why a caller may not do something. Undefined if it is allowed. This is the only code that decides on access. */
 export function refusalOf(who: Who | DeviceCaller, act: Act): Refusal | undefined {
   if (who?.kind === 'device') return ofDevice(who, act);
   switch (act.does) {
@@ -147,13 +149,13 @@ export function refusalOf(who: Who | DeviceCaller, act: Act): Refusal | undefine
 
 export const may = (who: Who | DeviceCaller, act: Act): boolean => refusalOf(who, act) === undefined;
 
-/** @throws Rejection as the function decides; `notFound` says what is not there, or not theirs */
+/** @throws Rejection if `refusalOf` refuses. `notFound` makes the Rejection for a missing resource and for another user's. */
 export function requireAccess(who: Who | DeviceCaller, act: Act, notFound: () => Rejection = generallyNotFound): void {
   const refusal = refusalOf(who, act);
   if (refusal) throw rejectionOf(refusal, notFound);
 }
 
-/** The thing, where it is there and may be reached. @throws Rejection as `requireAccess` does */
+/** The resource, if it exists and the caller may access it. @throws Rejection as `requireAccess` does */
 export function reached<Thing extends Readonly<{ id?: string; ownerId: string }>>(
   who: Who,
   thing: Thing | undefined,
@@ -166,7 +168,7 @@ export function reached<Thing extends Readonly<{ id?: string; ownerId: string }>
   return thing;
 }
 
-/** Of some things of one's own those that the credential shows. */
+/** Those of the user's resources that the caller's credential may see. */
 export const visible = <Thing extends Readonly<{ id: string }>>(
   who: Who,
   family: Family,
@@ -174,9 +176,9 @@ export const visible = <Thing extends Readonly<{ id: string }>>(
 ): readonly Thing[] => things.filter(({ id }) => may(who, { does: 'refer', family, ids: [id] }));
 
 /**
- * Whether a conversation belongs to a party: it belongs to its owner and, where it was begun with an agent's key, to every holder
- * of that agent's key, which may have been regenerated since. A caller who sends a key comes as its holder, also when signed in. What
- * readers of a link have begun belongs to its owner and to its readers.
+ * Whether a conversation belongs to a party. It belongs to its owner. If it was started with an agent's key, it also belongs to
+ * every holder of a key of that agent, even if the key was regenerated since. If a reader of a link started it, it also belongs
+ * to all readers of that link. A signed-in caller who sends a key counts as the holder of the key.
  */
 export const isPartyTo = ({ status, ownerId, agentId, agentKeyId }: Beginning, party: Party): boolean => {
   if (status !== 'open') return false;
@@ -187,28 +189,28 @@ export const isPartyTo = ({ status, ownerId, agentId, agentKeyId }: Beginning, p
   return agentId === party.agentId && typeof agentKeyId === 'string' && linkId === undefined;
 };
 
-/** Whether a party may decide on the tool calls of a turn. The bearer of a token decides only on turns that this token asked. */
+/** Whether a party may decide on the tool calls of a turn. With an access token, only on turns that this token asked. */
 export const mayResume = (party: Party, askedWith: string | undefined): boolean => {
   const token = 'userId' in party ? party.token : undefined;
   return token === undefined || token.id === askedWith;
 };
 
-/** The token that came with a request, also when an agent's key came beside it: it restricts all the same. */
+/** The access token of a request. It restricts the request even if the request also has an agent's key. */
 export const tokenOf = (who: Who): TokenGrant | undefined => signedInUserOf(who)?.token;
 
-/** A token that came with a request and is restricted to some resources: it reaches nothing that cannot be told to be among them. */
+/** The access token of a request, if it is restricted to some resources. It reaches only what is known to be among them. */
 export function restrictedTokenOf(who: Who): TokenGrant | undefined {
   const token = tokenOf(who);
   return token && isRestricted(token) ? token : undefined;
 }
 
-/** Names a credential among all: what is kept for one of them is not found with another. */
+/** A unique name of the caller's credential. State that is stored under it is not found with another credential. */
 export function credentialIdOf(caller: Caller): string {
   if (caller.kind === 'user') return caller.token ? `access-token:${caller.token.id}` : caller.userId;
   return keyIdOf(caller)!;
 }
 
-/** What says in the log by which key a question came; null: who asks is signed in. */
+/** The id in the log of the key or link that a question was asked with. Null for a signed-in user. */
 export function keyIdOf(caller: Caller): string | null {
   if (caller.kind === 'link') return keyIdOfLink(caller.linkId);
   return caller.kind === 'agent-key' ? caller.keyId : null;
@@ -239,7 +241,7 @@ function entering(who: Who, route: RouteAccess | undefined, named: (place: Place
   return isOpenTo(who, route) ? undefined : UNAUTHENTICATED;
 }
 
-/** A device enters its own routes and speaks of its own commands. */
+/** A device may enter only the routes of devices, and report only about its own commands. */
 function ofDevice({ deviceId }: DeviceCaller, act: Act): Refusal | undefined {
   if (act.does === 'enter') return act.route?.for === 'device' ? undefined : UNAUTHENTICATED;
   return act.does === 'serve' && act.invocation?.deviceId === deviceId ? undefined : NOT_FOUND;
@@ -278,7 +280,7 @@ function enteringWithToken(
   return enteringRestricted(token, route, named);
 }
 
-/** A token that is restricted in the family of the route creates nothing, and names one of its own. */
+/** A token that is restricted in the family of the route cannot create resources, and must name resources of its list. */
 function enteringRestricted(
   token: TokenGrant,
   { action, of, at }: RouteAccess,
@@ -291,10 +293,10 @@ function enteringRestricted(
   return within(token, family, ids) ? undefined : notAllowed(`This token may not access this resource (${family})`);
 }
 
-/** What these do is decided once more where it is known which resources it is about. */
+/** Actions that are checked again once their resources are known. */
 const WITHOUT_ID: readonly Action[] = ['list', 'describe', 'import'];
 
-/** An agent brings its parts along, so a token that is restricted in those imports nothing. */
+/** An import also creates parts of the agent, so a token that is restricted in the families of these parts cannot import. */
 function importing(token: TokenGrant | undefined, agentId: string | null): Refusal | undefined {
   const family = FAMILIES_OF_AGENTS_PARTS.find((each) => token?.resources[each]);
   if (family) return notAllowed(`A token restricted to specific ${family} cannot import agents`);
@@ -305,7 +307,7 @@ function importing(token: TokenGrant | undefined, agentId: string | null): Refus
 const grants = ({ scopes }: TokenGrant, needed: Scope): boolean =>
   scopes.includes(needed) || scopes.some((scope) => scope.endsWith(':write') && needed === scope.replace(/:write$/, ':read'));
 
-/** Whether a token reaches all of some ids of a family; without a restriction it does. */
+/** Whether a token reaches all of these ids of a family. A token without a restriction in the family does. */
 function within(token: TokenGrant | undefined, family: Family, ids: readonly unknown[]): boolean {
   const allowed = token?.resources[family];
   return !allowed || ids.every((id) => typeof id === 'string' && allowed.includes(id));
@@ -313,7 +315,7 @@ function within(token: TokenGrant | undefined, family: Family, ids: readonly unk
 
 const NOT_GRANTED: Refusal = { status: 403, code: 'not-allowed', message: "Your access to this item doesn't allow that" };
 
-/** A thing that somebody holds a grant of is known to them, so what the grant does not allow is forbidden and not hidden. */
+/** The holder of a grant knows that the resource exists, so what the grant does not allow is answered 403 and not 404. */
 function reaching(
   who: Who,
   thing: Readonly<{ id?: string; ownerId: string }> | undefined,
@@ -338,8 +340,8 @@ function actingInTeam(who: Who, { team, role, needs }: Extract<Act, { does: 'act
 }
 
 /**
- * An agent brings its sources, its prompt and its tools along, and a chat without an agent brings the user's tools. So a restricted
- * token asks one of its agents, or, restricted in sources alone, asks these sources.
+ * An agent uses its own sources, prompt and tools, and a chat without an agent uses the user's tools. So a restricted token may
+ * only ask one of its agents or, if it is restricted only in sources, search these sources.
  */
 function asking(
   who: Who,
@@ -371,8 +373,8 @@ function replaying(who: Who, conversation: Beginning, askedWith: string | undefi
 const FORBIDDEN: Refusal = { status: 403, code: 'not-allowed', message: 'Forbidden' };
 
 /**
- * The key of an agent is in the hands of every visitor, so it opens what belongs to a conversation that the visitor can name, and
- * changes nothing. A link opens what the turns have made that it shows.
+ * Every visitor of a widget has the agent's key, so the key only reads artifacts of a conversation whose id the visitor knows,
+ * and changes nothing. A link opens the artifacts of the turns that it shows.
  */
 function reachingArtifact(
   who: Who,
@@ -386,7 +388,7 @@ function reachingArtifact(
   return does === 'change-artifact' ? FORBIDDEN : undefined;
 }
 
-/** Whether a link shows an artifact: one of its turns has made it. */
+/** Whether a link shows an artifact, which is so if one of the turns that it shows made the artifact. */
 export const isShown = (
   { conversationId, turnIds }: ShownByLink,
   artifact: Readonly<{ conversationId: string | null; messageId?: string | null }>,

@@ -1,18 +1,18 @@
-/** What a key gives access to, and what its owner says of its use. `keyId` names the key in the log without giving it away. */
+/** The agent of a key, and the owner's restrictions. `keyId` identifies the key in the log without revealing it. */
 export type AgentKeyHolder = Readonly<{
   agentId: string;
   ownerId: string;
   keyId: string;
-  /** The agent is a draft: its key stands, but is of no use. */
+  /** Whether the agent is a draft. Its key is kept but cannot be used. */
   isDraft: boolean;
-  /** The origins of the pages that may use the key; null: all. */
+  /** The origins of the pages that may use the key. Null for all. */
   origins: readonly string[] | null;
 }>;
 
-/** Finds the agent that a key belongs to. Revoked keys, and keys of deleted agents, belong to none. */
+/** Looks up the agent of a key. Revoked keys and keys of deleted agents are not found. */
 export abstract class AgentKeyDirectory {
-  /** @param hash as `agentKeyHash` gives it */
+  /** @param hash the result of `agentKeyHash` */
   abstract byHash(hash: string): Promise<AgentKeyHolder | undefined>;
-  /** Whether a key is still that of its agent, and of use. */
+  /** Whether a key is still the current one of its agent, and the agent is published. */
   abstract isCurrent(agentId: string, keyId: string): Promise<boolean>;
 }

@@ -2,18 +2,18 @@ import { createHash, randomUUID } from 'node:crypto';
 import { Rejection } from '../../kernel/rejection.js';
 import type { AgentKeyHolder } from './agent-key-directory.port.js';
 
-/** No longer text is looked up as a key. */
+/** Longer texts are not looked up as keys. */
 export const AGENT_KEY_CHARACTERS_MAX = 256;
 
-/** A fresh agent key: a random UUID (version 4, 122 bits), the form existing clients expect. */
+/** A new agent key: a random UUID (version 4, 122 bits), which is the form that existing clients expect. */
 export const newAgentKey = (): string => randomUUID();
 
-/** What is stored of a key. A plain hash is enough for a secret of 122 random bits: there is nothing to guess. */
+/** The hash of a key, which is stored. It needs no salt and no slow hash, because 122 random bits cannot be guessed. */
 export const agentKeyHash = (key: string): string => createHash('sha256').update(key).digest('hex');
 
 /**
- * Whether a key may be used by a request, whatever its route. Browsers say in `Origin` which page sends it, and an owner may keep
- * pages from using a key; callers without a page say nothing and are not meant.
+ * The holder, if a request may use the key. Browsers send the origin of the page in `Origin`, and the owner may restrict it.
+ * Other clients send no origin and are not restricted.
  * @throws Rejection unknown-agent-key, origin-not-allowed
  */
 export function usableKey(holder: AgentKeyHolder | undefined, origin: string | undefined): AgentKeyHolder {
@@ -24,5 +24,5 @@ export function usableKey(holder: AgentKeyHolder | undefined, origin: string | u
   return holder;
 }
 
-/** How a key is shown again after its first time: `1a2b...7f90`. */
+/** The form in which a key is shown after its creation: `1a2b...7f90`. */
 export const maskedAgentKey = (key: string): string => (key.length > 8 ? `${key.slice(0, 4)}...${key.slice(-4)}` : '...');

@@ -4,10 +4,10 @@ import type { Session, SessionTokens } from './session-tokens.js';
 import type { LiveSessions } from './sessions/live-sessions.js';
 import { ownSubject, type UserAccounts } from './accounts/user-accounts.port.js';
 
-/** The user while authentication is off, and that of the one shared token. No issuer but this installation can name them. */
+/** The user if authentication is off, and the user of the shared token. A provider cannot name this user. */
 const LOCAL_USER = 'local';
 
-/** Finds out which user a request comes from. */
+/** Determines the user of a request. */
 export class Authenticator {
   constructor(
     readonly authType: AuthType,
@@ -17,7 +17,10 @@ export class Authenticator {
     private readonly provided: Readonly<{ sessions: LiveSessions; hasAdminGroups: boolean }>,
   ) {}
 
-  /** Undefined when authentication is on and there is no token. @throws Rejection invalid-token, token-expired, token-revoked */
+  /**
+   * Undefined if authentication is on and the request has no token.
+   * @throws Rejection invalid-token, token-expired, token-revoked
+   */
   async userOf(authorization: string | undefined, requestId: string): Promise<SignedInUser | undefined> {
     if (this.authType === 'none')
       return signedIn(LOCAL_USER, this.localModeAdmin ? ['user', 'admin'] : ['user'], 'none', requestId);
@@ -25,7 +28,7 @@ export class Authenticator {
     if (token === undefined) return undefined;
     const session = await this.tokens.verify(token);
     if (this.authType === 'oidc') return this.userOfSession(session, requestId);
-    // A token of a provider's user means nothing where no provider vouches for it.
+    // Tokens of provider sessions are accepted only while sign-in at a provider is configured.
     if (session.provided) throw invalidToken();
     const { subject, roles } = session;
     const userId = subject === LOCAL_USER ? LOCAL_USER : await this.accounts.idOf(ownSubject(subject));
@@ -41,13 +44,13 @@ export class Authenticator {
     return { ...signedIn(live.userId, roles, 'session-token', requestId), sessionId: live.sessionId };
   }
 
-  /** The token that everybody shares under `simple_jwt`. */
+  /** The one token that all users share with `simple_jwt`. */
   sharedToken(): Promise<string> {
     return this.tokens.issue({ subject: LOCAL_USER, roles: [] });
   }
 }
 
-/** The token in an Authorization header; the word `Bearer` may be missing. */
+/** The token in an Authorization header. The word `Bearer` is optional. */
 export function bearerOf(authorization: string | undefined): string | undefined {
   const token = authorization?.replace(/^bearer(\s+|$)/i, '').trim();
   return token === '' ? undefined : token;

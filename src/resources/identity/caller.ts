@@ -2,87 +2,91 @@ import type { Family, Scope } from '../../kernel/access.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import type { LinkTerms } from './links/asking-links.port.js';
 
-/** How users prove who they are. `none`: not at all. */
+/** How users authenticate. With `none`, they do not. */
 export type AuthType = 'none' | 'simple_jwt' | 'session_jwt' | 'oidc';
 
 export type Role = 'user' | 'admin';
 
-/** What a personal access token lets its bearer do, as its owner decided. */
+/** What a personal access token allows its bearer. */
 export type TokenGrant = Readonly<{
   id: string;
   name: string;
-  /** Which of its secrets was shown: it has another one each time it is regenerated. */
+  /** The number of the secret that the request used. Each regeneration of the token makes a new secret. */
   generation: number;
   scopes: readonly Scope[];
-  /** Of a family that is named here the token reaches these ids alone. */
+  /** The only ids that the token reaches in each family that is named here. It reaches all of the other families. */
   resources: Readonly<Partial<Record<Family, readonly string[]>>>;
 }>;
 
-/** Somebody whose own the conversations, agents and sources are. With authentication off that is everybody, as `local`. */
+/** A user, who owns conversations, agents and sources. If authentication is off, every request is from the user `local`. */
 export type SignedInUser = Readonly<{
   kind: 'user';
   userId: string;
   roles: readonly Role[];
   credential: 'none' | 'session-token' | 'access-token';
-  /** The token that stands for the user in this request. */
+  /** The personal access token of this request, if any. */
   token?: TokenGrant;
-  /** The session, where it began at a provider. */
+  /** The id of the session, if the user signed in at a provider. */
   sessionId?: string;
   cause: Cause;
 }>;
 
-/** The holder of an agent's key: a widget, a bot, a stranger. What it asks belongs to the owner of the agent. */
+/**
+ * The holder of an agent's key, for example a widget, a bot or a stranger. Its conversations belong to the owner of the agent.
+ */
 export type AgentKeyCaller = Readonly<{
   kind: 'agent-key';
   agentId: string;
   ownerId: string;
   keyId: string;
-  /** Who sent the key, when that request was signed in as well. */
+  /** The user who sent the key, if the request was also signed in. */
   signedIn: SignedInUser | undefined;
   cause: Cause;
 }>;
 
 /**
- * A reader of a shared conversation whose link lets its readers ask. What it asks belongs to the owner of the link; it comes to the
- * routes of asking and of reading what was asked so, and to nothing else.
+ * A reader of a shared conversation whose link lets its readers ask. Its conversations belong to the owner of the link. It may
+ * only ask, and read the answers.
  */
 export type LinkCaller = Readonly<{
   kind: 'link';
   linkId: string;
   ownerId: string;
-  /** How the owner has its readers answered. */
+  /** The agent, prompt and source that answer the readers, as the owner chose. */
   terms: LinkTerms;
   signedIn: undefined;
   cause: Cause;
 }>;
 
-/** Names a link in the place of an agent's key. */
+/** The id of a link where the id of an agent's key is expected. */
 export const keyIdOfLink = (linkId: string): string => `link:${linkId}`;
 
-/** The link that is named so; undefined: a key is. */
+/** The id of the link, or undefined if `keyId` is the id of a key. */
 export const linkIdIn = (keyId: string): string | undefined => /^link:(.+)$/.exec(keyId)?.[1];
 
-/** A machine that a user has paired. It comes to the routes of devices and to nothing else; it is no caller of any other. */
+/** A machine that a user has paired. It may enter only the routes of devices. */
 export type DeviceCaller = Readonly<{
   kind: 'device';
   deviceId: string;
   ownerId: string;
-  /** Names its token, without saying anything of it. */
+  /** The id of its token, which does not reveal the token. */
   tokenId: string;
   cause: Cause;
 }>;
 
-/** Who calls. */
+/** The caller of a route, except for devices. */
 export type Caller = SignedInUser | AgentKeyCaller | LinkCaller;
 
-/** Whose things a caller reads and writes. */
+/** The user whose resources a caller reads and writes. */
 export const ownerOf = (caller: Caller): string => (caller.kind === 'user' ? caller.userId : caller.ownerId);
 
-/** The signed-in user behind a caller: for a key only when it was sent by somebody signed in; for a link never. */
+/**
+ * The signed-in user of a request. With an agent's key, only if the request was also signed in. With a link, always undefined.
+ */
 export const signedInUserOf = (caller: Caller | undefined): SignedInUser | undefined =>
   caller === undefined || caller.kind === 'user' ? caller : caller.signedIn;
 
-/** The user who looks, where no program looks on their behalf with a token. */
+/** The signed-in user of a request, unless a program sent it with an access token. */
 export const onlookerOf = (caller: Caller | undefined): SignedInUser | undefined => {
   const user = signedInUserOf(caller);
   return user?.token ? undefined : user;

@@ -2,12 +2,12 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { ClientConnection } from './wrong-credentials.port.js';
 
-/** One customer of a provider has all addresses of such a network. */
+/** 16-bit parts of the network prefix. An internet provider assigns a whole /64 network to one customer. */
 const IPV6_NETWORK_PARTS = 4;
 
 /**
- * What counts as one client: an IPv4 address or an IPv6 network of 64 bits. Where a proxy names something that is no address,
- * that is the proxy itself.
+ * The address that rate limits count as one client: an IPv4 address or an IPv6 /64 network. If a proxy reports something that is
+ * not an address, the address of the proxy itself.
  */
 export function clientOf({ ip, socket }: ClientConnection): string {
   const address = [ip, socket.remoteAddress].find((each) => each !== undefined && isIP(each) !== 0);

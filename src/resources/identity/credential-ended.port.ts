@@ -1,2 +1,2 @@
-/** The subject of signals that a credential may have ended. The payload is its id. */
+/** The subject of the signal that a credential may have ended. Its payload is the id of the credential. */
 export const CREDENTIAL_ENDED = 'credential.ended';

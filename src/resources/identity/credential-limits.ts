@@ -4,18 +4,18 @@ import { clientOf } from './client-address.js';
 import type { RedeemedCodes } from './redeemed-codes.port.js';
 import type { ClientConnection, WrongCredentials } from './wrong-credentials.port.js';
 
-/** What a client may do, within a rate. */
+/** Limits the rate of an action of each client. */
 abstract class LimitedByClient {
   constructor(private readonly limit: RateLimit) {}
 
-  /** Counts one. @throws Rejection, as `refusal` says, once the client has no more of them left */
+  /** Counts one action. @throws the Rejection of `refusal` if the client has exceeded the limit */
   protected async countOne(client: ClientConnection, refusal: (waitSeconds: number) => Rejection): Promise<void> {
     const waitSeconds = await this.limit.take(clientOf(client));
     if (waitSeconds !== undefined) throw refusal(waitSeconds);
   }
 }
 
-/** The wrong credentials of a client, within a rate. */
+/** Limits the rate of wrong credentials. */
 export class LimitedWrongCredentials extends LimitedByClient implements WrongCredentials {
   /** @throws Rejection too-many-wrong-credentials */
   count(client: ClientConnection): Promise<void> {
@@ -26,7 +26,7 @@ export class LimitedWrongCredentials extends LimitedByClient implements WrongCre
   }
 }
 
-/** The session tokens that are generated for a client, within a rate. */
+/** Limits the rate of generated session tokens. */
 export class GeneratedTokens extends LimitedByClient {
   /** @throws Rejection too-many-requests */
   count(client: ClientConnection): Promise<void> {
@@ -34,7 +34,7 @@ export class GeneratedTokens extends LimitedByClient {
   }
 }
 
-/** The codes of pairings that a client tries to redeem, within a rate. */
+/** Limits the rate of pairing codes that a client tries. */
 export class LimitedRedeemedCodes extends LimitedByClient implements RedeemedCodes {
   /** @throws Rejection too-many-requests */
   count(client: ClientConnection): Promise<void> {
@@ -42,7 +42,7 @@ export class LimitedRedeemedCodes extends LimitedByClient implements RedeemedCod
   }
 }
 
-/** The sign-ins that a client begins, within a rate: each is remembered until it is finished or too old. */
+/** Limits the rate of sign-ins that a client starts, because each is stored until it is finished or expires. */
 export class BegunSignIns extends LimitedByClient {
   /** @throws Rejection too-many-requests */
   count(client: ClientConnection): Promise<void> {

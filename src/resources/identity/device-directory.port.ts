@@ -1,10 +1,10 @@
 import type { DeviceCaller } from './caller.js';
 
-/** Finds out which device a token stands for. One of a device that was revoked is worth nothing. */
+/** Looks up devices by their tokens. The token of a revoked device is not found. */
 export abstract class DeviceDirectory {
-  /** Undefined: the token is that of no device. */
+  /** Undefined if no device has this token. */
   abstract holderOf(token: string, requestId: string): Promise<DeviceCaller | undefined>;
   abstract isCurrent(deviceId: string, tokenId: string): Promise<boolean>;
-  /** Notes that a device was heard of, at most once in a while; never waited for, and never in the way. */
+  /** Records that a device was active, at a limited rate, in the background. Failures are only logged. */
   abstract noteUse(tokenId: string, address: string): void;
 }

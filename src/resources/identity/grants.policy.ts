@@ -1,18 +1,18 @@
 import type { Family, ResourceAction } from '../../kernel/access.js';
 
-/** What a team's grant lets a user do with a thing that belongs to somebody else. */
+/** The access of a user to a resource that belongs to another user. */
 export type Grant = Readonly<{
   level: 'viewer' | 'editor';
-  /** What the owner of the thing has switched; the defaults stand for the others. */
+  /** The switches that the owner of the resource has set. The others have their defaults. */
   switches: Readonly<Record<string, boolean>>;
-  /** It is no team's: the user came by a link. */
+  /** Set if the user has access by the link of an agent and not by a team. */
   byLink?: true;
 }>;
 
-/** What somebody who came by the link of an agent may do with it. */
+/** The access of a user who opened the link of an agent. */
 export const BY_LINK: Grant = { level: 'viewer', switches: {}, byLink: true };
 
-/** The switches of a thing with their defaults: each opens some actions to viewers or editors. */
+/** The switches of each family with their defaults. Each switch allows viewers or editors some actions. */
 const SWITCHES: Readonly<Record<Family, Readonly<Record<string, boolean>>>> = {
   agents: {
     editors_can_share: false,
@@ -26,12 +26,14 @@ const SWITCHES: Readonly<Record<Family, Readonly<Record<string, boolean>>>> = {
   workflows: {},
 };
 
-/** An action, and the switch that has to be on for it. */
+/** An action that is always allowed, or one that needs a switch to be on. */
 type Permission = ResourceAction | Readonly<{ action: ResourceAction; when: string }>;
 
 const when = (name: string, action: ResourceAction): Permission => ({ action, when: name });
 
-/** What viewers and editors may do with a thing of each family. Editors may do what viewers may; owners may do everything. */
+/**
+ * What viewers and editors may do with a resource of each family. Editors may also do what viewers may. Owners may do everything.
+ */
 const PERMISSIONS: Readonly<Record<Family, Readonly<{ viewer: readonly Permission[]; editor: readonly Permission[] }>>> = {
   agents: {
     viewer: ['use', 'pin', when('viewers_can_see_logs', 'view_logs')],
@@ -56,7 +58,7 @@ const PERMISSIONS: Readonly<Record<Family, Readonly<{ viewer: readonly Permissio
     viewer: ['view', when('viewers_can_use_in_agents', 'use')],
     editor: ['use', 'edit', when('editors_can_change_credentials', 'change_credentials'), when('editors_can_share', 'share')],
   },
-  // Who may read the text of a prompt can keep a copy of it.
+  // A user who may read the text of a prompt can copy it.
   prompts: {
     viewer: ['use', when('viewers_can_duplicate', 'view')],
     editor: ['view', 'edit', when('editors_can_share', 'share')],
@@ -64,14 +66,14 @@ const PERMISSIONS: Readonly<Record<Family, Readonly<{ viewer: readonly Permissio
   workflows: { viewer: ['use', 'view'], editor: ['edit'] },
 };
 
-/** The switches of a thing as they stand, in a fixed order. */
+/** The current values of all switches of a family, in a fixed order. */
 export const switchesOf = (family: Family, set: Readonly<Record<string, boolean>>): Readonly<Record<string, boolean>> =>
   Object.fromEntries(Object.entries(SWITCHES[family]).map(([name, initially]) => [name, set[name] ?? initially]));
 
-/** The names of the switches of a family, with their defaults. */
+/** The switches of a family with their defaults. */
 export const switchDefaults = (family: Family): Readonly<Record<string, boolean>> => SWITCHES[family];
 
-/** What a grant allows, sorted. */
+/** The actions that a grant allows, sorted. */
 export function actionsOf(family: Family, { level, switches }: Grant): readonly ResourceAction[] {
   const { viewer, editor } = PERMISSIONS[family];
   const on = switchesOf(family, switches);
@@ -83,20 +85,23 @@ export function actionsOf(family: Family, { level, switches }: Grant): readonly 
 export const grantAllows = (family: Family, grant: Grant, action: ResourceAction): boolean =>
   actionsOf(family, grant).includes(action);
 
-/** Of two grants of the same thing the one that allows more. */
+/** The grant of two for the same resource that allows more. */
 export const wider = (one: Grant | undefined, other: Grant): Grant => (one?.level === 'editor' ? one : other);
 
-/** How listings tell somebody's own things from those of others. */
+/** The fields of listings that distinguish the user's own resources from those of teams. */
 export const ownershipOf = (grant: Grant | undefined) =>
   grant && !grant.byLink ? { ownership: 'team', team_access: grant.level } : { ownership: 'user', team_access: null };
 
-/** What somebody is in a team. `isAdmin`: an administrator of the installation. */
+/** The position of a user in a team. `isAdmin`: the user is an administrator of the installation. */
 export type TeamStanding = Readonly<{ role: 'team_admin' | 'team_member' | undefined; isOwner: boolean; isAdmin: boolean }>;
 
-/** What somebody needs to be for what is done in a team. */
+/** The position that an action in a team needs. */
 export type NeededInTeam = 'member' | 'team_admin' | 'owner';
 
-/** What stands in somebody's way in a team: it is unknown to those who are no members. What owners do administrators may do. */
+/**
+ * Why a user may not act in a team. `unknown` if the user is not a member, because teams are hidden from others. Administrators
+ * of the installation may do what owners may.
+ */
 export function lackingInTeam(
   { role, isOwner, isAdmin }: TeamStanding,
   needs: NeededInTeam,

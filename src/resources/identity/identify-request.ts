@@ -13,27 +13,30 @@ import type { AskingLinks } from './links/asking-links.port.js';
 import type { OpenResponses } from './open-responses.js';
 import type { WrongCredentials } from './wrong-credentials.port.js';
 
-/** Under these paths the bearer is an agent key, as clients of those protocols send it. */
+/** On these paths the bearer token is an agent key, because clients of these protocols send it there. */
 export const BEARER_IS_AGENT_KEY = /^\/(v1|mcp)(\/|\?|$)/;
-/** Here the path or the body holds the only credential: what else a sender brings along is for another receiver, or has expired. */
+/**
+ * On these paths the only credential is in the path or the body. A bearer token is ignored: it is for another service or expired.
+ */
 export const BRINGS_OWN_CREDENTIAL = /^\/api\/(webhooks\/|auth\/oidc\/|devices\/pairings\/redeem(\/|\?|$))/;
-/** Here the bearer is the token of a device, and no user is. */
+/** On these paths the bearer token is the token of a device, and there is no user. */
 export const BEARER_IS_DEVICE = /^\/api\/devices\/(poll|me|sessions)(\/|\?|$)/;
 
 /**
- * Routes of the incumbent's interface that change something by GET: two delete, one makes the token of a webhook. Two more
- * are meant to be reached from other sites and carry a secret of their own: `/api/webhooks/`, and the callbacks of sign-ins.
+ * Routes of the incumbent's interface that change something by GET: two delete, one creates the token of a webhook. Two more
+ * routes do so, `/api/webhooks/` and the callback of a sign-in, but other sites have to reach them, and each request contains a
+ * secret.
  */
 const CHANGES_BY_GET: ReadonlySet<string | undefined> = new Set([
   '/api/delete_old',
   '/api/delete_all_conversations',
   '/api/agent_webhook',
 ]);
-/** Here the key may stand in a form that only the route reads. */
+/** On this path the key may be in a form that only the route reads. */
 const KEY_IS_IN_FORM = /^\/api\/store_attachment(\?|\/|$)/;
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
-/** Where credentials are looked up. */
+/** The directories in which credentials are looked up. */
 type Directories = Readonly<{
   keys: () => AgentKeyDirectory;
   links: () => AskingLinks;
@@ -42,8 +45,8 @@ type Directories = Readonly<{
 }>;
 
 /**
- * The hook that gives each request its identity before the body is read: a bad bearer is refused first and wherever
- * bearers count, whatever else the request holds.
+ * The hook that determines the identity of each request before its body is read. It refuses an invalid bearer token before
+ * anything else of the request is checked, on all paths on which bearer tokens count.
  */
 export const identifyRequest =
   (
@@ -69,11 +72,11 @@ export const identifyRequest =
       ? userOfToken(directories.tokens(), bearer, request)
       : authenticator.userOf(bearerIsUser ? authorization : undefined, request.id);
     const user = await signingIn.catch(async (error: unknown) => {
-      // One that has expired was right once: it was not guessed.
+      // An expired token is not counted: it was valid once, so it was not guessed.
       if (error instanceof Rejection && error.code === 'invalid-token') await countWrong();
       throw error;
     });
-    // A page that shows a token shows a credential, wherever it comes from.
+    // A page that sends an access token has a credential, so its origin does not matter.
     const isForeign =
       !user?.token && authenticator.authType === 'none' && changesSomething(request) && isForeignPage(request, allowedOrigins);
     const presentedKey = () => (bearerIsKey ? bearerOf(authorization) : undefined) ?? keyIn(request);
@@ -111,7 +114,7 @@ const ofDevice = (device: DeviceCaller): Identity => {
   return new Identity(correlationId, undefined, () => undefined, NO_KEYS, device);
 };
 
-/** A device shows no key: none is looked for. */
+/** Requests of devices have no agent key, so none is looked up. */
 const noKeys = () => {
   throw new Error('No key is looked up for a device.');
 };
@@ -123,7 +126,10 @@ const NO_KEYS: IdentityMeans = {
   origin: undefined,
 };
 
-/** The user whose token the bearer is. What it causes names the token, and never its secret. @throws Rejection invalid-token, token-expired */
+/**
+ * The user of an access token. The cause contains the id of the token, never its secret.
+ * @throws Rejection invalid-token, token-expired
+ */
 async function userOfToken(tokens: AccessTokenDirectory, bearer: string, request: FastifyRequest): Promise<SignedInUser> {
   const { userId, grant: token } = await tokens.holderOf(bearer);
   tokens.noteUse(token.id, clientOf(request));
@@ -137,8 +143,9 @@ async function userOfToken(tokens: AccessTokenDirectory, bearer: string, request
 }
 
 /**
- * While everybody is the local user, a page of any origin could change that user's things: it gets no identity, and is refused where it
- * shows no credential. It is called when the body has been read, which may hold a key.
+ * If authentication is off, every request is from the local user, so a page of any site could change that user's resources. Such
+ * a page gets no identity and is refused unless it sends a credential. This hook runs after the body is read, which may contain a
+ * key.
  */
 export const refuseForeignPages =
   (authType: AuthType, allowedOrigins: readonly string[]) =>
@@ -160,7 +167,9 @@ export const refuseForeignPages =
     );
   };
 
-/** What changes something by GET can be requested by a picture or a link on any page; browsers say then that it is on another site. */
+/**
+ * Refuses cross-site requests to routes that change something by GET. Any page can cause such a request by a picture or a link.
+ */
 function refuseOtherSites(request: FastifyRequest, allowedOrigins: readonly string[]): void {
   const { 'sec-fetch-site': site, origin } = request.headers;
   if (site !== 'cross-site' || !isChangeByGet(request)) return;
@@ -172,7 +181,7 @@ const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 
 const changesSomething = (request: FastifyRequest): boolean => !SAFE_METHODS.includes(request.method) || isChangeByGet(request);
 
-/** The route, not the path: a path can be written in several ways. */
+/** Compares the route and not the path, because one path can be written in several ways. */
 const isChangeByGet = ({ method, routeOptions }: FastifyRequest): boolean =>
   method !== 'OPTIONS' && SAFE_METHODS.includes(method) && CHANGES_BY_GET.has(routeOptions.url);
 
@@ -181,7 +190,7 @@ function isForeignPage({ headers: { origin } }: FastifyRequest, allowedOrigins: 
   return !(URL.canParse(origin) && LOOPBACK.test(new URL(origin).hostname));
 }
 
-/** An agent key in the body, the query or its header, in this order; blank ones count as absent. */
+/** An agent key in the body, the query or the header, in this order. Blank keys count as absent. */
 function keyIn(request: FastifyRequest): string | undefined {
   const places = [field(request.body, 'api_key'), field(request.query, 'api_key'), request.headers['x-api-key']];
   return places.find((place): place is string => typeof place === 'string' && place.trim() !== '')?.trim();

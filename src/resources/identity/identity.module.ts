@@ -30,7 +30,7 @@ import { identityRejections } from './identity.rejections.js';
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Who calls, resolved for every request of the application. The room of agents provides the directory of their keys. */
+/** Determines the caller of every request. Other modules provide the directories of keys, links, access tokens and devices. */
 @Module({
   controllers: [SessionController],
   providers: [

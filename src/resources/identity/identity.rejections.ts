@@ -1,10 +1,10 @@
 import { Rejection } from '../../kernel/rejection.js';
 import type { Rejections } from '../../platform/http/rejections.js';
 
-/** What is wrong with a bearer, of a session or a program. */
+/** The rejections of session tokens and personal access tokens. */
 export const invalidToken = () => new Rejection('invalid-token', 'Authentication error: invalid token');
 export const tokenExpired = () => new Rejection('token-expired', 'Authentication error: token expired');
-/** What is wrong with the bearer of a device. */
+/** The rejections of device tokens. */
 export const deviceTokenMissing = () => new Rejection('device-token-missing', 'The token of a device is missing');
 export const deviceTokenInvalid = () => new Rejection('device-token-invalid', 'The token is not that of a device');
 export const tokenRevoked = () => new Rejection('token-revoked', 'Authentication error: token revoked');

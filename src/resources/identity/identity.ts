@@ -12,19 +12,19 @@ import {
 } from './caller.js';
 import type { AskingLinks } from './links/asking-links.port.js';
 
-/** What the identity of a request is found out with. */
+/** What `Identity` needs for looking up the caller. */
 export type IdentityMeans = Readonly<{
   directory: () => AgentKeyDirectory;
   links: () => AskingLinks;
   /** @throws Rejection too-many-wrong-credentials */
   countWrong: () => Promise<void>;
-  /** A key, or a link, has let its holder in. */
+  /** Called when the holder of a key or of a link has been identified. */
   letsIn: (holder: AgentKeyCaller | LinkCaller) => void;
-  /** The page that sends the request, where a browser tells. */
+  /** The `Origin` header, which browsers send. */
   origin: string | undefined;
 }>;
 
-/** Who is behind one request. The bearer is settled before the body is read; an agent key is looked up when first asked for. */
+/** The caller of one request. The user is known before the body is read. An agent key is looked up when it is first needed. */
 export class Identity {
   private lookedUp: Promise<AgentKeyCaller | undefined> | undefined;
   private reader: Promise<LinkCaller> | undefined;
@@ -32,42 +32,45 @@ export class Identity {
 
   constructor(
     readonly requestId: string,
-    /** Undefined when authentication is on and no token was sent. */
+    /** Undefined if authentication is on and the request has no token. */
     readonly user: SignedInUser | undefined,
     private readonly presentedKey: () => string | undefined,
     private readonly means: IdentityMeans,
-    /** There at the routes of devices alone, and then nobody else is. */
+    /** Set only on the routes of devices, where there is no other caller. */
     readonly device?: DeviceCaller,
   ) {}
 
   /**
-   * The holder of the key that was sent, undefined when none was.
+   * The holder of the key in the request. Undefined if it has no key.
    * @throws Rejection unknown-agent-key, origin-not-allowed, too-many-wrong-credentials
    */
   agentKey(): Promise<AgentKeyCaller | undefined> {
     return this.lettingIn(this.presented());
   }
 
-  /** A key goes before a token: what is asked with a key is asked of its agent. @throws Rejection as `agentKey` */
+  /**
+   * The holder of the key, otherwise the user. The key has priority, because it selects the agent.
+   * @throws Rejection as `agentKey`
+   */
   async caller(): Promise<Caller | undefined> {
     return (await this.agentKey()) ?? this.user;
   }
 
-  /** As `caller`, where readers of links may ask as well: they send the link's token in the place of a key. @throws Rejection as `agentKey` */
+  /** As `caller`, but also for readers of links, who send the link's token instead of a key. @throws Rejection as `agentKey` */
   async callerOrReader(): Promise<Caller | undefined> {
     const token = this.presentedKey();
     return token !== undefined && isLinkToken(token) ? this.lettingIn((this.reader ??= this.readerOf(token))) : this.caller();
   }
 
   /**
-   * The holder of the key that was sent, where a session suffices: to somebody signed in, a key that is no agent's does not
-   * matter. @throws Rejection as `agentKey`
+   * The holder of the key in the request, for routes that need only a session. An unknown key is ignored if a user is signed in.
+   * @throws Rejection as `agentKey`
    */
   agentKeyBesideSession(): Promise<AgentKeyCaller | undefined> {
     return this.besideSession(this.presented());
   }
 
-  /** As `agentKeyBesideSession` for a key that only the route finds, as in a field between uploaded files. */
+  /** As `agentKeyBesideSession`, for a key that only the route can read, such as a form field between uploaded files. */
   fieldKeyBesideSession(key: string): Promise<AgentKeyCaller | undefined> {
     return this.besideSession(this.holderOf(key));
   }
@@ -80,7 +83,7 @@ export class Identity {
     });
   }
 
-  /** A request is refused for one wrong key, however many of its parts ask for the key's holder. */
+  /** Reports the holder. Counts a wrong key only once per request, even if several parts of the code look it up. */
   private async lettingIn<Holder extends AgentKeyCaller | LinkCaller | undefined>(lookup: Promise<Holder>): Promise<Holder> {
     try {
       const holder = await lookup;

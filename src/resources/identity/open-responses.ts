@@ -6,13 +6,13 @@ import type { Caller, DeviceCaller } from './caller.js';
 import { CREDENTIAL_ENDED } from './credential-ended.port.js';
 import { nameOf, type RevocableCredential, type RevocableCredentials, revocableOf } from './revocable-credentials.js';
 
-/** Signals may be lost, or not reach other processes: the stores are asked this often while a response is open. */
+/** How often the stores of credentials are polled while a response is open, because signals may be lost. */
 export const CHECKED_EVERY_MS = 750;
 
-/** A credential with the responses that it opened. */
+/** A credential with the open responses that were requested with it. */
 type Opened = { readonly credential: RevocableCredential; readonly responses: Set<ServerResponse>; isBeingChecked: boolean };
 
-/** The responses of this process that are not at their end, by the credential that opened them. They end with their credential. */
+/** The open responses of this process, by credential. When a credential ends, its responses are ended. */
 export class OpenResponses {
   private readonly open = new Map<string, Opened>();
   private stop: (() => void) | undefined;
@@ -25,7 +25,7 @@ export class OpenResponses {
     signals.subscribe(CREDENTIAL_ENDED, (endedId) => this.check(({ credential }) => credential.id === endedId));
   }
 
-  /** The response ends when the credential does that the caller showed. */
+  /** Ends the response when the caller's credential ends. */
   add(caller: Caller | DeviceCaller, response: ServerResponse): void {
     const credential = revocableOf(caller);
     if (!credential || response.destroyed || response.writableEnded) return;
@@ -38,7 +38,7 @@ export class OpenResponses {
     this.stop ??= this.timing.every(CHECKED_EVERY_MS, () => this.check(({ isBeingChecked }) => !isBeingChecked));
   }
 
-  /** A response that outlives its credentials. */
+  /** Exempts a response from being ended with its credential. */
   spare(response: ServerResponse): void {
     for (const opened of this.open.values()) this.remove(opened, response);
   }
@@ -55,7 +55,7 @@ export class OpenResponses {
     });
   }
 
-  /** A stream ends between two frames and says nothing; what is no stream breaks off. */
+  /** Ends an event stream between two frames, without a further frame. Aborts any other response. */
   private end(opened: Opened): void {
     for (const response of opened.responses) {
       this.remove(opened, response);

@@ -9,7 +9,7 @@ import { BY_LINK, type Grant, grantAllows } from './grants.policy.js';
 
 type Thing = Readonly<{ id: string; ownerId: string }>;
 
-/** What users reach: what is theirs, and what their teams let them use or change. */
+/** Checks which resources a user may access: the user's own, and those of others by teams or links. */
 @Injectable()
 export class Reaching {
   constructor(
@@ -18,8 +18,8 @@ export class Reaching {
   ) {}
 
   /**
-   * The thing, where it is there and the user may do this with it; undefined: what owners alone may do.
-   * @throws Rejection `notFound` where the user does not know it, not-allowed where a grant shows it and does not allow this
+   * The resource, if it exists and the user may do `needs` with it. If `needs` is undefined, only the owner may.
+   * @throws Rejection `notFound` if the user has no grant of it, not-allowed if the user's grant does not allow the action
    */
   async reached<T extends Thing>(
     user: SignedInUser,
@@ -32,19 +32,19 @@ export class Reaching {
     return reached(user, thing, notFound, family, { grant, needs });
   }
 
-  /** Whether the user may do this with the thing. */
+  /** Whether the user may do `needs` with the resource. */
   async may(user: SignedInUser, thing: Thing | undefined, family: Family, needs: ResourceAction): Promise<boolean> {
     const grant = await this.grantOf(user.userId, thing, family);
     return may(user, { does: 'reach', thing, family, grant, needs });
   }
 
-  /** What a user holds of a thing that belongs to another; undefined where it is the user's own, or nothing is held. */
+  /** The user's grant of another user's resource. Undefined without a grant, and for the user's own resources. */
   async grantOf(userId: string, thing: Thing | undefined, family: Family): Promise<Grant | undefined> {
     if (!thing || thing.ownerId === userId) return undefined;
     return (await this.grants(userId, family, [thing.id])).get(thing.id);
   }
 
-  /** What a user holds of some things, by their ids; nothing of those that are the user's own. */
+  /** The user's grants of other users' resources, by the ids of the resources. */
   grantsOf(userId: string, things: readonly Thing[], family: Family): Promise<ReadonlyMap<string, Grant>> {
     const others = things.filter(({ ownerId }) => ownerId !== userId).map(({ id }) => id);
     return this.grants(userId, family, others);
@@ -54,18 +54,18 @@ export class Reaching {
     return thing.ownerId === user.userId;
   }
 
-  /** What a user's teams hold of things of others in a family, by their ids. */
+  /** All grants that a user has by teams in a family, by the ids of the resources. */
   held(userId: string, family: Family): Promise<ReadonlyMap<string, Grant>> {
     return this.teams.heldBy(userId, family);
   }
 
-  /** Those of some ids of others' things that a user may use by a grant. */
+  /** Those of the ids that a user may use by a grant. */
   async usable(userId: string, family: Family, ids: readonly string[]): Promise<ReadonlySet<string>> {
     const held = await this.grants(userId, family, ids);
     return new Set([...held].filter(([, grant]) => grantAllows(family, grant, 'use')).map(([id]) => id));
   }
 
-  /** By the user's teams and, of agents, by their links. */
+  /** The grants by the user's teams and, for agents, by links. */
   private async grants(userId: string, family: Family, ids: readonly string[]): Promise<ReadonlyMap<string, Grant>> {
     const held = await this.teams.heldBy(userId, family, ids);
     if (family !== 'agents') return held;
@@ -74,14 +74,14 @@ export class Reaching {
     return new Map([...held, ...kept.map((id) => [id, BY_LINK] as const)]);
   }
 
-  /** Those of some things that are a user's to use: the user's own, or by a grant. */
+  /** The resources that a user may use: the user's own, and those with a grant. */
   async usableAmong<T extends Thing>(userId: string, things: readonly T[], family: Family): Promise<readonly T[]> {
     const others = things.filter(({ ownerId }) => ownerId !== userId).map(({ id }) => id);
     const granted = others.length === 0 ? new Set<string>() : await this.usable(userId, family, others);
     return things.filter(({ id, ownerId }) => ownerId === userId || granted.has(id));
   }
 
-  /** Whether a thing is a user's to use: the user's own, or by a grant. */
+  /** Whether a user may use a resource, as its owner or by a grant. */
   async isUsable(userId: string, thing: Thing | undefined, family: Family): Promise<boolean> {
     if (!thing) return false;
     return thing.ownerId === userId || (await this.usable(userId, family, [thing.id])).has(thing.id);

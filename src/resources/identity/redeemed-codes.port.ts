@@ -1,7 +1,7 @@
 import type { ClientConnection } from './wrong-credentials.port.js';
 
-/** Counts the codes of pairings that a client tries to redeem, right and wrong ones: a code is short, so that people can type it. */
+/** Counts the pairing codes that a client tries, right and wrong. Codes are short enough to type, so guessing must be limited. */
 export abstract class RedeemedCodes {
-  /** Counts one. @throws Rejection too-many-requests, once the client has no more of them left */
+  /** Counts one code. @throws Rejection too-many-requests if the client has exceeded the limit */
   abstract count(client: ClientConnection): Promise<void>;
 }

@@ -5,7 +5,7 @@ import type { AskingLinks } from './links/asking-links.port.js';
 import type { Caller, DeviceCaller } from './caller.js';
 import type { LiveSessions } from './sessions/live-sessions.js';
 
-/** A credential that may end while an answer is read with it. */
+/** A credential that may end while a response that was requested with it is open. */
 export type RevocableCredential = Readonly<
   | { kind: 'session'; id: string }
   | { kind: 'access-token'; id: string; holder: AccessTokenHolder }
@@ -14,7 +14,7 @@ export type RevocableCredential = Readonly<
   | { kind: 'device'; id: string; deviceId: string }
 >;
 
-/** What lets a caller in and may be revoked; undefined: nothing. */
+/** The credential of a caller. Undefined if it cannot be revoked. */
 export function revocableOf(caller: Caller | DeviceCaller): RevocableCredential | undefined {
   if (caller.kind === 'device') return { kind: 'device', id: caller.tokenId, deviceId: caller.deviceId };
   if (caller.kind === 'agent-key') return { kind: 'agent-key', id: caller.keyId, agentId: caller.agentId };
@@ -24,11 +24,11 @@ export function revocableOf(caller: Caller | DeviceCaller): RevocableCredential 
   return sessionId === undefined ? undefined : { kind: 'session', id: sessionId };
 }
 
-/** Names a credential among all: the same token with another secret is another credential. */
+/** A unique name of a credential. A regenerated access token is another credential. */
 export const nameOf = (credential: RevocableCredential): string =>
   credential.kind === 'access-token' ? `${credential.id}.${credential.holder.grant.generation}` : credential.id;
 
-/** Knows from the stores of credentials which of them let no caller in any more. */
+/** Checks in the stores whether credentials have ended. */
 export class RevocableCredentials {
   constructor(
     private readonly sessions: Pick<LiveSessions, 'endedAmong'>,
@@ -38,7 +38,7 @@ export class RevocableCredentials {
     private readonly devices: () => Pick<DeviceDirectory, 'isCurrent'>,
   ) {}
 
-  /** Of each credential whether it is over. All sessions are one question. A store that is away says nothing: false. */
+  /** Whether each credential has ended. One query covers all sessions. If a store is not available, the result is false. */
   areOver(credentials: readonly RevocableCredential[]): readonly Promise<boolean>[] {
     const sessionIds = credentials.filter(({ kind }) => kind === 'session').map(({ id }) => id);
     const endedSessions = sessionIds.length > 0 ? this.sessions.endedAmong(sessionIds) : Promise.resolve([]);

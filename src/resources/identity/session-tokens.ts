@@ -4,15 +4,15 @@ import type { Role } from './caller.js';
 import { invalidToken, tokenExpired } from './identity.rejections.js';
 import type { UserLabel } from './accounts/user-accounts.port.js';
 
-/** Whom a token names, as its signer does: `Authenticator` finds the user. */
+/** The content of a session token. `Authenticator` looks up the user of its subject. */
 export type Session = Readonly<{
   subject: string;
   roles: readonly Role[];
-  /** Set in tokens of sessions that began at a provider: those are good while their session lives. */
+  /** Set in tokens of users who signed in at a provider. Such a token is valid while its session is open. */
   provided?: Readonly<{ sessionId: string; generation: number }>;
 }>;
 
-/** What a token of a session that began at a provider says. */
+/** The content of the token of a user who signed in at a provider. */
 export type ProvidedSession = Readonly<{
   sessionId: string;
   generation: number;
@@ -23,15 +23,15 @@ export type ProvidedSession = Readonly<{
   expiresAt: Date;
 }>;
 
-/** Tokens longer than this are refused unread; subjects longer than this are none. */
+/** Longer tokens are refused without being parsed, and longer subjects are invalid. */
 const TOKEN_CHARACTERS_MAX = 8192;
 const SUBJECT_CHARACTERS_MAX = 256;
-/** How many verified tokens are remembered: verifying costs 0.15 ms, and a client sends the same token with each request. */
+/** Size of the cache of verified tokens. Verifying takes 0.15 ms, and clients send the same token with each request. */
 export const REMEMBERED_TOKENS_MAX = 1000;
 
 const ALGORITHM = 'HS256';
 
-/** Session tokens: JWTs signed with one secret, `sub` naming the subject; `exp` and `roles` are optional. */
+/** Issues and verifies session tokens. These are JWTs that are signed with one secret. `exp` and `roles` are optional. */
 export class SessionTokens {
   private readonly key: Uint8Array;
   private readonly remembered = new LRUCache<string, { session: Session; expiresAt: number | undefined }>({
@@ -49,7 +49,7 @@ export class SessionTokens {
     return token.sign(this.key);
   }
 
-  /** The claims are those that clients of the incumbent read. */
+  /** Issues a token with the claims that clients of the incumbent read. */
   issueProvided({ sessionId, generation, userId, label, ...session }: ProvidedSession): Promise<string> {
     const said = Object.entries({ oidc_sid: session.providerSid, ...label }).filter(([, value]) => value !== null);
     return new SignJWT({ oidc_sub: session.providerSubject, ...Object.fromEntries(said) })

@@ -11,7 +11,7 @@ import { SessionTokens } from './session-tokens.js';
 import { Access } from '../../platform/http/access.js';
 import { NO_LABEL, UserAccounts } from './accounts/user-accounts.port.js';
 
-/** How a client gets a session, and learns whose it is. */
+/** Issues session tokens and returns the signed-in user. */
 @ApiTags('Sessions')
 @Controller('api')
 export class SessionController {
@@ -22,7 +22,7 @@ export class SessionController {
     private readonly generated: GeneratedTokens,
   ) {}
 
-  /** A session for a new user: each caller gets a user of its own. */
+  /** Issues a session token for a new user. */
   @Access({ for: 'anyone', action: 'create', of: 'sessions' })
   @Get('generate_token')
   @ApiOperation({

@@ -1,8 +1,8 @@
-/** Where a request comes from, as its server sees it; `ip` is what a trusted proxy names. */
+/** The connection of a request. `ip` is the address that a trusted proxy reports. */
 export type ClientConnection = Readonly<{ ip: string; socket: Readonly<{ remoteAddress?: string | undefined }> }>;
 
-/** Counts the credentials that a client shows and that do not exist. Right ones are not counted and never refused. */
+/** Counts a client's wrong credentials. Valid ones are not counted and never refused. */
 export abstract class WrongCredentials {
-  /** Counts one. @throws Rejection too-many-wrong-credentials, once the client has no more of them left */
+  /** Counts one wrong credential. @throws Rejection too-many-wrong-credentials if the client has exceeded the limit */
   abstract count(client: ClientConnection): Promise<void>;
 }

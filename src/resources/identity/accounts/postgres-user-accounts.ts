@@ -3,10 +3,10 @@ import type { Sql } from 'postgres';
 import { newId } from '../../../kernel/ids.js';
 import { type Subject, UserAccounts, type UserLabel } from './user-accounts.port.js';
 
-/** How many ids are kept in memory. A subject's id never changes. */
+/** Size of the cache of user ids. Entries never become stale, because the id of a subject never changes. */
 const IDS_MAX = 10_000;
 
-/** The table of the users of this installation. It belongs to no read model: a rebuild leaves it alone, and a backup needs it. */
+/** The table of users. It is not part of a read model, so a rebuild does not change it, and a backup has to contain it. */
 export const USER_ACCOUNT_TABLE = `create table identity.user_account (
   user_id     text primary key,
   issuer      text not null,
@@ -19,7 +19,7 @@ export const USER_ACCOUNT_TABLE = `create table identity.user_account (
   unique (issuer, claim, value)
 )`;
 
-/** The users of this installation in Postgres. */
+/** The users of this installation, stored in Postgres. */
 export class PostgresUserAccounts extends UserAccounts {
   private readonly ids = new LRUCache<string, string>({ max: IDS_MAX });
 
@@ -61,7 +61,7 @@ export class PostgresUserAccounts extends UserAccounts {
     return rows[0]?.userId;
   }
 
-  /** Of several that come at once one writes the row, and the others read it. */
+  /** If several processes add the same subject, one inserts the row and the others read it. */
   private async added(subject: Subject): Promise<string> {
     const rows = await this.sql<{ userId: string }[]>`insert into identity.user_account (user_id, issuer, claim, value)
       values (${newId()}, ${subject.issuer}, ${subject.claim}, ${subject.value})

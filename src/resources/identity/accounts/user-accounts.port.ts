@@ -1,7 +1,7 @@
-/** Somebody as the party that vouches for them names them. */
+/** A person as an issuer of identities names them: the value of a claim. */
 export type Subject = Readonly<{ issuer: string; claim: string; value: string }>;
 
-/** What an issuer says of a user, for people to read. It names nothing. */
+/** What an issuer reports about a user, for display only. It does not identify the user. */
 export type UserLabel = Readonly<{ email: string | null; name: string | null; picture: string | null }>;
 
 export const NO_LABEL: UserLabel = { email: null, name: null, picture: null };
@@ -11,14 +11,14 @@ export const OWN_ISSUER = 'self';
 
 export const ownSubject = (value: string): Subject => ({ issuer: OWN_ISSUER, claim: 'sub', value });
 
-/** The users of this installation: an opaque id for each subject, that of its first request for ever. */
+/** The users of this installation. Each subject gets an opaque id with its first request, which never changes. */
 export abstract class UserAccounts {
-  /** The id of the user; a new one for a subject that was never seen. Of requests at once in several processes all get the same. */
+  /** The id of the user. A new subject gets a new id, which is the same for concurrent requests in several processes. */
   abstract idOf(subject: Subject): Promise<string>;
-  /** Keeps what an issuer says of a user now. What it does not say any more is gone. */
+  /** Stores what an issuer reports about a user now. Null removes the stored value. */
   abstract describe(userId: string, label: UserLabel): Promise<void>;
   /** The labels of those users that have one. */
   abstract labelsOf(userIds: readonly string[]): Promise<ReadonlyMap<string, UserLabel>>;
-  /** The user with this id, or with this e-mail address, whatever its case; undefined: there is none, or there are several. */
+  /** The user with this id or e-mail address, ignoring case. Undefined if there is none, or if several have the address. */
   abstract find(by: Readonly<{ userId: string } | { email: string }>): Promise<string | undefined>;
 }

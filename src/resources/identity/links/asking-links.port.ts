@@ -1,18 +1,18 @@
-/** What readers of a link ask: an agent, or else a prompt and a source. */
+/** What answers the readers of a link: an agent, or a prompt and a source. */
 export type LinkTerms = Readonly<{
   agentId: string | null;
   promptId: string;
   sourceId: string | null;
-  /** Missing: as many as without a wish. */
+  /** The number of chunks to retrieve. Undefined for the default. */
   chunks?: number;
 }>;
 
 /** A link whose readers may ask. */
 export type AskingLink = Readonly<{ linkId: string; ownerId: string; terms: LinkTerms }>;
 
-/** Finds the links to conversations whose readers may ask. One that has ended, or whose conversation is deleted, is none. */
+/** Looks up the links to conversations whose readers may ask. Ended links and links to deleted conversations are not found. */
 export abstract class AskingLinks {
-  /** @param hash as `linkTokenHash` gives it */
+  /** @param hash the result of `linkTokenHash` */
   abstract byHash(hash: string): Promise<AskingLink | undefined>;
   abstract isCurrent(linkId: string): Promise<boolean>;
 }

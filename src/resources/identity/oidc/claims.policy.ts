@@ -1,16 +1,16 @@
 import type { UserLabel } from '../accounts/user-accounts.port.js';
 
-/** What a provider says of its user: of the id token, and of the userinfo where the id token leaves something out. */
+/** The claims of the ID token, and those of the userinfo endpoint if the ID token lacks a claim that is needed. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** Longer values name nobody, and describe nobody. */
+/** Longer values are ignored. */
 const ID_CHARACTERS_MAX = 256;
 const LABEL_CHARACTERS_MAX = 256;
 const PICTURE_CHARACTERS_MAX = 2048;
 
-/** The value that names the user; undefined where there is none, or one that the user may have chosen freely. */
+/** The value that identifies the user. Undefined if it is missing or is an e-mail address that is not verified. */
 export function userIdIn(claims: Claims, claim: string): string | undefined {
-  // Some providers send the boolean as text.
+  // Some providers send the boolean as a string.
   if (claim === 'email' && String(claims['email_verified']).toLowerCase() === 'false') return undefined;
   const value = claims[claim];
   const text = typeof value === 'number' ? String(value) : value;
@@ -18,18 +18,18 @@ export function userIdIn(claims: Claims, claim: string): string | undefined {
   return text.isWellFormed() && !text.includes('\0') ? text : undefined;
 }
 
-/** The groups of the user; undefined where the provider says nothing of groups. */
+/** The groups of the user. Undefined if the claim is missing. */
 export function groupsIn(claims: Claims, claim: string): readonly string[] | undefined {
   const value = claims[claim];
   if (value === undefined || value === null) return undefined;
   return (Array.isArray(value) ? value : [value]).map(String);
 }
 
-/** Where groups are demanded, an unknown membership is none. */
+/** Whether the user may sign in. If groups are required, a user whose groups are unknown may not. */
 export const isAllowed = (groups: readonly string[] | undefined, allowed: readonly string[]): boolean =>
   allowed.length === 0 || isInOneOf(groups ?? [], allowed);
 
-/** Undefined: nothing is known, so that nothing changes. */
+/** Whether the user is an administrator. Undefined if the groups are unknown, so that the stored value does not change. */
 export const isAdmin = (groups: readonly string[] | undefined, adminGroups: readonly string[]): boolean | undefined =>
   groups === undefined || adminGroups.length === 0 ? undefined : isInOneOf(groups, adminGroups);
 

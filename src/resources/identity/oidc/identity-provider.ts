@@ -4,20 +4,20 @@ import { LRUCache } from 'lru-cache';
 import type { Claims } from './claims.policy.js';
 import type { OidcSettings } from './oidc-options.js';
 
-/** The provider did not answer, or not as a provider does: the same may succeed later. */
+/** The provider did not answer, or answered with a temporary failure. A retry may succeed. */
 export class ProviderUnavailable extends Error {
   override readonly name = 'ProviderUnavailable';
 }
 
-/** The provider, or a check of what it says, has refused. */
+/** The provider refused, or its answer failed a check. */
 export class ProviderRefused extends Error {
   override readonly name = 'ProviderRefused';
 }
 
-/** What a sign-in is checked by when the browser comes back. */
+/** The secrets of a sign-in, which are checked when the browser returns. */
 export type LoginSecrets = Readonly<{ state: string; nonce: string; verifier: string }>;
 
-/** What the provider grants: who its user is, and perhaps the means to ask again. */
+/** The result of a sign-in: the provider's user and, if the provider issues one, a refresh token. */
 export type Grant = Readonly<{
   issuer: string;
   subject: string;
@@ -26,19 +26,19 @@ export type Grant = Readonly<{
   refreshToken: string | undefined;
 }>;
 
-/** Who is to be signed out: one session, or all of a user. */
+/** A request of the provider to end one session, or all sessions of a user. */
 export type LogoutToken = Readonly<{ issuer: string; subject: string | undefined; sid: string | undefined; id: string }>;
 
 const DISCOVERY_MS_MAX = 60 * 60_000;
 const TIMEOUT_SECONDS = 10;
 const CLOCK_TOLERANCE_SECONDS = 60;
-/** Older logout tokens are refused, newer ones are taken once. */
+/** Maximum age of a logout token. A token is accepted only once. */
 export const LOGOUT_TOKEN_SECONDS_MAX = 600;
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
-/** What is signed with a secret that clients share could be made by another client. */
+/** Only asymmetric algorithms. If clients shared a signing secret, another client could forge a token. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'];
 
-/** The provider at which users sign in, by OpenID Connect: code flow with PKCE and nonce. */
+/** The provider at which users sign in with OpenID Connect, by the code flow with PKCE and nonce. */
 export class IdentityProvider {
   private readonly discovered = new LRUCache<'provider', Promise<Discovered>>({ max: 1, ttl: DISCOVERY_MS_MAX });
 
@@ -48,7 +48,7 @@ export class IdentityProvider {
     return { state: client.randomState(), nonce: client.randomNonce(), verifier: client.randomPKCECodeVerifier() };
   }
 
-  /** Where the browser signs in. @throws ProviderUnavailable */
+  /** The URL at the provider to which the browser is sent. @throws ProviderUnavailable */
   async loginUrl({ state, nonce, verifier }: LoginSecrets, redirectUri: string): Promise<string> {
     const { configuration } = await this.provider();
     return client.buildAuthorizationUrl(configuration, {
@@ -61,7 +61,7 @@ export class IdentityProvider {
     }).href;
   }
 
-  /** Changes the code of a callback for a grant. @throws ProviderUnavailable, ProviderRefused */
+  /** Exchanges the code of a callback for a grant. @throws ProviderUnavailable, ProviderRefused */
   async redeem(callback: URL, { state, nonce, verifier }: LoginSecrets): Promise<Grant> {
     const { configuration } = await this.provider();
     const checks = { pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce, idTokenExpected: true };
@@ -98,7 +98,7 @@ export class IdentityProvider {
     return { issuer, subject, sid, id: id! };
   }
 
-  /** Where browsers sign out; undefined where the provider has no such place. @throws ProviderUnavailable */
+  /** The URL at which browsers sign out. Undefined if the provider has none. @throws ProviderUnavailable */
   async logoutUrl(returnTo: string): Promise<string | undefined> {
     const { configuration } = await this.provider();
     if (configuration.serverMetadata().end_session_endpoint === undefined) return undefined;
@@ -116,7 +116,7 @@ export class IdentityProvider {
     return { issuer, subject, sid: typeof sid === 'string' ? sid : null, claims, refreshToken: tokens.refresh_token };
   }
 
-  /** Some providers say in the userinfo only what groups a user is in. Without it what they left out is unknown. */
+  /** The claims of the userinfo endpoint, where some providers put the groups. Empty if they are not needed or not available. */
   private async moreClaims(configuration: client.Configuration, accessToken: string, idClaims: Claims): Promise<Claims> {
     const { userIdClaim, allowedGroups, adminGroups, groupsClaim } = this.settings;
     const needsGroups = allowedGroups.length + adminGroups.length > 0 && idClaims[groupsClaim] === undefined;
@@ -125,7 +125,7 @@ export class IdentityProvider {
     return client.fetchUserInfo(configuration, accessToken, String(idClaims['sub'])).catch(() => ({}));
   }
 
-  /** Discovered once an hour; a failure is not kept. */
+  /** The provider's configuration, cached for an hour. A failure is not cached. */
   private async provider(): Promise<Discovered> {
     const known = this.discovered.get('provider') ?? this.discover();
     if (!this.discovered.has('provider')) this.discovered.set('provider', known);
@@ -162,7 +162,7 @@ export class IdentityProvider {
 
 type Discovered = Readonly<{ configuration: client.Configuration; issuer: string; keys: JWTVerifyGetKey }>;
 
-/** In the body where the provider says that it takes that, else in the header, which every provider has to take. */
+/** Sends the client's secret in the body if the provider supports that, otherwise in the header, which all have to support. */
 const bySecret =
   (secret: string): client.ClientAuth =>
   (server, ...request) => {
@@ -187,11 +187,11 @@ const NO_ANSWER: ReadonlySet<unknown> = new Set([
   'OAUTH_ABORT',
   'OAUTH_RESPONSE_IS_NOT_JSON',
   'ERR_JWKS_TIMEOUT',
-  // Keys could not be fetched.
+  // The keys could not be fetched.
   'ERR_JOSE_GENERIC',
 ]);
 
-/** Whether the same may succeed later: the network, a timeout, an error of the provider's own. */
+/** Whether a retry may succeed: a network error, a timeout, or a failure of the provider. */
 function isPassing(error: unknown): boolean {
   if (error instanceof TypeError) return true;
   if (error instanceof client.ResponseBodyError) return isBusy(error.status);
@@ -202,7 +202,7 @@ function isPassing(error: unknown): boolean {
 
 const isBusy = (status: number): boolean => status >= 500 || status === 429;
 
-/** Only codes are told: texts of errors may quote what was sent. */
+/** The code of an error for the message. The error's own text may quote what was sent. */
 function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' ? code : 'unknown';

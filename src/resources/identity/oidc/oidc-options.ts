@@ -1,16 +1,16 @@
-/** Where its routes begin. */
+/** The prefix of the routes. */
 export const OIDC_PATH = '/api/auth/oidc/';
 
-/** How users sign in at a provider. */
+/** The settings for sign-in at a provider. */
 export type OidcSettings = Readonly<{
   issuer: string;
   clientId: string;
   clientSecret: string | undefined;
   scopes: string;
   userIdClaim: string;
-  /** Where the web client is; browsers are sent nowhere else but there and to the provider. */
+  /** The URL of the web client. Browsers are redirected only there and to the provider. */
   frontendUrl: string;
-  /** Where the provider sends browsers back to; undefined: the callback at the address that the request came to. */
+  /** The URL to which the provider sends browsers back. Undefined for the callback at this service's own base URL. */
   redirectUri: string | undefined;
   sessionLifetimeMs: number;
   providerName: string | undefined;
@@ -19,7 +19,7 @@ export type OidcSettings = Readonly<{
   adminGroups: readonly string[];
 }>;
 
-/** Undefined settings: nobody signs in at a provider. */
+/** `settings` is undefined if sign-in at a provider is not configured. */
 export class OidcOptions {
   constructor(
     readonly settings: OidcSettings | undefined,

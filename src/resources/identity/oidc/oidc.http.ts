@@ -12,15 +12,15 @@ import { OIDC_PATH, OidcOptions, type OidcSettings } from './oidc-options.js';
 import { SignIn } from './sign-in.js';
 
 const STATE_COOKIE = 'oidc_state';
-/** As long as a `state` is good. */
+/** Lifetime of a `state`. */
 export const LOGIN_MS_MAX = 600_000;
-/** As long as the code is good that the web client changes for its token. */
+/** Lifetime of the code that the web client exchanges for its token. */
 export const HAND_OVER_MS_MAX = 60_000;
 const CLIENT_CHARACTERS_MAX = 256;
 
 const textField = (name: string) => ({ type: 'object', properties: { [name]: { type: 'string' } }, required: [name] });
 
-/** Lets requests through where users sign in at a provider. @throws Rejection oidc-not-enabled */
+/** Refuses requests if sign-in at a provider is not configured. @throws Rejection oidc-not-enabled */
 @Injectable()
 class OidcEnabled implements CanActivate {
   constructor(private readonly options: OidcOptions) {}
@@ -31,7 +31,7 @@ class OidcEnabled implements CanActivate {
   }
 }
 
-/** Sign-in at a provider, where AUTH_TYPE is oidc. */
+/** Sign-in at a provider, if AUTH_TYPE is oidc. */
 @ApiTags('Sign-in')
 @Controller('api/auth/oidc')
 @UseGuards(OidcEnabled)
@@ -147,7 +147,7 @@ export class OidcController {
     await reply.headers(NOT_KEPT).redirect(url ?? returnTo, 302);
   }
 
-  /** What may have been guessed counts, as wrong credentials do elsewhere. */
+  /** Counts a wrong code or token as a wrong credential, because it may be a guess. */
   private async countingWrong<Result>(request: FastifyRequest, work: Promise<Result>): Promise<Result> {
     try {
       return await work;

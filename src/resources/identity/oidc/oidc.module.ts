@@ -20,7 +20,7 @@ import { SessionEndings } from './session-endings.js';
 import { SessionsController } from './sessions.http.js';
 import { SignIn } from './sign-in.js';
 
-/** Enough for a whole office behind one address on a Monday, and a bound for what is remembered of sign-ins. */
+/** Enough for all users of an office that share one address. Bounds the number of stored sign-ins. */
 const SIGN_INS = { max: 600, windowMs: 60_000 };
 
 function settingsIn(config: Config): OidcSettings | undefined {
@@ -43,7 +43,7 @@ function settingsIn(config: Config): OidcSettings | undefined {
 
 type Parts = [OidcOptions, IdentityProvider, Seals, KeyValue, Commands, Clock, UserAccounts, Sessions, LiveSessions, SessionEndings, SessionTokens]; // prettier-ignore
 
-/** Sign-in at a provider. Without AUTH_TYPE=oidc its routes are there and refuse everything. */
+/** Sign-in at a provider. Without AUTH_TYPE=oidc its routes exist but refuse every request. */
 @Module({
   imports: [IdentityModule],
   controllers: [OidcController, SessionsController],

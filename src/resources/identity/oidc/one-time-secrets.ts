@@ -4,7 +4,10 @@ import { SealBroken, type Seals } from '../../../platform/credentials/seals.port
 
 const SECRET_BYTES = 32;
 
-/** What a browser brings back once: kept under the hash of what it brings, sealed, in the store that all processes share. */
+/**
+ * Stores values that can be taken once, by a secret that a browser returns. The key of an entry is the hash of the secret, its
+ * value is sealed, and all processes share the store.
+ */
 export class OneTimeSecrets<Value> {
   constructor(
     private readonly keyValue: KeyValue,
@@ -23,7 +26,7 @@ export class OneTimeSecrets<Value> {
     await this.keyValue.create(key, sealed, { ttlMs: this.ttlMs });
   }
 
-  /** Whoever comes first takes it; undefined for everybody after, and when its time is up. */
+  /** Takes the value. Undefined if another call has taken it, or if it has expired. */
   async take(secret: string): Promise<Value | undefined> {
     const key = this.keyOf(secret);
     const entry = await this.keyValue.get(key);

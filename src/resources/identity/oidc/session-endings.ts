@@ -8,7 +8,10 @@ import { StateSessionFact } from '../sessions/session.commands.js';
 import type { SessionEnd } from '../sessions/session.events.js';
 import { type EndedSession, type ProviderLogout, Sessions } from '../sessions/sessions.port.js';
 
-/** The ends of sessions: in the table first, from where every process learns it, then in this process and by a signal, then in the log. */
+/**
+ * Ends sessions: first in the table, which all processes read, then in the cache of this process and by a signal to the others,
+ * and then in the log.
+ */
 @Injectable()
 export class SessionEndings {
   constructor(
@@ -18,14 +21,14 @@ export class SessionEndings {
     private readonly commands: Commands,
   ) {}
 
-  /** Ends one of a user's sessions; false where there is none such. */
+  /** Ends one of a user's sessions. False if the user has no such session. */
   async end(userId: string, sessionId: string, reason: SessionEnd, cause: Cause): Promise<boolean> {
     const ended = await this.sessions.end(userId, sessionId);
     if (ended) await this.state(ended, reason, cause);
     return ended !== undefined;
   }
 
-  /** Ends what a provider names. */
+  /** Ends the sessions that a logout of the provider names. */
   async endAtProvider(logout: ProviderLogout, cause: Cause): Promise<void> {
     for (const ended of await this.sessions.endAtProvider(logout)) await this.state(ended, 'signed-out-at-provider', cause);
   }

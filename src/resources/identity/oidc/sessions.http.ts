@@ -9,7 +9,9 @@ import { OpenResponses } from '../open-responses.js';
 import { SessionEndings } from './session-endings.js';
 import { type ListedSession, Sessions } from '../sessions/sessions.port.js';
 
-/** Where a user is signed in. Tokens that no provider vouched for begin no session that could be listed. */
+/**
+ * Lists and ends the sessions of users who signed in at a provider. Other session tokens have no session that could be listed.
+ */
 @ApiTags('Sessions')
 @Controller('api/user/sessions')
 export class SessionsController {
@@ -41,7 +43,7 @@ export class SessionsController {
     @Param('id') id: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    // Whose own session it is gets an answer.
+    // Without this, a user who ends the current session would not receive the response.
     this.responses.spare(reply.raw);
     if (!(await this.endings.end(userId, id, 'signed-out', cause))) throw new Rejection('session-not-found', 'Session not found');
     return { success: true };

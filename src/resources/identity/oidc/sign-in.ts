@@ -24,7 +24,7 @@ import {
 import type { OidcSettings } from './oidc-options.js';
 import type { OneTimeSecrets } from './one-time-secrets.js';
 
-/** How a sign-in fails, as the web client is told. */
+/** The reason of a failed sign-in, which the web client receives. */
 export type SignInError = 'invalid_state' | 'auth_failed' | 'missing_claim' | 'not_authorized';
 
 export type Callback = Readonly<{
@@ -38,9 +38,9 @@ export type Callback = Readonly<{
 export type SignInParts = Readonly<{
   settings: OidcSettings;
   provider: IdentityProvider;
-  /** By `state`. */
+  /** The secrets of started sign-ins, by `state`. */
   logins: OneTimeSecrets<LoginSecrets>;
-  /** By the code that the web client changes for its token. */
+  /** The sessions whose token the web client has not fetched yet, by its code. */
   handOvers: OneTimeSecrets<Readonly<{ sessionId: string }>>;
   accounts: UserAccounts;
   sessions: Sessions;
@@ -50,18 +50,21 @@ export type SignInParts = Readonly<{
   keyValue: KeyValue;
   commands: Commands;
   clock: Clock;
-  /** For operators: why a sign-in failed, without what was sent. */
+  /** Logs for operators why a sign-in failed, without what was sent. */
   warn: (text: string) => void;
 }>;
 
 /**
- * Sign-in at a provider: the browser is sent there and comes back with a code, the code becomes a session, and the web client takes
- * the session's token once. All state is where several processes share it: another process may go on at every step.
+ * Sign-in at a provider. The browser is sent there and returns with a code. The service exchanges the code, starts a session, and
+ * the web client fetches the session's token once. All state is shared, so each step may run in another process.
  */
 export class SignIn {
   constructor(private readonly parts: SignInParts) {}
 
-  /** Where the browser signs in, and what it has to bring back as a cookie. @throws Rejection idp-unavailable */
+  /**
+   * The URL at which the browser signs in, and the state that it has to return as a cookie.
+   * @throws Rejection oidc-idp-unavailable
+   */
   async begin(redirectUri: string): Promise<Readonly<{ url: string; state: string }>> {
     const { provider, logins } = this.parts;
     const secrets = provider.newSecrets();
@@ -70,7 +73,7 @@ export class SignIn {
     return { url, state: secrets.state };
   }
 
-  /** The code that the web client changes for its token, or why there is none. */
+  /** The code that the web client exchanges for its token, or the reason why the sign-in failed. */
   async finish({
     state,
     cookie,
@@ -78,20 +81,20 @@ export class SignIn {
     client,
     requestId,
   }: Callback): Promise<Readonly<{ code: string } | { error: SignInError }>> {
-    // A callback that another browser began would sign this one in as somebody else.
+    // The callback of another browser's sign-in would sign this browser in as another user.
     if (!state || state !== cookie) return { error: 'invalid_state' };
     try {
       const secrets = await this.parts.logins.take(state);
       if (!secrets) return { error: 'invalid_state' };
       return await this.admit(await this.parts.provider.redeem(url, secrets), client, requestId);
     } catch (error) {
-      // Whatever it was, the browser goes back to the web client, where its user can try again.
+      // For every error, the browser returns to the web client, where the user can try again.
       this.parts.warn(`A sign-in failed: ${reasonOf(error)}`);
       return { error: 'auth_failed' };
     }
   }
 
-  /** @throws Rejection invalid-code */
+  /** The token of the session that a code stands for. @throws Rejection oidc-invalid-code */
   async handOver(code: unknown): Promise<string> {
     const held = typeof code === 'string' ? await this.parts.handOvers.take(code) : undefined;
     const session = held && (await this.parts.sessions.find(held.sessionId));
@@ -99,7 +102,10 @@ export class SignIn {
     return this.tokenOf(session);
   }
 
-  /** @throws Rejection invalid-token, token-expired, token-revoked, oidc-no-refresh-token, oidc-refresh-… */
+  /**
+   * Renews the session of a token, and returns the new token.
+   * @throws Rejection invalid-token, token-expired, token-revoked, oidc-no-refresh-token, oidc-not-authorized, oidc-refresh-…
+   */
   async refresh(token: string | undefined, requestId: string): Promise<string> {
     const { tokens, sessions, provider } = this.parts;
     const { provided } = await tokens.verify(token ?? '');
@@ -125,12 +131,15 @@ export class SignIn {
     return this.renew(before, grant, grant.refreshToken ?? refreshToken, requestId);
   }
 
-  /** Ends what a logout token of the provider names, once. @throws ProviderRefused, and what keeps the sessions from being ended */
+  /**
+   * Ends the sessions that a logout token of the provider names. Each token is accepted once.
+   * @throws ProviderRefused, ProviderUnavailable, and the error of a store if the sessions could not be ended
+   */
   async logout(token: string, requestId: string): Promise<void> {
     const { provider, endings, keyValue } = this.parts;
     const { issuer, subject, sid, id } = await provider.logoutToken(token);
     const key = `oidc-logout.${createHash('sha256').update(id).digest('hex')}`;
-    // For longer than its like is taken at all.
+    // Longer than the maximum age of a logout token.
     const isNew = await keyValue.create(key, '', { ttlMs: 2 * LOGOUT_TOKEN_SECONDS_MAX * 1000 });
     if (!isNew) throw new ProviderRefused('The logout token was used before.');
     try {
@@ -163,7 +172,7 @@ export class SignIn {
       await commands.execute(new StateSessionFact(fact, causeOf(`user:${userId}`, requestId)));
       await handOvers.keep(code, { sessionId });
     } catch (error) {
-      // A session whose token was never handed over is of no use to its user.
+      // The user cannot get the token of this session, so it is ended.
       await sessions.end(userId, sessionId).catch(() => undefined);
       throw error;
     }
@@ -177,7 +186,9 @@ export class SignIn {
     return { error };
   }
 
-  /** Groups that the provider says anew count anew; those that it does not speak of stay as they were. */
+  /**
+   * Renews a session. Groups that the provider reports are checked again. If it reports none, the earlier check remains valid.
+   */
   private async renew(before: LiveSession, grant: Grant, refreshToken: string, requestId: string): Promise<string> {
     const { settings, accounts, sessions, live, endings } = this.parts;
     const { sessionId, userId } = before;
@@ -217,7 +228,7 @@ export class SignIn {
   }
 }
 
-/** Other errors may quote what was sent: only their kind is told. */
+/** The reason for the log. The messages of other errors may quote what was sent, so only their names are logged. */
 function reasonOf(error: unknown): string {
   if (error instanceof ProviderRefused || error instanceof ProviderUnavailable) return error.message;
   return error instanceof Error ? error.name : 'unknown';

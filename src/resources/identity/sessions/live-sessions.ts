@@ -2,13 +2,13 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../kernel/clock.js';
 import type { LiveSession, Sessions } from './sessions.port.js';
 
-/** How long a session counts as it was last found. One that is ended anywhere is refused everywhere within twice this time. */
+/** How long a session is cached. A session that any process ends is refused by all processes within twice this time. */
 const SESSION_KNOWN_MS = 1_000;
 const SESSIONS_MAX = 10_000;
 
 type Known = Readonly<{ session: LiveSession | undefined; readAt: number }>;
 
-/** Sessions as requests need them: each is read once a second at most. */
+/** A cache of sessions for the checks of requests, which reads each session at most once a second. */
 export class LiveSessions {
   private readonly known = new LRUCache<string, Known>({ max: SESSIONS_MAX });
 
@@ -26,14 +26,14 @@ export class LiveSessions {
     return session;
   }
 
-  /** Those among them that are over. Requests of this process know it from now on. */
+  /** Those of the sessions that have ended. Removes them from the cache. */
   async endedAmong(sessionIds: readonly string[]): Promise<readonly string[]> {
     const ended = await this.sessions.endedAmong(sessionIds);
     for (const id of ended) this.forget(id);
     return ended;
   }
 
-  /** What changed in this process is seen in it at once. */
+  /** Removes a session from the cache, so that its change is visible at once in this process. */
   forget(sessionId: string): void {
     this.known.delete(sessionId);
   }

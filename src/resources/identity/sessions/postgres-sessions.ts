@@ -12,7 +12,7 @@ import {
   Sessions,
 } from './sessions.port.js';
 
-/** The table of sessions. It belongs to no read model: a rebuild leaves it alone. */
+/** The table of sessions. It is not part of a read model, so a rebuild does not change it. */
 export const SESSION_TABLE = `
   alter table identity.user_account add column in_admin_group boolean not null default false;
   create table identity.session (
@@ -34,10 +34,12 @@ export const SESSION_TABLE = `
   create index session_of_subject on identity.session (issuer, issuer_subject);
   create index session_of_sid on identity.session (issuer, issuer_sid) where issuer_sid is not null;`;
 
-/** A provider repeats a logout that failed half-way: what it ended before is told again for this long. */
+/**
+ * A provider repeats a logout that failed half-way. For this time, `endAtProvider` also returns sessions that have ended already.
+ */
 const ENDED_AGAIN_MS_MAX = 10 * 60_000;
 
-/** Sessions in Postgres. Their refresh tokens are sealed with a key that Postgres never sees. */
+/** Sessions in Postgres. Their refresh tokens are sealed with a key that is not stored in Postgres. */
 export class PostgresSessions extends Sessions {
   constructor(
     private readonly sql: Sql,
@@ -46,7 +48,7 @@ export class PostgresSessions extends Sessions {
     super();
   }
 
-  /** What is long over of the same user goes at the same time. */
+  /** Also deletes the user's sessions that expired more than a day ago. */
   async begin({ sessionId, userId, provider, refreshToken, expiresAt, client }: NewSession): Promise<void> {
     await this.sql`delete from identity.session where user_id = ${userId} and expires_at < now() - interval '1 day'`;
     await this.sql`insert into identity.session
@@ -75,7 +77,7 @@ export class PostgresSessions extends Sessions {
       from identity.session where user_id = ${userId} and ended_at is null and expires_at > now() order by started_at desc`;
   }
 
-  /** One row, one winner: of two renewals at once the other finds no token. */
+  /** The update of one row makes sure that only one of two concurrent renewals gets the token. */
   async takeRefreshToken(sessionId: string, generation: number): Promise<string | undefined> {
     const rows = await this.sql<{ sealed: Uint8Array }[]>`update identity.session set renewing_since = now()
       where session_id = ${sessionId} and generation = ${generation} and refresh_token is not null and ended_at is null
@@ -85,7 +87,7 @@ export class PostgresSessions extends Sessions {
     try {
       return this.seals.open(rows[0].sealed, placeOf(sessionId));
     } catch (error) {
-      // Sealed with the key of before: the user signs in anew.
+      // It was sealed with an earlier key, so the user has to sign in again.
       if (error instanceof SealBroken) return undefined;
       throw error;
     }

@@ -5,7 +5,7 @@ import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { session, state } from './session.decider.js';
 import { type SessionEvent, sessionStream } from './session.events.js';
 
-/** The identity room states for auditors what has happened to a session, or that a sign-in was refused. */
+/** Records for auditors that a session started or ended, or that a sign-in was refused. */
 export class StateSessionFact extends Command<void> {
   constructor(
     readonly fact: SessionEvent,

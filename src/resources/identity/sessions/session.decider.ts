@@ -3,7 +3,7 @@ import type { Aggregate } from '../../../kernel/event-sourcing/streams.js';
 import { sessionCodec } from './session.codec.js';
 import type { SessionEnded, SessionEvent, SessionStarted, SignInRefused } from './session.events.js';
 
-/** How far a session, or the attempt to begin one, has come. */
+/** The state of a session or of a refused sign-in. */
 export type SessionStage = 'none' | 'started' | 'ended' | 'refused';
 
 const STAGES = { SessionStarted: 'started', SessionEnded: 'ended', SignInRefused: 'refused' } as const;
@@ -14,7 +14,7 @@ export const session: Aggregate<SessionStage, SessionEvent> = {
   codec: sessionCodec,
 };
 
-/** States what has happened to a session, once. */
+/** Records an event of a session once. */
 export const state =
   (event: SessionStarted | SessionEnded | SignInRefused): Decision<SessionStage, SessionEvent> =>
   (stage) =>

@@ -1,18 +1,18 @@
-/** A session at a provider, and what its user is called there. */
+/** The session at the provider, and the provider's id of the user. */
 type ProviderSession = Readonly<{ issuer: string; subject: string; sid: string | null }>;
 
 export type NewSession = Readonly<{
   sessionId: string;
   userId: string;
   provider: ProviderSession;
-  /** What new tokens of the session are fetched with; kept sealed. */
+  /** The token with which the session is renewed at the provider. It is stored sealed. */
   refreshToken: string | undefined;
   expiresAt: Date;
-  /** What the browser says that it is. */
+  /** The `User-Agent` of the browser. */
   client: string | null;
 }>;
 
-/** A session that is neither over nor past its time. Each renewal begins another generation of its token. */
+/** A session that has neither ended nor expired. Each renewal increments the generation of its token. */
 export type LiveSession = Readonly<{
   sessionId: string;
   userId: string;
@@ -32,31 +32,31 @@ export type ListedSession = Readonly<{
 
 export type Renewal = Readonly<{ refreshToken: string; sid: string | null; expiresAt: Date }>;
 
-/** Which sessions a provider ends: one, or all of one of its users. */
+/** The sessions that a provider ends: one, or all of a user. */
 export type ProviderLogout = Readonly<{ issuer: string; subject: string | undefined; sid: string | undefined }>;
 
 export type EndedSession = Readonly<{ sessionId: string; userId: string }>;
 
-/** The refresh tokens of sessions are sealed for this long by a renewal that never came back. */
+/** How long a renewal that never finished blocks other renewals of its session. */
 export const RENEWAL_MS_MAX = 60_000;
 
-/** The sessions of users who signed in at a provider, in one place for all processes. */
+/** The store of the sessions of users who signed in at a provider. All processes share it. */
 export abstract class Sessions {
   abstract begin(session: NewSession): Promise<void>;
   abstract find(sessionId: string): Promise<LiveSession | undefined>;
-  /** Those among them that are over. */
+  /** Those of the sessions that have ended. */
   abstract endedAmong(sessionIds: readonly string[]): Promise<readonly string[]>;
   abstract listOf(userId: string): Promise<readonly ListedSession[]>;
-  /** The refresh token, for one renewal of this generation at a time; undefined where there is none to be had. */
+  /** The refresh token, for one renewal of this generation at a time. Undefined if there is none or another renewal has it. */
   abstract takeRefreshToken(sessionId: string, generation: number): Promise<string | undefined>;
-  /** Gives it back after a renewal that may be tried again, or drops it. */
+  /** Ends a renewal that failed. Keeps the refresh token for another attempt, or drops it. */
   abstract settleRefreshToken(sessionId: string, outcome: 'kept' | 'dropped'): Promise<void>;
-  /** The next generation; undefined where the session ended meanwhile. */
+  /** The session with its next generation. Undefined if the session ended in the meantime. */
   abstract renew(sessionId: string, renewal: Renewal): Promise<LiveSession | undefined>;
-  /** Ends one of a user's sessions, if it is not over yet; undefined where it is not theirs. */
+  /** Ends one of a user's sessions. An ended session stays ended. Undefined if the user has no such session. */
   abstract end(userId: string, sessionId: string): Promise<EndedSession | undefined>;
-  /** Those that it ended now or, at the same word of the provider, a short time ago. */
+  /** Ends the sessions. Returns them, also those that ended a short time ago. */
   abstract endAtProvider(logout: ProviderLogout): Promise<readonly EndedSession[]>;
-  /** Whether a provider has the user among the administrators. */
+  /** Stores whether the provider reports the user as an administrator. */
   abstract setInAdminGroup(userId: string, inAdminGroup: boolean): Promise<void>;
 }

@@ -17,7 +17,7 @@ export const listedTeam = (team: ListedTeam) => ({
   shared_count: team.grants,
 });
 
-/** Members are added by hand; no provider brings them. */
+/** `source` is always `manual`, because no identity provider adds members. */
 export const memberRecord = ({ userId, role, grantedBy, grantedAt }: MemberRecord, email: string | null) => ({
   user_id: userId,
   role,

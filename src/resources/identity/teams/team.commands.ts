@@ -26,7 +26,7 @@ import {
 import { type GrantLevel, type TeamEvent, type TeamGrant, type TeamRole, teamStream } from './team.events.js';
 import { slugOf } from './team.policy.js';
 
-/** A user founds a team. */
+/** Creates a team. The user becomes its owner. */
 export class CreateTeam extends Command<Readonly<{ teamId: string; position: bigint | undefined }>> {
   constructor(
     readonly ownerId: string,
@@ -52,14 +52,14 @@ export class CreateTeamHandler implements Handler<CreateTeam> {
   }
 }
 
-/** What is done to a team that is there. */
+/** A change of an existing team. */
 export type TeamWish =
   | Readonly<{ does: 'change'; name?: string; description?: string }>
   | Readonly<{ does: 'delete' }>
   | Readonly<{ does: 'add-member' | 'change-role'; userId: string; role: TeamRole }>
   | Readonly<{ does: 'remove-member' | 'transfer'; userId: string }>;
 
-/** A member, or an administrator of the installation, changes a team. */
+/** Changes a team. Sent by a member or by an administrator of the installation. */
 export class ChangeTeam extends Command<bigint | undefined> {
   constructor(
     readonly teamId: string,
@@ -101,7 +101,7 @@ function decisionOn(wish: TeamWish, actor: TeamActor, now: Date): Decision<Team,
   }
 }
 
-/** A thing is shared with a team, or with one of its members. Who sends it has checked that the actor may share the thing. */
+/** Shares a resource with a team or with one of its members. The sender has checked that the actor may share the resource. */
 export class ShareWithTeam extends Command<Readonly<{ grant: TeamGrant; position: bigint | undefined }>> {
   constructor(
     readonly teamId: string,
@@ -128,13 +128,13 @@ export class ShareWithTeamHandler implements Handler<ShareWithTeam> {
   }
 }
 
-/** A thing is not shared with a team, or with a member, any more. */
+/** Ends the grant of a resource to a team or to a member. */
 export class EndTeamGrant extends Command<Readonly<{ ended: boolean; position: bigint | undefined }>> {
   constructor(
     readonly teamId: string,
     readonly actor: TeamActor,
     readonly grant: Readonly<{ family: Family; resourceId: string; targetUserId: string | null }>,
-    /** Whether the actor may share the thing, and so may end this. */
+    /** Whether the actor may share the resource, and so may end the grant. */
     readonly mayShare: boolean,
     readonly cause: Cause,
   ) {
@@ -156,7 +156,7 @@ export class EndTeamGrantHandler implements Handler<EndTeamGrant> {
   }
 }
 
-/** A thing was deleted: what a team holds of it ends. */
+/** Ends all grants of a deleted resource in a team. */
 export class EndGrantsOfThing extends Command<void> {
   constructor(
     readonly teamId: string,

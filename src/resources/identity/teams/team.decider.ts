@@ -7,12 +7,12 @@ import { lackingInTeam, type NeededInTeam } from '../grants.policy.js';
 import { teamForbidden, teamNotFound } from './team.policy.js';
 import type { GrantEnd, GrantLevel, TeamEvent, TeamGrant, TeamRole } from './team.events.js';
 
-/** The most members of a team. */
+/** Maximum number of members of a team. */
 export const TEAM_MEMBERS_MAX = 500;
-/** The most grants that a team holds at once. */
+/** Maximum number of grants of a team. */
 export const TEAM_GRANTS_MAX = 2_000;
 
-/** What decisions need to know of a team. */
+/** The state of a team, as far as its decisions need it. */
 export type Team = Readonly<{
   id: string;
   status: 'none' | 'there' | 'deleted';
@@ -74,7 +74,7 @@ function without<V>(map: ReadonlyMap<string, V>, key: string): ReadonlyMap<strin
 
 type Decide = Decision<Team, TeamEvent>;
 
-/** Who decides something for a team. An administrator of the installation may delete any team and give it another owner. */
+/** The user who acts in a team. An administrator of the installation may delete any team and transfer it to another owner. */
 export type TeamActor = Readonly<{ userId: string; isAdmin: boolean }>;
 
 const teamMemberNotFound = () => new Rejection('team-member-not-found', 'Not found');
@@ -106,7 +106,7 @@ export const change =
     return [{ type: 'TeamChanged', data: { teamId: state.id, changes, updatedAt: now.toISOString() } }];
   };
 
-/** A member joins. Who is a member already gets the role. */
+/** Adds a member. If the user is a member already, changes the role. */
 export const addMember =
   (actor: TeamActor, userId: string, role: TeamRole, now: Date): Decide =>
   (state) => {
@@ -130,7 +130,7 @@ export const changeRole =
     return [{ type: 'TeamMemberRoleChanged', data: { teamId: state.id, userId, role, changedAt: now.toISOString() } }];
   };
 
-/** A member goes, or is sent away. What was shared with this member alone ends, and so does what this member has shared. */
+/** Removes a member. Ends the grants to this member alone, and all grants of resources that the member owns. */
 export const removeMember =
   (actor: TeamActor, userId: string, now: Date): Decide =>
   (state) => {
@@ -172,12 +172,12 @@ export const remove =
     ];
   };
 
-/** A thing that is shared, and what it is called. */
+/** A resource to share, with its name. */
 export type SharedThing = Readonly<{ family: Family; resourceId: string; ownerId: string; name: string }>;
 
 export type WantedGrant = Omit<SharedThing, 'name'> & Readonly<{ id: string; level: GrantLevel; targetUserId: string | null }>;
 
-/** A thing is shared with the team or with one member. Shared with them already, it gets the level. */
+/** Grants the team or one member access to a resource. If they have a grant already, changes its level. */
 export const grant =
   (actor: TeamActor, wanted: WantedGrant, now: Date, resourceName?: string): Decide =>
   (state) => {
@@ -197,7 +197,7 @@ export const grant =
     return [{ type: 'TeamGrantMade', data: { teamId: state.id, grant: made, ...(resourceName && { resourceName }) } }];
   };
 
-/** The grant of a thing to the whole team, or to one member. */
+/** The grant of a resource to the whole team or to one member. */
 export const grantFor = (
   { grants }: Team,
   { family, resourceId }: Pick<SharedThing, 'family' | 'resourceId'>,
@@ -208,8 +208,8 @@ export const grantFor = (
   );
 
 /**
- * A thing is not shared any more: who may share it and administrators of the team decide that, and its owner, who need not be a
- * member of each team that editors share it with. One that was not shared stays so.
+ * Ends the grant of a resource. Allowed for members who may share the resource, for administrators of the team, and for the owner
+ * of the resource, who may not be a member because editors can share it too. Has no effect if there is no grant.
  */
 export const revoke =
   (
@@ -225,7 +225,7 @@ export const revoke =
     return held ? [endOf(state, held, 'revoked', now)] : [];
   };
 
-/** The thing is gone, and with it all grants of it. */
+/** Ends all grants of a deleted resource. */
 export const endGrantsOf =
   ({ family, resourceId }: Pick<SharedThing, 'family' | 'resourceId'>, now: Date): Decide =>
   (state) =>

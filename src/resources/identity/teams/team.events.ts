@@ -3,18 +3,18 @@ import type { Event } from '../../../kernel/event-sourcing/events.js';
 
 export type TeamRole = 'team_admin' | 'team_member';
 
-/** What a grant lets its holders do: use a thing, or change it as well. */
+/** Viewers may use a resource, editors may also change it. */
 export type GrantLevel = 'viewer' | 'editor';
 
-/** A thing is shared with a team, or with one of its members. */
+/** Gives a team, or one of its members, access to a resource. */
 export type TeamGrant = Readonly<{
   id: string;
   family: Family;
   resourceId: string;
-  /** The owner of the thing. */
+  /** The owner of the resource. */
   ownerId: string;
   level: GrantLevel;
-  /** The one member it is shared with; null: all members. */
+  /** The member who has the grant. Null for all members. */
   targetUserId: string | null;
   grantedBy: string;
   grantedAt: string;
@@ -23,7 +23,7 @@ export type TeamGrant = Readonly<{
 /** Why a grant ended. */
 export type GrantEnd = 'revoked' | 'member-left' | 'team-deleted' | 'resource-deleted';
 
-/** Its owner is the first member, as an administrator. */
+/** The owner is the first member and an administrator. */
 export type TeamCreated = Event<
   'TeamCreated',
   { teamId: string; name: string; slug: string; description: string; ownerId: string; createdAt: string }
@@ -43,7 +43,7 @@ export type TeamMemberRoleChanged = Event<
 export type TeamMemberRemoved = Event<'TeamMemberRemoved', { teamId: string; userId: string; removedAt: string }>;
 /** The new owner is an administrator from then on. */
 export type TeamTransferred = Event<'TeamTransferred', { teamId: string; ownerId: string; transferredAt: string }>;
-/** `resourceName`: what the thing was called then, for those who are told of it. */
+/** `resourceName` is the name of the resource at that time, for the notification. */
 export type TeamGrantMade = Event<'TeamGrantMade', { teamId: string; grant: TeamGrant; resourceName?: string }>;
 export type TeamGrantChanged = Event<
   'TeamGrantChanged',

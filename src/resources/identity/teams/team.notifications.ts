@@ -10,7 +10,7 @@ type MemberAdded = Notification<
   { team_id: string; team_name: string; role: string; added_by: string }
 >;
 
-/** Something was shared with the user, or with a team of the user's. */
+/** A resource was shared with the user, or with a team of the user. */
 type ResourceShared = Notification<
   'resource.shared',
   'resource',
@@ -27,7 +27,7 @@ type ResourceShared = Notification<
 
 export type TeamNotification = MemberAdded | ResourceShared;
 
-/** Teams whose state is cached between two events. */
+/** Maximum number of teams whose state is cached between two events. */
 const CACHED_MAX = 1_000;
 
 export const teamNotifications = [

@@ -29,10 +29,10 @@ const KEPT = ApiResponse({
 });
 const FULL = ApiResponse({ status: 409, description: 'The team has as many members as it may (`team_full`).' });
 
-/** Null is as good as nothing. */
+/** Null has the same effect as leaving a field out. */
 const isGiven = <T>(value: T | null | undefined): value is T => value !== undefined && value !== null;
 
-/** The teams that a user is a member of, and who else is. */
+/** Lists, creates, changes and deletes teams and their members. */
 @ApiTags('Teams')
 @Controller('api')
 export class TeamsController {
@@ -179,7 +179,7 @@ export class TeamsController {
     return this.changed(user, reply, id, { does: 'transfer', userId });
   }
 
-  /** The team, where the user is what is needed in it. */
+  /** The team, if the user has the position `needs` in it. @throws Rejection */
   private async joined(user: SignedInUser, id: string, needs: NeededInTeam = 'member') {
     const [team, role] = isId(id) ? await Promise.all([this.teams.byId(id), this.teams.roleOf(id, user.userId)]) : [];
     requireAccess(user, { does: 'act-in-team', team, role, needs }, teamNotFound);
@@ -192,14 +192,14 @@ export class TeamsController {
     return members.map((member) => memberRecord(member, labels.get(member.userId)?.email ?? null));
   }
 
-  /** What the user may do the team itself decides, as it stands when it happens. */
+  /** Changes a team. The decider checks what the user may do, because it sees the team's current state. */
   private async changed(user: SignedInUser, reply: FastifyReply, id: string, wish: TeamWish) {
     if (!isId(id)) throw teamNotFound();
     await this.settled(reply, await this.commands.execute(new ChangeTeam(id, actorOf(user), wish, user.cause)));
     return { success: true };
   }
 
-  /** The caller's next read shows what was written, wherever it is answered. */
+  /** Makes the caller's next read include this write, on whichever process it is answered. */
   private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
     answerPosition(reply, position);
     await this.freshness.reached(['teams'], position);

@@ -13,7 +13,7 @@ import { teamNotifications } from './team.notifications.js';
 import { TeamsController } from './teams.http.js';
 import { teamsRejections } from './teams.rejections.js';
 
-/** Teams and their grants, and what everybody reaches by them. */
+/** Teams and their grants, and the check of which resources a user may access by them. */
 @Global()
 @Module({
   controllers: [TeamsController],

@@ -10,15 +10,15 @@ import { accessTokens, create, regenerate, revoke, type TokenWish } from './acce
 import { type AccessTokenId, accessTokensStream } from './access-tokens.events.js';
 import { CREDENTIAL_ENDED } from '../credential-ended.port.js';
 
-/** A token and its secret, which is never to be had again. */
+/** A token with its secret, which cannot be read again later. */
 export type IssuedToken = Readonly<{ tokenId: AccessTokenId; token: string; position: bigint | undefined }>;
 
-/** How long tokens last, and how many a user may have, as the operator says. */
+/** The operator's rules for tokens. */
 export class AccessTokenRules {
   constructor(readonly rules: TokenRules) {}
 }
 
-/** A user gives a program a token. */
+/** Creates a personal access token. */
 export class CreateAccessToken extends Command<IssuedToken> {
   constructor(
     readonly ownerId: string,
@@ -49,7 +49,7 @@ export class CreateAccessTokenHandler implements Handler<CreateAccessToken> {
   }
 }
 
-/** A token gets another secret: the one before ends with the new one's beginning, and with it what is read by it. */
+/** Gives a token a new secret. The previous secret becomes invalid, and the responses that it opened are ended. */
 export class RegenerateAccessToken extends Command<IssuedToken> {
   constructor(
     readonly tokenId: AccessTokenId,
@@ -81,7 +81,7 @@ export class RegenerateAccessTokenHandler implements Handler<RegenerateAccessTok
   }
 }
 
-/** A token ends, and with it what is read by it. */
+/** Revokes a token. The responses that it opened are ended. */
 export class RevokeAccessToken extends Command<bigint | undefined> {
   constructor(
     readonly tokenId: AccessTokenId,

@@ -6,15 +6,15 @@ import { ACCESS_TOKEN_PREFIX } from '../access-token-directory.port.js';
 import type { IssuedSecret, TokenResources } from './access-tokens.events.js';
 
 const SECRET_BYTES = 32;
-/** So many characters of the secret are shown again, for its owner to know it by. */
+/** Number of the secret's first characters that listings show, so that the owner recognizes the token. */
 const SHOWN_CHARACTERS = 6;
-/** No longer text is looked up. */
+/** Longer texts are not looked up as tokens. */
 const TOKEN_CHARACTERS_MAX = 128;
 export const NAME_CHARACTERS_MAX = 100;
 export const RESTRICTED_IDS_MAX = 200;
 const DAY_MS = 86_400_000;
 
-/** How long tokens last, and how many a user may have. */
+/** The lifetime of tokens, and their maximum number per user. */
 export type TokenRules = Readonly<{
   enabled: boolean;
   defaultLifetimeDays: number;
@@ -23,11 +23,14 @@ export type TokenRules = Readonly<{
   maxPerUser: number;
 }>;
 
-/** A plain hash is enough for a secret of 256 random bits: there is nothing to guess. Undefined for what cannot be a token. */
+/**
+ * The hash of a token, which is stored. It needs no salt and no slow hash, because 256 random bits cannot be guessed. Undefined
+ * if the text is too long for a token.
+ */
 export const accessTokenHash = (token: string): string | undefined =>
   token.length > TOKEN_CHARACTERS_MAX ? undefined : createHash('sha256').update(token).digest('hex');
 
-/** A fresh token in the one moment it is known: what its owner is shown, and what the log keeps. */
+/** A new token, which its owner sees once, with what the log stores of it. */
 export function freshAccessToken(): Readonly<{ token: string; secret: IssuedSecret }> {
   const token = ACCESS_TOKEN_PREFIX + randomBytes(SECRET_BYTES).toString('base64url');
   return {
@@ -55,7 +58,11 @@ export function scopesIn(given: unknown): readonly Scope[] {
   return [...new Set(given as Scope[])].sort();
 }
 
-/** A family is restricted by a token that holds a scope in it: elsewhere the restriction would only look like one. @throws Rejection invalid-request */
+/**
+ * The restrictions of a token. A family can be restricted only if the token has a scope in it, because a restriction without a
+ * scope has no effect.
+ * @throws Rejection invalid-request
+ */
 export function resourcesIn(given: unknown, scopes: readonly Scope[]): TokenResources {
   if (given === undefined || given === null) return {};
   if (typeof given !== 'object' || Array.isArray(given)) throw invalid('resource_filter must be an object');
@@ -76,7 +83,10 @@ function idsIn(family: string, given: unknown): readonly string[] {
   return [...new Set(ids)].sort();
 }
 
-/** When a token ends: after the days that are asked for, or the usual ones; 0 asks for one that never does. @throws Rejection invalid-request */
+/**
+ * The expiry of a token after the requested number of days, by default that of the rules. 0 requests a token that never expires.
+ * @throws Rejection invalid-request
+ */
 export function expiryIn(given: unknown, rules: TokenRules, now: Date): string | null {
   const days = given ?? Math.min(rules.defaultLifetimeDays, rules.maxLifetimeDays);
   if (typeof days !== 'number' || !Number.isInteger(days)) throw invalid('expires_in_days must be an integer');

@@ -11,14 +11,14 @@ export type AccessToken = Readonly<{
   ownerId: string;
   name: string;
   hash: string;
-  /** How many secrets it has had; a bearer shows the newest one, or an old one. */
+  /** The number of secrets that the token has had. */
   generation: number;
   scopes: readonly Scope[];
   resources: TokenResources;
   expiresAt: string | null;
 }>;
 
-/** The tokens of a user by their ids, those that are revoked aside. */
+/** The tokens of a user by their ids, without revoked ones. */
 export type AccessTokens = Readonly<{ tokens: ReadonlyMap<AccessTokenId, AccessToken> }>;
 
 export const accessTokens: Aggregate<AccessTokens, AccessTokensEvent> = {
@@ -54,7 +54,7 @@ export const accessTokenNotFound = () => new Rejection('access-token-not-found',
 export const isExpired = ({ expiresAt }: Pick<AccessToken, 'expiresAt'>, now: Date): boolean =>
   expiresAt !== null && new Date(expiresAt) <= now;
 
-/** What a user wants a token to be. */
+/** The properties of a token that a user requests. */
 export type TokenWish = Readonly<{
   name: string;
   scopes: readonly Scope[];
@@ -78,7 +78,7 @@ export const regenerate =
   ({ tokens }) => {
     const token = tokens.get(tokenId);
     if (!token) throw accessTokenNotFound();
-    // One that has expired comes back among those that count.
+    // An expired token does not count, but a regenerated one counts again.
     if (isExpired(token, now)) refuseAnother([...tokens.values()], tokensMax, now);
     const { ownerId } = token;
     return [{ type: 'AccessTokenRegenerated', data: { tokenId, ownerId, secret, regeneratedAt: now.toISOString(), expiresAt } }];

@@ -4,13 +4,13 @@ import { deterministicId } from '../../../kernel/ids.js';
 
 export type AccessTokenId = string;
 
-/** The secret of a token as the log may know it: a hash, and the first characters, by which its owner knows it again. */
+/** What the log stores of a token's secret: its hash, and its first characters, by which the owner recognizes it. */
 export type IssuedSecret = Readonly<{ hash: string; prefix: string }>;
 
-/** The ids that a token is restricted to, of each family that is named. */
+/** The ids to which a token is restricted, for each restricted family. */
 export type TokenResources = Readonly<Partial<Record<Family, readonly string[]>>>;
 
-/** A user gives a program a credential of its own. Null: it does not expire. */
+/** A user created a token. `expiresAt` is null if it does not expire. */
 export type AccessTokenCreated = Event<
   'AccessTokenCreated',
   {
@@ -24,7 +24,7 @@ export type AccessTokenCreated = Event<
     expiresAt: string | null;
   }
 >;
-/** The token has another secret; the one before is of no use from now on. */
+/** The token has a new secret. The previous one is invalid from now on. */
 export type AccessTokenRegenerated = Event<
   'AccessTokenRegenerated',
   { tokenId: AccessTokenId; ownerId: string; secret: IssuedSecret; regeneratedAt: string; expiresAt: string | null }
@@ -33,5 +33,7 @@ export type AccessTokenRevoked = Event<'AccessTokenRevoked', { tokenId: AccessTo
 
 export type AccessTokensEvent = AccessTokenCreated | AccessTokenRegenerated | AccessTokenRevoked;
 
-/** All tokens of a user. A user may have any text for an id, a stream may not have any text for a name. */
+/**
+ * The stream of all tokens of a user. The id is hashed, because it may contain characters that a stream's name must not contain.
+ */
 export const accessTokensStream = (ownerId: string): string => `accessTokens-${deterministicId('access-tokens', ownerId)}`;

@@ -39,7 +39,7 @@ class RegenerationBody {
 
 const EXAMPLE = { name: 'Nightly import', scopes: ['sources:write', 'chat:run'], expires_in_days: 30 };
 
-/** Credentials that users give to programs. They are made and ended in sessions only: a token that leaks makes no other. */
+/** Manages personal access tokens. Needs a session and accepts no token, so that a leaked token cannot create another one. */
 @ApiTags('Personal access tokens')
 @Controller('api/user/tokens')
 export class AccessTokensController {
@@ -155,7 +155,7 @@ export class AccessTokensController {
     throw new Rejection('access-tokens-not-available', 'Personal access tokens are not available on this server');
   }
 
-  /** The token is known to every process before its owner is: what is asked with it next is not refused. */
+  /** Waits for the read model before the owner receives the token, so that the first request with the token is not refused. */
   private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
     answerPosition(reply, position);
     await this.freshness.reached(['access-tokens'], position);

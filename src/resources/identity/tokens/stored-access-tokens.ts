@@ -17,15 +17,15 @@ const NOTED_TOKENS_MAX = 10_000;
 const FOLDED_STREAMS_MAX = 1_000;
 
 /**
- * The tokens of all users. The read model finds whose token a hash is; whether it stands is decided on the log, so that a token
- * that was revoked is refused by every process from that moment on, also while a read model is behind.
+ * Looks up the tokens of all users. The read model finds the owner of a hash. Whether the token is valid is decided on the log,
+ * so that every process refuses a revoked token at once, even if its read model is behind.
  */
 @Injectable()
 export class StoredAccessTokens extends AccessTokenDirectory {
   private readonly logger = new Logger(StoredAccessTokens.name);
-  /** When uses were noted, by the id of the token. */
+  /** The time of the last recorded use, by the id of the token. */
   private readonly noted = new LRUCache<string, number>({ max: NOTED_TOKENS_MAX });
-  /** How far streams were folded: from there on each request reads what came since, which is nothing for most. */
+  /** Folded states of streams. Each request reads only the events after the cached state, which are usually none. */
   private readonly folded = new LRUCache<string, Folded<AccessTokens>>({ max: FOLDED_STREAMS_MAX });
 
   constructor(
@@ -43,7 +43,7 @@ export class StoredAccessTokens extends AccessTokenDirectory {
     const found = hash === undefined ? undefined : await this.tokens.byHash(hash);
     const stands = found && (await this.standing(found.ownerId, found.id));
     if (!stands || !same(stands.hash, hash!)) throw invalidToken();
-    // One that has expired was right once: it was not guessed.
+    // An expired token is not counted as wrong: it was valid once, so it was not guessed.
     if (isExpired(stands, this.clock.now())) throw tokenExpired();
     const { id, name, generation, scopes, resources } = stands;
     return { userId: stands.ownerId, grant: { id, name, generation, scopes, resources } };
