@@ -4,18 +4,18 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { BlobMissing, type Blobs } from '../../src/kernel/blobs.js';
 
-/** `here` and `there` are two parts of the service, in two processes where the adapter spans processes. */
+/** `here` and `there` are two parts of the service, in two processes if the adapter spans processes. */
 export type BlobsUnderTest = Readonly<{
   here: Blobs;
   there: Blobs;
-  /** How many blobs, whole or unfinished, are kept anywhere. */
+  /** The number of stored blobs, including unfinished ones. */
   kept: () => Promise<number>;
   close: () => Promise<void>;
 }>;
 
 const MEBIBYTE = 1024 * 1024;
 const LARGE_MIB = 128;
-/** What may be in memory of such a blob: also what waits to be collected, which is up to the version of Node. */
+/** The limit of memory for such a blob, including garbage that is not collected yet, which depends on the version of Node. */
 const HELD_BYTES_MAX = (LARGE_MIB * MEBIBYTE) / 2;
 
 export function blobsContract(setUp: () => Promise<BlobsUnderTest>): void {
@@ -31,20 +31,20 @@ export function blobsContract(setUp: () => Promise<BlobsUnderTest>): void {
   const put = (bytes: string | Buffer) => here.put(Readable.from([Buffer.from(bytes)]));
   const read = async (sha256: string) => buffer(await there.get(sha256));
 
-  it('gives back what was put, named by its content', async () => {
+  it('return what was put, under the hash of its content', async () => {
     const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, n) => n % 251));
     const ref = await put(bytes);
     expect(ref).toEqual({ sha256: createHash('sha256').update(bytes).digest('hex'), size: bytes.length });
     expect((await read(ref.sha256)).equals(bytes)).toBe(true);
   });
 
-  it('keeps an empty blob', async () => {
+  it('store an empty blob', async () => {
     const ref = await here.put(Readable.from([]));
     expect(ref.size).toBe(0);
     expect(await read(ref.sha256)).toHaveLength(0);
   });
 
-  it('stores the same bytes once, however often and at the same time they come', async () => {
+  it('store equal bytes once, even if they are put several times at once', async () => {
     const before = await blobs.kept();
     const refs = await Promise.all(
       Array.from({ length: 6 }, (_, n) => (n % 2 ? here : there).put(Readable.from(['the same ', 'bytes']))),
@@ -55,12 +55,12 @@ export function blobsContract(setUp: () => Promise<BlobsUnderTest>): void {
     expect((await read(refs[0]!.sha256)).toString()).toBe('the same bytes');
   });
 
-  it('knows nothing of what was never put, and nothing of names that are none', async () => {
+  it('report an unknown blob and an invalid name as missing', async () => {
     await expect(there.get('0'.repeat(64))).rejects.toThrow(BlobMissing);
     for (const name of ['', '../../../etc/passwd', 'A'.repeat(64)]) await expect(there.get(name)).rejects.toThrow(BlobMissing);
   });
 
-  it('deletes, once and again, and takes the same bytes afterwards', async () => {
+  it('delete a blob, even repeatedly, and accept the same bytes afterwards', async () => {
     const [ref, other] = [await put('to be deleted'), await put('to stay')];
     await there.delete(ref.sha256);
     await there.delete(ref.sha256);
@@ -71,7 +71,7 @@ export function blobsContract(setUp: () => Promise<BlobsUnderTest>): void {
     expect((await read(ref.sha256)).toString()).toBe('to be deleted');
   });
 
-  it('leaves nothing behind of a stream that fails', async () => {
+  it('keep nothing of a stream that fails', async () => {
     const before = await blobs.kept();
     const failing = Readable.from(
       (async function* () {
@@ -83,7 +83,7 @@ export function blobsContract(setUp: () => Promise<BlobsUnderTest>): void {
     expect(await blobs.kept()).toBe(before);
   });
 
-  it('leaves nothing behind of a stream that is cut off without an error', async () => {
+  it('keep nothing of a stream that is destroyed without an error', async () => {
     const before = await blobs.kept();
     const cut = new Readable({ read: () => undefined });
     cut.push(Buffer.alloc(MEBIBYTE));
@@ -92,7 +92,7 @@ export function blobsContract(setUp: () => Promise<BlobsUnderTest>): void {
     expect(await blobs.kept()).toBe(before);
   });
 
-  it('lets a reader leave early', async () => {
+  it('let a reader stop early', async () => {
     const ref = await put(Buffer.alloc(4 * MEBIBYTE, 'x'));
     const stream = await there.get(ref.sha256);
     for await (const chunk of stream) {
@@ -102,7 +102,7 @@ export function blobsContract(setUp: () => Promise<BlobsUnderTest>): void {
     expect(stream.destroyed).toBe(true);
   });
 
-  it(`streams ${LARGE_MIB} MiB in and out, to a slow reader, without holding it in memory`, async () => {
+  it(`stream ${LARGE_MIB} MiB in and out, to a slow reader, without holding it in memory`, async () => {
     const piece = Buffer.alloc(MEBIBYTE, 'verbatim ');
     const start = memory();
     let most = 0;
@@ -132,5 +132,5 @@ export function blobsContract(setUp: () => Promise<BlobsUnderTest>): void {
   });
 }
 
-/** What buffers outside of the heap take; they are what a stream would pile up. */
+/** The memory of buffers outside the heap, where a stream would pile up. */
 const memory = (): number => process.memoryUsage().arrayBuffers;

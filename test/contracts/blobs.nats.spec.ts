@@ -32,14 +32,14 @@ describe('blobs in a NATS object store', () => {
   });
 });
 
-/** How many uploads have chunks on the server. */
+/** The number of uploads that have chunks on the server. */
 async function chunksOf(nats: NatsConnection): Promise<number> {
   const jsm = await jetstreamManager(await nats.ready());
   const { state } = await jsm.streams.info('OBJ_verbatim_blobs', { subjects_filter: '$O.verbatim_blobs.C.>' });
   return Object.keys(state.subjects ?? {}).length;
 }
 
-it('says that the store is away, soon, and works again once it is back, with what was kept', async () => {
+it('report promptly that the store is unavailable, and have their content when it is back', async () => {
   const own = await NatsServer.start();
   const nats = new NatsConnection({ url: own.url, deadlineMs: 300 });
   const blobs = new NatsBlobs(nats);
@@ -54,7 +54,7 @@ it('says that the store is away, soon, and works again once it is back, with wha
   await own.stop();
 });
 
-it('fails a reader whose server goes away in the middle', async () => {
+it('fail a reader whose server crashes during a read', async () => {
   const own = await NatsServer.start();
   const nats = new NatsConnection({ url: own.url, deadlineMs: 300 });
   const blobs = new NatsBlobs(nats);

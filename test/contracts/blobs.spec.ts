@@ -12,7 +12,7 @@ import { blobsContract } from './blobs.contract.js';
 const filesOf = async (folder: string): Promise<string[]> =>
   (await readdir(folder, { recursive: true, withFileTypes: true })).filter((each) => each.isFile()).map(({ name }) => name);
 
-/** Fails where a write would fail: after something has been written. */
+/** A stream that fails like a write: after some bytes. */
 const failing = (error: Error) =>
   Readable.from(
     (function* () {
@@ -34,7 +34,7 @@ describe('blobs in a folder', () => {
     };
   });
 
-  it('removes what a process that died was writing, and not what another is writing still', async () => {
+  it('remove the partial upload of a crashed process, but not one that another process is still writing', async () => {
     const folder = await newFolder();
     await mkdir(join(folder, 'uploads'));
     for (const name of ['abandoned', 'going on']) await writeFile(join(folder, 'uploads', name), 'x');
@@ -45,7 +45,7 @@ describe('blobs in a folder', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('is unavailable for lack of space, which is not the fault of the bytes, and says that', async () => {
+  it('report a full disk as unavailability, with that reason', async () => {
     const folder = await newFolder();
     const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
     const failure: unknown = await new FolderBlobs(folder).put(failing(full)).catch((error: unknown) => error);
@@ -55,7 +55,7 @@ describe('blobs in a folder', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('tells what is wrong with the folder, and works once that is mended', async () => {
+  it('report what is wrong with the folder, and work once it is repaired', async () => {
     const folder = await newFolder();
     await writeFile(join(folder, 'uploads'), 'a file where a folder should be');
     const blobs = new FolderBlobs(folder);

@@ -27,7 +27,7 @@ import {
 const refusal = (stream: string, expected: ExpectedRevision, actual: ExpectedRevision) =>
   expect.objectContaining({ constructor: WrongRevision, stream, expected, actual });
 
-/** An event that fills an append of this many bytes with those before it. */
+/** An event that makes an append exactly this many bytes long. */
 function filling(bytes: number, unit = 'x') {
   const empty = newEvent({ data: '""' });
   const room = bytes - appendBytes([empty]);
@@ -38,7 +38,7 @@ function filling(bytes: number, unit = 'x') {
 export function appendsContract(subject: () => Subject, can: Abilities): void {
   const store = (): EventStore => subject().store;
 
-  it('answers an append with the revision and the position of its last event', async () => {
+  it('returns the revision and the position of the last event of an append', async () => {
     const stream = newStream();
     const first = await store().append(stream, 'none', newEvents(3));
     expect(first.revision).toBe(2);
@@ -50,13 +50,13 @@ export function appendsContract(subject: () => Subject, can: Abilities): void {
     expect([stored[2]!.position, stored[3]!.position]).toEqual([first.position, second.position]);
   });
 
-  it('refuses a decision on no stream when there is one, and says where it is', async () => {
+  it('refuses an append that expects no stream if there is one, and reports its revision', async () => {
     const stream = newStream();
     await store().append(stream, 'none', newEvents(2));
     await expect(store().append(stream, 'none', newEvents(1))).rejects.toEqual(refusal(stream, 'none', 1));
   });
 
-  it('refuses a decision on a revision when there is no stream', async () => {
+  it('refuses an append that expects a revision if there is no stream', async () => {
     const stream = newStream();
     await expect(store().append(stream, 0, newEvents(1))).rejects.toEqual(refusal(stream, 0, 'none'));
     expect(await eventsOf(store().read(stream))).toEqual([]);
@@ -65,7 +65,7 @@ export function appendsContract(subject: () => Subject, can: Abilities): void {
   it.each([
     ['behind', 1],
     ['ahead of', 7],
-  ])('refuses a decision on a revision %s the stream, and writes nothing', async (_, expected) => {
+  ])('refuses an append that expects a revision %s the stream, and writes nothing', async (_, expected) => {
     const stream = newStream();
     const before = newEvents(4);
     await store().append(stream, 'none', before);
@@ -73,18 +73,18 @@ export function appendsContract(subject: () => Subject, can: Abilities): void {
     expect(ids(await eventsOf(store().read(stream)))).toEqual(ids(before));
   });
 
-  it('refuses an append of nothing', async () => {
+  it('refuses an append without events', async () => {
     await expect(store().append(newStream(), 'none', [])).rejects.toThrow(RangeError);
   });
 
-  it('writes a large batch whole and in order', async () => {
+  it('writes a large batch completely and in order', async () => {
     const stream = newStream();
     const batch = newEvents(2500);
     expect((await store().append(stream, 'none', batch)).revision).toBe(2499);
     expect(ids(await eventsOf(store().read(stream)))).toEqual(ids(batch));
   });
 
-  it('takes the same append again as the same append, decided on no stream', async () => {
+  it('recognises a repeated append that expects no stream', async () => {
     const stream = newStream();
     const batch = newEvents(3);
     const first = await store().append(stream, 'none', batch);
@@ -92,7 +92,7 @@ export function appendsContract(subject: () => Subject, can: Abilities): void {
     expect(await eventsOf(store().read(stream))).toHaveLength(3);
   });
 
-  it('takes the same append again as the same append, decided on a revision, also after later ones', async () => {
+  it('recognises a repeated append that expects a revision, even after later appends', async () => {
     const stream = newStream();
     await store().append(stream, 'none', newEvents(2));
     const batch = newEvents(2);
@@ -103,7 +103,7 @@ export function appendsContract(subject: () => Subject, can: Abilities): void {
     expect(await eventsOf(store().read(stream))).toHaveLength(9);
   });
 
-  it('takes the beginning of an append again as done', async () => {
+  it('recognises the first part of an earlier append as a repetition', async () => {
     const stream = newStream();
     const batch = newEvents(4);
     await store().append(stream, 'none', batch);
@@ -112,7 +112,7 @@ export function appendsContract(subject: () => Subject, can: Abilities): void {
     expect(await eventsOf(store().read(stream))).toHaveLength(4);
   });
 
-  it('refuses a repetition with another id, in another order, or with a new tail', async () => {
+  it('refuses a repetition with another id, in another order, or with additional events', async () => {
     const stream = newStream();
     await store().append(stream, 'none', newEvents(1));
     const batch = newEvents(2);
@@ -136,16 +136,16 @@ export function appendsContract(subject: () => Subject, can: Abilities): void {
     expect(ids(await eventsOf(store().read(stream, { from: 1 })))).toEqual(ids(attempts[winner]!));
   });
 
-  it('writes one append once when it is sent many times at once', async () => {
+  it('writes an append once when it is sent many times at once', async () => {
     const stream = newStream();
     const batch = newEvents(2);
-    // A server drops what is identical to an append under way, and says that it timed out: it is to be sent again.
+    // A server drops an append that is identical to one under way and reports a timeout. The caller then has to repeat it.
     const answers = await Promise.all(range(1, 10).map(() => appendSurely(store(), stream, 'none', batch, PATIENCE_MS)));
     for (const answer of answers) expect(answer).toEqual(answers[0]);
     expect(ids(await eventsOf(store().read(stream)))).toEqual(ids(batch));
   });
 
-  it('shows to whoever loses a race where the winner left the stream, after a while at the latest', async () => {
+  it('lets the loser of a race read what the winner wrote, if not at once then soon', async () => {
     const [stream, loser] = [newStream(), newEvents(1)];
     const winning = store().append(stream, 'none', newEvents(2));
     const lost = await store()
@@ -157,7 +157,7 @@ export function appendsContract(subject: () => Subject, can: Abilities): void {
     expect(await winning).toMatchObject({ revision: 1 });
   });
 
-  it('shows events at once to whoever was told that they are written', async () => {
+  it('shows events as soon as their append has succeeded', async () => {
     const stream = newStream();
     for (let revision = 0; revision < 20; revision++) {
       await store().append(stream, revision === 0 ? 'none' : revision - 1, newEvents(1));
@@ -169,7 +169,7 @@ export function appendsContract(subject: () => Subject, can: Abilities): void {
   it.each([
     ['one-byte', 'x'],
     ['four-byte', '😀'],
-  ])('takes an append of just the largest size in %s characters', async (_, unit) => {
+  ])('accepts an append of exactly the maximum size in %s characters', async (_, unit) => {
     const stream = newStream();
     const event = filling(APPEND_BYTES_MAX, unit);
     expect(appendBytes([event])).toBe(APPEND_BYTES_MAX);
@@ -178,7 +178,7 @@ export function appendsContract(subject: () => Subject, can: Abilities): void {
     expect(stored!.data === event.data).toBe(true);
   });
 
-  it('refuses an append one byte over the largest size, and writes nothing of it', async () => {
+  it('refuses an append one byte over the maximum size, and writes nothing of it', async () => {
     const stream = newStream();
     const small = newEvent();
     const events = [small, filling(APPEND_BYTES_MAX + 1 - appendBytes([small]))];
@@ -190,7 +190,7 @@ export function appendsContract(subject: () => Subject, can: Abilities): void {
   });
 
   if (can.bury) {
-    it('takes nothing more for a stream that was deleted for good', async () => {
+    it('refuses appends to and reads of a permanently deleted stream', async () => {
       const stream = newStream();
       await store().append(stream, 'none', newEvents(2));
       await subject().bury!(stream);
@@ -198,7 +198,7 @@ export function appendsContract(subject: () => Subject, can: Abilities): void {
       await expect(eventsOf(store().read(stream))).rejects.toBeInstanceOf(StreamGone);
     });
 
-    it('passes over a stream that was deleted for good where others are asked for with it, and where it is to be bounded', async () => {
+    it('ignores a permanently deleted stream in `grownPast` and `setRetention`', async () => {
       const [gone, grown] = [newStream(), newStream()];
       for (const stream of [gone, grown]) await store().append(stream, 'none', newEvents(2));
       await subject().bury!(gone);

@@ -50,7 +50,7 @@ export function concurrencyContract(subject: () => Subject): void {
   });
 }
 
-/** Appends to one stream after another, deciding again whenever somebody else was first; answers the ids it wrote. */
+/** Appends to one stream after another, and decides again whenever another writer was first. Returns the ids that it wrote. */
 async function write(store: EventStore, streams: readonly string[], writer: number): Promise<string[]> {
   const written: string[] = [];
   for (let count = 0; count < APPENDS_PER_WRITER; count++) {
@@ -70,7 +70,7 @@ async function write(store: EventStore, streams: readonly string[], writer: numb
   return written;
 }
 
-/** A follower that stops after every few pages and starts again from the last position it was given. */
+/** A follower that stops after every third page and starts again from the last position it was given. */
 function followInSteps(store: EventStore, after: bigint, filter: { categories: string[] }) {
   const events: StoredEvent[] = [];
   let stopped = false;

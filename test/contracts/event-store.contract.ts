@@ -9,7 +9,7 @@ import { readsContract } from './event-store.reads.contract.js';
 import { retentionContract } from './event-store.retention.contract.js';
 import { type Abilities, type Subject } from './event-store.subject.js';
 
-/** What every event store promises. One store serves the whole suite; each test has streams and categories of its own. */
+/** The contract of every event store. One store serves the whole suite. Each test has its own streams and categories. */
 export function eventStoreContract(name: string, { open, can = {} }: { open: () => Promise<Subject>; can?: Abilities }): void {
   describe(`${name} as an event store`, () => {
     let opened: Subject;

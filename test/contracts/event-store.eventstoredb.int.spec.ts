@@ -8,7 +8,7 @@ import type { Subject } from './event-store.subject.js';
 
 const server = process.env['TEST_EVENTSTOREDB_URL'];
 const command = process.env['TEST_EVENTSTOREDB_COMMAND'];
-/** A machine that stands still for a while must not look like a store that is away. */
+/** Long enough that a test machine that stalls for a while does not look like an unavailable store. */
 const PATIENT = { appendDeadlineMs: 30_000, answerDeadlineMs: 30_000 };
 
 async function bury(connectionString: string, stream: string): Promise<void> {

@@ -17,13 +17,13 @@ import {
   type Subject,
 } from './event-store.subject.js';
 
-/** What a store may hand out ahead of a follower that does not ask for more. */
+/** The most bytes that a store may send ahead of a follower that does not ask for more. */
 const AHEAD_BYTES_BOUND = 8 * 1024 * 1024;
 
 export function followsContract(subject: () => Subject, can: Abilities): void {
   const store = (): EventStore => subject().store;
 
-  it('follows a stream from its past into what comes', async () => {
+  it('delivers existing events and then new ones', async () => {
     const stream = newStream();
     const past = newEvents(3);
     await store().append(stream, 'none', past);
@@ -34,7 +34,7 @@ export function followsContract(subject: () => Subject, can: Abilities): void {
     expect(ids((await following.stop()).events)).toEqual(ids([...past, ...coming]));
   });
 
-  it('follows a stream after a revision, without it', async () => {
+  it('starts after a revision, without the event at that revision', async () => {
     const stream = newStream();
     await store().append(stream, 'none', newEvents(6));
     const following = await Following.stream(store(), stream, 2).count(3);
@@ -43,7 +43,7 @@ export function followsContract(subject: () => Subject, can: Abilities): void {
     expect(revisions((await following.stop()).events)).toEqual([3, 4, 5, 6]);
   });
 
-  it('waits for a stream that is not there yet', async () => {
+  it('waits for a stream that does not exist yet', async () => {
     const stream = newStream();
     const following = Following.stream(store(), stream);
     await store().append(newStream(), 'none', newEvents(1));
@@ -52,7 +52,7 @@ export function followsContract(subject: () => Subject, can: Abilities): void {
     expect(revisions((await following.stop()).events)).toEqual([0, 1]);
   });
 
-  it('waits past the end for the revisions that were asked for', async () => {
+  it('waits for a start revision beyond the end', async () => {
     const stream = newStream();
     await store().append(stream, 'none', newEvents(2));
     const following = Following.stream(store(), stream, 3);
@@ -63,7 +63,7 @@ export function followsContract(subject: () => Subject, can: Abilities): void {
     expect(revisions((await following.stop()).events)).toEqual([4, 5]);
   });
 
-  it('ends quietly when it is aborted: before, while it waits, and with a page in hand', async () => {
+  it('ends without an error when it is aborted: before the start, while it waits, and while a page is being handled', async () => {
     const stream = newStream();
     await store().append(stream, 'none', newEvents(2000));
     for await (const _ of store().follow(stream, -1, AbortSignal.abort())) throw new Error('Nothing was to come.');
@@ -86,7 +86,7 @@ export function followsContract(subject: () => Subject, can: Abilities): void {
     }
   });
 
-  it('lets a follower leave by itself', async () => {
+  it('lets a follower stop by itself', async () => {
     const stream = newStream();
     await store().append(stream, 'none', newEvents(10));
     const { signal } = new AbortController();
@@ -96,7 +96,7 @@ export function followsContract(subject: () => Subject, can: Abilities): void {
     await following.stop();
   });
 
-  it('gives everything to each of many followers', async () => {
+  it('delivers everything to each of many followers', async () => {
     const stream = newStream();
     const followers = range(1, 50).map(() => Following.stream(store(), stream));
     for (const revision of range(0, 29)) await store().append(stream, revision === 0 ? 'none' : revision - 1, newEvents(1));
@@ -107,7 +107,7 @@ export function followsContract(subject: () => Subject, can: Abilities): void {
   });
 
   if (can.delivered) {
-    it.each(['stream', 'log'])('is held back by a follower of the %s that does not ask for more', async (what) => {
+    it.each(['stream', 'log'])('stops sending when a follower of the %s does not ask for more', async (what) => {
       const category = newCategory();
       const stream = newStream(category);
       const data = JSON.stringify('x'.repeat(10_000));
@@ -134,7 +134,7 @@ export function followsContract(subject: () => Subject, can: Abilities): void {
   }
 
   if (can.restart) {
-    it('follows through a restart of the store, without gap or repetition', async () => {
+    it('continues through a restart of the store, without gap or repetition', async () => {
       const category = newCategory();
       const stream = newStream(category);
       const after = await store().head();
@@ -150,7 +150,7 @@ export function followsContract(subject: () => Subject, can: Abilities): void {
   }
 }
 
-/** A count once it has stopped growing. */
+/** Waits until a count no longer grows. Returns it. */
 async function settled(count: () => Promise<number>): Promise<number> {
   let last = -1;
   let same = 0;

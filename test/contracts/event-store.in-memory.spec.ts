@@ -14,7 +14,7 @@ eventStoreContract('InMemoryEventStore', {
 });
 
 describe('InMemoryEventStore', () => {
-  it('is at the start of the log while it is empty', async () => {
+  it('reports the start of the log as its head while it is empty', async () => {
     const store = new InMemoryEventStore();
     expect(await store.head()).toBe(LOG_START);
     expect((await readLog(store)).pages).toEqual([{ events: [], position: LOG_START, caughtUp: true }]);
@@ -33,7 +33,7 @@ describe('InMemoryEventStore', () => {
     expect(await store.append(stream, 'none', batch)).toMatchObject({ revision: 0 });
   });
 
-  it('loses with its leader whole appends that are not committed, the newest first, and takes them again', async () => {
+  it('loses uncommitted appends as a whole at a change of leader, newest first, and accepts them again', async () => {
     let commit = () => {};
     const committing = new Promise<void>((resolve) => (commit = resolve));
     const store = new InMemoryEventStore(undefined, () => committing);

@@ -6,7 +6,7 @@ import { Following, ids, newCategory, newEvents, newStream, range, revisions, ty
 export function logFollowsContract(subject: () => Subject): void {
   const store = (): EventStore => subject().store;
 
-  it('follows the log after a position, in order, with only what the filter wants', async () => {
+  it('starts after a position and delivers in order only what the filter admits', async () => {
     const [wanted, unwanted] = [newCategory(), newCategory()];
     const stream = newStream(wanted);
     const first = await store().append(stream, 'none', newEvents(2));
@@ -18,7 +18,7 @@ export function logFollowsContract(subject: () => Subject): void {
     expect(revisions((await following.stop()).events)).toEqual([2, 3, 4, 5]);
   });
 
-  it('follows the log without a filter, and nothing of the store itself', async () => {
+  it('delivers the user events of the whole log without a filter, and none of the store itself', async () => {
     const stream = newStream();
     const following = Following.log(store(), await store().head());
     await store().setRetention(stream, { maxCount: 1000 });
@@ -31,7 +31,7 @@ export function logFollowsContract(subject: () => Subject): void {
     expect(following.events.filter((event) => event.stream.startsWith('$') || event.type.startsWith('$'))).toEqual([]);
   });
 
-  it('leaves unwanted categories out of the log it follows', async () => {
+  it('leaves out excluded categories', async () => {
     const [a, b] = [newCategory(), newCategory()];
     const following = Following.log(store(), await store().head(), { exceptCategories: [a] });
     await store().append(newStream(a), 'none', newEvents(2));
@@ -40,7 +40,7 @@ export function logFollowsContract(subject: () => Subject): void {
     expect((await following.stop()).events.filter(({ stream }) => stream.startsWith(a))).toEqual([]);
   });
 
-  it('says when it reached the present, also when nothing was wanted on the way there', async () => {
+  it('reports when it has caught up, even if the filter admitted nothing', async () => {
     const { position } = await store().append(newStream(), 'none', newEvents(100));
     const following = Following.log(store(), -1n, { categories: [newCategory()] });
     await following.until(({ pages }) => pages.at(-1)?.caughtUp === true, 'the present');
@@ -49,7 +49,7 @@ export function logFollowsContract(subject: () => Subject): void {
     expect(following.pages.at(-1)!.position).toBeGreaterThanOrEqual(position);
   });
 
-  it('moves its position past what comes and is not wanted', async () => {
+  it('advances its position past new events that the filter excludes', async () => {
     const following = Following.log(store(), await store().head(), { categories: [newCategory()] });
     const stream = newStream();
     const { position } = await store().append(stream, 'none', newEvents(10));
@@ -84,7 +84,7 @@ export function logFollowsContract(subject: () => Subject): void {
     expect(seen).toEqual(written);
   });
 
-  it('gives positions that never go back, and no event past its page', async () => {
+  it('returns positions that never decrease, and no event beyond the position of its page', async () => {
     const category = newCategory();
     const following = Following.log(store(), await store().head(), { categories: [category] });
     for (const _ of range(1, 20)) {

@@ -3,7 +3,7 @@ import { expect, it } from '@jest/globals';
 import { type EventStore } from '../../src/kernel/event-sourcing/event-store.js';
 import { eventsOf, Following, newCategory, newEvent, newStream, readLog, type Subject } from './event-store.subject.js';
 
-/** JSON texts that something on the way to a store and back likes to improve. */
+/** JSON texts that are easily changed on the way to a store and back. */
 const TEXTS: readonly (readonly [string, string])[] = [
   ['accents and other scripts', '{"text":"Grüße, 你好, שלום, \u0928\u092e\u0938\u094d\u0924\u0947"}'],
   ['emoji, joined and coloured', '{"text":"😀 👩‍👩‍👧 🏳️‍🌈 👍🏽"}'],
@@ -30,7 +30,7 @@ const TEXTS: readonly (readonly [string, string])[] = [
 export function payloadsContract(subject: () => Subject): void {
   const store = (): EventStore => subject().store;
 
-  it.each(TEXTS)('gives data and metadata back byte for byte: %s', async (_, text) => {
+  it.each(TEXTS)('returns data and metadata byte for byte: %s', async (_, text) => {
     const category = newCategory();
     const stream = newStream(category);
     const asData = newEvent({ data: text });
@@ -54,7 +54,7 @@ export function payloadsContract(subject: () => Subject): void {
     }
   });
 
-  it('keeps types and stream names as they are', async () => {
+  it('keeps types and stream names unchanged', async () => {
     const stream = newStream();
     const types = ['Größe geändert', 'With "quotes"', '😀', 'a'.repeat(200)];
     await store().append(

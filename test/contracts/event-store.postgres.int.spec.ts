@@ -4,10 +4,10 @@ import { PostgresLine } from '../support/postgres-for-tests.line.js';
 import { testDatabase } from '../support/postgres-for-tests.js';
 import { eventStoreContract } from './event-store.contract.js';
 
-/** Of an event in the test of back-pressure, the only one that reads enough to matter. */
+/** The size of an event in the back-pressure test, the only test that reads enough for this to matter. */
 const EVENT_BYTES = 10_000;
 const AWAY_MS = 300;
-/** A machine that stands still for a while must not look like a store that is away. */
+/** Long enough that a test machine that stalls for a while does not look like an unavailable store. */
 const DEADLINE_MS = 30_000;
 
 eventStoreContract('PostgresEventStore', {

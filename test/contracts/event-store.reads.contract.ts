@@ -15,13 +15,13 @@ import {
   type Subject,
 } from './event-store.subject.js';
 
-/** No store hands out more than this at once. */
+/** The most events that any store returns in one page. */
 const PAGE_EVENTS_BOUND = 1000;
 
 export function readsContract(subject: () => Subject): void {
   const store = (): EventStore => subject().store;
 
-  it('gives an event back with its place and time', async () => {
+  it('returns an event with its stream, revision, position and time', async () => {
     const stream = newStream();
     const event = newEvent();
     const { position } = await store().append(stream, 'none', [event]);
@@ -30,12 +30,12 @@ export function readsContract(subject: () => Subject): void {
     expect(Math.abs(stored!.at.getTime() - Date.now())).toBeLessThan(60_000);
   });
 
-  it('reads nothing where there is no stream', async () => {
+  it('returns nothing for a stream that does not exist', async () => {
     expect(await eventsOf(store().read(newStream()))).toEqual([]);
     expect(await eventsOf(store().read(newStream(), { direction: 'backwards', limit: 1 }))).toEqual([]);
   });
 
-  it('answers reads that come at the same time each with its own', async () => {
+  it('gives concurrent reads each their own events', async () => {
     const streams = await Promise.all(
       range(0, 39).map(async (count) => {
         const [stream, events] = [newStream(), newEvents(count)];
@@ -59,7 +59,7 @@ export function readsContract(subject: () => Subject): void {
     );
   });
 
-  it('knows the last revision of a stream, and where there is no stream', async () => {
+  it('returns the last revision of a stream, or that there is no stream', async () => {
     const stream = newStream();
     expect(await store().lastRevision(stream)).toBe('none');
     await store().append(stream, 'none', newEvents(3));
@@ -68,7 +68,7 @@ export function readsContract(subject: () => Subject): void {
     expect(await store().lastRevision(stream)).toBe(3);
   });
 
-  it('reads the texts of a stream, in pages, with the metadata of the event that was asked for', async () => {
+  it('returns the texts of a stream in pages, with the metadata of the first requested event', async () => {
     const stream = newStream();
     const events = range(0, 1_499).map((index) =>
       newEvent({ data: `{"text":"${index} é\\u001f\\n"}\n`, metadata: `{"at":${index}}` }),
@@ -86,7 +86,7 @@ export function readsContract(subject: () => Subject): void {
     }
   });
 
-  it('reads no texts past the end, where there is no stream, and before what is kept', async () => {
+  it('returns no texts past the end, of a missing stream, or before the truncation', async () => {
     const stream = newStream();
     const all = async (name: string, from?: number) => {
       const pages: StoredTexts[] = [];
@@ -103,7 +103,7 @@ export function readsContract(subject: () => Subject): void {
     expect(await all(stream)).toEqual([]);
   });
 
-  it('knows which of many streams have grown past what is known of each', async () => {
+  it('returns which of many streams have grown past a given revision each', async () => {
     const [grown, same, ahead, none] = [newStream(), newStream(), newStream(), newStream()];
     for (const stream of [grown, same, ahead]) await store().append(stream, 'none', newEvents(3));
     const known = new Map(
@@ -127,13 +127,13 @@ export function readsContract(subject: () => Subject): void {
     ['back from the end, one', { direction: 'backwards' as const, limit: 1 }, [9]],
     ['back from a revision, so many', { direction: 'backwards' as const, from: 4, limit: 3 }, [4, 3, 2]],
     ['back from the first', { direction: 'backwards' as const, from: 0 }, [0]],
-  ])('reads a stream %s', async (_, options, expected) => {
+  ])('returns a stream %s', async (_, options, expected) => {
     const stream = newStream();
     await store().append(stream, 'none', newEvents(10));
     expect(revisions(await eventsOf(store().read(stream, options)))).toEqual(expected);
   });
 
-  it('reads a long stream in pages of bounded size, both ways', async () => {
+  it('returns a long stream in pages of bounded size, in both directions', async () => {
     const stream = newStream();
     for (let written = 0; written < 3000; written += 1000)
       await store().append(stream, written === 0 ? 'none' : written - 1, newEvents(1000));
@@ -148,14 +148,14 @@ export function readsContract(subject: () => Subject): void {
     }
   });
 
-  it('lets a reader leave in the middle', async () => {
+  it('lets a reader stop in the middle', async () => {
     const stream = newStream();
     await store().append(stream, 'none', newEvents(2000));
     for (let times = 0; times < 20; times++) for await (const page of store().read(stream)) if (page.length > 0) break;
     expect(await eventsOf(store().read(stream, { limit: 5 }))).toHaveLength(5);
   });
 
-  it('reads the log in the order of positions, each the one its append answered', async () => {
+  it('returns the log in the order of positions, each the one that its append returned', async () => {
     const category = newCategory();
     const [one, two] = [newStream(category), newStream(category)];
     const after = await store().head();
@@ -174,7 +174,7 @@ export function readsContract(subject: () => Subject): void {
     expect(await eventsOf(store().read(one))).toEqual(events.filter(({ stream }) => stream === one));
   });
 
-  it('reads the whole log without a filter, and nothing of the store itself', async () => {
+  it('returns the user events of the whole log without a filter, and none of the store itself', async () => {
     const stream = newStream();
     const after = await store().head();
     const batch = newEvents(3);
@@ -185,7 +185,7 @@ export function readsContract(subject: () => Subject): void {
     expect(events.filter((event) => event.stream.startsWith('$') || event.type.startsWith('$'))).toEqual([]);
   });
 
-  it('reads only the wanted categories, by their whole name', async () => {
+  it('returns only the requested categories, matched by their full name', async () => {
     const category = newCategory();
     const streams = [newStream(category), `${category}x-1`, category, newStream(), `x${category}-1`, `${category}-`];
     const after = await store().head();
@@ -196,7 +196,7 @@ export function readsContract(subject: () => Subject): void {
     expect(await found([category, `${category}x`])).toEqual([streams[0], `${category}x-1`, category, `${category}-`]);
   });
 
-  it('reads everything but the unwanted categories, also within the wanted', async () => {
+  it('leaves out excluded categories, even if they are also requested', async () => {
     const [a, b, c] = [newCategory(), newCategory(), newCategory()];
     const streams = [newStream(a), newStream(b), newStream(c), `${a}x-1`, a];
     const after = await store().head();
@@ -207,7 +207,7 @@ export function readsContract(subject: () => Subject): void {
     expect(await found({ categories: [b, c], exceptCategories: [b] })).toEqual([streams[2]]);
   });
 
-  it('takes a name in a filter for that name, whatever signs are in it', async () => {
+  it('matches a category literally, whatever characters it contains', async () => {
     const category = `${newCategory()}.*+(a|b)[c]\\d^$`;
     const after = await store().head();
     await store().append(`${category}-1`, 'none', newEvents(1));
@@ -217,7 +217,7 @@ export function readsContract(subject: () => Subject): void {
     expect(others.filter(({ stream }) => stream === `${category}-1`)).toEqual([]);
   });
 
-  it('moves its position past what the filter leaves out, and says when it reached the present', async () => {
+  it('advances the position past events that the filter excludes, and report having caught up', async () => {
     const category = newCategory();
     const after = await store().head();
     const { position } = await store().append(newStream(), 'none', newEvents(300));
@@ -228,14 +228,14 @@ export function readsContract(subject: () => Subject): void {
     for (const page of pages.slice(0, -1)) expect(page.caughtUp).toBe(false);
   });
 
-  it('says that it reached the present when there is nothing to read', async () => {
+  it('reports having caught up when there is nothing to read', async () => {
     const after = (await store().append(newStream(), 'none', newEvents(1))).position;
     const { pages } = await readLog(store(), after, { categories: [newCategory()] });
     expect(pages.at(-1)).toMatchObject({ events: [], caughtUp: true });
     expect(pages.at(-1)!.position).toBeGreaterThanOrEqual(after);
   });
 
-  it('reads on from any position it gave, without gap or repetition', async () => {
+  it('resumes from any position that was returned, without gap or repetition', async () => {
     const category = newCategory();
     const after = await store().head();
     const batches = range(1, 12).map(() => newEvents(25));
@@ -254,7 +254,7 @@ export function readsContract(subject: () => Subject): void {
     expect(seen).toEqual(batches.flatMap(ids));
   });
 
-  it('reads on from the position of any event', async () => {
+  it('resumes from the position of any event', async () => {
     const category = newCategory();
     await store().append(newStream(category), 'none', newEvents(6));
     const { events } = await readLog(store(), undefined, { categories: [category] });
@@ -264,7 +264,7 @@ export function readsContract(subject: () => Subject): void {
     }
   });
 
-  it('has its head at or past the newest event, with nothing behind it', async () => {
+  it('returns a head at or past the newest event, with all later events after it', async () => {
     const stream = newStream();
     const before = (await store().append(stream, 'none', newEvents(2))).position;
     const head = await store().head();

@@ -20,7 +20,7 @@ export function retentionContract(subject: () => Subject): void {
     return stream;
   };
 
-  it('keeps only the newest of a stream that is bounded in number', async () => {
+  it('keeps only the newest events of a stream with a maximum count', async () => {
     const stream = newStream();
     await store().append(stream, 'none', newEvents(10));
     await store().setRetention(stream, { maxCount: 3 });
@@ -35,7 +35,7 @@ export function retentionContract(subject: () => Subject): void {
     expect(revisions(await eventsOf(store().read(stream)))).toEqual([9, 10, 11]);
   });
 
-  it('lets events of a stream that is bounded in age go when their time is up', async () => {
+  it('removes events of a stream with a maximum age when they expire', async () => {
     const stream = newStream();
     await store().append(stream, 'none', newEvents(3));
     await store().setRetention(stream, { maxAgeSeconds: 1 });
@@ -50,12 +50,12 @@ export function retentionContract(subject: () => Subject): void {
     expect(revisions((await following.stop()).events)).toEqual([3]);
   });
 
-  it('bounds a stream with an append, of whose events it lets go when their time is up', async () => {
+  it('sets a maximum age together with an append, and removes its events when they expire', async () => {
     const [begun, grown] = [newStream(), newStream()];
     await store().append(grown, 'none', newEvents(2));
     expect(await store().appendWithin({ maxAgeSeconds: 1 }, begun, 'none', newEvents(3))).toMatchObject({ revision: 2 });
     const last = newEvents(1);
-    // Others go with it, and have no bounds.
+    // An unbounded append at the same time shares the batch.
     const [{ revision }, free] = await Promise.all([
       store().appendWithin({ maxAgeSeconds: 1 }, grown, 1, last),
       appendedTo(newStream(), 3),
@@ -68,7 +68,7 @@ export function retentionContract(subject: () => Subject): void {
     await expect(store().appendWithin({ maxAgeSeconds: 1 }, grown, 1, newEvents(1))).rejects.toMatchObject({ actual: 2 });
   });
 
-  it('keeps of a stream that is cut off nothing before the cut, and goes on with it', async () => {
+  it('hides the events before a truncation, and lets the stream continue', async () => {
     const stream = newStream();
     await store().append(stream, 'none', newEvents(4));
     await store().setRetention(stream, { truncateBefore: 3 });
@@ -88,7 +88,7 @@ export function retentionContract(subject: () => Subject): void {
     expect(revisions(await eventsOf(store().read(stream)))).toEqual([6]);
   });
 
-  it('shows a follower nothing of what comes before the cut of a stream that was cut off ahead of its end', async () => {
+  it('shows a follower nothing before a truncation that is ahead of the end of the stream', async () => {
     const stream = newStream();
     await store().setRetention(stream, { truncateBefore: 3 });
     await store().append(stream, 'none', newEvents(2));
@@ -98,7 +98,7 @@ export function retentionContract(subject: () => Subject): void {
     expect(revisions((await following.stop()).events)).toEqual([3, 4]);
   });
 
-  it('takes an append again as done whose events the bounds hide by now', async () => {
+  it('recognises a repeated append whose events are hidden by now', async () => {
     const stream = newStream();
     const batch = newEvents(2);
     const { position } = await store().append(stream, 'none', batch);
@@ -106,13 +106,13 @@ export function retentionContract(subject: () => Subject): void {
     await store().setRetention(stream, { maxCount: 2 });
     const again = await store().append(stream, 'none', batch);
     expect(again.revision).toBe(1);
-    // Nobody who waits for that position misses the events.
+    // A reader that waits for that position misses none of the events.
     expect(again.position).toBeGreaterThanOrEqual(position);
     expect(again.position).toBeLessThanOrEqual(await store().head());
     expect(revisions(await eventsOf(store().read(stream)))).toEqual([2, 3]);
   });
 
-  it('takes the bounds of a stream that is not there yet', async () => {
+  it('accepts bounds for a stream that does not exist yet', async () => {
     const stream = newStream();
     await store().setRetention(stream, { maxCount: 2, maxAgeSeconds: 3600 });
     expect(await eventsOf(store().read(stream))).toEqual([]);
@@ -121,7 +121,7 @@ export function retentionContract(subject: () => Subject): void {
     expect(revisions(await eventsOf(store().read(stream)))).toEqual([3, 4]);
   });
 
-  it('replaces the bounds of a stream by the newest, and bounds no other stream', async () => {
+  it('replaces the bounds of a stream, and leaves other streams unchanged', async () => {
     const [stream, other] = [newStream(), newStream()];
     await store().append(other, 'none', newEvents(6));
     await store().append(stream, 'none', newEvents(6));

@@ -8,22 +8,22 @@ import {
 } from '../../src/kernel/event-sourcing/event-store.js';
 import { newId } from '../../src/kernel/ids.js';
 
-/** A store held to the contract, and what its surroundings can do to it. */
+/** A store that is held to the contract, and what a test can do to it from outside. */
 export type Subject = Readonly<{
   store: EventStore;
   close(): Promise<void>;
-  /** Takes the store away for a moment, with every connection to it, and brings it back with all it acknowledged. */
+  /** Stops the store, which cuts every connection, and starts it again with all acknowledged events. */
   restart?(): Promise<void>;
-  /** Deletes a stream for good, by whatever means there are outside the port. */
+  /** Deletes a stream permanently, by means outside the port. */
   bury?(stream: string): Promise<void>;
-  /** How many events the store's side has handed to its readers so far, as it counts itself. */
+  /** The number of events that the store's side has sent to readers. */
   delivered?(): Promise<number>;
 }>;
 
-/** Which of the optional abilities the subject has: their tests exist only then. */
+/** The optional abilities of the subject. Tests that need one exist only if the subject has it. */
 export type Abilities = Readonly<{ restart?: true; bury?: true; delivered?: true }>;
 
-/** Nothing in these suites takes this long unless it is broken. */
+/** A timeout that only a defect exceeds. */
 export const PATIENCE_MS = 60_000;
 
 export const newCategory = (): string => `c${newId().replaceAll('-', '')}`;
@@ -74,7 +74,7 @@ type Page = readonly StoredEvent[] | LogPage;
 
 export const eventsIn = (page: Page): readonly StoredEvent[] => ('events' in page ? page.events : page);
 
-/** A follower at work: it takes every page as it comes until it is stopped. */
+/** A running follower. It takes every page until it is stopped. */
 export class Following<P extends Page> {
   readonly pages: P[] = [];
   readonly events: StoredEvent[] = [];
@@ -106,7 +106,7 @@ export class Following<P extends Page> {
     return this.until(() => this.events.length >= events, `${events} events (there are ${this.events.length})`);
   }
 
-  /** Aborts, waits for the iterable to end, and fails if it failed. */
+  /** Aborts, waits for the iterable to end, and throws its error if it failed. */
   async stop(): Promise<this> {
     this.stopping.abort();
     await this.done;

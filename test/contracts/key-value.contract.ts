@@ -2,11 +2,11 @@ import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { KEPT_MS_MAX, KEY_BYTES_MAX, type KeyValue, VALUE_BYTES_MAX } from '../../src/kernel/key-value.js';
 import { newId } from '../../src/kernel/ids.js';
 
-/** `here` and `there` are two parts of the service, in two processes where the adapter spans processes. */
+/** `here` and `there` are two parts of the service, in two processes if the adapter spans processes. */
 export type KeyValueUnderTest = Readonly<{
   here: KeyValue;
   there: KeyValue;
-  /** Sets both clocks ahead of the time of writing. */
+  /** Advances both clocks by this much from the time of writing. */
   ahead: (ms: number) => void;
   close: () => Promise<void>;
 }>;
@@ -24,7 +24,7 @@ export function keyValueContract(setUp: () => Promise<KeyValueUnderTest>): void 
   beforeEach(() => state.ahead(0));
   afterAll(() => state.close());
 
-  it('gives back what was put last, to everybody, byte for byte', async () => {
+  it('returns the last value byte for byte, to every process', async () => {
     const key = newId();
     await here.put(key, 'first');
     await here.put(key, 'ünï\u0000\n\n"{}"');
@@ -32,13 +32,13 @@ export function keyValueContract(setUp: () => Promise<KeyValueUnderTest>): void 
     expect(await there.get(newId())).toBeUndefined();
   });
 
-  it('keeps an empty value apart from none', async () => {
+  it('distinguishes an empty value from a missing one', async () => {
     const key = newId();
     await here.put(key, '');
     expect((await there.get(key))?.value).toBe('');
   });
 
-  it('forgets a value once its time has passed, not before, and one without a time not at all', async () => {
+  it('drops a value when its time to live has passed, and keeps one without a time to live', async () => {
     const [short, lasting] = [newId(), newId()];
     await here.put(short, 'a', { ttlMs: MINUTE_MS });
     await here.put(lasting, 'b');
@@ -48,7 +48,7 @@ export function keyValueContract(setUp: () => Promise<KeyValueUnderTest>): void 
     expect((await there.get(lasting))?.value).toBe('b');
   });
 
-  it('gives a value that is written again a new time', async () => {
+  it('replaces the time to live when a value is written again', async () => {
     const key = newId();
     await here.put(key, 'a', { ttlMs: MINUTE_MS });
     await here.put(key, 'b');
@@ -56,7 +56,7 @@ export function keyValueContract(setUp: () => Promise<KeyValueUnderTest>): void 
     expect((await there.get(key))?.value).toBe('b');
   });
 
-  it('creates only where nothing living is', async () => {
+  it('creates a value only if there is none that is alive', async () => {
     const key = newId();
     expect(await here.create(key, 'a', { ttlMs: MINUTE_MS })).toBe(true);
     expect(await there.create(key, 'b')).toBe(false);
@@ -67,7 +67,7 @@ export function keyValueContract(setUp: () => Promise<KeyValueUnderTest>): void 
     expect(await there.create(key, 'd')).toBe(true);
   });
 
-  it('updates only what was read', async () => {
+  it('updates a value only at the revision that was read', async () => {
     const key = newId();
     await here.put(key, 'a');
     const read = (await there.get(key))!;
@@ -77,7 +77,7 @@ export function keyValueContract(setUp: () => Promise<KeyValueUnderTest>): void 
     expect(await here.update(newId(), 'c', read.revision)).toBe(false);
   });
 
-  it('does not update what has expired', async () => {
+  it('does not update an expired value', async () => {
     const key = newId();
     await here.put(key, 'a', { ttlMs: MINUTE_MS });
     const { revision } = (await here.get(key))!;
@@ -86,7 +86,7 @@ export function keyValueContract(setUp: () => Promise<KeyValueUnderTest>): void 
     expect(await there.get(key)).toBeUndefined();
   });
 
-  it('lets one of many creators, and one of many updaters, win', async () => {
+  it('lets exactly one of many creators, and one of many updaters, win', async () => {
     const key = newId();
     const both = Array.from({ length: 20 }, (_, n) => (n % 2 ? here : there));
     const created = await Promise.all(both.map((side, n) => side.create(key, `${n}`)));
@@ -96,7 +96,7 @@ export function keyValueContract(setUp: () => Promise<KeyValueUnderTest>): void 
     expect(updated.filter(Boolean)).toHaveLength(1);
   });
 
-  it('deletes, and with a revision only what was read under it', async () => {
+  it('deletes a value, and with a revision only at that revision', async () => {
     const key = newId();
     await here.put(key, 'a');
     const { revision } = (await here.get(key))!;
@@ -110,7 +110,7 @@ export function keyValueContract(setUp: () => Promise<KeyValueUnderTest>): void 
     expect((await here.get(key))?.value).toBe('c');
   });
 
-  it('lists the living keys under a prefix, in order', async () => {
+  it('lists the live keys with a prefix, in order', async () => {
     const scope = newId();
     for (const key of ['b', 'a.2', 'a.1', 'ab', 'a.gone', 'a.old'])
       await here.put(`${scope}.${key}`, 'x', key === 'a.old' ? { ttlMs: 1 } : {});
@@ -136,7 +136,7 @@ export function keyValueContract(setUp: () => Promise<KeyValueUnderTest>): void 
     '=3d',
     '\n',
     'x'.repeat(KEY_BYTES_MAX - 40),
-  ])('takes any text for a key: %p', async (text) => {
+  ])('accepts any text as a key: %p', async (text) => {
     const scope = newId();
     const key = `${scope}.${text}`;
     await here.put(key, 'mine');
@@ -147,7 +147,7 @@ export function keyValueContract(setUp: () => Promise<KeyValueUnderTest>): void 
     expect((await there.get(`${key}x`))?.value).toBe('other');
   });
 
-  it('refuses keys, values and times over their limits', async () => {
+  it('refuses keys, values and times to live beyond their limits', async () => {
     await expect(here.get('')).rejects.toThrow(RangeError);
     await expect(here.get('x'.repeat(KEY_BYTES_MAX + 1))).rejects.toThrow(RangeError);
     await expect(here.put('k', 'x'.repeat(VALUE_BYTES_MAX + 1))).rejects.toThrow(RangeError);

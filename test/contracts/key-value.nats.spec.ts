@@ -26,7 +26,7 @@ describe('key-value over NATS', () => {
   });
 });
 
-it('leaves nothing of a deleted key on the server', async () => {
+it('keeps nothing of a deleted key on the server', async () => {
   const nats = new NatsConnection({ url: server.url, prefix: 'deleting' });
   const keyValue = new NatsKeyValue(nats);
   for (let n = 0; n < 20; n++) {
@@ -38,7 +38,7 @@ it('leaves nothing of a deleted key on the server', async () => {
   await nats.close();
 });
 
-it('says that the store is away, and works again once it is back, with what was kept', async () => {
+it('reports that the store is unavailable, and has its content when the store is back', async () => {
   const own = await NatsServer.start();
   const nats = new NatsConnection({ url: own.url, deadlineMs: 500 });
   const keyValue = new NatsKeyValue(nats);
@@ -54,7 +54,7 @@ it('says that the store is away, and works again once it is back, with what was 
   await own.stop();
 });
 
-it('says within its deadline that a server is away that keeps the connection and does not answer', async () => {
+it('reports within its deadline that a server keeps the connection but does not respond', async () => {
   const own = await NatsServer.start();
   const nats = new NatsConnection({ url: own.url, deadlineMs: 300 });
   const keyValue = new NatsKeyValue(nats);

@@ -9,7 +9,7 @@ describe('key-value in one process', () => {
     return { here: keyValue, there: keyValue, ahead: (ms) => void (now = ms), close: async () => undefined };
   });
 
-  it('drops what has expired, also when nobody asks for it any more', async () => {
+  it('drops expired values that no caller reads again', async () => {
     let now = 0;
     const keyValue = new InProcessKeyValue(() => now);
     for (let n = 0; n < 100_000; n++) {

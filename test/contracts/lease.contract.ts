@@ -8,7 +8,7 @@ import { systemTiming } from '../../src/platform/system-timing.js';
 export type KeyValueForLeases = Readonly<{
   here: KeyValue;
   there: KeyValue;
-  /** How long leases last: longer than a machine may stand still, or by a clock that stands still with it. */
+  /** The duration of leases: longer than a test machine may stall, unless the clock stalls with it. */
   ttlMs: number;
   /** Lets time pass. */
   pass: (ms: number) => Promise<void>;
@@ -50,10 +50,10 @@ export function leaseContract(setUp: () => Promise<KeyValueForLeases>): void {
     signal: test.signal,
     ...more,
   });
-  /** A holder that died: it does not renew. */
+  /** A holder that has crashed: it does not renew. */
   const dead = (holder: string): LeaseOptions => as(holder, { renewMs: 60_000 });
 
-  it('is held by one at a time, and everybody can see by whom', async () => {
+  it('is held by one holder at a time, whom every process can read', async () => {
     const key = newId();
     expect(await holderOf(there, key)).toBeUndefined();
     expect(await holdLease(here, key, as('one'))).toBeDefined();
@@ -63,7 +63,7 @@ export function leaseContract(setUp: () => Promise<KeyValueForLeases>): void {
     expect(await holderOf(there, key)).toBe('one');
   });
 
-  it('goes to one of many that ask at the same time', async () => {
+  it('is given to exactly one of many concurrent callers', async () => {
     const key = newId();
     const leases = await Promise.all(Array.from({ length: 20 }, (_, n) => holdLease(n % 2 ? here : there, key, as(`${n}`))));
     expect(leases.filter(Boolean)).toHaveLength(1);
@@ -79,7 +79,7 @@ export function leaseContract(setUp: () => Promise<KeyValueForLeases>): void {
     expect(lease.lost.aborted).toBe(false);
   });
 
-  it('is free at once when it is released, and cannot be released twice', async () => {
+  it('is free at once when it is released, and a second release does nothing', async () => {
     const key = newId();
     const first = (await holdLease(here, key, as('one')))!;
     await first.release();
@@ -90,7 +90,7 @@ export function leaseContract(setUp: () => Promise<KeyValueForLeases>): void {
     expect([first.lost.aborted, second.lost.aborted]).toEqual([false, false]);
   });
 
-  it('is released when its signal aborts, also when that has happened before', async () => {
+  it('is released when its signal aborts, even if that was before the claim', async () => {
     const key = newId();
     const own = new AbortController();
     await holdLease(here, key, as('one', { signal: own.signal }));
@@ -100,7 +100,7 @@ export function leaseContract(setUp: () => Promise<KeyValueForLeases>): void {
     await eventually(async () => !(await isHeld(there, key)));
   });
 
-  it('dies with its holder, who learns of it, and another takes over', async () => {
+  it('expires when its holder stops renewing, which notifies the holder and lets another take over', async () => {
     const key = newId();
     const lease = (await holdLease(here, key, dead('one')))!;
     await eventually(() => lease.lost.aborted);
@@ -110,7 +110,7 @@ export function leaseContract(setUp: () => Promise<KeyValueForLeases>): void {
     expect(await holderOf(here, key)).toBe('two');
   });
 
-  it('is lost when somebody else has put its key', async () => {
+  it('is lost when another process has overwritten its key', async () => {
     const key = newId();
     const lease = (await holdLease(here, key, as('one')))!;
     await there.put(key, JSON.stringify({ holder: 'usurper', claim: '' }));
@@ -118,7 +118,7 @@ export function leaseContract(setUp: () => Promise<KeyValueForLeases>): void {
     expect(await holderOf(here, key)).toBe('usurper');
   });
 
-  it('is held by no more than a number of holders where there are slots', async () => {
+  it('is held by at most the given number of holders if there are slots', async () => {
     const prefix = `connections.${newId()}`;
     const many = await Promise.all(Array.from({ length: 10 }, (_, n) => holdSlot(n % 2 ? here : there, prefix, 3, as(`${n}`))));
     const held = many.filter((lease) => lease !== undefined);

@@ -20,7 +20,7 @@ describe('a lease over NATS', () => {
     return { here: new NatsKeyValue(one), there: new NatsKeyValue(two), ttlMs: 8_000, pass: pause, close };
   });
 
-  it('is kept through a restart of the server that is shorter than its time', async () => {
+  it('survives a restart of the server that is shorter than its duration', async () => {
     const server = await NatsServer.start();
     const nats = new NatsConnection({ url: server.url, deadlineMs: 500 });
     const keyValue = new NatsKeyValue(nats);
@@ -43,7 +43,7 @@ describe('a lease over NATS', () => {
     await server.stop();
   });
 
-  it.each([-10, 10])('is held for as long as its holder lives also for one whose clock is %d minutes off', async (minutes) => {
+  it.each([-10, 10])('lasts while it is renewed, also for a process whose clock is %d minutes off', async (minutes) => {
     const server = await NatsServer.start();
     const [one, two] = [new NatsConnection({ url: server.url }), new NatsConnection({ url: server.url })];
     const [here, there] = [new NatsKeyValue(one), new NatsKeyValue(two)];
@@ -65,7 +65,7 @@ describe('a lease over NATS', () => {
     await server.stop();
   });
 
-  it('is told as lost to a holder whose server stays away', async () => {
+  it('is reported as lost to a holder whose server stays down', async () => {
     const server = await NatsServer.start();
     const nats = new NatsConnection({ url: server.url, deadlineMs: 200 });
     const lease = (await holdLease(new NatsKeyValue(nats), 'key', {

@@ -6,7 +6,7 @@ import { systemIds } from '../../src/platform/system-ids.js';
 import { systemTiming } from '../../src/platform/system-timing.js';
 import { leaseContract } from './lease.contract.js';
 
-/** Key-value that can be away. */
+/** A key-value store that can be made unavailable. */
 class Interrupted extends InProcessKeyValue {
   away = false;
   override async get(key: string) {
@@ -27,7 +27,7 @@ describe('a lease in one process', () => {
     return { here: keyValue, there: keyValue, ttlMs: 300, pass, close: async () => undefined };
   });
 
-  it('outlasts a store that is away for less than its time', async () => {
+  it('survives a store that is unavailable for less than its duration', async () => {
     const keyValue = new Interrupted();
     const lease = (await holdLease(keyValue, 'key', options))!;
     keyValue.away = true;
@@ -38,7 +38,7 @@ describe('a lease in one process', () => {
     await lease.release();
   });
 
-  it('is lost where the store is away for longer, and its release does not throw', async () => {
+  it('is lost if the store is unavailable for longer, and its release does not throw', async () => {
     const keyValue = new Interrupted();
     const lease = (await holdLease(keyValue, 'key', options))!;
     const other = (await holdLease(keyValue, 'other', options))!;

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { SIGNAL_BYTES_MAX, type Signals } from '../../src/kernel/signals.js';
 import { eventually } from '../support/eventually.js';
 
-/** `here` and `there` are two parts of the service, in two processes where the adapter spans processes. */
+/** `here` and `there` are two parts of the service, in two processes if the adapter spans processes. */
 export type SignalsUnderTest = Readonly<{
   here: Signals;
   there: Signals & { readonly subjects: number };
   errors: readonly unknown[];
-  /** Resolves once subscriptions made so far are known everywhere. */
+  /** Resolves once all earlier subscriptions are effective everywhere. */
   settled: () => Promise<void>;
   close: () => Promise<void>;
 }>;
@@ -17,7 +17,7 @@ export function signalsContract(setUp: () => Promise<SignalsUnderTest>): void {
   beforeAll(async () => (signals = await setUp()));
   afterAll(() => signals.close());
 
-  /** What arrives at `there` for a subject, in order. */
+  /** Collects the payloads that arrive at `there` for a subject, in order. */
   async function listen(subject: string): Promise<{ heard: string[]; leave: () => void }> {
     const heard: string[] = [];
     const leave = signals.there.subscribe(subject, (payload) => void heard.push(payload));
@@ -25,7 +25,7 @@ export function signalsContract(setUp: () => Promise<SignalsUnderTest>): void {
     return { heard, leave };
   }
 
-  it('brings every payload to each listener of the subject, in order, and to nobody else', async () => {
+  it('deliver every payload to each listener of the subject, in order, and to no other listener', async () => {
     const one = await listen('message.1');
     const two = await listen('message.1');
     const other = await listen('message.2');
@@ -36,7 +36,7 @@ export function signalsContract(setUp: () => Promise<SignalsUnderTest>): void {
     for (const { leave } of [one, two, other]) leave();
   });
 
-  it('calls a listener no more once it has left, and the others still', async () => {
+  it('do not call a listener after it has unsubscribed, but still call the others', async () => {
     const leaver = await listen('left');
     const stayer = await listen('left');
     leaver.leave();
@@ -47,7 +47,7 @@ export function signalsContract(setUp: () => Promise<SignalsUnderTest>): void {
     stayer.leave();
   });
 
-  it('lets a listener leave, and another come, while it is called', async () => {
+  it('let a listener unsubscribe, and another subscribe, during a call', async () => {
     const heard: string[] = [];
     const again = () => signals.there.subscribe('turnstile', (payload) => void heard.push(`second ${payload}`));
     let second: (() => void) | undefined;
@@ -66,7 +66,7 @@ export function signalsContract(setUp: () => Promise<SignalsUnderTest>): void {
     second?.();
   });
 
-  it('returns before any listener runs', async () => {
+  it('return from publishing before any listener runs', async () => {
     const { heard, leave } = await listen('later');
     signals.here.publish('later', 'x');
     expect(heard).toEqual([]);
@@ -74,7 +74,7 @@ export function signalsContract(setUp: () => Promise<SignalsUnderTest>): void {
     leave();
   });
 
-  it('keeps a failing listener from disturbing the publisher and the other listeners', async () => {
+  it('protect the publisher and other listeners from a listener that throws', async () => {
     const fail = signals.there.subscribe('failing', () => {
       throw new Error('A listener failed.');
     });
@@ -88,7 +88,7 @@ export function signalsContract(setUp: () => Promise<SignalsUnderTest>): void {
   });
 
   it.each(['with space', 'a..b', '.', 'wild.*.card', 'all.>', 'ünï.cödé', 'user@example.org', 'x'.repeat(10_000), ''])(
-    'takes any text for a subject: %p',
+    'accept any text as a subject: %p',
     async (subject) => {
       const { heard, leave } = await listen(subject);
       const similar = await listen(`${subject}x`);
@@ -101,7 +101,7 @@ export function signalsContract(setUp: () => Promise<SignalsUnderTest>): void {
     },
   );
 
-  it('loses a payload over the limit, without a word, and brings one at the limit', async () => {
+  it('silently drop a payload over the limit, and deliver one at the limit', async () => {
     const { heard, leave } = await listen('large');
     signals.here.publish('large', 'x'.repeat(SIGNAL_BYTES_MAX + 1));
     signals.here.publish('large', 'x'.repeat(SIGNAL_BYTES_MAX));
@@ -110,7 +110,7 @@ export function signalsContract(setUp: () => Promise<SignalsUnderTest>): void {
     leave();
   });
 
-  it('holds nothing for a listener that has left', async () => {
+  it('keep nothing of a listener that has unsubscribed', async () => {
     for (let n = 0; n < 1_000; n++) signals.there.subscribe(`coming-and-going.${n % 10}`, () => undefined)();
     expect(signals.there.subjects).toBe(0);
   });

@@ -27,7 +27,7 @@ describe('signals over NATS', () => {
   });
 });
 
-it('keeps installations with different prefixes apart on one server', async () => {
+it('separate installations with different prefixes on one server', async () => {
   const connections = ['blue', 'green'].map((prefix) => new NatsConnection({ url: server.url, prefix }));
   const [blue, green] = connections.map((connection) => new NatsSignals(connection)) as [NatsSignals, NatsSignals];
   const heard: string[] = [];

@@ -6,7 +6,7 @@ import { ActorTiming } from '../simulation/kernel/actor-timing.js';
 import { Simulation } from '../simulation/kernel/simulation.js';
 import { VirtualTiming } from '../support/virtual-timing.js';
 
-/** `pass` lets time pass: at least so much. */
+/** `pass` lets at least this much time pass. */
 type Subject = Readonly<{ timing: Timing; pass: (ms: number) => Promise<void> }>;
 
 function simulated(): Subject {
@@ -32,14 +32,14 @@ const subjects: readonly [name: string, make: () => Subject][] = [
 ];
 
 describe.each(subjects)('the timing of %s', (_name, make) => {
-  it('does not go back', async () => {
+  it('never goes back', async () => {
     const { timing, pass } = make();
     const before = timing.elapsedMs();
     await pass(5);
     expect(timing.elapsedMs()).toBeGreaterThan(before);
   });
 
-  it('calls back once, in the order of times', async () => {
+  it('calls back once per timer, in the order of times', async () => {
     const { timing, pass } = make();
     const called: number[] = [];
     for (const ms of [30, 10, 20]) timing.after(ms, () => called.push(ms));
@@ -50,7 +50,7 @@ describe.each(subjects)('the timing of %s', (_name, make) => {
     expect(called).toEqual([10, 15, 20, 30]);
   });
 
-  it('does not call back once that is cancelled, and may be cancelled late', async () => {
+  it('does not call back after a cancellation, and accepts a late cancellation', async () => {
     const { timing, pass } = make();
     const called: string[] = [];
     const cancel = timing.after(5, () => called.push('cancelled'));
@@ -61,7 +61,7 @@ describe.each(subjects)('the timing of %s', (_name, make) => {
     expect(called).toEqual(['late']);
   });
 
-  it('calls back again and again until that is cancelled, by itself too', async () => {
+  it('calls back repeatedly until it is cancelled, even by the callback itself', async () => {
     const { timing, pass } = make();
     let calls = 0;
     const cancel = timing.every(5, () => {
@@ -72,7 +72,7 @@ describe.each(subjects)('the timing of %s', (_name, make) => {
     expect(calls).toBe(3);
   });
 
-  it('has deadlines that abort as a timeout does', async () => {
+  it('has deadlines that abort like a timeout', async () => {
     const { timing, pass } = make();
     const signal = timing.deadline(10);
     expect(signal.aborted).toBe(false);
@@ -80,7 +80,7 @@ describe.each(subjects)('the timing of %s', (_name, make) => {
     expect(signal.reason).toMatchObject({ name: 'TimeoutError' });
   });
 
-  it('ends a pause when its signal aborts, or has aborted', async () => {
+  it('ends a pause when its signal aborts, and at once if it has aborted before', async () => {
     const { timing, pass } = make();
     const off = new AbortController();
     timing.after(5, () => off.abort());
@@ -92,7 +92,7 @@ describe.each(subjects)('the timing of %s', (_name, make) => {
     await timing.pause(60_000, off.signal);
   });
 
-  it('has chances from 0 to 1', () => {
+  it('has random numbers from 0 to 1', () => {
     const { timing } = make();
     const chances = Array.from({ length: 50 }, () => timing.random());
     for (const chance of chances) expect(chance >= 0 && chance < 1).toBe(true);
@@ -100,7 +100,7 @@ describe.each(subjects)('the timing of %s', (_name, make) => {
   });
 });
 
-it('lets tests wait for what holds the process alone: an interval and what is unref pass no time', async () => {
+it('passes no time for an interval or an unref timer, so that tests wait only for what keeps the process alive', async () => {
   const timing = new VirtualTiming();
   let calls = 0;
   timing.every(5, () => calls++);

@@ -3,7 +3,7 @@ import { newId } from '../../src/kernel/ids.js';
 import { ATTEMPTS_MAX, PAYLOAD_BYTES_MAX, type WorkQueue } from '../../src/kernel/work-queue.js';
 import { eventually } from '../support/eventually.js';
 
-/** Two parts of the service, in two processes where the adapter spans processes. Retries come within some milliseconds. */
+/** Two parts of the service, in two processes if the adapter spans processes. Retries follow within milliseconds. */
 export type WorkQueuesUnderTest = Readonly<{ here: WorkQueue; there: WorkQueue; close: () => Promise<void> }>;
 
 type Handler = (payload: string) => Promise<void>;
@@ -39,7 +39,7 @@ export function workQueueContract(setUp: () => Promise<WorkQueuesUnderTest>): vo
     for (const item of items) await here.enqueue(queue, item, item);
   };
 
-  it('hands each item to one worker, those that waited and those that come, and two workers share', async () => {
+  it('hands each item to one of two workers that share them, whether it was enqueued before or after they started', async () => {
     const done: string[][] = [[], []];
     const items = Array.from({ length: 40 }, (_, n) => `${n}`);
     await enqueue(...items.slice(0, 20));
@@ -66,7 +66,7 @@ export function workQueueContract(setUp: () => Promise<WorkQueuesUnderTest>): vo
     expect(heard.toSorted()).toEqual(['', payload]);
   });
 
-  it('runs no more at a time than it was told, and that many', async () => {
+  it('runs as many handlers at a time as its concurrency, and no more', async () => {
     let now = 0;
     let most = 0;
     let done = 0;
@@ -86,7 +86,7 @@ export function workQueueContract(setUp: () => Promise<WorkQueuesUnderTest>): vo
     expect(most).toBe(3);
   });
 
-  it('keeps many hands busy, and shares a burst among workers that all have hands free', async () => {
+  it('keeps many slots busy, and divides a burst among workers that all have free slots', async () => {
     const done: string[][] = [[], []];
     const items = Array.from({ length: 300 }, (_, n) => `${n}`);
     const briefly = (mine: string[]) => async (payload: string) => {
@@ -106,7 +106,7 @@ export function workQueueContract(setUp: () => Promise<WorkQueuesUnderTest>): vo
     expect(Math.min(...done.map((mine) => mine.length))).toBeGreaterThan(50);
   });
 
-  it('takes the same id for the same item, while it waits and after it is done', async () => {
+  it('treats the same id as the same item, while it waits and after it is done', async () => {
     const heard: string[] = [];
     await enqueue('once', 'once', 'other');
     void work(there, async (item) => void heard.push(item));
@@ -116,7 +116,7 @@ export function workQueueContract(setUp: () => Promise<WorkQueuesUnderTest>): vo
     expect(heard.toSorted()).toEqual(['last', 'once', 'other']);
   });
 
-  it('takes the same id in another queue for another item', async () => {
+  it('treats the same id in another queue as another item', async () => {
     const heard: string[] = [];
     await here.enqueue(`${queue}-other`, 'same', 'other');
     await here.enqueue(queue, 'same', 'mine');
@@ -125,7 +125,7 @@ export function workQueueContract(setUp: () => Promise<WorkQueuesUnderTest>): vo
     expect(heard).toEqual(['mine']);
   });
 
-  it('brings an item back whose handler failed, without holding up the others', async () => {
+  it('hands an item out again whose handler failed, without delaying the others', async () => {
     const heard: string[] = [];
     await enqueue('bad', 'good');
     void work(here, async (item) => {
@@ -151,7 +151,7 @@ export function workQueueContract(setUp: () => Promise<WorkQueuesUnderTest>): vo
     expect(attempts).toBe(ATTEMPTS_MAX);
   });
 
-  it('finishes the item in hand at the end, and leaves the rest to others', async () => {
+  it('finishes the current item when it is stopped, and leaves the rest to other workers', async () => {
     const own = new AbortController();
     const heard: string[] = [];
     let finish: (() => void) | undefined;
@@ -179,7 +179,7 @@ export function workQueueContract(setUp: () => Promise<WorkQueuesUnderTest>): vo
     expect(heard).toHaveLength(3);
   });
 
-  it('ends at once when there is nothing to do, and at once when told so before', async () => {
+  it('ends at once when it is stopped without work, or was stopped before it began', async () => {
     const own = new AbortController();
     const worker = work(here, async () => undefined, 4, own.signal);
     own.abort();

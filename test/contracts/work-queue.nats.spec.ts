@@ -6,12 +6,12 @@ import { eventually } from '../support/eventually.js';
 import { NatsServer } from '../support/nats-server.js';
 import { workQueueContract } from './work-queue.contract.js';
 
-/** Short enough to be waited for. */
+/** Short enough for a test to wait for. */
 const SILENCE_MS = 600;
-/** A machine may stand still for as long without a worker passing for dead. */
+/** Long enough that a worker on a stalled test machine does not count as crashed. */
 const LONG_SILENCE_MS = 8_000;
 
-/** Deadlines are short here, machines may be slow. */
+/** Repeats until it succeeds, because deadlines are short here and machines may be slow. */
 const surely = (enqueue: () => Promise<void>) => eventually(() => enqueue().then(() => true));
 
 let server: NatsServer;
@@ -30,7 +30,7 @@ describe('a work queue over NATS', () => {
   });
 });
 
-it('gives the item of a worker that died to another', async () => {
+it('hands the item of a crashed worker to another', async () => {
   const [mortal, other] = [new NatsConnection({ url: server.url }), new NatsConnection({ url: server.url })];
   const stop = new AbortController();
   const options = { concurrency: 1, signal: stop.signal };
@@ -51,7 +51,7 @@ it('gives the item of a worker that died to another', async () => {
   await Promise.all([mortal.close(), other.close()]);
 });
 
-it('leaves an item with a worker that takes long and is alive', async () => {
+it('leaves an item with a worker that is slow but alive', async () => {
   const nats = new NatsConnection({ url: server.url });
   const queue = new NatsWorkQueue(nats, { silenceMs: LONG_SILENCE_MS });
   const stop = new AbortController();
@@ -70,7 +70,7 @@ it('leaves an item with a worker that takes long and is alive', async () => {
   await nats.close();
 });
 
-it('keeps its items through a crash of the server; workers find back by themselves, and a repeated item stays one', async () => {
+it('keeps its items through a crash of the server, reconnects workers, and still recognises a repeated item', async () => {
   const own = await NatsServer.start();
   const nats = new NatsConnection({ url: own.url, deadlineMs: 300 });
   const queue = new NatsWorkQueue(nats, { silenceMs: LONG_SILENCE_MS });
@@ -97,7 +97,7 @@ it('keeps its items through a crash of the server; workers find back by themselv
   await own.stop();
 });
 
-it('sets itself up again on a server that has lost everything', async () => {
+it('recreates its streams on a server that has lost everything', async () => {
   const own = await NatsServer.start();
   const nats = new NatsConnection({ url: own.url, deadlineMs: 300 });
   const queue = new NatsWorkQueue(nats, { silenceMs: LONG_SILENCE_MS });

@@ -12,7 +12,7 @@ describe('a work queue in one process', () => {
     return { here: queue, there: queue, close: async () => undefined };
   });
 
-  it('takes the same id for a new item once the time has passed', async () => {
+  it('treats the same id as a new item once the deduplication time has passed', async () => {
     let now = 0;
     const queue = new InProcessWorkQueue({ now: () => now });
     const heard: string[] = [];
@@ -29,7 +29,7 @@ describe('a work queue in one process', () => {
     expect(heard).toEqual(['first', 'again']);
   });
 
-  it('does so, too, where the clock was set back meanwhile', async () => {
+  it('does so even if the clock was set back meanwhile', async () => {
     const clock = jest.spyOn(Date, 'now').mockReturnValue(HOUR_MS);
     const elapsed = jest.spyOn(performance, 'now').mockReturnValue(0);
     const queue = new InProcessWorkQueue();

@@ -19,7 +19,7 @@ const stopped = (conversationId: string, turnId: string): ConversationEvent => (
 
 type Queries = Pick<FollowUpQueries, 'due'>;
 
-/** Which conversations are to go on by themselves. */
+/** The contract of the query for conversations whose follow-ups are due. */
 export function dueFollowUpsContract(setUp: () => Promise<ReadModelUnderTest<Queries>>): void {
   let state: ReadModelUnderTest<Queries>;
   let queries: Queries;
@@ -36,12 +36,12 @@ export function dueFollowUpsContract(setUp: () => Promise<ReadModelUnderTest<Que
   });
   afterAll(() => state.close());
 
-  it('is each conversation with a follow-up that has waited long enough, the longest waiting first', async () => {
+  it('finds each conversation whose follow-up has waited long enough, longest wait first', async () => {
     expect(await queries.due(at(9), 10)).toEqual(['c1', 'c2', 'c3']);
     expect(await queries.due(at(2), 10)).toEqual(['c1', 'c2']);
     expect(await queries.due(at(9), 1)).toEqual(['c1']);
   });
-  it('is none in which somebody is answered, or is to decide on something', async () => {
+  it('leaves out a conversation while a turn is running or waits for a decision', async () => {
     await happened('c2', asked('c2', 't1'));
     expect(await queries.due(at(9), 10)).toEqual(['c1', 'c3']);
     await happened('c2', turnPaused(about('c2', 't1'), [waitingCall('k1')]));
@@ -49,11 +49,11 @@ export function dueFollowUpsContract(setUp: () => Promise<ReadModelUnderTest<Que
     await happened('c2', stopped('c2', 't1'));
     expect(await queries.due(at(9), 10)).toEqual(['c1', 'c2', 'c3']);
   });
-  it('is one that was deleted, which has no follow-ups any more', async () => {
+  it('finds a deleted conversation, whose follow-ups have to be dropped', async () => {
     await happened('c3', asked('c3', 't2'), { type: 'ConversationDeleted', data: { conversationId: 'c3' } });
     expect(await queries.due(at(9), 10)).toContain('c3');
   });
-  it('is one whose follow-ups were gathered, until something became of them', async () => {
+  it('finds a conversation whose follow-ups were gathered until they are delivered or merged', async () => {
     await given(5, 'c1', gathered('c1', 't3', 'w1', 'w2'));
     expect(await queries.due(at(9), 10)).toContain('c1');
     const told = { conversationId: 'c1', turnId: 't3' };

@@ -14,12 +14,12 @@ const ids = (found: readonly { jobId: string }[]) => found.map(({ jobId }) => jo
 
 type Queries = Pick<JobQueries, 'working' | 'unreported'>;
 
-/** Which jobs are under way, and of which somebody has to be told. */
+/** The contract of the queries for running jobs and for those whose end is not reported yet. */
 export function jobsContract(setUp: () => Promise<ReadModelUnderTest<Queries>>): void {
   let state: ReadModelUnderTest<Queries>;
   let queries: Queries;
 
-  /** A job that began in this minute, with what followed. */
+  /** Adds a job that started at this minute, with later events. */
   async function given(jobId: string, began: number, more: Parameters<typeof jobStarted>[0], ...after: readonly JobAfter[]) {
     const started = jobStarted({ jobId, begunAt: minute(began).toISOString(), ...more });
     const { conversationId, ownerId } = started.data;
@@ -42,17 +42,17 @@ export function jobsContract(setUp: () => Promise<ReadModelUnderTest<Queries>>):
   });
   afterAll(() => state.close());
 
-  it('everybody’s jobs under way come in pages', async () => {
+  it('finds the running jobs of all users, in pages', async () => {
     const first = await queries.working(1);
     expect(ids([...first, ...(await queries.working(5, first[0]))])).toEqual(['working', 'bobs']);
   });
 
-  it('unreported is what ended by itself and nobody was told of, where anybody wants to know, in pages', async () => {
+  it('finds ended jobs that are to be reported and are not yet, in pages', async () => {
     const first = await queries.unreported(1);
     expect(ids([...first, ...(await queries.unreported(10, first[0]))])).toEqual(['done', 'failed']);
   });
 
-  it('what is shown of a job is what was said of it', async () => {
+  it('shows the result, the progress and the output of a job', async () => {
     expect(await queries.unreported(1)).toMatchObject([
       { jobId: 'done', status: 'completed', result: blob, finishedAt: minute(2) },
     ]);

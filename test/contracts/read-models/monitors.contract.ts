@@ -6,7 +6,7 @@ import { at, date, about, created, checked } from './monitors.given.js';
 
 type Queries = Pick<MonitorQueries, 'due'>;
 
-/** Which monitors somebody has to look after. */
+/** The contract of the query for monitors that are due. */
 export function dueMonitorsContract(setUp: () => Promise<ReadModelUnderTest<Queries>>): void {
   let state: ReadModelUnderTest<Queries>;
   let queries: Queries;
@@ -22,7 +22,7 @@ export function dueMonitorsContract(setUp: () => Promise<ReadModelUnderTest<Quer
   });
   afterAll(() => state.close());
 
-  it('are due for their checks, and while somebody looks only once the claim has run out', async () => {
+  it('are due for their checks, and during a check only once its claim has expired', async () => {
     expect(await due('08:14')).toEqual([]);
     expect(await due('08:15')).toEqual(['m1', 'm2', 'm3']);
     const [first] = await queries.due(date('08:15'), 1);
@@ -35,7 +35,7 @@ export function dueMonitorsContract(setUp: () => Promise<ReadModelUnderTest<Quer
     ]);
   });
 
-  it('are due for their next checks, at once when they are resumed', async () => {
+  it('are due for their next checks, and at once when they are resumed', async () => {
     await given('m1', checked('m1', 1, 'changed'));
     expect([await due('08:31'), await due('08:32')]).toEqual([
       ['m2', 'm3'],
@@ -49,7 +49,7 @@ export function dueMonitorsContract(setUp: () => Promise<ReadModelUnderTest<Quer
     expect(await due('08:10')).toEqual(['m1']);
   });
 
-  it('are due for their ends while they are paused, and for nothing once they are over', async () => {
+  it('are due for their expiry while they are paused, and for nothing once they have ended', async () => {
     await given('m1', { type: 'MonitorPaused', data: { ...about('m1'), pause: 2, reason: null, pausedAt: at('08:20') } });
     expect([await due('19:59'), await due('20:00')]).toEqual([
       ['m2', 'm3'],

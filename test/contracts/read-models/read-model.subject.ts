@@ -5,14 +5,14 @@ import type { Event } from '../../../src/kernel/event-sourcing/events.js';
 import { testDatabase } from '../../support/postgres-for-tests.js';
 import { type Circumstances, EventsForTests, projecting } from '../../support/projecting.js';
 
-/** A read model that is fed by hand: what it is given can be asked for once that resolves. */
+/** A read model that a test feeds. Queries show events once `given` resolves. */
 export type ReadModelUnderTest<Queries> = Readonly<{
   queries: Queries;
   given: (stream: string, events: readonly Event[], circumstances?: Circumstances) => Promise<unknown>;
   close: () => Promise<void>;
 }>;
 
-/** The read model as it is: tables in a database of its own. */
+/** The real read model: tables in a separate database. */
 export async function inPostgres<Queries>(projection: Projection, queriesOf: (readModels: ReadModels) => Queries) {
   const database = await testDatabase();
   const model = await projecting(projection, database.sql);
@@ -26,7 +26,7 @@ export async function inPostgres<Queries>(projection: Projection, queriesOf: (re
 
 type Twin = Readonly<{ apply: (event: StoredEvent) => void }>;
 
-/** The read model in memory, as the simulation has it. */
+/** The in-memory read model of the simulation. */
 export function asTwin<Queries>(
   { codec }: Pick<Projection, 'codec'>,
   queries: Queries & (Twin | { tables: Twin }),

@@ -6,7 +6,7 @@ import { at, created, slot, runId } from './schedules.given.js';
 
 type Queries = Pick<ScheduleQueries, 'due' | 'runningSince'>;
 
-/** Which schedules have a slot to decide on, and which have a run that takes long. */
+/** The contract of the queries for schedules with a slot to decide or a run that takes long. */
 export function dueSchedulesContract(setUp: () => Promise<ReadModelUnderTest<Queries>>): void {
   let state: ReadModelUnderTest<Queries>;
   let queries: Queries;
@@ -21,7 +21,7 @@ export function dueSchedulesContract(setUp: () => Promise<ReadModelUnderTest<Que
   });
   afterAll(() => state.close());
 
-  it('are due in the order of their slots, page by page', async () => {
+  it('are due in the order of their slots, in pages', async () => {
     await given('s3', created('s3', 'ann', at('08:45')));
     await given('s4', created('s4', 'ann', at('10:00')));
     const now = new Date(at('09:00'));
@@ -32,7 +32,7 @@ export function dueSchedulesContract(setUp: () => Promise<ReadModelUnderTest<Que
     await given('s4', { type: 'ScheduleDeleted', data: { scheduleId: 's4', deletedAt: at('08:31') } });
   });
 
-  it('are due for the next slot once one is decided on, and have a run under way until it is over', async () => {
+  it('are due for the next slot once one is decided, and have a run under way until it ends', async () => {
     await given('s1', { type: 'ScheduleRunQueued', data: { ...slot('s1', 9), runId, queuedAt: at('09:00') } });
     expect([await due('09:59'), await due('10:00')]).toEqual([['s2'], ['s2', 's1']]);
     const running = (time: string) => queries.runningSince(new Date(at(time)), 9);
@@ -42,7 +42,7 @@ export function dueSchedulesContract(setUp: () => Promise<ReadModelUnderTest<Que
     expect(await running('23:00')).toEqual([]);
   });
 
-  it('are not due while they are paused, but for one-time ones, whose slot does not come again', async () => {
+  it('are not due while they are paused, except one-time schedules, whose slot does not recur', async () => {
     const once = created('s6') as Extract<ScheduleEvent, { type: 'ScheduleCreated' }>;
     const timing = { kind: 'once', runAt: at('09:00'), timezone: 'UTC' } as const;
     await given('s5', created('s5'));
@@ -58,7 +58,7 @@ export function dueSchedulesContract(setUp: () => Promise<ReadModelUnderTest<Que
       await given(scheduleId, { type: 'ScheduleDeleted', data: { scheduleId, deletedAt: at('10:01') } });
   });
 
-  it('are due for what their owners want, and for nothing once they are over', async () => {
+  it('are due at the slot that their owner sets by resuming, and for nothing once they have ended', async () => {
     await given('s2', { type: 'ScheduleMissed', data: slot('s2', 9) });
     await given('s2', { type: 'ScheduleResumed', data: { scheduleId: 's2', resumedAt: at('12:30'), nextSlotAt: at('13:00') } });
     expect(await due('12:59')).toEqual(['s1']);

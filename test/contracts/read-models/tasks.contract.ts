@@ -23,7 +23,7 @@ const at = (minute: number) => ({ at: new Date(Date.UTC(2026, 0, 1, 0, minute)) 
 
 type Queries = Pick<TaskQueries, 'byId' | 'started' | 'unstarted'>;
 
-/** How tasks stand, and which of them somebody should be at. */
+/** The contract of the queries for the state of tasks and for tasks that a worker has to take. */
 export function tasksContract(setUp: () => Promise<ReadModelUnderTest<Queries>>): void {
   let state: ReadModelUnderTest<Queries>;
   let queries: Queries;
@@ -52,32 +52,32 @@ export function tasksContract(setUp: () => Promise<ReadModelUnderTest<Queries>>)
     ['done', { status: 'succeeded', result: { inline: { a: [1, null] } } }],
     ['failed', { status: 'failed', reason: 'Broken.' }],
     ['back', { status: 'queued', attempt: 1 }],
-  ])('a task that is %s', async (taskId, status) => expect(await queries.byId(taskId)).toMatchObject(status));
+  ])('shows the state of the task %s', async (taskId, status) => expect(await queries.byId(taskId)).toMatchObject(status));
 
-  it('nobody knows a task that was not queued', async () => expect(await queries.byId('other')).toBeUndefined());
+  it('knows no task that was not queued', async () => expect(await queries.byId('other')).toBeUndefined());
 
   const idsOf = (found: readonly TaskRecord[]) => found.map(({ taskId }) => taskId);
 
-  it('what workers have started comes page by page, what stands still longest first', async () => {
+  it('finds started tasks in pages, those without progress for longest first', async () => {
     const first = await queries.started(1);
     expect(idsOf(first)).toEqual(['again']);
     expect(idsOf(await queries.started(2, first[0]))).toEqual(['running']);
   });
 
-  it('what waits for a worker is not what waits for later, nor what was queued just now; what is due comes before any backlog', async () => {
+  it('finds waiting tasks, except those scheduled for later or just queued, and due retries before any backlog', async () => {
     const now = at(10).at;
     expect(idsOf(await queries.unstarted(now, at(8).at, 10))).toEqual(['due', 'back', 'queued']);
     expect(idsOf(await queries.unstarted(now, at(8).at, 1))).toEqual(['due']);
   });
 
-  it('what waits of many owners comes in turns', async () => {
+  it('alternates between owners with waiting tasks', async () => {
     const ofBob: TaskEvent = { type: 'TaskQueued', data: { taskId: 'of bob', kind: 'k', ownerId: 'bob', input: {} } };
     await given('of bob', 7, ofBob);
     expect(idsOf(await queries.unstarted(at(10).at, at(8).at, 3))).toEqual(['due', 'back', 'of bob']);
     await given('of bob', 9, started('of bob'), succeeded('of bob'));
   });
 
-  it('what a task came to is shown whatever characters are in it', async () => {
+  it('shows the result of a task whatever characters it contains', async () => {
     const result = { inline: { text: 'Nul\0', ['key\0']: ['\ud800'] } };
     await given('nul', 0, queued('nul'), started('nul'), { type: 'TaskSucceeded', data: { taskId: 'nul', attempt: 1, result } });
     await given('nul failed', 0, queued('nul failed'), started('nul failed'), {
@@ -88,7 +88,7 @@ export function tasksContract(setUp: () => Promise<ReadModelUnderTest<Queries>>)
     expect((await queries.byId('nul failed'))?.reason).toBe('Nul\uFFFD');
   });
 
-  it('a task that is purged is as good as unknown', async () => {
+  it('no longer finds a purged task', async () => {
     await given('old', 0, queued('old'), started('old'), succeeded('old'), {
       type: 'TaskPurged',
       data: { taskId: 'old', kind: 'k', ownerId: 'ann', result: null },

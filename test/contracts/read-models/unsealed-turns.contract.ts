@@ -29,7 +29,7 @@ const ofPaused = ({ turnId }: { turnId: string }) => turnId.startsWith('p-');
 const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
 const idsOf = (turns: readonly { turnId: string }[]) => turns.map(({ turnId }) => turnId);
 
-/** Which turns are not complete, and who is to see to that. */
+/** The contract of the queries for turns that are not complete. */
 export function unsealedTurnsContract(setUp: () => Promise<ReadModelUnderTest<UnsealedTurnQueries>>): void {
   let state: ReadModelUnderTest<UnsealedTurnQueries>;
   let queries: UnsealedTurnQueries;
@@ -49,17 +49,17 @@ export function unsealedTurnsContract(setUp: () => Promise<ReadModelUnderTest<Un
   });
   afterAll(() => state.close());
 
-  it('nobody has taken what was only asked, though its conversation be deleted: its stream wants an end', async () => {
+  it('finds unclaimed turns, even of a deleted conversation, because their streams need an end', async () => {
     expect(idsOf(await queries.untaken(at(9), 10))).toEqual(['waiting', 'waiting too']);
     expect(idsOf(await queries.untaken(at(2), 10))).toEqual(['waiting']);
     expect(idsOf(await queries.untaken(at(9), 1))).toEqual(['waiting']);
   });
 
-  it('producers are those of turns that are not complete', async () => {
+  it('finds the producers of turns that are not complete', async () => {
     expect([...(await queries.producers())].sort()).toEqual(['p1', 'p2']);
   });
 
-  it('what producers have taken comes without what is known to be under way', async () => {
+  it('finds the turns of producers, except those known to be running', async () => {
     expect(idsOf(await queries.takenBy(['p1', 'p2'], { running: ['second of p1'], pauses: [] }, 10))).toEqual([
       'first of p1',
       'of p2',
@@ -68,14 +68,14 @@ export function unsealedTurnsContract(setUp: () => Promise<ReadModelUnderTest<Un
     expect(await queries.takenBy([], NONE, 10)).toEqual([]);
   });
 
-  describe('a turn that waits for somebody', () => {
+  describe('a paused turn', () => {
     const about = (id: string) => ({ conversationId: id, turnId: `p-${id}` });
     const wait = (second: number, id: string, until: Date) =>
       given(second, id, asked(id, `p-${id}`), taken(id, `p-${id}`, 'p8'), paused(id, `p-${id}`, until));
     const untaken = async () => (await queries.untaken(at(60), 10)).filter(ofPaused).map(({ turnId }) => turnId);
     const expired = async (now: Date, limit = 10) => idsOf(await queries.expired(now, limit));
 
-    it('waits until it expires, the first to expire first, and is looked at until its stream is known to be whole', async () => {
+    it('is found when it expires, first expiry first, and with its producer until its stream is known to be complete', async () => {
       await wait(11, 'c11', at(50));
       await wait(12, 'c12', at(40));
       expect(await untaken()).toEqual([]);
@@ -90,7 +90,7 @@ export function unsealedTurnsContract(setUp: () => Promise<ReadModelUnderTest<Un
         { turnId: 'p-c12', until: at(40) },
       ];
       expect(await queries.takenBy(['p8'], { running: [], pauses }, 10)).toEqual([]);
-      // Of another pause of the turn nothing is known.
+      // A producer that knows another pause of the turn does not know this one.
       const another = [{ ...pauses[0]!, until: at(51) }, pauses[1]!];
       expect(idsOf(await queries.takenBy(['p8'], { running: [], pauses: another }, 10))).toEqual(['p-c11']);
       expect(await expired(at(39))).toEqual([]);
@@ -99,7 +99,7 @@ export function unsealedTurnsContract(setUp: () => Promise<ReadModelUnderTest<Un
       expect(await expired(at(50), 1)).toEqual(['p-c12']);
     });
 
-    it('is anybody’s once it was resumed, and waits anew when it pauses again', async () => {
+    it('is unclaimed once it was resumed, and paused anew when it pauses again', async () => {
       await given(13, 'c11', ...turnResumed(about('c11'), 'k1', 'k2'));
       expect(await untaken()).toEqual(['p-c11']);
       expect(idsOf(await queries.untaken(at(13), 10))).not.toContain('p-c11');
@@ -115,7 +115,7 @@ export function unsealedTurnsContract(setUp: () => Promise<ReadModelUnderTest<Un
       expect([await untaken(), await expired(at(60))]).toEqual([[], ['p-c12', 'p-c11']]);
     });
 
-    it('is anybody’s once it expired or the conversation went on: its stream wants an end', async () => {
+    it('is unclaimed once it expired or the conversation continued, because its stream needs an end', async () => {
       await given(17, 'c12', ...turnUnresumed(about('c12'), 'expired', 'k1', 'k2'));
       await given(18, 'c11', ...turnUnresumed(about('c11'), 'moved_on', 'k1', 'k2'), asked('c11', 'c11-next'));
       expect([await untaken(), await expired(at(60))]).toEqual([['p-c12', 'p-c11'], []]);
@@ -123,7 +123,7 @@ export function unsealedTurnsContract(setUp: () => Promise<ReadModelUnderTest<Un
       expect(await untaken()).toEqual(['p-c11']);
     });
 
-    it('is anybody’s once its conversation is deleted, and those of the same conversation that run are not', async () => {
+    it('is unclaimed once its conversation is deleted, unlike running turns of the same conversation', async () => {
       await wait(20, 'c13', at(50));
       await wait(20, 'c14', at(50));
       await given(21, 'c13', asked('c13', 'p-running'), taken('c13', 'p-running', 'p6'));
@@ -133,14 +133,14 @@ export function unsealedTurnsContract(setUp: () => Promise<ReadModelUnderTest<Un
       expect(idsOf(await queries.takenBy(['p6', 'p8'], NONE, 10))).toEqual(['p-running', 'p-c14']);
     });
 
-    it('stays its producer’s when it is answered without a pause', async () => {
+    it('remains with its producer when it is answered without a pause', async () => {
       await given(23, 'c13', answered('c13', 'p-running'));
       expect(idsOf(await queries.takenBy(['p6'], NONE, 10))).toEqual(['p-running']);
       expect(await untaken()).not.toContain('p-running');
     });
   });
 
-  it('knows which of some conversations have turns under way', async () => {
+  it('finds which of some conversations have running turns', async () => {
     expect(await queries.conversationsUnderWay(['c2', 'c6', 'c14', 'nowhere'])).toEqual(new Set(['c2']));
   });
 }
