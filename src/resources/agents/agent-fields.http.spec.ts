@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { JSON_ENTRIES_MAX } from '../../kernel/bounded-json.js';
 import { readAgentFields } from './agent-fields.http.js';
 
-it('reads a form, in which everything is text, as it reads JSON', async () => {
+it('reads the strings of a form as the same fields as JSON', async () => {
   const form = {
     name: 'A',
     chunks: '3',
@@ -17,24 +17,14 @@ it('reads a form, in which everything is text, as it reads JSON', async () => {
   expect(await readAgentFields({ ...fields, more: 1 })).toEqual(fields);
 });
 
-it.each(['id', '"id"'])('reads the id of a workflow as it is and as JSON: %s', async (workflow) => {
+it.each(['id', '"id"'])('reads the id of a workflow with and without quotes: %s', async (workflow) => {
   expect(await readAgentFields({ workflow })).toEqual({ workflow: 'id' });
 });
 
 it.each([
-  ['is no JSON', '{', 'invalid-request', 'Invalid JSON format for field: config'],
-  [
-    'is nested deeper than anybody writes',
-    '{"a":'.repeat(100_000),
-    'invalid-request',
-    'config is nested deeper than 100 levels.',
-  ],
-  [
-    'holds more than anybody configures',
-    `{"a":[${'0,'.repeat(JSON_ENTRIES_MAX)}0]}`,
-    'too-large',
-    /^config holds more than 20000/,
-  ],
+  ['is not valid JSON', '{', 'invalid-request', 'Invalid JSON format for field: config'],
+  ['is nested too deeply', '{"a":'.repeat(100_000), 'invalid-request', 'config is nested deeper than 100 levels.'],
+  ['holds too many entries', `{"a":[${'0,'.repeat(JSON_ENTRIES_MAX)}0]}`, 'too-large', /^config holds more than 20000/],
 ])('refuses a field that %s, before it is parsed', async (_, config, code, message) => {
   const refusal = { code, message: message instanceof RegExp ? (expect.stringMatching(message) as unknown) : message };
   await expect(readAgentFields({ config })).rejects.toMatchObject(refusal);

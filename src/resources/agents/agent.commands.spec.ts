@@ -74,8 +74,8 @@ const create = (more: Partial<CreateAgent['wanted']> = {}, ownerId = 'alice') =>
 const update = (agentId: string, change: UpdateAgent['change'], requestId = 'r2') =>
   new UpdateAgentHandler(streams, clock, references).execute(new UpdateAgent(agentId, 'alice', change, causeOf(requestId)));
 
-describe('making an agent', () => {
-  it('states what happened, who did it, and of the key no more than its hash', async () => {
+describe('creating an agent', () => {
+  it('appends events with the cause and only the hash of the key', async () => {
     const { agentId, key, position } = await create();
     const events = await log();
     expect(events.map(({ type }) => type)).toEqual(['AgentCreated', 'AgentWebhookMinted', 'AgentPublished', 'AgentKeyIssued']);
@@ -86,14 +86,14 @@ describe('making an agent', () => {
     expect(position).toBe(events[3]!.position);
   });
 
-  it('happens once also when the answer of the store is lost', async () => {
+  it('creates it once even if the reply of the store is lost', async () => {
     store.failNextAppend('after');
     const { key } = await create();
     expect(await typesInLog()).toHaveLength(4);
     expect(key).not.toBe('');
   });
 
-  it('gives a key that is already spoken for to nobody', async () => {
+  it('does not return the key when a repeated command creates nothing', async () => {
     const id = newId();
     const first = await create({ id, key: 'demo' });
     const second = await create({ id, key: 'demo' });
@@ -106,7 +106,7 @@ describe('making an agent', () => {
     ['additional source', { additionalSources: [source] }],
     ['prompt', { promptId: prompt }],
     ['tool', { tools: [tool] }],
-  ])('may use a %s of its owner and of nobody else', async (_, uses) => {
+  ])('accepts a %s of the owner and refuses one of another user', async (_, uses) => {
     await create({ configuration: { ...configuration, ...uses } });
     await expect(create({ configuration: { ...configuration, ...uses } }, 'bob')).rejects.toMatchObject({
       code: expect.stringMatching(/-not-accessible$/),
@@ -115,13 +115,13 @@ describe('making an agent', () => {
 });
 
 describe('changing an agent', () => {
-  it('is decided again after a lost race, and both changes stand', async () => {
+  it('decides again after a concurrent append, so that both changes are kept', async () => {
     const { agentId } = await create();
     await Promise.all([update(agentId, { changes: { name: 'Other' } }, 'r2'), update(agentId, { changes: { chunks: 3 } }, 'r3')]);
     expect((await typesInLog()).slice(4)).toEqual(['AgentUpdated', 'AgentUpdated']);
   });
 
-  it('happens for one of two editors who saw the same version', async () => {
+  it('succeeds for only one of two editors who read the same version', async () => {
     const { agentId } = await create();
     const expectedUpdatedAt = clock.now();
     const results = await Promise.allSettled(
@@ -130,7 +130,7 @@ describe('changing an agent', () => {
     expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('answers with the key of its first publication only', async () => {
+  it('returns the key only with the first publication', async () => {
     const { agentId, key } = await create({ status: 'draft' });
     const published = await update(agentId, { changes: {}, status: 'published' });
     const renamed = await update(agentId, { changes: { name: 'Other' } }, 'r3');
@@ -143,7 +143,7 @@ describe('the webhook of an agent', () => {
   const mint = (agentId: string) =>
     new MintAgentWebhookHandler(streams, new WebhookTokens(vault)).execute(new MintAgentWebhook(agentId, 'alice', causeOf('r7')));
 
-  it('is minted with it: the log knows a hash of its token, which is kept apart', async () => {
+  it('is created with the agent, and the log contains only the hash of its token', async () => {
     const { agentId } = await create();
     const [token] = tokens();
     const { data } = (await log()).find(({ type }) => type === 'AgentWebhookMinted')!;
@@ -152,14 +152,14 @@ describe('the webhook of an agent', () => {
     expect(Buffer.from(token!, 'base64url')).toHaveLength(32);
   });
 
-  it('stays the same whoever asks for it, and no token is left over', async () => {
+  it('stays the same for repeated requests, which leave no other token in the vault', async () => {
     const { agentId } = await create();
     const asked = await Promise.all([mint(agentId), mint(agentId)]);
     expect(new Set(asked.map(({ webhook }) => webhook.hash))).toEqual(new Set([webhookTokenHash(tokens()[0]!)]));
     expect(tokens()).toHaveLength(1);
   });
 
-  it('is minted once for an agent of before, however many ask at once', async () => {
+  it('is created once by concurrent requests for an agent without a webhook', async () => {
     const agentId = newId();
     const data = { agentId, ownerId: 'alice', createdAt: '2026-01-01T00:00:00.000Z', configuration };
     await streams.append(agentStream(agentId), 'none', agentCodec, [{ type: 'AgentCreated', data }], cause);
@@ -168,7 +168,7 @@ describe('the webhook of an agent', () => {
     expect([tokens().length, await typesInLog()]).toEqual([1, ['AgentCreated', 'AgentWebhookMinted']]);
   });
 
-  it('leaves no token behind where the agent is refused, or ends', async () => {
+  it('leaves no token in the vault when the agent is refused or deleted', async () => {
     await expect(create({ configuration: BLANK_AGENT })).rejects.toMatchObject({ code: 'agent-not-publishable' });
     const { agentId } = await create();
     await new DeleteAgentHandler(streams, new WebhookTokens(vault)).execute(new DeleteAgent(agentId, 'alice', cause));
@@ -176,7 +176,7 @@ describe('the webhook of an agent', () => {
   });
 });
 
-it('a key, a pin and an end leave their facts', async () => {
+it('regenerating a key, pinning and deleting append their events', async () => {
   const { agentId, key } = await create();
   const renewed = await new RegenerateAgentKeyHandler(streams).execute(new RegenerateAgentKey(agentId, 'alice', causeOf('r2')));
   await new PinAgentHandler(streams).execute(new PinAgent(agentId, 'alice', true, causeOf('r3')));

@@ -63,11 +63,11 @@ describe('a new agent', () => {
 });
 
 describe('an update', () => {
-  it('says what changed and nothing else', () =>
+  it('records only the fields that changed', () =>
     given(agent, [created()])
       .when(update('alice', change({ changes: { name: 'Guide', chunks: 0, tools: [] } })))
       .then([updated({ chunks: 0 })]));
-  it('that changes nothing is no event', () =>
+  it('that changes nothing appends no event', () =>
     given(agent, [created()])
       .when(update('alice', change({ changes: { config: {} } })))
       .thenNothing());
@@ -75,7 +75,7 @@ describe('an update', () => {
     given(agent, [created()])
       .when(update('alice', change({ status: 'published' })))
       .then([published(nextAt), issued('k1')]));
-  it('keeps the key through a withdrawal', () =>
+  it('that publishes a withdrawn agent again keeps its key', () =>
     given(agent, [created(), published(), issued('k0'), { type: 'AgentWithdrawnToDraft', data: { agentId, updatedAt: at } }])
       .when(update('alice', change({ status: 'published' })))
       .then([published(nextAt)]));
@@ -83,15 +83,15 @@ describe('an update', () => {
     given(agent, [created({ ...complete, chunks: 0 })])
       .when(update('alice', change({ status: 'published' })))
       .then([published(nextAt), issued('k1')]));
-  it('cannot take from a published agent what it needs', () =>
+  it('may not remove a required field of a published agent', () =>
     given(agent, [created(), published(), issued('k0')])
       .when(update('alice', change({ changes: { description: '' } })))
       .thenRejected('agent-not-publishable'));
-  it('of a version that no longer stands is refused, whoever sends it', () =>
+  it('is refused if it is based on an old version', () =>
     given(agent, [created(), updated({ name: 'Other' })])
       .when(update('alice', change({ changes: { name: 'Mine' }, expectedUpdatedAt: now })))
       .thenRejected('agent-stale-write'));
-  it('of the version that stands is accepted', () =>
+  it('is accepted if it is based on the current version', () =>
     given(agent, [created(), updated({ name: 'Other' })])
       .when(update('alice', change({ changes: { name: 'Mine' }, expectedUpdatedAt: new Date(nextAt) })))
       .then([{ type: 'AgentUpdated', data: { agentId, updatedAt: '2026-01-01T00:00:00.002Z', changes: { name: 'Mine' } } }]));
@@ -103,18 +103,18 @@ describe('an update', () => {
     given(agent, [created({ ...complete, source: 's1' })])
       .when(update('alice', change({ changes: { source: 's1', chunks: 3 }, inaccessible: new Set(['s1']) })))
       .then([updated({ chunks: 3 })]));
-  it('may not choose the prompt of somebody else', () =>
+  it('may not choose the prompt of another user', () =>
     given(agent, [created()])
       .when(update('alice', change({ changes: { promptId: 'p1' }, inaccessible: new Set(['p1']) })))
       .thenRejected('prompt-not-accessible'));
 });
 
-describe('somebody else', () => {
+describe('another user', () => {
   it.each([
     ['updates', update('bob', change({ changes: { name: 'Mine' } }))],
     ['deletes', remove('bob')],
     ['renews the key of', regenerateKey('bob', key('k2'))],
-  ])('who %s an agent hears that there is none', (_, decide) =>
+  ])('who %s an agent gets "not found"', (_, decide) =>
     given(agent, [created(), published(), issued('k1')])
       .when(decide)
       .thenRejected('agent-not-found'),
@@ -122,22 +122,22 @@ describe('somebody else', () => {
 });
 
 describe('a key', () => {
-  it('takes the place of the one before', () =>
+  it('replaces the previous one when it is regenerated', () =>
     given(agent, [created(), published(), issued('k1')])
       .when(regenerateKey('alice', key('k2')))
       .then([revoked('k1'), issued('k2')]));
-  it('is not renewed while the agent is a draft', () =>
+  it('is not regenerated while the agent is a draft', () =>
     given(agent, [created()])
       .when(regenerateKey('alice', key('k2')))
       .thenRejected('agent-not-published'));
-  it('ends with the agent', () =>
+  it('is revoked when the agent is deleted', () =>
     given(agent, [created(), published(), issued('k1')])
       .when(remove('alice'))
       .then([revoked('k1'), deleted]));
 });
 
 describe('a webhook', () => {
-  it('is minted for an agent that has none', () =>
+  it('is created for an agent that has none', () =>
     given(agent, [created()])
       .when(mintWebhook('alice', webhook('w1')))
       .then([minted('w1')]));
@@ -145,13 +145,13 @@ describe('a webhook', () => {
     given(agent, [created(), minted('w1')])
       .when(mintWebhook('alice', webhook('w2')))
       .thenNothing());
-  it('is nobody else’s', () =>
+  it('is not created for another user', () =>
     given(agent, [created()])
       .when(mintWebhook('bob', webhook('w1')))
       .thenRejected('agent-not-found'));
 });
 
-it('whatever is decided, a decision repeated at once says nothing more, one key at most is alive, and only where it should be', () => {
+it('any sequence of decisions is idempotent, leaves at most one valid key, and never one after deletion', () => {
   const decision = fc.oneof(
     fc
       .record({ name: fc.constantFrom('', 'x', 'y'), status: fc.constantFrom('draft' as const, 'published' as const) })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { agentTypeIn, normalPolicy } from './agent.policy.js';
 
-describe('what an agent has stored', () => {
-  it('of guardrails stays as long as it is not changed, also where one of its checks has been switched off', () => {
+describe('an unchanged stored value', () => {
+  it('of the guardrails is accepted even if one of its checks has been switched off', () => {
     const checks = new Set(['secrets'] as const);
     const stored = { guardrails: { enabled: true, controls: [{ check: 'pii', stage: 'input' }] } };
     expect(normalPolicy({ ...stored, restrict_origins: false }, checks, stored)).toEqual({ ...stored, restrict_origins: false });
@@ -10,7 +10,7 @@ describe('what an agent has stored', () => {
     expect(() => normalPolicy(changed, checks, stored)).toThrow('controls[0].check must be one of secrets');
   });
 
-  it('as its type stays as long as it is not changed', () => {
+  it('of the type is accepted, and another unknown one is refused', () => {
     expect(agentTypeIn('research', 'research')).toBe('research');
     expect(() => agentTypeIn('oracle', 'research')).toThrow('agent_type must be one of');
   });

@@ -53,7 +53,7 @@ const create = async (fields: object = {}) =>
 const read = async (id: string) => (await send('GET', `/api/get_agent?id=${id}`)).body;
 
 describe('an agent', () => {
-  it('has a key from its publication on, which is shown whole once', async () => {
+  it('gets its key when it is published, and the complete key is shown once', async () => {
     const draft = await send('POST', '/api/create_agent', { name: 'Draft', status: 'draft' });
     expect([draft.status, draft.body]).toEqual([201, { id: expect.any(String), key: '' }]);
     const id = draft.body['id'] as string;
@@ -68,7 +68,7 @@ describe('an agent', () => {
     expect(log[0]).toEqual({ n: 0 });
   });
 
-  it('is shown with every field that clients read, at once', async () => {
+  it('is returned at once with every field that clients read', async () => {
     const { id } = await create({ tools: [MEMORY], models: ['offline'], default_model_id: 'offline' });
     expect(await read(id)).toEqual({
       id,
@@ -115,7 +115,7 @@ describe('an agent', () => {
     expect(listed.at(-1)).toMatchObject({ id, pinned: false });
   });
 
-  it('is refused in a form whose fields are no UTF-8', async () => {
+  it('is refused in a form whose fields are not valid UTF-8', async () => {
     const part = (name: string, value: string) => `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
     const form = `${part('status', 'draft')}${part('name', 'caf\xe9')}--b--\r\n`;
     const headers = { 'content-type': 'multipart/form-data; boundary=b' };
@@ -128,7 +128,7 @@ describe('an agent', () => {
     }
   });
 
-  it('may come in a form, with a picture', async () => {
+  it('can be created by a form with a picture', async () => {
     const form = new FormData();
     const fields = {
       ...publishable,
@@ -163,7 +163,7 @@ describe('an agent', () => {
     expect((await send('PUT', `/api/update_agent/${body['id'] as string}`, text)).status).toBe(413);
   });
 
-  it('is changed only in what is sent, and its policy as a whole', async () => {
+  it('changes only in the fields that are sent, and its policy is replaced as a whole', async () => {
     const { id } = await create({
       config: { api_write_allowlist: [' t2:write ', 't1:a:b', 't2:write'], guardrails: { enabled: false } },
     });
@@ -177,7 +177,7 @@ describe('an agent', () => {
     });
   });
 
-  it('keeps its guardrails as they were sent, and keeps them when it is sent others that are invalid', async () => {
+  it('keeps its guardrails when an update with invalid ones is refused', async () => {
     const guardrails = { enabled: true, mode: 'scan_all', controls: [{ check: 'pii', stage: 'output', action: 'redact' }] };
     const { id } = await create({ config: { guardrails } });
     const invalid = { guardrails: { ...guardrails, controls: [{ check: 'injection', stage: 'output' }] } };
@@ -186,7 +186,7 @@ describe('an agent', () => {
     expect(await read(id)).toMatchObject({ name: 'Guide', config: { guardrails } });
   });
 
-  it('is not changed over a version its editor has not seen', async () => {
+  it('is not changed by an update that is based on an old version', async () => {
     const { id } = await create();
     const seen = (await read(id))['updated_at'];
     const first = await send('PUT', `/api/update_agent/${id}`, { name: 'Mine', expected_updated_at: seen });
@@ -195,13 +195,13 @@ describe('an agent', () => {
     expect(second.body).toMatchObject({ success: false, message: 'Agent was modified by someone else', error: 'stale_write' });
   });
 
-  it.each(['react', 'openai'])('of the type %s, as other services call it, is a classic one', async (agent_type) => {
+  it.each(['react', 'openai'])('of the type %s, an alias of other services, is stored as classic', async (agent_type) => {
     const { id } = await create({ agent_type });
     expect(await read(id)).toMatchObject({ agent_type: 'classic' });
   });
 
   it.each([undefined, null, {}, { enabled: false, controls: [] }])(
-    'takes guardrails that check nothing: %j',
+    'accepts guardrails that check nothing: %j',
     async (guardrails) => {
       const { id } = await create({ config: { guardrails } });
       expect(await read(id)).toMatchObject({ config: guardrails ? { guardrails } : {} });
@@ -217,7 +217,7 @@ describe('an agent', () => {
     expect((await send('POST', `/api/pin_agent?id=${id}`)).body).toEqual({ success: true, action: 'unpinned' });
   });
 
-  it('takes requests with its newest key only, and none once it is gone', async () => {
+  it('accepts only its newest key, and none after it is deleted', async () => {
     const { id, key } = await create();
     const statusWith = async (api_key: string) => (await send('POST', '/api/answer', { question: 'Hi?', api_key })).status;
     const renewed = (await send('POST', `/api/regenerate_agent_key/${id}`)).body['key'] as string;
@@ -241,15 +241,15 @@ describe('a refusal', () => {
       'Missing required fields: description, chunks',
     ],
     ['a draft without a name', { status: 'draft', name: undefined }, 'Missing required fields: name'],
-    ['a name that is none', { name: 7 }, 'name'],
+    ['a name that is a number', { name: 7 }, 'name'],
     ['a negative number of chunks', { chunks: -1 }, 'chunks'],
-    ['chunks that are no number', { chunks: 'many' }, 'chunks'],
-    ['tools that are no list', { tools: 'x' }, 'Invalid JSON format for field: tools'],
-    ['a source that is no id', { source: 'x' }, 'source'],
-    ['a prompt that is no id', { prompt_id: 'x' }, 'prompt_id'],
+    ['chunks that are not a number', { chunks: 'many' }, 'chunks'],
+    ['tools that are not a list', { tools: 'x' }, 'Invalid JSON format for field: tools'],
+    ['a source that is not an id', { source: 'x' }, 'source'],
+    ['a prompt that is not an id', { prompt_id: 'x' }, 'prompt_id'],
     ['a limit without a number', { limited_token_mode: true }, 'A token limit greater than 0'],
     ['a number without a limit', { request_limit: 5 }, 'limited request mode is disabled'],
-    ['a schema that is none', { json_schema: { a: 1 } }, 'Invalid JSON schema'],
+    ['an invalid schema', { json_schema: { a: 1 } }, 'Invalid JSON schema'],
     ['a schema with a regular expression', { json_schema: { type: 'string', pattern: '(a+)+$' } }, 'pattern is not supported'],
     ['an unknown policy', { config: { x: 1 } }, 'Invalid config: config.x is not known.'],
     [
@@ -257,26 +257,22 @@ describe('a refusal', () => {
       { config: { api_write_allowlist: Array.from({ length: 201 }, (_, i) => `t:${i}`) } },
       'Invalid config: config.api_write_allowlist must hold at most 200 entries.',
     ],
-    ['an allowlist of something else', { config: { api_write_allowlist: ['x'] } }, 'config.api_write_allowlist must hold'],
-    [
-      'an origin that is none',
-      { config: { restrict_origins: true, allowed_origins: ['x'] } },
-      'config.allowed_origins must hold',
-    ],
+    ['an allowlist entry without an action', { config: { api_write_allowlist: ['x'] } }, 'config.api_write_allowlist must hold'],
+    ['an invalid origin', { config: { restrict_origins: true, allowed_origins: ['x'] } }, 'config.allowed_origins must hold'],
     ['no origin to restrict to', { config: { restrict_origins: true } }, 'config.allowed_origins must name an origin'],
-    ['a restriction that is none', { config: { restrict_origins: 'yes' } }, 'config.restrict_origins must be'],
+    ['a restriction that is not a boolean', { config: { restrict_origins: 'yes' } }, 'config.restrict_origins must be'],
     [
-      'guardrails with a check that there is not',
+      'guardrails with an unknown check',
       { config: { guardrails: { enabled: true, controls: [{ check: 'mood', stage: 'input' }] } } },
       `${GUARDRAILS_INVALID} config.guardrails.controls[0].check must be one of`,
     ],
     [
-      'guardrails of an unknown kind',
+      'guardrails with an unknown field',
       { config: { guardrails: { on: true } } },
       `${GUARDRAILS_INVALID} config.guardrails.on is not known.`,
     ],
     [
-      'guardrails with a judge that nobody serves',
+      'guardrails with an unknown judge model',
       {
         config: {
           guardrails: { controls: [{ check: 'policy', stage: 'input', settings: { policy: 'No insults.', model: 'gone' } }] },
@@ -284,11 +280,11 @@ describe('a refusal', () => {
       },
       `${GUARDRAILS_INVALID} config.guardrails names no model of this service: gone`,
     ],
-    ['a type that nobody runs', { agent_type: 'oracle' }, 'agent_type must be one of classic, agentic, research, workflow'],
-    ['a model that nobody serves', { default_model_id: 'gone' }, 'default_model_id names no model of this service: gone'],
-    ['models that nobody serves', { models: ['offline', 'gone'] }, 'models names no model of this service: gone'],
+    ['an unknown agent type', { agent_type: 'oracle' }, 'agent_type must be one of classic, agentic, research, workflow'],
+    ['an unknown default model', { default_model_id: 'gone' }, 'default_model_id names no model of this service: gone'],
+    ['unknown models', { models: ['offline', 'gone'] }, 'models names no model of this service: gone'],
   ];
-  it.each(cases)('of %s is a 400 that says so', async (_, fields, message) => {
+  it.each(cases)('of %s is a 400 that names the problem', async (_, fields, message) => {
     const { status, body } = await send('POST', '/api/create_agent', { ...publishable, status: 'published', ...fields });
     expect([status, body]).toEqual([400, { success: false, message: expect.stringContaining(message) }]);
   });
@@ -303,7 +299,7 @@ describe('a refusal', () => {
     expect([status, body]).toEqual([404, { success: false, message }]);
   });
 
-  it('is the same for the agent of somebody else as for none', async () => {
+  it('is the same for the agent of another user as for an unknown one', async () => {
     const { id } = await create();
     const requests: readonly (readonly [string, (id: string) => string, object?])[] = [
       ['GET', (each) => `/api/get_agent?id=${each}`],
@@ -321,7 +317,7 @@ describe('a refusal', () => {
     expect((await send('GET', '/api/get_agents', undefined, bob)).body).toEqual([]);
   });
 
-  it('of a body that is none, of nothing to change, and of a key for a draft says so', async () => {
+  it('names the problem of an invalid body, an empty update, a key for a draft and an incomplete publication', async () => {
     const { id } = (await send('POST', '/api/create_agent', { name: 'Draft', status: 'draft' })).body as { id: string };
     expect((await send('PUT', `/api/update_agent/${id}`, [])).body['message']).toBe('Invalid request data');
     expect((await send('PUT', `/api/update_agent/${id}`, {})).body['message']).toBe('No valid update data provided');
@@ -335,7 +331,7 @@ describe('a refusal', () => {
 });
 
 describe('prompts', () => {
-  it('are the presets and one’s own', async () => {
+  it('are the presets and the user’s own', async () => {
     const { id } = (await send('POST', '/api/create_prompt', { name: 'Pirate', content: 'Arr.' })).body as { id: string };
     expect((await send('GET', '/api/get_prompts')).body).toEqual([
       ...['default', 'creative', 'strict'].map((name) => ({ id: name, name, type: 'public' })),
@@ -354,7 +350,7 @@ describe('prompts', () => {
     expect((await read(agentId))['resource_states']).toMatchObject([{ state: 'stopped', reason: 'deleted' }]);
   });
 
-  it('of somebody else are as unknown as those that never were', async () => {
+  it('of another user get the same 404 as unknown ones', async () => {
     const { id } = (await send('POST', '/api/create_prompt', { name: 'Pirate', content: 'Arr.' })).body as { id: string };
     for (const each of [id, newId(), 'nonsense']) {
       const notFound = { status: 404, body: { success: false, message: 'Prompt not found' } };
@@ -366,7 +362,7 @@ describe('prompts', () => {
   });
 });
 
-it('the models are listed for everybody', async () => {
+it('the models are listed without a credential', async () => {
   const response = await fetch(`${service.url}/api/models`);
   expect(await response.json()).toMatchObject({
     models: [{ id: 'offline', supports_streaming: true, enabled: true, source: 'builtin', supported_attachment_types: [] }],

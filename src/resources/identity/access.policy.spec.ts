@@ -46,30 +46,33 @@ describe('a route', () => {
     ['user', NO_CALLER, NO_CALLER, 'allowed', 'allowed'],
     ['caller', NO_CALLER, 'allowed', 'allowed', 'allowed'],
     ['key', NO_CALLER, 'allowed', NO_CALLER, 'allowed'],
-  ] as const)('for %s lets in no credential: %j, a key: %j, a user: %j, a user who sends a key: %j', (audience, ...outcomes) => {
-    const visitors = [undefined, key, alice, { ...key, signedIn: alice }];
-    expect(visitors.map((who) => refused(who, enter({ ...READ, for: audience })))).toEqual(outcomes);
-  });
+  ] as const)(
+    'for %s answers no credential with %j, a key with %j, a user with %j, a user who sends a key with %j',
+    (audience, ...outcomes) => {
+      const visitors = [undefined, key, alice, { ...key, signedIn: alice }];
+      expect(visitors.map((who) => refused(who, enter({ ...READ, for: audience })))).toEqual(outcomes);
+    },
+  );
 
-  it('lets in readers of a link by name', () => {
+  it('admits readers of a link only if it says so', () => {
     const asking = { ...READ, for: 'caller' } as const;
     expect(refused(reader, enter({ ...asking, links: 'too' }))).toBe('allowed');
     for (const route of [asking, { ...asking, for: 'key' }, { ...asking, for: 'user' }] as const)
       expect(refused(reader, enter(route))).toEqual(NO_CALLER);
   });
 
-  it('that declares nothing is closed to every caller', () => {
+  it('without a declaration is closed to every caller', () => {
     for (const who of [undefined, alice, admin, key]) expect(refused(who, enter(undefined))).toEqual([403, 'not-allowed']);
   });
 
-  it('is closed to every token where it declares no scope, or nothing at all', () => {
+  it('without scopes or without a declaration is closed to every token', () => {
     const { scopes: _, ...undeclared } = READ;
     for (const route of [undeclared, undefined]) {
       expect(refused(bearer(), enter(route))).toEqual([403, 'not-available-to-tokens']);
     }
   });
 
-  it('is open to a token with one of its scopes; who may write may read, and not the other way round', () => {
+  it('is open to a token with one of its scopes, and a write scope includes reading but not the reverse', () => {
     expect(refused(bearer({ scopes: ['agents:write'] }), enter(READ))).toBe('allowed');
     expect(refused(bearer({ scopes: ['agents:read'] }), enter(READ))).toBe('allowed');
     const change = enter({ ...READ, action: 'change', scopes: ['agents:write'] });
@@ -78,7 +81,7 @@ describe('a route', () => {
     expect(refused(bearer({ scopes: ['agents:read'] }), enter({ ...READ, scopes: 'any-token' }))).toBe('allowed');
   });
 
-  it('is restricted by a token also when an agent’s key came beside it', () => {
+  it('is restricted by a token even if the request also has an agent’s key', () => {
     expect(refused({ ...key, signedIn: bearer({ scopes: ['sources:read'] }) }, enter(READ))).toEqual([403, 'insufficient-scope']);
   });
 });
@@ -87,14 +90,14 @@ describe('a token that is restricted to some agents', () => {
   const restricted = bearer({ resources: { agents: ['a1', 'a2'] } });
 
   it.each<[string, readonly unknown[], unknown]>([
-    ['one of its own', ['a1'], 'allowed'],
+    ['one of its list', ['a1'], 'allowed'],
     ['another one', ['a3'], [403, 'resource-not-allowed']],
-    ['both at once', ['a1', 'a3'], [403, 'resource-not-allowed']],
-    ['something that is no text', [{ id: 'a1' }], [403, 'resource-not-allowed']],
+    ['one of its list and another one', ['a1', 'a3'], [403, 'resource-not-allowed']],
+    ['something that is not a string', [{ id: 'a1' }], [403, 'resource-not-allowed']],
     ['none', [], [403, 'resource-not-allowed']],
   ])('that names %s', (_, id, outcome) => expect(refused(restricted, enter(READ, { id }))).toEqual(outcome));
 
-  it('creates none, and sees in a list those that are its own', () => {
+  it('cannot create agents, and sees only its own in lists', () => {
     expect(refused(restricted, enter({ ...READ, action: 'create' }, { id: ['a1'] }))).toEqual([403, 'resource-not-allowed']);
     expect(refused(restricted, enter({ ...READ, action: 'list' }))).toBe('allowed');
     expect(refused(restricted, enter({ ...READ, action: 'describe' }))).toBe('allowed');
@@ -102,7 +105,7 @@ describe('a token that is restricted to some agents', () => {
     expect(visible(bearer(), 'agents', [{ id: 'a3' }])).toEqual([{ id: 'a3' }]);
   });
 
-  it('is not let in where the restriction cannot be kept, and names nothing else', () => {
+  it('is refused on routes that cannot enforce the restriction, and for references to other agents', () => {
     expect(refused(restricted, enter({ ...READ, closedToRestricted: FAMILIES }, { id: ['a1'] }))).toEqual([
       403,
       'resource-not-allowed',
@@ -128,7 +131,7 @@ describe('an artifact', () => {
     ...more,
   });
 
-  it('is read and changed by its owner, and is not there for others', () => {
+  it('is read and changed by its owner, and not found for others', () => {
     for (const does of ['read-artifact', 'change-artifact'] as const) {
       expect(refused(alice, act(does))).toBe('allowed');
       expect(refused({ ...alice, userId: 'bob' }, act(does, { within }))).toEqual([404, 'not-found']);
@@ -138,7 +141,7 @@ describe('an artifact', () => {
     }
   });
 
-  it('is read, and never changed, with the key that its conversation was begun with, by those who can name the conversation', () => {
+  it('is read, but not changed, with a key of the conversation’s agent if the request names the conversation', () => {
     expect(refused(key, act('read-artifact', { within }))).toBe('allowed');
     expect(refused(key, act('change-artifact', { within }))).toEqual([403, 'not-allowed']);
     const others = [
@@ -156,7 +159,7 @@ describe('an artifact', () => {
     expect(refused(key, act('read-artifact', { artifact: ofRun, within }))).toEqual([404, 'not-found']);
   });
 
-  it('is read, and never changed, with a link that shows the turn that made it', () => {
+  it('is read, but not changed, with a link that shows the turn that made it', () => {
     const shown = { conversationId: 'c1', turnIds: ['t1', 't2'] };
     const made = (messageId: string | null, conversationId = 'c1') => ({ ownerId: 'alice', conversationId, messageId });
     const mallory = { ...alice, userId: 'mallory' };
@@ -175,7 +178,7 @@ describe('an artifact', () => {
     }
   });
 
-  it('is listed with its conversation to those it belongs to, and otherwise to its owner', () => {
+  it('is listed with its conversation for the parties of the conversation, and otherwise for its owner', () => {
     const listing = (of: Extract<Act, { does: 'list-artifacts' }>['of']): Act => ({ does: 'list-artifacts', of });
     for (const each of [within, 'workflow-run', 'owner'] as const) expect(refused(alice, listing(each))).toBe('allowed');
     expect(refused({ ...alice, userId: 'bob' }, listing(within))).toEqual([403, 'not-allowed']);
@@ -186,14 +189,14 @@ describe('an artifact', () => {
   });
 });
 
-describe('a thing', () => {
+describe('a resource', () => {
   const reach = (ownerId: string, family?: 'agents'): Act => ({
     does: 'reach',
     thing: { id: 'a3', ownerId },
     ...(family && { family }),
   });
 
-  it('is its owner’s; to others it is not there', () => {
+  it('is accessible to its owner, and not found for others', () => {
     expect(refused(alice, reach('alice'))).toBe('allowed');
     expect(refused(key, reach('alice'))).toBe('allowed');
     for (const who of [admin, bearer()]) expect(refused(who, reach('bob'))).toEqual([404, 'not-found']);
@@ -201,7 +204,7 @@ describe('a thing', () => {
     expect(refused(undefined, reach('alice'))).toEqual([401, 'unauthenticated']);
   });
 
-  it('of the owner is not reached by a token for others of its family', () => {
+  it('of the owner is not accessible to a token that is restricted to others of its family', () => {
     expect(refused(bearer({ resources: { agents: ['a1'] } }), reach('alice', 'agents'))).toEqual([403, 'resource-not-allowed']);
     expect(refused(bearer({ resources: { agents: ['a1'] } }), { does: 'refer', family: 'agents', ids: ['a1'] })).toBe('allowed');
   });
@@ -212,7 +215,7 @@ describe('a question', () => {
   const ask = (question: Partial<NamedByQuestion> = {}): Act => ({ does: 'ask', question: { ...plain, ...question } });
   const NO = [403, 'resource-not-allowed'];
 
-  it('is asked by everyone else as they like', () => {
+  it('is not restricted for callers without a restricted token', () => {
     for (const who of [alice, key, bearer(), undefined]) expect(refused(who, ask({ agentId: 'a9' }))).toBe('allowed');
   });
 
@@ -225,17 +228,17 @@ describe('a question', () => {
     ['its agent in a conversation with none', { agents: ['a1'] }, { agentId: 'a1', continuedAgentId: null }, NO],
     ['its sources', { sources: ['s1'] }, { sources: ['s1'] }, 'allowed'],
     ['another source', { sources: ['s1'] }, { sources: ['s1', 's2'] }, NO],
-    ['an agent, where it is for sources', { sources: ['s1'] }, { agentId: 'a1' }, NO],
-    ['a conversation with an agent, where it is for sources', { sources: ['s1'] }, { continuedAgentId: 'a1' }, NO],
+    ['an agent, if it is restricted to sources', { sources: ['s1'] }, { agentId: 'a1' }, NO],
+    ['a conversation with an agent, if it is restricted to sources', { sources: ['s1'] }, { continuedAgentId: 'a1' }, NO],
     ['its agent and another source', { agents: ['a1'], sources: ['s1'] }, { agentId: 'a1', sources: ['s2'] }, NO],
     ['its agent and another prompt', { agents: ['a1'], prompts: ['p1'] }, { agentId: 'a1', promptId: 'p2' }, NO],
     ['its prompt alone', { prompts: ['p1'] }, { promptId: 'p1' }, NO],
-    ['anything, where it is for tools', { agents: ['a1'], tools: ['x'] }, { agentId: 'a1' }, NO],
+    ['anything, if it is restricted to tools', { agents: ['a1'], tools: ['x'] }, { agentId: 'a1' }, NO],
   ])('of a restricted token to %s', (_, resources, question, outcome) =>
     expect(refused(bearer({ resources }), ask(question))).toEqual(outcome),
   );
 
-  it('with a key beside a restricted token is refused', () =>
+  it('with a key and a restricted token is refused', () =>
     expect(refused({ ...key, signedIn: bearer({ resources: { agents: ['a1'] } }) }, ask({ agentId: 'a1' }))).toEqual(NO));
 });
 
@@ -243,7 +246,7 @@ describe('a conversation', () => {
   const begun = { status: 'open', ownerId: 'alice', agentId: 'a1', agentKeyId: 'k0' } as const;
   const replay = (askedWith: string | undefined): Act => ({ does: 'replay', conversation: begun, askedWith });
 
-  it('is joined by its owner and by the holders of the key of its agent', () => {
+  it('is open to its owner and to the holders of its agent’s key', () => {
     for (const who of [alice, key, bearer()]) expect(refused(who, { does: 'join', conversation: begun })).toBe('allowed');
     for (const who of [admin, { ...key, agentId: 'a2' }, undefined])
       expect(refused(who, { does: 'join', conversation: begun })).toEqual([404, 'not-found']);
@@ -252,7 +255,7 @@ describe('a conversation', () => {
     expect(refused(alice, { does: 'join', conversation: { ...begun, status: 'deleted' } })).toEqual([404, 'not-found']);
   });
 
-  it('of a reader of a link is joined by the readers of that link and by its owner, and by no key', () => {
+  it('of a reader of a link is open to the readers of that link and to its owner, but not to a key', () => {
     const ofReader = { ...begun, agentKeyId: 'link:l1' };
     const join = (who: Who, conversation: Beginning = ofReader) => refused(who, { does: 'join', conversation });
     for (const who of [alice, reader]) expect(join(who)).toBe('allowed');
@@ -262,7 +265,7 @@ describe('a conversation', () => {
     expect(join(reader, { ...begun, agentKeyId: null })).toEqual([404, 'not-found']);
   });
 
-  it('is replayed by a restricted token where that asked, by an unrestricted one as by its owner', () => {
+  it('is replayed by a restricted token only if that token asked, and always by an unrestricted one', () => {
     const restricted = bearer({ resources: { agents: ['a1'] } });
     expect(refused(restricted, replay('t1'))).toBe('allowed');
     for (const other of ['t2', undefined]) {
@@ -271,13 +274,13 @@ describe('a conversation', () => {
     }
   });
 
-  it('is resumed by a token only where that asked', () => {
+  it('is resumed by a token only if that token asked', () => {
     expect([mayResume(bearer(), 't1'), mayResume(bearer(), undefined), mayResume(bearer(), 't2')]).toEqual([true, false, false]);
     expect([mayResume(alice, 't1'), mayResume(key, 't1')]).toEqual([true, true]);
   });
 });
 
-it('keys are shown whole to sessions and to tokens for keys; the log of all is for administrators', () => {
+it('complete keys are shown to sessions and to tokens with the scope for keys, and the data of all users to administrators', () => {
   expect(refused(alice, { does: 'see-keys' })).toBe('allowed');
   expect(refused(bearer({ scopes: ['agents:write'] }), { does: 'see-keys' })).toEqual([403, 'insufficient-scope']);
   expect(refused(bearer({ scopes: ['agents:keys'] }), { does: 'see-keys' })).toBe('allowed');
@@ -285,7 +288,7 @@ it('keys are shown whole to sessions and to tokens for keys; the log of all is f
   for (const who of [alice, key, undefined]) expect(refused(who, { does: 'see-all' })).toEqual([403, 'not-allowed']);
 });
 
-it('a missing scope is named, and what is missing is said in the words of the resource', () => {
+it('a refusal names the missing scope, and a missing resource gets its own error', () => {
   const act = enter({ ...READ, scopes: ['sources:read', 'chat:run'] });
   expect(() => requireAccess(bearer({ scopes: ['agents:read'] }), act)).toThrow(
     expect.objectContaining({ code: 'insufficient-scope', details: { required_scope: 'sources:read' } }),
@@ -295,7 +298,7 @@ it('a missing scope is named, and what is missing is said in the words of the re
   );
 });
 
-describe("another's thing, by a grant", () => {
+describe("another user's resource with a grant", () => {
   const thing = { id: 'a1', ownerId: 'carol' };
   const grant = (level: 'viewer' | 'editor') => ({ level, switches: {} });
   const reach = (who: Caller, more: object) => refusalOf(who, { does: 'reach', thing, family: 'agents', ...more })?.status;
@@ -307,16 +310,16 @@ describe("another's thing, by a grant", () => {
     ['editor', 'edit', undefined],
     ['editor', 'delete', 403],
     ['editor', undefined, 403],
-  ] as const)('a %s who is to %s gets %s', (level, needs, status) => {
+  ] as const)('for a %s who needs %s, the refusal is %s', (level, needs, status) => {
     expect(reach(alice, { grant: grant(level), needs })).toBe(status);
   });
 
-  it('is not there without one, and for the holder of a key', () => {
+  it('is not found without a grant, and for the holder of a key', () => {
     expect(reach(alice, { needs: 'use' })).toBe(404);
     expect(reach(key, { grant: grant('editor'), needs: 'use' })).toBe(404);
   });
 
-  it('is closed to a token that is restricted to others', () => {
+  it('is closed to a token that is restricted to other resources', () => {
     const restricted = bearer({ resources: { agents: ['a2'] } });
     expect(reach(restricted, { grant: grant('viewer'), needs: 'use' })).toBe(403);
   });

@@ -16,7 +16,7 @@ it.each([
 });
 
 it.each(['', 'unknown', '203.0.113.7:5000', '1', '_hidden', '203.0.113.7, 10.0.0.1'])(
-  'where a proxy names the client "%s", the proxy counts',
+  'the address of the proxy counts if it reports the client as "%s"',
   (named) => {
     expect(client(named, '10.0.0.1')).toBe('10.0.0.1');
     expect(client(named)).toBe('unknown');

@@ -20,26 +20,26 @@ it('an editor of an agent changes it, and neither shares, deletes nor moves it',
   expect(actionsOf('agents', editor())).toEqual([...actions, 'view_logs']);
 });
 
-it.each(FAMILIES)('an editor of %s may all that a viewer may', (family) => {
+it.each(FAMILIES)('an editor of %s may do everything that a viewer may', (family) => {
   expect(actionsOf(family, editor())).toEqual(expect.arrayContaining([...actionsOf(family, viewer())]));
 });
 
 describe('a switch', () => {
   const cases = FAMILIES.flatMap((family) => Object.entries(switchDefaults(family)).map(([name, on]) => ({ family, name, on })));
 
-  it.each(cases)('of $family, $name, opens something that it closes when off', ({ family, name }) => {
+  it.each(cases)('of $family, $name, allows one more action when it is on', ({ family, name }) => {
     const holder = name.startsWith('viewers') ? viewer : editor;
     const [off, on] = [false, true].map((value) => actionsOf(family, holder({ [name]: value })));
     expect(on!.length).toBe(off!.length + 1);
   });
 
-  it.each(cases)('of $family, $name, is $on until the owner says something else', ({ family, name, on }) => {
+  it.each(cases)('of $family, $name, is $on until the owner changes it', ({ family, name, on }) => {
     expect(switchesOf(family, {})[name]).toBe(on);
     expect(switchesOf(family, { [name]: !on, unknown: true })).toEqual({ ...switchDefaults(family), [name]: !on });
   });
 });
 
-it('of two grants the one of an editor counts', () => {
+it('an editor’s grant takes precedence over a viewer’s', () => {
   expect(wider(undefined, viewer())).toEqual(viewer());
   expect(wider(viewer(), editor())).toEqual(editor());
   expect(wider(editor(), viewer())).toEqual(editor());
@@ -51,6 +51,6 @@ it.each([
   [{ role: 'team_member', isOwner: false, isAdmin: false }, [undefined, 'forbidden', 'forbidden']],
   [{ role: 'team_admin', isOwner: false, isAdmin: false }, [undefined, undefined, 'forbidden']],
   [{ role: 'team_admin', isOwner: true, isAdmin: false }, [undefined, undefined, undefined]],
-] as const)('of %j lacks, as member, administrator, owner: %j', (standing, lacking) => {
+] as const)('%j lacks, as member, administrator, owner: %j', (standing, lacking) => {
   expect((['member', 'team_admin', 'owner'] as const).map((needs) => lackingInTeam(standing, needs))).toEqual(lacking);
 });

@@ -78,7 +78,7 @@ const holders: Record<string, AgentKeyHolder> = {
   [agentKeyHash('shop')]: { agentId: 'agent-3', ownerId: 'olga', keyId: 'key-3', ...open, origins: ['https://shop.example'] },
 };
 
-/** The service as it stands with an environment. */
+/** Starts the service with an environment. */
 async function serve(environment: Record<string, string>, keyValue?: KeyValue) {
   const config = readConfig({ JWT_SECRET_KEY: 'a secret for tests that is long enough', ...environment });
   @Module({
@@ -113,13 +113,13 @@ describe('with authentication off', () => {
   beforeAll(async () => void (app = await serve({})));
   afterAll(() => app.close());
 
-  it('everybody is the local user, whatever the header says', async () => {
+  it('every caller is the local user, whatever the header contains', async () => {
     const { body, id } = await call(app, '/api/me', undefined, { authorization: 'Bearer nonsense' });
     const cause = { actor: 'user:local', credential: 'none', correlationId: id, causationId: id };
     expect(body).toEqual({ kind: 'user', userId: 'local', roles: ['user'], credential: 'none', cause });
   });
 
-  it('a page of another origin changes nothing without a key, and is nobody with one', async () => {
+  it('a page of another origin is refused without a key, and is not the local user with one', async () => {
     const origin = 'https://evil.example';
     expect(await call(app, '/api/known', {}, { origin })).toMatchObject({ status: 403, body: { error: 'origin_not_allowed' } });
     expect((await call(app, '/api/known', {}, { origin: 'null' })).status).toBe(403);
@@ -143,12 +143,12 @@ describe('with authentication off', () => {
     await allowing.close();
   });
 
-  it('an agent key still speaks for its agent', async () => {
+  it('an agent key identifies its agent', async () => {
     const { body } = await call(app, '/api/caller', { api_key: 'demo' });
     expect(body).toMatchObject({ kind: 'agent-key', agentId: 'agent-2', ownerId: 'local', signedIn: { userId: 'local' } });
   });
 
-  it('an api_key that belongs to no agent leaves the cause with the user', async () => {
+  it('an unknown api_key leaves the user as the cause', async () => {
     expect((await call(app, '/api/cause', { api_key: 'sk-of-a-model-provider' })).body).toMatchObject({ actor: 'user:local' });
   });
 });
@@ -158,7 +158,7 @@ describe('a GET that changes something', () => {
   beforeAll(async () => void (app = await serve({ ALLOWED_ORIGINS: 'https://desk.example' })));
   afterAll(() => app.close());
 
-  /** Node's own client, since `fetch` lets nobody set `Sec-Fetch-Site`. */
+  /** Uses Node's own client, because `fetch` does not allow to set `Sec-Fetch-Site`. */
   const get = (path: string, headers: Record<string, string>, method = 'GET') =>
     new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
       const { port } = app.getHttpServer().address() as AddressInfo;
@@ -188,11 +188,11 @@ describe('a GET that changes something', () => {
     { 'sec-fetch-site': 'none' },
     { 'sec-fetch-site': 'cross-site', origin: 'https://desk.example' },
     { 'sec-fetch-site': 'cross-site', origin: 'http://localhost:5173' },
-  ])('is taken from %j', async (headers) => {
+  ])('is accepted with %j', async (headers) => {
     expect(await get('/api/delete_old', headers)).toMatchObject({ status: 200 });
   });
 
-  it('leaves other GETs to every site, and webhooks, whose address is their credential', async () => {
+  it('is not confused with other GETs and webhooks, which every site may request', async () => {
     for (const path of ['/api/me', '/api/webhooks/agents/token'])
       expect(await get(path, { 'sec-fetch-site': 'cross-site' })).toMatchObject({ status: 200 });
   });
@@ -215,14 +215,14 @@ describe('with session tokens', () => {
   });
   afterAll(() => app.close());
 
-  it('a token names the user, with and without the word Bearer', async () => {
+  it('a token identifies the user, with and without the word Bearer', async () => {
     for (const authorization of [`Bearer ${alice}`, `bearer ${alice}`, alice]) {
       const { body } = await call(app, '/api/me', undefined, { authorization });
       expect(body).toMatchObject({ userId: 'alice', credential: 'session-token', cause: { actor: 'user:alice' } });
     }
   });
 
-  it('nobody is refused where a user is needed, and nobody elsewhere', async () => {
+  it('a request without a credential is refused only on routes that need a caller', async () => {
     expect(await call(app, '/api/me')).toMatchObject({ status: 401, body: { success: false, message: 'Unauthorized' } });
     expect(await call(app, '/api/me', undefined, { authorization: 'Bearer ' })).toMatchObject({ status: 401 });
     expect(await call(app, '/api/known', {})).toMatchObject({ status: 401 });
@@ -231,7 +231,7 @@ describe('with session tokens', () => {
   });
 
   it.each(['/api/me', '/api/caller', '/api/known', '/api/cause', '/api/without-looking'])(
-    'a bad token is refused on %s even when a good key comes with it',
+    'an invalid token is refused on %s even with a valid key',
     async (path) => {
       const body = path === '/api/me' ? undefined : { api_key: KEY };
       const answer = await call(app, path, body, { authorization: 'Bearer nonsense' });
@@ -240,13 +240,13 @@ describe('with session tokens', () => {
     },
   );
 
-  it('an expired token says so', async () => {
+  it('an expired token is refused with its own error', async () => {
     const old = await app.get(SessionTokens, { strict: false }).issue({ subject: 'alice', roles: [] }, -60);
     const answer = await call(app, '/api/me', undefined, { authorization: old });
     expect(answer).toMatchObject({ status: 401, body: { success: false, error: 'token_expired' } });
   });
 
-  it('a bad token is refused before the body is looked at', async () => {
+  it('an invalid token is refused before the body is read', async () => {
     const { port } = app.getHttpServer().address() as AddressInfo;
     const headers = { 'content-type': 'application/json', authorization: 'nonsense' };
     const response = await fetch(`http://127.0.0.1:${port}/api/caller`, { method: 'POST', headers, body: '{' });
@@ -267,14 +267,14 @@ describe('with session tokens', () => {
     expect((await call(app, '/api/caller', { api_key: ' ' }, { 'x-api-key': KEY })).body).toMatchObject(expected);
   });
 
-  it('an agent key goes before a token, and remembers who sent it', async () => {
+  it('an agent key has priority over a token, and keeps the signed-in user', async () => {
     const { body } = await call(app, '/api/caller', { api_key: KEY }, { authorization: alice });
     expect(body).toMatchObject({ kind: 'agent-key', ownerId: 'olga', signedIn: { userId: 'alice' } });
     const { body: cause } = await call(app, '/api/cause', { api_key: KEY }, { authorization: alice });
     expect(cause).toMatchObject({ actor: 'agent-key:key-1', credential: 'agent-key' });
   });
 
-  it.each(['/api/caller', '/api/known', '/api/cause'])('a key is judged by the page that sends it: %s', async (path) => {
+  it.each(['/api/caller', '/api/known', '/api/cause'])('a key is accepted only from its allowed origins: %s', async (path) => {
     const from = (origin: string, headers = {}) => call(app, path, { api_key: 'shop' }, { origin, ...headers });
     expect(await from('https://shop.example')).toMatchObject({ status: 200 });
     const refusal = { status: 403, body: { success: false, error: 'origin_not_allowed' } };
@@ -282,24 +282,24 @@ describe('with session tokens', () => {
     expect(await from('https://other.example', { authorization: alice })).toMatchObject(refusal);
   });
 
-  it('an agent key signs nobody in', async () => {
+  it('an agent key does not sign a user in', async () => {
     expect(await call(app, `/api/me?api_key=${KEY}`)).toMatchObject({ status: 401 });
   });
 
   it.each([
     ['an unknown key', 'f47ac10b-58cc-4372-a567-0e02b2c3d479'],
-    ['an endless key', 'x'.repeat(10_000)],
+    ['a very long key', 'x'.repeat(10_000)],
   ])('%s is refused', async (_, key) => {
     const answer = await call(app, '/api/caller', { api_key: key });
     expect(answer).toMatchObject({ status: 401, body: { success: false, message: 'Invalid API key' } });
   });
 
-  it('a key that is no text counts as none, and no key is looked up before somebody asks', async () => {
+  it('a key that is not a string is ignored, and a key is looked up only when it is needed', async () => {
     expect(await call(app, '/api/caller', { api_key: { $ne: 1 } })).toMatchObject({ status: 200, body: { kind: 'nobody' } });
     expect(await call(app, '/api/without-looking', { api_key: 'unknown' })).toMatchObject({ status: 200, body: { user: null } });
   });
 
-  it('under /v1 the bearer is an agent key', async () => {
+  it('on /v1 the bearer token is an agent key', async () => {
     const answer = await call(app, '/v1/caller', {}, { authorization: `Bearer ${KEY}` });
     expect(answer.body).toMatchObject({ kind: 'agent-key', agentId: 'agent-1' });
     const refused = await call(app, '/v1/caller', {}, { authorization: 'Bearer nonsense' });
@@ -323,7 +323,7 @@ describe('wrong credentials', () => {
   });
   afterAll(() => app.close());
 
-  /** Each test calls from addresses of its own. */
+  /** Each test calls from new addresses. */
   let clients = 0;
   const newClient = () => `203.0.113.${++clients}`;
   type Try = (from: string) => ReturnType<typeof call>;
@@ -341,7 +341,7 @@ describe('wrong credentials', () => {
     ['bearers', bearer, refusal],
     ['keys', key, refusal],
     ['keys as bearers', keyInBearer, { error: { type: 'rate_limit_error', code: 'too_many_wrong_credentials' } }],
-  ] as const)('are 429 once a client has shown too many of them: %s', async (_, wrong, body) => {
+  ] as const)('are answered with 429 after too many of a client: %s', async (_, wrong, body) => {
     const from = newClient();
     expect(await statuses(MAX, wrong, from)).toEqual([401, 401, 401]);
     const refused = await wrong(from);
@@ -351,13 +351,13 @@ describe('wrong credentials', () => {
     expect((await wrong(newClient())).status).toBe(401);
   });
 
-  it('are counted together, whatever they are', async () => {
+  it('of all kinds are counted together', async () => {
     const from = newClient();
     const answers = [await bearer(from), await key(from), await keyInBearer(from), await bearer(from), await key(from)];
     expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 429, 429]);
   });
 
-  it('leave the right ones of the same client alone', async () => {
+  it('do not affect valid credentials of the same client', async () => {
     const from = { 'x-forwarded-for': newClient() };
     await statuses(MAX + 1, key, from['x-forwarded-for']);
     const signedIn = { ...from, authorization: alice };
@@ -365,11 +365,11 @@ describe('wrong credentials', () => {
     expect((await call(app, '/api/caller', { api_key: KEY }, from)).status).toBe(200);
     expect((await call(app, '/v1/caller', {}, { ...from, authorization: KEY })).status).toBe(200);
     expect((await call(app, '/api/caller', {}, from)).body).toEqual({ kind: 'nobody' });
-    // To somebody signed in, a key that is no agent's does not matter where a session suffices.
+    // An unknown key is ignored if a user is signed in and the route needs only a session.
     expect((await call(app, '/api/cause', { api_key: 'unknown' }, signedIn)).status).toBe(200);
   });
 
-  it('are not what has expired, is sent by another page, or is missing', async () => {
+  it('do not include expired, missing and foreign-origin credentials', async () => {
     const from = newClient();
     const old = await app.get(SessionTokens, { strict: false }).issue({ subject: 'alice', roles: [] }, -60);
     const tries: Try[] = [
@@ -382,31 +382,31 @@ describe('wrong credentials', () => {
     expect((await key(from)).status).toBe(401);
   });
 
-  it('are also the keys of drafts, so that nobody can tell one', async () => {
+  it('include the keys of drafts, so that a draft cannot be detected', async () => {
     const from = newClient();
     const draft: Try = () => call(app, '/api/caller', { api_key: 'draft' }, { 'x-forwarded-for': from });
     expect(await statuses(MAX + 1, draft, from)).toEqual([401, 401, 401, 429]);
   });
 
-  it('are counted once for a request, however many of its parts ask who sent it', async () => {
+  it('are counted once per request', async () => {
     const wrong: Try = (from) => call(app, '/api/both', { api_key: 'unknown' }, { 'x-forwarded-for': from });
     expect(await statuses(MAX + 1, wrong, newClient())).toEqual([401, 401, 401, 429]);
   });
 
-  it('are counted for a network of 64 bits where the address is of version 6', async () => {
+  it('are counted per /64 network for IPv6 addresses', async () => {
     expect(await statuses(MAX, key, '2001:db8:0:7::1')).toEqual([401, 401, 401]);
     expect((await key('2001:db8:0:7:1:2:3:4')).status).toBe(429);
     expect((await key('2001:db8:0:8::1')).status).toBe(401);
   });
 
-  it('are counted for whom the last proxy names: what a client says of itself does not count', async () => {
+  it('are counted for the address that the last proxy reports, not for one that the client sends', async () => {
     const from = newClient();
     await statuses(MAX, key, from);
     expect((await key(`198.51.100.1, ${from}`)).status).toBe(429);
     expect((await key(`${from}, 198.51.100.2`)).status).toBe(401);
   });
 
-  it('are counted for the connection where no proxy is trusted', async () => {
+  it('are counted for the connection if no proxy is trusted', async () => {
     const direct = await serve({ ...environment, TRUSTED_PROXIES: '' });
     const wrong: Try = (from) => call(direct, '/api/caller', { api_key: 'unknown' }, { 'x-forwarded-for': from });
     expect(await statuses(MAX, wrong, newClient())).toEqual([401, 401, 401]);
@@ -414,7 +414,7 @@ describe('wrong credentials', () => {
     await direct.close();
   });
 
-  it('are 401 as ever while nothing can be counted, and tokens are generated', async () => {
+  it('are answered with 401 while the counter is unavailable, and tokens are generated', async () => {
     class Away extends InProcessKeyValue {
       override get = () => Promise.reject(new KeyValueUnavailable('away'));
     }
@@ -426,7 +426,7 @@ describe('wrong credentials', () => {
     await uncounted.close();
   });
 
-  it('are counted apart from new tokens, of which a client gets so many', async () => {
+  it('are counted separately from new tokens, which have their own limit', async () => {
     const from = newClient();
     const token: Try = () => call(app, '/api/generate_token', undefined, { 'x-forwarded-for': from });
     expect(await statuses(2, token, from)).toEqual([200, 200]);
@@ -437,7 +437,7 @@ describe('wrong credentials', () => {
     expect((await key(from)).status).toBe(401);
   });
 
-  it('are without limit where it is 0, and so are new tokens', async () => {
+  it('are not limited if the limit is 0, and neither are new tokens', async () => {
     const open = await serve({ ...environment, WRONG_CREDENTIALS_MAX_PER_MINUTE: '0', GENERATED_TOKENS_MAX_PER_HOUR: '0' });
     const wrong: Try = () => call(open, '/api/caller', { api_key: 'unknown' });
     expect(new Set(await statuses(200, wrong, ''))).toEqual(new Set([401]));

@@ -28,7 +28,7 @@ const withLink = (linkId: string): Caller => ({
   ...{ linkId, ownerId: 'ann', terms: { agentId: null, promptId: '', sourceId: null }, signedIn: undefined, cause },
 });
 
-/** The stores of credentials: what is over, which of them are away, and how often they were asked. */
+/** The stores of credentials: which credentials have ended, which stores are unavailable, and how often each was queried. */
 let over: Set<string>;
 let isAway: Set<'sessions' | 'tokens'>;
 let asked: { sessions: number; tokens: number; keys: number; links: number };
@@ -89,7 +89,7 @@ const ends = async (id: string) => {
   signals.publish(CREDENTIAL_ENDED, id);
   await new Promise(setImmediate);
 };
-/** A timer of the responses keeps nothing alive: it is due only while the test waits for something else. */
+/** The timer of the responses does not keep the virtual time running, so the test waits for something else. */
 const aCheckLater = async () => {
   await timing.pause(CHECKED_EVERY_MS + 1);
   await new Promise(setImmediate);
@@ -102,14 +102,14 @@ const CREDENTIALS: Readonly<Record<string, Caller>> = {
   'a link': withLink('c1'),
 };
 
-describe.each(Object.entries(CREDENTIALS))('what %s opened', (_, caller) => {
-  it('ends once the signal comes that it has ended, and nothing else ends', async () => {
+describe.each(Object.entries(CREDENTIALS))('a response that was opened with %s', (_, caller) => {
+  it('ends when the signal reports the end of its credential, and no other response ends', async () => {
     const [own, others] = [openedBy(caller), openedBy(withSession('c2'), withToken('c3'), withKey('c4'))];
     await ends('c1');
     expect(areOver(own, others)).toEqual([true, false]);
   });
 
-  it('ends without a signal, once the stores say so', async () => {
+  it('ends without a signal, when the store reports the end', async () => {
     const both = [openedBy(caller), openedBy(caller)];
     await aCheckLater();
     expect(areOver(...both)).toEqual([false, false]);
@@ -118,7 +118,7 @@ describe.each(Object.entries(CREDENTIALS))('what %s opened', (_, caller) => {
     expect(areOver(...both)).toEqual([true, true]);
   });
 
-  it('costs one question however much is open, and none once all is closed', async () => {
+  it('is checked together with others by one query, and by none after all are closed', async () => {
     const all = [openedBy(caller), openedBy(caller), openedBy(caller, caller)];
     signals.publish(CREDENTIAL_ENDED, 'c1');
     await new Promise(setImmediate);
@@ -130,7 +130,7 @@ describe.each(Object.entries(CREDENTIALS))('what %s opened', (_, caller) => {
     expect(Object.values(asked).sort()).toEqual([0, 0, 0, 1]);
   });
 
-  it('ends also when it was opened after all else had been closed', async () => {
+  it('ends also if it was opened after all others had been closed', async () => {
     openedBy(caller).destroy();
     await new Promise(setImmediate);
     const later = openedBy(caller);
@@ -138,7 +138,7 @@ describe.each(Object.entries(CREDENTIALS))('what %s opened', (_, caller) => {
     expect(areOver(later)).toEqual([true]);
   });
 
-  it('does not end where it is spared', async () => {
+  it('does not end if it is exempted', async () => {
     const response = openedBy(caller);
     responses.spare(response);
     await ends('c1');
@@ -146,7 +146,7 @@ describe.each(Object.entries(CREDENTIALS))('what %s opened', (_, caller) => {
   });
 });
 
-it('goes on while its store says nothing, whatever other stores say, and ends when that answers', async () => {
+it('stays open while its store is unavailable, and ends when the store is back', async () => {
   const [own, others] = [openedBy(withToken('c1')), openedBy(withSession('c2'))];
   isAway.add('tokens');
   for (const id of ['c1', 'c2']) over.add(id);
@@ -157,19 +157,19 @@ it('goes on while its store says nothing, whatever other stores say, and ends wh
   expect(areOver(own)).toEqual([true]);
 });
 
-it('all sessions cost one question', async () => {
+it('one query checks all sessions', async () => {
   for (const id of ['c1', 'c2', 'c3']) openedBy(withSession(id));
   await aCheckLater();
   expect(asked).toEqual({ sessions: 1, tokens: 0, keys: 0, links: 0 });
 });
 
-it('what another secret of the same token opened goes on', async () => {
+it('a response that was opened with the new secret of a token stays open', async () => {
   const [old, fresh] = [openedBy(withToken('c1')), openedBy(withToken('c1', 2))];
   await ends('c1');
   expect(areOver(old, fresh)).toEqual([true, false]);
 });
 
-it('what was opened with two credentials ends with either', async () => {
+it('a response that was opened with two credentials ends with either', async () => {
   const both = openedBy(withSession('c1'), withKey('c2'));
   await ends('c2');
   expect(areOver(both)).toEqual([true]);
@@ -201,7 +201,7 @@ describe('over HTTP', () => {
     return seen;
   };
 
-  it('a stream ends without another word, what is no stream breaks off, and others stay open', async () => {
+  it('a stream ends without a further frame, another response is aborted, and other sessions stay open', async () => {
     const [mine, others] = [await streamOf('one'), await streamOf('two')];
     const waiting = new Promise<NodeJS.ErrnoException>((resolve) => request('one').on('error', resolve));
     await eventually(() => arrived === 3);

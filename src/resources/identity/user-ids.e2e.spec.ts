@@ -22,7 +22,7 @@ const signedIn = async (subject: string): Promise<Client> => {
 
 const idOf = async (client: Client): Promise<unknown> => (await client.json('/api/user/me'))['user_id'];
 
-it('a user has one id on the wire, which does not say who they are', async () => {
+it('a user has the same opaque id in every answer and event', async () => {
   const ann = await signedIn(EMAIL);
   const id = await idOf(ann);
   expect(id).toMatch(/^[0-9a-f-]{36}$/);
@@ -35,7 +35,7 @@ it('a user has one id on the wire, which does not say who they are', async () =>
   await tab.close();
 });
 
-it('no name of an issuer stands in a stream, an actor, an event or the name of a file', async () => {
+it('no stream, actor, event or file name contains the issuer’s name for a user', async () => {
   const ann = await signedIn(EMAIL);
   await ann.post('/api/create_agent', { name: 'Guide', description: 'Knows', chunks: 2, retriever: 'classic', status: 'draft' });
   const form = new FormData();
@@ -52,7 +52,7 @@ it('no name of an issuer stands in a stream, an actor, an event or the name of a
   for (const name of await readdir(service.dataDir, { recursive: true })) expect(name).not.toContain('ann');
 });
 
-it('what everybody shared without sign-in stays with the user local, whom no other name reaches', async () => {
+it('the user "local" of a service without sign-in stays the same user, and no other subject maps to it', async () => {
   await service.restart({ AUTH_TYPE: 'none' });
   expect(await idOf(new Client(service.url))).toBe('local');
   await service.restart({ AUTH_TYPE: 'session_jwt' });

@@ -7,9 +7,9 @@ it.each([
     { filename: 'report.pdf', title: 'report, pages 2–4' },
     'report.pdf (report, pages 2–4)',
   ],
-  ['the file alone where the title says no more', { filename: 'report.pdf', title: 'report' }, 'report.pdf'],
-  ['the title where there is no file', { title: 'Report' }, 'Report'],
-  ['the source where there is neither', { title: '' }, 'docs'],
+  ['the file alone if the title adds nothing', { filename: 'report.pdf', title: 'report' }, 'report.pdf'],
+  ['the title if there is no file', { title: 'Report' }, 'Report'],
+  ['the source if there is neither', { title: '' }, 'docs'],
 ])('the label of a document is %s', (_, document, label) => {
   expect(documentBlock([{ text: 'Text.', source: 'docs', ...document }])).toBe(`[1] ${label}\nText.`);
 });

@@ -18,27 +18,27 @@ describe('a prompt', () => {
     given(prompt, [created])
       .when(create(promptId, 'alice', { name: 'Other', content: 'x', now }))
       .thenNothing());
-  it('says what changed, at a moment after its last change', () =>
+  it('records only the changed fields, with a time after its last change', () =>
     given(prompt, [created])
       .when(update('alice', change({ content: 'Ahoy.' })))
       .then([{ type: 'PromptUpdated', data: { promptId, content: 'Ahoy.', updatedAt: '2026-01-01T00:00:00.001Z' } }]));
-  it('is not changed over a version that its editor has not seen', () =>
+  it('is not changed by an update that is based on an old version', () =>
     given(prompt, [created])
       .when(update('alice', change({ content: 'Ahoy.', expectedUpdatedAt: new Date(0) })))
       .thenRejected('prompt-stale-write'));
   it.each([
     ['changed', update('bob', change({ name: 'Mine' }))],
     ['deleted', remove('bob')],
-  ])('is not %s by somebody else, who hears that there is none', (_, decide) =>
+  ])('is not %s by another user, who gets "not found"', (_, decide) =>
     given(prompt, [created]).when(decide).thenRejected('prompt-not-found'),
   );
-  it('is gone once deleted', () =>
+  it('cannot be changed after it is deleted', () =>
     given(prompt, [created, deleted])
       .when(update('alice', change({ name: 'New' })))
       .thenRejected('prompt-not-found'));
 });
 
-it('a decision repeated at once says nothing more, and nobody but its owner changes a prompt', () => {
+it('any sequence of decisions is idempotent, and only the owner changes a prompt', () => {
   const someone = fc.constantFrom('alice', 'bob');
   const decision = fc.oneof(
     fc.tuple(someone, fc.string(), fc.string()).map(([user, name, content]) => update(user, { name, content, now })),

@@ -32,7 +32,7 @@ const given = (more: Partial<PromptNamespaces>) => ({ namespaces: { ...namespace
 describe('a preset', () => {
   const noEngine = { render: () => Promise.reject(new Error('not needed')) } as unknown as TemplateEngine;
 
-  it('is rendered without the template engine and leaves the documents to the turn', async () => {
+  it('is rendered without the template engine and does not contain the documents', async () => {
     for (const id of ['', ...PRESETS, 'agentic_strict']) {
       const { text, holdsDocuments } = await renderer('', noEngine).render({ promptId: id, ownerId: 'alice', namespaces });
       expect([holdsDocuments, text.includes('2026-03-01')]).toEqual([false, true]);
@@ -45,7 +45,7 @@ describe('a preset', () => {
     expect(text).toEqual((await render('', { promptId: 'agentic_strict' })).text);
   });
 
-  it('names the attached files, each on a line of its own', async () => {
+  it('names the attached files, one on each line', async () => {
     const { text } = await render('', {
       promptId: '',
       ...given({ attachments: [{ filename: 'a\n## Role.md', mimeType: 'x' }] }),
@@ -62,11 +62,11 @@ describe('a prompt in plain words', () => {
     expect(holdsDocuments).toBe(false);
   });
 
-  it('is not a template for having statements or single braces', async () => {
+  it('is not a template if it has only statements or single braces', async () => {
     expect((await render('{% if x %} {like this}')).text).toContain('{% if x %} {like this}');
   });
 
-  it('of the oldest kind holds the documents where it says so', async () => {
+  it('of the oldest form contains the documents at its placeholder', async () => {
     const rendered = await render('Use: {summaries} $& only.');
     expect(rendered).toEqual({
       text: 'Use: [1] retention.md (Retention)\nKept 14 days.\n\n[2] Backups\nAt night. $& only.',
@@ -77,14 +77,14 @@ describe('a prompt in plain words', () => {
 });
 
 describe('a template', () => {
-  it('reads the moment, the request and the user', async () => {
+  it('reads the time, the request and the user', async () => {
     const { text } = await render(
       '{{ system.date }}|{{ system.time }}|{{ system.timestamp }}|{{ system.request_id }}|{{ system.user_id }}|{{ system.api_base_url }}',
     );
     expect(text).toBe('2026-03-01|04:05:06|2026-03-01T04:05:06.789Z|r1|alice|');
   });
 
-  it('reads scalars of the passthrough and nothing else of it', async () => {
+  it('reads only the scalars of the passthrough', async () => {
     const passthrough = { tier: 'gold', n: 2, yes: true, no: null, list: [1], map: { a: 1 } };
     const { text } = await render(
       '{{ passthrough.tier }},{{ passthrough.n }},{{ passthrough.yes }},{{ passthrough.no }},{{ passthrough.list }},{{ passthrough.map.a }}',
@@ -93,7 +93,7 @@ describe('a template', () => {
     expect(text).toBe('gold,2,true,,,');
   });
 
-  it.each(['source.content', 'source.summaries', 'source.docs_together'])('may hold the documents as %s', async (name) => {
+  it.each(['source.content', 'source.summaries', 'source.docs_together'])('may contain the documents as %s', async (name) => {
     const rendered = await render(`Documents:\n{{ ${name} }}`);
     expect(rendered).toEqual({
       text: 'Documents:\n[1] retention.md (Retention)\nKept 14 days.\n\n[2] Backups\nAt night.',
@@ -101,7 +101,7 @@ describe('a template', () => {
     });
   });
 
-  it('may go through the documents itself, also when there are none', async () => {
+  it('may loop over the documents, also if there are none', async () => {
     const template = '{{ source.count }}: {% for d in source.documents %}{{ d.title }};{% endfor %}';
     expect((await render(template)).text).toBe('2: Retention;Backups;');
     expect((await render(template, given({ documents: [] }))).text).toBe('0: ');
@@ -118,19 +118,19 @@ describe('a template', () => {
     expect([text, holdsDocuments]).toEqual(['weather blue a.pdf', false]);
   });
 
-  it('that fails is refused with the reason', async () => {
+  it('that fails is refused as not renderable', async () => {
     await expect(render('{{ 1 | nosuchfilter }}')).rejects.toMatchObject({ code: 'prompt-not-renderable' });
   });
 });
 
-describe('a prompt that is gone or somebody else’s', () => {
-  it('is refused alike', async () => {
+describe('a prompt that is deleted or belongs to another user', () => {
+  it('is refused with the same error', async () => {
     for (const request of [{ ownerId: 'bob' }, { promptId: newId() }, { promptId: 'nonsense' }]) {
       await expect(render('You are a pirate.', request)).rejects.toMatchObject({ code: 'prompt-not-found' });
     }
   });
 
-  it('gives way to the default where an agent still refers to it', async () => {
+  it('is replaced by the default if the request allows that', async () => {
     const { text } = await render('You are a pirate.', { promptId: newId(), whenMissing: 'use-default' });
     expect(text).toEqual((await render('', { promptId: 'default' })).text);
   });

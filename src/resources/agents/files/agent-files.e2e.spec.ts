@@ -37,7 +37,7 @@ spec:
 ${spec}`;
 
 describe('an exported agent', () => {
-  it('is a file with its keys in order, and gets a slug that is its own', async () => {
+  it('is a file with ordered keys, and gets a unique slug', async () => {
     const [one, two] = [await made(alice, { name: 'Café & Tea!' }), await made(alice, { name: 'Café & Tea!' })];
     const reply = await send(alice, 'GET', `/api/export_agent?id=${one}`);
     expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'application/x-yaml; charset=utf-8']);
@@ -76,7 +76,7 @@ spec:
     expect(await events()).toBe(before);
   });
 
-  it('is its owner’s alone', async () => {
+  it('is available only to its owner', async () => {
     const id = await made(alice, {});
     expect((await send(bob, 'GET', `/api/export_agent?id=${id}`)).status).toBe(404);
     expect((await send(alice, 'GET', '/api/export_agent')).body).toMatchObject({ success: false, message: 'id is required' });
@@ -102,10 +102,10 @@ describe('a file', () => {
     ['a form', (yaml: string) => [formWith(yaml), {}]],
     ['YAML', (yaml: string) => [yaml, YAML]],
     ['text', (yaml: string) => [yaml, { 'content-type': 'text/plain' }]],
-    ['what curl says of data', (yaml: string) => [yaml, { 'content-type': 'application/x-www-form-urlencoded' }]],
-    ['bytes of no type', (yaml: string) => [Buffer.from(yaml), {}]],
-    ['a byte order mark and CRLF', (yaml: string) => [`\uFEFF${yaml.replaceAll('\n', '\r\n')}`, YAML]],
-  ] as const)('comes as %s', async (_, bodyOf) => {
+    ['the content type that curl sends', (yaml: string) => [yaml, { 'content-type': 'application/x-www-form-urlencoded' }]],
+    ['bytes without a content type', (yaml: string) => [Buffer.from(yaml), {}]],
+    ['YAML with a byte order mark and CRLF', (yaml: string) => [`\uFEFF${yaml.replaceAll('\n', '\r\n')}`, YAML]],
+  ] as const)('is accepted as %s', async (_, bodyOf) => {
     const [body, headers] = bodyOf(file('  description: Knows')) as [string, Json];
     const reply = await send(bob, 'POST', '/api/import_agent/plan', body, headers);
     expect([reply.status, reply.body]).toEqual([
@@ -124,7 +124,7 @@ describe('a file', () => {
     ]);
   });
 
-  it('becomes a draft with everything in it, and is planned before without a change', async () => {
+  it('becomes a draft with all its parts, and is first planned without a change', async () => {
     const actions = {
       look: { name: 'look', url: `${api.url}/look`, method: 'GET', description: 'Looks', headers: header('Authorization') },
     };

@@ -35,7 +35,7 @@ const flow = (more: object = {}) => ({
 });
 
 describe('a file that names an agent of the caller', () => {
-  it('is authoritative: what it leaves out is taken away, but status, key, picture and what it never says stay', async () => {
+  it('removes what it leaves out, but keeps the status, the key and the creation time', async () => {
     const user = await service.newUser('owner');
     const phone = await tool(user, { name: 'ntfy', config: { token: 'x' } });
     const fields = { description: 'Knows', chunks: 9, tools: [phone, MEMORY], models: ['offline'], default_model_id: 'offline' };
@@ -62,7 +62,7 @@ describe('a file that names an agent of the caller', () => {
     expect([after['key'], after['status'], after['created_at']]).toEqual([before['key'], 'published', before['created_at']]);
   });
 
-  it('finds it by its id, then by its slug in any case, and never one of another user', async () => {
+  it('finds it by its id or by its slug in any case, but never one of another user', async () => {
     const [owner, stranger] = [await service.newUser('owner'), await service.newUser('stranger')];
     const id = await service.makeAgent(owner, { name: 'Tea house' });
     const { metadata } = load(await service.export(owner, id)) as { metadata: Json };
@@ -74,7 +74,7 @@ describe('a file that names an agent of the caller', () => {
     expect(await target(stranger, metadata)).toMatchObject({ action: 'create', agent_id: null });
   });
 
-  it('keeps the slug that it has unless the file sets another one, which frees the first', async () => {
+  it('keeps its slug unless the file sets another one, which releases the first', async () => {
     const user = await service.newUser('owner');
     const id = await service.makeAgent(user, { name: 'First' });
     await service.export(user, id);
@@ -84,7 +84,7 @@ describe('a file that names an agent of the caller', () => {
     expect((await service.import(user, agentFile({ name: 'Other' }, { id, slug: 'first' }))).body['slug']).toBe('first-2');
   });
 
-  it('is refused where a published agent would lack what it needs', async () => {
+  it('is refused if a published agent would lack a required field', async () => {
     const user = await service.newUser('owner');
     const id = await service.makeAgent(user, {
       description: 'Knows',
@@ -100,7 +100,7 @@ describe('a file that names an agent of the caller', () => {
     expect(await service.events()).toBe(before);
   });
 
-  it('makes a new draft where the agent was deleted', async () => {
+  it('creates a new draft if the agent was deleted', async () => {
     const user = await service.newUser('owner');
     const id = await service.makeAgent(user, {});
     await service.send(user, 'DELETE', `/api/delete_agent?id=${id}`);
@@ -109,7 +109,7 @@ describe('a file that names an agent of the caller', () => {
 });
 
 describe('a resolution', () => {
-  it('maps sources, skips, reuses and makes tools; what is not the caller’s is ignored with a warning', async () => {
+  it('maps sources, skips, reuses and creates tools, and ignores other users’ resources with a warning', async () => {
     const [user, other] = [await service.newUser('owner'), await service.newUser('other')];
     const [own, foreign] = [
       await tool(user, { name: 'ntfy', customName: 'Mine', config: { token: 'x' } }),
@@ -153,7 +153,7 @@ describe('a resolution', () => {
 });
 
 describe('a workflow in a file', () => {
-  it('makes one, then a new version of it, changes nothing where it is left out or the same, and goes with a draft on null', async () => {
+  it('creates one, then a new version, changes nothing if omitted or equal, and deletes that of a draft on null', async () => {
     const user = await service.newUser('owner');
     const first = await service.import(user, agentFile({ agent_type: 'workflow', workflow: flow() }));
     expect([first.body['message'], first.body['action']]).toEqual([undefined, 'created']);
@@ -192,7 +192,7 @@ describe('an import', () => {
   const brought = (n: number) =>
     agentFile({ name: `Import ${n}`, tools: [{ type: 'ntfy', name: `Phone ${n}` }], prompt: { name: `P${n}`, content: 'Arr.' } });
 
-  it('is done once for a key, and its answer is the same', async () => {
+  it('runs once per idempotency key and returns the same answer', async () => {
     const user = await service.newUser('owner');
     const sent = await Promise.all(
       Array.from({ length: 4 }, () => service.import(user, brought(1), {}, { 'idempotency-key': 'k' })),
@@ -205,7 +205,7 @@ describe('an import', () => {
     expect([other.status, other.body['success']]).toEqual([422, false]);
   });
 
-  it('gives agents that come at once slugs of their own', async () => {
+  it('gives concurrently imported agents different slugs', async () => {
     const user = await service.newUser('owner');
     const sent = await Promise.all(Array.from({ length: 6 }, () => service.import(user, agentFile({ name: 'Twin' }))));
     const slugs = sent.map(({ body }) => body['slug']);
@@ -213,7 +213,7 @@ describe('an import', () => {
     expect((await agents(user)).map(({ slug }) => slug).toSorted()).toEqual(slugs.toSorted());
   });
 
-  /** Does as a service whose process died right after it had accepted the import of a file. */
+  /** Accepts an import but does not complete it, like a service whose process crashed in between. */
   async function accepted(user: User, given: Partial<AcceptAgentImport['accepted']>, parts: AcceptAgentImport['parts']) {
     const { app } = service.running.service;
     const [commands, imports] = [app.get(Commands, { strict: false }), app.get(AgentImports, { strict: false })];
@@ -243,22 +243,22 @@ describe('an import', () => {
     return (body['data'] as { nodes: { data: Json }[] } | undefined)?.nodes.at(-1)!.data['output_template'];
   };
 
-  it('shows what it brings along once the agent is there, and what it was accepted for is done by whoever comes next', async () => {
+  it('lists its parts once the agent exists, and is completed once even if several attempts complete it', async () => {
     const user = await service.newUser('owner');
     const [agentId, promptId] = [newId(), newId()];
     const parts = [{ kind: 'prompt' as const, id: promptId, name: 'Left behind', content: 'x' }];
     const { complete } = await accepted(user, { agentId, slug: 'left', imported: { name: 'Left', promptId } as never }, parts);
     expect(await complete()).toMatchObject({ agentId, slug: 'left' });
-    // Whether the reaction or this came first: once.
+    // The reaction may have completed it before. It still happens only once.
     expect(await complete()).toMatchObject({ agentId, slug: 'left' });
-    // No answer of the service has waited for its read models.
+    // No request has waited for the read models.
     await eventually(async () => (await agents(user)).some(({ name }) => name === 'Left'));
     expect((await agents(user)).filter(({ name }) => name === 'Left')).toHaveLength(1);
     const prompts = (await service.send(user, 'GET', '/api/get_prompts')).body as unknown as readonly Json[];
     expect(prompts.filter(({ name }) => name === 'Left behind')).toHaveLength(1);
   });
 
-  it('that was accepted is finished, although its agent, its workflow and a tool that it names are deleted meanwhile', async () => {
+  it('is completed although its agent, its workflow and a tool of the workflow were deleted before', async () => {
     const user = await service.newUser('owner');
     const phone = await tool(user, { name: 'ntfy', config: { token: 'x' } });
     const made = await service.import(user, agentFile({ name: 'Flow', agent_type: 'workflow', workflow: flow() }));
@@ -277,7 +277,7 @@ describe('an import', () => {
     expect(await templateOf(user, own)).toBe('New.');
   });
 
-  it('leaves a published agent with its graph until it changes the agent itself', async () => {
+  it('does not change the graph of a workflow until it changes its agent', async () => {
     const user = await service.newUser('owner');
     const made = await service.import(user, agentFile({ name: 'Flow', agent_type: 'workflow', workflow: flow() }));
     const { workflow: id } = (await service.agent(user, made.body['agent_id'])) as { workflow: string };
@@ -311,7 +311,7 @@ describe('a personal access token', () => {
     return { ...user, authorization: `Bearer ${body['token'] as string}` };
   };
 
-  it('imports with the scope agents:write, unless it is restricted in what agents bring along or to other agents', async () => {
+  it('imports with the scope agents:write, unless it is restricted to other agents or in the families of an agent’s parts', async () => {
     const user = await service.newUser('owner');
     const [one, other] = [await service.makeAgent(user, { name: 'One' }), await service.makeAgent(user, { name: 'Other' })];
     const write = { scopes: ['agents:write'] };

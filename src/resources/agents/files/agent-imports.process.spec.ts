@@ -17,13 +17,13 @@ const cause = { actor: 'user:ann', credential: 'session-token', correlationId: '
 const AT = '2026-01-01T00:00:00.000Z';
 const configuration = { ...BLANK_AGENT, name: 'Flow', slug: 'flow' };
 
-describe('an import whose agent says already that it was imported', () => {
+describe('an import that has been applied to its agent', () => {
   const untouched: readonly AgentEvent[] = [];
   const deleted: readonly AgentEvent[] = [{ type: 'AgentDeleted', data: { agentId: 'a1' } }];
   it.each([
-    ['as it was left', untouched],
-    ['deleted since', deleted],
-  ])('is stated to be finished, and nothing else is done again, with the agent %s', async (_, since) => {
+    ['unchanged', untouched],
+    ['deleted since then', deleted],
+  ])('is recorded as finished without repeating its steps, with the agent %s', async (_, since) => {
     const streams = new Streams(new InMemoryEventStore(), systemTiming);
     const accepted: AgentImportAccepted['data'] = {
       ...{ importId: 'i1', ownerId: 'ann', agentId: 'a1', slug: 'flow', deletes: null, warnings: [] },
@@ -38,7 +38,7 @@ describe('an import whose agent says already that it was imported', () => {
     const executed: Command<unknown>[] = [];
     const commands = { execute: (command: Command<unknown>) => Promise.resolve(executed.push(command)) } as unknown as Commands;
     const outcome = await new AgentImports(streams, commands, {} as never).complete('i1', cause);
-    // Whoever finds it finished by another waits for its agent like the one who finished it.
+    // The caller waits for the agent at this position, also if another process has finished the import.
     expect(outcome).toMatchObject({ agentId: 'a1', slug: 'flow', status: 'draft', action: 'created', position });
     expect(position).toBeDefined();
     expect(executed).toEqual([

@@ -41,7 +41,7 @@ const action = (canary: (place: string) => string) => ({
   }),
 });
 
-/** Everything that an agent may refer to, with a canary in each place for secrets. */
+/** Creates agents that use everything that an agent can refer to, with a canary in each place for secrets. */
 async function furnished(
   user: User,
   canary: (place: string) => string,
@@ -182,13 +182,13 @@ async function source(user: User, name: string): Promise<string> {
   return body['source_id'] as string;
 }
 
-/** All of a file but for ids and slug. */
+/** The content of a file without ids and slug. */
 const withoutIds = (text: string): unknown =>
   JSON.parse(
     JSON.stringify({ ...(load(text) as Json), metadata: {} }, (key, value: unknown) => (key === 'ref' ? undefined : value)),
   ) as unknown;
 
-/** Every secret that a plan asks for, and the others that may be given. */
+/** A resolution with every secret that a plan requires, and the key of the model. */
 function allSecrets(plan: Json, canary: (place: string) => string): object {
   const tools = (plan['tools'] as Json[])
     .filter(({ status }) => status === 'create')
@@ -206,7 +206,7 @@ function tokenOf(type: string, canary: (place: string) => string): string {
   return type === 'telegram' ? `1234567:${canary('telegram-bot-of-the-household-xx')}` : canary(type);
 }
 
-describe('an agent that travels', () => {
+describe('an exported agent', () => {
   const canaries: string[] = [];
   const canaryOf = (who: string) => (place: string) => {
     const canary = `canary-${who}-${place.replaceAll(/[^a-z]/gi, '')}`;
@@ -214,7 +214,7 @@ describe('an agent that travels', () => {
     return canary;
   };
 
-  it('is the same file for a stranger who has the sources and gives the secrets, and changes nothing for its owner', async () => {
+  it('becomes the same file after another user imports it, and changes nothing when its owner imports it', async () => {
     const { agents } = await furnished(alice, canaryOf('alice'));
     const bob = await service.newUser('bob');
     for (const name of ['News', 'Handbook']) await source(bob, name);
@@ -238,18 +238,18 @@ describe('an agent that travels', () => {
       const copy = await service.export(bob, body['agent_id']);
       expect(withoutIds(copy)).toEqual(withoutIds(file));
       for (const canary of canaries) expect(copy).not.toContain(canary);
-      // What the stranger exports changes nothing for the stranger either.
+      // The file that the other user exports changes nothing for that user either.
       const theirs = await service.events();
       expect((await service.import(bob, copy)).body).toMatchObject({ action: 'updated', agent_id: body['agent_id'] });
       expect(await service.events()).toBe(theirs);
     }
   }, 300_000);
 
-  it('leaves no secret in the log, in a read model or in what is logged', async () => {
+  it('leaves no secret in the log, the read models or the log lines', async () => {
     const all = await service.everything();
     expect(all.includes('AgentImportAccepted')).toBe(true);
     expect(logged.length).toBeGreaterThan(0);
-    // What a URL or an open parameter of a tool says its owner sees as it is; of a file it is no part.
+    // The owner sees URLs and open parameters of a tool unmasked. They are not part of a file.
     const shown = /query-?of-?url|unit|server-?url|body/i;
     const secret = [...new Set(canaries)].filter((canary) => canary.includes('-bob-') || !shown.test(canary));
     expect(secret.length).toBeGreaterThan(15);

@@ -16,14 +16,14 @@ const many = <T>(count: number, entry: T): T[] => Array.from({ length: count }, 
 const node = (id: string, type: string, config: object = {}) => ({ id, type, config });
 const graph = (nodes: object[], edges: object[] = []) => agentFile({ agent_type: 'workflow', workflow: { nodes, edges } });
 
-/** What is 400, with what is said about it. */
+/** Files that are answered with 400, with the message. */
 const REFUSED: readonly (readonly [string, string | Buffer, string | RegExp])[] = [
   ['nothing', '', 'Top-level YAML must be a mapping'],
   ['a list', '- a', 'Top-level YAML must be a mapping'],
   ['text', 'just words', 'Top-level YAML must be a mapping'],
   ['no kind', text({ ...valid, kind: undefined }), /^Unsupported kind .*; expected 'Agent'$/],
   ['another kind', text({ ...valid, kind: 'Tool' }), "Unsupported kind 'Tool'; expected 'Agent'"],
-  ['a kind that is no text', text({ ...valid, kind: ['Agent'] }), /^Unsupported kind/],
+  ['a kind that is not a string', text({ ...valid, kind: ['Agent'] }), /^Unsupported kind/],
   ['no version', text({ ...valid, apiVersion: undefined }), /^Unsupported apiVersion/],
   ['a foreign version', text({ ...valid, apiVersion: 'v1' }), "Unsupported apiVersion 'v1'"],
   ['a version that is a number', text({ ...valid, apiVersion: 1 }), "Unsupported apiVersion '1'"],
@@ -37,9 +37,9 @@ const REFUSED: readonly (readonly [string, string | Buffer, string | RegExp])[] 
   ['a slug that is a mapping', agentFile({}, { slug: {} }), 'metadata.slug must be text'],
   ['an unknown type', agentFile({ agent_type: 'oracle' }), /^agent_type must be one of/],
   ['chunks that are words', agentFile({ chunks: 'many' }), 'spec.chunks must be a whole number of at least 0'],
-  ['fewer chunks than none', agentFile({ chunks: -1 }), 'spec.chunks must be a whole number of at least 0'],
+  ['negative chunks', agentFile({ chunks: -1 }), 'spec.chunks must be a whole number of at least 0'],
   ['a prompt that is a number', agentFile({ prompt: 7 }), "spec.prompt must be 'default' or a mapping with name and content"],
-  ['a prompt that nobody has', agentFile({ prompt: 'loud' }), "spec.prompt must be 'default' or a mapping with name and content"],
+  ['an unknown prompt', agentFile({ prompt: 'loud' }), "spec.prompt must be 'default' or a mapping with name and content"],
   ['a prompt without content', agentFile({ prompt: { name: 'x' } }), 'spec.prompt.content is required'],
   ['a model that is a list', agentFile({ model: [] }), 'spec.model must be a mapping'],
   ['models that are text', agentFile({ model: { available: 'gpt' } }), 'spec.model.available must be a list'],
@@ -66,7 +66,7 @@ const REFUSED: readonly (readonly [string, string | Buffer, string | RegExp])[] 
     'spec.tools[0].config must be a mapping',
   ],
   [
-    'secrets that are no names',
+    'secrets that are not names',
     agentFile({ tools: [{ type: 'ntfy', requires_secrets: [1] }] }),
     'spec.tools[0].requires_secrets must be a list of names',
   ],
@@ -89,20 +89,24 @@ const REFUSED: readonly (readonly [string, string | Buffer, string | RegExp])[] 
     'spec.limits.token_limit must be a whole number of at least 0',
   ],
   [
-    'a limit of nothing',
+    'a limit of 0',
     agentFile({ limits: { limited_token_mode: true, token_limit: 0 } }),
     /^spec\.limits\.token_limit must be greater than 0/,
   ],
-  ['a schema that is none', agentFile({ json_schema: { a: 1 } }), /^Invalid JSON schema/],
+  ['an invalid schema', agentFile({ json_schema: { a: 1 } }), /^Invalid JSON schema/],
   ['a config that is a list', agentFile({ config: [] }), 'spec.config must be a mapping'],
   [
     'a flag that is text',
     agentFile({ allow_system_prompt_override: 'yes' }),
     'spec.allow_system_prompt_override must be true or false',
   ],
-  ['a prototype', '{"apiVersion":"docsgpt.v1","kind":"Agent","spec":{"name":"x","config":{"__proto__":{"a":1}}}}', /__proto__/],
   [
-    'a number that JSON has no word for',
+    'the key __proto__',
+    '{"apiVersion":"docsgpt.v1","kind":"Agent","spec":{"name":"x","config":{"__proto__":{"a":1}}}}',
+    /__proto__/,
+  ],
+  [
+    'a number that JSON cannot represent',
     'apiVersion: docsgpt.v1\nkind: Agent\nspec: {name: x, config: {a: .nan}}',
     'spec.config holds a number that cannot be kept',
   ],
@@ -119,15 +123,15 @@ const REFUSED: readonly (readonly [string, string | Buffer, string | RegExp])[] 
   ['a broken graph', graph([node('a', 'start')]), /^Workflow validation failed: /],
   ['an anchor', 'apiVersion: docsgpt.v1\nkind: Agent\nspec: &x {name: a}', 'YAML anchors/aliases are not allowed'],
   [
-    'a bomb',
+    'nested aliases that multiply',
     `a0: &a0 lol\n${Array.from({ length: 9 }, (_, n) => `a${n + 1}: &a${n + 1} [${Array.from({ length: 9 }, () => `*a${n}`).join(', ')}]`).join('\n')}`,
     'YAML anchors/aliases are not allowed',
   ],
   ['a tag', 'apiVersion: docsgpt.v1\nkind: Agent\nspec: {name: !!js/function "x"}', 'YAML tags and directives are not allowed'],
   ['two documents', 'kind: Agent\n---\nkind: Agent', 'The text must hold one YAML document'],
-  ['no YAML', 'kind: [Agent', /^Invalid YAML: /],
+  ['invalid YAML', 'kind: [Agent', /^Invalid YAML: /],
   ['a doubled key', 'kind: Agent\nkind: Agent', /^Invalid YAML: /],
-  ['bytes that are no UTF-8', Buffer.from([0x6b, 0xff, 0x3a]), 'The request body is not valid UTF-8.'],
+  ['invalid UTF-8', Buffer.from([0x6b, 0xff, 0x3a]), 'The request body is not valid UTF-8.'],
   ['more than 512 KiB', `kind: Agent\n#${'x'.repeat(512 * 1024)}`, 'Import document too large'],
 ];
 
@@ -142,7 +146,7 @@ describe('a file is refused', () => {
     expect(await service.events()).toBe(before);
   });
 
-  it('also half of a surrogate pair, and a form without a file', async () => {
+  it('with a lone surrogate, as a form without a file, and as a number', async () => {
     const yaml = JSON.stringify(agentFile({ name: 'x' }))
       .replace('Guide', '\\ud800')
       .replace('"name\\":\\"x', '"name\\":\\"\\ud800');
@@ -173,7 +177,7 @@ const customModel = (upstream: string, more: object = {}) => ({
   ...more,
 });
 
-/** What is 200, with what is told about it. */
+/** Files that are answered with 200, with the warnings. */
 const TAKEN_WITH_WARNINGS: readonly (readonly [string, string, readonly (string | RegExp)[]])[] = [
   [
     'unknown keys',
@@ -182,13 +186,13 @@ const TAKEN_WITH_WARNINGS: readonly (readonly [string, string, readonly (string 
   ],
   ['missing sources', agentFile({ sources: [{ name: 'Gone' }] }), ["Source 'Gone' not found; left unattached"]],
   [
-    'sources of one name',
+    'sources of the same name',
     agentFile({ sources: many(2, { name: 'Gone' }) }),
     ["Multiple sources share the name 'Gone'; a mapping by that name applies to all of them", /Gone/, /Gone/],
   ],
   ['an unknown kind of tool', agentFile({ tools: [{ type: 'x' }] }), ["Tool type 'x' not available on this instance; skipped"]],
   [
-    'a kind that only the service uses',
+    'a kind that only the service itself uses',
     agentFile({ tools: [{ type: 'think' }] }),
     ["Tool type 'think' not available on this instance; skipped"],
   ],
@@ -232,17 +236,17 @@ const TAKEN_WITH_WARNINGS: readonly (readonly [string, string, readonly (string 
     [/^Invalid config: config\.api_write_allowlist must be an array\./],
   ],
   [
-    'an allowed write of no tool',
+    'an allowed write of an unknown tool',
     agentFile({ config: { api_write_allowlist: ['tool-0:x'] } }),
     ["Allowed write 'tool-0:x' names no tool that is attached; dropped"],
   ],
   [
-    'two tools of one name',
+    'two tools of the same name',
     agentFile({ tools: many(2, apiTool({})) }),
     ["Multiple tools share the name 'Weather'", /without any actions/],
   ],
   [
-    'custom models of one name',
+    'custom models of the same name',
     agentFile({ model: { available: [customModel('a'), customModel('b')] } }),
     [
       "Multiple custom models share the display name 'M'; a key by that name applies to all of them",
@@ -251,7 +255,7 @@ const TAKEN_WITH_WARNINGS: readonly (readonly [string, string, readonly (string 
     ],
   ],
   [
-    'choices about actions that a tool does not have',
+    'settings for actions that a tool does not have',
     agentFile({
       tools: [
         {
@@ -268,7 +272,7 @@ const TAKEN_WITH_WARNINGS: readonly (readonly [string, string, readonly (string 
     ],
   ],
   [
-    'nodes that refer to what is not there',
+    'nodes that refer to missing resources',
     graph(
       [node('a', 'start'), node('b', 'agent', { tools: ['tool-7'], sources: ['Gone'], model_id: 'gone' }), node('c', 'end')],
       [
@@ -284,14 +288,14 @@ const TAKEN_WITH_WARNINGS: readonly (readonly [string, string, readonly (string 
   ],
 ];
 
-describe('a file is taken', () => {
+describe('a file is imported', () => {
   it.each(TAKEN_WITH_WARNINGS)('with %s, and its sender is warned', async (_, file, warnings) => {
     const { status, body } = await service.import(await service.newUser('carol'), file);
     expect([status, body['success']]).toEqual([200, true]);
     expect(body['warnings']).toEqual(warnings.map((each) => (typeof each === 'string' ? each : expect.stringMatching(each))));
   });
 
-  it('without a custom model whose address is inside the network, also with its key', async () => {
+  it('without a custom model whose URL is inside the network, even if its key is given', async () => {
     const unsafe = customModel('a', { base_url: 'http://10.0.0.1/v1' });
     const file = agentFile({ model: { available: [unsafe] } });
     const { status, body } = await service.import(await service.newUser('carol'), file, { models: { M: { api_key: 'k' } } });
@@ -299,7 +303,7 @@ describe('a file is taken', () => {
   });
 
   it.each([
-    ['numbers where text is meant', 'apiVersion: docsgpt.v1\nkind: Agent\nspec: {name: 42, description: true}'],
+    ['numbers instead of strings', 'apiVersion: docsgpt.v1\nkind: Agent\nspec: {name: 42, description: true}'],
     [
       'nulls',
       agentFile({
@@ -314,14 +318,14 @@ describe('a file is taken', () => {
       }),
     ],
     ['a byte order mark', `\uFEFF${agentFile({})}`],
-    ['the line ends of another system', 'apiVersion: docsgpt.v1\r\nkind: Agent\r\nspec:\r\n  name: Guide\r\n  chunks: 2\r\n'],
+    ['CRLF line ends', 'apiVersion: docsgpt.v1\r\nkind: Agent\r\nspec:\r\n  name: Guide\r\n  chunks: 2\r\n'],
   ])('with %s', async (_, file) => {
     const { status, body } = await service.import(await service.newUser('carol'), file);
     expect([status, body['warnings']]).toEqual([200, []]);
   });
 });
 
-it('no file is too odd for an answer', async () => {
+it('any file is answered with 200 or 400, and a refused one appends no event', async () => {
   const odd = fc.anything({ values: [fc.string(), fc.constantFrom('', 'x', null, true, 0, -1, 1e9, [], {})], maxDepth: 3 });
   const key = fc.constantFrom(
     'agent_type',

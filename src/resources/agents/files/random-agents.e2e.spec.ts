@@ -29,7 +29,7 @@ const guardrails = fc.record({
 });
 const SCHEMA = { type: 'object', properties: { days: { type: 'integer' } }, required: ['days'] };
 
-/** What a file may say of an agent that refers to nothing of its owner's but a prompt. */
+/** The content of a file for an agent that refers to none of its owner's resources except a prompt. */
 const spec = fc
   .record({
     name: named,
@@ -63,9 +63,9 @@ const spec = fc
   }));
 
 const specOf = (file: string) => (load(file) as { spec: Json }).spec;
-/** Without what names things where the file was written. */
+/** The file without the ids of the service that wrote it. */
 const withoutIds = (file: string) => file.replace(/^ *(id|slug|ref): .*\n/gm, '');
-it('an agent of any file comes back from a stranger as the same file, and its own file changes nothing', async () => {
+it('a generated agent is exported equally after another user imports its file, and its owner’s import changes nothing', async () => {
   await fc.assert(
     fc.asyncProperty(spec, async (asked) => {
       const [owner, stranger] = [await service.newUser('owner'), await service.newUser('stranger')];
@@ -106,7 +106,7 @@ describe('the file of an agent', () => {
     return file;
   };
 
-  it('changes nothing where models of its owner have one name, be they in a list, in nodes or the default alone', async () => {
+  it('changes nothing if models have the same name, in the list, in nodes or only as the default', async () => {
     const owner = await service.newUser('owner');
     const [one, other] = [await model(owner, 'one'), await model(owner, 'other')];
     const both = { name: 'Both', models: [one, other], default_model_id: other };
@@ -119,7 +119,7 @@ describe('the file of an agent', () => {
     await changesNothing(owner, await service.makeAgent(owner, { name: 'Twins', agent_type: 'workflow', workflow }));
   });
 
-  it('changes nothing where it has no retriever', async () => {
+  it('changes nothing if the agent has no retriever', async () => {
     const owner = await service.newUser('owner');
     const id = await service.makeAgent(owner, { name: 'None', retriever: 'classic' });
     expect((await service.send(owner, 'PUT', `/api/update_agent/${id}`, { retriever: '' })).status).toBe(200);

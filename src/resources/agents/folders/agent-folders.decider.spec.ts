@@ -11,7 +11,7 @@ const created = (folderId: string, parentId: string | null = null): AgentFolders
 const nested = after(created('a'), created('b', 'a'), created('c', 'b'));
 
 describe('a folder of agents', () => {
-  it('stands at the top or in another one', () => {
+  it('is created in another folder, but not in an unknown one', () => {
     expect(createFolder('ann', 'd', { name: 'D', parentId: 'c', now })(nested)).toEqual([
       {
         type: 'AgentFolderCreated',
@@ -25,7 +25,7 @@ describe('a folder of agents', () => {
     expect(() => changeFolder('ann', 'a', { parentId, now })(nested)).toThrow(/own/);
   });
 
-  it('is moved and renamed, and a change that says what is so already is none', () => {
+  it('is moved and renamed, and a change to the current values appends no event', () => {
     const changed = { folderId: 'c', ownerId: 'ann', updatedAt: now.toISOString() };
     expect(changeFolder('ann', 'c', { parentId: 'a', now })(nested)).toEqual([
       { type: 'AgentFolderChanged', data: { ...changed, parentId: 'a' } },
@@ -37,7 +37,7 @@ describe('a folder of agents', () => {
     expect(() => changeFolder('ann', 'x', { now })(nested)).toThrow('Folder not found');
   });
 
-  it('that is deleted leaves its folders at the top', () => {
+  it('moves its subfolders to the top level when it is deleted', () => {
     const [event] = deleteFolder('ann', 'b')(nested);
     const left = agentFolders.evolve(nested, event!);
     expect([...left.folders].map(([id, { parentId }]) => [id, parentId])).toEqual([
@@ -48,7 +48,7 @@ describe('a folder of agents', () => {
     expect(() => deleteFolder('ann', 'b')(left)).toThrow('Folder not found');
   });
 
-  it('is one of so many at most', () => {
+  it('is refused beyond the maximum number', () => {
     const full = after(...Array.from({ length: FOLDERS_MAX }, (_, at) => created(String(at))));
     expect(() => createFolder('ann', 'one more', { name: 'x', parentId: null, now })(full)).toThrow(/already/);
   });

@@ -55,7 +55,7 @@ describe('folders of agents', () => {
     expect((await world.alice.get(`${AT}/${top.id}`)).status).toBe(404);
   });
 
-  it('hold agents, which are in none once their folder is gone', async () => {
+  it('contain agents, which are in no folder after theirs is deleted', async () => {
     const folder = await made('Team');
     const [one, two] = [(await world.agent({ name: 'One' })).id, (await world.agent({ name: 'Two', folder_id: folder.id })).id];
     expect(await folderOf(two)).toBe(folder.id);
@@ -73,7 +73,7 @@ describe('folders of agents', () => {
     expect([await folderOf(one), await folderOf(two)]).toEqual([null, null]);
   });
 
-  it('are those of their owner alone', async () => {
+  it('are accessible only to their owner', async () => {
     const folder = await made('Mine');
     const agent = (await world.agent()).id;
     const missing = [404, { success: false, message: 'Folder not found' }];
@@ -94,7 +94,7 @@ describe('folders of agents', () => {
     ['/', { name: ' ' }, 'Folder name is required'],
     ['/move_agent', {}, 'Missing required fields: agent_id'],
     ['/bulk_move', { agent_ids: [] }, 'Agent IDs are required'],
-  ])('are refused at %s with %j', async (path, body, message) => {
+  ])('answer %s with %j by a 400', async (path, body, message) => {
     const reply = await replyOf(world.alice.post(`${AT}${path}`, body));
     expect([reply.status, reply.body]).toEqual([
       400,
@@ -102,7 +102,7 @@ describe('folders of agents', () => {
     ]);
   });
 
-  it('are shown to restricted tokens with the agents that they reach, and not changed', async () => {
+  it('show a restricted token only the agents that it reaches, and cannot be changed by it', async () => {
     const folder = await made('Shared');
     const [mine, other] = [(await world.agent({ folder_id: folder.id })).id, (await world.agent({ folder_id: folder.id })).id];
     const fields = { scopes: ['agents:read', 'agents:write'], resource_filter: { agents: [mine] } };

@@ -12,7 +12,7 @@ it('keeps an agent once for each of its links', () => {
   expect(keep('bob', 'a1', 'l2', now)(state)).toHaveLength(1);
 });
 
-it('removes what is kept, and nothing else', () => {
+it('removes an agent that is in the list, and refuses any other', () => {
   const [event] = removeKept('bob', 'a1')(after(['a1', 'l1']));
   expect([...keptAgents.evolve(after(['a1', 'l1']), event!)]).toEqual([]);
   expect(() => removeKept('bob', 'a2')(after(['a1', 'l1']))).toThrow(expect.objectContaining({ code: 'shared-agent-not-found' }));

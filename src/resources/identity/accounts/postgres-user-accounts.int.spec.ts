@@ -12,24 +12,24 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** Another process has its own memory and the same table. */
+/** A process with its own cache and the shared table. */
 const process = () => new PostgresUserAccounts(database.sql);
 
 const ofIssuer = (issuer: string, claim = 'sub', value = 'alice') => ({ issuer, claim, value });
 
-it('a user keeps their id, in every process and after a restart', async () => {
+it('a user has the same id in every process', async () => {
   const first = process();
   const id = await first.idOf(ownSubject('alice'));
   expect(id).toMatch(/^[0-9a-f-]{36}$/);
   expect([await first.idOf(ownSubject('alice')), await process().idOf(ownSubject('alice'))]).toEqual([id, id]);
 });
 
-it('of first requests at once in several processes all get one id', async () => {
+it('concurrent first requests in several processes get the same id', async () => {
   const ids = await Promise.all(Array.from({ length: 20 }, () => process().idOf(ownSubject('new'))));
   expect(new Set(ids).size).toBe(1);
 });
 
-it('the same name of another issuer, or in another claim, is another user', async () => {
+it('the same value of another issuer or claim is another user', async () => {
   const subjects = [
     ownSubject('alice'),
     ofIssuer('https://a.example'),
@@ -45,12 +45,12 @@ it('the same name of another issuer, or in another claim, is another user', asyn
   expect(ids).not.toContain('local');
 });
 
-it('an id says nothing of its user', async () => {
+it('an id does not reveal its user', async () => {
   const id = await process().idOf(ofIssuer('https://a.example', 'email', 'ann@example.org'));
   expect(id).not.toContain('ann');
 });
 
-it('a user is described as their issuer last described them', async () => {
+it('a user has the label that the issuer reported last', async () => {
   const accounts = process();
   const [ann, bob] = [await accounts.idOf(ownSubject('ann')), await accounts.idOf(ownSubject('bob'))];
   await accounts.describe(ann, { email: 'ann@example.org', name: 'Ann', picture: null });
@@ -61,7 +61,7 @@ it('a user is described as their issuer last described them', async () => {
   expect((await accounts.labelsOf([ann])).get(ann)).toEqual({ email: null, name: 'Ann B.', picture: null });
 });
 
-it('finds a user by the id, and by an address that one user has', async () => {
+it('finds a user by id, and by an e-mail address that only one user has', async () => {
   const accounts = process();
   const [ann, bob, cat] = await Promise.all(['Find-Ann', 'Find-Bob', 'Find-Cat'].map((name) => accounts.idOf(ownSubject(name))));
   await accounts.describe(ann!, { ...NO_LABEL, email: 'Ann@Example.org' });

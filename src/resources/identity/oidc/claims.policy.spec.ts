@@ -29,14 +29,14 @@ describe('groups', () => {
     [{ groups: ['staff', 7] }, ['staff', '7']],
   ])('in %j are %j', (claims, groups) => expect(groupsIn(claims, 'groups')).toEqual(groups));
 
-  it('let everybody in where none is named, and else their members', () => {
+  it('admit all users if no group is required, and otherwise only their members', () => {
     expect(isAllowed(undefined, [])).toBe(true);
     expect(isAllowed(undefined, ['staff'])).toBe(false);
     expect(isAllowed(['guests'], ['staff'])).toBe(false);
     expect(isAllowed(['guests', 'staff'], ['staff'])).toBe(true);
   });
 
-  it('say nothing of administrators where they are unknown, or none is named', () => {
+  it('decide about administrators only if they are known and admin groups are configured', () => {
     expect(isAdmin(undefined, ['chiefs'])).toBeUndefined();
     expect(isAdmin(['chiefs'], [])).toBeUndefined();
     expect(isAdmin([], ['chiefs'])).toBe(false);
@@ -44,7 +44,7 @@ describe('groups', () => {
   });
 });
 
-it('a label is what people can read', () => {
+it('a label keeps only strings of limited length', () => {
   expect(labelIn({ email: 'ann@example.org', name: 'Ann', picture: 7 })).toEqual({
     email: 'ann@example.org',
     name: 'Ann',

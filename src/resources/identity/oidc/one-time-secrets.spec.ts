@@ -7,14 +7,14 @@ const keyValue = new InProcessKeyValue();
 const secrets = (name = 'login', secret = 'a secret for tests') =>
   new OneTimeSecrets<{ text: string }>(keyValue, new SealingKey(secret), name, 60_000);
 
-it('are taken once, by one of many who come at once, in any process', async () => {
+it('are taken once by concurrent calls, in any process', async () => {
   const secret = secrets().newSecret();
   await secrets().keep(secret, { text: 'kept' });
   const taken = await Promise.all(Array.from({ length: 20 }, () => secrets().take(secret)));
   expect(taken.filter((value) => value !== undefined)).toEqual([{ text: 'kept' }]);
 });
 
-it('are found by nothing else, and not for another use', async () => {
+it('are not found by another secret or for another use', async () => {
   const secret = secrets().newSecret();
   await secrets().keep(secret, { text: 'kept' });
   expect(await secrets().take(`${secret}x`)).toBeUndefined();
@@ -22,7 +22,7 @@ it('are found by nothing else, and not for another use', async () => {
   expect(await secrets().take(secret)).toEqual({ text: 'kept' });
 });
 
-it('cannot be read in the store, nor with another key', async () => {
+it('cannot be read in the store or with another key', async () => {
   const secret = secrets().newSecret();
   await secrets().keep(secret, { text: 'kept' });
   const keys = await keyValue.keys('login.');

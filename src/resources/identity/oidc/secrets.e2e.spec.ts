@@ -27,7 +27,7 @@ afterAll(async () => {
   await provider.close();
 });
 
-it('no event, log line, metric, row or other response holds a token, a code or a secret', async () => {
+it('no event, log line, metric, row or other response contains a token, a code or a secret', async () => {
   const secrets = new Map<string, string>();
   const responses: string[] = [];
   const seen = async (response: Response): Promise<string> => {
@@ -49,7 +49,7 @@ it('no event, log line, metric, row or other response holds a token, a code or a
   const renewed = (await (await post('refresh', {}, { authorization: `Bearer ${token}` })).json()) as { token: string };
   secrets.set('the second token', renewed.token);
 
-  // What is sent twice, is wrong or fails is told without itself.
+  // Responses to replayed, wrong and failed requests do not repeat the secret.
   await seen(await browser.request(callback.href));
   await seen(await post('token', { code }));
   await seen(await post('refresh', {}, { authorization: `Bearer ${token}` }));

@@ -17,7 +17,7 @@ beforeAll(async () => {
   const shared = async () => ({ ...backing, close: async () => undefined });
   const settings = { ...provider.environment, OIDC_FRONTEND_URL: FRONTEND };
   one = await serviceForTests(settings, shared);
-  // Browsers come to one address, and what is behind it hands them to one process or another.
+  // Browsers use one address, and a load balancer passes them to either process.
   other = await serviceForTests({ ...settings, OIDC_REDIRECT_URI: `${one.url}/api/auth/oidc/callback` }, shared);
   await provider.serve(one.url, FRONTEND);
 });
@@ -37,11 +37,11 @@ const post = async (service: TestService, path: string, body: object, headers: R
   return { status: response.status, body: (await response.json()) as Record<string, string> };
 };
 
-/** Each step at another process than the one before. */
+/** Runs each step at another process than the one before. */
 async function signIn(): Promise<string> {
   const browser = new BrowserForTests();
   const login = await browser.request(`${other.url}/api/auth/oidc/login`);
-  // The cookie belongs to the address, whichever process set it.
+  // The cookie belongs to the shared address, no matter which process set it.
   const cookie = login.headers.getSetCookie()[0]!.split(';', 1)[0]!;
   const callback = await browser.follow(login.headers.get('location')!, `${one.url}/api/auth/oidc/callback`);
   const back = await fetch(callback, { redirect: 'manual', headers: { cookie } });
@@ -53,7 +53,7 @@ const clientOf = (service: TestService, token: string) => new Client(service.url
 const sessionIn = (token: string) =>
   (JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as { jti: string }).jti.split('.')[0]!;
 
-/** What a stream said, once it is over. */
+/** Reads a stream. `text` grows with its frames, and `isOver` is set at its end. */
 async function streamOf(client: Client, path: string): Promise<{ text: string; isOver: boolean }> {
   const response = await client.get(path);
   expect(response.status).toBe(200);
@@ -66,14 +66,14 @@ async function streamOf(client: Client, path: string): Promise<{ text: string; i
   return seen;
 }
 
-it('a sign-in goes on at any process, and one user is one user everywhere', async () => {
+it('a sign-in continues at any process, and a user has the same id at all of them', async () => {
   const token = await signIn();
   const [here, there] = [await clientOf(one, token).json('/api/user/me'), await clientOf(other, token).json('/api/user/me')];
   expect(here).toEqual(there);
   expect(here).toMatchObject({ success: true, user_id: expect.stringMatching(/^[0-9a-f-]{36}$/) });
 });
 
-it('a session is renewed once with a token, also where both processes are asked at the same time', async () => {
+it('a session is renewed once per token, even by concurrent requests to both processes', async () => {
   const [first, second] = [await signIn(), await signIn()];
   const refresh = (service: TestService, token: string) => post(service, 'refresh', {}, { authorization: `Bearer ${token}` });
   for (const token of [first, second]) {
@@ -82,7 +82,7 @@ it('a session is renewed once with a token, also where both processes are asked 
   }
 });
 
-it('a session that is ended at one process is refused at the other, and its streams there end without a frame', async () => {
+it('a session that one process ends is refused by the other, and its streams there end without a frame', async () => {
   const token = await signIn();
   const streams = [await streamOf(clientOf(one, token), '/api/events'), await streamOf(clientOf(other, token), '/api/events')];
   expect((await clientOf(one, token).delete(`/api/user/sessions/${sessionIn(token)}`)).status).toBe(200);
@@ -94,7 +94,7 @@ it('a session that is ended at one process is refused at the other, and its stre
   }
 });
 
-it('a logout at the provider reaches the process that did not hear of it', async () => {
+it('a logout at the provider ends the session at the other process too', async () => {
   const token = await signIn();
   const stream = await streamOf(clientOf(other, token), '/api/events');
   const response = await fetch(`${one.url}/api/auth/oidc/backchannel-logout`, {

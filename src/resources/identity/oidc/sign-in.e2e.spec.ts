@@ -43,7 +43,7 @@ const post = async (path: string, body: unknown, headers: Record<string, string>
   };
 };
 
-/** What the web client finds behind the `#` once the browser is back. */
+/** The part after the `#` of the URL, which the web client reads when the browser returns. */
 const outcomeOf = (url: string) => url.slice(`${FRONTEND}/#`.length);
 const login = async (who = 'ann', browser = new BrowserForTests()) => {
   provider.signsIn = who;
@@ -59,7 +59,7 @@ const logout = (token: unknown) =>
   fetch(at('backchannel-logout'), { method: 'POST', body: new URLSearchParams({ logout_token: String(token) }) });
 
 describe('a sign-in', () => {
-  it('leads over the provider to a token of a user who is known by an opaque id', async () => {
+  it('returns a token of a user with an opaque id', async () => {
     const outcome = await login();
     expect(outcome).toMatch(/^oidc_code=[\w-]{43}$/);
     const { status, headers, body } = await handOver(outcome);
@@ -74,7 +74,7 @@ describe('a sign-in', () => {
     expect(me['user_id']).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('begins with a redirection that proves who began it', async () => {
+  it('starts with a redirect that is bound to the browser by a cookie', async () => {
     const response = await fetch(at('login'), { redirect: 'manual' });
     expect(response.status).toBe(302);
     const url = new URL(response.headers.get('location')!);
@@ -91,14 +91,14 @@ describe('a sign-in', () => {
     );
   });
 
-  it('is the same user each time, and another one for another subject', async () => {
+  it('gives the same user id each time, and another one for another subject', async () => {
     const ids: unknown[] = [];
     for (const who of ['ann', 'ann', 'bob']) ids.push(claimsOf(await signIn(who))['sub']);
     expect(ids[0]).toBe(ids[1]);
     expect(ids[2]).not.toBe(ids[0]);
   });
 
-  it('shows in the configuration that clients read', async () => {
+  it('appears in the configuration that clients read', async () => {
     expect(await new Client(service.url).json('/api/config')).toMatchObject({
       auth_type: 'oidc',
       requires_auth: true,
@@ -113,18 +113,18 @@ describe('a sign-in', () => {
     expect(await handOver(outcome)).toMatchObject({ status: 401, body: { error: 'invalid_code' } });
   });
 
-  it.each([{}, { code: 7 }, { code: '' }, { code: 'unknown' }, [], null])('hands nothing over for %j', async (body) => {
+  it.each([{}, { code: 7 }, { code: '' }, { code: 'unknown' }, [], null])('returns no token for %j', async (body) => {
     expect(await post('token', body)).toMatchObject({ status: body === null ? 400 : 401 });
   });
 });
 
 describe('a callback', () => {
-  /** As far as the address at which the provider sends the browser back. */
+  /** Runs a sign-in up to the callback URL to which the provider redirects the browser. */
   const returned = async (browser = new BrowserForTests()): Promise<URL> =>
     new URL(await browser.follow(at('login'), at('callback')));
   const outcomeAt = async (url: URL, browser: BrowserForTests) => outcomeOf(await browser.follow(url.href, FRONTEND));
 
-  it('in another browser signs nobody in (login CSRF)', async () => {
+  it('in another browser is refused (login CSRF)', async () => {
     const attackers = await returned();
     expect(await outcomeAt(attackers, new BrowserForTests())).toBe('oidc_error=invalid_state');
     const victim = new BrowserForTests();
@@ -132,7 +132,7 @@ describe('a callback', () => {
     expect(await outcomeAt(attackers, victim)).toBe('oidc_error=invalid_state');
   });
 
-  it('counts once', async () => {
+  it('is accepted once', async () => {
     const browser = new BrowserForTests();
     const url = await returned(browser);
     const cookie = `oidc_state=${url.searchParams.get('state')}`;
@@ -155,7 +155,7 @@ describe('a callback', () => {
     expect(await outcomeAt(url, browser)).toBe(`oidc_error=${error}`);
   });
 
-  it('leads nowhere but to the web client (open redirect)', async () => {
+  it('redirects only to the web client (open redirect)', async () => {
     const browser = new BrowserForTests();
     const url = await returned(browser);
     for (const name of ['redirect_uri', 'return_to', 'next', 'url']) url.searchParams.set(name, 'https://evil.example/');
@@ -171,8 +171,8 @@ describe('a callback', () => {
     ['no nonce', { nonce: undefined }],
     ['another issuer', { iss: 'https://evil.example' }],
     ['another client', { aud: 'another' }],
-    ['an end that is over', { exp: Math.floor(Date.now() / 1000) - 3600 }],
-  ])('is an error where the id token has %s', async (_, claims) => {
+    ['a past expiry', { exp: Math.floor(Date.now() / 1000) - 3600 }],
+  ])('is an error if the ID token has %s', async (_, claims) => {
     provider.alter = async (body) => ({
       ...body,
       id_token: await provider.signed({ ...claimsOf(String(body['id_token'])), ...claims }),
@@ -180,7 +180,7 @@ describe('a callback', () => {
     expect(await login()).toBe('oidc_error=auth_failed');
   });
 
-  it('is an error where the id token is signed by somebody else', async () => {
+  it('is an error if the ID token is signed with another key', async () => {
     const { privateKey } = await generateKeyPair('RS256');
     provider.alter = async (body) => ({
       ...body,
@@ -198,7 +198,7 @@ describe('a callback', () => {
 });
 
 describe('a session', () => {
-  it('is listed where its user is signed in, and to nobody else', async () => {
+  it('is listed for its user only', async () => {
     const [ann, bob] = [clientOf(await signIn()), clientOf(await signIn('bob'))];
     const { sessions } = await ann.json<{ sessions: Record<string, unknown>[] }>('/api/user/sessions');
     expect(sessions.filter(({ current }) => current)).toEqual([
@@ -219,7 +219,7 @@ describe('a session', () => {
     expect((await ann.get('/api/user/me')).status).toBe(200);
   });
 
-  it('that is ended is refused, and so is its renewal', async () => {
+  it('that has ended is refused, and so is its renewal', async () => {
     const token = await signIn();
     const id = String(claimsOf(token)['jti']).split('.')[0]!;
     expect((await clientOf(token).delete(`/api/user/sessions/${id}`)).status).toBe(200);
@@ -228,7 +228,7 @@ describe('a session', () => {
     expect(await refresh(token)).toMatchObject({ status: 401, body: { error: 'token_revoked' } });
   });
 
-  it('that is ended closes its streams without another frame', async () => {
+  it('that ends closes its streams without a further frame', async () => {
     const [token, other] = [await signIn(), await signIn()];
     const response = await clientOf(token).get('/api/events');
     const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
@@ -241,7 +241,7 @@ describe('a session', () => {
     expect((await clientOf(token).get('/api/events')).status).toBe(401);
   });
 
-  it('that is past its time closes its streams without another frame', async () => {
+  it('that expires closes its streams without a further frame', async () => {
     const token = await signIn();
     const stream = await clientOf(token).get('/api/events');
     const id = String(claimsOf(token)['jti']).split('.')[0]!;
@@ -250,7 +250,7 @@ describe('a session', () => {
     expect((await clientOf(token).get('/api/events')).status).toBe(401);
   });
 
-  it('of another AUTH_TYPE is none, and its tokens are nobody’s elsewhere', async () => {
+  it('of another AUTH_TYPE is refused, and its tokens are refused there', async () => {
     const token = await signIn();
     const { SessionTokens } = await import('../session-tokens.js');
     const own = await service.service.app.get(SessionTokens, { strict: false }).issue({ subject: 'ann', roles: ['admin'] });
@@ -270,7 +270,7 @@ describe('a session', () => {
 });
 
 describe('a renewal', () => {
-  it('gives another token of the same session, with what the provider says now', async () => {
+  it('returns a new token of the same session with the provider’s current claims', async () => {
     const token = await signIn('bob');
     provider.users.set('bob', { ...provider.users.get('bob'), name: 'Robert' });
     const { status, body } = await refresh(token);
@@ -281,19 +281,19 @@ describe('a renewal', () => {
     expect((await refresh(body['token']!)).status).toBe(200);
   });
 
-  it('is made once with a token: replayed, or twice at once, it finds nothing', async () => {
+  it('succeeds once per token, also for replayed and concurrent requests', async () => {
     const token = await signIn();
     const both = await Promise.all([refresh(token), refresh(token)]);
     expect(both.map(({ status }) => status).sort()).toEqual([200, 404]);
     expect(await refresh(token)).toMatchObject({ status: 404, body: { error: 'no_refresh_token' } });
   });
 
-  it('is not to be had where the provider grants none', async () => {
+  it('is refused if the provider issues no refresh token', async () => {
     provider.grantsRefreshTokens = false;
     expect(await refresh(await signIn())).toMatchObject({ status: 404, body: { error: 'no_refresh_token' } });
   });
 
-  it('waits for a provider that is away, and is made when it is back', async () => {
+  it('is 503 while the provider is unavailable, and succeeds when it is back', async () => {
     const token = await signIn();
     provider.isAway = true;
     const refused = await refresh(token);
@@ -304,14 +304,14 @@ describe('a renewal', () => {
     expect((await refresh(token)).status).toBe(200);
   });
 
-  it('fails for good where the provider takes the refresh token no longer', async () => {
+  it('fails permanently if the provider refuses the refresh token', async () => {
     const token = await signIn();
     provider.refusesTokens = true;
     expect(await refresh(token)).toMatchObject({ status: 401, body: { error: 'refresh_failed' } });
     expect(await refresh(token)).toMatchObject({ status: 404, body: { error: 'no_refresh_token' } });
   });
 
-  it('is refused to another user’s claims', async () => {
+  it('is refused if the provider returns another user', async () => {
     const token = await signIn();
     provider.alter = async (body) => ({
       ...body,
@@ -320,7 +320,7 @@ describe('a renewal', () => {
     expect(await refresh(token)).toMatchObject({ status: 401, body: { error: 'refresh_failed' } });
   });
 
-  it('is refused without a token, and for one that is none', async () => {
+  it('is refused without a token and for an invalid one', async () => {
     expect((await post('refresh', {})).status).toBe(401);
     expect(await refresh('x.y.z')).toMatchObject({ status: 401, body: { error: 'invalid_token' } });
   });
@@ -339,19 +339,19 @@ describe('a logout at the provider', () => {
     expect([await one.status(), await other.status()]).toEqual([401, 200]);
   });
 
-  it('ends all sessions of a user where it names none', async () => {
+  it('ends all sessions of a user if it names no session', async () => {
     const [one, other, bobs] = [await sessionOf(), await sessionOf(), await sessionOf('bob')];
     expect((await logout(await provider.logoutToken({ sub: 'ann' }))).status).toBe(200);
     expect([await one.status(), await other.status(), await bobs.status()]).toEqual([401, 401, 200]);
   });
 
-  it('is taken once', async () => {
+  it('is accepted once', async () => {
     const token = await provider.logoutToken({ sub: 'nobody' });
     expect((await logout(token)).status).toBe(200);
     expect((await logout(token)).status).toBe(400);
   });
 
-  it('is a token of the provider for this client, of now, and nothing else', async () => {
+  it('is refused unless its token is a current logout token of the provider for this client', async () => {
     const { privateKey } = await generateKeyPair('RS256');
     const seconds = Math.floor(Date.now() / 1000);
     const session = await sessionOf();
@@ -377,7 +377,7 @@ describe('a logout at the provider', () => {
     expect(await session.status()).toBe(200);
   });
 
-  it('comes from the provider itself once its user signs out there', async () => {
+  it('is sent by the provider when the user signs out there', async () => {
     const browser = new BrowserForTests();
     const { body } = await handOver(await login('ann', browser));
     const out = await browser.request((await fetch(at('logout'), { redirect: 'manual' })).headers.get('location')!);
@@ -395,13 +395,13 @@ describe('groups', () => {
   afterAll(() => service.restart());
   const rolesOf = async (token: string) => (await clientOf(token).json('/api/user/me'))['roles'];
 
-  it('let their members in, and nobody else', async () => {
+  it('admit only their members', async () => {
     expect(await login('bob')).toMatch(/^oidc_code=/);
     expect(await login('eve')).toBe('oidc_error=not_authorized');
     expect(await login('none')).toBe('oidc_error=not_authorized');
   });
 
-  it('make administrators, as the provider says of them at last', async () => {
+  it('make administrators by the provider’s latest answer', async () => {
     const [ann, bob] = [await signIn('ann'), await signIn('bob')];
     expect([await rolesOf(ann), await rolesOf(bob)]).toEqual([['user', 'admin'], ['user']]);
     provider.users.set('bob', { ...provider.users.get('bob'), groups: ['staff', 'chiefs'] });
@@ -414,7 +414,7 @@ describe('groups', () => {
     expect(await rolesOf((await refresh(unsaid)).body['token']!)).toEqual(['user']);
   });
 
-  it('whose membership has ended end the session at its next renewal', async () => {
+  it('end a session at its next renewal if the user has left them', async () => {
     const token = await signIn('bob');
     provider.users.set('bob', { name: 'Bob', groups: [] });
     expect(await refresh(token)).toMatchObject({ status: 401, body: { error: 'not_authorized' } });
@@ -423,7 +423,7 @@ describe('groups', () => {
   });
 });
 
-it('a client that begins too many sign-ins has to wait', async () => {
+it('a client that starts too many sign-ins gets 429', async () => {
   const statuses = new Set<number>();
   for (let time = 0; time < 100 && !statuses.has(429); time++) {
     const some = Array.from({ length: 50 }, () => fetch(at('login'), { redirect: 'manual' }));
@@ -437,7 +437,7 @@ it('a client that begins too many sign-ins has to wait', async () => {
   await service.restart();
 });
 
-it('a token past its time renews nothing', async () => {
+it('an expired token cannot renew its session', async () => {
   await service.restart({ OIDC_SESSION_LIFETIME_SECONDS: '1' });
   const token = await signIn();
   await eventually(async () => (await refresh(token)).body['error'] === 'token_expired');
@@ -445,7 +445,7 @@ it('a token past its time renews nothing', async () => {
   await service.restart();
 });
 
-it('a claim that may be anybody’s names nobody', async () => {
+it('a sign-in without a verified e-mail address is refused if the e-mail address identifies users', async () => {
   await service.restart({ OIDC_USER_ID_CLAIM: 'email' });
   provider.users.set('bob', { email: EMAIL, email_verified: false, name: 'Bob' });
   expect(await login('bob')).toBe('oidc_error=missing_claim');
@@ -454,7 +454,7 @@ it('a claim that may be anybody’s names nobody', async () => {
   await service.restart();
 });
 
-it('a provider that was never reached is 503, and is found once it is back', async () => {
+it('a sign-in is 503 while the provider has never been reached, and succeeds when it is back', async () => {
   provider.isAway = true;
   await service.restart();
   const refused = await fetch(at('login'), { redirect: 'manual' });
@@ -465,7 +465,7 @@ it('a provider that was never reached is 503, and is found once it is back', asy
   expect(await login()).toMatch(/^oidc_code=/);
 });
 
-it('the log says who signed in, out, and was refused, and holds no secret and no name', async () => {
+it('the log records sign-ins, their ends and refusals, without secrets and names', async () => {
   const { store } = service.backing;
   const types = new Set<string>();
   const credentials: Record<string, unknown> = {};

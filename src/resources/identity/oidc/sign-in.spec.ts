@@ -18,7 +18,7 @@ const grant: Grant = {
   refreshToken: 'a-refresh-token',
 };
 
-/** A sign-in whose provider says yes, with something else broken. */
+/** A sign-in that the provider accepts, with the given parts replaced by broken ones. */
 function signInWith(broken: Partial<SignInParts>) {
   const warnings: string[] = [];
   const begun: string[] = [];
@@ -53,13 +53,13 @@ function signInWith(broken: Partial<SignInParts>) {
   return { finish, warnings, begun };
 }
 
-it('a sign-in that goes well begins a session', async () => {
+it('a successful sign-in starts a session', async () => {
   const { finish, begun, warnings } = signInWith({});
   expect(await finish()).toEqual({ code: expect.any(String) });
   expect([begun.length, warnings]).toEqual([1, []]);
 });
 
-it('leads back to the web client while the log is away, and leaves no session behind', async () => {
+it('a sign-in fails at the web client while the log is unavailable, and leaves no session', async () => {
   const commands = { execute: () => Promise.reject(new StoreUnavailable('at the-code')) } as unknown as Commands;
   const { finish, begun, warnings } = signInWith({ commands });
   expect(await finish()).toEqual({ error: 'auth_failed' });

@@ -17,9 +17,9 @@ it('a session starts and ends once', () => {
   expect(state(started)(after(started, ended))).toEqual([]);
 });
 
-it('an end is stated also where the beginning was lost', () => expect(state(ended)(after())).toEqual([ended]));
+it('an end is recorded even if the start was not', () => expect(state(ended)(after())).toEqual([ended]));
 
-it('an attempt is refused once', () => {
+it('a refused sign-in is recorded once', () => {
   expect(state(refused)(after())).toEqual([refused]);
   expect(state(refused)(after(refused))).toEqual([]);
 });

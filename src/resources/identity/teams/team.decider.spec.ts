@@ -29,12 +29,12 @@ const withBob = grown(founded, addMember(alice, 'bob', 'team_member', now)(found
 const sharing = grown(withBob, grant(alice, wanted(), now)(withBob));
 const typesOf = (events: readonly TeamEvent[]) => events.map(({ type }) => type);
 
-it('is founded once, by its first administrator', () => {
+it('a team is created once, and its owner is its first administrator', () => {
   expect([...founded.members]).toEqual([['alice', 'team_admin']]);
   expect(create('t1', 'bob', { name: 'Them', slug: 'them', description: '' }, now)(founded)).toEqual([]);
 });
 
-describe('what somebody does in a team', () => {
+describe('an action in a team', () => {
   const acts = {
     change: (by: typeof alice) => change(by, { name: 'We' }, now),
     'add a member': (by: typeof alice) => addMember(by, 'carol', 'team_member', now),
@@ -44,7 +44,7 @@ describe('what somebody does in a team', () => {
     delete: (by: typeof alice) => remove(by, now),
   };
 
-  it.each(Object.entries(acts))('%s: the owner may, a stranger hears that there is none', (_, act) => {
+  it.each(Object.entries(acts))('%s: the owner may, another user gets "not found"', (_, act) => {
     expect(act(alice)(withBob).length).toBeGreaterThan(0);
     expect(() => act(mallory)(withBob)).toThrow(expect.objectContaining({ code: 'team-not-found' }));
   });
@@ -53,7 +53,7 @@ describe('what somebody does in a team', () => {
     expect(() => act(bob)(withBob)).toThrow(expect.objectContaining({ code: 'team-forbidden' }));
   });
 
-  it('administrators of the installation delete and transfer, and do nothing else', () => {
+  it('administrators of the installation may only delete and transfer', () => {
     expect(typesOf(acts.delete(root)(withBob))).toEqual(['TeamDeleted']);
     expect(typesOf(acts.transfer(root)(withBob))).toEqual(['TeamTransferred']);
     expect(() => acts.change(root)(withBob)).toThrow(expect.objectContaining({ code: 'team-not-found' }));
@@ -67,12 +67,12 @@ describe('what somebody does in a team', () => {
 });
 
 describe('members', () => {
-  it('leave by themselves', () => {
+  it('can leave by themselves', () => {
     expect(typesOf(removeMember(bob, 'bob', now)(withBob))).toEqual(['TeamMemberRemoved']);
     expect(() => removeMember(bob, 'alice', now)(withBob)).toThrow(expect.objectContaining({ code: 'team-forbidden' }));
   });
 
-  it('take along what was shared with them alone, and what they shared', () => {
+  it('lose the grants to them alone and the grants of their resources when they leave', () => {
     const both = [wanted({ id: 'g2', targetUserId: 'bob' }), wanted({ id: 'g3', resourceId: 'a2', ownerId: 'bob' })];
     const state = both.reduce((before, each) => grown(before, grant(alice, each, now)(before)), sharing);
     const events = removeMember(alice, 'bob', now)(state);
@@ -80,12 +80,12 @@ describe('members', () => {
     expect([...grown(state, events).grants.keys()]).toEqual(['g1']);
   });
 
-  it('who are added again get the role', () => {
+  it('who are added again get the new role', () => {
     expect(addMember(alice, 'bob', 'team_member', now)(withBob)).toEqual([]);
     expect(typesOf(addMember(alice, 'bob', 'team_admin', now)(withBob))).toEqual(['TeamMemberRoleChanged']);
   });
 
-  it('always have an administrator and the owner among them', () => {
+  it('always include an administrator and the owner', () => {
     const last = expect.objectContaining({ code: 'team-last-admin' });
     expect(() => changeRole(alice, 'alice', 'team_member', now)(withBob)).toThrow(last);
     expect(() => removeMember(alice, 'alice', now)(withBob)).toThrow(last);
@@ -109,7 +109,7 @@ describe('members', () => {
 });
 
 describe('a grant', () => {
-  it('is made once for the same thing and members, and changes its level', () => {
+  it('is made once for the same resource and members, and a repeat changes its level', () => {
     expect(grant(alice, wanted({ id: 'g2' }), now)(sharing)).toEqual([]);
     const events = grant(alice, wanted({ id: 'g2', level: 'editor' }), now)(sharing);
     expect(events).toMatchObject([{ type: 'TeamGrantChanged', data: { grantId: 'g1', level: 'editor' } }]);
@@ -117,13 +117,13 @@ describe('a grant', () => {
     expect(typesOf(grant(alice, wanted({ id: 'g2', targetUserId: 'bob' }), now)(sharing))).toEqual(['TeamGrantMade']);
   });
 
-  it('is for members, by members', () => {
+  it('is made only for members and by members', () => {
     const unknown = expect.objectContaining({ code: 'team-target-unknown' });
     expect(() => grant(alice, wanted({ targetUserId: 'mallory' }), now)(withBob)).toThrow(unknown);
     expect(() => grant(mallory, wanted(), now)(withBob)).toThrow(expect.objectContaining({ code: 'team-not-found' }));
   });
 
-  it('is revoked by those who may share the thing, and by administrators of the team', () => {
+  it('is revoked by members who may share the resource and by administrators of the team', () => {
     expect(typesOf(revoke(bob, agent, null, true, now)(sharing))).toEqual(['TeamGrantEnded']);
     expect(typesOf(revoke(alice, agent, null, false, now)(sharing))).toEqual(['TeamGrantEnded']);
     const forbidden = expect.objectContaining({ code: 'team-forbidden' });
@@ -131,7 +131,7 @@ describe('a grant', () => {
     expect(revoke(alice, agent, 'bob', true, now)(sharing)).toEqual([]);
   });
 
-  it('is revoked by the owner of the thing, who need not be a member', () => {
+  it('is revoked by the owner of the resource, even if the owner is not a member', () => {
     const of = (ownerId: string) => grown(withBob, grant(bob, wanted({ ownerId }), now)(withBob));
     expect(typesOf(revoke(mallory, agent, null, true, now)(of('mallory')))).toEqual(['TeamGrantEnded']);
     expect(() => revoke(mallory, agent, null, true, now)(of('alice'))).toThrow(
@@ -142,7 +142,7 @@ describe('a grant', () => {
     );
   });
 
-  it('ends with the team, and with the thing', () => {
+  it('ends when the team or the resource is deleted', () => {
     expect(typesOf(remove(alice, now)(sharing))).toEqual(['TeamGrantEnded', 'TeamDeleted']);
     const events = endGrantsOf(agent, now)(sharing);
     expect(events).toMatchObject([{ data: { grantId: 'g1', reason: 'resource-deleted' } }]);

@@ -7,8 +7,8 @@ const now = new Date('2026-01-01T00:00:00.000Z');
 const ID = '3c1f1c5e-7a0b-4d3e-9c8e-2f6b1b7d9a01';
 const refused = (work: () => unknown) => expect(work).toThrow(expect.objectContaining({ code: 'invalid-request' }));
 
-describe('a fresh token', () => {
-  it('is random, is known by its beginning, and what is kept of it does not show it', () => {
+describe('a new token', () => {
+  it('is random, has the prefix, and the stored part does not reveal it', () => {
     const [one, other] = [freshAccessToken(), freshAccessToken()];
     expect(one.token).toMatch(/^dgpt_pat_[\w-]{43}$/);
     expect(one.token).not.toBe(other.token);
@@ -16,42 +16,42 @@ describe('a fresh token', () => {
     expect(JSON.stringify(one.secret)).not.toContain(one.token.slice(15));
   });
 
-  it('is told from other bearers, and one that is too long is not looked up', () => {
+  it('is distinguished from other bearer tokens, and a too long one is not looked up', () => {
     expect(['dgpt_pat_x', 'eyJhbGciOi', 'DGPT_PAT_x', undefined].map(isAccessToken)).toEqual([true, false, false, false]);
     expect(accessTokenHash('dgpt_pat_'.padEnd(200, 'x'))).toBeUndefined();
   });
 });
 
-it('a name is text, not too long, and without the blanks around it', () => {
+it('a name is a trimmed string of limited length', () => {
   expect(nameIn(' CI ')).toBe('CI');
   for (const wrong of [undefined, 1, ' ', 'x'.repeat(101), 'a\0b', '\ud800']) refused(() => nameIn(wrong));
 });
 
-it('scopes are known ones, each once', () => {
+it('scopes must be known, and duplicates are removed', () => {
   expect(scopesIn(['chat:run', 'agents:read', 'chat:run'])).toEqual(['agents:read', 'chat:run']);
   for (const wrong of [undefined, [], 'chat:run', ['chat:all'], [1], ['toString']]) refused(() => scopesIn(wrong));
 });
 
 describe('a restriction', () => {
-  it('names ids of families that the scopes are about', () => {
+  it('lists ids of families in which the token has a scope', () => {
     expect(resourcesIn(undefined, ['chat:run'])).toEqual({});
     expect(resourcesIn({ agents: [ID.toUpperCase(), ID], sources: [ID] }, ['chat:run'])).toEqual({ agents: [ID], sources: [ID] });
     expect(resourcesIn({ tools: [ID] }, ['tools:read'])).toEqual({ tools: [ID] });
   });
 
   it.each<[string, unknown]>([
-    ['a family that there is not', { models: [ID] }],
+    ['an unknown family', { models: [ID] }],
     ['a family without a scope', { tools: [ID] }],
     ['no ids', { agents: [] }],
-    ['what is no id', { agents: ['all'] }],
-    ['what is no list', { agents: ID }],
-    ['too many', { agents: Array.from({ length: 201 }, () => ID) }],
-    ['what is no object', [ID]],
+    ['an invalid id', { agents: ['all'] }],
+    ['a string instead of a list', { agents: ID }],
+    ['too many ids', { agents: Array.from({ length: 201 }, () => ID) }],
+    ['a list instead of an object', [ID]],
     ['the prototype', JSON.parse(`{"__proto__": ["${ID}"]}`)],
-  ])('is refused that names %s', (_, filter) => refused(() => resourcesIn(filter, ['chat:run'])));
+  ])('is refused with %s', (_, filter) => refused(() => resourcesIn(filter, ['chat:run'])));
 });
 
-it('a token ends after the days that are asked for, within the bounds', () => {
+it('a token expires after the requested days, within the limits', () => {
   expect(expiryIn(1, rules, now)).toBe('2026-01-02T00:00:00.000Z');
   expect(expiryIn(undefined, rules, now)).toBe('2026-04-01T00:00:00.000Z');
   expect(expiryIn(undefined, { ...rules, maxLifetimeDays: 1 }, now)).toBe('2026-01-02T00:00:00.000Z');

@@ -19,12 +19,12 @@ const revoked = (tokenId: string): AccessTokensEvent => ({
 });
 
 describe('a token', () => {
-  it('is made as its owner wants it', () =>
+  it('is created with the requested properties', () =>
     given(accessTokens, [])
       .when(create('t1', 'alice', wish, secret, 2, now))
       .then([made('t1')]));
 
-  it('has a name of its own, which is free again once the other one is revoked', () => {
+  it('has a unique name, which is free again after the token is revoked', () => {
     given(accessTokens, [made('t1')])
       .when(create('t2', 'alice', wish, secret, 2, now))
       .thenRejected('access-token-name-taken');
@@ -33,7 +33,7 @@ describe('a token', () => {
       .then([made('t2')]);
   });
 
-  it('is one of so many; those that are revoked or expired do not count', () => {
+  it('is refused beyond the maximum number, which revoked and expired tokens do not count for', () => {
     const another = create('t3', 'alice', wish, secret, 2, now);
     given(accessTokens, [made('t1', 'A'), made('t2', 'B')])
       .when(another)
@@ -49,7 +49,7 @@ describe('a token', () => {
       .thenRejected('too-many-access-tokens');
   });
 
-  it('gets another secret, and comes back among those that count when it had expired', () => {
+  it('gets a new secret, and counts again if it had expired', () => {
     const regenerated: AccessTokensEvent = {
       type: 'AccessTokenRegenerated',
       data: { tokenId: 't1', ownerId: 'alice', secret: next, regeneratedAt: now.toISOString(), expiresAt: later },
@@ -65,7 +65,7 @@ describe('a token', () => {
   it.each([
     ['revoked', revoke('t1', now)],
     ['regenerated', regenerate('t1', next, later, 2, now)],
-  ])('that is not there, or no more, is not %s', (_, decide) => {
+  ])('that is unknown or revoked is not %s', (_, decide) => {
     given(accessTokens, []).when(decide).thenRejected('access-token-not-found');
     given(accessTokens, [made('t1'), revoked('t1')])
       .when(decide)
@@ -73,7 +73,7 @@ describe('a token', () => {
   });
 });
 
-it('whatever is decided, no two tokens have one name, there are never too many, and what is revoked never stands again', () => {
+it('any sequence of decisions keeps names unique, the number limited and revoked tokens revoked', () => {
   const id = fc.constantFrom('t1', 't2', 't3', 't4');
   const expiresAt = fc.constantFrom(later, null);
   const decision = fc.oneof(
@@ -89,7 +89,7 @@ it('whatever is decided, no two tokens have one name, there are never too many, 
       let state: AccessTokens = accessTokens.initial;
       const [used, gone] = [new Set<string>(), new Set<string>()];
       for (const { made: tokenId, decide } of decisions) {
-        // Ids are random: none comes twice.
+        // Real ids are random, so none is used twice.
         if (tokenId !== undefined && used.has(tokenId)) continue;
         try {
           for (const event of decide(state)) {

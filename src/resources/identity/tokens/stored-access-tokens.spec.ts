@@ -13,7 +13,7 @@ import { type AccessTokens, accessTokens, create, regenerate, revoke } from './a
 import { type AccessTokensEvent, accessTokensStream, type IssuedSecret } from './access-tokens.events.js';
 import { StoredAccessTokens } from './stored-access-tokens.js';
 
-// What cannot be noted is logged.
+// A failure to record a use is logged.
 Logger.overrideLogger(false);
 
 const rules = { enabled: true, defaultLifetimeDays: 90, maxLifetimeDays: 365, allowNonExpiring: false, maxPerUser: 25 };
@@ -22,7 +22,7 @@ const stream = accessTokensStream('alice');
 
 let now: Date;
 let streams: Streams;
-/** What the read model says: it may be behind. */
+/** The content of the read model, which may be behind: token ids by hash. */
 let shown: Map<string, string>;
 let noted: unknown[][];
 let failing: boolean;
@@ -57,7 +57,7 @@ beforeEach(() => {
 });
 
 describe('a token', () => {
-  it('stands for its user, with what it may', async () => {
+  it('identifies its user and its grant', async () => {
     const { token } = await made();
     expect(await directory().holderOf(token)).toEqual({
       userId: 'alice',
@@ -65,7 +65,7 @@ describe('a token', () => {
     });
   });
 
-  it('that is revoked is refused at once, also while the read model does not know', async () => {
+  it('that is revoked is refused at once, even if the read model is behind', async () => {
     const { token } = await made();
     const tokens = directory();
     const holder = await tokens.holderOf(token);
@@ -74,7 +74,7 @@ describe('a token', () => {
     expect(await tokens.isValid(holder)).toBe(false);
   });
 
-  it('that is regenerated is refused with the secret of before, also while the read model does not know', async () => {
+  it('that is regenerated is refused with its previous secret at once, even if the read model is behind', async () => {
     const { token } = await made();
     const tokens = directory();
     const holder = await tokens.holderOf(token);
@@ -86,7 +86,7 @@ describe('a token', () => {
     await expect(tokens.holderOf(next.token)).resolves.toMatchObject({ grant: { generation: 2 } });
   });
 
-  it('ends at its time, which is no guess', async () => {
+  it('is refused as expired after its expiry', async () => {
     const { token } = await made();
     const tokens = directory();
     const holder = await tokens.holderOf(token);
@@ -95,14 +95,14 @@ describe('a token', () => {
     expect(await tokens.isValid(holder)).toBe(false);
   });
 
-  it('is refused where there are none, and when it is unknown', async () => {
+  it('is refused if tokens are disabled, and if it is unknown', async () => {
     const { token } = await made();
     await expect(directory(false).holderOf(token)).rejects.toMatchObject({ code: 'invalid-token' });
     await expect(directory().holderOf(freshAccessToken().token)).rejects.toMatchObject({ code: 'invalid-token' });
   });
 });
 
-it('uses are noted once a minute, and a use that cannot be noted is no error', async () => {
+it('uses are recorded once a minute, and a failure to record one is ignored', async () => {
   const tokens = directory();
   failing = true;
   for (let use = 0; use < 3; use++) tokens.noteUse('t1', '203.0.113.1');

@@ -16,12 +16,12 @@ const failure = (template: string, context: object = {}) =>
 const ENDLESS = '{% for i in range(90000) %}{% for j in range(90000) %}{% endfor %}{% endfor %}';
 
 describe('a template', () => {
-  it('reads what it is given and renders what is missing as nothing', async () => {
+  it('reads its context and renders missing variables as empty', async () => {
     const template = '{% for d in source.documents %}{{ loop.index }}:{{ d.title }} {% endfor %}[{{ no.such.thing }}]';
     expect(await engine.render(template, { source: { documents: [{ title: 'A' }, { title: 'B' }] } })).toBe('1:A 2:B []');
   });
 
-  it('tells its author what is wrong with it', async () => {
+  it('reports to its author what is wrong with it', async () => {
     await expect(engine.render('{% if %}', {})).rejects.toThrow(/^The prompt template is not valid: /);
   });
 });
@@ -32,7 +32,7 @@ describe('a hostile template', () => {
     `{{ x['constructor']['constructor']('return 1')() }}`,
     `{{ x.__proto__.polluted }}{{ x.toString() }}`,
     `{{ range.constructor('return this')() }}`,
-  ])('reaches nothing of the program: %s', async (template) => {
+  ])('cannot reach the program: %s', async (template) => {
     expect(await failure(template, { x: { a: 1 } })).toBe('invalid');
   });
 
@@ -42,7 +42,7 @@ describe('a hostile template', () => {
 
   it('that never ends is stopped', async () => expect(await failure(ENDLESS)).toBe('out-of-time'));
 
-  it('that never ends holds up nobody else', async () => {
+  it('that never ends does not delay other templates', async () => {
     const patient = new GuardedTemplates({ deadlineMs: 60_000 });
     const endless = patient.render(ENDLESS, {});
     expect(await Promise.race([endless, patient.render('{{ a }}', { a: 1 })])).toBe('1');
@@ -51,9 +51,9 @@ describe('a hostile template', () => {
   });
 
   it.each([
-    ['a list without a bound', '{{ range(100000000000)|length }}'],
+    ['an unbounded list', '{{ range(100000000000)|length }}'],
     ['a list that doubles', '{% set n = namespace(s=[1]) %}{% for i in range(60) %}{% set n.s = n.s + n.s %}{% endfor %}'],
-    // V8 has no time to stop the thread, and ends its process.
+    // The memory grows too fast for V8 to stop the thread, so V8 aborts the process.
     [
       'a long list that doubles',
       '{% set n = namespace(s=range(200000)) %}{% for i in range(10) %}{% set n.s = n.s + n.s %}{% endfor %}',
@@ -61,7 +61,7 @@ describe('a hostile template', () => {
     ['a very long joined text', '{{ range(3000)|join(big) }}'],
     ['a long list of text', '{% for i in range(10000000) %}{{ i }}{% endfor %}'],
     ['too long an output', '{% for i in range(200000) %}x{% endfor %}'],
-  ])('cannot take the memory of the process: %s', async (_, template) => {
+  ])('cannot exhaust the memory of the process: %s', async (_, template) => {
     expect(await failure(template, { big: 'x'.repeat(100_000) })).toMatch(/too-large|out-of-time/);
   });
 
@@ -72,16 +72,16 @@ describe('a hostile template', () => {
     ],
     ['an endless recursion', '{% macro a(n) %}{{ a(n) }}{% endmacro %}{{ a(1) }}'],
     ['deep nesting', `${'{{'}${'('.repeat(50_000)}1${')'.repeat(50_000)}${'}}'}`],
-  ])('that breaks the engine is an invalid one: %s', async (_, template) => {
+  ])('that breaks the engine is not rendered: %s', async (_, template) => {
     expect(await failure(template)).not.toBe('rendered');
   });
 
-  it('leaves the engine in working order', async () => {
+  it('leaves the engine usable', async () => {
     expect(await engine.render('{{ 1 + 1 }}', {})).toBe('2');
   });
 });
 
-it('refuses more templates than may wait', async () => {
+it('refuses templates beyond the waiting limit of the threads', async () => {
   const small = new GuardedTemplates({ workersMax: 1, waitingMax: 2, deadlineMs: 1_000 });
   await small.render('ready', {});
   const results = await Promise.allSettled([ENDLESS, '{{ 1 }}', '{{ 2 }}', '{{ 3 }}'].map((each) => small.render(each, {})));
@@ -94,7 +94,7 @@ it('refuses more templates than may wait', async () => {
   await small.close();
 });
 
-it('blames a template that takes the process with it, and nobody else', async () => {
+it('fails a template that ends the process twice, and renders the others', async () => {
   const templates = new GuardedTemplates({ deadlineMs: 60_000 });
   const { process: guarded } = templates as unknown as { process: GuardedProcess<never, never> };
   await templates.render('ready', {});
@@ -110,7 +110,7 @@ it('blames a template that takes the process with it, and nobody else', async ()
   await templates.close();
 });
 
-it('refuses more templates than may wait for the process', async () => {
+it('refuses templates beyond the waiting limit of the process', async () => {
   const small = new GuardedTemplates({ waitingMax: 1 });
   const results = await Promise.allSettled(['{{ 1 }}', '{{ 2 }}'].map((each) => small.render(each, {})));
   expect(results).toMatchObject([{ value: '1' }, { reason: { failure: 'busy' } }]);
