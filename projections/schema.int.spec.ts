@@ -3,7 +3,7 @@ import { expect, it } from '@jest/globals';
 import { testDatabase } from '../test/support/postgres-for-tests.js';
 import { describeSchemas, makeSchemas, SCHEMAS_FILE } from '../test/support/schemas.js';
 
-it('is in a new database what schema.txt says; `npm run schema:dump` writes it anew', async () => {
+it('the schema of a new database equals schema.txt, which `npm run schema:dump` writes', async () => {
   const { sql, url, close } = await testDatabase();
   try {
     await makeSchemas(sql, url);

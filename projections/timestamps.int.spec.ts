@@ -19,14 +19,14 @@ afterAll(async () => {
   await database.close();
 });
 
-/** What a moment is after Postgres has had it, and how Postgres itself writes it. */
+/** A time as it is read back from Postgres, and the text that Postgres has for it. */
 async function kept(moment: Date | string) {
   const [row] = await sql<{ at: Date; text: string }[]>`
     select at, at::text as text from (select ${moment as Date}::timestamptz as at) given`;
   return row!;
 }
 
-describe('a moment', () => {
+describe('a timestamp', () => {
   it.each([
     ['2026-03-20T12:00:30.123Z', '2026-03-20 12:00:30.123+00'],
     ['1890-01-01T00:00:00.000Z', '1890-01-01 00:00:00+00'],
@@ -38,12 +38,12 @@ describe('a moment', () => {
     ['-004712-01-01T00:00:00.000Z', '4713-01-01 00:00:00+00 BC'],
     [new Date(DATE_MS_MAX).toISOString(), 'infinity'],
     [new Date(-DATE_MS_MAX).toISOString(), '-infinity'],
-  ])('%s is the same after Postgres has kept it as %s', async (moment, text) => {
+  ])('%s is unchanged after Postgres has stored it as %s', async (moment, text) => {
     expect(await kept(new Date(moment))).toEqual({ at: new Date(moment), text });
     expect(await kept(moment)).toEqual({ at: new Date(moment), text });
   });
 
-  it('of any year that Postgres knows comes back', async () => {
+  it('is unchanged for any year that Postgres supports', async () => {
     const min = new Date('-004712-01-01T00:00:00.000Z');
     const moments = fc.date({ min, max: new Date(DATE_MS_MAX), noInvalidDate: true });
     await fc.assert(
@@ -52,13 +52,13 @@ describe('a moment', () => {
     );
   });
 
-  it('before all that Postgres knows is before everything, and one after all that a Date knows is after everything', async () => {
+  it('becomes -infinity before the range of Postgres, and the latest Date after the range of Date', async () => {
     expect((await kept(new Date('-004713-12-31T00:00:00.000Z'))).text).toBe('-infinity');
     const [row] = await sql<{ at: Date }[]>`select '290000-01-01'::timestamptz as at`;
     expect(row!.at).toEqual(new Date(DATE_MS_MAX));
   });
 
-  it('may be among others, and be none', async () => {
+  it('can be an element of an array, or null', async () => {
     const moments = ['2026-01-01T00:00:00.000Z', null, '+012026-01-01T00:00:00.000Z', '-000043-03-15T00:00:00.000Z', 'infinity'];
     const [row] = await sql<{ moments: (Date | null)[] }[]>`
       select array_agg(at order by place) filter (where at is not null) as moments
@@ -67,12 +67,12 @@ describe('a moment', () => {
     expect(row!.moments).toEqual([...dates.slice(0, 3), new Date(DATE_MS_MAX)]);
   });
 
-  it('that is none is refused, also one that Postgres would reckon from today, and nothing else fails for it', async () => {
+  it('is refused if it is not a time, also a word that Postgres accepts, and other queries still work', async () => {
     for (const none of [new Date(NaN), 'soon', 'yesterday', 'now']) await expect(kept(none)).rejects.toThrow(RangeError);
     expect((await kept('2026-01-01T00:00:00.000Z')).at).toEqual(new Date('2026-01-01T00:00:00.000Z'));
   });
 
-  it('stands in JSON as in a parameter', async () => {
+  it('is written the same in JSON as in a parameter', async () => {
     for (const moment of ['+012026-01-01T00:00:00.000Z', '-000043-03-15T00:00:00.000Z', '2026-01-01T00:00:00.000Z']) {
       const text = JSON.stringify([{ at: asTimestamp(moment) }]);
       const [row] = await sql<{ at: Date }[]>`select at from json_to_recordset(${text}::text::json) as given (at timestamptz)`;

@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 describe('access tokens', () => {
-  it('are found by the hash of their secret, and listed for their owner', async () => {
+  it('are found by the hash of their secret and listed for their owner', async () => {
     expect(await queries.byHash('hash of t1')).toMatchObject({ id: 't1', ownerId: 'alice', name: 'Nul\uFFFD' });
     expect((await queries.ownedBy('alice')).map(({ id }) => id)).toEqual(['t1', 't2']);
     expect(await queries.byHash('hash of t1')).toMatchObject({
@@ -40,7 +40,7 @@ describe('access tokens', () => {
     });
   });
 
-  it('are found by the hash of their newest secret alone', async () => {
+  it('are found only by the hash of their newest secret', async () => {
     const secret = { hash: 'another hash', prefix: 'dgpt_pat_ghijkl' };
     const about = { tokenId: 't1', ownerId: 'alice', regeneratedAt: '2026-01-02T00:00:00.000Z', expiresAt: null };
     await given('alice', { type: 'AccessTokenRegenerated', data: { ...about, secret } });
@@ -48,13 +48,13 @@ describe('access tokens', () => {
     expect(await queries.byHash('another hash')).toMatchObject({ id: 't1', prefix: 'dgpt_pat_ghijkl', expiresAt: null });
   });
 
-  it('are gone once revoked', async () => {
+  it('are removed when they are revoked', async () => {
     const revoked = { tokenId: 't2', ownerId: 'alice', revokedAt: '2026-01-03T00:00:00.000Z' };
     await given('alice', { type: 'AccessTokenRevoked', data: revoked });
     expect([await queries.byHash('hash of t2'), (await queries.ownedBy('alice')).length]).toEqual([undefined, 1]);
   });
 
-  it('stay as they are when the same events come again, and come out the same in a rebuild', async () => {
+  it('are unchanged by repeated events and the same after a rebuild', async () => {
     const before = await queries.ownedBy('alice');
     await model.again();
     expect(await queries.ownedBy('alice')).toEqual(before);

@@ -58,14 +58,14 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 describe('agents', () => {
-  it('are found by id, with everything their owner decided, in the order it was written', async () => {
+  it('are found by id with their configuration and the property order of its schema', async () => {
     const agent = await queries.byId('a1');
     expect(agent).toMatchObject({ ownerId: 'alice', status: 'published', key: { keyId: 'k1', masked: 'abcd...wxyz' } });
     expect(agent?.configuration).toEqual({ ...BLANK_AGENT, name: 'a1', jsonSchema });
     expect(Object.keys(agent!.configuration.jsonSchema!['properties'] as object)).toEqual(['zebra', 'ant']);
   });
 
-  it('are found by the hash of the key that lives, and by no other', async () => {
+  it('are found by the hash of their current key and not of a revoked one', async () => {
     expect((await queries.byKeyHash('hash-k1'))?.id).toBe('a1');
     expect((await queries.byKeyHash('hash-k2'))?.id).toBe('b1');
     await given('b1', revoked('b1', 'k2'), issued('b1', 'k3'));
@@ -79,14 +79,14 @@ describe('agents', () => {
     expect([await queries.byWebhookHash('hash-w2'), (await queries.byId('b1'))?.webhook]).toEqual([undefined, null]);
   });
 
-  it('are listed for their owner only, whatever their names', async () => {
+  it('are listed only for their owner, with characters replaced that Postgres cannot store', async () => {
     expect((await queries.ownedBy('alice')).map(({ configuration }) => configuration.name)).toEqual([
       'a1',
       'Nul\uFFFD and half \uFFFD',
     ]);
   });
 
-  it('change field by field', async () => {
+  it('are updated field by field', async () => {
     await given('a2', updated('a2', { chunks: 0, jsonSchema }), updated('a2', { name: 'Second' }));
     const agent = await queries.byId('a2');
     expect(agent?.configuration).toEqual({ ...BLANK_AGENT, name: 'Second', chunks: 0, jsonSchema });
@@ -103,7 +103,7 @@ describe('agents', () => {
     expect([...(await queries.pinsOf('alice'))]).toEqual(['a2']);
   });
 
-  it('know when they were last asked', async () => {
+  it('have the time at which they were last asked', async () => {
     expect((await queries.byId('a1'))?.lastUsedAt).toBeNull();
     const at = new Date('2026-02-01T00:00:00Z');
     await model.given(conversationStream('c1'), [asked('a1')], { at });
@@ -111,7 +111,7 @@ describe('agents', () => {
     expect((await queries.byId('a1'))?.lastUsedAt).toEqual(at);
   });
 
-  it('are in the folder that they name, while it is there and is their owner’s', async () => {
+  it('are in their folder as long as it exists and belongs to their owner', async () => {
     const folders = new AgentFolderQueries(new ReadModels(database.sql));
     const made = (folderId: string, ownerId: string, parentId: string | null) =>
       model.given(agentFoldersStream(ownerId), [
@@ -140,7 +140,7 @@ describe('agents', () => {
     expect(await folders.ownedBy('alice')).toMatchObject([{ id: 'f2', name: 'F2', parentId: null }]);
   });
 
-  it('leave nothing behind', async () => {
+  it('are removed with their pins and webhooks when they are deleted', async () => {
     const webhook = { hash: 'hash-w2', credentialsId: 'c2' };
     await given('a2', { type: 'AgentWebhookMinted', data: { agentId: 'a2', webhook } });
     await given('a2', { type: 'AgentDeleted', data: { agentId: 'a2' } });
@@ -148,7 +148,7 @@ describe('agents', () => {
     expect(await queries.byWebhookHash('hash-w2')).toBeUndefined();
   });
 
-  it('stay as they are when the same events come again, and come out the same in a rebuild', async () => {
+  it('are unchanged by repeated events and the same after a rebuild', async () => {
     const before = await queries.byId('a1');
     await model.again();
     expect(await queries.byId('a1')).toEqual(before);

@@ -105,7 +105,7 @@ const tokens = async (
   ]);
 
 describe('analytics', () => {
-  it('count what a turn has used at the time of its last word, and each attempt of a run', async () => {
+  it('count the tokens of a turn at the time of its last usage, and the tokens of each attempt of a run', async () => {
     expect(await tokens({ ownerId: 'ann' }, 'none')).toEqual([
       ['2026-11-03', null, 10, 5],
       ['2026-11-05', null, 3, 3],
@@ -123,7 +123,7 @@ describe('analytics', () => {
     expect(await tokens({ ownerId: 'eve' }, 'agent')).toEqual([]);
   });
 
-  it('count for an agent what everybody has used of it', async () => {
+  it('count for an agent the usage of all users', async () => {
     expect(await tokens({ agentId: 'helper' }, 'agent')).toEqual([
       ['2026-11-03', 'helper', 17, 5],
       ['2026-11-05', 'helper', 3, 3],
@@ -135,7 +135,7 @@ describe('analytics', () => {
     ]);
   });
 
-  it('say after a deletion what was spent and not what was done, and after a purge no models', async () => {
+  it('keep the tokens but not the tools of a deleted conversation, and the tokens but not the models of a purged run', async () => {
     await told('10T10:00:00', 'c1', { type: 'ConversationDeleted', data: { conversationId: 'c1' } });
     expect(await tokens({ ownerId: 'ann' }, 'none')).toHaveLength(3);
     expect(await queries.tools({ ownerId: 'ann' }, window)).toEqual([{ toolName: 'ntfy', calls: 1, failures: 0 }]);
@@ -149,7 +149,7 @@ describe('analytics', () => {
     expect(await queries.tools({ ownerId: 'ann' }, window)).toEqual([]);
   });
 
-  it('say nothing of what was done in a conversation that was deleted soon after another', async () => {
+  it('drop the tools of two conversations that are deleted in short succession', async () => {
     await asked('12T10:00:00', 'c4', 'ann', null);
     await asked('12T10:00:00', 'c5', 'ann', null);
     await told('12T10:00:01', 'c4', { type: 'ConversationDeleted', data: { conversationId: 'c4' } });
@@ -159,7 +159,7 @@ describe('analytics', () => {
     expect(await queries.tools({ ownerId: 'ann' }, window)).toEqual([]);
   });
 
-  it('come out the same when they are told again and in a rebuild, also of what is left of a purged run', async () => {
+  it('are unchanged by repeated events and the same after a rebuild, also if only the purge of a run is left', async () => {
     await model.again();
     await model.expectSameAfterRebuild();
     await model.expectSameAfterRebuild(({ stream, type }) => stream !== runStream('r1') || type === 'RunPurged');

@@ -52,14 +52,14 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 describe('artifacts', () => {
-  it('are listed for their owner: all, of a conversation, of a run', async () => {
+  it('are listed for their owner: all of them, or those of a conversation or a workflow run', async () => {
     expect(idsOf(await queries.ownedBy('alice'))).toEqual(['a1', 'a2']);
     expect(idsOf(await queries.ownedBy('alice', { conversationId: 'c1' }))).toEqual(['a1']);
     expect(idsOf(await queries.ownedBy('alice', { workflowRunId: 'r2' }))).toEqual(['a2']);
     expect(idsOf(await queries.ofConversation('c1')).sort()).toEqual(['a1', 'b1']);
   });
 
-  it('have versions, of which a restored one takes no more room', async () => {
+  it('have versions, and a restored version takes no additional space', async () => {
     await given(
       'a1',
       { type: 'ArtifactVersionAdded', data: { artifactId: 'a1', version: 2, content: content('a1-2', 7) } },
@@ -81,13 +81,13 @@ describe('artifacts', () => {
     expect(await queries.usageOf('nobody')).toEqual({ artifacts: 0, bytes: 0 });
   });
 
-  it('are gone with their versions once deleted', async () => {
+  it('are removed with their versions when they are deleted', async () => {
     await given('a2', { type: 'ArtifactDeleted', data: { artifactId: 'a2', ownerId: 'alice', blobs: ['blob-a2-1'] } });
     expect([await queries.byId('a2'), await queries.versionsOf('a2')]).toEqual([undefined, []]);
     expect(await queries.usageOf('alice')).toEqual({ artifacts: 1, bytes: 12 });
   });
 
-  it('stay as they are when the same events come again, and come out the same in a rebuild', async () => {
+  it('are unchanged by repeated events and the same after a rebuild', async () => {
     const before = await queries.byId('a1');
     await model.again();
     expect(await queries.byId('a1')).toEqual(before);

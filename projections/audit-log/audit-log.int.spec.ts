@@ -37,8 +37,8 @@ beforeEach(async () => {
 const listed = async (filter: AuditFilter, after = -1n, limit = 10) =>
   (await queries.page(filter, after, limit)).map(({ stream, revision }) => `${stream}@${revision}`);
 
-describe('The audit log', () => {
-  it('has every event but frames, with its cause and its bytes, once', async () => {
+describe('the audit log', () => {
+  it('has every event except frames once, with its cause and its original bytes', async () => {
     await read.again();
     expect(await listed({})).toEqual(['agent-1@0', 'agent-1@1', 'agent-2@0', 'task-1@0']);
     expect((await queries.page({}, -1n, 1))[0]).toMatchObject({
@@ -67,7 +67,7 @@ describe('The audit log', () => {
     expect(await listed(filter)).toEqual(expected);
   });
 
-  it('knows whose tokens are whose, also once they are revoked', async () => {
+  it('knows the owners of access tokens, including revoked ones', async () => {
     const made = (tokenId: string, ownerId: string) => happened('AccessTokenCreated', { tokenId, ownerId });
     await read.given('accessTokens-1', [made('t1', 'ann'), made('t2', 'ann'), happened('AccessTokenRevoked', { tokenId: 't1' })]);
     await read.given('accessTokens-2', [made('t3', 'bob')]);
@@ -75,13 +75,13 @@ describe('The audit log', () => {
     await read.expectSameAfterRebuild();
   });
 
-  it('knows whose devices are whose', async () => {
+  it('knows the owners of devices', async () => {
     await read.given('device-d1', [happened('DevicePaired', { deviceId: 'd1', ownerId: 'cleo' })]);
     expect((await queries.actorsOf('user:cleo')).toSorted()).toEqual(['device:d1', 'user:cleo']);
     await read.expectSameAfterRebuild();
   });
 
-  it('knows whose webhooks are whose', async () => {
+  it('knows the owners of webhooks', async () => {
     await read.given('agent-h1', [happened('AgentCreated', { agentId: 'h1', ownerId: 'dora' })]);
     expect((await queries.actorsOf('user:dora')).toSorted()).toEqual(['user:dora', 'webhook:h1']);
   });
@@ -92,7 +92,7 @@ describe('The audit log', () => {
     expect(await listed({}, second!.position, 1)).toEqual(['agent-2@0']);
   });
 
-  it('knows the correlation of an event and of itself, and of nothing else', async () => {
+  it('finds the correlation of an event id and of a correlation id, and none for an unknown id', async () => {
     const [event] = await queries.page({ stream: 'task-1' }, -1n, 1);
     expect(await queries.correlationOf(event!.id)).toBe('request-1');
     expect(await queries.correlationOf('request-2')).toBe('request-2');
@@ -100,7 +100,7 @@ describe('The audit log', () => {
   });
 });
 
-describe('What is purged', () => {
+describe('a purge', () => {
   const stream = 'run-1';
   const delivery = { stream: 'delivery-k', revision: 1 };
   beforeEach(async () => {
@@ -110,14 +110,14 @@ describe('What is purged', () => {
     await read.given(stream, [happened('RunPurged', { runId: '1', delivery })]);
   });
 
-  it('leaves nothing but the fact that it is purged, and what others said', async () => {
+  it('leaves only its own event of the stream, and the events of other streams', async () => {
     expect(await listed({ stream })).toEqual(['run-1@2']);
     expect(await listed({ stream: 'delivery-k' })).toEqual(['delivery-k@0']);
     expect(await listed({ stream: 'idempotency-answer-1' })).toEqual([]);
     expect(await listed({ stream: 'agent-1' })).toHaveLength(2);
   });
 
-  it('leaves of follow-ups those that are still kept', async () => {
+  it('of follow-ups leaves those that have not expired', async () => {
     await read.given('followUps-c', [
       happened('FollowUpRequested'),
       happened('FollowUpDelivered'),
@@ -128,7 +128,7 @@ describe('What is purged', () => {
     await read.expectSameAfterRebuild((event) => event.stream !== 'followUps-c' || event.revision === 2);
   });
 
-  it('is the same whether it is gone from the log or not', async () => {
+  it('has the same result whether the purged events are still in the log or not', async () => {
     await read.again();
     await read.expectSameAfterRebuild();
     await read.expectSameAfterRebuild((event) => event.stream !== stream || event.type === 'RunPurged');

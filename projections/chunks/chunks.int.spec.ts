@@ -63,7 +63,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 describe('the chunks of a source', () => {
-  it('are seen once all of them are there', async () => {
+  it('are visible once the ingestion is complete', async () => {
     await of('s1', created('s1'), started('s1', 'c1'));
     await written('s1', 'c1', 'first');
     expect(await shown('s1')).toEqual([]);
@@ -71,7 +71,7 @@ describe('the chunks of a source', () => {
     expect(await shown('s1')).toEqual(['first']);
   });
 
-  it('give way to newer ones in one step', async () => {
+  it('are replaced by newer ones in one step', async () => {
     await of('s2', created('s2'), started('s2', 'c21'));
     await written('s2', 'c21', 'old');
     await of('s2', completed('s2', 'c21'), started('s2', 'c22'));
@@ -81,7 +81,7 @@ describe('the chunks of a source', () => {
     expect(await kept('s2')).toEqual(['new']);
   });
 
-  it('stay while a newer ingestion fails', async () => {
+  it('stay when a newer ingestion fails', async () => {
     await of('s3', created('s3'), started('s3', 'c31'));
     await written('s3', 'c31', 'old');
     await of('s3', completed('s3', 'c31'), started('s3', 'c32'));
@@ -90,7 +90,7 @@ describe('the chunks of a source', () => {
     expect(await kept('s3')).toEqual(['old']);
   });
 
-  it('of an attempt that was abandoned find no place, nor do those of a deleted source', async () => {
+  it('are not stored for an abandoned ingestion or a deleted source', async () => {
     await of('s4', created('s4'), started('s4', 'c41'));
     await written('s4', 'c41', 'abandoned');
     await of('s4', started('s4', 'c42'));
@@ -110,7 +110,7 @@ describe('edits of the chunks of a source', () => {
   const edited = (...events: ChunkEdit[]) => model.given(chunksStream(events[0]!.data.chunksId), events);
   const counts = async () => (await queries.sources('ann', ['s7'])).map(({ chunks: count, edits }) => [count, edits]);
 
-  it('are searched, counted, and gone with the next ingestion', async () => {
+  it('are searched and counted, and are removed by the next ingestion', async () => {
     await of('s7', created('s7'), started('s7', 'c71'));
     await written('s7', 'c71', 'first');
     await of('s7', completed('s7', 'c71'));
@@ -126,11 +126,11 @@ describe('edits of the chunks of a source', () => {
     await of('s7', completed('s7', 'c72'));
     await edited({ type: 'SourceChunkAdded', data: { ...place(2), embeddingModel: null, chunk: chunk('late') } });
     expect(await kept('s7')).toEqual(['new']);
-    // The chunks of before are purged with their edits.
+    // The previous chunks are purged with their edits.
     await model.expectSameAfterRebuild(({ stream }) => stream !== chunksStream('c71'));
   });
 
-  it('stay, and stay counted, when the files were the same', async () => {
+  it('stay and stay counted when the same files are ingested again', async () => {
     const of8 = (ordinal: number) => ({ ...place(ordinal, 'c81'), sourceId: 's8' });
     await of('s8', created('s8'), started('s8', 'c81'));
     await written('s8', 'c81', 'first');
@@ -142,7 +142,7 @@ describe('edits of the chunks of a source', () => {
   });
 });
 
-it('a source has the count of chunks that its newest config says, or none of its own', async () => {
+it('a source has the chunk count of its newest config, or none', async () => {
   const configured = (count: number | null): SourceEvent => {
     const retrieval = { ...DEFAULT_SOURCE_CONFIG.retrieval, chunks: count };
     return { type: 'SourceConfigured', data: { sourceId: 's6', config: { ...DEFAULT_SOURCE_CONFIG, retrieval } } };
@@ -154,7 +154,7 @@ it('a source has the count of chunks that its newest config says, or none of its
   expect(await own()).toBeNull();
 });
 
-it('a page of chunks is of one file or with a text, where asked, and says how many there are', async () => {
+it('a page of chunks can be filtered by file or text and has the total number', async () => {
   await of('s5', created('s5'), started('s5', 'c5'));
   await written('s5', 'c5', 'One 100%', 'two', 'THREE one');
   await of('s5', completed('s5', 'c5'));
@@ -163,7 +163,7 @@ it('a page of chunks is of one file or with a text, where asked, and says how ma
   expect(await queries.page('s5', { path: 'b.txt' }, 10, 0)).toEqual({ total: 0, records: [] });
 });
 
-it('says the same after a rebuild, and when everything comes twice', async () => {
+it('the read model is unchanged by repeated events and the same after a rebuild', async () => {
   await model.again();
   await model.expectSameAfterRebuild();
 });

@@ -3,7 +3,7 @@ import { moreWords } from './more-words.js';
 
 const LONG = 1024 * 1024;
 
-describe('what else a text can be found by', () => {
+describe('the further words of a text', () => {
   it.each([
     ['the parts of dotted names and paths', 'see src/kernel/event-store.ts', 'src kernel event store ts'],
     ['the parts of an address, without its scheme', 'https://docs.example.com/a_b//cd', 'docs example com'],
@@ -15,7 +15,7 @@ describe('what else a text can be found by', () => {
     expect(moreWords(text)).toBe(words);
   });
 
-  // In time that grows with the square of a megabyte these do not end.
+  // With quadratic time, texts of this length would exceed the time limit.
   it.each([
     ['one endless word', 'a'.repeat(LONG)],
     ['an endless word with accents', 'éa'.repeat(LONG / 2)],
@@ -23,7 +23,7 @@ describe('what else a text can be found by', () => {
     ['endless joints', '.'.repeat(LONG)],
     ['endless pairs of joints', 'a::'.repeat(LONG / 3)],
     ['an endless name in camel case', 'aB'.repeat(LONG / 2)],
-  ])('of %s it is told at once', (_, text) => {
+  ])('are found quickly for %s', (_, text) => {
     expect(moreWords(text)).toBe('');
   });
 });

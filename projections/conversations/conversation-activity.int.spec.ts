@@ -19,7 +19,7 @@ let model: Awaited<ReturnType<typeof projecting>>;
 let queries: ConversationActivityQueries;
 let listing: ConversationQueries;
 
-/** A conversation with one turn, and what became of it. */
+/** A conversation with one turn and the events that follow it. */
 async function given(id: string, minute: number, owner: string, visibility: 'listed' | 'hidden', ...rest: ConversationEvent[]) {
   const about = { conversationId: id, turnId: `turn-${id}` };
   const settings = turnSettings({ agentId: 'guide' });
@@ -60,7 +60,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-it('answers under way are those of the user, listed or not, the newest first', async () => {
+it('the answers under way are those of the user in listed and hidden conversations, the newest first', async () => {
   const found = await queries.answersUnderWay('ann', 10);
   expect(found.map(({ conversationId }) => conversationId)).toEqual(['hidden', 'older']);
   expect(found[1]).toEqual({
@@ -74,7 +74,7 @@ it('answers under way are those of the user, listed or not, the newest first', a
   expect(await queries.answersUnderWay('ann', 1)).toHaveLength(1);
 });
 
-it('what waits for an approval ends with the calls that wait, and is there until it expires', async () => {
+it('a turn that waits for an approval is listed with its calls until it expires', async () => {
   const found = await queries.approvalsAwaited('ann', at(0), 10);
   expect(found.map(({ conversationId }) => conversationId)).toEqual(['sooner', 'waiting']);
   expect(found[1]).toMatchObject({ calls: approval, since: at(3), expiresAt: new Date(PAUSE_EXPIRES_AT) });
@@ -82,7 +82,7 @@ it('what waits for an approval ends with the calls that wait, and is there until
   expect(later.map(({ conversationId }) => conversationId)).toEqual(['waiting']);
 });
 
-it('the chats that need attention are those listed that wait for an approval or failed', async () => {
+it('the chats that need attention are the listed ones that wait for an approval or have failed', async () => {
   const marks = (await listing.needingAttention('ann', 10)).map(({ id, mark }) => [id, mark]);
   expect(marks).toEqual([
     ['failed', 'failed'],

@@ -10,7 +10,7 @@ import { conversations } from './conversations.projection.js';
 import { ConversationQueries } from './conversations.queries.js';
 
 const CONVERSATIONS = 40;
-/** Enough for several snapshots of each. */
+/** Enough for several snapshots of each conversation. */
 const STEPS = 120;
 const MARKS: readonly (Mark | null)[] = ['failed', 'approval', 'running', 'unread', 'monitor', null];
 let database: TestDatabase;
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-it('the listing says of every conversation what is told of it to open tabs, whatever happens in it', async () => {
+it('the mark in the listing equals the mark that open tabs receive, for random conversations', async () => {
   const queries = new ConversationQueries(new ReadModels(database.sql));
   const all = Array.from({ length: CONVERSATIONS }, (_, index) => new AnyConversation(`c${index}`, new Seeded(index)));
   const seen = new Set<Mark | null>();

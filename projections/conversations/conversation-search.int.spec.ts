@@ -75,10 +75,10 @@ describe('the search', () => {
     await given('moved-on', superseded('moved-on'), asked('moved-on', 'next', 'Whole?'));
   });
 
-  /** All of it, beside the newest conversations and behind them. */
+  /** Runs a test twice: with the conversations among the newest, and behind a page of newer ones. */
   const everywhere = (title: string, check: () => Promise<void>) => {
     it(`${title}, among the newest conversations`, check);
-    describe('behind so many newer ones', () => {
+    describe('behind a full page of newer conversations', () => {
       beforeAll(async () => {
         for (let more = 0; more < READ_AT_ONCE; more++) await given(`more-${more}`, started(`more-${more}`, 'More'));
       });
@@ -89,7 +89,7 @@ describe('the search', () => {
     });
   };
 
-  everywhere('finds a name, a question or an answer, whatever the case, and of each conversation the first', async () => {
+  everywhere('finds a name, a question or an answer in any case, and the first match of each conversation', async () => {
     expect(await found('FIRST')).toEqual([['c1', 'name']]);
     expect(await found('why')).toEqual([
       ['c3', 'prompt'],
@@ -101,18 +101,18 @@ describe('the search', () => {
     expect(match).toMatchObject({ name: 'Back\\slash', match_snippet: 'Why not?', mark: 'running', shareId: null });
   });
 
-  everywhere('takes %, _ and \\ for what they are', async () => {
+  everywhere('treats %, _ and \\ as plain characters', async () => {
     for (const [text, count] of Object.entries({ '50% of': 1, '5_% of': 0, '100_000': 1, '100%000': 0, 'k\\s': 1, 'k\\\\s': 0 }))
       expect([text, (await found(text)).length]).toEqual([text, count]);
   });
 
-  everywhere('finds nothing of others, nothing hidden, deleted or superseded', async () => {
+  everywhere('finds nothing of other users and nothing hidden, deleted or superseded', async () => {
     expect(await found('half')).toEqual([['c1', 'response']]);
     expect(await found('half', 10, 'bob')).toEqual([['bobs', 'name']]);
   });
 });
 
-it('finds the same with the index and without, and the same as reading everything', async () => {
+it('finds the same with and without the index as a search of all texts', async () => {
   const random = new Seeded(5);
   const letters = ['a', 'B', 'ä', '%', '_', '\\', ' ', "'"];
   const text = (length: number) => Array.from({ length }, () => letters[random.between(0, letters.length - 1)]).join('');
@@ -148,7 +148,7 @@ it('finds the same with the index and without, and the same as reading everythin
   expect(await answers()).toEqual(whole);
 });
 
-it('does without the index where the server has no pg_trgm', async () => {
+it('works without the index if the server has no pg_trgm', async () => {
   const definition = await definitionOf(conversations);
   const ddl = definition.ddl.replaceAll('pg_trgm', 'of_another_server');
   await dropSchema(database.sql, 'conversations');

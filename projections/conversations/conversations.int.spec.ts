@@ -58,19 +58,19 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 describe('the sidebar', () => {
-  it('lists what is the caller’s and listed, newest first', async () =>
+  it('lists the listed conversations of the user, newest first', async () =>
     expect((await queries.listed('alice', 10)).map(({ id, name }) => [id, name])).toEqual([
       ['c2', 'Second'],
       ['c1', 'First'],
     ]));
-  it('goes on where a page ended', async () => {
+  it('continues after the end of a page', async () => {
     const [first] = await queries.listed('alice', 1);
     expect((await queries.listed('alice', 10, { before: first!.date, beforeId: first!.id })).map(({ id }) => id)).toEqual(['c1']);
   });
 });
 
 describe('a whole conversation', () => {
-  it('has its answers and, where one failed, what there was of it and why', async () => {
+  it('has its answers and, for a failed one, its partial text and the error', async () => {
     expect(await queries.whole('alice', 'c1')).toMatchObject({
       agent_id: 'a1',
       queries: [{ prompt: 'What is 50% of 100_000?', response: 'It is half.\uFFFD', status: 'complete', message_id: 't1' }],
@@ -79,7 +79,7 @@ describe('a whole conversation', () => {
       queries: [{ response: 'So f', status: 'failed', metadata: { error: 'Busy.' } }],
     });
   });
-  it('names what was attached to a question, where anything was', async () => {
+  it('names the attachments of a question that has some', async () => {
     const attachments = [{ id: 'a1', filename: 'menu \0.pdf', mimeType: 'application/pdf' }];
     const question = { conversationId: 'c9', turnId: 't9', index: 0, question: 'What is it?', requestId: 'r' };
     const withFile: ConversationEvent = { type: 'TurnAsked', data: { ...question, settings: { ...settings, attachments } } };
@@ -88,12 +88,12 @@ describe('a whole conversation', () => {
     expect(turns[0]).toMatchObject({ attachments: [{ id: 'a1', fileName: 'menu \uFFFD.pdf' }] });
     expect(turns[1]).not.toHaveProperty('attachments');
   });
-  it('shows the turn that took another’s place, and not that other', async () => {
+  it('shows a replacing turn and not the superseded one', async () => {
     await given('c6', started('c6', 'Edited'), asked('c6', 't6', 'Why?'), answered('c6', 't6', 'So.'));
     await given('c6', { type: 'TurnsSuperseded', data: { conversationId: 'c6', fromIndex: 0 } }, asked('c6', 't7', 'Why not?'));
     expect((await queries.whole('alice', 'c6'))!.queries.map((query) => query.prompt)).toEqual(['Why not?']);
   });
-  it('is nothing to others, nor after its deletion', async () =>
+  it('is not found by other users or after its deletion', async () =>
     expect([await queries.whole('bob', 'c1'), await queries.whole('alice', 'c5'), await queries.conversationOf('t5')]).toEqual([
       undefined,
       undefined,
@@ -113,7 +113,7 @@ describe('a paused turn', () => {
   });
   const query = async () => (await queries.whole('alice', 'c7'))!.queries[0]!;
 
-  it('has what there is so far, and the calls that wait as calls that wait', async () => {
+  it('shows its answer so far, and the waiting calls with their status', async () => {
     const calls = [waitingCall('k1'), waitingCall('k2', 'requires_client_execution')];
     const sofar = { ...parts('Let me\0'), toolCalls: [done] };
     await given('c7', started('c7', 'Paused'), asked('c7', 't8', 'Send it.'), turnPaused(about, calls, sofar));
@@ -128,19 +128,19 @@ describe('a paused turn', () => {
     expect(await query()).toMatchObject(shown);
     expect(await queries.messageTail('t8')).toMatchObject({ ...shown, error: null });
   });
-  it('keeps that while it goes on, but nothing waits any more', async () => {
+  it('keeps its answer after it resumes, without waiting calls', async () => {
     await given('c7', ...turnResumed(about, 'k1', 'k2'));
     expect(await query()).toMatchObject({ status: 'streaming', response: 'Let me\uFFFD', tool_calls: [done] });
     await given('c7', { type: 'TurnRequeued', data: { ...about, producer: 'p' } });
     expect(await query()).toMatchObject({ status: 'streaming' });
   });
-  it('is complete once it expired', async () => {
+  it('is complete after its pause has expired', async () => {
     await given('c7', turnPaused(about, [waitingCall('k3')]), ...turnUnresumed(about, 'expired', 'k3'));
     expect(await query()).toMatchObject({ status: 'complete', response: 'Let me', tool_calls: [] });
   });
 });
 
-describe('a turn that nobody asked', () => {
+describe('an automatic turn', () => {
   const [source, refId, dedupeKey] = ['job', 'j1', 'job:j1'];
   const automatic = (turnId: string, index: number): ConversationEvent => ({
     type: 'TurnAsked',
@@ -172,7 +172,7 @@ describe('a turn that nobody asked', () => {
   });
   const records = async () => (await queries.whole('alice', 'c8'))!.queries;
 
-  it('says where it comes from, and is new', async () => {
+  it('names its origin and is unread', async () => {
     await given('c8', started('c8', 'By itself'), asked('c8', 't80', 'Do it.'), answered('c8', 't80', 'Doing.'));
     await given('c8', { type: 'ConversationOpened', data: { conversationId: 'c8' } }, appended('t81', 1));
     const metadata = { scheduled: true, schedule_id: 's1', run_id: 'r1', scheduled_run_at: '2026-01-01T00:00:00.000Z' };
@@ -187,7 +187,7 @@ describe('a turn that nobody asked', () => {
     expect((await records())[2]).toMatchObject({ prompt: 'It is done.', status: 'pending', metadata: { wake } });
   });
 
-  it('leaves its place to those after it when it comes to nothing', async () => {
+  it('gives its index to the later turns when it is withdrawn', async () => {
     await given('c8', asked('c8', 't83', 'And?', 3), answered('c8', 't83', 'So.'));
     await given('c8', { type: 'TurnWithdrawn', data: { conversationId: 'c8', turnId: 't82' } }, answered('c8', 't82', ''));
     expect((await records()).map(({ message_id: id }) => id)).toEqual(['t80', 't81', 't83']);
@@ -210,7 +210,7 @@ describe('the mark', () => {
   };
   const begun = (id: string) => started(id, `Name of ${id}`, { ownerId: 'carol' });
 
-  it('goes from the spinner to purple, and is gone once the conversation was opened', async () => {
+  it('changes from running to unread, and is cleared when the conversation is opened', async () => {
     await given('m1', begun('m1'));
     expect(await markOf('m1')).toEqual([null, false]);
     await given('m1', asked('m1', 'm1-1', 'Why?'));
@@ -223,7 +223,7 @@ describe('the mark', () => {
     expect(await markOf('m1')).toEqual([null, false]);
   });
 
-  it('is red while the last question failed, above what else there is to say', async () => {
+  it('is failed before all other marks while the last turn has an unseen failure', async () => {
     await given('m2', begun('m2'), asked('m2', 'm2-1', 'Why?'), answered('m2', 'm2-1', 'So.'));
     await given('m2', asked('m2', 'm2-2', 'And?', 1), asked('m2', 'm2-3', 'Well?', 2), failed('m2', 'm2-3'));
     expect(await markOf('m2')).toEqual(['failed', true]);
@@ -233,7 +233,7 @@ describe('the mark', () => {
     expect(await markOf('m2')).toEqual([null, true]);
   });
 
-  it('says nothing of turns that do not count any more', async () => {
+  it('ignores superseded turns', async () => {
     await given('m3', begun('m3'), asked('m3', 'm3-1', 'Why?'), failed('m3', 'm3-1'));
     await given('m3', { type: 'TurnsSuperseded', data: { conversationId: 'm3', fromIndex: 0 } }, asked('m3', 'm3-2', 'Why not?'));
     expect(await markOf('m3')).toEqual(['running', false]);
@@ -241,7 +241,7 @@ describe('the mark', () => {
     expect(await markOf('m3')).toEqual(['unread', true]);
   });
 
-  it('is amber while a call waits for approval, and nothing while only the client’s own code is to run', async () => {
+  it('is approval while a call waits for one, and none while only the client’s own code has to run', async () => {
     const turn = (turnId: string) => ({ conversationId: 'm4', turnId });
     await given('m4', begun('m4'), asked('m4', 'm4-1', 'Send it.'), turnPaused(turn('m4-1'), [waitingCall('k1')]));
     expect(await markOf('m4')).toEqual(['approval', false]);
@@ -254,12 +254,12 @@ describe('the mark', () => {
   });
 });
 
-it('is the same however often it is told, and when it is told anew', async () => {
+it('the read model is unchanged by repeated events and the same after a rebuild', async () => {
   await model.again();
   await model.expectSameAfterRebuild();
 });
 
-it('what a turn said and did is shown whatever characters are in it', async () => {
+it('an answer is shown with characters replaced that Postgres cannot store', async () => {
   const odd = {
     ...parts('a\0'),
     sources: [{ text: 't\0', title: 'T', source: 's', filename: 'f' }],

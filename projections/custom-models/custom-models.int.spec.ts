@@ -40,7 +40,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 describe('custom models', () => {
-  it('are listed and counted for their owner only', async () => {
+  it('are listed and counted only for their owner', async () => {
     const own = await queries.ownedBy('alice');
     expect(own.map(({ id, definition }) => [id, definition.displayName, definition.enabled])).toEqual([
       ['m1', 'Cellar', true],
@@ -49,7 +49,7 @@ describe('custom models', () => {
     expect(await queries.countOf('alice')).toBe(2);
   });
 
-  it('read as they were last changed', async () => {
+  it('have their latest definition', async () => {
     await given('m1', { type: 'CustomModelChanged', data: { modelId: 'm1', changes: { credentialsId: 'c2', enabled: false } } });
     expect(await queries.byId('m1')).toMatchObject({
       ownerId: 'alice',
@@ -57,12 +57,12 @@ describe('custom models', () => {
     });
   });
 
-  it('are gone once deleted', async () => {
+  it('are removed when they are deleted', async () => {
     await given('m2', { type: 'CustomModelDeleted', data: { modelId: 'm2' } });
     expect([await queries.byId('m2'), await queries.countOf('alice')]).toEqual([undefined, 1]);
   });
 
-  it('stay as they are when the same events come again, and come out the same in a rebuild', async () => {
+  it('are unchanged by repeated events and the same after a rebuild', async () => {
     const before = await queries.byId('m1');
     await model.again();
     expect(await queries.byId('m1')).toEqual(before);

@@ -78,13 +78,13 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 describe('devices', () => {
-  it('are found by their owner, and by their names', async () => {
+  it('are found by their owner and their names', async () => {
     expect([await queries.ownedBy('alice'), await queries.ownedBy('bob')]).toEqual([['d1'], ['d2']]);
     const names = ['New', 'Name of d1', 'Name of d2'];
     expect(await Promise.all(names.map((name) => queries.hasName('alice', name)))).toEqual([true, false, false]);
   });
 
-  it('have commands that wait until they are handed out, end, or are past their deadline', async () => {
+  it('have commands that wait until they are handed out, end or pass their deadline', async () => {
     await given('i1', requested('i1'));
     await given('i2', requested('i2'), handedOut('i2'));
     await given('i3', requested('i3', { deviceId: 'd2' }));
@@ -154,7 +154,7 @@ describe('devices', () => {
     expect(await queries.openOf('d1')).not.toEqual(expect.arrayContaining(Object.keys(ends)));
   });
 
-  it('stay as they are when the same events come again, and come out the same in a rebuild', async () => {
+  it('are unchanged by repeated events and the same after a rebuild', async () => {
     const before = await queries.auditOf('d1', 50);
     await model.again();
     expect(await queries.auditOf('d1', 50)).toEqual(before);

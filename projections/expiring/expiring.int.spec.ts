@@ -30,7 +30,7 @@ beforeEach(async () => {
 const day = (number: number) => new Date(Date.UTC(2026, 0, number));
 const ids = (due: readonly Readonly<{ id: string }>[]) => due.map(({ id }) => id);
 
-describe('runs of webhooks', () => {
+describe('webhook runs', () => {
   const delivered = (runId: string, key: string, at: Date) =>
     model.given(
       deliveryStream(key),
@@ -45,7 +45,7 @@ describe('runs of webhooks', () => {
   const told = (runId: string, event: RunEvent, at: Date) => model.given(runStream(runId), [event], { at });
   const failed = (runId: string): RunEvent => ({ type: 'RunFailed', data: { runId, error: 'x' } });
 
-  it('are due from their end on, with the place of their delivery, page by page, until they are purged', async () => {
+  it('are due from their end until they are purged, in pages, with the place of their delivery', async () => {
     await delivered('one', 'key', day(1));
     await delivered('two', 'key', day(2));
     await delivered('under way', 'other', day(2));
@@ -69,7 +69,7 @@ describe('runs of webhooks', () => {
   });
 });
 
-describe('what scheduled runs said', () => {
+describe('the output of scheduled runs', () => {
   const told = (event: ScheduledRunEvent, at: Date) => model.given(scheduledRunStream(event.data.runId), [event], { at });
   const report = { output: 'Hello', isOutputTruncated: false, error: null, promptTokens: 1, generatedTokens: 1 };
   async function ran(scheduleId: string, count: number) {
@@ -99,7 +99,7 @@ describe('what scheduled runs said', () => {
     );
   });
 
-  it('is due whatever is newer, once the schedule is deleted', async () => {
+  it('is due also for the newest runs once the schedule is deleted', async () => {
     await ran('u', 2);
     expect(await queries.scheduledOutputs(day(9), 100)).toEqual([]);
     await model.given(scheduleStream('u'), [{ type: 'ScheduleDeleted', data: { scheduleId: 'u', deletedAt: '' } }]);
@@ -108,7 +108,7 @@ describe('what scheduled runs said', () => {
 });
 
 describe('journals', () => {
-  it('are due from their seal on, until it is stated that they have expired', async () => {
+  it('are due from their seal until their expiry is recorded', async () => {
     const sealed = (turnId: string, at: Date) =>
       model.given(
         conversationStream('c'),
@@ -130,7 +130,7 @@ describe('journals', () => {
 });
 
 describe('responses', () => {
-  it('are due from their beginning on, page by page, until they are deleted or have expired', async () => {
+  it('are due from their creation until they are deleted or have expired, in pages', async () => {
     const told = (event: ResponseEvent, at: Date) => model.given(responseStream(event.data.responseId), [event], { at });
     for (const [number, responseId] of ['one', 'two', 'three', 'four'].entries()) {
       const data = { responseId, turnId: responseId } as ResponseCreated['data'];
@@ -151,7 +151,7 @@ describe('responses', () => {
 });
 
 describe('sign-ins at tool servers', () => {
-  it('are due from the time on at which they were to be over, as long as they are not', async () => {
+  it('are due from their expiry time as long as they are unfinished', async () => {
     const told = (event: OAuthEvent) => model.given(oauthStream(event.data.handshakeId), [event]);
     for (const [number, handshakeId] of ['one', 'two', 'three', 'four'].entries()) {
       const expiresAt = day(number + 1).toISOString();
@@ -169,8 +169,8 @@ describe('sign-ins at tool servers', () => {
   });
 });
 
-describe('what paused turns go on from', () => {
-  it('is due once the turn is over, where it is its own, until it is dropped', async () => {
+describe('the continuation of a paused turn', () => {
+  it('is due from the seal of the turn until it is dropped, if it belongs to the turn', async () => {
     const about = { conversationId: 'c', turnId: 't', answer: '', thought: '', sources: [], toolCalls: [], structured: false };
     const paused = (sha256: string, isOwn: boolean) => ({
       type: 'TurnPaused' as const,
@@ -199,7 +199,7 @@ describe('what paused turns go on from', () => {
 });
 
 describe('researches', () => {
-  it('are due from the end of their turn or run on, from their beginning where that is not known, until they are purged', async () => {
+  it('are due from the end of their turn or run, or else from their beginning, until they are purged', async () => {
     const told = (event: ResearchEvent, at: Date) => model.given(researchStream(event.data.turnId), [event], { at });
     const used = { elapsedMs: 1, promptTokens: 0, completionTokens: 0 };
     for (const turnId of ['one', 'two'])
@@ -216,7 +216,7 @@ describe('researches', () => {
     await model.expectSameAfterRebuild(({ stream, type }) => stream !== researchStream('two') || type === 'ResearchPurged');
   });
 
-  it('are due with their run when that is purged', async () => {
+  it('are due at once when their run is purged', async () => {
     const [runId, about] = ['run', { ownerId: 'ann', agentId: null, trigger: 'webhook' as const }];
     await model.given(researchStream(runId), [{ type: 'ResearchClarificationAsked', data: { turnId: runId, text: 'Which?' } }], {
       at: day(1),

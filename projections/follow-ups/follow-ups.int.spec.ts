@@ -31,8 +31,8 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-describe('what becomes of a follow-up', () => {
-  it('is shown once it was gathered, and once it was told', async () => {
+describe('the outcome of a follow-up', () => {
+  it('is claimed when it is gathered, and delivered or merged afterwards', async () => {
     await given(5, 'c1', gathered('c1', 't3', 'w1', 'w2'));
     expect(await stateOf('w1')).toEqual(['claimed', 't3', null, null]);
     const told = { conversationId: 'c1', turnId: 't3' };
@@ -47,10 +47,11 @@ describe('what becomes of a follow-up', () => {
   });
 });
 
-describe('what is due', () => dueFollowUpsContract(() => inPostgres(followUps, (readModels) => new FollowUpQueries(readModels))));
+describe('due follow-ups', () =>
+  dueFollowUpsContract(() => inPostgres(followUps, (readModels) => new FollowUpQueries(readModels))));
 
 describe('follow-ups', () => {
-  it('say the first words of what was told', async () => {
+  it('have the first characters of their text', async () => {
     const oldest = await followUp('w1');
     expect(oldest).toMatchObject({
       source: 'job',
@@ -62,7 +63,7 @@ describe('follow-ups', () => {
     });
     expect([...(oldest['text_head'] as string)]).toHaveLength(TEXT_HEAD_CHARACTERS);
   });
-  it('say why nothing became of them', async () => {
+  it('have the reason why they were not delivered', async () => {
     await given(
       7,
       'c4',
@@ -85,12 +86,12 @@ describe('follow-ups', () => {
   });
 });
 
-it('is the same however often it is told, and when it is told anew', async () => {
+it('the read model is unchanged by repeated events and the same after a rebuild', async () => {
   await model.again();
   await model.expectSameAfterRebuild();
 });
 
-it('are gone once they have expired, whether their own words are still in the log or not', async () => {
+it('expired follow-ups are removed, whether their own events are still in the log or not', async () => {
   await given(10, 'c5', requested('c5', 'w7'), { type: 'FollowUpSuperseded', data: { conversationId: 'c5', followUpId: 'w7' } });
   const isDue = async (second: number) => (await queries.settledBefore(at(second), 100)).some(({ id }) => id === 'c5');
   expect([await isDue(10), await isDue(11)]).toEqual([false, true]);

@@ -56,7 +56,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 describe('decisions of guardrails', () => {
-  it('are listed with the newest first, for their owner only', async () => {
+  it('are listed only for their owner, the newest first', async () => {
     const events = await queries.page({ ownerId: 'ann' }, 10, 0);
     expect(events.map(({ id }) => id)).toEqual(['m3:output:pii', 'm2:output:pii', 'm1:output:pii', 'm1:output:policy']);
     expect(events[3]).toEqual({
@@ -68,7 +68,7 @@ describe('decisions of guardrails', () => {
     expect((await queries.page({ ownerId: 'ann', agentId: 'a1' }, 1, 1)).map(({ messageId }) => messageId)).toEqual(['m1']);
   });
 
-  it('are counted from a time on', async () => {
+  it('are counted since a time', async () => {
     expect(await queries.counts({ ownerId: 'ann' }, day(1))).toEqual([
       { check: 'pii', stage: 'output', action: 'redact', outcome: 'triggered', category: 'EMAIL', total: 2 },
       { check: 'pii', stage: 'output', action: 'block', outcome: 'triggered', category: 'EMAIL', total: 1 },
@@ -77,13 +77,13 @@ describe('decisions of guardrails', () => {
     expect(await queries.counts({ ownerId: 'ann', agentId: 'a1' }, day(2))).toHaveLength(1);
   });
 
-  it('of a control are replaced by what says more', async () => {
+  it('are replaced by a later decision of the same check', async () => {
     await given(recorded('m2', 2, [{ ...masked, action: 'block', matchCount: 4 }]));
     const [event, ...others] = (await queries.page({ ownerId: 'ann' }, 10, 0)).filter(({ messageId }) => messageId === 'm2');
     expect([event?.matchCount, others]).toEqual([4, []]);
   });
 
-  it('are due, the oldest record first, until they are purged', async () => {
+  it('are due until they are purged, the oldest record first', async () => {
     const [first] = await queries.recordedBefore(day(3), 1);
     expect(first).toEqual({ id: 'm1', since: day(1) });
     expect((await queries.recordedBefore(day(3), 9, first)).map(({ id }) => id)).toEqual(['m2']);
@@ -92,7 +92,7 @@ describe('decisions of guardrails', () => {
     expect((await queries.page({ ownerId: 'ann' }, 10, 0)).map(({ messageId }) => messageId)).toEqual(['m3', 'm2']);
   });
 
-  it('stay as they are when the same events come again, and come out the same in a rebuild', async () => {
+  it('are unchanged by repeated events and the same after a rebuild', async () => {
     const before = await queries.page({ ownerId: 'ann' }, 10, 0);
     await model.again();
     expect(await queries.page({ ownerId: 'ann' }, 10, 0)).toEqual(before);

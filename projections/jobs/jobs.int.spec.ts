@@ -16,7 +16,7 @@ let database: TestDatabase;
 let model: Awaited<ReturnType<typeof projecting>>;
 let queries: JobQueries;
 
-/** A job that began in this minute, with what followed. */
+/** A job that began in this minute, with the events that follow. */
 async function given(jobId: string, began: number, more: Parameters<typeof jobStarted>[0], ...after: readonly JobAfter[]) {
   const started = jobStarted({ jobId, begunAt: minute(began).toISOString(), ...more });
   const { conversationId, ownerId } = started.data;
@@ -53,14 +53,14 @@ it.each([
   ['stopped', { status: 'cancelled', result: null }],
 ])('a job that is %s', async (jobId, status) => expect(await queries.byId(jobId)).toMatchObject(status));
 
-it('a purged job is none', async () => expect(await queries.byId('gone')).toBeUndefined());
+it('a purged job is not found', async () => expect(await queries.byId('gone')).toBeUndefined());
 
-it('a conversation has its owner’s jobs, newest first', async () => {
+it('the jobs of a conversation are those of its owner, newest first', async () => {
   expect(ids(await queries.ofConversation('alice', 'c1', 10))).toEqual(['working', 'stopped', 'failed', 'done']);
   expect(ids(await queries.ofConversation('alice', 'c1', 1))).toEqual(['working']);
 });
 
-it('long over is what ended before a time, in pages', async () => {
+it('the jobs that ended before a time are returned in pages', async () => {
   const first = await queries.finishedBefore(minute(9), 2);
   const all = [...first, ...(await queries.finishedBefore(minute(9), 2, first[1]))];
   expect(all).toEqual([
@@ -70,7 +70,7 @@ it('long over is what ended before a time, in pages', async () => {
   ]);
 });
 
-it('says the same after a rebuild, and when everything comes twice', async () => {
+it('the read model is the same after a rebuild', async () => {
   await model.expectSameAfterRebuild();
 });
 

@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 describe('monitors', () => {
-  it('are their owner’s, of one conversation or of all, the newest first', async () => {
+  it('are listed for their owner, of one conversation or of all, the newest first', async () => {
     expect(await listed('active')).toEqual(['m2', 'm1']);
     expect(await listed('active', 'c2')).toEqual(['m2']);
     expect(await listed('active', 'c3')).toEqual([]);
@@ -43,7 +43,7 @@ describe('monitors', () => {
     });
   });
 
-  it('tell how their checks went', async () => {
+  it('have the outcome of their checks', async () => {
     await given('m1', checked('m1', 1, 'unreachable'));
     expect(await queries.byId('m1')).toMatchObject({
       lastError: 'Away\uFFFD',
@@ -62,7 +62,7 @@ describe('monitors', () => {
     expect((await queries.activeOf('ann')).map(({ id }) => id)).toEqual(['m2', 'm1']);
   });
 
-  it('are not checked while they are paused', async () => {
+  it('have no next check while they are paused', async () => {
     const paused = { ...about('m1'), pause: 1, reason: 'It is away.', pausedAt: at('08:20') };
     await given('m1', { type: 'MonitorPaused', data: paused });
     expect(await queries.byId('m1')).toMatchObject({ status: 'paused', pausedReason: 'It is away.', nextCheckAt: null });
@@ -72,7 +72,7 @@ describe('monitors', () => {
     expect(await queries.byId('m1')).toMatchObject({ status: 'active', pausedReason: null, nextCheckAt: date('09:00') });
   });
 
-  it('are over once they have ended or were called off', async () => {
+  it('are not live after they have completed or were cancelled', async () => {
     const ended = { ...about('m1'), reason: 'expired', isNews: false, completedAt: at('20:00') } as const;
     await given('m1', { type: 'MonitorCompleted', data: ended });
     await given('m2', {
@@ -84,7 +84,7 @@ describe('monitors', () => {
     expect([await queries.overOf('ann', date('08:01')), await queries.overOf('bob', date('00:00'))]).toEqual([['m2'], []]);
   });
 
-  it('stay as they are when the same events come again, and come out the same in a rebuild', async () => {
+  it('are unchanged by repeated events and the same after a rebuild', async () => {
     const before = await queries.byId('m1');
     await model.again();
     expect(await queries.byId('m1')).toEqual(before);

@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 describe('prompts', () => {
-  it('are listed for their owner only', async () => {
+  it('are listed only for their owner', async () => {
     const own = await queries.ownedBy('alice');
     expect(own.map(({ id, content }) => [id, content])).toEqual([
       ['p1', 'Be brief.'],
@@ -35,13 +35,13 @@ describe('prompts', () => {
     ]);
   });
 
-  it('read as they were last written', async () => {
+  it('have their latest text', async () => {
     const updatedAt = '2026-01-02T00:00:00.000Z';
     await given('p1', { type: 'PromptUpdated', data: { promptId: 'p1', content: '', updatedAt } });
     expect(await queries.byId('p1')).toMatchObject({ name: 'p1', content: '', updatedAt: new Date(updatedAt) });
   });
 
-  it('of an import are listed once its agent is there', async () => {
+  it('of an import are listed once its agent is imported', async () => {
     const data = { promptId: 'd1', ownerId: 'dora', name: 'd1', content: 'x', createdAt: '2026-01-01T00:00:00.000Z' };
     await given('d1', { type: 'PromptCreated', data: { ...data, importId: 'i1' } });
     expect([(await queries.ownedBy('dora')).length, (await queries.byId('d1'))?.name]).toEqual([0, 'd1']);
@@ -50,12 +50,12 @@ describe('prompts', () => {
     expect((await queries.ownedBy('dora')).length).toBe(1);
   });
 
-  it('are gone once deleted', async () => {
+  it('are removed when they are deleted', async () => {
     await given('p2', { type: 'PromptDeleted', data: { promptId: 'p2' } });
     expect([await queries.byId('p2'), (await queries.ownedBy('alice')).length]).toEqual([undefined, 1]);
   });
 
-  it('stay as they are when the same events come again, and come out the same in a rebuild', async () => {
+  it('are unchanged by repeated events and the same after a rebuild', async () => {
     const before = await queries.byId('p1');
     await model.again();
     expect(await queries.byId('p1')).toEqual(before);

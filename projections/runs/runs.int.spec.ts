@@ -60,7 +60,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-it('those of webhooks are told of, each as it ended, the newest first, and to their owner only', async () => {
+it('webhook runs are listed only for their owner with their outcome, the newest first', async () => {
   const all = await queries.finished('ann', { since: at(0), statuses: ALL }, 10);
   expect(all.map(({ id, status, error }) => [id, status, error])).toEqual([
     ['refused', 'refused', 'No room.'],
@@ -82,7 +82,7 @@ it('those of webhooks are told of, each as it ended, the newest first, and to th
   expect(ids(await queries.finished('bob', { since: at(0), statuses: ALL }, 10))).toEqual(['bobs']);
 });
 
-it('are found by how they ended, by their agent, by their time, and no more than asked for', async () => {
+it('runs can be filtered by status, agent and time, up to a limit', async () => {
   const found = async (more: object, limit = 10) =>
     ids(await queries.finished('ann', { since: at(0), statuses: ALL, ...more }, limit));
   expect(await found({ statuses: ['failed', 'timeout'] })).toEqual(['slow', 'failed']);
@@ -92,7 +92,7 @@ it('are found by how they ended, by their agent, by their time, and no more than
   expect(await found({}, 2)).toEqual(['refused', 'slow']);
 });
 
-it('that are not over are under way', async () => {
+it('unfinished runs are under way', async () => {
   const under = await queries.underWay('ann', 10);
   expect(under.map(({ id, status }) => [id, status])).toEqual([
     ['running', 'running'],
@@ -101,12 +101,12 @@ it('that are not over are under way', async () => {
   expect(ids(await queries.underWay('ann', 1))).toEqual(['running']);
 });
 
-it('are counted by when they were queued; what was refused did not run', async () => {
+it('runs are counted by the time at which they were queued, without refused ones', async () => {
   expect(await queries.counts('ann', at(0))).toEqual({ runs: 4, failed: 2 });
   expect(await queries.counts('ann', at(7))).toEqual({ runs: 2, failed: 2 });
 });
 
-it('that are purged are gone', async () => {
+it('purged runs are removed', async () => {
   await queued('old', 0);
   await finished('old', 0);
   const purged = { ownerId: 'ann', agentId: 'guide', trigger: 'webhook', delivery: null, used: [] } as const;
@@ -114,7 +114,7 @@ it('that are purged are gone', async () => {
   expect(ids(await queries.finished('ann', { since: at(0), statuses: ALL }, 10))).not.toContain('old');
 });
 
-it('stay as they are when the same events come again, and come out the same in a rebuild', async () => {
+it('the read model is unchanged by repeated events and the same after a rebuild', async () => {
   await model.again();
   expect(await queries.counts('ann', at(0))).toEqual({ runs: 4, failed: 2 });
   await model.expectSameAfterRebuild();

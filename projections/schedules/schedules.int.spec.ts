@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 describe('schedules', () => {
-  it('are listed for their agent only, as they were agreed on', async () => {
+  it('are listed only for their agent, with their definition', async () => {
     const [first, ...others] = await queries.ofAgent('agent-of-ann');
     expect(others).toEqual([]);
     expect(first).toMatchObject({
@@ -49,7 +49,7 @@ describe('schedules', () => {
   });
 
   it.each(['+012026-01-01T00:00:00.000Z', '0044-03-15T00:00:00.000Z', '-000043-03-15T00:00:00.000Z'])(
-    'end when they were agreed to, also at %s',
+    'end at their end time, also at %s',
     async (endAt) => {
       const scheduleId = `until ${endAt}`;
       const event = created(scheduleId, 'zoe', null) as Extract<ScheduleEvent, { type: 'ScheduleCreated' }>;
@@ -59,7 +59,7 @@ describe('schedules', () => {
     },
   );
 
-  it('tell of a run from its slot to what it said', async () => {
+  it('show a run from its slot to its output', async () => {
     await given('s1', { type: 'ScheduleRunQueued', data: { ...slot('s1', 9), runId, queuedAt: at('09:00') } });
     expect(await queries.run('s1', runId)).toMatchObject({ status: 'pending', triggerSource: 'cron', startedAt: null });
     expect(await queries.runningSince(new Date(at('09:01')), 9)).toEqual(['s1']);
@@ -82,7 +82,7 @@ describe('schedules', () => {
     expect(await queries.byId('s1')).toMatchObject({ failuresInARow: 1, lastRunAt: new Date(at('09:00')) });
   });
 
-  it('have a row for every slot, and show runs without the slots of pauses', async () => {
+  it('have a row for every slot, and list runs without slots during a pause', async () => {
     await given(
       's1',
       { type: 'ScheduleMissed', data: slot('s1', 10) },
@@ -115,7 +115,7 @@ describe('schedules', () => {
     });
   });
 
-  it('change as they were told to, and are gone with their runs once deleted', async () => {
+  it('are changed, completed, and removed with their runs when they are deleted', async () => {
     const timing = { kind: 'once', runAt: at('20:00'), timezone: 'UTC' } as const;
     const changes = { name: null, timing };
     await given('s2', {
@@ -127,7 +127,7 @@ describe('schedules', () => {
     expect(await queries.byId('s2')).toMatchObject({ status: 'completed', nextSlotAt: null, instruction: 'Nul\uFFFD' });
     await given('s2', { type: 'ScheduleDeleted', data: { scheduleId: 's2', deletedAt: at('20:02') } });
     expect(await queries.byId('s2')).toBeUndefined();
-    // What is still under way for it changes nothing any more.
+    // Events of a run that still continues have no effect.
     await givenRun('r2', { type: 'ScheduledRunStarted', data: { runId: 'r2', startedAt: at('20:03') } });
     expect(await queries.run('s2', 'r2')).toBeUndefined();
   });
@@ -151,7 +151,7 @@ describe('schedules', () => {
     const idsIn = async (chat: Parameters<ScheduleQueries['tasksIn']>[0], limit = 9) =>
       (await queries.tasksIn(chat, limit)).map(({ id }) => id);
 
-    it('are listed for the chat, or its agent, that they belong to, the next first', async () => {
+    it('are listed for their chat or its agent, the next first', async () => {
       for (const event of [
         task('late', 20, {}),
         task('soon', 10, {}),
@@ -172,12 +172,12 @@ describe('schedules', () => {
       expect(await idsIn({ ...own, ownerId: 'dora' })).toEqual(['of-dora']);
     });
 
-    it('are known to the chat without an agent as long as they are not over', async () => {
+    it('are listed for a chat without an agent as long as they are open', async () => {
       const open = await queries.openOfChat('c1');
       expect(open.map(({ id }) => id).sort()).toEqual(['late', 'of-dora', 'paused', 'soon']);
     });
 
-    it('say where what their run said was added, also once it is not kept any more', async () => {
+    it('have the message to which the output of their run was added, also after that output is purged', async () => {
       const run = runIdOf('soon', slot('', 10).slot);
       await given('soon', {
         type: 'ScheduleRunQueued',
@@ -198,14 +198,14 @@ describe('schedules', () => {
     });
   });
 
-  it('stay as they are when the same events come again, and come out the same in a rebuild', async () => {
+  it('are unchanged by repeated events and the same after a rebuild', async () => {
     const before = await queries.runs('s1', 100, 0);
     await model.again();
     expect(await queries.runs('s1', 100, 0)).toEqual(before);
     await model.expectSameAfterRebuild();
   });
 
-  it('find what is due among a hundred thousand by the index of slots', async () => {
+  it('use the index of slots to find due ones among a hundred thousand', async () => {
     await database.sql`
       insert into schedules.schedule (schedule_id, owner_id, created_via, status, instruction, trigger_type, timezone, tool_allowlist, next_slot_at, marked_since, created_at, updated_at)
       select 'many-' || n, 'ann', 'ui', 'active', '', 'recurring', 'UTC', '[]', '2026-02-01'::timestamptz + n * interval '1 second', now(), now(), now()

@@ -42,7 +42,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-it('a user sees what is theirs and not deleted, newest first', async () => {
+it('a user sees their own sources that are not deleted, newest first', async () => {
   const own = await queries.ownedBy('ann');
   expect(own.map(({ id, ingestStatus, tokens }) => [id, ingestStatus, tokens])).toEqual([
     ['s3', 'failed', 0],
@@ -52,7 +52,7 @@ it('a user sees what is theirs and not deleted, newest first', async () => {
   expect(own[0]).toMatchObject({ ingestReason: 'Broken.', files, config: DEFAULT_SOURCE_CONFIG });
 });
 
-it('the config of a source is the newest one', async () => {
+it('a source has its newest config', async () => {
   const config = {
     ...DEFAULT_SOURCE_CONFIG,
     retrieval: { ...DEFAULT_SOURCE_CONFIG.retrieval, chunks: 9, reranker: { model: 'a\0b' } },
@@ -64,7 +64,7 @@ it('the config of a source is the newest one', async () => {
   });
 });
 
-it('a page is in the order asked for, of names that contain a text', async () => {
+it('a page has the requested order and the names that contain a text', async () => {
   const page = async (search: string, by: 'date' | 'name' | 'tokens', descending = false) =>
     (await queries.page('ann', search, { by, descending }, 10, 0)).records.map(({ id }) => id);
   expect(await page('', 'name')).toEqual(['s1', 's2', 's3']);
@@ -77,13 +77,13 @@ it('a page is in the order asked for, of names that contain a text', async () =>
   });
 });
 
-it('a source is found by itself, by its ingestion, and among the user’s own', async () => {
+it('a source is found by its id, by its ingestion and among the user’s own', async () => {
   expect((await queries.byId('s4'))?.ownerId).toBe('bob');
   expect((await queries.byIngest('i-s2'))?.id).toBe('s2');
   expect(await queries.ownedAmong('ann', ['s1', 's4', 's5', 'other'])).toEqual(['s1']);
 });
 
-it('pages that are being fetched take the place of the others once they are searched, and not if that fails', async () => {
+it('newly fetched pages replace the old ones when their ingestion completes, and not if it fails', async () => {
   const remote = { kind: 'url', urls: ['https://a.example/'] } as const;
   const page = (sha256: string) => ({ filename: 'a.example.html', sha256, size: 4, url: 'https://a.example/' });
   const requested = (ingestId: string): SourceEvent => ({
@@ -113,7 +113,7 @@ it('pages that are being fetched take the place of the others once they are sear
   expect(await files()).toEqual(['three']);
 });
 
-it('coming syncs are their owner’s, the soonest first; those due are found page by page', async () => {
+it('coming syncs are listed for their owner, the soonest first, and due ones are found in pages', async () => {
   const day = (number: number) => `2026-03-0${number}T00:00:00.000Z`;
   const synced = (id: string, ownerId: string, nextSyncAt: string | null) =>
     given(id, ...uploaded(id, `Site ${id}`, ownerId), {
@@ -140,11 +140,11 @@ it('coming syncs are their owner’s, the soonest first; those due are found pag
   expect((await queries.syncsOf('dora')).map(({ sourceId }) => sourceId)).toEqual(['s7', 's8']);
 });
 
-it('says the same after a rebuild', async () => {
+it('the read model is the same after a rebuild', async () => {
   await model.expectSameAfterRebuild();
 });
 
-it('names are shown whatever characters are in them', async () => {
+it('names are shown with characters replaced that Postgres cannot store', async () => {
   const odd = [{ filename: 'menu\0.md', sha256: 'x', size: 3 }];
   const data = { sourceId: 's-nul', ingestId: 'i', ownerId: 'nul', files: odd, operation: 'upload' } as const;
   const [created] = uploaded('s-nul', 'Nul\0', 'nul');

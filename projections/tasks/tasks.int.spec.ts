@@ -13,7 +13,7 @@ tasksContract(async () => {
   return subject;
 });
 
-it('says the same after a rebuild, also where a task is purged and the rest of it is gone', async () => {
+it('the read model is the same after a rebuild, also if only the purge of a task is left in the log', async () => {
   await model.expectSameAfterRebuild();
   await model.expectSameAfterRebuild(({ stream, type }) => stream !== taskStream('old') || type === 'TaskPurged');
 });

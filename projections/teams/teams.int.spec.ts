@@ -37,17 +37,17 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-it('gives members what is shared with all of them or with them alone, by the widest grant', async () => {
+it('members hold the widest grant of each resource that is shared with the team or with them alone', async () => {
   await given('t1', granted('t1', 'g1'), granted('t1', 'g2', { resourceId: 'a2', targetUserId: 'carol' }));
   await given('t2', granted('t2', 'g3', { level: 'editor' }));
   expect(await held('bob')).toEqual(['a1 editor']);
   expect(await held('carol')).toEqual(['a1 viewer', 'a2 viewer']);
-  // What is one's own is held by no grant.
+  // An owner holds no grant of their own resource.
   expect(await held('alice')).toEqual([]);
   expect(await held('mallory')).toEqual([]);
 });
 
-it('brings the switches of the thing along', async () => {
+it('a grant includes the switches of its resource', async () => {
   const switches = { editors_can_share: true };
   const data = { family: 'agents', resourceId: 'a1', switches, changedAt: at } as const;
   await model.given(resourceSettingsStream('agents', 'a1'), [{ type: 'ResourceSettingsChanged', data }]);
@@ -55,7 +55,7 @@ it('brings the switches of the thing along', async () => {
   expect(await queries.switchesOf('agents', 'a1')).toEqual(switches);
 });
 
-it('takes away what ends with a grant, a membership and a team', async () => {
+it('a grant ends when it is revoked and when the membership or the team ends', async () => {
   const ended = { teamId: 't2', grantId: 'g3', family: 'agents', resourceId: 'a1', reason: 'revoked', endedAt: at } as const;
   await given('t2', { type: 'TeamGrantEnded', data: ended });
   expect(await held('bob')).toEqual(['a1 viewer']);
@@ -66,7 +66,7 @@ it('takes away what ends with a grant, a membership and a team', async () => {
   expect((await queries.ofMember('alice')).map(({ id, members, grants }) => [id, members, grants])).toEqual([['t1', 2, 2]]);
 });
 
-it('stays as it is when the same events come again, and comes out the same in a rebuild', async () => {
+it('the read model is unchanged by repeated events and the same after a rebuild', async () => {
   const before = [await queries.all('alice'), await queries.grantsOf('t1'), await queries.membersOf('t1')];
   await model.again();
   await model.expectSameAfterRebuild();

@@ -45,7 +45,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 describe('tools', () => {
-  it('are as they were defined, to the order of their parameters', async () => {
+  it('have their definition with the order of their parameters', async () => {
     const found = await queries.byId('t1');
     expect(found).toMatchObject({ ownerId: 'alice', revision: 0, definition: { displayName: 'Messages', credentialsId: 'c1' } });
     expect(found?.definition.config).toEqual({ zebra: 1, ant: { nul: '\uFFFD', half: '\uFFFD' } });
@@ -53,13 +53,13 @@ describe('tools', () => {
     expect((await queries.byId('t2'))?.definition.customName).toBe('Nul\uFFFD');
   });
 
-  it('are listed for their owner only', async () => {
+  it('are listed only for their owner', async () => {
     expect(ids(await queries.ownedBy('alice'))).toEqual(['t1', 't2']);
     expect(ids(await queries.ownedAmong('alice', ['t3', 't2', 'gone']))).toEqual(['t2']);
     expect([await queries.countOf('alice'), await queries.countOf('bob'), await queries.countOf('carol')]).toEqual([2, 1, 0]);
   });
 
-  it('are chatted with where they are switched on, by the revision that says how', async () => {
+  it('are used with the revision of their stream if they are switched on', async () => {
     expect(await queries.switchedOn('alice')).toEqual([{ id: 't1', revision: 0 }]);
     await given('t2', changed('t2', { status: true }), changed('t2', { config: {}, credentialsId: null }));
     expect(await queries.switchedOn('alice')).toEqual([
@@ -71,12 +71,12 @@ describe('tools', () => {
     expect((await queries.byId('t2'))?.definition).toMatchObject({ config: {}, credentialsId: null, displayName: 'Messages' });
   });
 
-  it('are gone once deleted', async () => {
+  it('are removed when they are deleted', async () => {
     await given('t2', { type: 'ToolDeleted', data: { toolId: 't2' } });
     expect([await queries.byId('t2'), ids(await queries.ownedBy('alice'))]).toEqual([undefined, ['t1']]);
   });
 
-  it('of an import are listed once its agent is there; until then only their ids lead to them', async () => {
+  it('of an import are found only by their ids until its agent is imported', async () => {
     await given('t9', { type: 'ToolCreated', data: { toolId: 't9', ownerId: 'dora', definition, importId: 'i1' } });
     expect([ids(await queries.ownedBy('dora')), await queries.switchedOn('dora')]).toEqual([[], []]);
     expect([ids(await queries.ownedAmong('dora', ['t9'])), await queries.switchedOn('dora', ['t9'])]).toEqual([
@@ -91,7 +91,7 @@ describe('tools', () => {
     expect([ids(await queries.ownedBy('dora')), await queries.switchedOn('dora')]).toEqual([['t9'], [{ id: 't9', revision: 0 }]]);
   });
 
-  it('of everybody are left out by those who switched them off', async () => {
+  it('that are default tools can be switched off by each user', async () => {
     const off = (userId: string, name: string) => ({ type: 'DefaultToolSwitchedOff', data: { userId, name } });
     await model.given(defaultToolsStream('alice'), [off('alice', 'memory'), off('alice', 'read_webpage')]);
     await model.given(defaultToolsStream('bob'), [off('bob', 'memory')]);
@@ -102,7 +102,7 @@ describe('tools', () => {
     expect([...(await queries.switchedOffDefaults('bob'))]).toEqual(['memory']);
   });
 
-  it('stay as they are when the same events come again, and come out the same in a rebuild', async () => {
+  it('are unchanged by repeated events and the same after a rebuild', async () => {
     const before = await queries.byId('t1');
     await model.again();
     expect(await queries.byId('t1')).toEqual(before);

@@ -108,7 +108,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 describe('traces', () => {
-  it('are found by each of their references, by whoever asked and by the owner of the agent', async () => {
+  it('are found by each of their references, by the user who asked and by the owner of the agent', async () => {
     const wanted = [{ id: 'm1' }, { request_id: 'request-m1' }, { message_id: 'm1' }, { workflow_run_id: 'w1' }];
     for (const references of wanted)
       for (const user of ['ann', 'owner'])
@@ -120,13 +120,13 @@ describe('traces', () => {
     ]);
   });
 
-  it('are not told to others, nor where another reference does not fit, nor when they are old', async () => {
+  it('are not found by other users, with a reference that does not match, or before the time limit', async () => {
     expect(await queries.find('bob', { id: 'm1' }, EVER, 20)).toEqual([]);
     expect(await queries.find('ann', { id: 'm1', activity_id: 'r1' }, EVER, 20)).toEqual([]);
     expect(await queries.find('ann', { id: 'm1' }, new Date('2027-01-01'), 20)).toEqual([]);
   });
 
-  it('have the steps and calls that were made, as many as are asked for', async () => {
+  it('have their steps and calls, up to a limit', async () => {
     const spans = await queries.spansOf(['m1', 'w1'], 10);
     expect(spans.map(({ id, kind, name, step, status }) => [id, kind, name, step, status])).toEqual([
       ['step-1-1', 'node', 'start: start', 1, 'failed'],
@@ -141,7 +141,7 @@ describe('traces', () => {
     expect([await queries.spansOf([], 1), (await queries.spanCounts([])).size]).toEqual([[], 0]);
   });
 
-  it('go with what they are about, and come out the same in a rebuild', async () => {
+  it('are removed with their conversation or run, and are the same after a rebuild', async () => {
     await given(conversationStream('c2'), asked('c2', 'm2'));
     await given(conversationStream('c2'), [
       { type: 'ToolCallStarted', data: { conversationId: 'c2', turnId: 'm2', call: call('k3') } },
@@ -157,7 +157,7 @@ describe('traces', () => {
     await model.expectSameAfterRebuild(({ stream }) => stream !== conversationStream('c2') && stream !== runStream('r1'));
   });
 
-  it('of workflow runs that are purged name them no more', async () => {
+  it('do not name workflow runs that are purged', async () => {
     const purged = { workflowRunId: 'w1', workflowId: null, ownerId: 'ann', blobs: [], artifactIds: [] };
     await given(workflowRunStream('w1'), [
       { type: 'WorkflowRunPurged', data: { ...purged, purgedAt: '2026-02-01T00:00:00.000Z' } },
@@ -166,7 +166,7 @@ describe('traces', () => {
     await model.expectSameAfterRebuild(({ stream, type }) => stream !== workflowRunStream('w1') || type === 'WorkflowRunPurged');
   });
 
-  it('have as many tokens as a model may say it used', async () => {
+  it('can have token counts beyond 32 bits', async () => {
     const used = { promptTokens: 3_000_000_000, completionTokens: 2 ** 40 };
     await given(conversationStream('c3'), asked('c3', 'm3'));
     await given(conversationStream('c3'), [

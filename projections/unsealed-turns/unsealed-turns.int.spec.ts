@@ -12,7 +12,7 @@ unsealedTurnsContract(async () => {
   return subject;
 });
 
-it('says the same after a rebuild, and when everything comes twice', async () => {
+it('the read model is unchanged by repeated events and the same after a rebuild', async () => {
   await model.again();
   await model.expectSameAfterRebuild();
 });

@@ -22,7 +22,7 @@ let database: TestDatabase;
 let model: Awaited<ReturnType<typeof projecting>>;
 let queries: UsageQueries;
 
-/** A conversation of one turn, which has the same id. */
+/** A conversation with one turn, which has the same id. */
 async function asked(time: string, { id, owner = 'ann', agent = 'helper', key = 'key' }: Asking): Promise<void> {
   const settings = turnSettings({ agentId: agent, agentKeyId: key });
   const start = { ownerId: owner, agentId: agent, name: 'x', visibility: 'listed', sharedUsage: false, history: [] } as const;
@@ -66,14 +66,14 @@ beforeEach(async () => {
   model = await projecting(usage, database.sql);
   queries = new UsageQueries(new ReadModels(database.sql));
 });
-// Whatever a test has given: delivered twice and rebuilt it says the same.
+// After each test, repeated events and a rebuild must not change the read model.
 afterEach(async () => {
   await model.again();
   await model.expectSameAfterRebuild();
 });
 
-describe('of an agent', () => {
-  it('a request counts when it is asked, its tokens when they are known', async () => {
+describe('the usage of an agent', () => {
+  it('counts a request when it is made and its tokens when they are reported', async () => {
     await asked('20T10:15:00', { id: 'a' });
     expect(await since('20T10:00:00')).toEqual([1, 0]);
     await answered('20T11:20:00', 'a', used(30, 12));
@@ -82,7 +82,7 @@ describe('of an agent', () => {
     expect(await since('20T11:30:00')).toEqual([0, 0]);
   });
 
-  it('counts what is after a time to the millisecond: what happened at that time is out', async () => {
+  it('counts uses after a time to the millisecond, without those at that time', async () => {
     await asked('20T10:00:00.000', { id: 'on-the-hour' });
     await asked('20T10:59:59.999', { id: 'end-of-hour' });
     await asked('20T11:00:00.000', { id: 'next-hour' });
@@ -94,7 +94,7 @@ describe('of an agent', () => {
     expect(await requests('20T11:00:00.000')).toBe(0);
   });
 
-  it('every end of a run counts once with what is new: pauses, failures and stops as well', async () => {
+  it('counts the increase at each end of a run once, including pauses, failures and stops', async () => {
     await asked('20T10:00:00', { id: 'a' });
     await paused('20T10:10:00', 'a', used(100, 10));
     await answered('20T12:10:00', 'a', used(150, 30));
@@ -107,7 +107,7 @@ describe('of an agent', () => {
     expect(await since('20T12:20:00')).toEqual([2, 13]);
   });
 
-  it('an end that knows of no usage leaves what was known', async () => {
+  it('is unchanged by an end without usage', async () => {
     await asked('20T10:00:00', { id: 'a' });
     await paused('20T10:10:00', 'a', used(100, 10));
     await answered('20T10:20:00', 'a', null);
@@ -116,7 +116,7 @@ describe('of an agent', () => {
     expect(await since('20T09:00:00')).toEqual([2, 110]);
   });
 
-  it('counts what the signed-in ask, and nothing of other agents, or of no agent', async () => {
+  it('counts questions of signed-in users, and none to other agents or without an agent', async () => {
     await asked('20T10:00:00', { id: 'signed-in', key: null });
     await asked('20T10:00:00', { id: 'other', agent: 'other' });
     await asked('20T10:00:00', { id: 'none', agent: null, key: null });
@@ -133,13 +133,13 @@ describe('of an agent', () => {
     expect(await since('20T09:00:00')).toEqual([1, 3]);
   });
 
-  it('says which turns it knows of', async () => {
+  it('names the turns that it has counted', async () => {
     await asked('20T10:00:00', { id: 'a' });
     expect((await ofAgent('20T09:00:00', ['a', 'b'])).known).toEqual(['a']);
   });
 });
 
-describe('when so much was reached, counted back from now', () => {
+describe('the time since which an amount was used', () => {
   const reached = async (unit: 'requests' | 'tokens', amount: number) =>
     (await queries.reachedAt({ agentId: 'helper' }, unit, amount, date('20T10:00:00')))?.toISOString().slice(8, -5);
 
@@ -172,7 +172,7 @@ describe('when so much was reached, counted back from now', () => {
   ])('%d tokens', async (amount, time) => expect(await reached('tokens', amount)).toBe(time));
 });
 
-it('says what plain counting says, for windows that begin and amounts that are reached anywhere', async () => {
+it('the usage equals a plain count for all windows and amounts', async () => {
   const start = date('20T00:00:00').getTime();
   const minute = (number: number) => new Date(start + number * 60_000);
   const moments = Array.from({ length: 120 }, (_, index) => ({ minute: (index * 37) % 480, tokens: (index * 13) % 29 }));
@@ -194,7 +194,7 @@ it('says what plain counting says, for windows that begin and amounts that are r
   }
 });
 
-it('what was reached before a time is not looked for', async () => {
+it('an amount that was reached before the given time is not found', async () => {
   await asked('20T10:10:00', { id: 'a' });
   await asked('20T10:20:00', { id: 'b' });
   await asked('20T11:00:00', { id: 'c' });
@@ -202,7 +202,7 @@ it('what was reached before a time is not looked for', async () => {
   expect([await reached(2), await reached(3)]).toEqual([date('20T10:20:00'), undefined]);
 });
 
-it('an owner is charged for what was asked directly and of agents, whoever asked them, from an hour on', async () => {
+it('an owner is charged for direct questions and for all questions to agents since an hour', async () => {
   await asked('19T23:59:59', { id: 'before' });
   await asked('20T00:00:00', { id: 'direct', agent: null, key: null });
   await answered('20T00:00:01', 'direct', used(1, 2));
@@ -222,7 +222,7 @@ it('an owner is charged for what was asked directly and of agents, whoever asked
   });
 });
 
-describe('of runs with nobody watching', () => {
+describe('the usage of headless runs', () => {
   const run = { ownerId: 'ann', agentId: 'helper', trigger: 'webhook', input: 'x' } as const;
   const settings = turnSettings({ agentId: 'helper' });
   const ran = (time: string, id: string, ...events: readonly RunEvent[]) => model.given(runStream(id), events, at(time));
@@ -230,7 +230,7 @@ describe('of runs with nobody watching', () => {
   const started = (runId: string, attempt: number): RunEvent => ({ type: 'RunStarted', data: { runId, attempt, settings } });
   const usedSince = async (time: string) => (await queries.ofOwner('ann', date(time))).agent;
 
-  it('its owner is charged for one request and for every attempt, and so is its agent', async () => {
+  it('counts one request and the tokens of every attempt, for the owner and the agent', async () => {
     await ran('20T10:00:00', 'r', queued('r'));
     expect(await usedSince('20T10:00:00')).toEqual({ requests: 0, tokens: 0 });
     expect((await ofAgent('20T09:00:00', ['r'])).known).toEqual([]);
@@ -249,7 +249,7 @@ describe('of runs with nobody watching', () => {
     expect(await ofAgent('20T09:00:00', ['r', 'none'])).toEqual({ requests: 1, tokens: 33, known: ['r'] });
   });
 
-  it('what a chat without an agent had done later is charged to its owner like the chat', async () => {
+  it('counts a scheduled run without an agent as direct usage of its owner', async () => {
     const data = { runId: 'later', ownerId: 'ann', agentId: null, trigger: 'schedule', input: 'x' } as const;
     const finished: RunEvent = {
       type: 'RunFinished',
@@ -263,7 +263,7 @@ describe('of runs with nobody watching', () => {
     ]);
   });
 
-  it('what is refused, or ends without anybody knowing what it has used, costs no tokens', async () => {
+  it('has no tokens for a refused run and for an end without usage', async () => {
     await ran('20T10:00:00', 'refused', queued('refused'), {
       type: 'RunRefused',
       data: { runId: 'refused', reason: 'quota_exceeded', error: 'x' },
@@ -276,7 +276,7 @@ describe('of runs with nobody watching', () => {
   });
 });
 
-describe('of a run that is purged', () => {
+describe('the usage of a purged run', () => {
   const runId = 'purged';
   const stream = runStream(runId);
   const run: readonly (readonly [time: string, event: RunEvent])[] = [
@@ -290,7 +290,7 @@ describe('of a run that is purged', () => {
     ],
   ];
 
-  it('what it used stays known, whether its own words are still in the log or not', async () => {
+  it('stays counted, whether its own events are still in the log or not', async () => {
     const recorded: Recorded<RunEvent>[] = [];
     for (const [time, event] of run) {
       const [stored] = await model.given(stream, [event], at(time));
@@ -310,7 +310,7 @@ describe('of a run that is purged', () => {
   });
 });
 
-it('what judging the condition of a monitor took is charged to its owner, with its agent or without', async () => {
+it('the tokens for the condition of a monitor are charged to its owner, with or without an agent', async () => {
   const definition = {
     description: 'Price',
     source: { type: 'webpage', url: 'https://shop.example/' },

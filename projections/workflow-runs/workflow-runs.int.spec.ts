@@ -80,7 +80,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-it('are under way until they are over, for those they run for', async () => {
+it('workflow runs are under way until they end, for the user they run for', async () => {
   await started('first', 1);
   await started('second', 2, { workflowId: null, version: null, origin: { kind: 'run', runId: 'r1' } });
   await given(
@@ -119,7 +119,7 @@ it('are under way until they are over, for those they run for', async () => {
   expect((await queries.underWay('ann', 10)).map(({ id }) => id)).toEqual(['second']);
 });
 
-it('go once their workflow is gone and they are over, whichever comes first', async () => {
+it('workflow runs are purgeable once they have ended and their workflow is deleted, in either order', async () => {
   await started('running', 10, { workflowId: 'gone' });
   await started('over', 11, { workflowId: 'gone' });
   await finished('over', 12);
@@ -138,7 +138,7 @@ it('go once their workflow is gone and they are over, whichever comes first', as
   expect((await queries.ofDeletedWorkflows(10, undefined)).map(({ id }) => id)).toEqual(['late', 'running']);
 });
 
-it('stay as they are when the same events come again, and come out the same in a rebuild', async () => {
+it('the read model is unchanged by repeated events and the same after a rebuild', async () => {
   await model.again();
   await model.expectSameAfterRebuild();
 });

@@ -35,14 +35,14 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 describe('workflows', () => {
-  it('are there as they were last written', async () => {
+  it('have their latest content', async () => {
     expect(await queries.byId('w1')).toMatchObject({ ownerId: 'alice', name: 'w1', description: 'Nul\uFFFD', version: 1 });
     const updatedAt = '2026-01-02T00:00:00.000Z';
     await given('w1', { type: 'WorkflowChanged', data: content('w1', 'alice', { name: 'New', version: 2, updatedAt }) });
     expect(await queries.byId('w1')).toMatchObject({ name: 'New', version: 2, updatedAt: new Date(updatedAt) });
   });
 
-  it('have names for their owner only, until they are deleted', async () => {
+  it('have names only for their owner and until they are deleted', async () => {
     expect([...(await queries.namesOf('alice'))]).toEqual([
       ['w1', 'New'],
       ['w2', 'w2'],
@@ -54,7 +54,7 @@ describe('workflows', () => {
     expect([await queries.byId('w2'), (await queries.namesOf('alice')).size]).toEqual([undefined, 1]);
   });
 
-  it('stay as they are after an import until an agent says that it was imported, or their owner writes them anew', async () => {
+  it('change after an import only when its agent is imported, and not if their owner has changed them since', async () => {
     const updatedAt = '2026-01-04T00:00:00.000Z';
     const imported = (importId: string, name: string): WorkflowEvent => ({
       type: 'WorkflowChanged',
@@ -76,7 +76,7 @@ describe('workflows', () => {
     expect(await queries.byId('w3')).toMatchObject({ name: 'Own', version: 3 });
   });
 
-  it('stay as they are when the same events come again, and come out the same in a rebuild', async () => {
+  it('are unchanged by repeated events and the same after a rebuild', async () => {
     const before = await queries.byId('w1');
     await model.again();
     expect(await queries.byId('w1')).toEqual(before);

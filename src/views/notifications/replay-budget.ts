@@ -17,8 +17,8 @@ export class ReplayBudget {
   ) {}
 
   /**
-   * Takes one replay from the budget. If it is used up, returns the seconds until the next replay is allowed. @throws
-   * KeyValueUnavailable
+   * Takes one replay from the budget. If it is used up, returns the seconds until the next replay is allowed.
+   * @throws KeyValueUnavailable
    */
   async spend(userId: string): Promise<number | undefined> {
     const { replayRequestsPerWindowMax: max, replayWindowMs: windowMs } = this.options.settings;

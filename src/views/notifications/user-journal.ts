@@ -60,8 +60,8 @@ export class UserJournal {
 
   /**
    * Calls `compose` after it has read the end of the user's stream, and again after a conflict, so the state that `compose` sees
-   * is never older than the user's last notification. `name` distinguishes several notifications of one event. @throws
-   * StoreUnavailable the caller may retry, because the notification has the same id
+   * is never older than the user's last notification. `name` distinguishes several notifications of one event.
+   * @throws StoreUnavailable the caller may retry, because the notification has the same id
    */
   notify(userId: string, about: Recorded, compose: Compose, name?: string): Promise<void> {
     const stream = userStream(userId);
