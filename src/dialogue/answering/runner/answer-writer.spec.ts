@@ -10,7 +10,7 @@ import { SOURCES_BYTES_MAX } from '../loop/messages.policy.js';
 const SCHEMA = { type: 'object', properties: { why: { type: 'string' } }, required: ['why'] };
 const NOTHING: AnswerParts = { answer: '', thought: '', sources: [], toolCalls: [], structured: false };
 
-/** A writer whose frames are kept, and what it says of the deltas it is given. */
+/** A writer whose frames are collected, and a function that writes deltas to it. */
 function writing(given: { schema?: object; parts?: Partial<AnswerParts>; usage?: Usage | null } = {}) {
   const frames: Frame[] = [];
   const journal = {
@@ -51,7 +51,7 @@ const told = (...outcome: [Parameters<typeof recordOf>[1]]): AnswerDelta => ({
 const source = (name: string, length = 1): Source => ({ text: 'x'.repeat(length), title: name, source: name, filename: name });
 
 describe('an answer', () => {
-  it('is journaled as it comes, and adds up', async () => {
+  it('is journaled while it arrives, and its parts are added up', async () => {
     const { writer, frames, write } = writing();
     expect(await write({ type: 'notice', text: 'Slow today' }, thought('Hm'), text('Be'), text('cause.'))).toBeUndefined();
     expect(frames).toEqual([
@@ -63,7 +63,7 @@ describe('an answer', () => {
     expect(writer.progress.parts).toMatchObject({ answer: 'Because.', thought: 'Hm' });
   });
 
-  it('has used what all its rounds have used, those before a pause included', async () => {
+  it('adds up the usage of all rounds, including those before a pause', async () => {
     const { writer, write } = writing({ usage: { promptTokens: 1, completionTokens: 2 } });
     await write(usage(10, 20), text('.'), usage(100, 200));
     expect(writer.progress.usage).toEqual({ promptTokens: 111, completionTokens: 222 });
@@ -72,14 +72,14 @@ describe('an answer', () => {
     expect(other.writer.progress.usage).toBeNull();
   });
 
-  it('that is stopped before anything of it is shown has used what was used for it until then', async () => {
+  it('counts the usage of ready deltas although it was stopped before it began', async () => {
     const { writer, frames, controller } = writing();
     controller.abort('stopped');
     await writer.write(nothing(), controller.signal, [usage(10, 20), text('Because.'), usage(100, 200)]);
     expect([frames, writer.progress.usage]).toEqual([[], { promptTokens: 110, completionTokens: 220 }]);
   });
 
-  it('is cut off where it becomes too long, its thoughts and characters that take more bytes included', async () => {
+  it('ends with an error when answer and thoughts together exceed the size limit in bytes', async () => {
     const half = 'x'.repeat(ANSWER_BYTES_MAX / 2 - 10);
     expect(await writing().write(text(half), thought(half))).toBeUndefined();
     expect(await writing().write(text(half), thought(half), text('one more round'))).toMatchObject({ code: 'answer_too_long' });
@@ -89,7 +89,7 @@ describe('an answer', () => {
     });
   });
 
-  it('keeps each source that was found once, as many as fit', async () => {
+  it('keeps each found source once, as many as fit', async () => {
     const { writer, write } = writing();
     const large = (name: string) => source(name, SOURCES_BYTES_MAX / 2);
     await write({ type: 'sources', sources: [source('a')] }, { type: 'found', sources: [source('a'), source('b')] });
@@ -101,35 +101,35 @@ describe('an answer', () => {
 });
 
 describe('a structured answer', () => {
-  it('is what the last round said, and is shown whole', async () => {
+  it('is the text of the last round and is shown in one frame', async () => {
     const { writer, frames, write } = writing({ schema: SCHEMA });
     expect(await write(text('Let me see.'), { type: 'round-over' }, text('{"why":'), text('"so"}'))).toBeUndefined();
     writer.writeResult();
     expect(frames.at(-1)).toEqual({ type: 'structured_answer', answer: '{"why":"so"}', structured: true, schema: SCHEMA });
     expect(frames.some(({ type }) => type === 'answer')).toBe(false);
   });
-  it('has the room that the rounds before have left again', async () => {
+  it('does not count the text of earlier rounds against the size limit', async () => {
     const half = 'x'.repeat(ANSWER_BYTES_MAX / 2);
     const { write } = writing({ schema: SCHEMA });
     const round: readonly AnswerDelta[] = [text(half), { type: 'round-over' }];
     expect(await write(...round, ...round, ...round, text('{"why":"so"}'))).toBeUndefined();
   });
-  it.each(['```json\n{"why":"so"}\n```', ' ```\n{"why":"so"}```\n'])('is taken out of its fence: %j', async (answer) => {
+  it.each(['```json\n{"why":"so"}\n```', ' ```\n{"why":"so"}```\n'])('is taken out of its code fence: %j', async (answer) => {
     const { writer, write } = writing({ schema: SCHEMA });
     expect(await write(text(answer))).toBeUndefined();
     expect(writer.progress.parts.answer).toBe('{"why":"so"}');
   });
-  it.each(['{}', 'Because.', ''])('fits its schema: %j does not', async (answer) => {
+  it.each(['{}', 'Because.', ''])('is refused if it does not fit its schema: %j', async (answer) => {
     expect(await writing({ schema: SCHEMA }).write(text(answer))).toMatchObject({ code: 'invalid_structured_answer' });
   });
-  it('is not judged while it waits for somebody', async () => {
+  it('is not validated when the run ends in a pause', async () => {
     const { writer, write } = writing({ schema: SCHEMA });
     const pause: AnswerDelta = { type: 'pause', calls: [call], continuation: '{}' };
     expect(await write(text('Let me see.'), { type: 'round-over' }, pause)).toBeUndefined();
     expect(writer.pause).toEqual({ calls: [call], continuation: '{}' });
     expect(writer.progress.parts.answer).toBe('');
   });
-  it('keeps what others said in prose', async () => {
+  it('is not assumed without a schema: the text of all rounds is kept', async () => {
     const { writer, write } = writing();
     await write(text('Let me see. '), { type: 'round-over' }, text('Because.'));
     expect(writer.progress.parts.answer).toBe('Let me see. Because.');
@@ -137,13 +137,13 @@ describe('a structured answer', () => {
 });
 
 describe('a call', () => {
-  it('is shown with each thing that is told of it, and kept as it ended', async () => {
+  it('is shown with each of its records and stored with the last one', async () => {
     const { writer, types, write } = writing();
     await write(told({ status: 'pending' }), told({ status: 'completed', result: 1 }));
     expect(types()).toEqual(['tool_call', 'tool_call']);
     expect(writer.progress.parts.toolCalls).toMatchObject([{ call_id: 'k1', status: 'completed', result: 1 }]);
   });
-  it('is not shown again as an earlier run has shown it, nor as under way again once it has ended', async () => {
+  it('is not shown again with the same record, nor as pending after it has ended', async () => {
     const ended = recordOf(call, { status: 'completed', result: 1 });
     const { writer, types, write } = writing({ parts: { toolCalls: [ended] } });
     await write(told({ status: 'pending' }), told({ status: 'completed', result: 1 }));
@@ -152,12 +152,12 @@ describe('a call', () => {
     expect(types()).toEqual(['tool_call']);
     expect(writer.progress.parts.toolCalls).toMatchObject([{ result: 2 }]);
   });
-  it('that waited is under way once it was decided on', async () => {
+  it('is shown as pending after it has waited for a decision', async () => {
     const { types, write } = writing({ parts: { toolCalls: [recordOf(call, { status: 'awaiting_approval' })] } });
     await write(told({ status: 'pending' }));
     expect(types()).toEqual(['tool_call']);
   });
-  it('that is under way, or waits, when the turn ends is said to be cut off', async () => {
+  it('is recorded as interrupted or skipped once if it is running or waiting when the turn ends', async () => {
     const other = waitingCall('k2');
     const { writer, types } = writing({
       parts: { toolCalls: [recordOf(call, { status: 'pending' }), recordOf(other, { status: 'awaiting_approval' })] },
@@ -174,7 +174,7 @@ describe('a call', () => {
 });
 
 describe('an answer that is aborted', () => {
-  it('ends there, but tells what came of the call that was under way', async () => {
+  it('ends, but still shows the result of the running call', async () => {
     const { writer, types, controller, write } = writing();
     const abort = () => controller.abort('stopped');
     const error = await write(told({ status: 'pending' }), abort, told({ status: 'completed' }), text('And'), text('more'));
@@ -182,7 +182,7 @@ describe('an answer that is aborted', () => {
     expect(types()).toEqual(['tool_call', 'tool_call']);
     expect(writer.progress.parts).toMatchObject({ answer: '', toolCalls: [{ status: 'completed' }] });
   });
-  it('waits all the same when it has come to that', async () => {
+  it('still pauses if its pause has been reached', async () => {
     const { writer, controller, write } = writing();
     const abort = () => controller.abort('interrupted');
     expect(await write(abort, { type: 'pause', calls: [call], continuation: '{}' })).toBeUndefined();

@@ -52,7 +52,7 @@ beforeEach(async () => {
   await askedTurn(store, 'c1', 't1');
 });
 
-/** A process that takes questions and runs none, with a clock of the test's. */
+/** A process that accepts questions and runs no turns. The test sets its time. */
 function front(over: EventStore = store) {
   const streams = new Streams(over, systemTiming);
   const commands = turnCommands(streams);
@@ -89,13 +89,13 @@ const types = async () => (await framesOf(store, 't1')).map(({ type }) => type);
 const NOTICED = [expect.objectContaining({ type: 'message_id' }), { type: 'notice', notice: NO_WORKER_NOTICE }];
 const FAILED = [{ type: 'error', error: NO_WORKER.text, code: 'no_worker' }, { type: 'id', id: 'c1' }, { type: 'end' }];
 
-/** All seconds up to a time. */
+/** Ticks every second up to a time. */
 async function upTo(at: (afterMs: number) => Promise<void>, ms: number): Promise<void> {
   for (let now = 0; now <= ms; now += 1_000) await at(now);
 }
 
-describe('a question, while no worker is alive', () => {
-  it('is told of it once, with an id, and fails in the end', async () => {
+describe('a question while no worker is alive', () => {
+  it('gets one notice with an id and finally fails', async () => {
     const { at } = front();
     await upTo(at, STALE_MS);
     expect(await types()).toEqual([]);
@@ -108,7 +108,7 @@ describe('a question, while no worker is alive', () => {
     expect(await outcomes()).toEqual(['TurnFailed', 'TurnSealed']);
   });
 
-  it('is answered behind the notice by a worker that comes a millisecond before its time is over', async () => {
+  it('is answered after the notice by a worker that starts a millisecond before the limit', async () => {
     const { at } = front();
     await upTo(at, NO_WORKER_MS);
     await worker('Because.').run('c1', 't1');
@@ -117,7 +117,7 @@ describe('a question, while no worker is alive', () => {
     expect(await outcomes()).toEqual(['TurnAnswered', 'TurnSealed']);
   });
 
-  it('is not answered by a worker that comes a millisecond after', async () => {
+  it('is not answered by a worker that starts a millisecond after the limit', async () => {
     const { at } = front();
     await upTo(at, NO_WORKER_MS);
     await at(NO_WORKER_MS + 1);
@@ -126,14 +126,14 @@ describe('a question, while no worker is alive', () => {
     expect(await outcomes()).toEqual(['TurnFailed', 'TurnSealed']);
   });
 
-  it('is told of it once, and fails once, where two processes look after it', async () => {
+  it('gets one notice and fails once, although two processes handle it', async () => {
     const fronts = [front(), front()];
     for (let now = 0; now <= NO_WORKER_MS + 1_000; now += 1_000) await Promise.all(fronts.map(({ at }) => at(now)));
     expect(await framesOf(store, 't1')).toEqual([...NOTICED, ...FAILED]);
     expect(await outcomes()).toEqual(['TurnFailed', 'TurnSealed']);
   });
 
-  it('has one end, whichever of a worker and a front is the first, and ids without gaps', async () => {
+  it('ends once, whether a worker or another process is first', async () => {
     for (let head = 0; head < 24; head++) {
       store = new InMemoryEventStore();
       await askedTurn(store, 'c1', 't1');
@@ -154,7 +154,7 @@ describe('a question, while no worker is alive', () => {
     }
   });
 
-  it('whose conversation is deleted gets its end', async () => {
+  it('ends if its conversation is deleted', async () => {
     const { unclaimed } = front();
     await unclaimed.report('c1', 't1');
     const streams = new Streams(store, systemTiming);
@@ -164,7 +164,7 @@ describe('a question, while no worker is alive', () => {
   });
 });
 
-it('says nothing while a worker is alive, however long it takes, and begins to count anew when it is gone', async () => {
+it('while a worker is alive no notice is written, and after its end the waiting time starts again', async () => {
   const { at } = front();
   await at(0);
   await keyValue.put(`${WORKER_LEASES}w1`, '');

@@ -16,7 +16,7 @@ import { turnCommands } from '../../../../test/support/turn-commands.js';
 
 const THEN = new Date(PAUSE_EXPIRES_AT);
 
-/** A log with paused turns, one a conversation, and a ticker that is told of those that a read model takes for expired. */
+/** A log with one paused turn for each conversation, and a ticker whose read model reports all of them as expired. */
 async function waiting(ids: readonly string[]) {
   const store = new InMemoryEventStore();
   const streams = new Streams(store, systemTiming);
@@ -41,7 +41,7 @@ async function waiting(ids: readonly string[]) {
   return { store, streams, decide, limits, lastOf, tick, settled };
 }
 
-it('a pause whose time is over ends its turn, once, in the name of the ticker', async () => {
+it('an expired pause ends its turn once, with the ticker as the actor', async () => {
   const { tick, lastOf, settled } = await waiting(['c1', 'c2']);
   await tick(THEN);
   expect(settled).toEqual(['turn-of-c1', 'turn-of-c2']);
@@ -54,7 +54,7 @@ it('a pause whose time is over ends its turn, once, in the name of the ticker', 
   expect(settled).toHaveLength(2);
 });
 
-it('one that a read model takes for expired and the log does not, stays as it is', async () => {
+it('a pause that has expired in the read model but not in the log does not change', async () => {
   const { tick, decide, lastOf } = await waiting(['c1', 'c2']);
   await decide('c2', resume([{ callId: 'k1', decision: 'approved' }], { userId: 'alice' }, new Date(0)));
   await tick(new Date(THEN.getTime() - 1));
@@ -63,14 +63,14 @@ it('one that a read model takes for expired and the log does not, stays as it is
   expect((await lastOf('c2')).type).toBe('TurnResumed');
 });
 
-it('one that cannot be ended keeps no other from its end', async () => {
+it('a pause that cannot be ended does not prevent others from ending', async () => {
   const { tick, store, lastOf } = await waiting(['c1', 'c2']);
   store.bury(conversationStream('c1'));
   await expect(tick(THEN)).rejects.toThrow('1 of 2 failed');
   expect((await lastOf('c2')).type).toBe('TurnAnswered');
 });
 
-it('a tick ends so many and leaves the others to the next', async () => {
+it('a tick requests at most EXPIRED_PAUSES_MAX pauses', async () => {
   const { tick, limits } = await waiting(['c1']);
   await tick(THEN);
   expect(limits).toEqual([EXPIRED_PAUSES_MAX]);

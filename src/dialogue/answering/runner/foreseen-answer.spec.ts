@@ -24,7 +24,7 @@ const question: ResolvedQuestion = {
 };
 const text = (said: string): AnswerDelta => ({ type: 'text', text: said });
 
-/** Somebody asks a question of a process that answers it itself, over a store that may hold appends up. */
+/** A process that answers the questions it accepts itself, over a store that can delay appends. */
 function asking(script: () => AsyncGenerator<AnswerDelta>, hold: (stream: string) => Promise<unknown> | void) {
   const log = new InMemoryEventStore();
   const store: EventStore = new MortalStore(log, Infinity, hold);
@@ -52,7 +52,7 @@ function asking(script: () => AsyncGenerator<AnswerDelta>, hold: (stream: string
   return { log, model, feed, worker, runner, ask };
 }
 
-describe('while the append of a question is under way', () => {
+describe('while the append of a question is in progress', () => {
   function held() {
     let letGo!: (error?: Error) => void;
     const holding = new Promise<void>((resolve, reject) => (letGo = (error) => (error ? reject(error) : resolve())));
@@ -69,7 +69,7 @@ describe('while the append of a question is under way', () => {
     return { ...service, letGo, calls: () => calls };
   }
 
-  it('its model is asked, no tool is called, and nothing is written', async () => {
+  it('its model is called, no tool is called, and no frame is written', async () => {
     const { log, model, ask, calls, letGo, worker } = held();
     const asked = ask('t1');
     for (let turn = 0; turn < 20; turn++) await pause();
@@ -81,7 +81,7 @@ describe('while the append of a question is under way', () => {
     expect([model.asked, calls(), answer]).toEqual([1, 1, ['So.', ' Done.']]);
   });
 
-  it('and fails, its model is told to stop, and nothing is written', async () => {
+  it('and then fails, its model call is stopped, and nothing is written', async () => {
     const { log, model, ask, calls, letGo, runner } = held();
     const asked = ask('t1');
     for (let turn = 0; turn < 20; turn++) await pause();
@@ -93,7 +93,7 @@ describe('while the append of a question is under way', () => {
   });
 });
 
-it('no reader sees a frame before it is in the log, and the question before it, however long appends and models take', async () => {
+it('no reader sees a frame before the frame and its question are in the log, whatever the delays of appends and models', async () => {
   const waits = fc.array(fc.nat({ max: 6 }), { minLength: 1, maxLength: 12 });
   await fc.assert(
     fc.asyncProperty(waits, waits, async (ofAppends, ofModel) => {

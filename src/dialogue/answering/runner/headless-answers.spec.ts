@@ -50,7 +50,7 @@ beforeEach(() => {
   usage = null;
 });
 
-/** An agent whose model says one thing in each round, and what it may call. */
+/** An agent whose model follows a script of rounds, with the given actions. */
 function agentOf(
   rounds: readonly (readonly ModelChunk[])[],
   actions: ToolsForTests['actions'] = [],
@@ -101,8 +101,8 @@ const answered = (turnId: string, index: number, question: string, answer: strin
   ];
 };
 
-describe('with nobody watching', () => {
-  it('a call on which somebody would have to decide is refused, and the model goes on knowing that', async () => {
+describe('in headless mode', () => {
+  it('a call that needs a decision is refused, and the model continues with the refusal', async () => {
     const clientTools = [{ name: 'look', description: '', parameters: {} }];
     const actions = [offeredAction('send', { access: 'write', requiresApproval: true, ownerCredentials: true })];
     const agent = agentOf([[toolCall('c1', 'send'), toolCall('c2', 'look')], [text('Then not.')]], actions);
@@ -118,7 +118,7 @@ describe('with nobody watching', () => {
     });
   });
 
-  it('a call of a tool whose connection needs signing in again is denied, and the model goes on knowing that', async () => {
+  it('a call of a tool whose connection needs a new sign-in is denied, and the model continues with the denial', async () => {
     const signedOut = () => Promise.reject(new SignInRequired('The tool server asks for a new sign-in.'));
     const actions = [offeredAction('look'), offeredAction('send', { access: 'write' })];
     const calls = [toolCall('c1', 'look'), toolCall('c2', 'send')];
@@ -136,7 +136,7 @@ describe('with nobody watching', () => {
     expect(statuses(again.parts.toolCalls)).toEqual([['denied', SIGN_IN, 'connection_required']]);
   });
 
-  it('the owner’s credentials write, and each such call is written down before and after', async () => {
+  it('write actions with the owner’s credentials run, and each call is recorded before and after', async () => {
     const agent = agentOf(
       [[toolCall('c1', 'send')], [text('Sent.')]],
       [offeredAction('send', { access: 'write', ownerCredentials: true })],
@@ -145,7 +145,7 @@ describe('with nobody watching', () => {
     expect([parts.answer, tools.names, ledger]).toEqual(['Sent.', ['send'], ['begin c1', 'completed c1']]);
   });
 
-  it('nothing is offered that would run by itself later', async () => {
+  it('tools that create schedules or monitors are not offered', async () => {
     const actions = [
       offeredAction('schedule_task', { toolName: 'scheduler' }),
       offeredAction('monitor_create', { toolName: 'monitor' }),
@@ -155,7 +155,7 @@ describe('with nobody watching', () => {
     expect(models.requests[0]!.tools?.map(({ name }) => name)).toEqual(['look']);
   });
 
-  it('a call that an earlier attempt made is told as it ended then', async () => {
+  it('a call of an earlier attempt does not run again and gets its recorded result', async () => {
     known = { end: { status: 'completed', result: '{"posted":true}' } };
     const agent = agentOf([[toolCall('c1', 'send')], [text('Sent.')]], [offeredAction('send', { access: 'write' })]);
     const { parts } = await agent.answer(work());
@@ -164,7 +164,7 @@ describe('with nobody watching', () => {
     expect(resultsIn(models.requests.at(-1)!)).toEqual({ c1: '{"posted":true}' });
   });
 
-  it('a call of which nobody knows what came of it is not made again', async () => {
+  it('a call with an unknown outcome does not run again', async () => {
     known = { end: null };
     const agent = agentOf([[toolCall('c1', 'send')], [text('Who knows.')]], [offeredAction('send', { access: 'write' })]);
     const { parts } = await agent.answer(work());
@@ -172,7 +172,7 @@ describe('with nobody watching', () => {
     expect(parts.toolCalls).toMatchObject([{ call_id: 'c1', status: 'error', error_type: 'outcome_unknown' }]);
   });
 
-  it('a model that fails leaves as much of an answer as there is; what it used is told', async () => {
+  it('a failing model leaves the answer so far and an error, and its usage is reported', async () => {
     function* failing(): Generator<ModelChunk> {
       yield text('Half');
       yield { type: 'usage', promptTokens: 7, completionTokens: 1 };
@@ -189,7 +189,7 @@ describe('with nobody watching', () => {
     expect(usage).toEqual({ promptTokens: 7, completionTokens: 1 });
   });
 
-  it('what was said before is known as far as it had come, and to its owner only while it is there', async () => {
+  it('the model reads the history up to the pinned revision, and only the owner of an existing conversation can pin it', async () => {
     const streams = new Streams(store, systemTiming);
     const said = (...events: readonly ConversationEvent[]) =>
       streams.transact(conversationStream('c1'), conversation, () => events, cause);
@@ -216,7 +216,7 @@ describe('with nobody watching', () => {
     expect(await agent.historyOf('c1', 'alice')).toBeUndefined();
   });
 
-  it('whatever else goes wrong is thrown, and so is the end of the process', async () => {
+  it('all other errors and the abort reason are thrown', async () => {
     const broken = agentOf([[toolCall('c1', 'send')]], [offeredAction('send', { access: 'write' })]);
     const begin = () => Promise.reject(new Error('The store is gone.'));
     await expect(broken.answer(work({}, { ledger: { ...work().ledger, begin } }))).rejects.toThrow('The store is gone.');
@@ -228,20 +228,20 @@ describe('with nobody watching', () => {
 describe('a headless answer that is guarded', () => {
   const blocked = { text: 'I cannot say that.', code: 'guardrail' };
 
-  it('says nothing where it is blocked, and keeps the calls it has made', async () => {
+  it('has no text if it is blocked, but keeps the calls that were made', async () => {
     const agent = agentOf([[toolCall('k1', 'look')], [text('It is CODE-12'), text('34.')]], [offeredAction('look')]);
     const { parts, error } = await agent.answer(work({ guardrails: codePolicy({ output: 'block' }) }));
     expect(error).toEqual(blocked);
     expect(parts).toMatchObject({ answer: '', thought: '', sources: [], toolCalls: [{ call_id: 'k1' }] });
   });
 
-  it('is masked like any other', async () => {
+  it('is masked', async () => {
     const agent = agentOf([[text('It is CODE-12'), text('34.')]]);
     const { parts, error } = await agent.answer(work({ guardrails: codePolicy({ output: 'redact' }) }));
     expect([parts.answer, error]).toEqual(['It is [CODE].', null]);
   });
 
-  it('asks no model where its input was blocked when it came, or is by what holds now', async () => {
+  it('makes no model call if its input was blocked on acceptance or is blocked by the current policy', async () => {
     const guardrails = codePolicy({ input: 'block' });
     const checked = { decisions: [], blockMessage: 'I cannot say that.' };
     expect((await agentOf([]).answer(work({ guardrails }, { checked }))).error).toEqual(blocked);
@@ -249,7 +249,7 @@ describe('a headless answer that is guarded', () => {
     expect(models.requests).toEqual([]);
   });
 
-  it('reads its input masked', async () => {
+  it('passes the masked input to the model', async () => {
     const agent = agentOf([[text('Done.')]]);
     await agent.answer(work({ guardrails: codePolicy({ input: 'redact' }) }, { input: '"CODE-1234"' }));
     expect(JSON.stringify(models.requests[0]!.messages)).toContain('[CODE]');

@@ -37,7 +37,7 @@ const skippable = { a: 'x'.repeat(30_000) };
 const SEARCH = offeredAction('search', { toolName: 'internal_search' });
 const ACTIONS = [SEARCH, offeredAction('write_it', { access: 'write' }), offeredAction('ask_first', { requiresApproval: true })];
 
-/** What fills everything that a turn may hold, as badly as can be. */
+/** Chunks of a model that fill every part of a turn up to its limit, in the worst encoding. */
 function* mostOf(round: number): Generator<ModelChunk> {
   if (round === 0) {
     for (let piece = 0; piece < 40; piece++) yield { type: piece % 2 === 0 ? 'text' : 'thought', text: BAD.repeat(1_060) };
@@ -80,24 +80,24 @@ async function paused() {
   return { log, runner, decide, event, data };
 }
 
-it('a turn that waits fits the log with everything it may hold, and with what it goes on from', async () => {
+it('the pause of a turn with the maximum of all its parts and its continuation fits one append', async () => {
   const { event, data } = await paused();
   expect(bytesOf(data.answer) + bytesOf(data.thought)).toBeGreaterThan(0.9 * ANSWER_BYTES_MAX);
   expect(bytesOf(data.sources)).toBeGreaterThan(0.9 * SOURCES_BYTES_MAX);
-  // What waits has room for its results kept free.
+  // For waiting calls the limit reserves room for their results.
   expect(bytesOf(data.toolCalls) + bytesOf(data.calls)).toBeGreaterThan(0.7 * RECORDS_BYTES_MAX);
   expect(data.toolCalls.filter(({ status }) => status === 'skipped').length).toBeGreaterThan(20);
   expect(data.calls).toHaveLength(15);
   expect(appendBytes([event]) - bytesOf(data.continuation) + INLINE_BYTES_MAX).toBeLessThan(APPEND_BYTES_MAX);
 });
 
-it('the limits leave room for a round of skipped calls and for what surrounds them', () => {
+it('the limits leave room for a round of skipped calls and for the surrounding data', () => {
   const skippedBytes = CALLS_PER_ROUND_MAX * (CALL_ID_CHARACTERS_MAX + TOOL_NAME_CHARACTERS_MAX + 256);
   const all = ANSWER_BYTES_MAX + SOURCES_BYTES_MAX + RECORDS_BYTES_MAX + INLINE_BYTES_MAX + skippedBytes;
   expect(all).toBeLessThan(APPEND_BYTES_MAX - 8 * 1024);
 });
 
-it('it ends in the log when nobody comes, and when the conversation goes on', async () => {
+it('such a turn can be sealed after its pause expires and after the conversation continues', async () => {
   const next = { conversationId: 'c1', turnId: 't2', index: null, question: 'And?', requestId: 'r2', settings };
   for (const decision of [expire('t1', new Date('2100-01-01')), ask(next, null)]) {
     const { log, runner, decide } = await paused();
@@ -111,7 +111,7 @@ const answers: readonly (readonly [string, (callIds: readonly string[]) => unkno
   ['approved', (ids) => ids.map((id) => ({ call_id: id, decision: 'approved' }))],
   ['denied at length', (ids) => ids.map((id) => ({ call_id: id, decision: 'denied', comment: BAD.repeat(4_000) }))],
 ];
-it.each(answers)('it is answered in the log once its calls are %s', async (how, answering) => {
+it.each(answers)('such a turn can be answered and sealed after its calls are %s', async (how, answering) => {
   const { log, runner, decide, data } = await paused();
   const given = answersOf(answering(data.calls.map(({ callId }) => callId)));
   await decide(resume(given, { userId: 'alice' }, new Date()));
@@ -123,7 +123,7 @@ it.each(answers)('it is answered in the log once its calls are %s', async (how, 
   if (how === 'approved') expect(bytesOf(toolCalls)).toBeGreaterThan(0.9 * RECORDS_BYTES_MAX);
 });
 
-it('what is said of many calls at once fits one append', () => {
+it('the decisions on many calls at once fit one append', () => {
   const about = { conversationId: 'c1', turnId: 't1' };
   const given: CallAnswer[] = [{ callId: 'k', result: '"'.repeat(RESULTS_BYTES_MAX / 2 - 100) }];
   expect(bytesOf(given)).toBeGreaterThan(0.9 * RESULTS_BYTES_MAX);

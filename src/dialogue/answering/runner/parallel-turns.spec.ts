@@ -20,7 +20,7 @@ const OUTCOMES = ['TurnAnswered', 'TurnFailed', 'TurnStopped'];
 const decideOn = (store: EventStore, decide: Decide, causationId = 'r1') =>
   new Streams(store, new VirtualTiming()).transact(stream, conversation, decide, { ...cause, causationId });
 
-/** A conversation with so many turns that wait to be run, from `t1` on. */
+/** A conversation with `count` unclaimed turns, from `t1` on. */
 async function withTurns(store: EventStore, count: number): Promise<readonly string[]> {
   const turnIds = Array.from({ length: count }, (_, index) => `t${index + 1}`);
   await askedTurn(store, 'c1', 't1');
@@ -36,7 +36,7 @@ async function factsOf(store: EventStore, ...types: readonly string[]) {
   return facts.map(({ type, data }) => ({ type, data: JSON.parse(data) as { turnId: string; answer: string } }));
 }
 
-/** A log in which somebody else appends to the conversation right before so many of the appends that say how a turn ended. */
+/** A log in which another append to the conversation precedes the first `races` appends of an outcome. */
 function contended(log: EventStore, races: number): EventStore {
   let lost = 0;
   return new MortalStore(log, Infinity, async (to, types) => {
@@ -46,7 +46,7 @@ function contended(log: EventStore, races: number): EventStore {
   });
 }
 
-/** A sweeper that takes every turn for abandoned that its runner does not say it is running. */
+/** A sweeper that considers every turn abandoned that its runner does not report as running. */
 function sweeperOf(runner: TurnRunner, turnIds: readonly string[]): () => Promise<void> {
   const queries = {
     untaken: () => Promise.resolve([]),
@@ -64,7 +64,7 @@ function sweeperOf(runner: TurnRunner, turnIds: readonly string[]): () => Promis
 }
 
 describe('turns of one conversation', () => {
-  it.each([5, 20, 50])('%i are run at once by two processes, and each is answered', async (count) => {
+  it.each([5, 20, 50])('%i turns that two processes run concurrently are each answered once', async (count) => {
     const log = new InMemoryEventStore();
     const turnIds = await withTurns(log, count);
     const workers = ['a', 'b'].map(() => workerOver(log, new InProcessSignals(), scripted(deltas('Because.'))));
@@ -75,7 +75,7 @@ describe('turns of one conversation', () => {
     expect(await factsOf(log, 'TurnSealed')).toHaveLength(count);
   });
 
-  it('that a dead producer left are all brought to their end at once', async () => {
+  it('can be recovered concurrently after their producer died', async () => {
     const log = new InMemoryEventStore();
     const turnIds = await withTurns(log, 20);
     for (const turnId of turnIds) await decideOn(log, startTurn(turnId, 'dead'), turnId);
@@ -86,10 +86,10 @@ describe('turns of one conversation', () => {
   });
 });
 
-describe('an answer that was written in full', () => {
+describe('a complete answer', () => {
   const RACES = 60;
 
-  it('is stated however many races that takes, and is not taken for abandoned meanwhile', async () => {
+  it('is recorded although its append loses 60 races, and does not count as abandoned meanwhile', async () => {
     const log = new InMemoryEventStore();
     await askedTurn(log, 'c1', 't1');
     const { runner } = workerOver(
@@ -115,7 +115,7 @@ describe('an answer that was written in full', () => {
     ]);
   });
 
-  it('counts as answered also where its producer dies before it can say so', async () => {
+  it('counts as answered if its producer dies before it records the outcome', async () => {
     const log = new InMemoryEventStore();
     await askedTurn(log, 'c1', 't1');
     const dying = new MortalStore(log, Infinity, (_, types) => {
@@ -132,7 +132,7 @@ describe('an answer that was written in full', () => {
     ]);
   });
 
-  it('is interrupted where it ends amid its text, or before its structured form', async () => {
+  it('is distinguished from one that ends within its text or before its structured form, which counts as interrupted', async () => {
     for (const [schema, shown] of [
       [null, ['message_id', 'answer']],
       [{ type: 'object' }, ['message_id', 'source', 'tool_calls']],

@@ -6,7 +6,7 @@ import { conversationStream } from '../../conversation/conversation.events.js';
 import { isTerminal, messageStream } from '../../journal/message.events.js';
 import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
 
-it('1,000 races of a stop against the end of an answer leave one outcome and one terminal frame each', async () => {
+it('each of 1,000 races between a stop and the end of an answer leaves one outcome and one terminal frame', async () => {
   for (let race = 0; race < 1_000; race++) {
     const store = new InMemoryEventStore();
     await askedTurn(store, 'c1', 't1');

@@ -20,7 +20,7 @@ type Except = Parameters<UnsealedTurnQueries['takenBy']>[1];
 
 const UNTIL = new Date('2026-01-01T00:30:00Z');
 
-/** A sweeper over given turns, whose runner writes down what it is told; `beat` lets a second pass. */
+/** A sweeper over given turns, with a runner that records its calls. `beat` advances the clock by SWEEP_EVERY_MS and ticks. */
 function sweeping(turns: readonly Taken[], { keyValue = new InProcessKeyValue(), concurrent = 100 } = {}) {
   const done: string[] = [];
   const running: string[] = [];
@@ -56,7 +56,7 @@ function sweeping(turns: readonly Taken[], { keyValue = new InProcessKeyValue(),
   return { done, running, keyValue, options, beat };
 }
 
-it('runs what was asked and not taken, as far as there is room for it', async () => {
+it('runs unclaimed turns as far as the process has room for them', async () => {
   const waiting = ['t1', 't2', 't3', 't4'].map((turnId) => ({ turnId, producer: null }));
   const { done, running, beat } = sweeping(waiting, { concurrent: 3 });
   running.push('another');
@@ -67,7 +67,7 @@ it('runs what was asked and not taken, as far as there is room for it', async ()
   expect(done).toHaveLength(2);
 });
 
-it('recovers at the second look what a producer without a lease has left, and nothing else', async () => {
+it('recovers only turns whose producer has no lease in two consecutive checks', async () => {
   const { done, keyValue, beat } = sweeping([
     { turnId: 't1', producer: 'dead' },
     { turnId: 't2', producer: 'alive' },
@@ -79,7 +79,7 @@ it('recovers at the second look what a producer without a lease has left, and no
   expect(done).toEqual(['recover t1']);
 });
 
-it('sees once that a pause is shown whole, and looks again when its turn was resumed and left', async () => {
+it('recovers a paused turn once, and again after it was resumed and abandoned', async () => {
   const left: { turnId: string; producer: string; pausedUntil: Date | null } = {
     turnId: 't1',
     producer: 'dead',
@@ -93,17 +93,17 @@ it('sees once that a pause is shown whole, and looks again when its turn was res
   expect(done).toEqual(['recover t1', 'recover t1']);
 });
 
-it('looks again when a turn whose pause was shown whole has paused once more meanwhile', async () => {
+it('recovers a paused turn again if it has paused once more', async () => {
   const left = { turnId: 't1', producer: 'dead', pausedUntil: UNTIL };
   const { done, beat } = sweeping([left]);
   for (let beats = 0; beats < 5; beats++) await beat();
-  // Another process has resumed the turn, come to its next pause, and died.
+  // Another process has resumed the turn, reached its next pause, and died.
   left.pausedUntil = new Date(UNTIL.getTime() + 1);
   for (let beats = 0; beats < 5; beats++) await beat();
   expect(done).toEqual(['recover t1', 'recover t1']);
 });
 
-it('remembers of so many pauses that they are shown whole, and looks at others again', async () => {
+it('remembers at most PAUSES_REMEMBERED_MAX complete pauses and recovers further ones again', async () => {
   const waiting = Array.from({ length: PAUSES_REMEMBERED_MAX + 1 }, (_, turn) => ({
     turnId: `t${turn}`,
     producer: 'dead',
@@ -118,7 +118,7 @@ it('remembers of so many pauses that they are shown whole, and looks at others a
   expect(again).toBeLessThan(2 * beats);
 });
 
-it('recovers what this process has taken and does not run, whatever its lease says', async () => {
+it('recovers turns that this process has claimed and is not running, although its lease is held', async () => {
   const { done, running, keyValue, beat } = sweeping([
     { turnId: 't1', producer: 'own' },
     { turnId: 't2', producer: 'own' },
@@ -130,7 +130,7 @@ it('recovers what this process has taken and does not run, whatever its lease sa
   expect(done).toEqual(['recover t1']);
 });
 
-it('brings the others to their end though one cannot be helped', async () => {
+it('recovers the other turns although one cannot be recovered', async () => {
   Logger.overrideLogger(false);
   const { done, beat } = sweeping(['broken', 't1', 't2'].map((turnId) => ({ turnId, producer: 'dead' })));
   await beat();
@@ -138,7 +138,7 @@ it('brings the others to their end though one cannot be helped', async () => {
   expect(done).toEqual(['recover t1', 'recover t2']);
 });
 
-it('goes on with what can be gone on with, and brings all others to their end while that takes its time', async () => {
+it('runs a requeued turn and recovers all others without waiting for it', async () => {
   const left = Array.from({ length: 2 * RECOVERED_AT_ONCE_MAX }, (_, turn) => `t${turn}`);
   const { done, beat } = sweeping(['resumable', ...left].map((turnId) => ({ turnId, producer: 'dead' })));
   await beat();
@@ -155,7 +155,7 @@ class AwayKeyValue extends InProcessKeyValue {
   }
 }
 
-it('is not kept from its work by a store that says nothing now and then, for less than a lease lasts', async () => {
+it("recovers turns although the store of leases is unavailable from time to time for less than a lease's duration", async () => {
   const keyValue = new AwayKeyValue();
   keyValue.away = false;
   const { done, beat } = sweeping([{ turnId: 't1', producer: 'dead' }], { keyValue });
@@ -166,7 +166,7 @@ it('is not kept from its work by a store that says nothing now and then, for les
   expect(done).toContain('recover t1');
 });
 
-it('takes nobody for dead whose lease ran out while leases could not be renewed, until there was time to take it again', async () => {
+it('after a long outage of the store of leases, gives producers one lease duration to take their leases again', async () => {
   const keyValue = new AwayKeyValue();
   const { done, options, beat } = sweeping([{ turnId: 't1', producer: 'late' }], { keyValue });
   for (let beats = 0; beats < 10; beats++) await beat();

@@ -17,7 +17,7 @@ const stream = conversationStream('c1');
 const turn = { conversationId: 'c1', turnId: 't1' };
 const AFTER_IT_EXPIRED = new Date('2026-01-02');
 
-/** A log to which something is added before a read of it that is counted from when that is asked for. */
+/** A log that runs `meanwhile` before the given read, counted from the call of `before`. */
 class InterruptedStore extends InMemoryEventStore {
   private readsLeft = Infinity;
   private meanwhile: (() => Promise<unknown>) | undefined;
@@ -33,7 +33,7 @@ class InterruptedStore extends InMemoryEventStore {
   }
 }
 
-it('a pause that expires while it is looked at still gets its last run', async () => {
+it('a pause that expires while it is being recovered still gets its last run', async () => {
   const store = new InterruptedStore();
   const streams = new Streams(store, systemTiming);
   const { runner } = workerOver(store, new InProcessSignals(), scripted(deltas('So.')));
@@ -61,7 +61,7 @@ it('a pause that expires while it is looked at still gets its last run', async (
   expect(JSON.parse(conversed.at(-1)!.data)).toMatchObject({ lastId: frames.length + shown.length - 1 });
 });
 
-it('an answer that had failed, and was to be stopped when its producer died, shows nothing more than that it was stopped', async () => {
+it('a failed answer that was to be stopped when its producer died shows only the frame of the stop', async () => {
   const store = new InMemoryEventStore();
   const streams = new Streams(store, systemTiming);
   await askedTurn(store, 'c1', 't1');
@@ -78,7 +78,7 @@ it('an answer that had failed, and was to be stopped when its producer died, sho
   expect((await eventsOf(store, stream)).map(({ type }) => type).slice(-2)).toEqual(['TurnStopped', 'TurnSealed']);
 });
 
-it('an answer that had failed ends once, although somebody else ends it between the two reads of who takes it over', async () => {
+it('a failed answer ends once, although another process ends it between the two reads of a recovery', async () => {
   const store = new InterruptedStore();
   const streams = new Streams(store, systemTiming);
   const [one, other] = [0, 1].map(() => workerOver(store, new InProcessSignals(), scripted(deltas('So.'))).runner);
@@ -89,7 +89,7 @@ it('an answer that had failed ends once, although somebody else ends it between 
   const journaled = frames.map((frame) => ({ id: newId(), type: FRAME_EVENT, data: JSON.stringify(frame), metadata: '{}' }));
   await store.append(messageStream('t1'), 'none', journaled);
 
-  // The first two reads are of what was left, the next two of what was left when it was taken over.
+  // The first two reads are those of the abandoned turn, the next two those after it was taken over.
   store.before(4, () => other!.recover('c1', 't1'));
   await one!.recover('c1', 't1');
 

@@ -31,7 +31,7 @@ Logger.overrideLogger(false);
 const stream = conversationStream('c1');
 const AFTER_IT_EXPIRED = new Date('2100-01-01');
 
-/** What somebody does about the pause, as soon as there is one. */
+/** The decision that a client makes on the pause. */
 type Then = (paused: Turn) => Decide;
 const saying =
   (...answers: CallAnswer[]): Then =>
@@ -39,20 +39,20 @@ const saying =
     resume(answers, { userId: 'alice' }, new Date());
 const approve = saying({ callId: 'k1', decision: 'approved' });
 
-/** A log that survives, the effects that were had on the world, and processes that come and go. */
+/** A log that outlives processes, the side effects that happened, and the processes themselves. */
 class Lifetime {
   readonly log = new InMemoryEventStore();
   private readonly streams = new Streams(this.log, systemTiming);
   private readonly blobs = new InMemoryBlobs();
   readonly effects: string[] = [];
-  /** The same, told apart by what they did instead of by the ids of their calls. */
+  /** The same effects, identified by their arguments instead of their call ids. */
   readonly deeds: string[] = [];
-  /** What was shown when a process ended: it has to stay. */
+  /** The frames shown when a process ended. They must not change. */
   private shown: readonly string[] = [];
 
   constructor(private readonly idempotent: boolean) {}
 
-  /** A model that reads, writes and has to ask; when it may go on it writes once more, and answers. */
+  /** A model that makes a read, a write and a call that needs approval. After the decision it makes another write and answers. */
   private readonly models = new ScriptedModels((request) => {
     const rounds = [
       [
@@ -88,7 +88,7 @@ class Lifetime {
       store,
       run: () => runner.run('c1', 't1').catch(() => undefined),
       recover: () => bringFurther(runner, 'c1', 't1').catch(() => undefined),
-      /** As a sweep does: run what nobody took, recover what somebody left. */
+      /** Acts like a sweep: runs the turn if it is unclaimed, recovers it if it is abandoned. */
       sweep: async () => {
         await runner.run('c1', 't1');
         await bringFurther(runner, 'c1', 't1');
@@ -102,7 +102,7 @@ class Lifetime {
     return (await this.streams.fold(stream, conversation)).state.turns.get('t1')!;
   }
 
-  /** A process that runs the turn up to its pause, and on after `then`, unless it dies; then one that finds what it left. */
+  /** Runs the turn in a process up to its pause and on after `then`, unless the process dies. Then another process sweeps. */
   async lived(appends: number, then: Then): Promise<{ died: boolean }> {
     await askedTurn(this.log, 'c1', 't1', WITH_TOOLS);
     const first = this.process(appends);
@@ -135,7 +135,7 @@ class Lifetime {
     return (await eventsOf(this.log, stream)).map(({ type }) => type);
   }
 
-  /** One outcome, one seal, runs that begin and end as they should, and a journal that says what is kept. */
+  /** Expects one outcome, one seal, complete runs, and a journal with the same answer and calls as the conversation. */
   async expectWhole(): Promise<AnswerParts | undefined> {
     const events = await eventsOf(this.log, stream);
     const outcomes = events.filter(({ type }) => ['TurnAnswered', 'TurnFailed', 'TurnStopped'].includes(type));
@@ -160,7 +160,7 @@ class Lifetime {
 
 const byId = ({ toolCalls }: AnswerParts) => Object.fromEntries(toolCalls.map((call) => [String(call['call_id']), call]));
 
-/** The frames of a journal, run by run. */
+/** The frames of a journal, grouped by run. */
 function runsOf(events: readonly { data: string }[]): string[][] {
   const runs: string[][] = [[]];
   for (const { data } of events) {
@@ -191,7 +191,7 @@ describe.each([false, true])('a turn whose tool is idempotent: %p, whose process
     return { life, ...(await life.lived(appends, then)) };
   };
 
-  it.each(DEATHS)('after %i appends, has no effect twice and keeps what was approved', async (appends) => {
+  it.each(DEATHS)('after %i appends, has no effect twice and keeps approvals', async (appends) => {
     const { life } = await lived(appends, approve);
     const kept = (await life.expectWhole())!;
     const types = await life.types();
@@ -212,7 +212,7 @@ describe.each([false, true])('a turn whose tool is idempotent: %p, whose process
     expect(life.effects.length).toBeLessThanOrEqual(began);
   });
 
-  it.each(DEATHS)('after %i appends, has no effect that was denied', async (appends) => {
+  it.each(DEATHS)('after %i appends, does not run denied calls', async (appends) => {
     const { life } = await lived(appends, saying({ callId: 'k1', decision: 'denied', comment: 'no' }));
     const kept = (await life.expectWhole())!;
     expect(timesOf(life.effects, 'send_card k1')).toBe(0);
@@ -235,7 +235,7 @@ describe('a paused turn whose process dies', () => {
     ],
   ];
   describe.each(ended)('and that %s', (_, then, notRun) => {
-    it.each(DEATHS)('after %i appends, keeps its text and runs nothing', async (appends) => {
+    it.each(DEATHS)('after %i appends, keeps its text and runs no pending call', async (appends) => {
       const life = new Lifetime(false);
       await life.lived(appends, then);
       const kept = (await life.expectWhole())!;
@@ -246,7 +246,7 @@ describe('a paused turn whose process dies', () => {
     });
   });
 
-  it.each(DEATHS)('after %i appends, and whose conversation is deleted while it waits, gets an end', async (appends) => {
+  it.each(DEATHS)('after %i appends, and whose conversation is deleted during the pause, gets an end', async (appends) => {
     const life = new Lifetime(false);
     await life.lived(appends, () => remove);
     await life.expectWhole();
@@ -261,17 +261,20 @@ describe('a paused turn whose process dies', () => {
       return [...resumed, ...decision(resumed.reduce(conversation.evolve, state))];
     };
 
-  it.each(DEATHS)('after %i appends, and is stopped once it is resumed, ends stopped and runs nothing', async (appends) => {
-    const life = new Lifetime(false);
-    await life.lived(appends, resumedThen(requestStop('t1')));
-    const kept = (await life.expectWhole())!;
-    expect(timesOf(life.effects, 'send_card k1')).toBe(0);
-    if (!(await life.types()).includes('TurnPaused')) return;
-    expect(await life.types()).toContain('TurnStopped');
-    expect(byId(kept)['k1']).toMatchObject({ status: 'skipped' });
-  });
+  it.each(DEATHS)(
+    'after %i appends, and that is stopped when it is resumed, ends stopped and runs no pending call',
+    async (appends) => {
+      const life = new Lifetime(false);
+      await life.lived(appends, resumedThen(requestStop('t1')));
+      const kept = (await life.expectWhole())!;
+      expect(timesOf(life.effects, 'send_card k1')).toBe(0);
+      if (!(await life.types()).includes('TurnPaused')) return;
+      expect(await life.types()).toContain('TurnStopped');
+      expect(byId(kept)['k1']).toMatchObject({ status: 'skipped' });
+    },
+  );
 
-  it.each(DEATHS)('after %i appends, and whose conversation is deleted once it is resumed, gets an end', async (appends) => {
+  it.each(DEATHS)('after %i appends, and whose conversation is deleted when it is resumed, gets an end', async (appends) => {
     const life = new Lifetime(false);
     await life.lived(appends, resumedThen(remove));
     await life.expectWhole();
@@ -279,7 +282,7 @@ describe('a paused turn whose process dies', () => {
   });
 });
 
-/** Numbers that look like chance, the same for the same seed. */
+/** Pseudo-random numbers that are reproducible by their seed. */
 function chances(seed: number) {
   let state = seed * 2_654_435_761;
   return (below: number): number => {
@@ -289,7 +292,7 @@ function chances(seed: number) {
   };
 }
 
-/** Processes that run and recover the same turn at any time, slow, dying, and taken for dead while they are not. */
+/** Runs and recovers the same turn in slow and dying processes at random times, also while its producer is alive. */
 async function meddled(seed: number): Promise<Lifetime> {
   const chance = chances(seed);
   const ticks = async (most: number) => {
@@ -324,7 +327,7 @@ async function meddled(seed: number): Promise<Lifetime> {
   return life;
 }
 
-it('whatever processes do to each other, a turn ends once and whole, and nothing takes effect twice', async () => {
+it('with processes that run and recover it at random times, a turn ends once and completely, and no effect happens twice', async () => {
   let approvals = 0;
   for (let seed = 1; seed <= SEEDS; seed++) {
     try {
@@ -339,7 +342,7 @@ it('whatever processes do to each other, a turn ends once and whole, and nothing
   expect(approvals).toBeGreaterThan(SEEDS / 5);
 });
 
-it('so many appends are enough for the turn to live to its end', async () => {
+it('a process that dies only after APPENDS_MAX appends completes the turn', async () => {
   const { died } = await new Lifetime(false).lived(APPENDS_MAX, approve);
   expect(died).toBe(false);
 });

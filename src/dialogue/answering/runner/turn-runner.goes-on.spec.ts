@@ -22,7 +22,10 @@ const stepFrame = (step: number, status: 'researching' | 'complete'): ProgressFr
 });
 const isSame = (one: Frame, other: Frame) => JSON.stringify(one) === JSON.stringify(other);
 
-/** Three steps, each recorded when it is done; with `speaks` each says its text before that. `done` counts how often each ran. */
+/**
+ * Composes three steps and records each at its end. With `speaks` each step writes text before that. `done` collects the steps
+ * that ran.
+ */
 function stepwise(store: EventStore, speaks: boolean, done: number[]): AnswerComposer {
   async function* compose(_: unknown, { shown, signal }: Run): AsyncGenerator<AnswerDelta> {
     const missing = (frame: ProgressFrame): readonly AnswerDelta[] =>
@@ -41,13 +44,13 @@ function stepwise(store: EventStore, speaks: boolean, done: number[]): AnswerCom
     }
     yield { type: 'text', text: 'The end.' };
   }
-  /** What a step said that is not recorded would be said twice. */
+  /** False if a step that is not recorded has written text, because the text would be written twice. */
   const canContinue = async (_: unknown, shown: readonly Frame[]) =>
     shown.filter(({ type }) => type === 'answer').length <= (speaks ? (await eventsOf(store, FACTS)).length : 0);
   return { compose, canContinue } as unknown as AnswerComposer;
 }
 
-/** The frames of a turn whose first process dies after so many appends, and of which others bring the rest. */
+/** Runs a turn whose first process dies after `deathAfter` appends and which another process completes. */
 async function course({ deathAfter, speaks }: { deathAfter: number; speaks: boolean }) {
   const log = new InMemoryEventStore();
   const done: number[] = [];
@@ -60,7 +63,7 @@ async function course({ deathAfter, speaks }: { deathAfter: number; speaks: bool
   const shownAtDeath = await framesOf(log, 't1');
   const sweeper = process(log);
   await bringFurther(sweeper, 'c1', 't1');
-  // A turn that was not taken yet waits in the queue.
+  // Runs a turn that was not claimed yet, as the queue does.
   await sweeper.run('c1', 't1');
   const conversation = (await eventsOf(log, conversationStream('c1'))).map(({ type }) => type);
   return { isDead: first.isDead, shownAtDeath, frames: await framesOf(log, 't1'), done, conversation };
@@ -73,7 +76,7 @@ describe.each([
   { program: 'silent steps', speaks: false },
   { program: 'steps that speak', speaks: true },
 ])('a turn of $program, whose producer dies after any append', ({ speaks }) => {
-  it('keeps what was shown, repeats no recorded step, and ends once', async () => {
+  it('keeps the shown frames, repeats no recorded step, and ends once', async () => {
     const whole = await course({ deathAfter: Infinity, speaks });
     expect(whole.conversation.at(-1)).toBe('TurnSealed');
     let wasDead = true;
@@ -89,14 +92,14 @@ describe.each([
       if (conversation.includes('TurnRequeued')) requeued++;
       if (isInterrupted) expect(done.length).toBeLessThanOrEqual(STEPS);
       else expect(ofOneProcess(frames)).toEqual(ofOneProcess(whole.frames));
-      // A step may run twice when its record was lost with its producer; a step that was recorded does not.
+      // Only the one step whose record was lost with its producer may run twice.
       expect(done.length).toBeLessThanOrEqual(STEPS + 1);
     }
     expect(requeued).toBeGreaterThan(2);
   });
 });
 
-it('is ended as interrupted when its text would be said twice', async () => {
+it('a turn is ended as interrupted if another run would write its text twice', async () => {
   const log = new InMemoryEventStore();
   const done: number[] = [];
   await askedTurn(log, 'c1', 't1', { agentType: 'research' });
@@ -114,7 +117,7 @@ it('is ended as interrupted when its text would be said twice', async () => {
   expect(done).toEqual([1]);
 });
 
-it('is ended as interrupted once it has taken too many producers with it', async () => {
+it('a turn is ended as interrupted after too many of its producers died', async () => {
   const log = new InMemoryEventStore();
   await askedTurn(log, 'c1', 't1', { agentType: 'research' });
   for (let deaths = 0; deaths <= REQUEUES_MAX + 1; deaths++) {
@@ -128,7 +131,7 @@ it('is ended as interrupted once it has taken too many producers with it', async
   expect((await framesOf(log, 't1')).map(({ type, code }) => code ?? type).slice(-3)).toEqual(['interrupted', 'id', 'end']);
 });
 
-it('of any other agent, is never run again once it was begun', async () => {
+it('a turn of an agent that records no steps is never run again after it has begun', async () => {
   const log = new InMemoryEventStore();
   const done: number[] = [];
   await askedTurn(log, 'c1', 't1', { agentType: 'agentic' });

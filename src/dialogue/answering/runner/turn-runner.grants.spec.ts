@@ -11,7 +11,7 @@ import { StopAnswer, StopAnswerHandler } from './stop-answer.commands.js';
 import { SharedUse } from './shared-use.js';
 
 let store: InMemoryEventStore;
-/** The agents of others that Alice may use. */
+/** The ids of the agents of other owners that Alice may use. */
 let held: Set<string>;
 beforeEach(() => {
   store = new InMemoryEventStore();
@@ -23,7 +23,7 @@ const worker = (signals: Signals = new InProcessSignals()) =>
 const ofBob = { agentId: 'a1', configurationOwnerId: 'bob' } as const;
 const lastFrame = async () => (await framesOf(store, 't1')).at(-1);
 
-it('a turn whose user lost the agent while it was queued is stopped, and answers nothing', async () => {
+it('a turn whose user lost access to the agent while it was queued is stopped without an answer', async () => {
   await askedTurn(store, 'c1', 't1', ofBob);
   await worker().runner.run('c1', 't1');
   expect((await framesOf(store, 't1')).filter(({ type }) => type === 'answer')).toEqual([]);
@@ -43,7 +43,7 @@ it.each([
   expect(await lastFrame()).toEqual({ type: 'end' });
 });
 
-it('is stopped although messaging is down, which a user who asks for that is told of', async () => {
+it("such a turn is stopped although messaging is down, while a user's stop request is refused then", async () => {
   const down: Signals = Object.assign(new InProcessSignals(), { healthy: false });
   await askedTurn(store, 'c1', 't1', ofBob);
   const { streams, runner } = worker(down);

@@ -53,7 +53,7 @@ const DECISION = {
 } as const;
 const used = (promptTokens: number): ModelChunk => ({ type: 'usage', promptTokens, completionTokens: 1 });
 
-/** Checks that ask a model. */
+/** Checks that use a model, so they cost tokens. */
 class JudgingGuardrails extends CodeGuardrails {
   override async scan(...given: Parameters<CodeGuardrails['scan']>) {
     return { ...(await super.scan(...given)), usage: { promptTokens: 100, completionTokens: 10 } };
@@ -62,7 +62,7 @@ class JudgingGuardrails extends CodeGuardrails {
 
 const BLOCKED_INPUT: CheckedInput = { decisions: [DECISION], blockMessage: 'I cannot say that.' };
 
-/** A guarded turn in a log that outlives processes, whose model says one round after the other. */
+/** A guarded turn in a log that several processes share, with a model that follows a script of rounds. */
 class GuardedTurn {
   readonly log = new InMemoryEventStore();
   readonly blobs = new InMemoryBlobs();
@@ -122,7 +122,7 @@ class GuardedTurn {
     );
   }
 
-  /** All that was stored, and all that was kept beside the log. */
+  /** The text of all events and of all blobs. */
   async stored(): Promise<string> {
     let all = this.blobs.text();
     for await (const page of this.log.readAll({ after: LOG_START }))
@@ -137,7 +137,7 @@ const answerIn = (frames: readonly Record<string, unknown>[]) => frames.map(({ a
 describe('an answer that a guardrail blocks', () => {
   const rounds = [[text('Well. '), toolCall('k1', 'look')], [...'The code is CODE-1234.'].map(text)];
 
-  it('is taken back: its reader gets the block message, and so does the conversation', async () => {
+  it('is retracted, and the reader and the conversation get the block message', async () => {
     const turn = new GuardedTurn(rounds);
     await turn.ask(codePolicy({ output: 'block' }));
     await turn.process().run();
@@ -166,7 +166,7 @@ describe('an answer that a guardrail blocks', () => {
     expect(await turn.stored()).not.toMatch(SECRET);
   });
 
-  it('ends in the same way whenever its process dies', async () => {
+  it('ends with the block message at whichever append its process dies', async () => {
     for (let appends = 1; ; appends++) {
       const turn = new GuardedTurn(rounds);
       await turn.ask(codePolicy({ output: 'block' }));
@@ -189,7 +189,7 @@ describe('an answer that a guardrail blocks', () => {
     }
   });
 
-  it('is stopped where that was asked for before, and says nothing then', async () => {
+  it('never replaces the text of an answer that was already to be stopped', async () => {
     for (let appends = 1; ; appends++) {
       const turn = new GuardedTurn(rounds);
       await turn.ask(codePolicy({ output: 'block' }));
@@ -205,7 +205,7 @@ describe('an answer that a guardrail blocks', () => {
 });
 
 describe('a question that a guardrail blocks', () => {
-  it('asks no model, and ends its turn with the block message, whenever a process dies', async () => {
+  it('ends its turn with the block message and without a model call, at whichever append a process dies', async () => {
     for (let appends = 1; ; appends++) {
       const turn = new GuardedTurn([[text('Never said.')]]);
       await turn.ask(codePolicy({ input: 'block' }), BLOCKED_INPUT);
@@ -230,8 +230,8 @@ describe('a question that a guardrail blocks', () => {
   });
 });
 
-describe('what a guarded turn reads and keeps', () => {
-  it('has the results of tools masked before the model, a reader or the log has them', async () => {
+describe('a guarded turn', () => {
+  it('masks results of tools before the model, a reader or the log gets them', async () => {
     const rounds = [[toolCall('k1', 'look'), toolCall('k2', 'send')], [text('Done.')]];
     const turn = new GuardedTurn(rounds, (name) => ({ [name]: ['It is CODE-1234'], n: 7 }));
     await turn.ask(codePolicy({ tool_result: 'redact' }));
@@ -244,7 +244,7 @@ describe('what a guarded turn reads and keeps', () => {
     expect(await turn.stored()).not.toMatch(SECRET);
   });
 
-  it('has a note in the place of a result that is blocked, and goes on', async () => {
+  it('replaces a blocked result by a note and continues', async () => {
     const turn = new GuardedTurn([[toolCall('k1', 'look')], [text('Done.')]], () => 'CODE-1234');
     await turn.ask(codePolicy({ tool_result: 'block' }));
     await turn.process().run();
@@ -253,7 +253,7 @@ describe('what a guarded turn reads and keeps', () => {
     expect(await turn.stored()).not.toMatch(SECRET);
   });
 
-  it('calls tools with what is shown of their arguments, also after a pause', async () => {
+  it('calls tools with the masked arguments that it shows, also after a pause', async () => {
     const turn = new GuardedTurn([
       [text('I ask with CODE-'), text('1234. '), toolCall('k1', 'ask', { code: 'CODE-1234' })],
       [text('It is CO')],
@@ -268,7 +268,7 @@ describe('what a guarded turn reads and keeps', () => {
     expect(await turn.stored()).not.toMatch(SECRET);
   });
 
-  it('keeps no secret that a model puts into the name or the id of a call', async () => {
+  it('stores no secret that a model writes into the name or the id of a call', async () => {
     const turn = new GuardedTurn([[toolCall('CODE-1234', 'CODE-5678')], [text('Done.')]]);
     await turn.ask(codePolicy({ output: 'redact' }));
     await turn.process().run();
@@ -276,7 +276,7 @@ describe('what a guarded turn reads and keeps', () => {
     expect(await turn.stored()).not.toMatch(SECRET);
   });
 
-  it('shows the rest of a match that began before a pause masked', async () => {
+  it('masks the rest of a match that began before a pause', async () => {
     const turn = new GuardedTurn([[text('It is CODE-12'), toolCall('k1', 'ask')], [text('34.')]]);
     await turn.ask(codePolicy({ output: 'redact' }));
     await turn.process().run();
@@ -286,10 +286,10 @@ describe('what a guarded turn reads and keeps', () => {
   });
 });
 
-describe('what a guarded turn has used', () => {
+describe('the usage of a guarded turn', () => {
   const total = async (turn: GuardedTurn) => (await turn.outcome())['usage'];
 
-  it('has what the check of its question used once, however often it was resumed', async () => {
+  it("includes the usage of the question's check once, although the turn was resumed twice", async () => {
     const turn = new GuardedTurn([
       [toolCall('k1', 'ask'), used(5)],
       [toolCall('k2', 'ask'), used(6)],
@@ -304,7 +304,7 @@ describe('what a guarded turn has used', () => {
     expect(await total(turn)).toEqual({ promptTokens: 1_018, completionTokens: 103 });
   });
 
-  it('has what its model used whose call is blocked', async () => {
+  it('includes the usage of a model whose call is blocked', async () => {
     const turn = new GuardedTurn([[toolCall('k1', 'look', { code: 'CODE-1234' }), used(5)]]);
     await turn.ask(codePolicy({ output: 'block' }));
     await turn.process().run();
@@ -312,7 +312,7 @@ describe('what a guarded turn has used', () => {
     expect(await total(turn)).toEqual({ promptTokens: 5, completionTokens: 1 });
   });
 
-  it('has what the check used that blocked its answer', async () => {
+  it('includes the usage of the check that blocked the answer', async () => {
     const turn = new GuardedTurn([[text('It is so because it is.'), used(5)]], undefined, [], new JudgingGuardrails());
     const settings = { min_overlap: 0.2, min_words: 0, require_retrieval: false };
     const grounded = { stage: 'output', check: 'groundedness', action: 'block', settings } as const;

@@ -33,14 +33,14 @@ Logger.overrideLogger(false);
 const stream = conversationStream('c1');
 const journal = messageStream('t1');
 
-/** A door that somebody opens. */
+/** A promise with a function that resolves it. */
 function door() {
   let open: () => void = () => undefined;
   const opened = new Promise<void>((resolve) => (open = resolve));
   return { opened, open: () => open() };
 }
 
-/** A turn that asks before it sends a card, and then notes that it did; in any number of processes. */
+/** A turn that needs an approval to send a card and then writes a note, run by any number of processes. */
 function turns(
   does: (call: Ran) => unknown = ({ name }) => ({ done: name }),
   rounds: readonly Chunks[] = [[text('Hm. '), toolCall('k1', 'send_card')], [toolCall('k2', 'note_it')], [text('Done.')]],
@@ -100,8 +100,8 @@ const RUN_2 = [
   ...['source', 'tool_calls', 'id', 'end'],
 ];
 
-describe('a turn that is resumed before its pause is shown to its end', () => {
-  it('is gone on with by the process that shows it, without anybody looking for it', async () => {
+describe('a turn that is resumed before all frames of its pause are written', () => {
+  it('is continued by the process that writes the pause, without a sweep', async () => {
     const { log, process, begin, turn, approve, outline, effects } = turns();
     await begin();
     const held = door();
@@ -119,40 +119,43 @@ describe('a turn that is resumed before its pause is shown to its end', () => {
     expect(effects).toEqual(['send_card', 'note_it']);
   });
 
-  it.each(['before', 'after'])('is gone on with by another process, whose frames come %s those of the first', async (order) => {
-    const { log, process, begin, turn, approve, outline, effects, outcome } = turns();
-    await begin();
-    const [firstHeld, secondHeld] = [door(), door()];
-    const second = door();
-    const firstStore = new MortalStore(log, Infinity, (name, types) =>
-      name === journal && types.length === PAUSE.length ? firstHeld.opened : undefined,
-    );
-    const secondStore = new MortalStore(log, Infinity, (name) => {
-      if (name !== journal) return undefined;
-      second.open();
-      return secondHeld.opened;
-    });
-    const running = process(firstStore).run('c1', 't1');
-    await eventually(async () => (await turn()).status === 'paused');
-    await approve();
-    const resumed = process(secondStore).run('c1', 't1');
-    await second.opened;
-    if (order === 'after') {
+  it.each(['before', 'after'])(
+    'is continued by another process whose frames are written %s those of the first one',
+    async (order) => {
+      const { log, process, begin, turn, approve, outline, effects, outcome } = turns();
+      await begin();
+      const [firstHeld, secondHeld] = [door(), door()];
+      const second = door();
+      const firstStore = new MortalStore(log, Infinity, (name, types) =>
+        name === journal && types.length === PAUSE.length ? firstHeld.opened : undefined,
+      );
+      const secondStore = new MortalStore(log, Infinity, (name) => {
+        if (name !== journal) return undefined;
+        second.open();
+        return secondHeld.opened;
+      });
+      const running = process(firstStore).run('c1', 't1');
+      await eventually(async () => (await turn()).status === 'paused');
+      await approve();
+      const resumed = process(secondStore).run('c1', 't1');
+      await second.opened;
+      if (order === 'after') {
+        firstHeld.open();
+        await running;
+      }
+      secondHeld.open();
+      await resumed;
       firstHeld.open();
       await running;
-    }
-    secondHeld.open();
-    await resumed;
-    firstHeld.open();
-    await running;
-    expect(await outline()).toEqual([...RUN_1, ...RUN_2]);
-    expect(effects).toEqual(['send_card', 'note_it']);
-    expect((await outcome('TurnAnswered')).statuses).toEqual({ k1: 'completed', k2: 'completed' });
-  });
+      expect(await outline()).toEqual([...RUN_1, ...RUN_2]);
+      expect(effects).toEqual(['send_card', 'note_it']);
+      expect((await outcome('TurnAnswered')).statuses).toEqual({ k1: 'completed', k2: 'completed' });
+    },
+  );
 });
 
 describe('a call with effects', () => {
-  it('is not repeated by a process that read the turn before another one began it', async () => {
+  it('is not repeated by a process that read the turn before another process began the call', async () => {
     const { log, process, begin, decide, turn, approve, effects, outcome } = turns();
     await begin();
     await process().run('c1', 't1');
@@ -160,7 +163,7 @@ describe('a call with effects', () => {
     const late = door();
     const lateStore = new MortalStore(log, Infinity, (name) => (name === stream ? late.opened : undefined));
     const coming = process(lateStore).run('c1', 't1');
-    // Another one takes the turn, begins the call and dies; its turn is requeued, and is as free as it was before.
+    // Another process claims the turn, begins the call and dies. The turn is requeued and can be claimed as before.
     const dying: MortalStore = new MortalStore(log, Infinity, (_, types) =>
       types.includes('ToolCallFinished') ? dying.die() : undefined,
     );
@@ -175,7 +178,7 @@ describe('a call with effects', () => {
     expect((await outcome('TurnAnswered')).toolCalls[0]).toMatchObject({ call_id: 'k1', error_type: 'outcome_unknown' });
   });
 
-  it('is not repeated by a process that read the turn before anybody had run it', async () => {
+  it('is not repeated by a process that read the turn before its first run', async () => {
     const { log, process, begin, approve, effects, outcome, outline } = turns();
     await begin();
     const [late, reached] = [door(), door()];
@@ -194,12 +197,12 @@ describe('a call with effects', () => {
     expect(await outline()).toEqual([...RUN_1, ...RUN_2]);
   });
 
-  it('that the model asked for after a pause is not asked for again, even if nothing of it was shown', async () => {
+  it('is not repeated if the model requested it after a pause and no frame shows it', async () => {
     const { log, process, begin, approve, sweep, effects, outcome } = turns();
     await begin();
     await process().run('c1', 't1');
     await approve();
-    // The journal is slow, the conversation is not: the second call takes effect before its frame is durable.
+    // Only the journal is slow, so the second call takes effect before its frame is durable.
     const store: MortalStore = new MortalStore(log, Infinity, (name) => {
       if (name === journal && effects.length === 1) return new Promise(() => undefined);
       if (name === stream && effects.length === 2) store.die();
@@ -217,7 +220,7 @@ describe('a call with effects', () => {
     ]);
   });
 
-  it('is not begun again by the process whose run failed, however often it is offered the turn', async () => {
+  it('is not begun again by the process whose run failed when the turn is offered to it again', async () => {
     const { log, process, begin, approve, sweep, effects, outcome } = turns();
     await begin();
     await process().run('c1', 't1');
@@ -238,7 +241,7 @@ describe('a call with effects', () => {
   it.each([
     ['stopped', 'TurnStopped'],
     ['deleted', undefined],
-  ])('is waited for when its answer is %s, and what came of it is kept', async (how, outcomeType) => {
+  ])('runs to its end when its answer is %s, and its result is kept', async (how, outcomeType) => {
     const held = door();
     const { process, begin, approve, decide, signals, effects, outcome, outline, log } = turns(async ({ name }) => {
       await held.opened;
@@ -264,7 +267,7 @@ describe('a call with effects', () => {
     expect(types.at(-1)).toBe('TurnSealed');
   });
 
-  it('is let go of by a process that ends, and nobody says what came of it', async () => {
+  it('is abandoned with an unknown outcome by a process that shuts down', async () => {
     const { process, begin, approve, effects, outcome } = turns(({ context }) => {
       return new Promise((_, reject) => context.signal.addEventListener('abort', () => reject(toolStopped())));
     });
@@ -280,7 +283,7 @@ describe('a call with effects', () => {
   });
 });
 
-it('a resumed run that takes every producer with it ends as interrupted in the end', async () => {
+it('a resumed run whose producers keep dying ends as interrupted', async () => {
   const { log, process, begin, approve, turn, outcome, effects } = turns();
   await begin();
   await process().run('c1', 't1');
@@ -298,7 +301,7 @@ it('a resumed run that takes every producer with it ends as interrupted in the e
   expect(['skipped', 'error']).toContain((await outcome('TurnFailed')).statuses['k1']);
 });
 
-it('a stop before the approved call begins leaves it unrun, and says so', async () => {
+it('a stop before an approved call begins leaves the call recorded as skipped', async () => {
   const { process, begin, approve, decide, effects, outcome } = turns();
   await begin();
   const runner = process();
@@ -310,7 +313,7 @@ it('a stop before the approved call begins leaves it unrun, and says so', async 
   expect((await outcome('TurnStopped')).statuses).toEqual({ k1: 'skipped' });
 });
 
-it('of however many processes that are offered a resumed turn, while it runs and while it is closed, one runs it', async () => {
+it('of four processes that are offered a resumed turn repeatedly, one runs it', async () => {
   const { process, begin, approve, sweep, effects, outline, models } = turns();
   await begin();
   const runners = Array.from({ length: 4 }, () => process());
@@ -330,8 +333,8 @@ it('of however many processes that are offered a resumed turn, while it runs and
   expect(resultsIn(models.requests.at(-1)!)).toEqual({ k1: '{"done":"send_card"}', k2: '{"done":"note_it"}' });
 });
 
-describe('a producer that is taken for dead', () => {
-  it('goes on undisturbed when it has stated something since', async () => {
+describe('a producer that is considered dead', () => {
+  it('continues undisturbed if it has appended an event since', async () => {
     const { log, process, begin, approve, turn, outline } = turns();
     await begin();
     await process().run('c1', 't1');
@@ -361,7 +364,7 @@ describe('a producer that is taken for dead', () => {
     expect((await turn()).requeues).toBe(0);
   });
 
-  it('shows nothing beside what is kept of its turn, when that was to be stopped', async () => {
+  it('shows no text beyond the recorded answer if its turn was to be stopped', async () => {
     const log = new InMemoryEventStore();
     const streams = new Streams(log, systemTiming);
     const [told, stopping, goesOn] = [door(), door(), door()];
@@ -395,7 +398,7 @@ describe('a producer that is taken for dead', () => {
   });
 });
 
-it.each(['works', 'waits as well'])('a pause is not stated by a producer whose successor %s', async (how) => {
+it.each(['works', 'waits as well'])('a producer whose successor %s cannot append a pause', async (how) => {
   const log = new InMemoryEventStore();
   const blobs = new InMemoryBlobs();
   const streams = new Streams(log, systemTiming);
@@ -456,7 +459,7 @@ describe('the calls of a turn that was paused twice', () => {
   const CALLED = ['k1', 'k2', 'k3', 'k4', 'k5'];
   const idsOf = (calls: unknown) => (calls as readonly Record<string, unknown>[]).map((call) => call['call_id']);
 
-  it('are shown and kept in the order in which the model called them', async () => {
+  it('are shown and stored in the order in which the model requested them', async () => {
     const { log, process, begin, approve, outcome } = turns(undefined, TWICE);
     await begin();
     const runner = process();
@@ -472,7 +475,7 @@ describe('the calls of a turn that was paused twice', () => {
     expect(idsOf((await outcome('TurnAnswered')).toolCalls)).toEqual(CALLED);
   });
 
-  it('are in that order also where the last pause is not resumed', async () => {
+  it('are in that order also if the last pause expires', async () => {
     const { log, process, begin, approve, decide, turn, sweep, outcome } = turns(undefined, TWICE);
     await begin();
     const runner = process();
@@ -486,7 +489,7 @@ describe('the calls of a turn that was paused twice', () => {
     expect(idsOf((await outcome('TurnAnswered')).toolCalls)).toEqual(CALLED);
   });
 
-  it('are in that order also where the producer is gone after the last', async () => {
+  it('are in that order also if the producer dies after the last resumption', async () => {
     async function* cut() {
       yield text('Done.');
       await eventually(async () => (await framesOf(log, 't1')).at(-1)!['answer'] === 'Done.');

@@ -45,7 +45,7 @@ async function expectSealed(store: EventStore): Promise<void> {
 }
 
 describe('a turn that is run', () => {
-  it('shows its answer, states it, and closes its stream in that order', async () => {
+  it('shows its answer, appends its outcome and then closes its stream', async () => {
     const store = new InMemoryEventStore();
     await askedTurn(store, 'c1', 't1');
     const { runner } = workerOver(store, signals(), scripted(deltas('Be', 'cause.')));
@@ -66,7 +66,7 @@ describe('a turn that is run', () => {
     await expectSealed(store);
   });
 
-  it('is run once by however many runners it is offered to', async () => {
+  it('runs once, although it is offered to eight runners', async () => {
     const store = new InMemoryEventStore();
     await askedTurn(store, 'c1', 't1');
     const workers = Array.from({ length: 8 }, () => workerOver(store, signals(), scripted(deltas('Because.'))));
@@ -75,7 +75,7 @@ describe('a turn that is run', () => {
     expect(await outcomesOf(store)).toEqual(['TurnAnswered']);
   });
 
-  it('is run by the next when a runner dies between its first frame and its claim', async () => {
+  it('is run by another runner if the first one dies between its first frame and its claim', async () => {
     class Dying extends InMemoryEventStore {
       dies = true;
       override async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]) {
@@ -99,7 +99,7 @@ describe('a turn that is run', () => {
     await expectSealed(store);
   });
 
-  it('keeps what was written when the model fails, and tells only what the user may know', async () => {
+  it('keeps the written text when the model fails, and shows only the error text meant for users', async () => {
     const store = new InMemoryEventStore();
     await askedTurn(store, 'c1', 't1');
     const { runner } = workerOver(
@@ -121,7 +121,7 @@ describe('a turn that is run', () => {
     await expectSealed(store);
   });
 
-  it('tells the operator alone why it failed unexpectedly', async () => {
+  it('logs the cause of an unexpected failure and does not show it to the user', async () => {
     const store = new InMemoryEventStore();
     const told = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     await askedTurn(store, 'c1', 't1');
@@ -136,7 +136,7 @@ describe('a turn that is run', () => {
     expect(await outcomesOf(store)).toEqual(['TurnFailed']);
   });
 
-  it('sends one structured answer and no deltas of it when the agent has a schema', async () => {
+  it('sends one structured answer and no answer deltas if the agent has a schema', async () => {
     const store = new InMemoryEventStore();
     const schema = { type: 'object', properties: { why: { type: 'string' } }, required: ['why'] };
     await askedTurn(store, 'c1', 't1', { responseSchema: schema });
@@ -152,7 +152,7 @@ describe('a turn that is run', () => {
     ]);
   });
 
-  it('fails when the model gives something else than the schema asks for', async () => {
+  it("fails if the model's answer does not fit the schema", async () => {
     const store = new InMemoryEventStore();
     await askedTurn(store, 'c1', 't1', { responseSchema: { type: 'object', required: ['why'] } });
     const { runner } = workerOver(store, signals(), scripted(deltas('{}')));
@@ -160,7 +160,7 @@ describe('a turn that is run', () => {
     expect((await framesOf(store, 't1'))[1]).toMatchObject({ type: 'error', code: 'invalid_structured_answer' });
   });
 
-  it('stops when told to, keeps what it wrote, and ends with the stop', async () => {
+  it('stops on request and ends with the frame of the stop', async () => {
     const store = new InMemoryEventStore();
     const bus = signals();
     await askedTurn(store, 'c1', 't1');
@@ -180,7 +180,7 @@ describe('a turn that is run', () => {
     await expectSealed(store);
   });
 
-  it.each(['TurnFailed', 'TurnStopped'])('states what the model had used when it ends as %s', async (end) => {
+  it.each(['TurnFailed', 'TurnStopped'])("records the model's usage when it ends as %s", async (end) => {
     const store = new InMemoryEventStore();
     await askedTurn(store, 'c1', 't1');
     const { runner, streams } = workerOver(
@@ -198,7 +198,7 @@ describe('a turn that is run', () => {
     expect(JSON.parse(ended!.data)).toMatchObject({ usage: { promptTokens: 80, completionTokens: 10 } });
   });
 
-  it('is ended as interrupted by a process that shuts down before it is done', async () => {
+  it('is ended as interrupted by a process that shuts down before the answer is complete', async () => {
     const store = new InMemoryEventStore();
     await askedTurn(store, 'c1', 't1');
     const { runner } = workerOver(
@@ -222,7 +222,7 @@ describe('a turn that is run', () => {
 });
 
 describe('a turn whose conversation is deleted', () => {
-  it('is stopped by the deletion itself: no look at the log is waited for', async () => {
+  it('is stopped by the signal of the deletion, without a check of the log', async () => {
     const store = new InMemoryEventStore();
     const bus = signals();
     await askedTurn(store, 'c1', 't1');
@@ -260,7 +260,7 @@ describe('a turn whose conversation is deleted', () => {
     return { store, runner };
   }
 
-  it('before anybody ran it: who waits for its stream is shown an end', async () => {
+  it('gets the end of its stream when the deletion comes before its first run', async () => {
     const { store, runner } = await deletedAfter('TurnAsked');
     await runner.run('c1', 't1');
     expect(await seen(store)).toEqual(STOPPED_ALONE);
@@ -268,7 +268,7 @@ describe('a turn whose conversation is deleted', () => {
     await expectSealed(store);
   });
 
-  it('after its producer died: its stream is closed and nothing of it is stated', async () => {
+  it('gets the end of its stream, but no outcome, when the deletion comes after its producer died', async () => {
     const { store, runner } = await deletedAfter('TurnStarted');
     await runner.recover('c1', 't1');
     await runner.recover('c1', 't1');
@@ -278,7 +278,7 @@ describe('a turn whose conversation is deleted', () => {
   });
 });
 
-/** A log that is away for one read or append. */
+/** A log that is unavailable for one read or append. */
 class AwayOnce extends InMemoryEventStore {
   calls = 0;
   awayAt = Infinity;
@@ -303,7 +303,7 @@ class AwayOnce extends InMemoryEventStore {
   }
 }
 
-it('a running turn outlives a log that is away, at whatever step', async () => {
+it('a running turn ends normally although the log is unavailable once, at whichever step', async () => {
   for (let awayAt = 0, isReached = true; isReached; awayAt++) {
     const store = new AwayOnce();
     await askedTurn(store, 'c1', 't1');
@@ -317,7 +317,7 @@ it('a running turn outlives a log that is away, at whatever step', async () => {
   }
 });
 
-/** A process that dies after so many appends: nothing it does afterwards reaches the log. */
+/** The store of a process that dies: after `left` appends all further ones fail. */
 class DyingStore extends InMemoryEventStore {
   left = Infinity;
 
@@ -343,21 +343,21 @@ describe('a turn whose process died', () => {
     return { store, shown, next };
   }
 
-  it.each(DEATHS)('after %i appends is brought to one end by the next, which changes nothing that was shown', async (appends) => {
+  it.each(DEATHS)('after %i appends is ended once by another process, which changes no shown frame', async (appends) => {
     const { store, shown, next } = await diedAfter(appends, false);
     await next.runner.run('c1', 't1');
     await bringFurther(next.runner, 'c1', 't1');
     await bringFurther(next.runner, 'c1', 't1');
     const frames = await eventsOf(store, messageStream('t1'));
     expect(frames.slice(0, shown.length)).toEqual(shown);
-    // What showed nothing of its answer is answered by the next.
+    // If nothing of the answer was shown, the next process answers the turn.
     if (shown.length <= 1) expect(await outcomesOf(store)).toEqual(['TurnAnswered']);
     expect(frames.filter(({ data }) => isTerminal(data))).toEqual([frames.at(-1)]);
     expect(await outcomesOf(store)).toHaveLength(1);
     await expectSealed(store);
   });
 
-  it.each(DEATHS)('after %i appends and after a stop was promised, ends stopped', async (appends) => {
+  it.each(DEATHS)('after %i appends and after a stop was accepted, ends stopped', async (appends) => {
     const { store, shown, next } = await diedAfter(appends, true);
     await next.runner.run('c1', 't1');
     await next.runner.recover('c1', 't1');
@@ -368,7 +368,7 @@ describe('a turn whose process died', () => {
     await expectSealed(store);
   });
 
-  it('is alive after all: it is shut out by the first frame of its successor, and both agree on one end', async () => {
+  it("ends once, even if the process is still alive: its successor's first frame fences it out", async () => {
     const store = new InMemoryEventStore();
     await askedTurn(store, 'c1', 't1');
     let go = () => {};

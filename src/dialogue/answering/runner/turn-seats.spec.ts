@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { TurnSeats } from './turn-seats.js';
 
-it('seats are as many as there are, and each is given back once', () => {
+it('no more seats are taken than the maximum, and giving a seat back twice counts once', () => {
   const seats = new TurnSeats(2);
   const [one, two] = [seats.tryTake()!, seats.tryTake()!];
   expect(seats.tryTake()).toBeUndefined();
@@ -14,7 +14,7 @@ it('seats are as many as there are, and each is given back once', () => {
   expect([seats.tryTake(), seats.tryTake(), seats.tryTake()].filter((seat) => seat)).toHaveLength(2);
 });
 
-it('a seat that is given back goes to the one that has waited longest, and to none that comes later', async () => {
+it('a seat that is given back goes to the caller that has waited longest', async () => {
   const seats = new TurnSeats(1);
   const leave = seats.tryTake()!;
   const order: string[] = [];

@@ -11,7 +11,7 @@ import { TURNS_QUEUE } from '../intake/turns-queue.js';
 import { producerKey } from './sweep-turns.ticker.js';
 import { TurnsWorker } from './turns-worker.js';
 
-it('a worker that shuts down finishes what it has in hand, as its holder; what came too late is left to the next', async () => {
+it('a worker that shuts down finishes its running turn while it holds its lease, and starts no other turn', async () => {
   const store = new InMemoryEventStore();
   await askedTurn(store, 'c1', 't1');
   await askedTurn(store, 'c2', 't2');
@@ -45,7 +45,7 @@ it('a worker that shuts down finishes what it has in hand, as its holder; what c
   expect(await isPresent()).toBe(false);
 });
 
-it('does not run a turn, and does not take it for abandoned, whose asking has no answer yet', async () => {
+it('a worker counts a turn as running, but does not run it, until the append of its question has an outcome', async () => {
   const store = new InMemoryEventStore();
   const { runner } = workerOver(
     store,
@@ -74,7 +74,7 @@ it('does not run a turn, and does not take it for abandoned, whose asking has no
   await worker.beforeApplicationShutdown();
 });
 
-it('does not wait at its end for an asking that has no answer', async () => {
+it('a worker that shuts down does not wait for the append of a question', async () => {
   const { runner } = workerOver(
     new InMemoryEventStore(),
     new InProcessSignals(),
