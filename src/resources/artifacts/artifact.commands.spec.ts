@@ -48,29 +48,29 @@ const storing = (limits: Partial<ArtifactLimits> = {}, queries = kept(0, 0)) => 
 };
 const stateOf = async (artifactId: string) => (await streams.fold(artifactStream(artifactId), artifact)).state;
 
-describe('a file that is stored', () => {
-  it('can be read again as it was', async () => {
+describe('a stored artifact', () => {
+  it('is read back unchanged', async () => {
     await storing()(file('a1', 'Tea ☕'));
     const [version] = (await stateOf('a1')).versions;
     expect(version).toMatchObject({ size: 7, previewText: 'Tea ☕', blob: { size: 39 } });
     expect(await text(await contentOf(blobs, version!))).toBe('Tea ☕');
   });
 
-  it('twice under one id is kept once, also by two at a time', async () => {
+  it('is stored once when it is stored repeatedly or concurrently under one id', async () => {
     const both = await Promise.all([storing()(file('a1')), storing()(file('a1'))]);
     const again = await storing()(file('a1'));
     expect([...both, again].map(({ version }) => version)).toEqual([1, 1, 1]);
     expect((await stateOf('a1')).versions).toHaveLength(1);
   });
 
-  it('as another edition is the next version', async () => {
+  it('gets the next version for another edition', async () => {
     const store = storing();
     await store({ ...file('a1'), edition: 'step 1' });
     expect(await store({ ...file('a1', 'Cake'), edition: 'step 2' })).toMatchObject({ version: 2 });
     expect(await store({ ...file('a1'), edition: 'step 1' })).toMatchObject({ version: 1 });
   });
 
-  it('has a blob of its own, so that another with the same content outlives it', async () => {
+  it('does not share its blob with an artifact of the same content', async () => {
     const store = storing();
     await store(file('a1'));
     await store(file('a2'));
@@ -79,7 +79,7 @@ describe('a file that is stored', () => {
     expect(one.blob.sha256).not.toBe(other.blob.sha256);
   });
 
-  it('after it was deleted is not kept again', async () => {
+  it('is not stored again after it was deleted', async () => {
     const store = storing();
     await store(file('a1'));
     await new DeleteArtifactHandler(streams).execute(new DeleteArtifact('a1', 'ann', cause));
@@ -87,31 +87,31 @@ describe('a file that is stored', () => {
   });
 });
 
-describe('a quota', () => {
+describe('the artifact quota', () => {
   const refusal = { code: 'artifact-quota-exceeded' };
-  it('of the bytes of a version', async () => {
+  it('limits the bytes of a version', async () => {
     await expect(storing({ versionBytesMax: 2 })(file('a1'))).rejects.toMatchObject(refusal);
     await expect(storing({ versionBytesMax: 3 })(file('a1'))).resolves.toMatchObject({ version: 1 });
   });
 
-  it('of the artifacts of a user, which another version is none of', async () => {
+  it('limits the artifacts of a user, not counting further versions', async () => {
     await expect(storing({ perUserMax: 5 }, kept(5, 0))(file('a1'))).rejects.toMatchObject(refusal);
     await storing({ perUserMax: 5 }, kept(4, 0))(file('a1'));
     const another = { ...file('a1'), edition: 'another' };
     await expect(storing({ perUserMax: 5 }, kept(5, 0))(another)).resolves.toMatchObject({ version: 2 });
   });
 
-  it('of the bytes of all of a user’s', async () => {
+  it('limits the bytes of all artifacts of a user', async () => {
     await expect(storing({ bytesPerUserMax: 10 }, kept(1, 8))(file('a1'))).rejects.toMatchObject(refusal);
     await expect(storing({ bytesPerUserMax: 10 }, kept(1, 7))(file('a1'))).resolves.toMatchObject({ version: 1 });
   });
 
-  it('leaves nothing of what it refuses', async () => {
+  it('stores nothing of a refused artifact', async () => {
     await storing({ versionBytesMax: 1 })(file('a1')).catch(() => undefined);
     expect((await stateOf('a1')).status).toBe('none');
   });
 
-  it('of 0 is none', async () => {
+  it('is unlimited when it is 0', async () => {
     await expect(storing({}, kept(1e6, 1e15))(file('a1'))).resolves.toMatchObject({ version: 1 });
   });
 });

@@ -37,7 +37,7 @@ const restored = (version: number, from: number, edition: string): ArtifactEvent
 const deleted = (...blobs: string[]): ArtifactEvent => ({ type: 'ArtifactDeleted', data: { artifactId, ownerId: 'ann', blobs } });
 
 describe('an artifact', () => {
-  it('is kept once for each edition; another edition is its next version', () => {
+  it('stores each edition once and adds another edition as the next version', () => {
     given(artifact, []).when(store(created())).then([wasCreated]);
     given(artifact, [wasCreated]).when(store(created())).thenNothing();
     given(artifact, [wasCreated]).when(store(created('e2'))).then([added(2, 'e2')]); // prettier-ignore
@@ -45,7 +45,7 @@ describe('an artifact', () => {
     given(artifact, [wasCreated]).when(store(created('e2', 'bob'))).thenRejected('artifact-not-found'); // prettier-ignore
   });
 
-  it('has an earlier version restored as its newest', () => {
+  it('restores an earlier version as the newest', () => {
     const past = [wasCreated, added(2, 'e2')];
     given(artifact, past).when(restore('ann', 1)).then([restored(3, 1, 'e1')]); // prettier-ignore
     for (const version of [0, 3, -1, 1.5]) given(artifact, past).when(restore('ann', version)).thenRejected('artifact-version-not-found'); // prettier-ignore
@@ -53,7 +53,7 @@ describe('an artifact', () => {
     given(artifact, []).when(restore('ann', 1)).thenRejected('artifact-not-found');
   });
 
-  it('is deleted with the blobs of all its versions, each named once, and does not come back', () => {
+  it('is deleted for good, with an event that names each blob of its versions once', () => {
     const past = [wasCreated, added(2, 'e2'), restored(3, 1, 'e1')];
     given(artifact, past).when(remove('ann')).then([deleted('blob-e1', 'blob-e2')]); // prettier-ignore
     given(artifact, past).when(remove('bob')).thenRejected('artifact-not-found');
@@ -64,14 +64,14 @@ describe('an artifact', () => {
     given(artifact, [deleted('blob-e1')]).when(store(created())).thenNothing(); // prettier-ignore
   });
 
-  it('has no more versions than the event that deletes it can name', () => {
+  it('refuses more than VERSIONS_MAX versions', () => {
     const past = [wasCreated, ...Array.from({ length: VERSIONS_MAX - 1 }, (_, index) => added(index + 2, `e${index + 2}`))];
     given(artifact, past).when(store(created('more'))).thenRejected('artifact-quota-exceeded'); // prettier-ignore
     given(artifact, past).when(restore('ann', 1)).thenRejected('artifact-quota-exceeded');
   });
 });
 
-it('whatever is decided, versions count from 1 without a gap, and its end names every blob', () => {
+it('numbers versions from 1 without a gap and names every blob in the deletion, for any sequence of decisions', () => {
   const decision = fc.oneof(
     fc.constantFrom('e1', 'e2', 'e3').map((edition) => store(created(edition))),
     fc.nat(4).map((version) => restore('ann', version)),

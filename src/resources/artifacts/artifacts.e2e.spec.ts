@@ -53,7 +53,7 @@ const NOT_FOUND = { status: 404, body: { success: false, message: 'Artifact not 
 const UNKNOWN = newId();
 
 describe('an artifact', () => {
-  it('is described with its versions, without saying where it is kept', async () => {
+  it('is described with its versions but not with its blobs', async () => {
     const { artifactId, parent, path } = await stored('Tea');
     await stored('Cake', { artifactId, edition: 'second', parent, spec: { cells: 1 } });
     const { status, body } = await read(alice.get(path));
@@ -88,7 +88,7 @@ describe('an artifact', () => {
       expect(await read(alice.get(`${path}/versions/${version}`))).toEqual({ status: 404, body: { success: false, message: 'Version not found' } }); // prettier-ignore
   });
 
-  it('is listed with all of one’s own, and with its run', async () => {
+  it('is listed among all artifacts of its owner and by its workflow run', async () => {
     const { artifactId, parent } = await stored('Tea');
     const all = await read(alice.get('/api/artifacts'));
     expect((all.body['artifacts'] as Body[]).map(({ id }) => id as string)).toContain(artifactId);
@@ -103,7 +103,7 @@ describe('an artifact', () => {
     expect(await read(alice.get(`/api/artifacts?conversation_id=${UNKNOWN}`))).toMatchObject({ status: 403, body: { message: 'Forbidden' } }); // prettier-ignore
   });
 
-  it('is downloaded to be saved, whatever it is, under its name', async () => {
+  it('is always downloaded as a file under its name', async () => {
     const { path } = await stored('<script>alert(1)</script>');
     const response = await alice.get(`${path}/download`);
     expect(
@@ -125,7 +125,7 @@ describe('an artifact', () => {
     expect(await read(alice.get(`${path}/download?version=2`))).toEqual({ status: 404, body: { success: false, message: 'Version not found' } }); // prettier-ignore
   });
 
-  it('is downloaded by a link that needs no credential and cannot be made up', async () => {
+  it('is downloaded by a link that needs no credential and cannot be forged', async () => {
     const { path } = await stored('Tea');
     for (const [query, headers] of [
       ['?disposition=url', {}],
@@ -144,7 +144,7 @@ describe('an artifact', () => {
     }
   });
 
-  it('has an earlier version restored as its newest', async () => {
+  it('restores an earlier version as the newest', async () => {
     const { artifactId, path } = await stored('Tea');
     await stored('Cake', { artifactId, edition: 'second' });
     const { status, body } = await read(alice.post(`${path}/restore`, { version: 1 }));
@@ -156,7 +156,7 @@ describe('an artifact', () => {
     expect(await read(alice.post(`${path}/restore`, { version: 9 }))).toEqual({ status: 404, body: { success: false, message: 'Version not found' } }); // prettier-ignore
   });
 
-  it('is deleted, and its bytes after it, while another with the same content stays', async () => {
+  it('is deleted with its bytes, while another artifact with the same content remains', async () => {
     const [one, other] = [await stored('Tea'), await stored('Tea')];
     const queries = service.service.app.get(ArtifactQueries, { strict: false });
     const blob = (await queries.version(one.artifactId, 1))!.blob.sha256;
@@ -172,7 +172,7 @@ describe('an artifact', () => {
     expect(await (await alice.get(`${other.path}/download`)).text()).toBe('Tea');
   });
 
-  it('is not there for others, as one that is not there at all', async () => {
+  it('is reported to other users as not found', async () => {
     const { path } = await stored('Tea');
     const missing = `/api/artifacts/${UNKNOWN}`;
     for (const [who, at] of [
@@ -193,7 +193,7 @@ describe('an artifact', () => {
     for (const at of ['/api/artifacts', path, `${path}/download`]) expect((await fetch(service.url + at)).status).toBe(401);
   });
 
-  it('is refused beyond the quota of the service', async () => {
+  it('is refused beyond the configured quota', async () => {
     await expect(stored('x'.repeat(101))).rejects.toMatchObject({ code: 'artifact-quota-exceeded' });
     await expect(stored('x'.repeat(100))).resolves.toMatchObject({ version: 1 });
     const { body } = await read(alice.get('/api/artifacts'));
@@ -202,7 +202,7 @@ describe('an artifact', () => {
   });
 });
 
-describe('the artifact of a conversation', () => {
+describe('an artifact of a conversation', () => {
   const asked = async (who: Client, headers: Record<string, string> = {}, more: object = {}) => {
     const { body } = await read(who.post('/api/answer', { question: 'Tea?', ...more }, headers));
     return body['conversation_id'] as string;
@@ -215,7 +215,7 @@ describe('the artifact of a conversation', () => {
     carolsId = await userIdOf(service, 'carol');
   });
 
-  it('is listed with it, and goes with it', async () => {
+  it('is listed by the conversation and deleted with it', async () => {
     const conversationId = await asked(carol);
     const { artifactId, path } = await stored('Tea', { ownerId: carolsId, parent: { conversationId, workflowRunId: newId() } });
     const { body } = await read(carol.get(`/api/artifacts?conversation_id=${conversationId}`));
@@ -225,12 +225,12 @@ describe('the artifact of a conversation', () => {
     await eventually(async () => (await carol.get(path)).status === 404);
   });
 
-  it('that is stored after it was deleted goes too', async () => {
+  it('is deleted when it is stored for a deleted conversation', async () => {
     const { path } = await stored('Tea', { ownerId: carolsId, parent: { conversationId: newId(), workflowRunId: newId() } });
     await eventually(async () => (await carol.get(path)).status === 404);
   });
 
-  it('is read with the key of its agent by those who can name the conversation, and changed by its owner alone', async () => {
+  it('can be read with the agent’s key and the conversation’s id, and changed only by its owner', async () => {
     const created = await read(carol.post('/api/create_agent', { name: 'Guide', description: 'x', status: 'published', prompt_id: 'default', agent_type: 'classic', retriever: 'classic', chunks: '0', source: 'default' })); // prettier-ignore
     const key = created.body['key'] as string;
     const visitor = new Client(service.url, { 'x-api-key': key });
@@ -250,7 +250,7 @@ describe('the artifact of a conversation', () => {
     expect((await carol.delete(path)).status).toBe(200);
   });
 
-  describe('that a link shows', () => {
+  describe('shown by a link', () => {
     const nobody = () => new Client(service.url);
     const turnsOf = async (conversationId: string) => {
       const { body } = await read(carol.get(`/api/get_single_conversation?id=${conversationId}`));
@@ -264,7 +264,7 @@ describe('the artifact of a conversation', () => {
       return body['identifier'] as string;
     };
 
-    it('is read by everybody, in the versions that there were, and changed by nobody', async () => {
+    it('can be read without a credential in the versions of that time, but not changed', async () => {
       const conversationId = await asked(carol);
       const [turnId] = await turnsOf(conversationId);
       const one = await made(conversationId, turnId);
@@ -287,7 +287,7 @@ describe('the artifact of a conversation', () => {
       expect((await bob.post(`${one.path}/restore${by}`, { version: 1 })).status).toBe(404);
     });
 
-    it('is none that another turn has made, or that was made later', async () => {
+    it('is not one of another turn or made after the link', async () => {
       const conversationId = await asked(carol);
       const [turnId] = await turnsOf(conversationId);
       const one = await made(conversationId, turnId);
@@ -307,7 +307,7 @@ describe('the artifact of a conversation', () => {
       expect((await nobody().get(`/api/artifacts?share_token=${token}&conversation_id=${newId()}`)).status).toBe(404);
     });
 
-    it('is gone with the link', async () => {
+    it('is not found after the link is revoked', async () => {
       const conversationId = await asked(carol);
       const [turnId] = await turnsOf(conversationId);
       const { path } = await made(conversationId, turnId);

@@ -12,9 +12,11 @@ it.each([
   ['image/png', bytes('text'), null],
   ['text/plain', new Uint8Array([0xff, 0xfe, 0x41]), null],
   ['text/plain', bytes('a\0b'), null],
-])('%s shows how it begins', (type, content, preview) => expect(previewOf(type, content)).toBe(preview));
+])('the preview of %s is the beginning of its text, or null for other content', (type, content, preview) =>
+  expect(previewOf(type, content)).toBe(preview),
+);
 
-it('a long text is cut between characters', () => {
+it('the preview of a long text is cut between characters', () => {
   expect(previewOf('text/plain', bytes('☕'.repeat(100_000)))).toBe('☕'.repeat(2000));
   expect(previewOf('text/plain', bytes(`x${'🍰'.repeat(100_000)}`))).toBe(`x${'🍰'.repeat(1999)}`);
 });

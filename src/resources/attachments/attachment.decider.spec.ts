@@ -26,12 +26,12 @@ const wasParsed: AttachmentEvent = { type: 'AttachmentParsed', data: parsed };
 const hasFailed: AttachmentEvent = { type: 'AttachmentFailed', data: { attachmentId, reason: 'Damaged.' } };
 
 describe('an attachment', () => {
-  it('is stored, once', () => {
+  it('is stored once', () => {
     given(attachment, []).when(storeAttachment(stored)).then([wasStored]);
     given(attachment, [wasStored]).when(storeAttachment(stored)).thenNothing();
   });
 
-  it('is read, or cannot be, and stays so', () => {
+  it('records the first result or failure and ignores later ones', () => {
     given(attachment, [wasStored]).when(parseAttachment(parsed)).then([wasParsed]);
     given(attachment, [wasStored]).when(failAttachment(attachmentId, 'Damaged.')).then([hasFailed]);
     for (const end of [wasParsed, hasFailed]) {
@@ -40,13 +40,13 @@ describe('an attachment', () => {
     }
   });
 
-  it('has to be there', () => {
+  it('must be stored before it is parsed or fails', () => {
     given(attachment, []).when(parseAttachment(parsed)).thenRejected('attachment-not-found');
     given(attachment, []).when(failAttachment(attachmentId, 'Damaged.')).thenRejected('attachment-not-found');
   });
 });
 
-it('whatever is decided has one end, and deciding it again adds nothing', () => {
+it('an attachment has at most one end and repeated decisions add nothing, for any sequence of decisions', () => {
   const decisions = [storeAttachment(stored), parseAttachment(parsed), failAttachment(attachmentId, 'x')];
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...decisions)), (sequence) => {

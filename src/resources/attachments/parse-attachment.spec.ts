@@ -64,7 +64,7 @@ const attempt = (attachmentId: string): TaskAttempt => ({
 });
 const pick = async (id: string) => (await shelf.pick([id], ['ann']))[0]!;
 
-it('keeps what a file says, and comes to what clients know', async () => {
+it('stores the text of a file, returns the result that clients expect, and parses only once', async () => {
   const id = await stored();
   reader.content = { ...nothing, text: 'Tea.', tokens: 2 };
   const result = { attachment_id: id, filename: 'a.txt', mime_type: 'text/plain' };
@@ -75,7 +75,7 @@ it('keeps what a file says, and comes to what clients know', async () => {
   expect(reader.reads).toBe(1);
 });
 
-it('keeps a long text beside the log', async () => {
+it('stores a long text as a blob', async () => {
   const id = await stored();
   const text = 'é'.repeat(TEXT_INLINE_BYTES_MAX / 2 + 1);
   reader.content = { ...nothing, text, tokens: 9 };
@@ -85,7 +85,7 @@ it('keeps a long text beside the log', async () => {
   expect(await shelf.textOf(ready)).toBe(text);
 });
 
-it('keeps pictures as blobs, and one that is the file itself not twice', async () => {
+it('stores pictures as blobs, and reuses the blob of the file if it is the picture', async () => {
   const id = await stored('image/png');
   const page = new Uint8Array(Buffer.from('a page'));
   reader.content = {
@@ -102,7 +102,7 @@ it('keeps pictures as blobs, and one that is the file itself not twice', async (
   expect((await shelf.bytesOf(ready.pictures[1]!.blob)).toString()).toBe('a page');
 });
 
-it('lets a refusal be the task’s, and states it once the task has failed', async () => {
+it('fails the task with a refusal, and records the failure after the last attempt', async () => {
   const id = await stored();
   reader.content = new Rejection('document-unreadable', 'a.txt is damaged.');
   await expect(runner.run(attempt(id))).rejects.toMatchObject({ message: 'a.txt is damaged.' });
@@ -115,7 +115,7 @@ it('lets a refusal be the task’s, and states it once the task has failed', asy
   expect(await shelf.recall([id])).toEqual([]);
 });
 
-it('is nobody’s business but the owner’s', async () => {
+it('finds attachments only for their owner', async () => {
   const id = await stored();
   await runner.run(attempt(id));
   const refusals = [shelf.pick([id], ['bob']), shelf.pick([newId()], ['bob']), shelf.pick(['x'], ['ann'])];

@@ -3,7 +3,7 @@ import { DocumentLane } from './document-lane.js';
 
 const never = new AbortController().signal;
 
-/** A lane whose documents end when they are told to; tells in which order they began. */
+/** A lane whose documents end when the test says so. `begun` lists them in the order in which they began. */
 function laneOf(rank?: (ownerId: string) => number) {
   const lane = new DocumentLane<string>(rank);
   const begun: string[] = [];
@@ -20,7 +20,7 @@ function laneOf(rank?: (ownerId: string) => number) {
   return { lane, begun, ask, end };
 }
 
-it('reads one document at a time, and owners take turns', async () => {
+it('reads one document at a time and serves owners in turn', async () => {
   const { lane, begun, ask, end } = laneOf();
   const asked = ['a1', 'a2', 'a3', 'b1', 'c1'].map((name) => ask(name));
   expect([begun, lane.waiting, lane.of('a')]).toEqual([['a1'], 4, 3]);
@@ -30,7 +30,7 @@ it('reads one document at a time, and owners take turns', async () => {
   expect(lane.of('a')).toBe(0);
 });
 
-it('lets a small document in before all that their owners wait with, but the one that is in hand', async () => {
+it('serves an owner with a lower rank next, after the document that is being read', async () => {
   const { begun, ask, end } = laneOf((ownerId) => (ownerId === 'a' ? 3 : 0));
   const asked = ['a1', 'a2', 'a3'].map((name) => ask(name));
   asked.push(ask('b1'));
@@ -40,7 +40,7 @@ it('lets a small document in before all that their owners wait with, but the one
   await Promise.all(asked);
 });
 
-it('goes on after a document that failed', async () => {
+it('continues after a document that failed', async () => {
   const lane = new DocumentLane<string>();
   const failed = lane.ask('a', never, () => Promise.reject(new Error('Broken.')));
   const next = lane.ask('a', never, () => Promise.resolve('read'));
@@ -48,7 +48,7 @@ it('goes on after a document that failed', async () => {
   expect(await next).toBe('read');
 });
 
-it('forgets a document that is given up while it waits', async () => {
+it('drops a waiting document that is aborted', async () => {
   const { lane, begun, ask, end } = laneOf();
   const first = ask('a1');
   const over = new AbortController();

@@ -6,27 +6,27 @@ const after = (...texts: readonly string[]) =>
   texts.reduce((transcript, text, chunk) => withHeard(transcript, text, chunk, 'en'), NOTHING);
 
 describe('a live transcript', () => {
-  it('holds what was heard once as what may change', () => {
+  it('keeps the words of the first chunk mutable', () => {
     expect(after('Tea is at')).toEqual({ language: 'en', committed: '', mutable: 'Tea is at', lastChunk: 0 });
   });
 
-  it('commits what is heard again, as it is heard then', () => {
+  it('commits words that two chunks agree on, as the later chunk writes them', () => {
     const heard = after('tea is at', 'Tea is at four, I think');
     expect(heard).toMatchObject({ committed: 'Tea is at', mutable: 'four, I think', lastChunk: 1 });
     expect(wholeText(heard)).toBe('Tea is at four, I think');
   });
 
-  it('takes back what is heard otherwise', () => {
+  it('replaces mutable words that the next chunk does not contain', () => {
     expect(after('Tea is at poor', 'Tea is at four')).toMatchObject({ committed: 'Tea is at', mutable: 'four' });
     expect(after('Key', 'Tea is')).toMatchObject({ committed: '', mutable: 'Tea is' });
   });
 
-  it('knows chunks that hold only the end of what was said', () => {
+  it('joins chunks that hold only the end of the speech', () => {
     const heard = after('one two three', 'one two three four five', 'three four five six', 'five six seven');
     expect(wholeText(heard)).toBe('one two three four five six seven');
   });
 
-  it('stays as it is where nothing is heard', () => {
+  it('does not change for a silent chunk', () => {
     expect(after('Tea is', ' ')).toMatchObject({ committed: '', mutable: 'Tea is', lastChunk: 1 });
   });
 });

@@ -6,7 +6,7 @@ import { LIVE_CHARACTERS_MAX, LiveTranscripts } from './live-transcripts.js';
 
 const plain: Seals = { seal: (text) => Buffer.from(text), open: (sealed) => Buffer.from(sealed).toString() };
 
-it('a live transcript is kept up to a length, and over no other one', async () => {
+it('a live transcript is limited in length, is not overwritten with an old revision, and is readable only by its user', async () => {
   const live = new LiveTranscripts(new InProcessKeyValue(), plain, { next: newId });
   const { sessionId, transcript } = await live.begin('ann', 'en');
   const { revision } = await live.recall('ann', sessionId);

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { RECORDING_BYTES_MAX, refuseRecording, SPOKEN_PART_CHARACTERS_MAX, spokenParts } from './recordings.policy.js';
 
-describe('a text to be read aloud', () => {
-  it('is one part where it is short, and none where it is blank', () => {
+describe('a text for speech', () => {
+  it('is one part if it is short and no part if it is blank', () => {
     expect(spokenParts(' Tea. ')).toEqual(['Tea.']);
     expect(spokenParts(' \n')).toEqual([]);
   });
 
-  it('is cut at the end of a sentence, of a word, or anywhere', () => {
+  it('is cut at the end of a sentence, else between words, else anywhere', () => {
     const sentences = 'Tea is at four. '.repeat(600).trim();
     expect(spokenParts(sentences).every((part) => part.endsWith('four.'))).toBe(true);
     expect(spokenParts(sentences).join(' ')).toBe(sentences);
@@ -19,7 +19,7 @@ describe('a text to be read aloud', () => {
 });
 
 describe('a recording', () => {
-  it('is of a kind that is heard, and not too large', () => {
+  it('is refused if its type is unsupported or it is too large', () => {
     expect(() => refuseRecording({ filename: 'a.WAV', size: RECORDING_BYTES_MAX })).not.toThrow();
     expect(() => refuseRecording({ filename: 'a.exe', size: 1 })).toThrow(/Unsupported audio format/);
     expect(() => refuseRecording({ filename: 'a.wav', size: RECORDING_BYTES_MAX + 1 })).toThrow(/exceeds/);

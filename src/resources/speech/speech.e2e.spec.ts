@@ -5,7 +5,7 @@ import { SPOKEN_CHARACTERS_MAX } from './recordings.policy.js';
 
 let endpoint: LocalServer;
 let world: World;
-/** What the endpoint hears, in turn. */
+/** The next transcripts that the endpoint returns. */
 let heard: object[] = [];
 let refusal: Readonly<{ status: number; message: string }> | undefined;
 
@@ -41,15 +41,15 @@ const hear = (fields: Readonly<Record<string, string>> = {}, filename?: string, 
   replyOf(world.alice.send(path, form(fields, filename)));
 const audioRequests = (): readonly ReceivedRequest[] => endpoint.requests.filter(({ path }) => path.startsWith('/v1/audio/'));
 
-describe('a text', () => {
-  it('is read aloud, in the voice that is configured', async () => {
+describe('text to speech', () => {
+  it('reads a text aloud in the configured voice', async () => {
     const { status, body } = await replyOf(world.alice.post('/api/tts', { text: 'Tea is at four.' }));
     const audio_base64 = Buffer.from('<Tea is at four.>').toString('base64');
     expect([status, body]).toEqual([200, { success: true, audio_base64 }]);
     expect(JSON.parse(audioRequests()[0]!.body)).toMatchObject({ model: 'mouth', voice: 'nova', response_format: 'mp3' });
   });
 
-  it('that is long is read in parts, which are one recording', async () => {
+  it('reads a long text in parts and joins them to one recording', async () => {
     const text = 'Tea is at four. '.repeat(400);
     const { body } = await replyOf(world.alice.post('/api/tts', { text }));
     const audio = Buffer.from((body as { audio_base64: string }).audio_base64, 'base64').toString();
@@ -62,13 +62,13 @@ describe('a text', () => {
     ['blank', { text: ' ' }],
     ['no text', { text: 7 }],
     ['too long', { text: 'x'.repeat(SPOKEN_CHARACTERS_MAX + 1) }],
-  ])('that is %s is refused', async (_, body) => {
+  ])('refuses a text that is %s', async (_, body) => {
     expect((await replyOf(world.alice.post('/api/tts', body))).status).toBe(400);
   });
 });
 
 describe('a recording', () => {
-  it('is written down, with what the endpoint says of it', async () => {
+  it('is transcribed, with the language, duration and segments from the endpoint', async () => {
     heard = [{ text: ' Tea is at four. ', language: 'en', duration: 1.5, segments: [{ id: 0, text: 'Tea is at four.' }] }];
     const { status, body } = await hear({ language: 'en' }, 'clip.wav');
     expect([status, body]).toEqual([
@@ -94,7 +94,7 @@ describe('a recording', () => {
     expect(audioRequests()).toEqual([]);
   });
 
-  it('is refused as the endpoint refuses it', async () => {
+  it('is refused with the status of the endpoint’s error', async () => {
     refusal = { status: 400, message: 'Invalid file format.' };
     expect((await hear({}, 'clip.wav')).status).toBe(400);
     refusal = { status: 503, message: 'Busy.' };
@@ -102,14 +102,14 @@ describe('a recording', () => {
   });
 });
 
-describe('what somebody says', () => {
+describe('live transcription', () => {
   const start = async () => {
     const { body } = await replyOf(world.alice.post('/api/stt/live/start', { language: 'en' }));
     return body as { session_id: string; transcript_text: string };
   };
   const chunk = (fields: Readonly<Record<string, string>>) => hear(fields, 'chunk.wav', '/api/stt/live/chunk');
 
-  it('is written down while it is said', async () => {
+  it('returns committed and mutable text per chunk, and the whole text at the end', async () => {
     const { session_id, ...begun } = await start();
     expect(begun).toMatchObject({ success: true, language: 'en', transcript_text: '', committed_text: '' });
     heard = [{ text: 'tea is at' }, { text: 'Tea is at four' }];
@@ -126,7 +126,7 @@ describe('what somebody says', () => {
     expect((await replyOf(world.alice.post('/api/stt/live/finish', { session_id }))).status).toBe(404);
   });
 
-  it('is heard chunk by chunk, in order', async () => {
+  it('refuses chunks that are out of order', async () => {
     const { session_id } = await start();
     await chunk({ session_id, chunk_index: '1' });
     for (const chunk_index of ['1', '0', '-1', '', 'x']) {
@@ -135,7 +135,7 @@ describe('what somebody says', () => {
     }
   });
 
-  it('is known to the speaker alone', async () => {
+  it('is not found for another user', async () => {
     const { session_id } = await start();
     const { status, body } = await replyOf(world.bob.post('/api/stt/live/finish', { session_id }));
     expect([status, body]).toMatchObject([404, { message: 'Live transcription session not found' }]);

@@ -6,7 +6,7 @@ import { type Frame, FrameReader, frameOf, FrameRefused } from './frames.js';
 
 const limits = { ...CODE_LIMITS, printedBytesMax: 10, filesMax: 2, fileBytesMax: 10 };
 const frame = (head: Frame['head'], body = ''): Frame => ({ head, body: Buffer.from(body) });
-/** What a run comes to that says all this; undefined where it goes on. */
+/** The result of a run that sends these frames. Undefined if the run has not ended. */
 const outcomeOf = (...frames: readonly Frame[]) => {
   const result = new CollectedResult(limits);
   for (const each of frames) {
@@ -18,8 +18,8 @@ const outcomeOf = (...frames: readonly Frame[]) => {
 const END = frame({ kind: 'end', failure: null });
 const kindOf = (...frames: readonly Frame[]) => outcomeOf(...frames)?.failure?.kind;
 
-describe('what an interpreter says', () => {
-  it('is a result once it ends', () => {
+describe('the collected output of an interpreter', () => {
+  it('becomes a result when the run ends', () => {
     const said = [frame({ kind: 'stdout' }, 'a'), frame({ kind: 'stderr' }, 'b'), frame({ kind: 'file', name: 'd/x' }, 'c')];
     expect(outcomeOf(...said)).toBeUndefined();
     expect(outcomeOf(...said, END)).toEqual({
@@ -45,11 +45,11 @@ describe('what an interpreter says', () => {
     7,
     null,
     {},
-  ])('is no file by the name %j', (name) =>
+  ])('contains no file with the name %j', (name) =>
     expect(outcomeOf(frame({ kind: 'file', name }, 'x'), END)).toMatchObject({ files: [], failure: { kind: 'output' } }),
   );
 
-  it('is not believed where it is more than a run may say, whatever the program is by then', () => {
+  it('enforces the limits even if the program does not', () => {
     expect(kindOf(frame({ kind: 'stdout' }, 'x'.repeat(21)), END)).toBe('output');
     expect(kindOf(frame({ kind: 'file', name: 'a' }, 'x'.repeat(11)), END)).toBe('output');
     const files = ['a', 'b', 'c'].map((name) => frame({ kind: 'file', name }));
@@ -60,7 +60,7 @@ describe('what an interpreter says', () => {
       expect(kindOf(frame(head), END)).toBe('output');
   });
 
-  it('may be that it failed, in one of the known ways', () => {
+  it('reports a failure as one of the known kinds', () => {
     const failed = (failure: unknown) => outcomeOf(frame({ kind: 'end', failure }))?.failure;
     expect(failed({ kind: 'error', text: 'x' })).toEqual({ kind: 'error', text: 'x' });
     expect(failed({ kind: 'unavailable', text: 'x' })).toEqual({ kind: 'error', text: 'x' });
@@ -77,7 +77,7 @@ describe('frames', () => {
     body: fc.uint8Array({ maxLength: 50 }).map((bytes) => Buffer.from(bytes)),
   });
 
-  it('come out as they went in, however they are cut', () => {
+  it('are read as they were written, however the bytes are split', () => {
     fc.assert(
       fc.property(fc.array(anyFrame), fc.array(fc.nat(500)), (frames, cuts) => {
         const all = bytesOf(...frames);
@@ -91,7 +91,7 @@ describe('frames', () => {
     );
   });
 
-  it('that are none, or too large, are refused before they are read', () => {
+  it('are refused if their head is invalid, or by their size before they are read', () => {
     const sizes = (head: number, body: number) => {
       const bytes = Buffer.alloc(8);
       bytes.writeUInt32BE(head, 0);

@@ -28,7 +28,7 @@ const textOf = ({ content }: CodeFile) => Buffer.from(content).toString('utf8');
 const bytes = (text: string) => new Uint8Array(Buffer.from(text));
 
 describe('a run', () => {
-  it('has its state and its inputs as files, prints, and leaves files', async () => {
+  it('reads its state and inputs as files, and returns its output and new files', async () => {
     const code = `
 import json, os, pathlib, sys
 state = json.load(open('state.json'))
@@ -52,7 +52,7 @@ os.symlink('/lib/python314.zip', 'link.zip')
     expect(textOf(files.find(({ name }) => name === 'seen.json')!)).toBe('["inputs", "out", "state.json"]');
   });
 
-  it('may await, and what looks like a template is left as it is', async () => {
+  it('supports await and does not expand template syntax', async () => {
     const code = `
 import asyncio
 await asyncio.sleep(0.001)
@@ -62,7 +62,7 @@ print(await greet(), __name__)
     expect(await run(code)).toMatchObject({ stdout: '{{ agent.name }} {% if %} __main__\n', failure: null });
   });
 
-  it('that raises fails with its traceback, what it had printed, and no files', async () => {
+  it('fails with a traceback, the printed output and no files if it raises', async () => {
     const code = `print('before')\nopen('a.txt', 'w').write('x')\ndef f():\n    raise ValueError('broken')\nf()`;
     const { stdout, files, failure } = await run(code);
     expect({ stdout, files, kind: failure?.kind }).toEqual({ stdout: 'before\n', files: [], kind: 'error' });
@@ -74,22 +74,22 @@ print(await greet(), __name__)
     ['import sys; sys.exit(0)', null],
     ['import sys; sys.exit(3)', { kind: 'error', text: 'SystemExit: 3' }],
     ['if True print(1)', { kind: 'error', text: expect.stringContaining('SyntaxError') }],
-  ])('that ends itself fails with another code than 0: %s', async (code, failure) => {
+  ])('fails if it exits with a code other than 0: %s', async (code, failure) => {
     expect((await run(code)).failure).toEqual(failure);
   });
 
-  it('finds nothing of an earlier one', async () => {
+  it('does not see anything of an earlier run', async () => {
     await run(`import builtins, sys; builtins.left = 1; sys.modules['left'] = builtins; open('/left', 'w').write('x')`);
     const code = `import builtins, os, sys; print(hasattr(builtins, 'left'), 'left' in sys.modules, os.path.exists('/left'))`;
     expect((await run(code)).stdout).toBe('False False False\n');
   });
 
-  it('is not begun with an input whose name leads elsewhere', async () => {
+  it('is refused if the name of an input leads out of the folder', async () => {
     for (const name of ['../state.json', '/etc/passwd', 'a/../../b', '', 'a\0b', 'a\\b', '.'])
       expect((await run('print(1)', { inputs: [{ name, content: bytes('x') }] })).failure?.kind).toBe('error');
   });
 
-  it('is given up with the one who wants it, also while it waits for its turn', async () => {
+  it('ends when the caller aborts it, also while it waits', async () => {
     const loops = [1, 2, 3].map(() => new AbortController());
     const runs = loops.map(({ signal }) =>
       runner.run({ code: 'while True: pass', state: {}, inputs: [], timeoutMs: TIMEOUT_MS }, signal),
@@ -103,7 +103,7 @@ print(await greet(), __name__)
 
 const indented = (text: string) => text.replaceAll('\n', '\n    ');
 
-/** Code that makes attempts one by one, and prints what has come of each: it calls `escaped` with what it has got. */
+/** Code that runs the attempts in order and prints what each passed to `escaped`. */
 const attempts = (bodies: readonly (readonly [name: string, body: string])[]) => `
 import json, sys
 outcomes = {}
@@ -125,7 +125,7 @@ except BaseException as error:
 print(json.dumps(outcomes))
 `;
 
-/** JavaScript that is reached by some way round, and what it would do. */
+/** Python that compiles and runs this JavaScript by way of `pyodide_js`. */
 const javaScript = (expression: string) =>
   `
 import pyodide_js
@@ -149,7 +149,7 @@ afterAll(() => {
 });
 const port = () => (neighbour.address() as AddressInfo).port;
 
-/** None of them may get anything. PORT is that of a server on this machine. */
+/** Attempts that must not get anything. PORT is the port of a server on this machine. */
 const ESCAPES: Readonly<Record<string, string>> = {
   'run_js of pyodide.code': `from pyodide.code import run_js; escaped(run_js('1 + 1'))`,
   'the module js, by import': `import js; escaped(js.process.version)`,
@@ -215,7 +215,7 @@ for fd in range(3, 64):
   'JavaScript: import of data': javaScript(`return (await import('data:text/javascript,export default 1')).default`),
 };
 
-/** These end the interpreter. */
+/** Attempts that end the interpreter. */
 const DEADLY: Readonly<Record<string, string>> = {
   'a socket that listens': `
 import socket
@@ -235,7 +235,7 @@ import os
 if os.system('id') == 0: escaped('id')`,
 };
 
-/** More ways, for code that has got as far as JavaScript. Each returns what it has got. */
+/** Attempts of code that has reached JavaScript. Each returns what it got. */
 const JAVASCRIPT: Readonly<Record<string, string>> = {
   'the network, by fetch': `return (await fetch('http://127.0.0.1:PORT/')).text()`,
   'the network, by WebSocket': `return new WebSocket('ws://127.0.0.1:PORT/').url`,
@@ -294,10 +294,10 @@ const JAVASCRIPT: Readonly<Record<string, string>> = {
 
 const CRASHED = { kind: 'error', text: 'The interpreter ended before the code did.' };
 
-describe('code that tries to get out', () => {
-  it('gets nothing, whichever way it tries', async () => {
+describe('code that tries to escape', () => {
+  it('gets nothing in any of the ways', async () => {
     const { stdout, stderr, failure } = await run(attempts(Object.entries(ESCAPES)).replaceAll('PORT', String(port())));
-    // The last one that it has begun: what is printed comes out in pieces.
+    // The last printed line names the attempt that was begun last. Output arrives in pieces, hence the padding.
     expect([failure, stderr.trim().split('\n').at(-1)?.trim()]).toEqual([null, Object.keys(ESCAPES).at(-1)]);
     const outcomes = JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as Readonly<Record<string, readonly string[]>>;
     expect(outcomes).toEqual(Object.fromEntries(Object.keys(ESCAPES).map((name) => [name, []])));
@@ -306,17 +306,17 @@ describe('code that tries to get out', () => {
     expect(visits).toBe(0);
   });
 
-  it.each(Object.entries(DEADLY))('ends its interpreter: %s', async (name, code) => {
+  it.each(Object.entries(DEADLY))('ends only its own interpreter: %s', async (name, code) => {
     const { stdout, failure } = await run(attempts([[name, code]]));
     expect(failure).toEqual(CRASHED);
     expect(stdout).not.toContain('uid=');
   });
 });
 
-describe('code that has got as far as JavaScript, where texts may become code,', () => {
+describe('code that reaches JavaScript, with compilation of strings allowed,', () => {
   const all = Object.entries(JAVASCRIPT);
   const isForTexts = (argument: string) => argument !== '--disallow-code-generation-from-strings';
-  /** One run for all of them: each answers for itself. */
+  /** All attempts in one run. Each has its own outcome. */
   const trial = all.map(([, body]) => `await attempt(async () => { ${body} });`).join('\n');
   const script = `
 const outcomes = [];
@@ -332,7 +332,7 @@ outcomes.push('reached');
 ${trial}
 return JSON.stringify(outcomes);`;
 
-  it('gets nothing of Node there', async () => {
+  it('gets nothing from Node', async () => {
     const memory = await freshMemory(CODE_LIMITS);
     const process = new PythonProcess(CODE_LIMITS, memory, pythonArguments(CODE_LIMITS).filter(isForTexts));
     await process.ready;
@@ -350,14 +350,14 @@ return JSON.stringify(outcomes);`;
   });
 });
 
-describe('code that takes too much', () => {
+describe('code that exceeds a limit', () => {
   it.each([
     ['a loop without an end', 'while True: pass', 'timeout'],
     ['a sleep', 'import time; time.sleep(3600)', 'timeout'],
     ['a pattern that backtracks', `import re; re.match(r'(a+)+$', 'a' * 60 + 'b')`, 'timeout'],
     ['a number without an end', 'x = 10 ** 10 ** 9', 'timeout|memory'],
     ['an await of nothing', 'import asyncio; await asyncio.Future()', 'error|timeout'],
-  ])('is ended from outside: %s', async (_, code, kind) => {
+  ])('is stopped at its timeout or memory limit: %s', async (_, code, kind) => {
     const { stdout, failure } = await run(`print('begun', flush=True)\n${code}`, { timeoutMs: 1_500 });
     expect(failure?.kind).toMatch(new RegExp(`^(${kind})$`));
     expect(stdout.length).toBeLessThan(10);
@@ -373,7 +373,7 @@ describe('code that takes too much', () => {
       `import pyodide_js\nA = pyodide_js._module.HEAPU8.constructor\nk = []\nwhile True:\n    a = A.new(100_000_000); a.fill(1); k.append(a)`,
       'error|memory',
     ],
-  ])('of memory fails alone: %s', async (_, code, kind) => {
+  ])('does not affect the service when memory runs out: %s', async (_, code, kind) => {
     const { failure } = await run(code);
     expect(failure?.kind).toMatch(new RegExp(`^(${kind})$`));
   });
@@ -390,7 +390,7 @@ describe('code that takes too much', () => {
     ['a file with a long name', `open('n' * 300, 'w').write('x')`, 'output|error'],
     ['a deep folder', `import os; os.makedirs('a/' * 20); open('a/' * 20 + 'x', 'w').write('x')`, 'output'],
     ['a name that is no text', `open(b'a\\xff\\n', 'w').write('x')`, 'output|error'],
-  ])('of %s fails', async (_, code, kind) => {
+  ])('fails at its limits: %s', async (_, code, kind) => {
     const { failure, files } = await run(code);
     expect(failure?.kind).toMatch(new RegExp(`^(${kind})$`));
     expect(files).toEqual([]);
@@ -398,11 +398,11 @@ describe('code that takes too much', () => {
 });
 
 describe('the process of a run', () => {
-  /** Interpreters that would be kept for a time that no others are kept for. */
+  /** The interpreters of this test, recognized by their unusual `idleMs`. */
   const processesOf = (idleMs: number) =>
     processesWith(`"idleMs":${idleMs}}`).filter(({ command }) => !command.includes('owner'));
 
-  it('is gone once the runner is closed, as is the one that was kept ready', async () => {
+  it('ends when the runner is closed, and so does the spare process', async () => {
     const own = new PythonRunner({ idleMs: 123_457 });
     await own.run({ code: 'print(1)', state: {}, inputs: [], timeoutMs: TIMEOUT_MS }, running());
     expect(processesOf(123_457).length).toBeGreaterThan(0);
@@ -414,7 +414,7 @@ describe('the process of a run', () => {
   });
 
   it.each(['while True: pass', 'import time; time.sleep(3600)'])(
-    'ends when the service is killed, whatever runs: %s',
+    'ends when the service is killed while the code runs: %s',
     async (code) => {
       const owner = spawn(process.execPath, [
         ...TYPESCRIPT,

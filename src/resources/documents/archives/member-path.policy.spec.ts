@@ -6,7 +6,7 @@ it.each([
   ['.\\guide\\\\intro.md', 'guide/intro.md'],
   ['a\0.md', 'a.md'],
   ['Überblick/größe.md', 'Überblick/größe.md'],
-])('takes %j as %j', (name, path) => {
+])('accepts %j as the path %j', (name, path) => {
   expect(memberPathOf(name)).toBe(path);
 });
 
@@ -20,16 +20,16 @@ it.each([
   './',
   '',
   'x'.repeat(PATH_CHARACTERS_MAX + 1),
-])('takes no path of %j', (name) => {
+])('refuses %j', (name) => {
   expect(memberPathOf(name)).toBeUndefined();
 });
 
-it('knows what systems add', () => {
+it('recognizes files that operating systems add', () => {
   const paths = ['__MACOSX/a.md', 'x/.DS_Store', 'x/._a.md', 'Thumbs.db', 'a.md', 'my.DS_Store.md'];
   expect(paths.map(isOfTheSystem)).toEqual([true, true, true, true, false, false]);
 });
 
-it('gives each file a path of its own', () => {
+it('gives each file a unique path', () => {
   const taken = new Set<string>();
   expect(['a/b.md', 'a/b.md', 'a/.b', 'a/.b', 'a/b.md'].map((path) => uniquePath(path, taken))).toEqual([
     'a/b.md',

@@ -27,7 +27,7 @@ function zipOf(entries: Readonly<Record<string, string | Zippable[string]>>): Ui
   return zipSync(files);
 }
 
-/** As an archive is checked when it comes in, then unpacked. */
+/** The result of unpacking an archive with these bytes. */
 async function unpacked(bytes: Uint8Array, limits: Partial<ArchiveLimits> = {}, inFolder = '') {
   const archives = unpacking(limits);
   const blob = await blobs.put(Readable.from([Buffer.from(bytes)]));
@@ -40,7 +40,7 @@ async function checked(bytes: Uint8Array, limits: Partial<ArchiveLimits> = {}): 
   return unpacking(limits).check('docs.zip', path);
 }
 
-/** In the list of entries, of each entry: so many bytes after its beginning stands something else. */
+/** Changes the byte at offset `at` of each entry in the directory. */
 function patched(bytes: Uint8Array, at: number, change: (before: number) => number): Uint8Array {
   const copy = Buffer.from(bytes);
   for (let entry = copy.indexOf('PK\x01\x02'); entry >= 0; entry = copy.indexOf('PK\x01\x02', entry + 4)) {
@@ -61,7 +61,7 @@ const refusal = (code: string, message = '') =>
   expect.objectContaining({ code, message: expect.stringContaining(message) as unknown }) as unknown;
 
 describe('an archive', () => {
-  it('becomes the documents in it, under their paths', async () => {
+  it('is unpacked to its documents, named by their paths', async () => {
     const { files, skipped } = await unpacked(
       zipOf({ 'guide/intro.md': '# Intro', 'guide/deep/prices.csv': 'a,b', 'empty/': '', '__MACOSX/guide/._intro.md': 'x' }),
     );
@@ -73,12 +73,12 @@ describe('an archive', () => {
     expect(skipped).toEqual([]);
   });
 
-  it('gives its files a folder, where there are others beside it, and each a name of its own', async () => {
+  it('gives its files the folder as prefix and unique names', async () => {
     const { files } = await unpacked(zipOf({ 'a.md': '1', './a.md': '2' }), {}, 'docs/');
     expect(files.map(({ filename }) => filename)).toEqual(['docs/a.md', 'docs/a (2).md']);
   });
 
-  it('inside of another is unpacked, too, as deep as is allowed', async () => {
+  it('inside another is unpacked too, up to the maximum depth', async () => {
     const three = zipOf({ 'c.md': 'C', 'four.zip': zipOf({ 'd.md': 'D' }) });
     const one = zipOf({ 'a.md': 'A', 'in/two.zip': zipOf({ 'b.md': 'B', 'three.zip': three }) });
     const { files, skipped } = await unpacked(one);
@@ -88,12 +88,12 @@ describe('an archive', () => {
     ]);
   });
 
-  it('of a document is a document', async () => {
+  it('that is itself a document format is not unpacked', async () => {
     const { files } = await unpacked(zipOf({ 'book.epub': bookFile('book.epub', 'Title', ['<p>One.</p>']).bytes }));
     expect(files.map(({ filename }) => filename)).toEqual(['book.epub']);
   });
 
-  it('is read beside what cannot be, which is named', async () => {
+  it('is unpacked without its unreadable files, which are listed with the reason', async () => {
     const sound = zipOf({
       'a.md': 'A',
       'photo.png': 'png',
@@ -115,18 +115,18 @@ describe('an archive', () => {
     ]);
   });
 
-  it('leaves nothing on the disk', async () => {
+  it('leaves no temporary files', async () => {
     await unpacked(zipOf({ 'in.zip': zipOf({ 'a.md': 'A' }) }));
     expect(await readdir(join(folder, 'work'))).toEqual([]);
   });
 
-  it('names so many files that are not read, and counts the others', async () => {
+  it('lists a limited number of files that are not read and counts the others', async () => {
     const pictures = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`${index}.png`, 'x']));
     const { skipped } = await unpacked(zipOf({ 'a.md': 'A', ...pictures }));
     expect([skipped.length, skipped.at(-1)]).toEqual([101, { path: 'Others', reason: '50 more files were not read.' }]);
   });
 
-  it('is cut where its files are more than a source can list', async () => {
+  it('is cut if it has more files than a source can list', async () => {
     const name = (index: number) => `${'folder/'.repeat(50)}${index}.md`;
     const { files, isCut } = await unpacked(
       zipOf(Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [name(index), '']))),
@@ -137,7 +137,7 @@ describe('an archive', () => {
   });
 });
 
-describe('when it comes in, an archive is refused', () => {
+describe('the check of an uploaded archive', () => {
   const encrypted = patched(zipOf({ 'secret.md': 'x' }), 8, (flags) => flags | 1);
   const zeros = 'x'.repeat(2_000_000);
   it.each<readonly [string, Uint8Array, unknown, Partial<ArchiveLimits>]>([
@@ -165,18 +165,18 @@ describe('when it comes in, an archive is refused', () => {
       { archiveEntriesMax: 2 },
     ],
     ['where none are accepted', zipOf({ 'a.md': '' }), refusal('document-type-not-accepted'), { archiveDepthMax: 0 }],
-  ])('%s', async (_, bytes, error, limits) => {
+  ])('refuses one %s', async (_, bytes, error, limits) => {
     await expect(checked(bytes, limits)).rejects.toEqual(error);
   });
 
-  it('but not for one document among others', async () => {
+  it('accepts an archive with one document among other files', async () => {
     await expect(checked(zipOf({ 'a.md': 'A', 'b.png': 'x' }))).resolves.toBeUndefined();
     await expect(checked(zipOf({ 'in.zip': 'x' }))).resolves.toBeUndefined();
   });
 });
 
-describe('while it is unpacked, an archive is refused', () => {
-  it('when those inside of it make it too many bytes, or too many files', async () => {
+describe('unpacking an archive', () => {
+  it('is refused if nested archives have too many bytes or files together', async () => {
     const bomb = zipOf({ 'a.md': 'x'.repeat(400_000) });
     const nested = zipOf({ '1.zip': bomb, '2.zip': bomb, '3.zip': bomb });
     await expect(unpacked(nested, { unpackedBytesMax: 1_000_000 })).rejects.toEqual(
@@ -185,19 +185,19 @@ describe('while it is unpacked, an archive is refused', () => {
     await expect(unpacked(nested, { archiveEntriesMax: 5 })).rejects.toEqual(refusal('document-too-large', 'more than 5 files'));
   });
 
-  it('when one inside of it is a bomb', async () => {
+  it('is refused if a nested archive is a zip bomb', async () => {
     const bomb = zipOf({ 'a.md': 'x'.repeat(3_000_000) });
     await expect(unpacked(zipOf({ 'a.md': 'A', 'b.zip': bomb }), { unpackedRatioMax: 100 })).rejects.toEqual(
       refusal('document-too-large', 'docs.zip/b.zip'),
     );
   });
 
-  it('when a file gives more than the archive says, that file is not read', async () => {
+  it('skips a file that is larger than the directory says', async () => {
     const lying = patched(zipOf({ 'a.md': 'x'.repeat(70_000) }), 26, () => 0);
     await expect(unpacked(lying)).rejects.toEqual(refusal('document-unreadable', 'a.md: It is damaged.'));
   });
 
-  it('and not gone on with once its ingestion is given up', async () => {
+  it('stops when the ingestion is aborted', async () => {
     const blob = await blobs.put(Readable.from([Buffer.from(zipOf({ 'a.md': 'A' }))]));
     const given = { filename: 'docs.zip', ownerId: 'ann', folder: '', ...blob };
     await expect(unpacking().unpack([given], AbortSignal.abort(new Error('Given up.')))).rejects.toThrow('Given up.');

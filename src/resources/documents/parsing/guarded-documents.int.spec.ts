@@ -9,13 +9,13 @@ import { deadlineMsOf, PARSING_LIMITS, type ParsingLimits } from '../limits.js';
 import { STOP_MS_MAX } from './parsing-threads.js';
 
 const SCRIPTED = new URL('../../../../test/support/scripted-parser.ts', import.meta.url).href;
-/** For what never ends. */
+/** The deadline of documents that never end. */
 const ENDS_MS = 6_000;
 const never = new AbortController().signal;
 
 let documents: GuardedDocuments;
 const start = (limits: Partial<ParsingLimits> = {}) => (documents = new GuardedDocuments(limits));
-/** Documents that do as they say, in turns that are as short as can be. */
+/** Documents whose text scripts the parser's behaviour, with short turns. */
 const startScripted = (limits: Partial<ParsingLimits> = {}) =>
   (documents = new GuardedDocuments({ shortTurnMs: 300, deadlineMsMin: ENDS_MS, ...limits }, { entry: SCRIPTED }));
 afterEach(() => documents.close());
@@ -34,20 +34,20 @@ it('reads documents as sections or as chunks', async () => {
   expect(chunks).toEqual([{ title: 'b', text: 'Of pages', tokens: 2 }]);
 });
 
-it('refuses as the parsers do', async () => {
+it('passes on the refusal of a parser', async () => {
   const broken = waitingFile(textFile('a.json', '{'));
   await expect(start().sections(broken, never)).rejects.toMatchObject({ code: 'document-unreadable' });
 });
 
-it('refuses what is nested too deep for a library that calls itself', async () => {
+it('refuses a document that overflows the stack of a recursive parser', async () => {
   const deep = waitingFile(textFile('a.json', '['.repeat(100_000)));
   await expect(start({ depthMax: 1_000_000 }).sections(deep, never)).rejects.toMatchObject({ code: 'document-unreadable' });
   const closed = waitingFile(textFile('a.json', '['.repeat(100_000) + ']'.repeat(100_000)));
   await expect(documents.sections(closed, never)).rejects.toMatchObject({ code: 'document-too-large' });
 });
 
-describe('a document that comes to no end', () => {
-  it('is refused at its deadline, which is told', async () => {
+describe('a document whose parsing does not end', () => {
+  it('is refused at its deadline with a message that names the time limit', async () => {
     startScripted();
     const slow = documents.sections(scripted('endless'), never);
     await expect(slow).rejects.toMatchObject({
@@ -56,7 +56,7 @@ describe('a document that comes to no end', () => {
     });
   });
 
-  it('stops nobody: what is small is read while it goes on, and so are those of its owner', async () => {
+  it('does not block small documents of its owner or of others', async () => {
     startScripted({ deadlineMsMin: 600_000, deadlineMsMax: 600_000 });
     const over = new AbortController();
     const endless = Array.from({ length: 3 }, () => documents.sections(scripted('endless'), over.signal).catch(() => 'given up'));
@@ -66,7 +66,7 @@ describe('a document that comes to no end', () => {
     expect(await Promise.all(endless)).toEqual(Array(3).fill('given up'));
   });
 
-  it('inside of a single call is ended with its process, and no other document notices', async () => {
+  it('is stopped with its process if a native call does not return, without an effect on other documents', async () => {
     startScripted({ deadlineMsMin: 1_000, shortTurnMs: 1_000 });
     const stuck = documents.sections(scripted('stuck'), never);
     const next = documents.sections(scripted('text', 'bob'), never);
@@ -75,7 +75,7 @@ describe('a document that comes to no end', () => {
     await expect(documents.sections(scripted('text'), never)).resolves.toHaveLength(1);
   });
 
-  it('is given up when told to', async () => {
+  it('is stopped when the caller aborts', async () => {
     const controller = new AbortController();
     const slow = startScripted({ deadlineMsMin: 600_000, deadlineMsMax: 600_000 }).sections(
       scripted('endless'),
@@ -87,13 +87,13 @@ describe('a document that comes to no end', () => {
   });
 });
 
-it('has no short turn when it is not small', async () => {
+it('skips the short turn for a large document', async () => {
   startScripted({ shortTurnBytesMax: 3 });
   await expect(documents.sections(scripted('text'), never)).resolves.toHaveLength(1);
   expect([processes().short.pid, typeof processes().long.pid]).toEqual([undefined, 'number']);
 });
 
-it('is to come again when as many wait for a long turn as may', async () => {
+it('postpones a document when the queue of long turns is full', async () => {
   startScripted({ shortTurnBytesMax: 3, longTurnsWaitingMax: 1, deadlineMsMin: 600_000, deadlineMsMax: 600_000 });
   const over = new AbortController();
   const endless = [1, 2].map(() => documents.sections(scripted('endless'), over.signal).catch(() => undefined));
@@ -102,7 +102,7 @@ it('is to come again when as many wait for a long turn as may', async () => {
   await Promise.all(endless);
 });
 
-it('is asked for its bytes when its turn has come, once for each turn', async () => {
+it('loads the bytes of a document when its turn begins, once per turn', async () => {
   startScripted({ deadlineMsMin: 600_000, deadlineMsMax: 600_000 });
   const over = new AbortController();
   const asked: string[] = [];
@@ -123,20 +123,20 @@ it('is asked for its bytes when its turn has come, once for each turn', async ()
   await first;
 });
 
-it.each(['greedy', 'hoarding'] as const)('survives a document that takes all memory: %s', async (text) => {
+it.each(['greedy', 'hoarding'] as const)('survives a document that uses up all memory: %s', async (text) => {
   const limits = { memoryMegabytesMax: 64, shortTurnMemoryMegabytesMax: 64, besideHeapMegabytesMax: 400 };
   startScripted({ ...limits, shortTurnMs: 60_000, deadlineMsMin: 60_000 });
   await expect(documents.sections(scripted(text), never)).rejects.toMatchObject({ code: 'document-too-large' });
   await expect(documents.sections(scripted('text'), never)).resolves.toHaveLength(1);
 });
 
-it('stops at its deadline a PDF whose pages would be drawn for years', async () => {
+it('stops a PDF that would take years to draw at its deadline', async () => {
   start({ shortTurnMs: 300, deadlineMsMin: ENDS_MS });
   await expect(documents.sections(waitingFile(endlessPdf('a.pdf')), never)).rejects.toMatchObject({ code: 'document-too-slow' });
   await expect(documents.sections(waitingFile(textFile('b.txt', 'text')), never)).resolves.toHaveLength(1);
 });
 
-it('refuses a document that takes the process with it, and goes on with the next one', async () => {
+it('refuses a document that crashes the process and continues with the next', async () => {
   startScripted();
   const deadly = documents.sections(scripted('deadly'), never);
   const next = documents.sections(scripted('text', 'bob'), never);
@@ -144,13 +144,13 @@ it('refuses a document that takes the process with it, and goes on with the next
   await expect(deadly).rejects.toMatchObject({ code: 'document-too-large' });
 });
 
-describe('a deadline', () => {
-  it('fits the size', () => {
+describe('the deadline', () => {
+  it('of a long turn depends on the size', () => {
     const megabytes = [0, 0.01, 1, 5, 100].map((size) => deadlineMsOf(size * 1024 * 1024, PARSING_LIMITS));
     expect(megabytes).toEqual([20_000, 20_100, 30_000, 70_000, 120_000]);
   });
 
-  it('of a first turn, and what stopping it may take, lets three others go before a small document in five seconds', () => {
+  it('of a short turn lets a small document wait for three others for at most five seconds', () => {
     expect(3 * (PARSING_LIMITS.shortTurnMs + STOP_MS_MAX)).toBeLessThanOrEqual(5_000);
   });
 });

@@ -7,13 +7,16 @@ import { parseDocument } from './parse-document.js';
 const BYTES = 20_000;
 const REFUSALS = ['document-unreadable', 'document-too-large'];
 
-/** How long each takes is measured by a bench. */
-it.each(HOSTILE_FILES.map((file) => [file.name, file] as const))('is read or refused by its name: %s', async (_, { make }) => {
-  const file = make(BYTES);
-  const outcome = await parseDocument(file, PARSING_LIMITS).catch((error: unknown) => error);
-  if (Array.isArray(outcome)) return;
-  expect(outcome).toBeInstanceOf(Rejection);
-  const { code, message } = outcome as Rejection;
-  expect(REFUSALS).toContain(code);
-  expect(message).toContain(file.filename);
-});
+/** A benchmark measures how long each takes. */
+it.each(HOSTILE_FILES.map((file) => [file.name, file] as const))(
+  'a hostile file is read, or refused with its name: %s',
+  async (_, { make }) => {
+    const file = make(BYTES);
+    const outcome = await parseDocument(file, PARSING_LIMITS).catch((error: unknown) => error);
+    if (Array.isArray(outcome)) return;
+    expect(outcome).toBeInstanceOf(Rejection);
+    const { code, message } = outcome as Rejection;
+    expect(REFUSALS).toContain(code);
+    expect(message).toContain(file.filename);
+  },
+);

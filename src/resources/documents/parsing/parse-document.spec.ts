@@ -39,7 +39,7 @@ const refusal = (code: string, file: string) =>
   expect.objectContaining({ code, message: expect.stringContaining(file) as unknown });
 
 describe('a text document', () => {
-  it('of Markdown has a section a heading, whatever its code blocks hold', async () => {
+  it('of Markdown has one section per heading and ignores headings in code blocks', async () => {
     const text =
       '---\ntitle: "The guide"\n---\nIntro.\n\n# *Set* up\n\nRun it:\n\n```sh\n# no heading\n```\n\nDeeper\n------\n\nMore.\n';
     expect(await read(textFile('guide.md', text))).toEqual([
@@ -49,12 +49,12 @@ describe('a text document', () => {
     ]);
   });
 
-  it('of MDX loses its module lines', async () => {
+  it('of MDX has no module lines in its text', async () => {
     const [section] = await read(textFile('page.mdx', "import { Tabs } from '@site/tabs'\n\n# Page\n\nText.\n"));
     expect(section).toEqual({ title: 'Page', text: '# Page\n\nText.\n' });
   });
 
-  it('of reStructuredText has a section an underlined or framed heading', async () => {
+  it('of reStructuredText has one section per underlined or framed heading', async () => {
     const sections = await read(textFile('a.rst', '=====\nTitle\n=====\n\nIntro.\n\nPart\n----\n\nText.\n'));
     expect(sections.map(({ title, text }) => [title, text.trim()])).toEqual([
       ['Title', 'Title\n\nIntro.'],
@@ -62,7 +62,7 @@ describe('a text document', () => {
     ]);
   });
 
-  it('of HTML says what the page says, and not what its scripts and menus say', async () => {
+  it('of HTML yields the text of the page without scripts and menus', async () => {
     const html = `<html><head><title>Shop</title><script>evil()</script></head><body><nav>Menu</nav><p>Hello &amp; welcome,<br>friend</p>
       <h2>Prices <small>2026</small></h2><table><tr><th>Item</th><th>Price</th></tr><tr><td>Tea</td><td>3</td></tr></table>
       <ul><li>One</li><li>Two</li></ul><pre>a\n  b</pre></body></html>`;
@@ -72,24 +72,24 @@ describe('a text document', () => {
     ]);
   });
 
-  it('of HTML may nest as deep as it likes', async () => {
+  it('of HTML may be nested to any depth', async () => {
     const [section] = await read(textFile('deep.html', `${'<div>'.repeat(20_000)}deep`));
     expect(section?.text).toBe('deep');
   });
 
-  it('of HTML ends elements as browsers do: with those around them, and with what ends itself', async () => {
+  it('of HTML closes unclosed and self-closing elements as browsers do', async () => {
     const html = `<div><nav>Menu<b>more</div>Said.</p><svg/>Also <svg><path d="M0"/><text>drawn</text></svg>said.
       <form>Form<form>in form</form>End.<pre>a  b</pre>c  d</b></u>`;
     const [section] = await read(textFile('loose.html', html));
     expect(section?.text).toBe('Said.\n\nAlso said. End.\n\na  b\n\nc d');
   });
 
-  it('of HTML keeps the spaces after a break', async () => {
+  it('of HTML keeps single spaces after a line break', async () => {
     const [section] = await read(textFile('lines.html', '<p>one<br>\n  two  three<br/>four &amp; five</p>'));
     expect(section?.text).toBe('one\ntwo three\nfour & five');
   });
 
-  it('of much white space keeps so much of it', async () => {
+  it('keeps a limited run of white space', async () => {
     for (const [filename, text] of [
       ['a.txt', `a${' '.repeat(5_000)}b`],
       ['a.html', `<pre>a${' '.repeat(5_000)}b</pre>`],
@@ -99,17 +99,17 @@ describe('a text document', () => {
     }
   });
 
-  it('of Markdown has titles of so many characters', async () => {
+  it('of Markdown has titles of limited length', async () => {
     const sections = await read(textFile('a.md', `---\ntitle: ${'t'.repeat(600)}\n---\nText.\n\n# ${'h'.repeat(600)}\n`));
     expect(sections.map(({ title }) => title.length)).toEqual([TITLE_CHARACTERS_MAX, TITLE_CHARACTERS_MAX]);
   });
 
-  it('of CSV repeats the column names in every row, whatever separates them', async () => {
+  it('of CSV repeats the column names in every row, with any delimiter', async () => {
     const [section] = await read(textFile('people.csv', '\ufeffname;city\n"Ann ""A"" ;";Bern\nBob;\n'));
     expect(section).toEqual({ title: 'people', text: 'name: Ann "A" ;, city: Bern\nname: Bob' });
   });
 
-  it('of JSON names the path of every value', async () => {
+  it('of JSON has a line with the path for every value', async () => {
     const json = JSON.stringify({ version: 2, users: [{ name: 'Ann', tags: ['a', 'b'] }, { name: 'Bob' }] });
     expect(await read(textFile('data.json', json))).toEqual([
       { title: 'data', text: 'version: 2' },
@@ -117,7 +117,7 @@ describe('a text document', () => {
     ]);
   });
 
-  it('may be UTF-16 or Windows-1252, and loses its NULs', async () => {
+  it('may be UTF-16 or Windows-1252, and is stripped of NULs', async () => {
     const utf16 = { filename: 'a.txt', bytes: Uint8Array.from([0xff, 0xfe, 0x48, 0, 0xe9, 0, 0, 0]) };
     const latin = { filename: 'b.txt', bytes: Uint8Array.from([0x48, 0xe9]) };
     expect((await read(utf16))[0]?.text).toBe('Hé');
@@ -125,7 +125,8 @@ describe('a text document', () => {
   });
 });
 
-it('a text may begin like a program', async () => expect(await read(textFile('a.txt', 'MZ is a prefix.'))).toHaveLength(1));
+it('a text that begins like a program is accepted', async () =>
+  expect(await read(textFile('a.txt', 'MZ is a prefix.'))).toHaveLength(1));
 
 describe('an office document', () => {
   it('of Word keeps its headings', async () => {
@@ -136,7 +137,7 @@ describe('an office document', () => {
     expect(await read(file)).toEqual([{ title: 'Budget', text: 'Budget\n\nFour thousand.' }]);
   });
 
-  it('of sheets repeats the column names in every row', async () => {
+  it('with sheets repeats the column names in every row', async () => {
     const file = spreadsheetFile('stock.xlsx', 'Tea', [
       ['name', 'kilos'],
       ['Assam', 12],
@@ -145,7 +146,7 @@ describe('an office document', () => {
     expect(await read(file)).toEqual([{ title: 'stock, Tea', text: 'name: Assam, kilos: 12\nname: Sencha, kilos: 7.5' }]);
   });
 
-  it('of slides follows the order they are shown in, with the notes', async () => {
+  it('with slides has one section per slide in presentation order, with the notes', async () => {
     const file = slidesFile('talk.pptx', [
       { title: 'Why', text: 'Because' },
       { title: 'How', text: 'So', notes: 'Slowly' },
@@ -156,7 +157,7 @@ describe('an office document', () => {
     ]);
   });
 
-  it('says each slide and each chapter once, however often it is listed', async () => {
+  it('contains each slide and each chapter once, even if it is listed repeatedly', async () => {
     const twice = (file: DocumentFile, path: string, part: RegExp) => {
       const entries = unzipSync(file.bytes);
       const text = strFromU8(entries[path]!).replace(part, (each) => each.repeat(50));
@@ -168,7 +169,7 @@ describe('an office document', () => {
     expect(await read(book)).toHaveLength(1);
   });
 
-  it('of sheets that is large and nearly empty is read, up to a limit', async () => {
+  it('with a large and nearly empty sheet is read, up to a limit of cells', async () => {
     const far = (address: string) => sheetFile(`<row r="${address.replace(/\D/g, '')}"><c r="${address}"><v>7</v></c></row>`);
     expect(await read(far('C1000'), { ...PARSING_LIMITS, cellsMax: 3_000 })).toHaveLength(1);
     await expect(read(far('C1000'), { ...PARSING_LIMITS, cellsMax: 2_999 })).rejects.toEqual(
@@ -180,11 +181,11 @@ describe('an office document', () => {
   it.each([
     ['a cell that stands nowhere', '<row r="1"><c r="ABCDEFG1"><v>7</v></c></row>'],
     ['a row without a number', '<row r="one"><c r="A1"><v>7</v></c></row>'],
-  ])('of sheets is damaged: %s', async (_, rows) => {
+  ])('with sheets is refused as damaged: %s', async (_, rows) => {
     await expect(read(sheetFile(rows))).rejects.toEqual(refusal('document-unreadable', 'stock.xlsx'));
   });
 
-  it('of sheets is damaged when a sheet stands in the book twice', async () => {
+  it('with sheets is refused as damaged if the workbook lists a sheet twice', async () => {
     const file = spreadsheetFile('stock.xlsx', 'Tea', [['name'], ['Assam']]);
     const entries = unzipSync(file.bytes);
     const path = 'xl/_rels/workbook.xml.rels';
@@ -193,7 +194,7 @@ describe('an office document', () => {
     await expect(read({ filename: 'stock.xlsx', bytes })).rejects.toEqual(refusal('document-unreadable', 'stock.xlsx'));
   });
 
-  it('that is a book is read chapter by chapter', async () => {
+  it('that is a book has one section per chapter', async () => {
     const file = bookFile('novel.epub', 'The Novel', ['<p>Preface.</p>', '<h1>One</h1><p>It began.</p>']);
     expect(await read(file)).toEqual([
       { title: 'The Novel', text: 'Preface.' },
@@ -201,7 +202,7 @@ describe('an office document', () => {
     ]);
   });
 
-  it('of PDF is read page by page', async () => {
+  it('of PDF has one section per page', async () => {
     const sections = await read(pdfFile('paper.pdf', ['First page (draft)', 'Second page']));
     expect(sections).toEqual([
       { title: 'paper', page: 1, text: 'First page (draft)' },
@@ -210,7 +211,7 @@ describe('an office document', () => {
   });
 });
 
-/** A spreadsheet whose only sheet has these rows. */
+/** A spreadsheet with one sheet of these rows. */
 function sheetFile(rows: string): DocumentFile {
   const { filename, bytes } = spreadsheetFile('stock.xlsx', 'Tea', [['name']]);
   const entries = unzipSync(bytes);
@@ -219,12 +220,12 @@ function sheetFile(rows: string): DocumentFile {
   return { filename, bytes: zipSync({ ...entries, [path]: strToU8(text) }) };
 }
 
-describe('refused by name', () => {
-  it.each(['tool.exe', 'noending', 'picture.png'])('is a kind that is not accepted: %s', async (filename) => {
+describe('an uploaded document', () => {
+  it.each(['tool.exe', 'noending', 'picture.png'])('is refused if its kind is not supported: %s', async (filename) => {
     await expect(read(textFile(filename, 'x'))).rejects.toEqual(refusal('document-type-not-accepted', filename));
   });
 
-  it('is a file whose content is of another kind than its name says', async () => {
+  it('is refused if its content does not match its name', async () => {
     await expect(read({ ...pdfFile('x.pdf', ['x']), filename: 'notes.txt' })).rejects.toEqual(
       refusal('document-type-not-accepted', 'notes.txt'),
     );
@@ -243,11 +244,11 @@ describe('refused by name', () => {
     ['empty.xlsx', zipFile('empty.xlsx', { 'a.txt': 'x' })],
     ['empty.pptx', zipFile('empty.pptx', { 'a.txt': 'x' })],
     ['empty.epub', zipFile('empty.epub', { 'a.txt': 'x' })],
-  ])('is a damaged %s', async (filename, file) => {
+  ])('is refused if it is a damaged %s', async (filename, file) => {
     await expect(read(file)).rejects.toEqual(refusal('document-unreadable', filename));
   });
 
-  it('is an archive that would unpack to too much, before anything is unpacked', async () => {
+  it('is refused before anything is unpacked if it would be too large unpacked', async () => {
     const bomb = {
       filename: 'bomb.docx',
       bytes: zipSync({ 'word/document.xml': new Uint8Array(5_000_000) }, { level: 9 }),
@@ -266,7 +267,7 @@ describe('refused by name', () => {
     }
   });
 
-  it('is, before it is read, a file of another kind than its name says', async () => {
+  it('is refused by the check if its content does not match its name', async () => {
     const wrong = refusal('document-type-not-accepted', 'a.docx');
     await expect(checkFile('a.docx', await onDisk(textFile('a.docx', 'text')), PARSING_LIMITS)).rejects.toEqual(wrong);
   });
@@ -276,7 +277,7 @@ describe('refused by name', () => {
     textFile('long.json', `no JSON ${'x'.repeat(10_000)}`),
     textFile('broken.pdf', '%PDF-1.4\nnothing of a PDF follows'),
     ...['a.docx', 'a.xlsx', 'a.pptx', 'a.epub'].map((name) => zipFile(name, { 'a.txt': 'a' })),
-  ])('is, before it is read, one whose beginning shows that it cannot be read: $filename', async (file) => {
+  ])('is refused by the check if its beginning shows that it is unreadable: $filename', async (file) => {
     const { filename } = file;
     const refused = refusal('document-unreadable', filename);
     await expect(checkFile(filename, await onDisk(file), PARSING_LIMITS)).rejects.toEqual(refused);
@@ -290,12 +291,12 @@ describe('refused by name', () => {
     spreadsheetFile('a.xlsx', 'S', [['x']]),
     slidesFile('a.pptx', [{ title: 'a', text: 'b' }]),
     bookFile('a.epub', 'A', ['<p>x</p>']),
-  ])('is not what only seems so: $filename', async (file) => {
+  ])('is accepted if it only looks unreadable: $filename', async (file) => {
     await expect(checkFile(file.filename, await onDisk(file), PARSING_LIMITS)).resolves.toBeUndefined();
     await expect(read(file)).resolves.not.toEqual([]);
   });
 
-  it('is an archive that unpacks to more than it says', async () => {
+  it('is refused if it unpacks to more than its directory says', async () => {
     const { bytes } = zipFile('liar.pptx', { 'ppt/presentation.xml': 'x'.repeat(10_000) });
     const directory = Buffer.from(bytes.buffer).indexOf(Buffer.from([0x50, 0x4b, 0x01, 0x02]));
     Buffer.from(bytes.buffer).writeUInt32LE(10, directory + 24);
@@ -303,7 +304,7 @@ describe('refused by name', () => {
   });
 
   it.each(['nested.json', 'nested.docx', 'nested.xlsx', 'nested.pptx', 'nested.epub'])(
-    'is what is nested too deep: %s',
+    'is refused if it is nested too deep: %s',
     async (name) => {
       const nested = (depth: number) => nestedFile(name, depth);
       await expect(read(nested(PARSING_LIMITS.depthMax + 1))).rejects.toEqual(refusal('document-too-large', name));
@@ -314,21 +315,21 @@ describe('refused by name', () => {
   it.each([
     ['many.csv', `${'n'.repeat(2_000)}\n${'x\n'.repeat(1_000)}`],
     ['many.json', `{"a": {"${'n'.repeat(2_000)}": [${'1,'.repeat(1_000)}1]}}`],
-  ])('is what would say its names over and over: %s', async (filename, text) => {
+  ])('is refused if repeated names would yield too much text: %s', async (filename, text) => {
     const file = textFile(filename, text);
     await expect(read(file)).rejects.toEqual(refusal('document-too-large', filename));
     expect(await read(file, { ...PARSING_LIMITS, textCharsPerByteMax: 1_000 })).not.toEqual([]);
     expect(await read(file, { ...PARSING_LIMITS, textCharsMin: 10_000_000 })).not.toEqual([]);
   });
 
-  it('is a Word document with more attributes at a tag than anybody writes', async () => {
+  it('is refused if a tag of a Word document has too many attributes', async () => {
     const attributes = (count: number) => Array.from({ length: count }, (_, index) => ` a${index}=""`).join('');
     const file = (count: number) => wordFile('a.docx', [['text', `x</w:t><w:x${attributes(count)}/><w:t>`]]);
     await expect(read(file(ATTRIBUTES_MAX + 1))).rejects.toEqual(refusal('document-unreadable', 'a.docx'));
     await expect(read(file(ATTRIBUTES_MAX))).resolves.toHaveLength(1);
   });
 
-  it('is an archive of which more is read than it may unpack to', async () => {
+  it('is refused if repeated reads of an archive exceed the limit of unpacked bytes', async () => {
     const slides = slidesFile('a.pptx', [{ title: 'One', text: 'x'.repeat(3_000) }]);
     const unpackedBytesMax = 6_000;
     await expect(read(slides, { ...PARSING_LIMITS, unpackedBytesMax })).resolves.toHaveLength(1);
@@ -337,7 +338,7 @@ describe('refused by name', () => {
     await expect(readThrice()).rejects.toEqual(refusal('document-too-large', 'a.pptx'));
   });
 
-  it('is what is larger than the limits say', async () => {
+  it('is refused if it exceeds a limit of bytes, characters or pages', async () => {
     await expect(read(textFile('a.txt', 'abc'), { ...PARSING_LIMITS, fileBytesMax: 2 })).rejects.toEqual(
       refusal('document-too-large', 'a.txt'),
     );

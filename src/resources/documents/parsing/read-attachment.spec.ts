@@ -54,7 +54,7 @@ describe('the type of an attached file', () => {
     ['text/plain', textFile('no ending', 'text')],
     ['text/plain', textFile('BM.txt', 'BM begins a picture')],
     ['text/plain', bytesFile('older.txt', 0x63, 0x61, 0x66, 0xe9)],
-  ])('is %s by its content', async (mimeType, file) => expect(await mimeTypeOf(file)).toBe(mimeType));
+  ])('is detected as %s by its content', async (mimeType, file) => expect(await mimeTypeOf(file)).toBe(mimeType));
 
   it.each([
     ['that nobody can read', bytesFile('a.bin', 0, 1, 2, 3)],
@@ -62,11 +62,11 @@ describe('the type of an attached file', () => {
     ['text in an encoding nobody told of', bytesFile('cafe.log', 0x63, 0x61, 0x66, 0xe9)],
     ['an archive of anything', { filename: 'a.zip', bytes: zipSync({ a: new Uint8Array(5) }) }],
     ['no picture, whatever its name says', bytesFile('a.png', 0, 1, 2, 3)],
-  ])('is refused when it is %s', (_, file) =>
+  ])('is refused: %s', (_, file) =>
     expect(mimeTypeOf(file)).rejects.toEqual(refusal('document-type-not-accepted', file.filename)),
   );
 
-  it('is refused when there is nothing in it', () =>
+  it('is refused if the file is empty', () =>
     expect(mimeTypeOf(textFile('empty.txt', ''))).rejects.toEqual(refusal('document-unreadable', 'empty.txt')));
 
   it.each([
@@ -76,14 +76,14 @@ describe('the type of an attached file', () => {
     textFile('broken.pdf', '%PDF-1.4 nothing else'),
     zipFile('other.docx', { 'a.txt': 'a' }),
     { ...pngFile('half.png'), bytes: pngFile('half.png').bytes.slice(0, -8) },
-  ])('is refused when its beginning shows that it cannot be read: $filename', (file) =>
+  ])('is refused if its beginning shows that it is unreadable: $filename', (file) =>
     expect(mimeTypeOf(file)).rejects.toEqual(refusal('document-unreadable', file.filename)),
   );
 
-  it('is refused when it is a picture of too many pixels', () =>
+  it('is refused if it is a picture with too many pixels', () =>
     expect(mimeTypeOf(boastfulPngFile('a.png', 60_000, 60_000))).rejects.toEqual(refusal('document-too-large', 'a.png')));
 
-  it('is refused when it would unpack to too much', () =>
+  it('is refused if it would be too large unpacked', () =>
     expect(mimeTypeOf({ filename: 'bomb.docx', bytes: zipSync({ a: new Uint8Array(5_000_000) }, { level: 9 }) })).rejects.toEqual(
       refusal('document-too-large', 'bomb.docx'),
     ));
@@ -95,14 +95,14 @@ describe('an attached picture', () => {
     ['image/jpeg', jpegFile('a')],
     ['image/webp', webpFile('a')],
     ['image/gif', gifFile('a')],
-  ])('of %s shows itself', async (mimeType, file) => {
+  ])('of %s is returned as it is, and refused if it is truncated', async (mimeType, file) => {
     const nothing = { text: '', tokens: 0, isCut: false, pages: null };
     expect(await readAttachment(file, mimeType, PARSING_LIMITS)).toEqual({ ...nothing, pictures: [{ mimeType, bytes: null }] });
     const half = { filename: 'half', bytes: file.bytes.slice(0, file.bytes.length - 8) };
     await expect(readAttachment(half, mimeType, PARSING_LIMITS)).rejects.toEqual(refusal('document-unreadable', 'half'));
   });
 
-  it('of PNG whose pixels were changed on the way is refused', async () => {
+  it('of PNG with corrupted pixels is refused', async () => {
     const { bytes } = pngFile('a.png');
     bytes[bytes.length - 20]! ^= 1;
     await expect(readAttachment({ filename: 'a.png', bytes }, 'image/png', PARSING_LIMITS)).rejects.toEqual(
@@ -110,12 +110,12 @@ describe('an attached picture', () => {
     );
   });
 
-  it('of more pixels than anybody looks at is refused before they are unpacked', () =>
+  it('with too many pixels is refused before it is decoded', () =>
     expect(readAttachment(boastfulPngFile('a.png', 60_000, 60_000), 'image/png', PARSING_LIMITS)).rejects.toEqual(
       refusal('document-too-large', 'a.png'),
     ));
 
-  it('of more bytes than providers take is made smaller', async () => {
+  it('with more bytes than providers accept is shrunk', async () => {
     const file = pngFile('noise.png', 2_400, 1_200, { noise: true });
     expect(file.bytes.length).toBeGreaterThan(PICTURE_BYTES_MAX);
     const [picture] = (await readAttachment(file, 'image/png', PARSING_LIMITS)).pictures;
@@ -127,7 +127,7 @@ describe('an attached picture', () => {
 });
 
 describe('an attached document', () => {
-  it('of PDF says its text and shows its pages, as they look', async () => {
+  it('of PDF yields its text and its pages as pictures', async () => {
     const read = await threads.read(
       waitingFile(pdfFile('a.pdf', ['The first page', 'The second page'])),
       'application/pdf',
@@ -144,13 +144,13 @@ describe('an attached document', () => {
     expect(dark).toBeGreaterThan(100);
   });
 
-  it('shows no more than the first pages', async () => {
+  it('yields pictures of the first pages only', async () => {
     const pages = Array.from({ length: PICTURED_PAGES_MAX + 2 }, (_, index) => `Page ${index}`);
     const read = await threads.read(waitingFile(pdfFile('long.pdf', pages, 40)), 'application/pdf', never);
     expect([read.pages, read.pictures.length]).toEqual([PICTURED_PAGES_MAX + 2, PICTURED_PAGES_MAX]);
   });
 
-  it('of another kind says its text', async () => {
+  it('of another kind yields its text', async () => {
     expect(await threads.read(waitingFile(textFile('a.py', 'print(1)')), 'text/plain', never)).toEqual({
       text: 'print(1)',
       tokens: 4,
@@ -164,7 +164,7 @@ describe('an attached document', () => {
     ).toMatchObject({ text: 'Tea at four.' });
   });
 
-  it('that is damaged, or says nothing, is refused by its name', async () => {
+  it('that is damaged or empty is refused with its filename', async () => {
     for (const [file, mimeType] of [
       [textFile('broken.json', '{"a":'), 'application/json'],
       [textFile('broken.pdf', '%PDF-1.4 nothing else'), 'application/pdf'],
@@ -176,7 +176,7 @@ describe('an attached document', () => {
     }
   });
 
-  it('is read to its limits, and says that it was cut', async () => {
+  it('is cut at the limits, and marked as cut', async () => {
     const rows = textFile('a.csv', `n,m\n${'1,2\n'.repeat(100)}`);
     const limits = { ...PARSING_LIMITS, attachmentTextBytesMax: 50 };
     const csv = await readAttachment(rows, 'text/csv', limits);
