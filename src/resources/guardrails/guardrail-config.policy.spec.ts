@@ -11,7 +11,7 @@ const ALL = new Set(GUARDRAIL_CHECKS);
 const pii = { check: 'pii', stage: 'input' };
 
 describe('a configuration of guardrails', () => {
-  it.each(BAD_GUARDRAILS)('%s is refused by the sentence that clients know, and the field', (_, value, problem) => {
+  it.each(BAD_GUARDRAILS)('%s is refused with the known message and the field', (_, value, problem) => {
     const refusal = caught(() => validGuardrails(value, ALL));
     expect([refusal.code, refusal.message]).toEqual([
       'invalid-agent-config',
@@ -19,7 +19,7 @@ describe('a configuration of guardrails', () => {
     ]);
   });
 
-  it('may have every setting at its bounds', () => {
+  it('accepts every setting at its limits', () => {
     const value = {
       enabled: true,
       mode: 'scan_all',
@@ -48,7 +48,7 @@ describe('a configuration of guardrails', () => {
     expect(readGuardrails(value, ALL).config.policy.controls.map(({ check }) => check)).not.toContain('pii');
   });
 
-  it('says nothing is checked where it says nothing', () => {
+  it('checks nothing if it is empty', () => {
     expect(readGuardrails({}, ALL)).toEqual({
       config: {
         enabled: false,
@@ -59,7 +59,7 @@ describe('a configuration of guardrails', () => {
     });
   });
 
-  it('fills in what is left out', () => {
+  it('has defaults for missing settings', () => {
     const { config } = readGuardrails(
       { controls: [pii, { check: 'policy', stage: 'output', settings: { policy: 'No insults.' } }] },
       ALL,
@@ -75,7 +75,7 @@ describe('a configuration of guardrails', () => {
     ]);
   });
 
-  it('keeps its valid parts where it comes in a file', () => {
+  it('from a file keeps its valid parts', () => {
     const value = { enabled: true, mode: 'loud', x: 1, controls: [pii, { check: 'pii' }, { check: 'url', stage: 'input' }, pii] };
     const reading = readGuardrails(value, ALL);
     expect(reading.kept).toEqual({ enabled: true, controls: [pii] });
@@ -83,18 +83,18 @@ describe('a configuration of guardrails', () => {
     expect(validGuardrails(reading.kept, ALL)).toBe(reading.kept);
   });
 
-  it('names no check that the instance has switched off', () => {
+  it('cannot use a check that the instance has disabled', () => {
     expect(caught(() => validGuardrails({ controls: [pii] }, new Set(['secrets'] as const))).message).toBe(
       `${GUARDRAILS_INVALID}.controls[0].check must be one of secrets.`,
     );
   });
 
-  it('names its judges', () => {
+  it('names its judge models', () => {
     const judge = { check: 'policy', stage: 'output', settings: { policy: 'No insults.', model: 'gpt' } };
     expect([judgesIn({ controls: [pii, judge] }), judgesIn(undefined)]).toEqual([['gpt'], []]);
   });
 
-  it('is read or refused, whatever it is, and what is kept of it is valid', () => {
+  it('is either accepted or refused, and its kept parts are valid', () => {
     fc.assert(
       fc.property(anyGuardrails, (config) => {
         const { kept, problems } = readGuardrails(config, ALL);
@@ -106,7 +106,7 @@ describe('a configuration of guardrails', () => {
     );
   });
 
-  it('has at most eight checks of a stage that ask a model', () => {
+  it('can have at most eight checks per stage that ask a model', () => {
     const remote = GUARDRAIL_CHECKS.filter((check) => CHECK_CATALOG[check].kind === 'remote');
     expect(remote.length).toBeLessThanOrEqual(8);
   });
@@ -127,12 +127,12 @@ describe('a floor', () => {
   )!;
   const effective = (config: object) => effectivePolicy(readGuardrails(config, ALL).config, floor);
 
-  it('holds alone for agents without guardrails', () => {
+  it('applies alone to agents without guardrails', () => {
     expect(effective({})).toEqual(floor);
     expect(effective({ mode: 'scan_all', controls: [{ check: 'pii', stage: 'output' }] })).toEqual(floor);
   });
 
-  it('makes nothing milder', () => {
+  it('is never weakened by an agent’s guardrails', () => {
     const own = {
       enabled: true,
       mode: 'scan_all',
@@ -156,7 +156,7 @@ describe('a floor', () => {
     });
   });
 
-  it('is none where it is empty', () => {
+  it('is undefined if it is empty', () => {
     expect(floorIn('{}', ALL)).toBeUndefined();
     expect(effectivePolicy(readGuardrails({ enabled: true, controls: [] }, ALL).config, undefined)).toBeUndefined();
     expect(effectivePolicy(readGuardrails({ controls: [pii] }, ALL).config, undefined)).toBeUndefined();
@@ -167,7 +167,7 @@ describe('a floor', () => {
     ['[1]', 'GUARDRAILS_FLOOR must be an object.'],
     ['{"controls":[]}', 'GUARDRAILS_FLOOR.enabled must be true.'],
     ['{"enabled":true,"controls":[{"check":"x","stage":"input"}]}', 'GUARDRAILS_FLOOR.controls[0].check must be one of'],
-  ])('of %s is refused', (text, problem) => expect(() => floorIn(text, ALL)).toThrow(problem));
+  ])('with the value %s is refused', (text, problem) => expect(() => floorIn(text, ALL)).toThrow(problem));
 });
 
 function caught(work: () => unknown): Rejection {

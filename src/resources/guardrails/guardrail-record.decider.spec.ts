@@ -18,8 +18,8 @@ const recorded = (...decisions: GuardrailDecision[]): GuardrailRecordEvent => ({
 const purged: GuardrailRecordEvent = { type: 'GuardrailRecordPurged', data: { recordId: 'm1' } };
 const saying = (...decisions: GuardrailDecision[]) => record(subject, decisions, now);
 
-describe('what guardrails found', () => {
-  it('is recorded once for each control', () =>
+describe('the record of guardrail decisions', () => {
+  it('holds one decision per control', () =>
     given(guardrailRecord, [])
       .when(saying(masked, { ...masked, matchCount: 3 }, { ...masked, stage: 'input' }))
       .then([recorded({ ...masked, matchCount: 5 }, { ...masked, stage: 'input' })]));
@@ -28,7 +28,7 @@ describe('what guardrails found', () => {
     ['the same', masked],
     ['less', { ...masked, matchCount: 1 }],
     ['that it was not evaluated', missed],
-  ])('is not recorded again where it says %s', (_, decision) =>
+  ])('does not change for %s', (_, decision) =>
     given(guardrailRecord, [recorded(masked)])
       .when(saying(decision))
       .thenNothing(),
@@ -37,13 +37,13 @@ describe('what guardrails found', () => {
   it.each([
     ['more matches', recorded(masked), { ...masked, matchCount: 3 }],
     ['a match where there was no check', recorded(missed), masked],
-  ])('is recorded again where it says more: %s', (_, before, decision) =>
+  ])('changes for %s', (_, before, decision) =>
     given(guardrailRecord, [before])
       .when(saying(decision))
       .then([recorded(decision)]),
   );
 
-  it('is purged once it is old, and is not recorded after that', () => {
+  it('is purged once after its retention and then never changes', () => {
     given(guardrailRecord, [recorded(masked)])
       .when(purgeRecord('m1', now))
       .thenNothing();

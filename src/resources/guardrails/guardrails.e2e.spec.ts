@@ -68,7 +68,7 @@ async function recorded(agentId: string | null, ...decisions: GuardrailDecision[
 }
 
 describe('the catalog', () => {
-  it('says what can be checked, and what is checked everywhere', async () => {
+  it('lists the available checks and the floor', async () => {
     const { status, body } = await get('catalog');
     expect([status, Object.keys(body)]).toEqual([
       200,
@@ -109,8 +109,8 @@ describe('the catalog', () => {
   });
 });
 
-describe('what guardrails found', () => {
-  it('is listed and counted once, for its owner only', async () => {
+describe('the events of guardrails', () => {
+  it('are listed and counted once, and only for the owner', async () => {
     const agentId = await agentOf();
     const blocked: GuardrailDecision = { ...found, check: 'secrets', action: 'block', category: 'JWT', matchCount: 1 };
     const missed: GuardrailDecision = { ...found, stage: 'input', outcome: 'not_evaluated', category: null, matchCount: 0 };
@@ -138,11 +138,11 @@ describe('what guardrails found', () => {
   });
 
   it.each(['events?limit=501', 'events?limit=x', 'events?offset=-1', 'summary?days=0', 'summary?days=366'])(
-    'is not said of %s, which is a 400',
+    'are refused for %s with status 400',
     async (query) => expect((await get(query)).status).toBe(400),
   );
 
-  it('is shown to tokens that may read analytics, and of their own agents only', async () => {
+  it('are shown to tokens that may read analytics, and only for the agents that a token may access', async () => {
     const [agentId, other] = [await agentOf(), await agentOf()];
     const reading = await tokenWith({ scopes: ['analytics:read'] });
     const restricted = await tokenWith({ scopes: ['analytics:read', 'agents:read'], resource_filter: { agents: [agentId] } });
@@ -160,7 +160,7 @@ describe('what guardrails found', () => {
   });
 });
 
-it('refuses a check that the operator has switched off', async () => {
+it('the service refuses a check that the operator has disabled', async () => {
   const config = { guardrails: { controls: [{ check: 'url', stage: 'input', settings: { block_hosts: ['a.b'] } }] } };
   const { status, body } = await send('POST', '/api/create_agent', { body: { name: 'Guide', status: 'draft', config } });
   expect([status, body['message']]).toEqual([400, expect.stringContaining('controls[0].check must be one of pii, secrets.')]);

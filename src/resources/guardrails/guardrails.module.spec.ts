@@ -14,7 +14,7 @@ it.each([
   expect(() => GuardrailsModule.settingsIn(readConfig(environment))).toThrow(problem);
 });
 
-it('a service without settings checks what its agents ask for', () => {
+it('a service without settings allows all checks and has no floor', () => {
   expect(GuardrailsModule.settingsIn(readConfig({}))).toMatchObject({
     ...{ enabled: true, floor: undefined, judgeModelId: undefined, retentionMs: 30 * 86_400_000 },
     checks: { size: 7 },

@@ -20,13 +20,13 @@ const eventsOfAgents = async () => {
   const [row] = await service.database.sql`select count(*)::int as n from event_store.event where type like 'Agent%'`;
   return row!['n'] as number;
 };
-/** An agent that is made with them, and one that is changed to them. */
+/** Sends the guardrails with a new agent and with a change of an agent. */
 const sent = (guardrails: unknown) => [
   client.post('/api/create_agent', { name: 'Odd', status: 'draft', config: { guardrails } }),
   client.put(`/api/update_agent/${agentId}`, { config: { guardrails } }),
 ];
 
-it.each(BAD_GUARDRAILS)('guardrails %s are refused, and nothing is stored', async (_, guardrails, problem) => {
+it.each(BAD_GUARDRAILS)('a guardrail configuration %s is refused and nothing is stored', async (_, guardrails, problem) => {
   const before = await eventsOfAgents();
   for (const response of await Promise.all(sent(guardrails))) {
     const { message } = (await response.json()) as { message: string };
@@ -35,7 +35,7 @@ it.each(BAD_GUARDRAILS)('guardrails %s are refused, and nothing is stored', asyn
   expect(await eventsOfAgents()).toBe(before);
 });
 
-it('no guardrails are too odd for an answer, and of those that are refused nothing is stored', async () => {
+it('any guardrail configuration is either stored or refused, and a refused one stores nothing', async () => {
   await fc.assert(
     fc.asyncProperty(anyGuardrails, async (guardrails) => {
       const before = await eventsOfAgents();

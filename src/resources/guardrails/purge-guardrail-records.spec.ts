@@ -19,7 +19,7 @@ import { PurgeGuardrailRecords } from './purge-guardrail-records.js';
 const DAY_MS = 86_400_000;
 const settings = { enabled: true, checks: new Set<never>(), floor: undefined, judgeModelId: undefined, retentionMs: 30 * DAY_MS };
 
-it('what was found is purged 30 days after it was recorded, and once', async () => {
+it('a record is purged once, 30 days after its last change', async () => {
   let now = new Date('2026-01-01T00:00:00Z');
   const clock = { now: () => now };
   const store = new InMemoryEventStore(clock);

@@ -26,7 +26,7 @@ const joined = (frames: Awaited<ReturnType<typeof ask>>, type: string) =>
     .map((frame) => String(frame[type]))
     .join('');
 
-it('an endpoint that was away when the service started answers once it is there', async () => {
+it('the endpoint answers as soon as it is up, even if it was down when the service started', async () => {
   expect(await client.json('/api/models')).toEqual({ models: [], default_model_id: 'scripted', count: 0 });
   endpoint.always([...think('Light', ' scatters.'), ...say('Because', ' of', ' scattering.')]);
   const frames = await ask();
@@ -34,14 +34,14 @@ it('an endpoint that was away when the service started answers once it is there'
   expect(endpoint.completions[0]!.body).toMatchObject({ model: 'scripted', stream: true });
 });
 
-it('a model that refuses ends the answer with a text that tells no internals', async () => {
+it('a refusal by the model ends the answer with an error text without internals', async () => {
   endpoint.always([refuse(401, 'Incorrect API key provided: sk-12345')]);
   const frames = await ask();
   expect(frames.slice(-3).map(({ type }) => type)).toEqual(['error', 'id', 'end']);
   expect(joined(frames, 'error')).toBe('The language model refused this service. Please tell whoever runs it.');
 });
 
-it('a stopped answer lets go of the endpoint', async () => {
+it('stopping an answer closes the request to the endpoint', async () => {
   endpoint.always([...say('One'), hang]);
   const answer = await client.stream({ question: 'Why?' }, (text) => text.includes('One'));
   const id = String(answer.frames[0]!.data['message_id']);

@@ -6,7 +6,7 @@ import { openLanguageModels } from './open-language-models.js';
 import { RegisteredLanguageModels, type RegisteredLanguageModelsOptions } from './registered-language-models.js';
 import { remoteModel } from './openai/served-models.js';
 
-/** Serves what it lists, and answers every question with its own name. */
+/** A provider that lists the given models and answers every question with its name. */
 class Named implements ModelProvider {
   readonly asked: ProviderRequest[] = [];
   constructor(
@@ -39,8 +39,8 @@ const offline = () => new Named('offline', [remoteModel('offline')]);
 const register = (more: Partial<RegisteredLanguageModelsOptions>) =>
   new RegisteredLanguageModels({ providers: [endpoint('a', 'b'), offline()], ...more });
 
-describe('the models offered', () => {
-  it('are all the endpoint lists, unless the operator names some', async () => {
+describe('the offered models', () => {
+  it('are all that the endpoint lists, unless the operator names some', async () => {
     expect((await register({}).list()).map(({ id }) => id)).toEqual(['a', 'b']);
     expect((await register({ modelIds: ['b', 'offline', 'hidden'] }).list()).map(({ id }) => id)).toEqual([
       'b',
@@ -49,7 +49,7 @@ describe('the models offered', () => {
     ]);
   });
 
-  it('are asked of whoever serves them, and of the endpoint where nobody lists them', async () => {
+  it('are requested from the provider that lists them, or from the endpoint if none does', async () => {
     const models = register({ modelIds: ['offline', 'hidden', 'a'] });
     expect([await answerOf(models, 'offline'), await answerOf(models, 'hidden'), await answerOf(models, 'a')]).toEqual([
       'offline',
@@ -58,25 +58,25 @@ describe('the models offered', () => {
     ]);
   });
 
-  it('are the only ones asked', async () => {
+  it('are the only ones that can be requested', async () => {
     const models = register({ modelIds: ['a'] });
     expect([await models.has('a'), await models.has('b')]).toEqual([true, false]);
     await expect(answerOf(models, 'b')).rejects.toMatchObject({ failure: 'unknown-model' });
   });
 
-  it('begin with the default', async () => {
+  it('have the configured default, or else the first model', async () => {
     expect(await register({}).defaultModelId()).toBe('a');
     expect(await register({ modelIds: ['b', 'a'] }).defaultModelId()).toBe('b');
     expect(await register({ modelIds: ['b', 'a'], defaultModelId: 'a' }).defaultModelId()).toBe('a');
   });
 
-  it('are anybody’s guess while the endpoint has never answered', async () => {
+  it('accept any id until the endpoint has answered once', async () => {
     const models = register({ providers: [new Named('endpoint', undefined), offline()] });
     expect([await models.list(), await models.has('a'), await answerOf(models, 'a')]).toEqual([[], true, 'endpoint']);
     await expect(models.defaultModelId()).rejects.toMatchObject({ failure: 'unavailable', retriable: true });
   });
 
-  it('are what the operator says of them', async () => {
+  it('are described as the operator’s file says', async () => {
     const served = endpoint('a');
     const overrides = modelOverridesIn(
       'models:\n  a:\n    display_name: Ada\n    context_window: 9000\n    supports_structured_output: false\n    reasoning_effort: low\n',
@@ -95,19 +95,19 @@ describe('the operator’s file', () => {
     ['models: {a: {toString: 1}}', 'unknown field: models.a.toString'],
     ['models: {a: {context_window: -1}}', 'a whole number above 0 at models.a.context_window'],
     ['models: {a: {context_window: 1}, a: {}}', 'duplicated mapping key'],
-  ])('is refused where it is wrong: %s', (yaml, problem) => expect(() => modelOverridesIn(yaml)).toThrow(problem));
+  ])('is refused with the place of the error: %s', (yaml, problem) => expect(() => modelOverridesIn(yaml)).toThrow(problem));
 });
 
-describe('a configuration', () => {
+describe('the configuration', () => {
   const limits = { modelFirstTokenTimeoutMs: 1000, modelTimeoutMs: 1000 };
 
-  it('without an endpoint offers the offline model alone', async () => {
+  it('offers only the offline model if there is no endpoint', async () => {
     const models = openLanguageModels({ modelIds: ['offline'], ...limits });
     expect([(await models.list()).length, await models.defaultModelId()]).toEqual([1, 'offline']);
     expect(() => openLanguageModels({ modelIds: ['gpt'], ...limits })).toThrow(/MODEL_IDS .* names gpt/);
   });
 
-  it('with a file that cannot be read names the variable', () => {
+  it('is refused with the name of the setting if the file cannot be read', () => {
     expect(() => openLanguageModels({ modelIds: [], modelsFile: '/nowhere.yaml', ...limits })).toThrow(
       /^MODELS_FILE \/nowhere.yaml/,
     );

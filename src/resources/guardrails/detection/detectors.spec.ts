@@ -16,7 +16,7 @@ const guarded = urls({ allow_hosts: ['example.com'], block_hosts: ['evil.example
 const listed = denylist({ terms: ['Project Zebra', 'straße', 'c++', 'нет'], match: 'word', case_sensitive: false });
 const hints = injection({ min_hits: 1 });
 
-/** A text in which the matches are in brackets, after their categories. */
+/** The text with each match replaced by its category and the match in brackets. */
 function marked(detector: Detector, original: string): string {
   const folded = FoldedText.of(original, detector.ignoresCase);
   let text = '';
@@ -54,7 +54,7 @@ describe('personal data', () => {
     ['𝟙𝟚𝟛-𝟜𝟝-𝟞𝟟𝟠𝟡', 'US_SSN(𝟙𝟚𝟛-𝟜𝟝-𝟞𝟟𝟠𝟡)'],
   ])('is found in %j', (text, expected) => expect(marked(personal, text)).toBe(expected));
 
-  it('is looked for as far as it is asked for', () => {
+  it('is searched for the selected kinds only', () => {
     const text = 'ann@example.com 123-45-6789';
     expect(marked(pii({ entities: ['US_SSN'] }), text)).toBe('ann@example.com US_SSN(123-45-6789)');
   });
@@ -87,14 +87,14 @@ describe('a secret', () => {
     expect(marked(secrets(), `It is "${secret}".`)).toBe(`It is "${category}(${secret})".`);
   });
 
-  it('in an address is found with the address up to the host', () => {
+  it('in a URL is found as the URL up to the host', () => {
     expect(marked(secrets(), 'use postgres://ann:s3cret!@db.internal/x')).toBe(
       'use URL_CREDENTIALS(postgres://ann:s3cret!@)db.internal/x',
     );
   });
 
   it.each(['task-oriented-and-quite-long-text', 'https://example.com:8080/a@b', 'AKIA', 'my_sk_live_wire', 'eyJ is a prefix'])(
-    'is not seen in %j',
+    'is not found in %j',
     (text) => expect(marked(secrets(), text)).toBe(text),
   );
 });
@@ -112,7 +112,7 @@ describe('a denylist', () => {
     ['интернет', 'интернет'],
   ])('finds words in %j', (text, expected) => expect(marked(listed, text)).toBe(expected));
 
-  it('finds parts of words and regards their case where it is told to', () => {
+  it('finds parts of words case-sensitively if configured', () => {
     const detector = denylist({ terms: ['Zebra', 'bra'], match: 'substring', case_sensitive: true });
     expect(detector.find('Zebras zebras')).toEqual([
       { start: 0, end: 5, category: 'DENYLIST' },
@@ -121,7 +121,7 @@ describe('a denylist', () => {
     ]);
   });
 
-  it('finds the same terms in one pass as term by term', () => {
+  it('finds the same terms in one pass as with one search per term', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 4 });
     fc.assert(
       fc.property(
@@ -142,7 +142,7 @@ describe('a denylist', () => {
   });
 });
 
-describe('an address', () => {
+describe('a URL', () => {
   it.each([
     ['see https://example.com/a?b=1 and https://www.example.com', 'see https://example.com/a?b=1 and https://www.example.com'],
     ['see https://other.org/a.', 'see HOST_NOT_ALLOWED(https://other.org/a.)'],
@@ -156,7 +156,7 @@ describe('an address', () => {
     ['https://ｏther．org/', 'HOST_NOT_ALLOWED(https://ｏther．org/)'],
     ['read index.html, a//b and http: headers', 'read index.html, a//b and http: headers'],
     ['https://[::1', 'HOST_NOT_ALLOWED(https://[::1)'],
-  ])('is judged by its host: %j', (text, expected) => {
+  ])('is checked by its host: %j', (text, expected) => {
     expect(marked(guarded, text)).toBe(expected);
   });
 });
@@ -183,10 +183,10 @@ describe('an injection', () => {
     'How do I ignore a file in git? Show me the instructions.',
     'The system: a closed loop. Print the report for your records.',
     'What were the previous instructions of the assembly manual?',
-  ])('is not seen in %j', (text) => expect(hints.find(FoldedText.of(text, true).text)).toEqual([]));
+  ])('is not found in %j', (text) => expect(hints.find(FoldedText.of(text, true).text)).toEqual([]));
 
   it.each(['ignore', 'ignore all', 'act', 'enable', 'you are now', 'reveal', 'send the chat'])(
-    'is looked for behind %j without trying how what follows may be cut into words and gaps',
+    'is searched after %j without backtracking over the splits into words and gaps',
     (sign) => {
       for (const unit of ["'", "a'", "'a’", "aa''"]) {
         const before = process.cpuUsage();
@@ -216,12 +216,12 @@ describe('an answer', () => {
   ] as const)('%s', (_, text, documents, its, expected) => expect(ungrounded(text, documents, its)).toEqual(expected));
 });
 
-describe('a text folded', () => {
+describe('a folded text', () => {
   const character = fc.oneof(
     fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
     fc.constantFrom('a', 'Z', '9', ' ', '\u200b', '\u0301', 'ﬁ', '㏂', '٣', '한', '\u1112\u1161\u11ab', 'İ', 'ß', '𝟘', '\ud83d'),
   );
-  it('leads from each of its characters back to where that came from', () => {
+  it('maps each of its characters back to its origin', () => {
     fc.assert(
       fc.property(
         fc.array(character).map((all) => all.join('')),
@@ -243,7 +243,7 @@ describe('a text folded', () => {
     );
   });
 
-  it('is the same for all ways to write it', () => {
+  it('is the same for all variants of a text', () => {
     for (const way of ['café', 'cafe\u0301', 'ｃａｆｅ\u0301', 'c\u200ba\u2060f\u00adé', 'саfé'])
       expect(FoldedText.of(way, false).text).toBe('café');
     for (const way of ['STRASSE', 'straße', 'Stra\u00adße']) expect(FoldedText.of(way, true).text).toBe('strasse');
@@ -322,7 +322,7 @@ describe('a hostile text', () => {
   ];
   const DETECTORS = { personal, secrets: secrets(), listed, guarded, hints } as const;
 
-  /** The processor time that a text takes, by that of a tenth of it: about 10 for linear work, 100 for quadratic. */
+  /** The CPU time for a text divided by that for a tenth of it: about 10 for linear work, 100 for quadratic work. */
   const growth = (detector: Detector, unit: string): number => {
     const took = (length: number) => {
       const text = unit.repeat(Math.ceil(length / unit.length));
@@ -336,7 +336,7 @@ describe('a hostile text', () => {
     return took(LENGTH) / Math.max(tenth, 1000);
   };
 
-  it.each(Object.entries(DETECTORS))('takes %s work in proportion to its length', (_, detector) => {
+  it.each(Object.entries(DETECTORS))('takes %s time proportional to its length', (_, detector) => {
     const isSlow = (unit: string) => [1, 2, 3].every(() => growth(detector, unit) > 40);
     expect(UNITS.filter(isSlow)).toEqual([]);
   });

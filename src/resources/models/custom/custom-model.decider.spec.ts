@@ -20,7 +20,7 @@ const changed = (changes: Partial<CustomModelDefinition>): CustomModelEvent => (
 });
 
 describe('a custom model', () => {
-  it('is made once under its id', () => {
+  it('is created once per id', () => {
     given(customModel, [])
       .when(create('m1', 'ann', DEFINITION))
       .then([created]);
@@ -29,7 +29,7 @@ describe('a custom model', () => {
       .thenNothing();
   });
 
-  it('is made under no id that is another user’s, or was deleted', () => {
+  it('is not created under an id that another user has or that was deleted', () => {
     given(customModel, [created])
       .when(create('m1', 'bob', DEFINITION))
       .thenRejected('custom-model-not-found');
@@ -38,14 +38,14 @@ describe('a custom model', () => {
       .thenRejected('custom-model-not-found');
   });
 
-  it('states what changed, and nothing where nothing did', () => {
+  it('records only the fields that changed', () => {
     given(customModel, [created])
       .when(change('ann', { ...DEFINITION, enabled: false }))
       .then([changed({ enabled: false })]);
     given(customModel, [created]).when(change('ann', DEFINITION)).thenNothing();
   });
 
-  it('goes to another server with another key only', () => {
+  it('moves to another server only together with a new key', () => {
     const elsewhere = { baseUrl: 'https://other.example/v1' };
     given(customModel, [created]).when(change('ann', elsewhere)).thenRejected('invalid-request');
     given(customModel, [created])
@@ -57,7 +57,7 @@ describe('a custom model', () => {
       .then([changed(path)]);
   });
 
-  it('is changed and deleted by its owner alone, and deleted once', () => {
+  it('is changed and deleted by its owner only, and deleted once', () => {
     given(customModel, [created])
       .when(change('bob', { enabled: false }))
       .thenRejected('custom-model-not-found');

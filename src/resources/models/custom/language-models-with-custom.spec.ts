@@ -63,7 +63,7 @@ beforeEach(() => {
   models = new LanguageModelsWithCustom(new ScriptedModels(() => [text('Built in.')]), queriesOver(streams), streams, endpoints);
 });
 
-/** Reads the streams themselves: as a read model does that is never behind. */
+/** Reads the streams, like a read model that is always up to date. */
 function queriesOver(log: Streams): CustomModelQueries {
   const byId = async (id: string): Promise<CustomModelRecord | undefined> => {
     const { state } = await log.fold(customModelStream(id), customModel);
@@ -90,8 +90,8 @@ const answer = async (modelId: string, ownerId?: string) => {
   return words;
 };
 
-describe('the models of a user', () => {
-  it('are asked by the names that their endpoints know, as their owner described them', async () => {
+describe('the custom models of a user', () => {
+  it('are requested under the endpoint’s name, with the capabilities that the owner stated', async () => {
     const id = await add();
     expect(await answer(id, 'ann')).toBe('From the cellar.');
     expect(asked).toEqual([{ ...REQUEST, modelId: 'llama', reasoningEffort: 'low', schemaInWords: true }]);
@@ -102,18 +102,18 @@ describe('the models of a user', () => {
     });
   });
 
-  it('are there for nobody else', async () => {
+  it('are not available to other users', async () => {
     const id = await add();
     for (const other of ['bob', undefined]) {
       expect(await models.has(id, other)).toBe(false);
       expect(await models.describe(id, other)).toBeUndefined();
-      // The service has no such model either; the scripted one answers whatever it is asked.
+      // The request falls through to the built-in models. The scripted one answers for any id.
       expect(await answer(id, other)).toBe('Built in.');
     }
     expect(asked).toEqual([]);
   });
 
-  it('are asked at one endpoint until their key or their address is another', async () => {
+  it('use one client per endpoint until their key or address changes', async () => {
     const id = await add();
     for (let time = 0; time < 3; time++) await answer(id, 'ann');
     expect(opened).toHaveLength(1);
@@ -128,7 +128,7 @@ describe('the models of a user', () => {
     ]);
   });
 
-  it('that are switched off or deleted are not asked, and the answer says why', async () => {
+  it('fail with the reason after they were disabled or deleted', async () => {
     const id = await add();
     await change(id, { enabled: false });
     await expect(answer(id, 'ann')).rejects.toMatchObject({
@@ -141,13 +141,13 @@ describe('the models of a user', () => {
     expect(asked).toEqual([]);
   });
 
-  it('whose key cannot be read ask for it', async () => {
+  it('fail with an authorisation error if the key cannot be read', async () => {
     const id = await add();
     vault.rows.clear();
     await expect(answer(id, 'ann')).rejects.toMatchObject({ failure: 'not-authorised', retriable: false });
   });
 
-  it('whose endpoint refuses the key blame nobody else', async () => {
+  it('fail with an error that names the endpoint if it refuses the key', async () => {
     const id = await add();
     script = () => {
       throw modelFailed('not-authorised');
@@ -156,7 +156,7 @@ describe('the models of a user', () => {
   });
 });
 
-it('the models of the service answer as before', async () => {
+it('the models of the service still answer', async () => {
   expect([await answer(MODEL.id, 'ann'), await models.has(MODEL.id, 'ann'), await models.defaultModelId()]).toEqual([
     'Built in.',
     true,
@@ -164,15 +164,15 @@ it('the models of the service answer as before', async () => {
   ]);
 });
 
-describe('keys in the vault', () => {
-  it('are there once where a command is repeated', async () => {
+describe('the keys of custom models', () => {
+  it('are stored once if a command is repeated', async () => {
     const id = await add();
     await add({}, id);
     expect(vault.rows.size).toBe(1);
     expect(await answer(id, 'ann')).toBe('From the cellar.');
   });
 
-  it('are not left behind by what is refused', async () => {
+  it('are deleted if the command is refused', async () => {
     const handler = new CreateCustomModelHandler(streams, vault, outgoing);
     const id = await add();
     await expect(handler.execute(new CreateCustomModel(id, 'bob', WISH, cause))).rejects.toMatchObject({

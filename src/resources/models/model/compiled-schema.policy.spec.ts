@@ -12,7 +12,7 @@ const named = <T>(count: number, value: (at: number) => T): Readonly<Record<stri
 
 const schemas = (count: number) => Array.from({ length: count }, (_, at) => ({ minimum: at }));
 
-describe('a compilation', () => {
+describe('the compilation of a schema', () => {
   it.each<[string, object]>([
     ['many properties', { properties: named(2_000, () => ({ type: 'string' })) }],
     ['many alternatives', { anyOf: schemas(2_000) }],
@@ -29,7 +29,7 @@ describe('a compilation', () => {
   });
 });
 
-describe('a validation', () => {
+describe('the validation of a value', () => {
   /** Each definition refers to the next one twice. */
   const doubling = (levels: number) => ({
     $ref: '#/$defs/n0',
@@ -47,7 +47,7 @@ describe('a validation', () => {
     );
   });
 
-  it(`follows ${REFERENCES_FOLLOWED_MAX} references of each value, and no more`, () => {
+  it(`follows at most ${REFERENCES_FOLLOWED_MAX} references per value`, () => {
     const errorsOf = compiledSchema({ items: { $ref: '#/$defs/s' }, $defs: { s: { type: 'string' } } });
     const most = Array<string>(REFERENCES_FOLLOWED_MAX).fill('');
     expect([errorsOf(most), errorsOf(most)]).toEqual([[], []]);

@@ -4,26 +4,26 @@ import { normalSchema, problemsWith } from './response-schema.policy.js';
 const person = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
 
 describe('a response schema', () => {
-  it('is kept as it is, or taken out of its wrapper', () => {
+  it('is stored without its wrapper', () => {
     expect(normalSchema(person)).toEqual(person);
     expect(normalSchema({ name: 'person', strict: true, schema: person })).toEqual(person);
   });
 
-  it('may be none', () => expect([normalSchema(null), normalSchema('')]).toEqual([null, null]));
+  it('may be missing', () => expect([normalSchema(null), normalSchema('')]).toEqual([null, null]));
 
-  it('may have properties that are named like keywords', () => {
+  it('may have properties with the names of keywords', () => {
     const schema = { type: 'object', properties: { pattern: { type: 'string' }, const: { enum: [{ pattern: '(a+)+$' }] } } };
     expect(normalSchema(schema)).toEqual(schema);
   });
 
-  it('may be about another draft, and share its id with other schemas', () => {
+  it('may name another draft, and may have the same id as another schema', () => {
     for (const title of ['a', 'b']) {
       const schema = { $id: 'urn:x', $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', title };
       expect(normalSchema(schema)).toEqual(schema);
     }
   });
 
-  it('may have as many properties as there is room for', () => {
+  it('may have many properties within the size limit', () => {
     const properties = Object.fromEntries(Array.from({ length: 2_500 }, (_, at) => [`p${at}`, { type: 'string' }]));
     expect(normalSchema({ type: 'object', properties })).toEqual({ type: 'object', properties });
   });
@@ -43,19 +43,19 @@ describe('a response schema', () => {
     ['regular expressions for names', { type: 'object', patternProperties: { '(a+)+$': {} } }],
     ['endless nesting', nested(60)],
     ['too much of it', { type: 'object', description: 'x'.repeat(70_000) }],
-  ])('is refused when it is %s', (_, value) => {
+  ])('is refused: %s', (_, value) => {
     expect(() => normalSchema(value)).toThrow(expect.objectContaining({ code: 'invalid-json-schema' }));
   });
 });
 
 describe('an answer', () => {
-  it('is measured by the schema', () => {
+  it('is validated against the schema', () => {
     expect(problemsWith({ name: 'Ada' }, person)).toEqual([]);
     expect(problemsWith({ name: 1 }, person)).toEqual(['/name must be string']);
     expect(problemsWith([], person)).toEqual(['The answer must be object']);
   });
 
-  it('is not measured without an end', () => {
+  it('is invalid if its schema refers to itself endlessly', () => {
     const schema = { type: 'object', allOf: [{ $ref: '#' }] };
     expect(problemsWith({}, schema)).toEqual(['The schema refers to itself without an end.']);
   });

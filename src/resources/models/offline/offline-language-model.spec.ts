@@ -25,7 +25,7 @@ const collect = async (asked: ModelRequest, signal = new AbortController().signa
 };
 const textOf = (chunks: readonly ModelChunk[]) => chunks.map((chunk) => (chunk.type === 'text' ? chunk.text : '')).join('');
 const wholeAnswerTo = async (asked: ModelRequest) => textOf(await collect(asked));
-/** Without the line that introduces the model. */
+/** The answer without the line that introduces the model. */
 const answerTo = async (asked: ModelRequest) => (await wholeAnswerTo(asked)).replace(/^This is the built-in [^\n]*\n\n/, '');
 const quoting = (title: string, text: string) => ({ documents: [{ title, text, source: 'docs' }] });
 
@@ -36,7 +36,7 @@ describe('the offline model', () => {
     );
   });
 
-  it('says in the first line of a conversation what it is and how another model is plugged in, and not again', async () => {
+  it('introduces itself and names the settings for another model in the first answer of a conversation only', async () => {
     const asked = request('How long are message events kept?');
     const [line, empty] = (await wholeAnswerTo(asked)).split('\n');
     expect(line).toMatch(/built-in extractive model.*OPENAI_BASE_URL/);
@@ -46,7 +46,7 @@ describe('the offline model', () => {
     expect(await wholeAnswerTo({ ...asked, messages: later })).toMatch(/^According to/);
   });
 
-  it('quotes no blocks of code, no heads of tables, and the matching rows as their cells, each in its line', async () => {
+  it('quotes no code blocks and no table heads, and each matching table row on a line with its cells', async () => {
     const text =
       'Fry:\n\n```\nask "How are onions fried?"\n```\n\n| Onions | Fried |\n|---|---|\n| red onions | fried slowly |\n| bread | toasted |\n| onions | fried fast |\n';
     expect(await answerTo(request('How are onions fried?', quoting('Dishes.md', text)))).toBe(
@@ -54,7 +54,7 @@ describe('the offline model', () => {
     );
   });
 
-  it('quotes the matching rows of a sheet', async () => {
+  it('quotes the matching rows of a spreadsheet', async () => {
     const text = 'Dish: onions, Price: 3. Cheap\nDish: bread, Price: 4\nDish: fried onions, Price: 5';
     expect(await answerTo(request('What is the price of onions?', quoting('Menu.csv', text)))).toBe(
       'According to “Menu.csv”:\n\n- Dish: onions, Price: 3. Cheap\n- Dish: fried onions, Price: 5',
@@ -65,19 +65,19 @@ describe('the offline model', () => {
     ['marked', '# How onions are fried\nSlowly, in butter.'],
     ['underlined', 'How onions are fried\n====\nSlowly, in butter.'],
     ['that is the title of a page', 'How onions are fried\n\nSlowly, in butter.'],
-  ])('quotes what stands under a heading and never the heading: %s', async (_, text) => {
+  ])('quotes the text under a heading but never the heading: %s', async (_, text) => {
     const asked = request('How are onions fried?', quoting('How onions are fried', text));
     expect(await answerTo(asked)).toBe('According to “How onions are fried”: Slowly, in butter.');
   });
 
-  it('keeps sentences, items of lists and rows apart', async () => {
+  it('separates sentences, list items and rows', async () => {
     const text = '## Onions\nOnions are fried.\n- Cut onions. Peel onions first.\n* Weigh onions\n\n| onions | two |\nThe end.';
     expect(await answerTo(request('onions', quoting('A', text)))).toBe(
       'According to “A”: Onions are fried.\n\n- Cut onions. Peel onions first.\n- Weigh onions\n- onions – two',
     );
   });
 
-  it('lets the document that was found first open the answer, though another fits better', async () => {
+  it('opens the answer with the first retrieved document, even if another fits better', async () => {
     const asked = request('How long does a stew take?', {
       documents: [{ title: 'Pots.md', text: 'A pot for a stew is heavy.', source: 'docs' }, ...documents],
     });
@@ -86,19 +86,19 @@ describe('the offline model', () => {
     );
   });
 
-  it('answers the same request the same every time, word by word', async () => {
+  it('answers the same request identically and word by word', async () => {
     const [first, second] = [await collect(request('How are onions fried?')), await collect(request('How are onions fried?'))];
     expect(first).toEqual(second);
     expect(first.filter(({ type }) => type === 'text').length).toBeGreaterThan(7);
   });
 
-  it('says plainly that nothing was found, with documents and without', async () => {
+  it('says that it found nothing, with and without documents', async () => {
     for (const asked of [request('Who won the chess tournament?'), request('How are onions fried?', { documents: [] })]) {
       expect(await answerTo(asked)).toMatch(/^I found nothing about this/);
     }
   });
 
-  it('takes a question that names nothing to be about the question before', async () => {
+  it('relates a question without meaningful words to the previous question', async () => {
     const messages = [
       { role: 'user', content: 'How long does a stew take?' },
       { role: 'assistant', content: 'Three hours.' },
@@ -107,7 +107,7 @@ describe('the offline model', () => {
     expect(await answerTo(request('Why is that?', { messages }))).toContain('A stew takes three hours.');
   });
 
-  it('ends with what it used and why it stopped', async () => {
+  it('reports its usage and why it stopped at the end', async () => {
     const chunks = await collect(request('How are onions fried?', { maxTokens: 2 }));
     expect(chunks.slice(-2)).toEqual([
       { type: 'usage', promptTokens: 6, completionTokens: 2 },
@@ -115,7 +115,7 @@ describe('the offline model', () => {
     ]);
   });
 
-  it('stops at once when it is told to', async () => {
+  it('stops as soon as the signal aborts', async () => {
     const stop = new AbortController();
     const chunks: ModelChunk[] = [];
     for await (const chunk of new OfflineLanguageModel({ wordDelayMs: 5 }).stream(
@@ -129,7 +129,7 @@ describe('the offline model', () => {
   });
 });
 
-describe('the offline model, asked for structured output', () => {
+describe('the offline model with a response schema', () => {
   const schemas: Record<string, object> = {
     'an answer with a confidence': {
       type: 'object',
@@ -165,7 +165,7 @@ describe('the offline model, asked for structured output', () => {
     },
   };
 
-  it.each(Object.keys(schemas))('gives valid JSON for %s', async (name) => {
+  it.each(Object.keys(schemas))('answers with valid JSON for %s', async (name) => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
     for (const question of ['How long does a stew take?', 'Who won the chess tournament?']) {
       const value: unknown = JSON.parse(await answerTo(request(question, { responseSchema: schemas[name]! })));

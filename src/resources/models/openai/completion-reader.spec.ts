@@ -27,11 +27,11 @@ it.each([
   ['with a brace at the beginning of a piece within a text', text('{"q":"a }', '{ b', '"}'), '{"q":"a }{ b"}'],
   ['broken off', text('{"q":', '{"b":1}'), '{"q":{"b":1}'],
   ['with null for no piece', [{ arguments: null }, { arguments: '{}' }], '{}'],
-])('takes the arguments of a call that come %s', (_, pieces, expected) => {
+])('reads the arguments of a tool call that arrive %s', (_, pieces, expected) => {
   expect(callOf([named, ...pieces])).toEqual({ type: 'tool-call', id: 'c1', name: 'search', arguments: expected });
 });
 
-it('takes a name that every piece states once, and one in pieces whole', () => {
+it('reads a name that every delta repeats, and a name that arrives in parts', () => {
   expect(callOf([named, { name: 'search', arguments: '{}' }])).toMatchObject({ name: 'search' });
   expect(callOf([named, { name: '_web', arguments: '{}' }])).toMatchObject({ name: 'search_web' });
 });
@@ -42,7 +42,7 @@ it.each([
   ['nothing', { prompt_tokens: null }, [0, 0]],
   ['what is no count', { prompt_tokens: -5, completion_tokens: '3' }, [0, 0]],
   ['more than a model can use', { prompt_tokens: 1e300, completion_tokens: 2 ** 53 }, [1_000_000_000, 1_000_000_000]],
-])('takes the usage of an endpoint that states %s', (_, usage, [promptTokens, completionTokens]) => {
+])('reads the usage if the endpoint states %s', (_, usage, [promptTokens, completionTokens]) => {
   const reader = new CompletionReader();
   reader.read(JSON.stringify({ choices: [{ finish_reason: 'stop' }], usage }));
   expect(reader.end()).toContainEqual({ type: 'usage', promptTokens, completionTokens });

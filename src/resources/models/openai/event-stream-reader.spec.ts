@@ -4,7 +4,7 @@ import { EventStreamReader, FRAME_CHARACTERS_MAX, FrameTooLong } from './event-s
 const TEXT = '\uFEFF: busy\r\n\r\nevent: x\r\ndata:{"one":\r\ndata: 1}\r\n\r\nid: 1\ndata: zwölf 🦆\n\n\n\ndata:\n\ndata: last';
 const EVENTS = ['{"one":\n1}', 'zwölf 🦆', '', 'last'];
 
-/** A stream that comes in pieces of so many bytes. */
+/** The events of a stream that arrives in pieces of `pieceBytes` bytes. */
 function eventsIn(text: string, pieceBytes: number): readonly string[] {
   const reader = new EventStreamReader();
   const bytes = Buffer.from(text);
@@ -14,11 +14,11 @@ function eventsIn(text: string, pieceBytes: number): readonly string[] {
 }
 
 describe('an event stream', () => {
-  it.each([1, 2, 3, 7, 1_000])('is the same in whatever pieces it comes: %i bytes', (pieceBytes) =>
+  it.each([1, 2, 3, 7, 1_000])('has the same events if it arrives in pieces of %i bytes', (pieceBytes) =>
     expect(eventsIn(TEXT, pieceBytes)).toEqual(EVENTS),
   );
 
-  it('may have an event as long as is allowed, in pieces as small as they come', () => {
+  it('may contain an event of the maximum length, even in small pieces', () => {
     const data = 'x'.repeat(FRAME_CHARACTERS_MAX - 'data: '.length);
     expect(eventsIn(`data: ${data}\n\n`, 16)).toEqual([data]);
   });
@@ -27,7 +27,7 @@ describe('an event stream', () => {
     ['a line that does not end', 'x'.repeat(1_000)],
     ['lines that do not end their event', `data: ${'x'.repeat(1_000)}\n`],
     ['lines without text that do not end their event', 'data:\n'.repeat(1_000)],
-  ])('is refused with %s', (_, piece) => {
+  ])('is refused if it contains %s', (_, piece) => {
     const reader = new EventStreamReader();
     const bytes = Buffer.from(piece);
     const readOn = () => {

@@ -7,7 +7,7 @@ beforeAll(async () => (server = await ScriptedModelServer.start()));
 afterAll(() => server.close());
 const never = new AbortController().signal;
 
-it('gives a vector for each text, in order, however many there are', async () => {
+it('returns a vector for each text in order, also for several batches', async () => {
   const embeddings = new OpenAiEmbeddings({ baseUrl: server.url, model: 'scripted-embeddings' });
   const texts = Array.from({ length: EMBEDDINGS_BATCH_MAX + 2 }, (_, index) => `${'word '.repeat(index % 3)}other`);
   const vectors = await embeddings.embed(texts, never);
@@ -17,7 +17,7 @@ it('gives a vector for each text, in order, however many there are', async () =>
   expect(server.requests[0]!.body.model).toBe('scripted-embeddings');
 });
 
-it('fails in the terms of language models', async () => {
+it('fails with the errors of language models', async () => {
   const embeddings = new OpenAiEmbeddings({ baseUrl: 'http://127.0.0.1:9/v1', model: 'm' });
   await expect(embeddings.embed(['a'], never)).rejects.toMatchObject({ failure: 'unavailable', retriable: true });
 });

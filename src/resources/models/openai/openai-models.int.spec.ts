@@ -47,7 +47,7 @@ const text = (text: string): ModelChunk => ({ type: 'text', text });
 const sent = () => server.completions.at(-1)!.body;
 
 describe('an answer', () => {
-  it('comes as text and thought in their order, then usage and the reason of its end', async () => {
+  it('arrives as thoughts and text in order, followed by usage and finish reason', async () => {
     server.next([...think('Let me', ' see.'), ...say('It is', ' 4.'), { do: 'usage', promptTokens: 7, completionTokens: 2 }]);
     expect((await ask()).chunks).toEqual([
       { type: 'thought', text: 'Let me' },
@@ -60,7 +60,7 @@ describe('an answer', () => {
     expect(server.requests[0]!.headers.authorization).toBe('Bearer secret-key');
   });
 
-  it('arrives piece by piece and not at its end', async () => {
+  it('arrives chunk by chunk', async () => {
     server.next([...say('first'), hang]);
     const stop = new AbortController();
     for await (const chunk of models().stream(request(), stop.signal)) {
@@ -69,7 +69,7 @@ describe('an answer', () => {
     }
   });
 
-  it('gathers the pieces of tool calls', async () => {
+  it('contains each tool call as one chunk', async () => {
     server.next([...say('Looking.'), call('c1', 'search', { query: 'retention of events' }), call('c2', 'now', {})]);
     expect((await ask()).chunks.filter(({ type }) => type !== 'usage')).toEqual([
       text('Looking.'),
@@ -79,12 +79,12 @@ describe('an answer', () => {
     ]);
   });
 
-  it('says when it was cut at its greatest length', async () => {
+  it('reports that it was truncated at its maximum length', async () => {
     server.next([...say('It'), { do: 'finish', reason: 'length' }]);
     expect((await ask()).chunks.at(-1)).toEqual({ type: 'finish', reason: 'length' });
   });
 
-  it('is read from an endpoint that does not stream, writes comments, or other line ends', async () => {
+  it('is read from endpoints that do not stream, write comments or use other line ends', async () => {
     const whole = { choices: [{ message: { content: 'Whole.' }, finish_reason: 'stop' }] };
     server.next([{ do: 'refuse', status: 200, body: whole }]);
     expect((await ask()).chunks).toEqual([text('Whole.'), { type: 'finish', reason: 'stop' }]);
@@ -92,7 +92,7 @@ describe('an answer', () => {
     expect((await ask()).chunks.slice(0, 2)).toEqual([{ type: 'thought', text: 'Hm' }, text('Ünï')]);
   });
 
-  it('leaves its connection for the next one', async () => {
+  it('leaves its connection open for the next request', async () => {
     const asked = models();
     const before = server.connections;
     for (let count = 0; count < 6; count++) await collect(asked.stream(request(), never));
@@ -101,7 +101,7 @@ describe('an answer', () => {
 });
 
 describe('a request', () => {
-  it('carries the conversation, pictures, tools and the most that may be written', async () => {
+  it('contains messages, pictures, tools and the maximum length', async () => {
     const tool = { name: 'now', description: 'The time', parameters: { type: 'object', properties: {} } };
     await ask(
       {},
@@ -150,7 +150,7 @@ describe('a request', () => {
   it.each([
     [true, { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false }],
     [false, { type: 'object', properties: { a: { type: 'string' } } }],
-  ])('asks for the schema of the answer, strictly (%s) where strictness is to be had', async (strict, responseSchema) => {
+  ])('asks for the response schema, strictly (%s) if the schema allows that', async (strict, responseSchema) => {
     await ask({}, request({ responseSchema }));
     expect(sent()['response_format']).toEqual({
       type: 'json_schema',
@@ -158,14 +158,14 @@ describe('a request', () => {
     });
   });
 
-  it('asks for a list as the value of an object: endpoints take no other roots', async () => {
+  it('wraps a list schema in an object, because endpoints accept no other root', async () => {
     await ask({}, request({ responseSchema: { type: 'array', items: { type: 'string' } } }));
     expect(sent()['response_format']).toMatchObject({
       json_schema: { strict: true, schema: { type: 'object', properties: { value: { type: 'array' } }, required: ['value'] } },
     });
   });
 
-  it('leaves out for good what the endpoint does not take', async () => {
+  it('permanently omits the parameters that the endpoint has refused', async () => {
     const picky = ({ stream_options, response_format, max_tokens }: CompletionRequest) => {
       if (stream_options) return [refuse(400, 'Unknown parameter: stream_options')];
       if (response_format) return [refuse(422, "response_format 'json_schema' is not supported")];
@@ -183,7 +183,7 @@ describe('a request', () => {
   });
 });
 
-describe('a failure before the first piece', () => {
+describe('a failure before the first chunk', () => {
   it.each([
     ['an overloaded endpoint', [refuse(429)]],
     ['a failing endpoint', [refuse(500)]],
@@ -191,19 +191,19 @@ describe('a failure before the first piece', () => {
     ['an error in the stream', [write('data: {"error":{"message":"boom","code":503}}\n\n')]],
     ['a frame that is none', [write('data: {"choices": [\n\n')]],
     ['a stream that ends before it began', [write(': nothing\n\n'), end]],
-  ])('is asked again: %s', async (_, script) => {
+  ])('is retried: %s', async (_, script) => {
     server.next(script, script, say('Finally.'));
     expect((await ask()).chunks[0]).toEqual(text('Finally.'));
     expect(server.completions).toHaveLength(3);
   });
 
-  it('is asked again only so often', async () => {
+  it('is retried up to the maximum number of attempts', async () => {
     server.always([refuse(503)]);
     expect((await ask({ attemptsMax: 4 })).failed).toMatchObject({ failure: 'overloaded', retriable: true });
     expect(server.completions).toHaveLength(4);
   });
 
-  it('is asked again no sooner than the endpoint wishes', async () => {
+  it('is retried after the delay that the endpoint asks for', async () => {
     server.next([refuse(429, 'slow down', { 'retry-after': '0.2' })]);
     const started = performance.now();
     await ask();
@@ -217,7 +217,7 @@ describe('a failure before the first piece', () => {
     [400, 'The response was filtered due to our content management policy', 'refused'],
     [400, 'Something else', 'not-accepted'],
     [429, 'You exceeded your current quota: insufficient_quota', 'not-authorised'],
-  ])('is final where asking again would not help: %i %s', async (status, message, failure) => {
+  ])('is final if a retry cannot help: %i %s', async (status, message, failure) => {
     server.always([refuse(status, message)]);
     const { failed } = await ask();
     expect(failed).toMatchObject({ failure, retriable: false });
@@ -225,21 +225,21 @@ describe('a failure before the first piece', () => {
     expect(server.completions).toHaveLength(1);
   });
 
-  it('is an unreachable endpoint, of which the user learns nothing more', async () => {
+  it('hides the address of an unreachable endpoint from the user', async () => {
     const { failed } = await ask({ baseUrl: 'http://127.0.0.1:9/v1' });
     expect(failed).toMatchObject({ failure: 'unavailable', retriable: true });
     expect(failed!.message).not.toMatch(/127|ECONN|secret/);
   });
 });
 
-describe('a failure after the first piece', () => {
+describe('a failure after the first chunk', () => {
   it.each([
     ['a cut connection', [wait(300), cut], 'unavailable'],
     ['an end without a reason', [end], 'bad-reply'],
     ['an error', [write('data: {"error":{"message":"boom","type":"server_error"}}\n\n')], 'unavailable'],
     ['a frame that is none', [write('data: nonsense\n\n')], 'bad-reply'],
     ['silence', [hang], 'timed-out'],
-  ] as const)('is told at once and never hidden by a second beginning: %s', async (_, ending, failure) => {
+  ] as const)('is reported immediately and not retried: %s', async (_, ending, failure) => {
     server.always([...say('Once'), ...ending]);
     const { chunks, failed } = await ask(failure === 'timed-out' ? { idleMs: 150 } : {});
     expect([chunks, failed?.failure]).toEqual([[text('Once')], failure]);
@@ -247,18 +247,18 @@ describe('a failure after the first piece', () => {
   });
 });
 
-describe('time', () => {
-  it('runs out where no piece comes, whatever else does', async () => {
+describe('a time limit', () => {
+  it('ends a request that receives no chunk, whatever else the endpoint sends', async () => {
     server.always([write('data: {"choices":[{"delta":{"role":"assistant"}}]}\n\n'), hang]);
     expect((await ask({ firstTokenMs: 100, attemptsMax: 1 })).failed).toMatchObject({ failure: 'timed-out', retriable: true });
   });
 
-  it('runs out for an answer that never ends', async () => {
+  it('ends an answer that never ends', async () => {
     server.always(Array.from({ length: 100 }, () => [...say('on '), wait(20)]).flat());
     expect((await ask({ totalMs: 200 })).failed?.failure).toBe('timed-out');
   });
 
-  it('that the reader takes is not the endpoint’s', async () => {
+  it('does not count the time that the reader takes', async () => {
     server.next([...say('a', 'b', 'c')]);
     const chunks: ModelChunk[] = [];
     for await (const chunk of models({ idleMs: 1_000, firstTokenMs: 60_000 }).stream(request(), never)) {
@@ -269,8 +269,8 @@ describe('time', () => {
   });
 });
 
-describe('a reader who stops', () => {
-  /** Stopped once the endpoint was asked and so many pieces came. */
+describe('a reader that aborts', () => {
+  /** Aborts after the endpoint was asked and `pieces` chunks have arrived. */
   const aborted = async (pieces: number, script: Parameters<ScriptedModelServer['always']>[0]) => {
     server.always(script);
     const stop = new AbortController();
@@ -291,17 +291,17 @@ describe('a reader who stops', () => {
   it.each([
     ['before the first piece', 0, [hang]],
     ['after it', 1, [...say('One'), hang]],
-  ])('is free, without an error, and so is the endpoint: %s', async (_, pieces, script) => {
+  ])('ends without an error and closes the request to the endpoint: %s', async (_, pieces, script) => {
     expect((await aborted(pieces, script)).failed).toBeUndefined();
     await isSeenClosed();
   });
 
-  it('is not kept for another attempt', async () => {
+  it('does not wait for the next attempt', async () => {
     expect((await aborted(0, [refuse(503, 'later', { 'retry-after': '5' })])).failed).toBeUndefined();
     expect(server.completions).toHaveLength(1);
   });
 
-  it('by walking away ends the request as well', async () => {
+  it('by leaving the loop closes the request as well', async () => {
     server.always([...say('One'), hang]);
     for await (const _ of models().stream(request(), never)) break;
     await isSeenClosed();
@@ -309,13 +309,13 @@ describe('a reader who stops', () => {
 });
 
 describe('the models of an endpoint', () => {
-  it('are what it lists, without those that do not chat', async () => {
+  it('are those it lists, except models that do not chat', async () => {
     server.models = [{ id: 'text-embedding-3-small' }, { id: 'big', max_model_len: 32_000 }, { id: 'whisper-1' }, { id: 'emb' }];
     const listed = await models({ otherModelIds: ['emb'] }).list();
     expect(listed?.map(({ id, contextWindow }) => [id, contextWindow])).toEqual([['big', 32_000]]);
   });
 
-  it('are unknown while it is away, and it is not asked on every turn', async () => {
+  it('are undefined while it is down, and it is not asked again immediately', async () => {
     server.models = undefined;
     const asked = models();
     expect([await asked.list(), await asked.list()]).toEqual([undefined, undefined]);
