@@ -191,8 +191,8 @@ describe('a policy in words', () => {
   };
 
   it.each([
-    ['breaks it for sure', '{"violates": true, "confidence": 0.9}', 'block'],
-    ['may break it', 'Well: {"violates": true, "confidence": 0.69}', 'pass'],
+    ['breaks it with enough confidence', '{"violates": true, "confidence": 0.9}', 'block'],
+    ['breaks it with too little confidence', 'Well: {"violates": true, "confidence": 0.69}', 'pass'],
     ['keeps it', '{"violates": false, "confidence": 1}', 'pass'],
   ])('is judged by a model: a text that %s', async (_, answer, verdict) => {
     const scan = await scanned(saying(answer), 'block').scan;
@@ -220,8 +220,8 @@ describe('a policy in words', () => {
   it.each([
     ['gives no answer in time', silent],
     ['fails', broken],
-    ['says something else', saying('I would rather not.')],
-    ['is not sure how sure it is', saying('{"violates": true, "confidence": 7}')],
+    ['gives no JSON', saying('I would rather not.')],
+    ['states an invalid confidence', saying('{"violates": true, "confidence": 7}')],
   ])('is not evaluated if the judge %s, and the text passes unless the policy fails closed', async (_, answer) => {
     const outcomes = [
       ['block', true],
@@ -406,11 +406,11 @@ describe('a text that arrives in pieces', () => {
   });
 
   it.each([
-    ['an address of mail', 'pii', `${'a'.repeat(64)}@${'b'.repeat(63)}.co`],
+    ['an email address', 'pii', `${'a'.repeat(64)}@${'b'.repeat(63)}.co`],
     ['a card', 'pii', '4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1'],
-    ['an account number', 'pii', 'MT84 MALT 0110 0001 2345 MTLC AST0 01S'],
+    ['an IBAN', 'pii', 'MT84 MALT 0110 0001 2345 MTLC AST0 01S'],
     ['a phone number', 'pii', '+49 (0)151 - 1234 - 5678'],
-    ['a password in a link', 'secrets', `postgres://${'u'.repeat(64)}:${'p'.repeat(256)}@`],
+    ['a password in a URL', 'secrets', `postgres://${'u'.repeat(64)}:${'p'.repeat(256)}@`],
     [
       'a private key',
       'secrets',
@@ -419,7 +419,7 @@ describe('a text that arrives in pieces', () => {
     ['a token', 'secrets', `eyJhbGciOiJIUzI1NiJ9.${'e'.repeat(1500)}.${'s'.repeat(43)}`],
     ['a storage key', 'secrets', `AccountKey=${'k'.repeat(86)}==`],
     ['a listed term', 'denylist', 'project        zebra'],
-    ['a link', 'url', `https://user:${'p'.repeat(400)}@tracker.test/${'x'.repeat(1000)}`],
+    ['a URL', 'url', `https://user:${'p'.repeat(400)}@tracker.test/${'x'.repeat(1000)}`],
     ['a blocked host', 'url', `${'sub.'.repeat(58)}bad.example.com`],
   ])('never shows a part of the longest possible match: %s, with only the check %s', (_, check, longest) => {
     const policy = policyOf(SIX('output').filter((control) => control.check === check));

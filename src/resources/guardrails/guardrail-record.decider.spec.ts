@@ -25,9 +25,9 @@ describe('the record of guardrail decisions', () => {
       .then([recorded({ ...masked, matchCount: 5 }, { ...masked, stage: 'input' })]));
 
   it.each([
-    ['the same', masked],
-    ['less', { ...masked, matchCount: 1 }],
-    ['that it was not evaluated', missed],
+    ['the same decision', masked],
+    ['a decision with fewer matches', { ...masked, matchCount: 1 }],
+    ['a control that was not evaluated', missed],
   ])('does not change for %s', (_, decision) =>
     given(guardrailRecord, [recorded(masked)])
       .when(saying(decision))
@@ -35,8 +35,8 @@ describe('the record of guardrail decisions', () => {
   );
 
   it.each([
-    ['more matches', recorded(masked), { ...masked, matchCount: 3 }],
-    ['a match where there was no check', recorded(missed), masked],
+    ['a decision with more matches', recorded(masked), { ...masked, matchCount: 3 }],
+    ['a match of a control that was not evaluated before', recorded(missed), masked],
   ])('changes for %s', (_, before, decision) =>
     given(guardrailRecord, [before])
       .when(saying(decision))

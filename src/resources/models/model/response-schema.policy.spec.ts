@@ -32,17 +32,17 @@ describe('a response schema', () => {
   it.each<[string, unknown]>([
     ['a list', []],
     ['text', 'object'],
-    ['an object that says nothing', { properties: {} }],
+    ['an object without a type', { properties: {} }],
     ['an unknown type', { type: 'thing' }],
-    ['a reference to elsewhere', { type: 'object', properties: { a: { $ref: 'https://example.org/a.json' } } }],
+    ['a reference to another document', { type: 'object', properties: { a: { $ref: 'https://example.org/a.json' } } }],
     ['a regular expression', { type: 'string', pattern: '^(a+)+$' }],
-    ['a regular expression far inside', { type: 'object', properties: { a: { anyOf: [{ not: { pattern: 'a' } }] } } }],
+    ['a nested regular expression', { type: 'object', properties: { a: { anyOf: [{ not: { pattern: 'a' } }] } } }],
     ['a regular expression behind a reference to data', { type: 'string', $ref: '#/default', default: { pattern: '^(a+)+$' } }],
     ['a reference to a property', { type: 'object', properties: { a: { $ref: '#/properties/b' }, b: {} } }],
-    ['a reference that is settled while judging', { type: 'object', properties: { a: { $dynamicRef: '#b' } } }],
-    ['regular expressions for names', { type: 'object', patternProperties: { '(a+)+$': {} } }],
-    ['endless nesting', nested(60)],
-    ['too much of it', { type: 'object', description: 'x'.repeat(70_000) }],
+    ['a dynamic reference', { type: 'object', properties: { a: { $dynamicRef: '#b' } } }],
+    ['regular expressions for property names', { type: 'object', patternProperties: { '(a+)+$': {} } }],
+    ['too deep nesting', nested(60)],
+    ['too many characters', { type: 'object', description: 'x'.repeat(70_000) }],
   ])('is refused: %s', (_, value) => {
     expect(() => normalSchema(value)).toThrow(expect.objectContaining({ code: 'invalid-json-schema' }));
   });

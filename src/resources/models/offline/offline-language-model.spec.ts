@@ -64,7 +64,7 @@ describe('the offline model', () => {
   it.each([
     ['marked', '# How onions are fried\nSlowly, in butter.'],
     ['underlined', 'How onions are fried\n====\nSlowly, in butter.'],
-    ['that is the title of a page', 'How onions are fried\n\nSlowly, in butter.'],
+    ['equal to the title of the page', 'How onions are fried\n\nSlowly, in butter.'],
   ])('quotes the text under a heading but never the heading: %s', async (_, text) => {
     const asked = request('How are onions fried?', quoting('How onions are fried', text));
     expect(await answerTo(asked)).toBe('According to “How onions are fried”: Slowly, in butter.');
@@ -143,7 +143,7 @@ describe('the offline model with a response schema', () => {
       required: ['answer', 'confidence', 'found', 'quotes', 'kind'],
       additionalProperties: false,
     },
-    'a tree that refers to itself': {
+    'a recursive tree': {
       $ref: '#/$defs/node',
       $defs: {
         node: {
@@ -186,7 +186,7 @@ describe('the offline model with a response schema', () => {
     ['long texts', { type: 'string', minLength: 100_000_000 }],
     ['wide trees', { ...node, $defs: { n: node } }],
     [
-      'parts that double',
+      'parts that multiply',
       {
         type: 'object',
         allOf: Array(30).fill({ $ref: '#/$defs/a' }),

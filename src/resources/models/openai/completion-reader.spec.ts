@@ -17,16 +17,16 @@ const named = { id: 'c1', name: 'search', arguments: '' };
 
 it.each([
   ['in pieces', text('{"q":', '"x"}'), '{"q":"x"}'],
-  ['with an object within', text('{"a":', '{"b":1}', '}'), '{"a":{"b":1}}'],
-  ['with an object that begins like the whole', text('{"a":', '{"a":{}}', '}'), '{"a":{"a":{}}}'],
-  ['in pieces and once more whole', text('{"q":', '"x"}', '{"q":"x"}'), '{"q":"x"}'],
-  ['whole, again and again', text('{"q":"x"}', '{"q":"x"}', '{"q":"x"}'), '{"q":"x"}'],
-  ['once more in pieces', text('{"q":"x"}', '{"q"', ':"y"}'), '{"q":"y"}'],
-  ['once more, but broken off', text('{"q":"x"}', '{"q"'), '{"q":"x"}'],
+  ['with a nested object', text('{"a":', '{"b":1}', '}'), '{"a":{"b":1}}'],
+  ['with a nested object that begins like the outer one', text('{"a":', '{"a":{}}', '}'), '{"a":{"a":{}}}'],
+  ['in pieces and then again whole', text('{"q":', '"x"}', '{"q":"x"}'), '{"q":"x"}'],
+  ['whole several times', text('{"q":"x"}', '{"q":"x"}', '{"q":"x"}'), '{"q":"x"}'],
+  ['whole and then again in pieces', text('{"q":"x"}', '{"q"', ':"y"}'), '{"q":"y"}'],
+  ['whole and then again truncated', text('{"q":"x"}', '{"q"'), '{"q":"x"}'],
   ['after an empty object', text('{}', '{"q":"x"}'), '{"q":"x"}'],
-  ['with a brace at the beginning of a piece within a text', text('{"q":"a }', '{ b', '"}'), '{"q":"a }{ b"}'],
-  ['broken off', text('{"q":', '{"b":1}'), '{"q":{"b":1}'],
-  ['with null for no piece', [{ arguments: null }, { arguments: '{}' }], '{}'],
+  ['with a brace in a string at the beginning of a piece', text('{"q":"a }', '{ b', '"}'), '{"q":"a }{ b"}'],
+  ['truncated', text('{"q":', '{"b":1}'), '{"q":{"b":1}'],
+  ['with a null piece', [{ arguments: null }, { arguments: '{}' }], '{}'],
 ])('reads the arguments of a tool call that arrive %s', (_, pieces, expected) => {
   expect(callOf([named, ...pieces])).toEqual({ type: 'tool-call', id: 'c1', name: 'search', arguments: expected });
 });
@@ -38,9 +38,9 @@ it('reads a name that every delta repeats, and a name that arrives in parts', ()
 
 it.each([
   ['counts', { prompt_tokens: 12, completion_tokens: 3 }, [12, 3]],
-  ['estimates, which are rounded', { prompt_tokens: 12.4, completion_tokens: 2.5 }, [12, 3]],
+  ['fractions', { prompt_tokens: 12.4, completion_tokens: 2.5 }, [12, 3]],
   ['nothing', { prompt_tokens: null }, [0, 0]],
-  ['what is no count', { prompt_tokens: -5, completion_tokens: '3' }, [0, 0]],
+  ['invalid counts', { prompt_tokens: -5, completion_tokens: '3' }, [0, 0]],
   ['more than a model can use', { prompt_tokens: 1e300, completion_tokens: 2 ** 53 }, [1_000_000_000, 1_000_000_000]],
 ])('reads the usage if the endpoint states %s', (_, usage, [promptTokens, completionTokens]) => {
   const reader = new CompletionReader();

@@ -189,8 +189,8 @@ describe('a failure before the first chunk', () => {
     ['a failing endpoint', [refuse(500)]],
     ['a cut connection', [cut]],
     ['an error in the stream', [write('data: {"error":{"message":"boom","code":503}}\n\n')]],
-    ['a frame that is none', [write('data: {"choices": [\n\n')]],
-    ['a stream that ends before it began', [write(': nothing\n\n'), end]],
+    ['an invalid frame', [write('data: {"choices": [\n\n')]],
+    ['a stream without a chunk', [write(': nothing\n\n'), end]],
   ])('is retried: %s', async (_, script) => {
     server.next(script, script, say('Finally.'));
     expect((await ask()).chunks[0]).toEqual(text('Finally.'));
@@ -235,9 +235,9 @@ describe('a failure before the first chunk', () => {
 describe('a failure after the first chunk', () => {
   it.each([
     ['a cut connection', [wait(300), cut], 'unavailable'],
-    ['an end without a reason', [end], 'bad-reply'],
+    ['an end without a finish reason', [end], 'bad-reply'],
     ['an error', [write('data: {"error":{"message":"boom","type":"server_error"}}\n\n')], 'unavailable'],
-    ['a frame that is none', [write('data: nonsense\n\n')], 'bad-reply'],
+    ['an invalid frame', [write('data: nonsense\n\n')], 'bad-reply'],
     ['silence', [hang], 'timed-out'],
   ] as const)('is reported immediately and not retried: %s', async (_, ending, failure) => {
     server.always([...say('Once'), ...ending]);
@@ -289,8 +289,8 @@ describe('a reader that aborts', () => {
   const isSeenClosed = () => eventually(() => server.completions.at(-1)?.closed);
 
   it.each([
-    ['before the first piece', 0, [hang]],
-    ['after it', 1, [...say('One'), hang]],
+    ['before the first chunk', 0, [hang]],
+    ['after the first chunk', 1, [...say('One'), hang]],
   ])('ends without an error and closes the request to the endpoint: %s', async (_, pieces, script) => {
     expect((await aborted(pieces, script)).failed).toBeUndefined();
     await isSeenClosed();
