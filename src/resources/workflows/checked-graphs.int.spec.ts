@@ -29,37 +29,37 @@ const check = (body: unknown) => {
   const { nodes, edges } = body as Partial<GraphBody>;
   return graphs.check('alice', nodes, edges);
 };
-/** What a library says is told by its beginning alone. */
+/** Compares only the beginning of messages that come from a library (those that end with `…`). */
 const heard = (problems: readonly string[], expected: readonly string[]) =>
   problems.map((problem, at) => {
     const beginning = expected[at]?.endsWith('…') ? expected[at].slice(0, -1) : undefined;
     return beginning !== undefined && problem.startsWith(beginning) ? expected[at] : problem;
   });
 
-describe('a graph is refused with all that is wrong with it', () => {
+describe('a graph is refused with all its problems', () => {
   it.each(BROKEN_GRAPHS)('%s', async (_, body, expected) => {
     const { problems } = await check(body);
     expect(heard(problems, expected)).toEqual(expected);
   });
 
-  it('for a model that cannot answer by a schema', async () => {
+  it('if its model does not support structured output', async () => {
     const { problems } = await check(around(agentNode({ model_id: 'plain', json_schema: { type: 'object' } })));
     expect(problems).toEqual(["Agent node 'agent': the model plain does not support structured output"]);
   });
 
-  it('for a model of somebody else', async () => {
+  it('if its model belongs to another user', async () => {
     const graph = around(agentNode({ model_id: 'own' }));
     const problemsOf = async (ownerId: string) => (await graphs.check(ownerId, graph.nodes, graph.edges)).problems;
     expect([await problemsOf('alice'), await problemsOf('bob')]).toEqual([[expect.stringContaining('own')], []]);
   });
 
-  it('and at most a hundred of it', async () => {
+  it('of which at most a hundred are listed', async () => {
     const nodes = Array.from({ length: 200 }, () => ({}));
     const { problems } = await check({ nodes });
     expect([problems.length, problems.at(-1)]).toEqual([101, 'and 301 more problems']);
   });
 
-  it('also where expressions and templates have no end', async () => {
+  it('if its expressions or templates are nested too deeply', async () => {
     const deep = `${'('.repeat(4_000)}1${')'.repeat(4_000)}`;
     const { problems } = await check(branching([{ expression: deep, sourceHandle: 'case_0' }]));
     expect(problems).toEqual([expect.stringContaining("the expression of case 'case_0' is not valid")]);
@@ -68,12 +68,12 @@ describe('a graph is refused with all that is wrong with it', () => {
   });
 });
 
-describe('a graph is taken', () => {
+describe('a graph is accepted', () => {
   it.each(SOUND_GRAPHS)('%s', async (_, body) => {
     expect((await check(body)).problems).toEqual([]);
   });
 
-  it('as it was written, with what is left out filled in', async () => {
+  it('with its data unchanged and its missing fields filled in', async () => {
     const { graph } = await check({
       nodes: [
         { id: 's', type: 'start', width: 7 },
@@ -91,7 +91,7 @@ describe('a graph is taken', () => {
     });
   });
 
-  it('and its settings are read, flat or nested', async () => {
+  it('with node settings in `data` or in `data.config`', async () => {
     const written = { prompt_template: 'Hi', chunks: '3', tools: 'one', json_schema: { schema: { type: 'object' } } };
     const flat = nodeConfigOf({ type: 'agent', data: written });
     expect(flat).toMatchObject({
@@ -106,7 +106,7 @@ describe('a graph is taken', () => {
   });
 });
 
-it('whatever JSON comes, there is an answer', async () => {
+it('any JSON gets an answer, and an accepted graph is accepted again unchanged', async () => {
   const nodeLike = fc.record(
     {
       id: fc.oneof(fc.constantFrom('a', 'b', 'c', '__proto__'), fc.jsonValue()),

@@ -21,39 +21,39 @@ describe('a workflow', () => {
     expect(created).toMatchObject([{ type: 'WorkflowCreated', data: { workflowId: 'w', ownerId: 'alice', version: 1 } }]);
   });
 
-  it('is made once under an id', () => {
+  it('is created once per id', () => {
     expect(create('w', 'alice', wanted, LATER)(there)).toEqual([]);
     expect(create('w', 'alice', wanted, LATER)(after(remove('alice', LATER)(there)))).toEqual([]);
   });
 
-  it('has a new version where its graph says something else', () => {
+  it('gets a new version if its graph changes', () => {
     const events = changed(there, { graph: graphOf('two') });
     expect(events).toMatchObject([{ type: 'WorkflowChanged', data: { version: 2, name: 'Check', createdAt: AT.toISOString() } }]);
     expect(changed(after(events), { graph: graphOf('three') })).toMatchObject([{ data: { version: 3 } }]);
   });
 
-  it('keeps its version where only its text changes', () => {
+  it('keeps its version if only its text changes', () => {
     expect(changed(there, { name: 'Other', graph: graphOf('one') })).toMatchObject([{ data: { name: 'Other', version: 1 } }]);
   });
 
-  it('does not change where the same is said again, in whichever order', () => {
+  it('does not change if the content is equal, whatever the order of keys', () => {
     const node = Object.fromEntries(Object.entries(graphOf('one').inline.nodes[0]!).reverse());
     expect(changed(there, { ...wanted, graph: { inline: { edges: [], nodes: [node as never] } } })).toEqual([]);
     expect(changed(there, {})).toEqual([]);
   });
 
-  it('has moments of change that only grow', () => {
+  it('has strictly increasing times of change', () => {
     expect(changed(there, { name: 'Other' }, new Date('2025-01-01'))).toMatchObject([
       { data: { updatedAt: '2026-01-01T00:00:00.001Z' } },
     ]);
   });
 
-  it('is known from its newest change alone', () => {
+  it('can be restored from its newest change alone', () => {
     const events = changed(there, { graph: graphOf('two') });
     expect(after(events)).toEqual(after([...created, ...events]));
   });
 
-  it('takes in what an import brings once, and what its owner writes after it stays', () => {
+  it('applies an import once and keeps later changes of the owner', () => {
     const takenIn = (state: Workflow) => takeIn('w', 'alice', 'i1', { ...wanted, graph: graphOf('two') }, LATER)(state);
     expect(takenIn(workflow.initial)).toMatchObject([{ type: 'WorkflowCreated', data: { version: 1, importId: 'i1' } }]);
     expect(takenIn(after(takenIn(workflow.initial)))).toEqual([]);
@@ -65,7 +65,7 @@ describe('a workflow', () => {
     expect(() => takenIn(after(remove('alice', LATER)(there)))).toThrow('Workflow not found');
   });
 
-  it('ends once', () => {
+  it('is deleted once', () => {
     const ended = after(remove('alice', LATER)(there));
     expect(ended).toEqual({ status: 'deleted', ownerId: 'alice' });
     expect(remove('alice', LATER)(ended)).toEqual([]);
@@ -75,7 +75,7 @@ describe('a workflow', () => {
   it.each([
     ['changed', change('bob', { name: 'Mine' }, LATER)],
     ['deleted', remove('bob', LATER)],
-  ])('is not %s by others, who do not hear that it exists', (_, decide) => {
+  ])('cannot be %s by other users, who get the error for an unknown workflow', (_, decide) => {
     for (const state of [workflow.initial, there, after(remove('alice', LATER)(there))])
       expect(() => decide(state)).toThrow('Workflow not found');
   });

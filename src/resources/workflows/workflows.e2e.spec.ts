@@ -46,7 +46,7 @@ const events = async () => {
 const graphAt = (id: string, version: number) => service.service.app.get(WorkflowGraphs, { strict: false }).graphAt(id, version);
 
 describe('a workflow', () => {
-  it('is kept whole and shown at once', async () => {
+  it('is saved completely and shown immediately', async () => {
     const tool = defaultToolId('memory');
     const source = newId();
     const id = await save(
@@ -90,7 +90,7 @@ describe('a workflow', () => {
     });
   });
 
-  it('is replaced by a new version, and the older ones stay', async () => {
+  it('is replaced by a new version while the older ones are kept', async () => {
     const id = await save(plain);
     const { body, headers } = await send('PUT', `/api/workflows/${id}`, { name: 'New', ...around(agentNode()) });
     expect([body, headers.get('x-position')]).toEqual([{ success: true }, expect.stringMatching(/^\d+$/)]);
@@ -116,7 +116,7 @@ describe('a workflow', () => {
     expect(await events()).toBe(before);
   });
 
-  it.each(SOUND_GRAPHS)('is taken, and as it is shown it is the same: %s', async (_, graph) => {
+  it.each(SOUND_GRAPHS)('is accepted, and saving what is shown changes nothing: %s', async (_, graph) => {
     const id = await save(graph);
     const { nodes, edges } = await load(id);
     const before = await events();
@@ -124,7 +124,7 @@ describe('a workflow', () => {
     expect(await events()).toBe(before);
   });
 
-  it('is gone once deleted, but for runs that began with it', async () => {
+  it('cannot be read after its deletion, but its graph is kept for runs', async () => {
     const id = await save();
     expect(await send('DELETE', `/api/workflows/${id}`)).toMatchObject({ status: 200, body: { success: true } });
     expect(await send('GET', `/api/workflows/${id}`)).toMatchObject({ status: 404, body: { error: 'Workflow not found' } });
@@ -132,7 +132,7 @@ describe('a workflow', () => {
     expect(await graphAt(id, 1)).toBeDefined();
   });
 
-  it('is for its owner alone', async () => {
+  it('is accessible to its owner only', async () => {
     const id = await save();
     const refused = { status: 404, body: { success: false, message: 'Workflow not found', error: 'Workflow not found' } };
     for (const unknown of [id, newId(), 'x'])
@@ -161,7 +161,7 @@ describe('a workflow is refused', () => {
     });
   });
 
-  it('by its owner who changes it into a broken one, and stays as it was', async () => {
+  it('if its owner sends an invalid graph, and stays unchanged', async () => {
     const id = await save();
     const { status, body } = await send('PUT', `/api/workflows/${id}`, { name: 'Broken', nodes: [], edges: [] });
     expect([status, body]).toEqual([
@@ -176,7 +176,7 @@ describe('a workflow is refused', () => {
     expect(await load(id)).toMatchObject({ workflow: { name: 'Check', version: 1 } });
   });
 
-  it('or kept, whatever JSON comes, and never is it our fault', async () => {
+  it('for any invalid JSON without a server error', async () => {
     const body = fc.oneof(
       fc.jsonValue(),
       fc.record({ name: fc.jsonValue(), description: fc.jsonValue(), nodes: fc.jsonValue(), edges: fc.jsonValue() }),
@@ -193,11 +193,11 @@ describe('a workflow is refused', () => {
   });
 });
 
-describe('an agent that runs a workflow', () => {
+describe('an agent with a workflow', () => {
   const make = (fields: object) => send('POST', '/api/create_agent', { name: 'Runner', agent_type: 'workflow', ...fields });
   const made = async (fields: object) => (await make(fields)).body as { id: string; key: string };
 
-  it('is published with a name and its workflow alone', async () => {
+  it('can be published with only a name and a workflow', async () => {
     const workflow = await save();
     const { id, key } = await made({ status: 'published', workflow });
     expect(key).not.toBe('');
@@ -208,7 +208,7 @@ describe('an agent that runs a workflow', () => {
     });
   });
 
-  it('is not published without one', async () => {
+  it('cannot be published without a workflow', async () => {
     for (const fields of [{}, { workflow: '' }, { workflow: null }])
       expect(await make({ status: 'published', ...fields })).toMatchObject({
         status: 400,
@@ -224,7 +224,7 @@ describe('an agent that runs a workflow', () => {
     expect((await send('PUT', `/api/update_agent/${id}`, { workflow: null })).status).toBe(400);
   });
 
-  it("uses no workflow of somebody else's", async () => {
+  it('cannot use another user’s workflow', async () => {
     for (const workflow of [await save(plain, 'Theirs', bob), newId(), 'x'])
       expect(await make({ status: 'published', workflow })).toMatchObject({
         status: 404,
@@ -232,7 +232,7 @@ describe('an agent that runs a workflow', () => {
       });
   });
 
-  it('keeps its workflow from being deleted, and takes it along when it goes', async () => {
+  it('prevents the deletion of its workflow, which is deleted with its last agent', async () => {
     const workflow = await save();
     const [one, two] = [await made({ status: 'draft', workflow }), await made({ status: 'published', workflow })];
     const { status, body } = await send('DELETE', `/api/workflows/${workflow}`);
@@ -268,7 +268,7 @@ describe('a question', () => {
     return body as { id: string; key: string };
   };
 
-  it('to an agent that runs a workflow pins the version of then', async () => {
+  it('to an agent with a workflow pins the current version', async () => {
     const workflow = await save();
     const { id, key } = await agentFor(workflow);
     await ask({ agent_id: id });
@@ -278,13 +278,13 @@ describe('a question', () => {
     expect(await lastSettings()).toMatchObject({ agentType: 'workflow', workflow: { id: workflow, version: 2 } });
   });
 
-  it('to one that has none is refused', async () => {
+  it('to a workflow agent without a workflow is refused', async () => {
     const { id } = await agentFor(null, 'draft');
     const { status, text } = await ask({ agent_id: id });
     expect([status, text]).toEqual([409, expect.stringContaining('"code":"agent_without_workflow"')]);
   });
 
-  it('may bring a workflow along that is not saved, as editors try it out', async () => {
+  it('may include an unsaved workflow, as the editor sends it', async () => {
     const workflow = await save();
     const body = {
       workflow: { name: 'Draft', description: '', ...around(agentNode()) },
@@ -309,7 +309,7 @@ describe('a question', () => {
     ['no workflow', { workflow: 'x' }, 400, 'workflow must be an object'],
     ['of tools that are not there', { workflow: around(agentNode({ tools: [newId()] })) }, 404, 'Tool not accessible'],
     ['too large for an event', { workflow: around(agentNode({ own: 'x'.repeat(300_000) })) }, 413, 'has to be saved before'],
-  ])('is refused with one that is %s, and nothing is asked', async (_, body, status, text) => {
+  ])('is refused and stores no turn if its workflow is %s', async (_, body, status, text) => {
     const turns = async () => (await service.database.sql`select from event_store.event where type = 'TurnAsked'`).length;
     const before = await turns();
     const answer = await ask(body);
@@ -317,7 +317,7 @@ describe('a question', () => {
     expect(await turns()).toBe(before);
   });
 
-  it('brings none along for an agent', async () => {
+  it('to an agent cannot include a workflow', async () => {
     const { key } = await agentFor(await save());
     for (const as of [alice, new Client(service.url)])
       expect((await ask({ api_key: key, workflow: plain }, as)).text).toContain('workflow cannot be sent together with an agent');
@@ -330,7 +330,7 @@ describe('a personal access token', () => {
     return new Client(service.url, { authorization: `Bearer ${body['token'] as string}` });
   };
 
-  it('needs a scope, and is restricted to its workflows', async () => {
+  it('needs a scope and is restricted to its workflows', async () => {
     const [mine, other] = [await save(), await save()];
     const reader = await tokenFor(['workflows:read'], { workflows: [mine] });
     expect((await send('GET', `/api/workflows/${mine}`, undefined, reader)).status).toBe(200);
@@ -341,7 +341,7 @@ describe('a personal access token', () => {
     expect((await send('POST', '/api/workflows', { name: 'x', ...plain }, writer)).status).toBe(403);
   });
 
-  it.each(['sources', 'tools', 'prompts'])('that is restricted in %s writes no workflow', async (family) => {
+  it.each(['sources', 'tools', 'prompts'])('that is restricted in %s cannot write workflows', async (family) => {
     const id = await save();
     const restricted = await tokenFor(['workflows:write', `${family}:read`], { [family]: [newId()] });
     expect((await send('POST', '/api/workflows', { name: 'x', ...plain }, restricted)).status).toBe(403);
@@ -349,7 +349,7 @@ describe('a personal access token', () => {
     expect((await send('DELETE', `/api/workflows/${id}`, undefined, restricted)).status).toBe(403);
   });
 
-  it('that is restricted tries no workflow out', async () => {
+  it('that is restricted cannot run an unsaved workflow', async () => {
     const restricted = await tokenFor(['chat:run', 'sources:read'], { sources: [newId()] });
     const response = await restricted.post('/stream', { question: 'Why?', workflow: plain });
     expect([response.status, await response.text()]).toEqual([403, expect.stringContaining('cannot bring a workflow along')]);

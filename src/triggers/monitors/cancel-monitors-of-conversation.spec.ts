@@ -13,7 +13,7 @@ const told = <E extends Event>(data: E['data']) => ({ id: 'e', data, cause, posi
 const made = (monitorId: string, conversationId: string) =>
   told<MonitorCreated>({ monitorId, conversationId } as MonitorCreated['data']);
 
-/** Of the conversations c1 and c2 only c2 is still there. */
+/** Of the conversations c1 and c2, only c2 exists. */
 function reaction() {
   const cancelled: string[] = [];
   const awaited: string[] = [];
@@ -34,7 +34,7 @@ function reaction() {
 }
 
 it.each(['ConversationDeleted', 'ConversationPurged'] as const)(
-  'the monitors of a conversation go with it at %s',
+  'the monitors of a conversation are cancelled at %s',
   async (type) => {
     const { on, cancelled, awaited } = reaction();
     const deletion = told<ConversationDeleted>({ conversationId: 'c1' }) as never;
@@ -43,7 +43,7 @@ it.each(['ConversationDeleted', 'ConversationPurged'] as const)(
   },
 );
 
-it('one that is made in a conversation that is gone by then goes at once, others stay', async () => {
+it('a monitor that is created in a deleted conversation is cancelled, others are kept', async () => {
   const { on, cancelled, awaited } = reaction();
   await on.MonitorCreated(made('m3', 'c2'));
   expect(cancelled).toEqual([]);

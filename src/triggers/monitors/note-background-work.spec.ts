@@ -25,7 +25,7 @@ beforeEach(async () => {
   await askedTurn(store, 'c1', 't1');
 });
 
-/** What happens to a piece of work; of its data the reaction reads no more. */
+/** Writes the events of a job or monitor, with only the data that the reaction reads. */
 const happened = (stream: string, ...events: Event[]) =>
   new Streams(store, systemTiming).append(stream, 'none', codec, events, cause);
 async function react(stream: string, from = 0): Promise<void> {
@@ -42,7 +42,7 @@ const noted = async () =>
     .map(({ data }) => JSON.parse(data) as BackgroundWorkNoted['data'])
     .map(({ work, status, asOf }) => [work.id, status, asOf]);
 
-it('a conversation knows of the jobs and monitors beside it, each time that it matters', async () => {
+it('a conversation notes the status of its jobs and monitors whenever it changes', async () => {
   await happened(jobStream('j1'), ofJob('JobStarted'), ofJob('JobCancelRequested'), ofJob('JobLost'), ofJob('JobReported'));
   await happened(monitorStream('m1'), ofMonitor('MonitorCreated'), ofMonitor('MonitorPaused'), ofMonitor('MonitorResumed'));
   await react(jobStream('j1'));
@@ -65,19 +65,19 @@ it.each([
   ['JobCancelled', 'over'],
   ['JobFailed', 'failed'],
   ['JobLost', 'failed'],
-])('after %s a job is %s', async (type, status) => {
+])('after %s a job is noted as %s', async (type, status) => {
   await happened(jobStream('j1'), ofJob('JobStarted'), ofJob(type));
   await react(jobStream('j1'));
   expect((await noted()).at(-1)).toEqual(['j1', status, 1]);
 });
 
-it.each(['MonitorPaused', 'MonitorCompleted', 'MonitorCancelled'])('after %s nothing is watched', async (type) => {
+it.each(['MonitorPaused', 'MonitorCompleted', 'MonitorCancelled'])('after %s a monitor is noted as over', async (type) => {
   await happened(monitorStream('m1'), ofMonitor('MonitorCreated'), ofMonitor(type));
   await react(monitorStream('m1'));
   expect((await noted()).at(-1)).toEqual(['m1', 'over', 1]);
 });
 
-it('a conversation that is gone is told nothing', async () => {
+it('nothing is noted in a conversation that is gone', async () => {
   await happened(jobStream('j1'), { type: 'JobFailed', data: { jobId: 'j1', conversationId: 'c9' } });
   await react(jobStream('j1'));
   expect(await eventsOf(store, conversationStream('c9'))).toEqual([]);

@@ -15,7 +15,7 @@ const told = <E extends Event>(data: E['data']) => ({ id: 'e', data, cause, posi
 const made = (scheduleId: string, origin: Omit<ScheduleOrigin, 'createdVia'>) =>
   told<ScheduleCreated>({ scheduleId, ownerId: 'ann', origin: { ...origin, createdVia: 'chat' } } as ScheduleCreated['data']);
 
-/** Of the conversations c1 and c2 only c2 is still there; of the schedules of c1 the first is gone, too. */
+/** Of the conversations c1 and c2, only c2 exists. Of the schedules of c1, the first is already deleted. */
 function reaction() {
   const cancelled: string[] = [];
   const awaited: string[] = [];
@@ -42,7 +42,7 @@ function reaction() {
 }
 
 it.each(['ConversationDeleted', 'ConversationPurged'] as const)(
-  'the tasks of a chat without an agent go with it at %s, past one that is gone already',
+  'the tasks of a chat without an agent are cancelled at %s, even if one is already deleted',
   async (type) => {
     const { on, cancelled, awaited } = reaction();
     await on[type](told<ConversationDeleted>({ conversationId: 'c1' }) as never);
@@ -50,7 +50,7 @@ it.each(['ConversationDeleted', 'ConversationPurged'] as const)(
   },
 );
 
-it('one that is made in a chat that is gone by then goes at once', async () => {
+it('a task that is created in a deleted chat is cancelled', async () => {
   const { on, cancelled, awaited } = reaction();
   await on.ScheduleCreated(made('s3', { agentId: null, conversationId: 'c1' }));
   expect([cancelled, awaited]).toEqual([['s3 of ann'], ['conversations 7']]);
@@ -60,7 +60,7 @@ it.each([
   ['a chat that is there', { agentId: null, conversationId: 'c2' }],
   ['a chat with an agent', { agentId: 'a1', conversationId: 'c1' }],
   ['no chat', { agentId: 'a1', conversationId: null }],
-])('one that is made in %s stays', async (_, origin) => {
+])('a schedule that is created in %s is kept', async (_, origin) => {
   const { on, cancelled } = reaction();
   await on.ScheduleCreated(made('s3', origin));
   expect(cancelled).toEqual([]);

@@ -62,7 +62,7 @@ async function made(scheduleId: string): Promise<void> {
 }
 const state = async (scheduleId: string) => (await streams.fold(scheduleStream(scheduleId), schedule)).state;
 
-/** A read model that is never behind. */
+/** A read model that is always up to date. */
 const listing = (ids: readonly string[], running: readonly string[] = []): ScheduleQueries =>
   ({
     runningSince: async () => running,
@@ -76,7 +76,7 @@ const listing = (ids: readonly string[], running: readonly string[] = []): Sched
 const heartbeat: SchedulerHeartbeat = { beat: async (time) => void beats.push(time), isKeepingUp: async () => true };
 const at = (minutes: number) => (now = new Date(START + minutes * MINUTE_MS));
 
-it('decides on the slots of all that are due, page by page', async () => {
+it('a tick decides on the slots of all due schedules, page by page', async () => {
   const ids = Array.from({ length: SCHEDULES_PER_PAGE_MAX + 3 }, (_, index) => `s${String(index).padStart(4, '0')}`);
   for (const id of ids) await made(id);
   await new DueSchedules(commands, listing(ids), rules, heartbeat, systemIds).tick(at(30));
@@ -84,7 +84,7 @@ it('decides on the slots of all that are due, page by page', async () => {
   for (const id of [ids[0]!, ids.at(-1)!]) expect((await state(id)).openRun).toMatchObject({ isSlot: true });
 });
 
-it('looks again at a late slot only once there is something to decide', async () => {
+it('a tick checks a late slot again only when it can be decided', async () => {
   await made('s1');
   const ticker = new DueSchedules(commands, listing(['s1']), rules, heartbeat, systemIds);
   for (const minutes of [32, 33, 39]) await ticker.tick(at(minutes));
@@ -94,7 +94,7 @@ it('looks again at a late slot only once there is something to decide', async ()
   expect([settled.length, (await state('s1')).nextSlotAt]).toEqual([2, '2026-01-01T10:00:00.000Z']);
 });
 
-it('is not kept from the others by one that fails, and says that it failed', async () => {
+it('a tick continues with other schedules if one fails, and reports the failure', async () => {
   for (const id of ['s1', 's2', 's3']) await made(id);
   broken = 's1';
   const ticking = new DueSchedules(commands, listing(['s1', 's2', 's3']), rules, heartbeat, systemIds).tick(at(30));
@@ -103,7 +103,7 @@ it('is not kept from the others by one that fails, and says that it failed', asy
   expect(beats).toHaveLength(1);
 });
 
-it('looks at what is due although a run could not be given up, and past a page with one that fails', async () => {
+it('a tick continues after a failed timeout of a run, and after a page with a failure', async () => {
   const ids = Array.from({ length: SCHEDULES_PER_PAGE_MAX + 1 }, (_, index) => `s${String(index).padStart(4, '0')}`);
   for (const id of ids) await made(id);
   broken = ids[0]!;
@@ -113,7 +113,7 @@ it('looks at what is due although a run could not be given up, and past a page w
   expect((await state(ids.at(-1)!)).openRun).not.toBeNull();
 });
 
-it('goes no further where nothing at all can be decided on, and does not say that it keeps up', async () => {
+it('a tick stops without a heartbeat if all schedules of a page fail', async () => {
   await made('s1');
   broken = 's1';
   await expect(new DueSchedules(commands, listing(['s1']), rules, heartbeat, systemIds).tick(at(30))).rejects.toThrow(
@@ -122,14 +122,14 @@ it('goes no further where nothing at all can be decided on, and does not say tha
   expect(beats).toEqual([]);
 });
 
-it('gives up runs that nobody has ended', async () => {
+it('a tick times out runs that have not ended', async () => {
   await made('s1');
   await new DueSchedules(commands, listing(['s1']), rules, heartbeat, systemIds).tick(at(30));
   await new DueSchedules(commands, listing([], ['s1']), rules, heartbeat, systemIds).tick(at(46));
   expect(await state('s1')).toMatchObject({ openRun: null, failuresInARow: 1 });
 });
 
-it('leaves what one tick cannot do to the next', async () => {
+it('a tick stops at its maximum number of schedules', async () => {
   const pages: number[] = [];
   const endless = {
     runningSince: async () => [],
@@ -141,11 +141,11 @@ it('leaves what one tick cannot do to the next', async () => {
   const nothing = { execute: async () => schedule.initial } as unknown as Commands;
   await new DueSchedules(nothing, endless, rules, heartbeat, systemIds).tick(at(30));
   expect(pages.reduce((sum, each) => sum + each, 0)).toBe(SCHEDULES_PER_TICK_MAX);
-  // Who is behind does not say that it keeps up.
+  // A scheduler that is behind sends no heartbeat.
   expect(beats).toEqual([]);
 });
 
-it('is kept from nothing that is due by schedules that wait, however many these are', async () => {
+it('a tick reaches due schedules however many others are waiting', async () => {
   const waiting = Array.from({ length: SCHEDULES_PER_TICK_MAX }, (_, index) => `s${String(index).padStart(5, '0')}`);
   await made('s');
   const late = await state('s');

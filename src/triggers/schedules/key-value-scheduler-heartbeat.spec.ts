@@ -20,9 +20,9 @@ beforeEach(() => {
 afterEach(() => scheduler.beforeApplicationShutdown());
 
 describe('the scheduler', () => {
-  it('is not there before it has decided on what had come', async () => expect(await reader.isKeepingUp(at(0))).toBe(false));
+  it('is not keeping up before its first heartbeat', async () => expect(await reader.isKeepingUp(at(0))).toBe(false));
 
-  it('keeps up until fifteen minutes after it last did', async () => {
+  it('is keeping up until fifteen minutes after its last heartbeat', async () => {
     await scheduler.beat(at(0));
     expect(await reader.isKeepingUp(at(SCHEDULER_BEHIND_MAX_MS))).toBe(true);
     expect(await reader.isKeepingUp(at(SCHEDULER_BEHIND_MAX_MS + 1))).toBe(false);
@@ -30,14 +30,14 @@ describe('the scheduler', () => {
     expect(await reader.isKeepingUp(at(SCHEDULER_BEHIND_MAX_MS + 1))).toBe(true);
   });
 
-  it('is gone once it has shut down, and a beat that comes late does not bring it back', async () => {
+  it('is not keeping up after its shutdown, even if a heartbeat follows', async () => {
     await scheduler.beat(at(0));
     await scheduler.beforeApplicationShutdown();
     await scheduler.beat(at(60_000));
     expect(await reader.isKeepingUp(at(60_000))).toBe(false);
   });
 
-  it('is there as long as one of several is', async () => {
+  it('is keeping up while at least one process is running', async () => {
     await Promise.all([scheduler.beat(at(0)), reader.beat(at(0))]);
     await scheduler.beforeApplicationShutdown();
     expect(await scheduler.isKeepingUp(at(1))).toBe(true);
@@ -45,7 +45,7 @@ describe('the scheduler', () => {
     expect(await scheduler.isKeepingUp(at(1))).toBe(false);
   });
 
-  it('goes on deciding while the store is away, and nobody says that it keeps up', async () => {
+  it('is not keeping up while the store is unavailable', async () => {
     const away = async () => {
       throw new KeyValueUnavailable();
     };

@@ -16,24 +16,24 @@ const delivery = (taskId: string, hour: number, fingerprint = 'f1'): DeliveryAcc
 });
 const accepted = (data: DeliveryAccepted['data']): DeliveryAccepted => ({ type: 'DeliveryAccepted', data });
 
-it('accepts the first delivery under a key', () =>
+it('the first delivery under a key is accepted', () =>
   given(deliveries, [])
     .when(accept(delivery('t1', 0), strict))
     .then([accepted(delivery('t1', 0))]));
 
-it('accepts no other while the key stands, whatever it is', () => {
+it('another delivery under a valid key changes nothing', () => {
   const past = given(deliveries, [accepted(delivery('t1', 0))]);
   past.when(accept(delivery('t2', 23), rules)).thenNothing();
   past.when(accept(delivery('t2', 23, 'f2'), rules)).thenNothing();
   past.when(accept(delivery('t2', 23), strict)).thenNothing();
 });
 
-it('refuses another body under the same key where that is asked for', () =>
+it('a different body under the same key is refused if the settings require that', () =>
   given(deliveries, [accepted(delivery('t1', 0))])
     .when(accept(delivery('t2', 1, 'f2'), strict))
     .thenRejected('idempotency-key-reused'));
 
-it('accepts a new one once the key has stood for its time, and keeps that one from then on', () => {
+it('a new delivery is accepted after the key has expired, and the key then stands for it', () => {
   const past = [accepted(delivery('t1', 0)), accepted(delivery('t2', 24, 'f2'))];
   given(deliveries, past.slice(0, 1))
     .when(accept(delivery('t2', 24, 'f2'), strict))

@@ -41,7 +41,7 @@ const purged = (runId: string, revision: number) =>
     },
   });
 
-it('deliveries under one key go with their runs, and those whose runs are kept stay, with all after them', async () => {
+it('deliveries under one key are removed with their runs up to the first one whose run is kept', async () => {
   for (const run of ['one', 'two', 'three']) {
     await delivered(run);
     await told(runStream(run), { type: 'RunQueued', data: { runId: run } });

@@ -35,7 +35,7 @@ describe('an expression', () => {
     ['b"abc"', {}, 'YWJj'],
     ['type(1)', {}, 'Type<int>'],
     ['x.y', JSON.parse('{"x": {"y": {"__proto__": 1}}}') as Record<string, unknown>, JSON.parse('{"__proto__": 1}')],
-  ])('%s', async (expression, state, value) => {
+  ])('has a value: %s', async (expression, state, value) => {
     expect(await expressions.evaluate(expression, state)).toEqual(value);
   });
 
@@ -49,30 +49,30 @@ describe('an expression', () => {
     ['a.constructor', 'failed'],
     ['"a" + 1', 'failed'],
     ['1.0 / 0.0', 'failed'],
-  ])('%s is %s', async (expression, kind) => {
+  ])('%j fails as %s', async (expression, kind) => {
     expect(await failure(expression, { a: {} })).toBe(kind);
   });
 
-  it('says what is wrong with it, on one line', async () => {
+  it('fails with a message on one line', async () => {
     await expect(expressions.evaluate('1 +', {})).rejects.toThrow(/^The expression is not valid: [^\n]+$/);
     await expect(expressions.evaluate('missing', {})).rejects.toThrow('The expression failed: Unknown variable: missing');
   });
 
-  it('is compiled without a state, many at once', async () => {
+  it('is compiled without a state, together with others', async () => {
     expect(await expressions.compile(['query == "a"', '1 +', 'x.y.z > 2'])).toEqual([undefined, expect.any(String), undefined]);
     expect(await expressions.compile([])).toEqual([]);
   });
 });
 
-describe('an expression without an end', () => {
+describe('an endless expression', () => {
   it.each([
     ['nested macros', NESTED(5), { xs: XS }],
     ['a regular expression', 'text.matches("^(a+)+$")', { text: `${'a'.repeat(40)}b` }],
-  ])('ends at its deadline: %s', async (_, expression, state) => {
+  ])('is terminated at its deadline: %s', async (_, expression, state) => {
     expect(await failure(expression, state)).toBe('out-of-time');
   });
 
-  it('does not keep others from their values', async () => {
+  it('does not block other expressions', async () => {
     const endless = [1, 2, 3].map(() => failure(NESTED(5), { xs: XS }));
     const values = await Promise.all([1, 2, 3].map((n) => expressions.evaluate('n + 1', { n })));
     expect([values, await Promise.all(endless)]).toEqual([
@@ -81,21 +81,21 @@ describe('an expression without an end', () => {
     ]);
   });
 
-  it('ends when the caller goes', async () => {
+  it('ends when the caller aborts', async () => {
     const controller = new AbortController();
     const evaluated = expressions.evaluate(NESTED(5), { xs: XS }, controller.signal);
     controller.abort(new Error('gone'));
     await expect(evaluated).rejects.toThrow('gone');
   });
 
-  it('is refused where it takes too much memory, or says too much', async () => {
+  it('is refused if it needs too much memory or its result is too long', async () => {
     const doubled = 'xs.map(a, xs.map(b, xs.map(c, text + text)))';
     expect(['too-large', 'out-of-time']).toContain(await failure(doubled, { xs: XS, text: 'x'.repeat(1_000) }));
     expect(await failure('text + text', { text: 'x'.repeat(60_000) })).toBe('too-large');
     expect(await expressions.evaluate('1', {})).toBe(1);
   });
 
-  it('waits in a queue that has an end', async () => {
+  it('is refused as busy if the queue is full', async () => {
     const small = new GuardedExpressions({ waitingMax: 1 });
     const results = await Promise.allSettled(['1', '2'].map((each) => small.evaluate(each, {})));
     expect(results).toMatchObject([{ value: 1 }, { reason: { failure: 'busy' } }]);

@@ -56,7 +56,7 @@ beforeEach(() => {
 });
 
 const clock = { now: () => now };
-/** A process of its own: it remembers nothing of another. */
+/** A process with its own empty cache. */
 const process = () =>
   new CheckMonitor(
     streams,
@@ -68,7 +68,7 @@ const process = () =>
   );
 const stays = new AbortController().signal;
 let ticks = 0;
-/** As a tick of its own does it. */
+/** A check with its own correlation id, like one per tick. */
 const check = (by = process()) => by.check('m1', { ...cause, correlationId: `tick-${++ticks}` }, stays);
 
 async function made(more: Partial<MonitorDefinition> = {}): Promise<void> {
@@ -102,19 +102,19 @@ const outcomes = async () => (await events()).flatMap((event) => (event.type ===
 const later = (minutes: number) => (now = new Date(now.getTime() + minutes * MINUTE_MS));
 
 describe('a check', () => {
-  it('that finds nothing new says so, and requests no follow-up', async () => {
+  it('without news is recorded and requests no follow-up', async () => {
     await made();
     await check();
     expect([await types(), await outcomes()]).toEqual([['MonitorCheckStarted', 'MonitorChecked'], ['unchanged']]);
   });
 
-  it('is done once, however many processes look at once', async () => {
+  it('is performed once if several processes poll at once', async () => {
     await made();
     await Promise.all([check(), check(), check()]);
     expect([looks, await outcomes()]).toEqual([1, ['unchanged']]);
   });
 
-  it('whose process died is done again once its claim has run out, and requests one follow-up', async () => {
+  it('of a crashed process is repeated after its claim has expired, and requests one follow-up', async () => {
     await made();
     let arrive: (content: Content) => void = () => undefined;
     look = () => new Promise((resolve) => (arrive = resolve));
@@ -130,14 +130,14 @@ describe('a check', () => {
     expect((await types()).filter((type) => type === 'MonitorFollowUpRequested')).toHaveLength(1);
   });
 
-  it('that is broken off states nothing', async () => {
+  it('that is interrupted records nothing', async () => {
     await made();
     look = () => Promise.reject(new Error('The process ends.'));
     await expect(check()).rejects.toThrow('The process ends.');
     expect(await types()).toEqual(['MonitorCheckStarted']);
   });
 
-  it('of a source that is away for an hour is the last one until somebody resumes it', async () => {
+  it('pauses the monitor after its source was unreachable for an hour', async () => {
     await made();
     look = () => Promise.reject(new LookFailed('unreachable', 'Away.'));
     const one = process();
@@ -152,7 +152,7 @@ describe('a check', () => {
     });
   });
 
-  it('of a source that is gone is the last one', async () => {
+  it('pauses the monitor if its source is gone', async () => {
     await made();
     look = () => Promise.reject(new LookFailed('gone', 'The source is gone.'));
     await check();
@@ -166,13 +166,13 @@ describe('a condition', () => {
     look = () => Promise.resolve(contentOfText('two'));
   });
 
-  it('that holds requests a follow-up, and what judging used is written down', async () => {
+  it('that holds requests a follow-up, and the usage of the judge is recorded', async () => {
     await check();
     expect((await events())[1]).toMatchObject({ data: { outcome: 'matched', usage: { promptTokens: 5, completionTokens: 1 } } });
     expect(await types()).toContain('MonitorFollowUpRequested');
   });
 
-  it('that does not hold requests no follow-up, and the same is not judged again', async () => {
+  it('that does not hold requests no follow-up, and the same content is not judged again', async () => {
     verdict = { holds: false, usage: null };
     await check();
     verdict = { holds: true, usage: null };
@@ -181,7 +181,7 @@ describe('a condition', () => {
     expect(await outcomes()).toEqual(['changed', 'unchanged']);
   });
 
-  it('that cannot be judged is tried again, and then told all the same', async () => {
+  it('that cannot be judged is retried and then reported unjudged', async () => {
     verdict = { refusedBy: 'model', error: 'No.', usage: null };
     for (let tries = 0; tries < JUDGE_FAILURES_MAX; tries++) {
       await check();
@@ -191,7 +191,7 @@ describe('a condition', () => {
     expect((await events()).at(-1)).toMatchObject({ data: { text: expect.stringMatching(/could not be judged: It is cheap/) } });
   });
 
-  it('that its owner’s quota does not let be judged waits', async () => {
+  it('is not judged while the owner’s quota is used up', async () => {
     verdict = { refusedBy: 'quota', error: 'Used up.', usage: null };
     await check();
     expect(await outcomes()).toEqual(['unreachable']);

@@ -10,7 +10,7 @@ class PlainPatterns extends Patterns {
   }
 }
 
-/** Whether each of a row of contents fires, the first being what the others are compared with. */
+/** Whether each of the contents fires. The first one is the baseline. */
 async function firings(check: MonitorCheck, ...contents: readonly unknown[]): Promise<readonly boolean[]> {
   let before: Seen | undefined;
   const fired: boolean[] = [];
@@ -24,29 +24,29 @@ async function firings(check: MonitorCheck, ...contents: readonly unknown[]): Pr
 const path = { itemsPath: null, idField: null };
 
 describe('a check', () => {
-  it('for changes fires at each, and not for another order of the same fields', async () =>
+  it('for changes fires at each change, but not for another order of the same fields', async () =>
     expect(await firings({ type: 'changed' }, { a: 1, b: 2 }, { b: 2, a: 1 }, { a: 2, b: 2 })).toEqual([false, false, true]));
 
-  it('for new items fires for those that were never there, by their ids or their lines', async () => {
+  it('for new items fires for items that were never there, identified by id or line', async () => {
     const items = (...ids: number[]) => ({ data: { items: ids.map((id) => ({ id, seen: Math.random() })) } });
     const check = { type: 'new_items', itemsPath: 'data.items', idField: 'id' } as const;
     expect(await firings(check, items(1, 2), items(2, 1), items(2), items(1, 2), items(3, 2))).toEqual([false, false, false, false, true]); // prettier-ignore
     expect(await firings({ type: 'new_items', ...path }, 'a\nb', 'b\n\na', 'a\nc')).toEqual([false, false, true]);
   });
 
-  it('remembers so many items', async () => {
+  it('remembers a limited number of items', async () => {
     const lines = Array.from({ length: ITEMS_MAX + 50 }, (_, index) => `line ${index}`).join('\n');
     const { seen } = await observe({ type: 'new_items', ...path }, contentOfText(lines), undefined, new PlainPatterns());
     expect(seen.items).toHaveLength(ITEMS_MAX);
   });
 
-  it('for a pattern fires for a new match, or once there is none any more', async () => {
+  it('for a pattern fires for a new match, or when there is no match any more', async () => {
     const check = (when: 'match' | 'no_match') => ({ type: 'regex', pattern: '[A-Z]-\\d', when }) as const;
     expect(await firings(check('match'), 'A-1', 'A-1 again', 'A-1 B-2', '', 'A-1')).toEqual([false, false, true, false, false]);
     expect(await firings(check('no_match'), 'A-1', 'none', 'none still', 'A-1', '')).toEqual([false, true, false, false, true]);
   });
 
-  it('for a threshold fires when the value begins to meet it', async () => {
+  it('for a threshold fires when the value starts to satisfy it', async () => {
     const check = { type: 'threshold', valuePath: null, op: '<', value: 90 } as const;
     expect(await firings(check, '$95.10', '$89', '$88', '$91', '$1,000', '$89.9')).toEqual([
       false,
@@ -60,7 +60,7 @@ describe('a check', () => {
     expect(await firings(check, '$80', '$79')).toEqual([false, false]);
   });
 
-  it('for a state fires when it becomes one that is waited for', async () => {
+  it('for a status fires when it becomes one of the wanted ones', async () => {
     const check = { type: 'status', valuePath: 'state', terminal: ['done', 'failed'] } as const;
     const states = ['queued', 'running', 'Done', 'Done', 'failed'].map((state) => ({ state }));
     expect(await firings(check, ...states)).toEqual([false, false, true, false, true]);
@@ -72,18 +72,18 @@ describe('a check', () => {
     [{ type: 'new_items', itemsPath: 'a', idField: null }, { a: 1 }],
     [{ type: 'new_items', itemsPath: null, idField: 'id' }, [{ name: 'x' }]],
     [{ type: 'status', valuePath: 'a', terminal: ['x'] }, { a: { b: 1 } }],
-  ])('%j says what it misses in %j', async (check, content) => {
+  ])('of the kind %j fails on the content %j', async (check, content) => {
     await expect(firings(check, content)).rejects.toThrow(/There is no|An item has no/);
   });
 });
 
-describe('what was found', () => {
-  it('is kept to a bound', () =>
+describe('the content of a source', () => {
+  it('is truncated at its maximum length', () =>
     expect(contentOfText('x'.repeat(CONTENT_CHARACTERS_MAX + 1)).text).toHaveLength(CONTENT_CHARACTERS_MAX));
-  it('has what stands at a path, and nothing of what every object has', () => {
+  it('has values at paths, but no inherited properties', () => {
     expect(valueAt({ a: [{ b: 1 }] }, 'a[0].b')).toBe(1);
     expect(valueAt({ a: 1 }, 'constructor.name')).toBeUndefined();
   });
-  it('has numbers however they are written', () => expect([numberIn('about -1,234.5 Kč'), numberIn(7)]).toEqual([-1234.5, 7]));
-  it('is told in a line', () => expect([gistOf(' a\n b '), gistOf('x'.repeat(300)).length]).toEqual(['a b', 200]));
+  it('has numbers in various notations', () => expect([numberIn('about -1,234.5 Kč'), numberIn(7)]).toEqual([-1234.5, 7]));
+  it('is summarised in one line', () => expect([gistOf(' a\n b '), gistOf('x'.repeat(300)).length]).toEqual(['a b', 200]));
 });

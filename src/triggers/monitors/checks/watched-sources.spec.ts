@@ -8,7 +8,7 @@ import { type LookContext, WatchedSources } from './watched-sources.js';
 const PAGE = { type: 'webpage', url: 'https://example.com/' } as const;
 const context = { conversationId: 'c1', signal: new AbortController().signal } as LookContext;
 
-/** Looks at a page by guardrails that mask, or block, whatever has a secret in it. */
+/** Reads a page with guardrails that mask or block texts that contain a secret. */
 function looking(read: () => Promise<{ text: string }>, isBlocking: boolean) {
   const found = async (_: string, value: unknown): Promise<Given<unknown>> => {
     if (!String(value).includes('secret')) return { isBlocked: false, value };
@@ -21,20 +21,20 @@ function looking(read: () => Promise<{ text: string }>, isBlocking: boolean) {
   return sources.look(PAGE, context);
 }
 
-describe('what a monitor finds', () => {
+describe('the content of a watched source', () => {
   it('is masked before it is compared', async () => {
     expect((await looking(async () => ({ text: 'The secret is out.' }), false)).text).toBe('The *** is out.');
     expect((await looking(async () => ({ text: 'Nothing new.' }), false)).text).toBe('Nothing new.');
   });
 
-  it('counts as a failure where it is blocked', async () => {
+  it('counts as a failure if it is blocked', async () => {
     await expect(looking(async () => ({ text: 'The secret is out.' }), true)).rejects.toMatchObject({
       outcome: 'failed',
       message: 'What was found was withheld by a content policy.',
     });
   });
 
-  it('is masked in what is said of a failure', async () => {
+  it('is also masked in error messages', async () => {
     const failing = () => Promise.reject(new PageFailed('No secret page.', true));
     await expect(looking(failing, false)).rejects.toMatchObject({ outcome: 'unreachable', message: 'No *** page.' });
     await expect(looking(failing, true)).rejects.toMatchObject({ message: '[Withheld by a content policy.]' });

@@ -6,7 +6,7 @@ const MINUTE_MS = 60_000;
 const from = new Date('2026-01-01T08:00:00Z');
 const timing = { monitorId: 'm1', checkNumber: 1, intervalSeconds: 900, expiresAt: '2026-01-08T08:00:00.000Z' };
 
-it('is the same whoever asks, and another for another monitor or check', () => {
+it('the time of a check is deterministic, and differs between monitors and checks', () => {
   expect(nextCheckAt(timing, from)).toBe(nextCheckAt({ ...timing }, new Date(from)));
   const times = new Set(
     ['m1', 'm2'].flatMap((monitorId) => [1, 2].map((checkNumber) => nextCheckAt({ ...timing, monitorId, checkNumber }, from))),
@@ -14,7 +14,7 @@ it('is the same whoever asks, and another for another monitor or check', () => {
   expect(times.size).toBe(4);
 });
 
-it('is an interval later or a little more, and never within a minute of the full or half hour', () => {
+it('the next check is about one interval later and not within a minute of the full or half hour', () => {
   const any = fc.record({
     monitorId: fc.uuid(),
     checkNumber: fc.nat(10_000),
@@ -33,5 +33,5 @@ it('is an interval later or a little more, and never within a minute of the full
   );
 });
 
-it('is never after the end', () =>
+it('the next check is never after the monitor expires', () =>
   expect(nextCheckAt({ ...timing, expiresAt: '2026-01-01T08:05:00.000Z' }, from)).toBe('2026-01-01T08:05:00.000Z'));

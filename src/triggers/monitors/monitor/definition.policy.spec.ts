@@ -21,8 +21,8 @@ const now = new Date('2026-01-01T00:00:00Z');
 const definition = (asked: MonitorRequest, source: MonitorSource = page) =>
   parseDefinition({ description: 'Price', ...asked }, source, rules, now);
 
-describe('what is asked for', () => {
-  it('has what is usual where nothing is said', () =>
+describe('a request for a monitor', () => {
+  it('gets defaults for missing values', () =>
     expect(definition({})).toEqual({
       definition: {
         description: 'Price',
@@ -37,7 +37,7 @@ describe('what is asked for', () => {
       notes: [],
     }));
 
-  it('is brought to the nearest that is allowed, and that is said', () => {
+  it('gets the nearest allowed values, with notes', () => {
     const { definition: agreed, notes } = definition({ interval: '10s', expires_in: '1000d', max_wakes: 99 });
     expect(agreed).toMatchObject({ intervalSeconds: 300, followUpsMax: 20, expiresAt: '2026-01-31T00:00:00.000Z' });
     expect(notes).toHaveLength(3);
@@ -61,11 +61,11 @@ describe('what is asked for', () => {
     { check: { type: 'new_items', items_path: 'x'.repeat(PATH_CHARACTERS_MAX + 1) } },
     { check: { type: 'status', terminal: [] } },
     { check: { type: 'status', terminal: Array.from({ length: STATES_MAX + 1 }, String) } },
-  ])('is refused where it means nothing: %j', (asked) =>
+  ])('is refused if it is invalid: %j', (asked) =>
     expect(() => definition(asked)).toThrow(expect.objectContaining({ code: 'monitor-refused' })),
   );
 
-  it('waits for the end of an ingestion, whatever else is checked for', () => {
+  it('for an ingestion waits for its end, whatever check is requested', () => {
     const ends = { type: 'status', valuePath: 'status', terminal: ['completed', 'failed'] };
     expect(definition({}, ingest)).toMatchObject({ definition: { check: ends }, notes: [] });
     expect(definition({ check: { type: 'changed' } }, ingest)).toMatchObject({
@@ -77,12 +77,12 @@ describe('what is asked for', () => {
   });
 });
 
-it('a time is so many seconds, and is told in the largest unit that comes out even', () => {
+it('durations are parsed to seconds and written in the largest unit that divides them', () => {
   expect(['90', '15m', '2 H', 3600].map((each) => secondsIn('interval', each))).toEqual([90, 900, 7200, 3600]);
   expect([1, 90, 900, 7200, DAY].map(durationText)).toEqual(['1 second', '90 seconds', '15 minutes', '2 hours', '1 day']);
 });
 
-it('a watched call is made with the times of its check, at any depth', () => {
+it('placeholders in the arguments of a watched call are replaced at any depth', () => {
   const times = { now, lastCheckedAt: '2025-12-31T23:00:00.000Z', lastChangedAt: null };
   const args = { q: ['after:{{last_checked_date}}', { at: '{{now}} {{other}}' }], n: 1 };
   expect(filledIn(args, times)).toEqual({ q: ['after:2025/12/31', { at: '2026-01-01T00:00:00.000Z {{other}}' }], n: 1 });

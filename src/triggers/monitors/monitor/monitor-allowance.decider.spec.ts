@@ -14,7 +14,7 @@ const admitted = (monitorId: string, afterMs = 0): MonitorAllowanceEvent => ({
 const known = (live: readonly string[], over: readonly string[] = []) => ({ live: new Set(live), over: new Set(over) });
 const place = (monitorId: string, afterMs: number, max = 2) => ({ ownerId, monitorId, now: at(afterMs), max });
 
-it('has places for so many monitors', () => {
+it('a user gets places for monitors up to the maximum', () => {
   const past = [admitted('m1'), admitted('m2')];
   given(monitorAllowance, past).when(admit(place('m3', 2 * ADMISSION_MS), known(['m1', 'm2']))).thenRejected('too-many-monitors'); // prettier-ignore
   given(monitorAllowance, past)
@@ -23,7 +23,7 @@ it('has places for so many monitors', () => {
   given(monitorAllowance, []).when(admit(place('m1', 0, 0), known([]))).thenRejected('too-many-monitors'); // prettier-ignore
 });
 
-it('keeps the place of a monitor that nobody has seen yet for a moment, and not longer', () => {
+it('the place of a monitor that is not listed yet is kept for ADMISSION_MS', () => {
   const past = [admitted('m1'), admitted('m2')];
   given(monitorAllowance, past)
     .when(admit(place('m3', ADMISSION_MS - 1), known(['m1'])))
@@ -33,12 +33,12 @@ it('keeps the place of a monitor that nobody has seen yet for a moment, and not 
     .then([{ type: 'MonitorReleased', data: { ownerId, monitorId: 'm2' } }, admitted('m3', ADMISSION_MS)]);
 });
 
-it('has the place of a monitor that is over for another one at once', () =>
+it('the place of a monitor that has ended is available at once', () =>
   given(monitorAllowance, [admitted('m1'), admitted('m2')])
     .when(admit(place('m3', 5), known(['m1'], ['m2'])))
     .then([{ type: 'MonitorReleased', data: { ownerId, monitorId: 'm2' } }, admitted('m3', 5)]));
 
-it('never has more than its places taken, and a decision repeated at once says nothing more', () => {
+it('a user never has more places than the maximum, and repeating a decision changes nothing', () => {
   const id = fc.constantFrom('m1', 'm2', 'm3', 'm4');
   const decision = fc.oneof(
     fc.tuple(id, fc.nat(5 * ADMISSION_MS), fc.uniqueArray(id)).map(([each, ms, live]) => admit(place(each, ms), known(live))),

@@ -73,7 +73,7 @@ const paused = (reason: string | null, minutes: number, count = 1): MonitorEvent
 const match: Look = { outcome: 'matched', seen: other, text: 'Now 2', usage: null };
 const away: Look = { outcome: 'unreachable', error: 'Away.', usage: null };
 const unfit: Look = { outcome: 'failed', error: 'No list.', isFinal: false, usage: null };
-/** What a report adds beside the check itself. */
+/** The events that a report adds after the check itself. */
 const after = (past: readonly MonitorEvent[], look: Look, check: number, minutes: number, more: Partial<CheckRules> = {}) => {
   const state = past.reduce<Monitor>(monitor.evolve, monitor.initial);
   const [first, ...rest] = reportCheck(check, look, { ...rules, ...more }, at(minutes))(state);
@@ -82,13 +82,13 @@ const after = (past: readonly MonitorEvent[], look: Look, check: number, minutes
 };
 
 describe('a monitor', () => {
-  it('is made once', () => {
+  it('is created once', () => {
     const { data } = created() as Extract<MonitorEvent, { type: 'MonitorCreated' }>;
     given(monitor, []).when(create(data)).then([created()]);
     given(monitor, [created()]).when(create(data)).thenNothing();
   });
 
-  it('is checked when it is due, by whoever claims the check first', () => {
+  it('is checked when it is due, by the first process that claims the check', () => {
     given(monitor, [created()])
       .when(attend(at(14), LEASE_MS))
       .thenNothing();
@@ -100,7 +100,7 @@ describe('a monitor', () => {
       .thenNothing();
   });
 
-  it('is checked again by somebody else once a claim has run out, and what came too late is not stated', () => {
+  it('is checked again after a claim has expired, and a late result is not recorded', () => {
     const past = [created(), started(1, 15)];
     given(monitor, past)
       .when(attend(at(18), LEASE_MS))
@@ -110,7 +110,7 @@ describe('a monitor', () => {
       .thenNothing();
   });
 
-  it('ends when its time is over, but not while somebody looks: what is found then still counts', () => {
+  it('ends when it expires, but not during a check, whose match still counts', () => {
     const last = [created({ expiresAt: iso(16) }), started(1, 15)];
     given(monitor, last)
       .when(attend(at(17), LEASE_MS))
@@ -125,14 +125,14 @@ describe('a monitor', () => {
       .then([ended]);
   });
 
-  it('remembers what was seen only where that is new', () => {
+  it('records what was seen only if it changed', () => {
     const state = [created(), started(1, 15)].reduce<Monitor>(monitor.evolve, monitor.initial);
     const report = (look: Look) => reportCheck(1, look, rules, at(15))(state)[0]?.data;
     expect(report({ outcome: 'unchanged', seen, usage: null })).not.toHaveProperty('seen');
     expect(report({ outcome: 'changed', seen: other, usage: null })).toMatchObject({ outcome: 'changed', seen: other });
   });
 
-  it('requests a follow-up on a match, and is over with its last follow-up', () => {
+  it('requests a follow-up on a match, and completes with its last follow-up', () => {
     const past = [created(), started(1, 15)];
     expect(after(past, match, 1, 15)).toEqual([requested(1, 15)]);
     const second = [...past, checked(1, 15), requested(1, 15), started(2, 30)];
@@ -140,7 +140,7 @@ describe('a monitor', () => {
     expect(after(second, match, 2, 30)).toEqual([requested(2, 30), { type: 'MonitorCompleted', data: over }]);
   });
 
-  it('pauses itself instead of requesting follow-ups more often within an hour than it may', () => {
+  it('pauses itself instead of exceeding the follow-ups per hour', () => {
     const past = [created({ followUpsMax: 20 }), started(1, 15), checked(1, 15), requested(1, 15), started(2, 30)];
     expect(after(past, match, 2, 30, { followUpsPerHourMax: 1 })).toEqual([
       paused(expect.stringMatching(/1 times within an hour/) as never, 30),
@@ -149,7 +149,7 @@ describe('a monitor', () => {
     expect(after(later, match, 3, 75, { followUpsPerHourMax: 1 })).toEqual([requested(2, 75)]);
   });
 
-  it('pauses itself once its source was out of reach for too long, and not when it came back in between', () => {
+  it('pauses itself if its source is unreachable for too long without interruption', () => {
     const gone = (check: number, minutes: number) => [
       started(check, minutes),
       checked(check, minutes, { outcome: 'unreachable' }),
@@ -162,7 +162,7 @@ describe('a monitor', () => {
     expect(after([...past, started(3, 60), checked(3, 60), started(4, 75)], away, 4, 75)).toEqual([]);
   });
 
-  it('pauses itself after so many failures in a row, at once where no later look can go better', () => {
+  it('pauses itself after too many failures in a row, or after one that is final', () => {
     const failed = (check: number, minutes: number) => [started(check, minutes), checked(check, minutes, { outcome: 'failed' })];
     const past = [created(), ...failed(1, 15), started(2, 30)];
     expect(after(past, unfit, 2, 30)).toEqual([]);
@@ -173,7 +173,7 @@ describe('a monitor', () => {
     expect(after(past, { ...unfit, isFinal: true }, 2, 30)).toEqual([paused('No list.', 30)]);
   });
 
-  it('pauses itself once judging has used what it may, and may use it again when it is resumed', () => {
+  it('pauses itself when the tokens for judging are used up, and gets new ones when it is resumed', () => {
     const usage = { promptTokens: 60, completionTokens: 0 };
     const judged: Look = { outcome: 'changed', seen: other, usage };
     const past = [created(), started(1, 15), checked(1, 15, { usage }), started(2, 30)];
@@ -184,7 +184,7 @@ describe('a monitor', () => {
     expect(after(anew, judged, 2, 20)).toEqual([]);
   });
 
-  it('ends at its end, and says so only where it was silent until then', () => {
+  it('expires, with a notice only if it was active and had no follow-up before', () => {
     const ended = (isNews: boolean): MonitorEvent => ({
       type: 'MonitorCompleted',
       data: { ...about, reason: 'expired', isNews, completedAt: iso(600) },
@@ -205,7 +205,7 @@ describe('a monitor', () => {
 });
 
 describe('an owner', () => {
-  it('pauses, resumes and cancels; a resumed monitor is checked at once', () => {
+  it('pauses, resumes and cancels a monitor; a resumed monitor is checked at once', () => {
     given(monitor, [created()])
       .when(pause('ann', at(5)))
       .then([paused(null, 5)]);
@@ -225,7 +225,7 @@ describe('an owner', () => {
       .then([{ type: 'MonitorCancelled', data: off }]);
   });
 
-  it('does nothing to what is over', () => {
+  it('cannot change a monitor that has ended', () => {
     const over = [created({ followUpsMax: 1 }), started(1, 15), checked(1, 15), requested(1, 15)];
     const done: MonitorEvent = {
       type: 'MonitorCompleted',
@@ -243,7 +243,7 @@ describe('an owner', () => {
       .thenNothing();
   });
 
-  it('is told alone: for a stranger there is none', () => {
+  it('is the only one who can change a monitor; other users get the error for an unknown monitor', () => {
     for (const decide of [pause, resume, cancel]) {
       given(monitor, [created()])
         .when(decide('bob', at(5)))
@@ -255,7 +255,7 @@ describe('an owner', () => {
   });
 });
 
-it('a decision repeated at once says nothing more, and no monitor requests follow-ups more often than it may', () => {
+it('repeating a decision changes nothing, and no monitor exceeds its limits of follow-ups', () => {
   const usage = { promptTokens: 30, completionTokens: 0 };
   const looks = fc.constantFrom<Look>(
     match,

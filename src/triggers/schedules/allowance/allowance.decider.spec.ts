@@ -13,7 +13,7 @@ const admitted = (scheduleId: string, afterMs = 0): AllowanceEvent => ({
 });
 const place = (scheduleId: string, afterMs: number, max = 2) => ({ ownerId, scheduleId, now: at(afterMs), max });
 
-it('has places for so many schedules', () => {
+it('a user gets places for schedules up to the maximum', () => {
   const past = [admitted('s1'), admitted('s2')];
   given(allowance, past).when(admit(place('s3', 2 * ADMISSION_MS), new Set(['s1', 's2']))).thenRejected('too-many-schedules'); // prettier-ignore
   given(allowance, past)
@@ -21,7 +21,7 @@ it('has places for so many schedules', () => {
     .thenNothing();
 });
 
-it('keeps the place of a schedule that nobody has seen yet for a moment, and not longer', () => {
+it('the place of a schedule that is not listed yet is kept for ADMISSION_MS', () => {
   const past = [admitted('s1'), admitted('s2')];
   given(allowance, past)
     .when(admit(place('s3', ADMISSION_MS - 1), new Set(['s1'])))
@@ -31,12 +31,12 @@ it('keeps the place of a schedule that nobody has seen yet for a moment, and not
     .then([{ type: 'ScheduleReleased', data: { ownerId, scheduleId: 's2' } }, admitted('s3', ADMISSION_MS)]);
 });
 
-it('takes a place back at once from a schedule that was refused', () =>
+it('the place of a refused schedule is released at once', () =>
   given(allowance, [admitted('s1')])
     .when(release(ownerId, 's1'))
     .then([{ type: 'ScheduleReleased', data: { ownerId, scheduleId: 's1' } }]));
 
-it('never has more than its places taken, and a decision repeated at once says nothing more', () => {
+it('a user never has more places than the maximum, and repeating a decision changes nothing', () => {
   const id = fc.constantFrom('s1', 's2', 's3', 's4');
   const decision = fc.oneof(
     fc.tuple(id, fc.nat(5 * ADMISSION_MS), fc.uniqueArray(id)).map(([each, ms, open]) => admit(place(each, ms), new Set(open))),

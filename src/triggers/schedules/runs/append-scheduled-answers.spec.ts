@@ -56,7 +56,7 @@ const began: ScheduleEvent = {
   data: { scheduleId, slot, nextSlotAt: null, runId, queuedAt: later },
 };
 
-/** A run that is over, as it was begun and ended. */
+/** Writes the streams of a run that has ended. */
 async function over({ conversationId = 'c1', begun = began, end = finished } = {}): Promise<void> {
   const queued = { runId, ownerId: 'alice', agentId: null, trigger: 'schedule', input: 'Look.' } as const;
   const settings = turnSettings();
@@ -76,8 +76,8 @@ const told = async (status: ScheduleRunEnded['data']['status'] = 'success') => {
 };
 const message = async () => (await streams.fold(scheduledRunStream(runId), scheduledRun)).state.message;
 
-describe('what a one-time run said', () => {
-  it('is added to the chat that it was asked for in, and the run says where', async () => {
+describe('the answer of a one-time run', () => {
+  it('is added to the chat of its task, and the run records the message', async () => {
     await over();
     await told();
     const messageId = messageIdOf(runId);
@@ -95,7 +95,7 @@ describe('what a one-time run said', () => {
     expect(await message()).toEqual({ conversationId: 'c1', messageId });
   });
 
-  it('is added once, however often it is told of', async () => {
+  it('is added once, even if the event is handled twice', async () => {
     await over();
     await told();
     const { revision } = await streams.fold(scheduledRunStream(runId), scheduledRun);
@@ -104,13 +104,13 @@ describe('what a one-time run said', () => {
     expect((await streams.fold(scheduledRunStream(runId), scheduledRun)).revision).toBe(revision);
   });
 
-  it('by the wish of somebody was scheduled for when they said so', async () => {
+  it('of a requested run has the time of the request', async () => {
     await over({ begun: { type: 'ScheduleRunRequested', data: { scheduleId, runId, requestedAt: later } } });
     await told();
     expect(additions.added[0]!.origin).toMatchObject({ scheduledFor: later });
   });
 
-  it('is not added where the chat is gone', async () => {
+  it('is not added if the chat is gone', async () => {
     additions.isGone = true;
     await over();
     await told();
@@ -122,7 +122,7 @@ describe('what a one-time run said', () => {
     ['that has failed', {}, 'failed'],
     ['that took too long', { end: { type: 'RunFailed', data: { runId, error: 'x', reason: 'timeout' } } }, 'timeout'],
     ['of which nothing is kept', { end: { type: 'RunFailed', data: { runId, error: 'x' } } }, 'success'],
-  ])('is nobody’s message where it is one %s', async (_, how, status) => {
+  ])('is not added for a run %s', async (_, how, status) => {
     await over(how);
     await told(status);
     expect([additions.added, await message()]).toEqual([[], null]);

@@ -19,7 +19,7 @@ const finished = (more: Partial<RunFinished['data']> = {}): RunFinished => ({
   },
 });
 
-it('a run that answered, called a tool or thought of something has succeeded', () => {
+it('a run succeeds if it answered, called a tool or generated tokens', () => {
   expect(outcomeOf(finished())).toEqual({
     ending: { status: 'success', errorType: null, tokens: 12 },
     report: { output: 'Done.', isOutputTruncated: false, error: null, promptTokens: 10, generatedTokens: 2 },
@@ -28,14 +28,14 @@ it('a run that answered, called a tool or thought of something has succeeded', (
   expect(outcomeOf(finished({ answer: ' ' })).ending.status).toBe('success');
 });
 
-it('a run that did nothing at all has failed', () =>
+it('a run fails if it produced nothing', () =>
   expect(outcomeOf(finished({ answer: ' ', usage: null })).ending).toEqual({
     status: 'failed',
     errorType: 'empty_output',
     tokens: 0,
   }));
 
-it('a run whose model gave up has failed, with as much as it said', () => {
+it('a run fails if the model failed, and keeps the partial answer', () => {
   const { ending, report } = outcomeOf(finished({ error: { text: 'No more.', code: null } }));
   expect([ending, report.output, report.error]).toEqual([
     { status: 'failed', errorType: 'agent_error', tokens: 12 },
@@ -48,14 +48,14 @@ it.each([
   [{ type: 'RunRefused', data: { runId: 'r', reason: 'quota_exceeded', error: 'No room.' } }, 'failed', 'budget_exceeded'],
   [{ type: 'RunFailed', data: { runId: 'r', error: 'No agent.' } }, 'failed', 'internal'],
   [{ type: 'RunFailed', data: { runId: 'r', error: 'Too long.', reason: 'timeout' } }, 'timeout', 'timeout'],
-] as const)('%j ends as %s for %s', (event, status, errorType) => {
+] as const)('%j ends as %s with the error %s', (event, status, errorType) => {
   expect(outcomeOf(event)).toMatchObject({
     ending: { status, errorType, tokens: 0 },
     report: { error: event.data.error, output: null },
   });
 });
 
-it('so much of what it said is kept', () => {
+it('long answers and errors are truncated', () => {
   const { report } = outcomeOf(finished({ answer: `${'x'.repeat(OUTPUT_CHARACTERS_MAX - 1)}😀` }));
   expect([report.output!.length, report.isOutputTruncated, report.output!.isWellFormed()]).toEqual([
     OUTPUT_CHARACTERS_MAX,

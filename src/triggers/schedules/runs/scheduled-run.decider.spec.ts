@@ -24,18 +24,18 @@ const appended: ScheduledRunEvent = { type: 'ScheduledRunAppended', data: { runI
 const left = { runId, scheduleId: 's1', ownerId: 'ann', promptTokens: 7, generatedTokens: 2, purgedAt: now.toISOString() };
 const purged: ScheduledRunEvent = { type: 'ScheduledRunOutputPurged', data: { ...left, startedAt, message } };
 
-describe('what a scheduled run said', () => {
-  it('is purged once, and what stays says when it ran and what it used', () => {
+describe('the output of a scheduled run', () => {
+  it('is purged once, and the times and usage are kept', () => {
     given(scheduledRun, [queued, started, reported, appended]).when(purgeOutput(runId, now)).then([purged]);
     given(scheduledRun, [queued, reported])
       .when(purgeOutput(runId, now))
       .then([{ type: 'ScheduledRunOutputPurged', data: { ...left, startedAt: null } }]);
     given(scheduledRun, [queued, started, reported, appended, purged]).when(purgeOutput(runId, now)).thenNothing();
   });
-  it('is not there to be purged before it is said', () => {
+  it('cannot be purged before the run has reported', () => {
     for (const past of [[], [queued], [queued, started]]) given(scheduledRun, past).when(purgeOutput(runId, now)).thenNothing();
   });
-  it('is not said again when nothing else is left of it', () => {
+  it('is not recorded again after the purge', () => {
     const decisions = [
       queueScheduledRun({ runId, scheduleId: 's1', ownerId: 'ann' }),
       startScheduledRun({ runId, startedAt }),
@@ -47,7 +47,7 @@ describe('what a scheduled run said', () => {
   });
 });
 
-it('says each thing once, in whatever order it is asked', () => {
+it('a scheduled run records each fact once, in any order of commands', () => {
   const decisions = {
     queue: queueScheduledRun({ runId, scheduleId: 's1', ownerId: 'ann' }),
     start: startScheduledRun({ runId, startedAt }),

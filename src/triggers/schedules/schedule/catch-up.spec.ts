@@ -36,7 +36,7 @@ describe('a schedule that is far behind', () => {
   it.each<[string, typeof pause, readonly ScheduleEvent['type'][]]>([
     ['paused', pause, ['ScheduleRunQueued', 'ScheduleSlotSkipped', 'SchedulePaused']],
     ['deleted', remove, ['ScheduleSlotSkipped', 'ScheduleSlotSkipped', 'ScheduleDeleted']],
-  ])('is %s once what has come is decided on, the newest slots last', async (_, decide, ends) => {
+  ])('is %s after all due slots are decided in order', async (_, decide, ends) => {
     const asking = by(afterMinutes(3 * SLOTS_PER_APPEND_MAX + 7));
     const { events, revision } = await ask(decide(asking), asking);
     expect(events.slice(-3).map(({ type }) => type)).toEqual(ends);
@@ -44,13 +44,13 @@ describe('a schedule that is far behind', () => {
     expect(revision).toBe(3 * SLOTS_PER_APPEND_MAX + 7 + snapshots + 1);
   });
 
-  it('is not brought further by a stranger', async () => {
+  it('is not changed by another user', async () => {
     const asking = by(afterMinutes(3 * SLOTS_PER_APPEND_MAX), 'bob');
     await expect(ask(pause(asking), asking)).rejects.toMatchObject({ code: 'schedule-not-found' });
     expect((await streams.fold(scheduleStream('s1'), schedule)).revision).toBe(0);
   });
 
-  it('by more than one command takes is catching up, and so much nearer', async () => {
+  it('rejects a command that would need too many appends, and is less behind afterwards', async () => {
     const asking = by(afterMinutes(SLOTS_PER_APPEND_MAX * (APPENDS_PER_COMMAND_MAX + 1)));
     await expect(ask(pause(asking), asking)).rejects.toMatchObject({ code: 'schedule-catching-up' });
     const { revision } = await streams.fold(scheduleStream('s1'), schedule);

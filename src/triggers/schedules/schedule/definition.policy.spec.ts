@@ -23,8 +23,8 @@ const refusal = (ask: () => unknown): string | undefined => {
   }
 };
 
-describe('new definition', () => {
-  it('say what was asked for, and the usual where nothing was', () => {
+describe('a new definition', () => {
+  it('has the requested values and defaults for the others', () => {
     expect(parseDefinition(recurring, limits, now)).toEqual({
       name: null,
       instruction: 'Look.',
@@ -71,19 +71,19 @@ describe('new definition', () => {
       `tool_allowlist must be a list of at most ${TOOL_ALLOWLIST_ENTRIES_MAX} tool ids`,
     ],
     [{ tool_allowlist: 'all' }, `tool_allowlist must be a list of at most ${TOOL_ALLOWLIST_ENTRIES_MAX} tool ids`],
-  ])('%j are refused: %s', (more, text) =>
+  ])('with %j is refused: %s', (more, text) =>
     expect(refusal(() => parseDefinition({ ...recurring, ...more }, limits, now))).toBe(text),
   );
 });
 
-describe('changed definition', () => {
+describe('a change of a definition', () => {
   const before = parseDefinition(recurring, limits, now);
-  it('are those that were named', () => {
+  it('contains only the given fields', () => {
     expect(changesIn(before, {}, limits, now)).toEqual({});
     expect(changesIn(before, { name: '', tool_allowlist: ['t'] }, limits, now)).toEqual({ name: null, toolAllowlist: ['t'] });
     expect(changesIn(before, { timezone: 'UTC' }, limits, now).timing).toMatchObject({ cron: '0 9 * * *', timezone: 'UTC' });
   });
-  it('may end a schedule before its next slot', () =>
+  it('may set an end before the next slot', () =>
     expect(changesIn(before, { end_at: '2026-01-01T13:00' }, limits, now).timing).toMatchObject({
       endAt: '2026-01-01T12:00:00.000Z',
     }));
@@ -91,8 +91,8 @@ describe('changed definition', () => {
     [{ run_at: '2026-01-03T09:00:00Z' }, 'run_at is only for one-time schedules'],
     [{ instruction: '' }, 'instruction is required'],
     [{ cron: '* * * * *' }, 'cadence below minimum interval (60s < 900s)'],
-  ])('%j are refused: %s', (asked, text) => expect(refusal(() => changesIn(before, asked, limits, now))).toBe(text));
-  it('move a one-time schedule, on the clocks of its zone', () => {
+  ])('with %j is refused: %s', (asked, text) => expect(refusal(() => changesIn(before, asked, limits, now))).toBe(text));
+  it('moves a one-time schedule, in the time zone of the schedule', () => {
     const single = parseDefinition({ ...once, timezone: 'Europe/Prague' }, limits, now);
     expect(changesIn(single, { run_at: '2026-07-01T09:00' }, limits, now).timing).toMatchObject({
       runAt: '2026-07-01T07:00:00.000Z',
@@ -103,7 +103,7 @@ describe('changed definition', () => {
   });
 });
 
-it('a moment to resume for is read on the clocks of the schedule, within the horizon', () => {
+it('the time for a resumed schedule is read in its time zone and must be within the horizon', () => {
   const { timing } = parseDefinition({ ...once, timezone: 'Europe/Prague' }, limits, now);
   expect(timingResumed(timing, undefined, limits, now)).toBeUndefined();
   expect(timingResumed(timing, '2026-01-05T10:00', limits, now)).toMatchObject({ runAt: '2026-01-05T09:00:00.000Z' });

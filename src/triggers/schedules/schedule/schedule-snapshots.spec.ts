@@ -34,7 +34,7 @@ beforeEach(async () => {
   known = await streams.transact(stream, schedule, create('s1', { ownerId: 'ann', origin, definition, now: after(0) }), cause);
 });
 
-/** What it comes to when everything is told again from the start, and nothing by a snapshot. */
+/** The state when all events except snapshots are folded from the start. */
 async function foldedFromTheStart(): Promise<Schedule> {
   const all = (await eventsOf(store, stream)).map((stored) => decode<ScheduleEvent>(schedule.codec, stored)!);
   return all.filter(({ type }) => type !== 'ScheduleSnapshotTaken').reduce(schedule.evolve, schedule.initial);
@@ -47,7 +47,7 @@ async function expectTheSame(): Promise<void> {
   expect(state).toEqual({ ...(await foldedFromTheStart()), slotsSinceSnapshot: expect.any(Number) });
 }
 
-it('of which years were run is decided on without reading them', async () => {
+it('a schedule with years of runs is decided on without reading them all', async () => {
   for (let minute = 1; minute <= SLOTS; minute++) {
     const now = after(minute);
     const because = { ...cause, causationId: String(minute) };
@@ -59,7 +59,7 @@ it('of which years were run is decided on without reading them', async () => {
   expect(known.state.slotsSinceSnapshot).toBeLessThan(SNAPSHOT_AFTER_SLOTS);
 });
 
-it('of which years were missed is restated as they are decided on', async () => {
+it('a schedule with years of missed slots takes snapshots while it catches up', async () => {
   const now = after(SLOTS);
   for (let appends = 0; appends < SLOTS / SLOTS_PER_APPEND_MAX; appends++) {
     known = await streams.transact(stream, schedule, settle(rules, now), { ...cause, causationId: String(appends) }, known);
@@ -69,7 +69,7 @@ it('of which years were missed is restated as they are decided on', async () => 
   expect(settle(rules, now)(known.state)).toEqual([]);
 });
 
-it('that is far behind is brought on so far by one look, and as far again by the next', async () => {
+it('a schedule that is far behind advances by a limited number of slots per command', async () => {
   const slots = SLOTS_PER_APPEND_MAX * APPENDS_PER_LOOK_MAX;
   const service = { ...rules, runTimeoutMs: 1, cadenceSecondsMin: 0, horizonMs: Infinity, perUserMax: 0 };
   const handler = new SettleScheduleHandler(streams, { now: () => after(3 * slots) }, service);

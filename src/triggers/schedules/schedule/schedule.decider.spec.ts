@@ -61,49 +61,49 @@ const completedAt = (time: string): ScheduleEvent => ({
   data: { scheduleId, completedAt: iso(time) },
 });
 
-describe('a slot that has come', () => {
-  it('becomes a run', () =>
+describe('a slot', () => {
+  it('becomes a run when it is due', () =>
     given(schedule, [created(hourly)])
       .when(settle(rules, at('09:00:01')))
       .then([queued('09', '10', '09:00:01')]));
-  it('is left alone before its time', () =>
+  it('is not decided before it is due', () =>
     given(schedule, [created(hourly)])
       .when(settle(rules, at('08:59:59')))
       .thenNothing());
-  it('is left alone by a clock that is behind once it was decided', () =>
+  it('is not decided twice by a process whose clock is behind', () =>
     given(schedule, [created(hourly), queued('09', '10')])
       .when(settle(rules, at('08:59:00')))
       .thenNothing());
-  it('is skipped while an earlier run is not over', () =>
+  it('is skipped while an earlier run has not ended', () =>
     given(schedule, [created(hourly), queued('09', '10', '09:59:00')])
       .when(settle(rules, at('10:00:00')))
       .then([{ type: 'ScheduleSlotSkipped', data: { ...slot('10', '11'), reason: 'overlap' } }]));
-  it('waits when it is too late for it, and is missed once it is late for good', () => {
+  it('that is late is left undecided and then recorded as missed', () => {
     given(schedule, [created(hourly)]).when(settle(rules, at('09:01:01'))).thenNothing(); // prettier-ignore
     given(schedule, [created(hourly)])
       .when(settle(rules, at('09:10:00')))
       .then([{ type: 'ScheduleMissed', data: slot('09', '10') }]);
   });
-  it('is left to the end of the pause while a recurring schedule is paused', () =>
+  it('of a paused recurring schedule is not decided before the pause ends', () =>
     given(schedule, [created(hourly), paused])
       .when(settle(rules, at('15:00:00')))
       .thenNothing());
-  it('is paused while a one-time schedule is', () =>
+  it('of a paused one-time schedule is recorded as paused', () =>
     given(schedule, [created(once), paused])
       .when(settle(rules, at('09:00:00')))
       .then([{ type: 'ScheduleSlotPaused', data: slot('09', null) }]));
-  it('of a one-time schedule is run however late it is', () =>
+  it('of a one-time schedule runs however late it is', () =>
     given(schedule, [created(once)])
       .when(settle(rules, at('15:00:00')))
       .then([queued('09', null, '15:00:00')]));
-  it('at the very end of a schedule is its last', () =>
+  it('at the end of a schedule is its last one', () =>
     given(schedule, [created({ ...hourly, endAt: iso('09:00:00') })])
       .when(settle(rules, at('09:00:00')))
       .then([queued('09', null), { type: 'ScheduleCompleted', data: { scheduleId, completedAt: iso('09:00:00') } }]));
 });
 
 describe('a run', () => {
-  it('that nobody ends is given up', () =>
+  it('times out if it does not end', () =>
     given(schedule, [created(hourly), queued('09', '10')])
       .when(settle(rules, at('09:16:00')))
       .then([
@@ -112,7 +112,7 @@ describe('a run', () => {
           data: { scheduleId, runId, status: 'timeout', errorType: 'timeout', failuresInARow: 1, endedAt: iso('09:16:00') },
         },
       ]));
-  it('that fails once too often in a row pauses its schedule, and says how often it failed', () => {
+  it('pauses its schedule if it fails too often in a row, with the number of failures', () => {
     const twice = [created(hourly), queued('09', '10'), ended(2, '09:05:00'), queued('09', '10')];
     given(schedule, twice)
       .when(endRun(runId, failed, rules, at('09:06:00')))
@@ -121,11 +121,11 @@ describe('a run', () => {
         { type: 'ScheduleAutoPaused', data: { scheduleId, runId, failuresInARow: 3, pausedAt: iso('09:06:00') } },
       ]);
   });
-  it('that succeeds ends a row of failures', () =>
+  it('resets the number of failures if it succeeds', () =>
     given(schedule, [created(hourly), ended(2, '08:50:00'), queued('09', '10')])
       .when(endRun(runId, succeeded, rules, at('09:06:00')))
       .then([ended(0, '09:06:00', succeeded)]));
-  it('that used more than its budget has failed, however well it went', () => {
+  it('fails if it exceeds the token budget, even if it succeeded otherwise', () => {
     const cheap: ScheduleEvent = {
       type: 'ScheduleChanged',
       data: { scheduleId, changes: { tokenBudget: 9 }, changedAt: iso('08:31:00'), nextSlotAt: iso('09:00:00') },
@@ -134,32 +134,32 @@ describe('a run', () => {
       .when(endRun(runId, succeeded, rules, at('09:06:00')))
       .then([ended(1, '09:06:00', { status: 'failed', errorType: 'budget_exceeded' })]);
   });
-  it('of a one-time schedule completes it, unless it was paused or called off meanwhile', () => {
+  it('of a one-time schedule completes it, unless it was paused meanwhile', () => {
     const end = endRun(runId, succeeded, rules, at('09:01:00'));
     const completed: ScheduleEvent = { type: 'ScheduleCompleted', data: { scheduleId, completedAt: iso('09:01:00') } };
     given(schedule, [created(once), queued('09', null)]).when(end).then([ended(0, '09:01:00', succeeded), completed]); // prettier-ignore
     given(schedule, [created(once), queued('09', null), paused]).when(end).then([ended(0, '09:01:00', succeeded)]); // prettier-ignore
   });
-  it('of a one-time schedule that was resumed for another time meanwhile leaves that time to come', () => {
+  it('of a one-time schedule that was resumed with a new time leaves the new slot', () => {
     const timing = { ...once, runAt: iso('11:00:00') };
     const data = { scheduleId, resumedAt: iso('09:00:40'), timing, nextSlotAt: iso('11:00:00') };
     given(schedule, [created(once), queued('09', null), paused, { type: 'ScheduleResumed', data }])
       .when(endRun(runId, succeeded, rules, at('09:01:00')))
       .then([ended(0, '09:01:00', succeeded)]);
   });
-  it('is not ended twice, nor after its schedule was deleted', () => {
+  it('does not end twice or after its schedule was deleted', () => {
     const end = endRun(runId, failed, rules, at('09:10:00'));
     given(schedule, [created(hourly), queued('09', '10'), ended(1, '09:05:00')]).when(end).thenNothing(); // prettier-ignore
     const gone: ScheduleEvent = { type: 'ScheduleDeleted', data: { scheduleId, deletedAt: iso('09:02:00') } };
     given(schedule, [created(hourly), queued('09', '10'), gone]).when(end).thenNothing(); // prettier-ignore
   });
-  it('asked for now is one more than the slots ask for, and never beside another', () => {
+  it('can be requested in addition to the slots, but not while another is in progress', () => {
     given(schedule, [created(hourly)])
       .when(requestRun(by('08:45:00'), 'r1'))
       .then([{ type: 'ScheduleRunRequested', data: { scheduleId, runId: 'r1', requestedAt: iso('08:45:00') } }]);
     given(schedule, [created(hourly), queued('09', '10')]).when(requestRun(by('09:01:00'), 'r1')).thenRejected('schedule-run-in-flight'); // prettier-ignore
   });
-  it('of a one-time schedule that is over, or of one that was called off, is not to be had', () => {
+  it('cannot be requested for a completed one-time schedule or a cancelled schedule', () => {
     const over: ScheduleEvent = { type: 'ScheduleCompleted', data: { scheduleId, completedAt: iso('09:01:00') } };
     const off: ScheduleEvent = { type: 'ScheduleCancelled', data: { scheduleId, cancelledAt: iso('09:01:00') } };
     given(schedule, [created(once), over])
@@ -172,11 +172,11 @@ describe('a run', () => {
 });
 
 describe('an owner', () => {
-  it('pauses what is still to come, not what has come', () =>
+  it('pauses later slots, but not a slot that is already due', () =>
     given(schedule, [created(hourly)])
       .when(pause(by('09:00:30')))
       .then([queued('09', '10', '09:00:30'), { type: 'SchedulePaused', data: { scheduleId, pausedAt: iso('09:00:30') } }]));
-  it('resumes with what is to come from then on', () =>
+  it('resumes with the slots from now on', () =>
     given(schedule, [created(hourly), paused])
       .when(resume(by('10:30:00')))
       .then([
@@ -186,7 +186,7 @@ describe('an owner', () => {
         },
         { type: 'ScheduleResumed', data: { scheduleId, resumedAt: iso('10:30:00'), nextSlotAt: iso('11:00:00') } },
       ]));
-  it('needs another time for a one-time schedule whose own has passed', () => {
+  it('must give a new time to resume a one-time schedule that has elapsed', () => {
     const past = [created(once), paused];
     given(schedule, past)
       .when(resume(by('10:00:00')))
@@ -200,7 +200,7 @@ describe('an owner', () => {
         { type: 'ScheduleResumed', data: { scheduleId, resumedAt: iso('10:00:00'), timing, nextSlotAt: iso('11:00:00') } },
       ]);
   });
-  it('changes when it comes due: slots until then were those of before', () => {
+  it('changes the timing after slots that are already due', () => {
     const timing = { ...hourly, cron: '30 * * * *' };
     given(schedule, [created(hourly)])
       .when(change(by('09:00:10'), () => ({ timing, name: 'Look' })))
@@ -212,7 +212,7 @@ describe('an owner', () => {
         },
       ]);
   });
-  it('completes a schedule by an end before the next slot', () => {
+  it('completes a schedule by setting an end before the next slot', () => {
     const timing = { ...hourly, endAt: iso('08:50:00') };
     const data = { scheduleId, changes: { timing }, changedAt: iso('08:40:00'), nextSlotAt: null };
     given(schedule, [created(hourly)])
@@ -226,18 +226,18 @@ describe('an owner', () => {
     given(schedule, [created(once), queued('09', null)])
       .when(change(by('09:00:30'), () => ({ timing: { ...once, runAt: iso('10:00:00') } })))
       .thenRejected('schedule-run-started'));
-  it('cannot move a one-time schedule to before what is decided already, whatever the own clock says', () =>
+  it('cannot move a one-time schedule to a time that is already decided, even if the local clock is behind', () =>
     given(schedule, [created(once)])
       .when(change(by('08:10:00'), () => ({ timing: { ...once, runAt: iso('08:20:00') } })))
       .thenRejected('invalid-schedule'));
-  it('does not lose the slot of a one-time schedule that waits for a run, by what does not change its time', () => {
+  it('keeps the waiting slot of a one-time schedule when changing something other than the timing', () => {
     const requested: ScheduleEvent = { type: 'ScheduleRunRequested', data: { scheduleId, runId, requestedAt: iso('08:59:00') } };
     const data = { scheduleId, changes: { name: 'Look up' }, changedAt: iso('09:00:10'), nextSlotAt: iso('09:00:00') };
     given(schedule, [created(once), requested])
       .when(change(by('09:00:10'), () => ({ name: 'Look up' })))
       .then([{ type: 'ScheduleChanged', data }]);
   });
-  it('loses no slot that waits by resuming what is not paused', () => {
+  it('keeps waiting slots when resuming a schedule that is not paused', () => {
     const requested: ScheduleEvent = { type: 'ScheduleRunRequested', data: { scheduleId, runId, requestedAt: iso('08:59:00') } };
     given(schedule, [created(once), requested])
       .when(resume(by('09:00:10')))
@@ -246,14 +246,14 @@ describe('an owner', () => {
       .when(resume(by('09:01:01')))
       .thenNothing();
   });
-  it('calls off what is just due as well', () =>
+  it('cancels a slot that is just due together with the schedule', () =>
     given(schedule, [created(hourly)])
       .when(cancel(by('09:00:10')))
       .then([
         { type: 'ScheduleSlotSkipped', data: { ...slot('09', '10'), reason: 'cancelled' } },
         { type: 'ScheduleCancelled', data: { scheduleId, cancelledAt: iso('09:00:10') } },
       ]));
-  describe('by a chat', () => {
+  describe('in a chat', () => {
     const chat = { agentId: 'a1', conversationId: 'c1' };
     const own = { agentId: null, conversationId: 'c1' };
     const task = (from: Readonly<{ agentId: string | null; conversationId: string | null }>): ScheduleEvent => {
@@ -261,11 +261,11 @@ describe('an owner', () => {
       return { ...event, data: { ...event.data, origin: { ...from, createdVia: 'chat' } } };
     };
     const cancelled: ScheduleEvent = { type: 'ScheduleCancelled', data: { scheduleId, cancelledAt: iso('08:40:00') } };
-    it('calls off what chats of the agent wanted done, whichever it was', () =>
+    it('cancels a task of any chat with the same agent', () =>
       given(schedule, [task({ ...chat, conversationId: 'c2' })])
         .when(cancelTask(by('08:40:00'), chat))
         .then([cancelled]));
-    it('calls off, without an agent, what was wanted in it', () => {
+    it('cancels a task of the same chat if there is no agent', () => {
       given(schedule, [task(own)])
         .when(cancelTask(by('08:40:00'), own))
         .then([cancelled]);
@@ -279,12 +279,12 @@ describe('an owner', () => {
       ['a chat without one', task(own), chat],
       ['a chat with another agent', task({ ...chat, agentId: 'a2' }), chat],
       ['what repeats', created(hourly), chat],
-    ])('does not see what belongs to %s', (_, event, scope) =>
+    ])('does not find a task of %s', (_, event, scope) =>
       given(schedule, [event])
         .when(cancelTask(by('08:40:00'), scope))
         .thenRejected('schedule-not-found'),
     );
-    it('cannot call off what is over', () =>
+    it('cannot cancel a completed task', () =>
       given(schedule, [task(own), queued('09', null), ended(0, '09:01:00', succeeded), completedAt('09:01:00')])
         .when(cancelTask(by('09:02:00'), own))
         .thenRejected('schedule-terminal'));
@@ -294,14 +294,14 @@ describe('an owner', () => {
     ['changed', change(by('08:40:00', 'bob'), () => ({ name: 'Mine' }))],
     ['deleted', remove(by('08:40:00', 'bob'))],
     ['run', requestRun(by('08:40:00', 'bob'), 'r')],
-  ])('is told alone: a schedule is not %s by a stranger, who hears that there is none', (_, decide) =>
+  ])('alone can have a schedule %s; other users get the error for an unknown schedule', (_, decide) =>
     given(schedule, [created(hourly)])
       .when(decide)
       .thenRejected('schedule-not-found'),
   );
 });
 
-it('a decision repeated at once says nothing more, and no slot is decided twice', () => {
+it('repeating a decision changes nothing, and no slot is decided twice', () => {
   const minute = fc.integer({ min: 0, max: 48 * 60 });
   const asked = minute.map((minutes): Asked => ({
     ownerId: 'ann',

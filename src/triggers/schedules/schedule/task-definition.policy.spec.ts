@@ -21,7 +21,7 @@ const refusal = (more: Partial<TaskRequest>): string | undefined => {
 };
 
 describe('a task', () => {
-  it('is done once, at its time, with what needs nobody’s approval', () =>
+  it('runs once at its time, with the tools that need no approval', () =>
     expect(definition({ instruction: ' Look.\nThen tell me. ', delay: '2h', toolAllowlist: ['t1'] })).toEqual({
       name: 'Look.',
       instruction: 'Look.\nThen tell me.',
@@ -36,15 +36,15 @@ describe('a task', () => {
     ['90m', '2026-03-28T13:30:00.000Z'],
     [' 2 H ', '2026-03-28T14:00:00.000Z'],
     ['365d', '2027-03-28T12:00:00.000Z'],
-  ])('comes %s from now', (delay, moment) => expect(runAt({ delay })).toBe(moment));
+  ])('is due after the delay %s', (delay, moment) => expect(runAt({ delay })).toBe(moment));
 
-  it('comes at a time on the clocks of its zone, which may leave some out', () => {
+  it('is due at a time in its time zone, which may skip times', () => {
     expect(runAt({ run_at: '2026-03-28T14:00', timezone: 'Europe/Prague' })).toBe('2026-03-28T13:00:00.000Z');
     expect(runAt({ run_at: '2026-03-29T02:30', timezone: 'Europe/Prague' })).toBe('2026-03-29T01:00:00.000Z');
     expect(runAt({ run_at: '2026-03-28T15:00:00+02:00', timezone: 'UTC' })).toBe('2026-03-28T13:00:00.000Z');
   });
 
-  it('is named after its first line, cut between characters', () => {
+  it('is named after its first line, truncated between characters', () => {
     const line = 'x'.repeat(TASK_NAME_CHARACTERS_MAX);
     expect(definition({ delay: '1h', instruction: `${line}\r\nmore` }).name).toBe(line);
     expect(definition({ delay: '1h', instruction: `${line}x` }).name).toBe(`${'x'.repeat(TASK_NAME_CHARACTERS_MAX - 1)}…`);
@@ -53,7 +53,7 @@ describe('a task', () => {
     );
   });
 
-  it('may use so many tools', () => {
+  it('may use a limited number of tools', () => {
     const toolAllowlist = Array.from({ length: TOOL_ALLOWLIST_ENTRIES_MAX + 1 }, (_, index) => `t${index}`);
     expect(definition({ delay: '1h', toolAllowlist }).toolAllowlist).toHaveLength(TOOL_ALLOWLIST_ENTRIES_MAX);
   });

@@ -48,8 +48,8 @@ const call = (name: string, args: CallArguments = {}, more: Partial<CallContext>
   callTool(tool, name, args, { context: callContext(more) });
 const chat = { ownerId: 'alice', agentId: null, conversationId: 'c1' };
 
-describe('the scheduler', () => {
-  it('has a task done later for the chat it is called in, with what needs nobody’s approval', async () => {
+describe('the scheduler tool', () => {
+  it('schedules a task for its chat, with the tools that need no approval', async () => {
     const args = { instruction: 'Look.', delay: '2h' };
     const ungatedTools = ['t1', builtInToolId('think'), 't2'];
     const { task_id: id, ...result } = (await call('schedule_task', args, { ungatedTools })) as { task_id: string };
@@ -62,7 +62,7 @@ describe('the scheduler', () => {
     expect(schedules.asked).toEqual([{ id, chat, asked: { ...args, toolAllowlist: ['t1', 't2'] } }]);
   });
 
-  it('names a task after the call, so that a call that comes again finds its own', async () => {
+  it('derives the task’s id from the call, so that a repeated call finds the same task', async () => {
     const args = { instruction: 'Look.', delay: '2h' };
     await call('schedule_task', args, { callId: 'call-7' });
     await call('schedule_task', args, { callId: 'call-7' });
@@ -77,7 +77,7 @@ describe('the scheduler', () => {
     ]);
   });
 
-  it('lists what is to come', async () =>
+  it('lists the tasks that have not run yet', async () =>
     expect(await call('list_scheduled_tasks', {}, { agentId: 'a1' })).toEqual({
       tasks: [
         {
@@ -91,7 +91,7 @@ describe('the scheduler', () => {
       ],
     }));
 
-  it('calls a task off', async () => {
+  it('cancels a task', async () => {
     expect(await call('cancel_scheduled_task', { task_id: TASK_ID })).toEqual({ task_id: TASK_ID, status: 'cancelled' });
     expect(schedules.asked).toEqual([{ id: TASK_ID, chat }]);
   });
@@ -101,20 +101,20 @@ describe('the scheduler', () => {
     ['too-many-schedules', 'max schedules per user reached', 'Error: you have reached the maximum number of active schedules.'],
     ['schedule-not-found', 'schedule not found', 'Error: scheduled task not found or already terminal.'],
     ['schedule-terminal', 'schedule is terminal', 'Error: scheduled task not found or already terminal.'],
-  ])('tells of %s in the words that clients know', async (code, message, told) => {
+  ])('reports %s with the known message', async (code, message, told) => {
     schedules.refusal = new Rejection(code, message);
     expect(await call('cancel_scheduled_task', { task_id: TASK_ID })).toBe(told);
     expect(await call('schedule_task', { instruction: 'Look.', delay: '0s' })).toBe(told);
   });
 
-  it('asks nobody about an id that is none', async () => {
+  it('refuses an invalid id without a lookup', async () => {
     for (const taskId of ['', '7', undefined]) {
       expect(await call('cancel_scheduled_task', { task_id: taskId })).toBe('Error: task_id must be a valid id.');
     }
     expect(schedules.asked).toEqual([]);
   });
 
-  it('leaves failures of the service to those who tell of them', async () => {
+  it('passes on errors of the service', async () => {
     schedules.refusal = new Error('The store is gone.');
     await expect(call('list_scheduled_tasks')).rejects.toThrow('The store is gone.');
   });
