@@ -305,9 +305,9 @@ describe('a question', () => {
   });
 
   it.each<[string, object, number, string]>([
-    ['broken', { workflow: { nodes: [] } }, 400, 'Workflow must have at least one node'],
-    ['no workflow', { workflow: 'x' }, 400, 'workflow must be an object'],
-    ['of tools that are not there', { workflow: around(agentNode({ tools: [newId()] })) }, 404, 'Tool not accessible'],
+    ['invalid', { workflow: { nodes: [] } }, 400, 'Workflow must have at least one node'],
+    ['not an object', { workflow: 'x' }, 400, 'workflow must be an object'],
+    ['using tools that do not exist', { workflow: around(agentNode({ tools: [newId()] })) }, 404, 'Tool not accessible'],
     ['too large for an event', { workflow: around(agentNode({ own: 'x'.repeat(300_000) })) }, 413, 'has to be saved before'],
   ])('is refused and stores no turn if its workflow is %s', async (_, body, status, text) => {
     const turns = async () => (await service.database.sql`select from event_store.event where type = 'TurnAsked'`).length;

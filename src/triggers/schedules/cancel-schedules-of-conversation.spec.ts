@@ -57,7 +57,7 @@ it('a task that is created in a deleted chat is cancelled', async () => {
 });
 
 it.each([
-  ['a chat that is there', { agentId: null, conversationId: 'c2' }],
+  ['an existing chat', { agentId: null, conversationId: 'c2' }],
   ['a chat with an agent', { agentId: 'a1', conversationId: 'c1' }],
   ['no chat', { agentId: 'a1', conversationId: null }],
 ])('a schedule that is created in %s is kept', async (_, origin) => {

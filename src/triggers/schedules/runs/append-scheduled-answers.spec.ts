@@ -118,10 +118,10 @@ describe('the answer of a one-time run', () => {
   });
 
   it.each<[string, Parameters<typeof over>[0], ScheduleRunEnded['data']['status']]>([
-    ['that belongs to no chat', { conversationId: '' }, 'success'],
+    ['without a chat', { conversationId: '' }, 'success'],
     ['that has failed', {}, 'failed'],
-    ['that took too long', { end: { type: 'RunFailed', data: { runId, error: 'x', reason: 'timeout' } } }, 'timeout'],
-    ['of which nothing is kept', { end: { type: 'RunFailed', data: { runId, error: 'x' } } }, 'success'],
+    ['that timed out', { end: { type: 'RunFailed', data: { runId, error: 'x', reason: 'timeout' } } }, 'timeout'],
+    ['without a stored answer', { end: { type: 'RunFailed', data: { runId, error: 'x' } } }, 'success'],
   ])('is not added for a run %s', async (_, how, status) => {
     await over(how);
     await told(status);

@@ -276,9 +276,9 @@ describe('an owner', () => {
     it.each<[string, ScheduleEvent, typeof chat | typeof own]>([
       ['another chat without an agent', task({ ...own, conversationId: 'c2' }), own],
       ['a chat with an agent', task(chat), own],
-      ['a chat without one', task(own), chat],
+      ['a chat without an agent', task(own), chat],
       ['a chat with another agent', task({ ...chat, agentId: 'a2' }), chat],
-      ['what repeats', created(hourly), chat],
+      ['a recurring schedule', created(hourly), chat],
     ])('does not find a task of %s', (_, event, scope) =>
       given(schedule, [event])
         .when(cancelTask(by('08:40:00'), scope))
