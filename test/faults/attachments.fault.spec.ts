@@ -49,7 +49,7 @@ async function eventTypes(stream: string): Promise<readonly string[]> {
 }
 
 it.each([0, 300, 900])(
-  'attachments whose service is killed %i ms after their upload are read all the same, and each once',
+  'attachments are parsed once each, even if the service is killed %i ms after their upload',
   async (milliseconds) => {
     const tasks = await upload();
     expect(tasks).toHaveLength(FILES);

@@ -9,17 +9,17 @@ import { eventually } from '../support/eventually.js';
 import { type ScriptedProcess, startScriptedProcess } from '../support/scripted-process.js';
 
 const DESCRIPTORS = 1024;
-/** More than the process could have open. */
+/** More connections than the process may have open files. */
 const SILENT_CLIENTS = 1_100;
-/** Connections that those who ask may take for a few requests. */
+/** The number of connections that the asking clients may use for a few requests. */
 const ASKING_CLIENTS_MAX = 10;
 
 let dataDir: string;
 let running: ScriptedProcess | undefined;
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'verbatim-descriptors-'));
-  // With the embedded database, whose folder the process has to keep by touching a file now and then.
-  // It ends in its own time, however busy the machine is.
+  // With the embedded database, whose folder lock the process has to refresh by touching a file. The shutdown time is long,
+  // because the machine may be busy.
   const settings = { DATABASE_URL: '', DATA_DIR: dataDir, SHUTDOWN_SECONDS: '60' };
   running = await startScriptedProcess(settings, { descriptorsMax: DESCRIPTORS });
 });
@@ -28,7 +28,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-/** Clients that were told that their time is over, as is right after a minute of silence. */
+/** Clients that got a timeout response, which is correct after a minute of silence. */
 const timedOut = new Set<Socket>();
 
 async function silentClient(): Promise<Socket> {
@@ -41,7 +41,7 @@ async function silentClient(): Promise<Socket> {
   return socket;
 }
 
-it('clients that connect and say nothing neither end the process nor shut others out', async () => {
+it('silent clients neither end the process nor shut others out', async () => {
   const { client, service } = running!;
   const sockets = await Promise.all(Array.from({ length: SILENT_CLIENTS }, silentClient));
   const held = () => sockets.filter(({ closed }) => !closed).length;
@@ -54,7 +54,7 @@ it('clients that connect and say nothing neither end the process nor shut others
   const { frames } = await client.stream({ question: 'Why?' });
   expect(frames.at(-1)!.data.type).toBe('end');
   expect(await client.json('/api/ready')).toMatchObject({ status: 'ready', dependencies: { 'file descriptors': { ok: true } } });
-  // Those who asked took the places of some who did not, and of no more. On a slow machine others have meanwhile timed out.
+  // The asking clients displaced only as many silent ones as they needed. On a slow machine others have timed out meanwhile.
   const shed = sockets.filter((socket) => socket.closed && !timedOut.has(socket)).length;
   expect(SILENT_CLIENTS - shed).toBeGreaterThan(max - ASKING_CLIENTS_MAX);
 

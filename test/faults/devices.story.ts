@@ -9,12 +9,15 @@ import { Seeded } from '../support/seeded.js';
 import { TurnLog } from '../support/turn-log.js';
 
 const KILLS = Number(process.env['KILLS'] ?? 6);
-/** Over a few seconds after it was given, and long after a restart. */
+/** Timeouts of commands: over before a restart is, and long after it. */
 const [SHORT_MS, LONG_MS] = [1, 120_000];
 
 type AuditEntry = Readonly<{ command: string; decision: string; finished_at: string | null; exit_code: number | null }>;
 
-/** A server that is killed while a device is paired, or while a command is on its way: one effect at most, one record always. */
+/**
+ * A server is killed while a device is paired or a command is on its way: the command takes effect at most once, and always has
+ * one record.
+ */
 export function devicesKillStory(makeBacking: MakeBacking): void {
   let running: ScriptedProcess;
   let log: TurnLog;
@@ -60,7 +63,7 @@ export function devicesKillStory(makeBacking: MakeBacking): void {
   const audit = async ({ id }: ReferenceDevice): Promise<readonly AuditEntry[]> =>
     (await running.client.json<{ entries: AuditEntry[] }>(`/api/devices/${id}/audit`)).entries;
 
-  /** Asks, and reads until the server is gone. Resolves once the message has an id. */
+  /** Asks, and reads until the server is killed. Resolves with the message id as soon as it arrives. */
   async function asking(agentId: string, command: string, timeoutMs: number): Promise<string> {
     running.model.reset();
     running.model.next([call('c1', 'run_command', { command, timeout_ms: timeoutMs })]).always(say('Done.'));
@@ -71,7 +74,7 @@ export function devicesKillStory(makeBacking: MakeBacking): void {
     return /"message_id":"([^"]+)"/.exec(shown)![1]!;
   }
 
-  /** The one record of the command, at its end, and the one end of its turn. */
+  /** Waits until the command has its one record with an end, and its turn one seal. */
   async function recordedOnce(device: ReferenceDevice, messageId: string): Promise<AuditEntry> {
     let entries: readonly AuditEntry[] = [];
     await eventually(async () => {
@@ -84,7 +87,7 @@ export function devicesKillStory(makeBacking: MakeBacking): void {
     return entries[0]!;
   }
 
-  it('leaves a pairing as it was before and after its code is redeemed', async () => {
+  it('a killed server keeps a pairing as it was before and after its code is redeemed', async () => {
     const { user_code: code } = await pairing();
     await killed();
     const device = await ReferenceDevice.paired(running.service.url, code);
@@ -94,7 +97,7 @@ export function devicesKillStory(makeBacking: MakeBacking): void {
     await eventually(async () => (await toolsOf(device)).length === 1);
   });
 
-  it('gives a code to one device, whenever it dies', async () => {
+  it('a killed server gives a code to one device, whenever it is killed', async () => {
     const random = new Seeded(Number(process.env['TEST_SEED'] ?? 5));
     for (let kill = 0; kill < KILLS / 2; kill++) {
       const { device_code: deviceCode, user_code: code } = await pairing();
@@ -115,7 +118,7 @@ export function devicesKillStory(makeBacking: MakeBacking): void {
     }
   });
 
-  it('hands a command out that waited, once, or not at all', async () => {
+  it('a killed server hands out a waiting command once, or not at all', async () => {
     const device = await paired();
     const messageId = await asking(await agentWith(device), 'ls', LONG_MS);
     await eventually(async () => (await audit(device)).length === 1);
@@ -126,7 +129,7 @@ export function devicesKillStory(makeBacking: MakeBacking): void {
     expect(await log.journalOf(messageId)).toContain('outcome_unknown');
   });
 
-  it('lets a command expire that waited, where no device comes in time', async () => {
+  it('a killed server lets a waiting command expire if no device connects in time', async () => {
     const device = await paired();
     const messageId = await asking(await agentWith(device), 'ls', SHORT_MS);
     await eventually(async () => (await audit(device)).length === 1);
@@ -137,7 +140,7 @@ export function devicesKillStory(makeBacking: MakeBacking): void {
     expect(device.ran).toEqual([]);
   });
 
-  it('takes the word of a device that has a command, once it is back', async () => {
+  it('a killed server accepts the acknowledgement of a device that received a command before the kill', async () => {
     const device = await paired();
     const messageId = await asking(await agentWith(device), 'ls', LONG_MS);
     const session = await device.session();
@@ -174,7 +177,7 @@ export function devicesKillStory(makeBacking: MakeBacking): void {
     ],
   ];
 
-  it.each(STEPS)('gives a command that %s to nobody again', async (_, take, decision) => {
+  it.each(STEPS)('a killed server does not hand out again a command that %s', async (_, take, decision) => {
     const device = await paired();
     const messageId = await asking(await agentWith(device), 'ls', SHORT_MS);
     const session = await device.session();
@@ -186,7 +189,7 @@ export function devicesKillStory(makeBacking: MakeBacking): void {
     expect(device.ran).toEqual([]);
   });
 
-  it(`runs a command once at most, at whichever of ${KILLS} moments it dies`, async () => {
+  it(`a server that is killed at ${KILLS} random moments runs each command at most once`, async () => {
     const random = new Seeded(Number(process.env['TEST_SEED'] ?? 7));
     const device = await paired();
     const agentId = await agentWith(device);
@@ -204,7 +207,7 @@ export function devicesKillStory(makeBacking: MakeBacking): void {
       });
       const ran = device.ran.filter((each) => each === command).length;
       expect(ran).toBeLessThanOrEqual(1);
-      // Killed before the call was stated, there is nothing to record; what ran is recorded.
+      // If the server was killed before it recorded the call, there is no record. A command that ran is recorded.
       expect(records.length).toBeGreaterThanOrEqual(ran);
       expect(records.length).toBeLessThanOrEqual(1);
     }

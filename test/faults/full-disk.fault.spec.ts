@@ -47,7 +47,7 @@ const documentedRefusal = async (client: Client, path: string): Promise<Refusal 
 const filesIn = async (folder: string) =>
   (await readdir(folder, { recursive: true, withFileTypes: true })).filter((each) => each.isFile());
 
-describe('A full disk of files', () => {
+describe('A disk that is full for files', () => {
   let dataDir: string;
   let marker: string;
   let running: ScriptedProcess;
@@ -64,7 +64,7 @@ describe('A full disk of files', () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  it('refuses uploads with the reason, keeps nothing of them, and takes the same uploads once there is space', async () => {
+  it('refuses uploads with the reason, keeps nothing of them, and accepts the same uploads once there is space', async () => {
     await writeFile(marker, '');
     expectRefused(await uploaded(client, 'moon'));
     expectRefused(await attached(client));
@@ -81,7 +81,7 @@ describe('A full disk of files', () => {
   });
 });
 
-describe('A full disk of Postgres', () => {
+describe('A disk that is full for Postgres', () => {
   let running: ScriptedProcess;
   let client: Client;
   beforeAll(async () => {
@@ -101,7 +101,7 @@ describe('A full disk of Postgres', () => {
     );
   const free = () => running.backing.database.sql.unsafe('drop trigger full_disk on event_store.event');
 
-  it('refuses questions and uploads with the reason, each in the form of its route, and answers the same once there is space', async () => {
+  it('refuses questions and uploads with the reason, each in the format of its route, and accepts the same once there is space', async () => {
     running.model.always(say('Because.'));
     await fill();
     const question = { question: 'Why?', visibility: 'listed' };
@@ -124,7 +124,7 @@ describe('A full disk of Postgres', () => {
     await succeeds(client, (again.body as { task_id: string }).task_id);
   });
 
-  it('holds an answer up that is under way, and loses nothing of it', async () => {
+  it('delays an answer that is being streamed, and loses nothing of it', async () => {
     running.model.always(words(60, 50));
     let text = '';
     const streaming = client.stream({ question: 'Why?', visibility: 'listed' }, (sofar) => ((text = sofar), false));
@@ -139,7 +139,7 @@ describe('A full disk of Postgres', () => {
   });
 });
 
-describe('An embedded Postgres that a full disk keeps down', () => {
+describe('An embedded Postgres that cannot start because of a full disk', () => {
   let dataDir: string;
   let running: ScriptedProcess;
   let client: Client;
@@ -153,11 +153,11 @@ describe('An embedded Postgres that a full disk keeps down', () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  it('is 503 with the reason in answers and in readiness, and serves again by itself', async () => {
+  it('is reported with 503 and the reason in responses and in readiness, and recovers by itself', async () => {
     const cluster = join(dataDir, 'postgres/cluster');
     const settings = join(cluster, 'postgresql.auto.conf');
     const sound = readFileSync(settings);
-    // The server cannot start, and says in its last words what it says where there is no space.
+    // The server cannot start, and its last log line is the one that it writes when there is no space.
     await writeFile(settings, "shared_preload_libraries = 'No space left on device'\n");
     process.kill(Number.parseInt(readFileSync(join(cluster, 'postmaster.pid'), 'utf8'), 10), 'SIGKILL');
     const readiness = async () => {

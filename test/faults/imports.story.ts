@@ -6,18 +6,18 @@ import { eventually } from '../support/eventually.js';
 import { type ScriptedProcess, startScriptedProcess } from '../support/scripted-process.js';
 import { Seeded } from '../support/seeded.js';
 
-/** A user may have so many tools. */
+/** The maximum number of tools of a user. */
 const TOOLS_MAX = 190;
 const TOOLS_EACH_MAX = 6;
 const ATTEMPTS_MS_MAX = 60_000;
 const FINISHED_MS_MAX = 60_000;
-/** An import takes about so long: kills are spread over it and a little after it. */
+/** The approximate duration of an import. Kills are spread over it and a little longer. */
 const IMPORT_MS_MAX = 400;
 
 type Agent = Readonly<{ id: string; name: string; tools: readonly string[]; workflow: string | null; agent_type: string }>;
 type Tool = Readonly<{ id: string; customName: string; default?: true }>;
 
-/** Imports of agents with tools, a prompt and a workflow, in a service that is killed at random moments of them. */
+/** Imports of agents with tools, a prompt and a workflow, into a service that is killed at random moments. */
 export function importsFaultStory(makeBacking: MakeBacking, kills: number, seed: number): void {
   const random = new Seeded(seed);
   const toolsEach = Math.max(1, Math.min(TOOLS_EACH_MAX, Math.floor(TOOLS_MAX / kills)));
@@ -70,7 +70,7 @@ export function importsFaultStory(makeBacking: MakeBacking, kills: number, seed:
       (tool) => !tool.default,
     );
 
-  /** Every agent with all its tools, and no tool without its agent; undefined: it is so. */
+  /** Describes an agent without all its tools, or a tool without its agent. Undefined if there is none. */
   async function whatIsHalf(): Promise<string | undefined> {
     const [all, listed] = [await agents(), await tools()];
     const named = new Set(all.map(({ name }) => name));
@@ -85,7 +85,7 @@ export function importsFaultStory(makeBacking: MakeBacking, kills: number, seed:
     return alone && `${alone.customName} is there without its agent`;
   }
 
-  it(`an import is whole or not there after each of ${kills} kills, and is made once however often it is sent (seed ${seed})`, async () => {
+  it(`an import is complete or absent after each of ${kills} kills, and is made once however often it is sent (seed ${seed})`, async () => {
     const insisted = new Set<string>();
     for (let n = 0; n < kills; n++) {
       const sent = send(n).catch(() => 0);
@@ -93,7 +93,7 @@ export function importsFaultStory(makeBacking: MakeBacking, kills: number, seed:
       await running.service.kill();
       await sent;
       await running.service.start();
-      // Some senders come back with their key, others never do.
+      // Some senders repeat the request with their key, others do not.
       if (random.next() < 0.7) {
         insisted.add(`Import ${n}`);
         await eventually(async () => (await send(n)) === 200, ATTEMPTS_MS_MAX, `import ${n} is taken`).catch((error: unknown) => {
@@ -110,7 +110,7 @@ export function importsFaultStory(makeBacking: MakeBacking, kills: number, seed:
     const names = (await agents()).map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining([...insisted]));
     const { sql } = running.backing.database;
-    // The last one may be whole before its end is stated.
+    // The agent of the last import may exist before the import is recorded as finished.
     const unfinished = async () => {
       const [left] = await sql`
         select count(*) filter (where type = 'AgentImportAccepted')::int - count(*) filter (where type = 'AgentImportFinished')::int as n

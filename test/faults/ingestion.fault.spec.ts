@@ -22,18 +22,18 @@ afterAll(async () => {
 });
 
 it.each([50, 900, 2_200])(
-  'an ingestion killed %i ms after its upload goes on after the restart, and no chunk comes twice',
+  'an ingestion that is killed %i ms after its upload continues after the restart, without duplicate chunks',
   (milliseconds) => killedAfter(story, milliseconds),
   300_000,
 );
 
 it.each([300, 1_500])(
-  'a sync killed after %i ms goes on after the restart, and until it is whole the old pages are searched',
+  'a sync that is killed after %i ms continues after the restart, and searches find the old pages until it is complete',
   (milliseconds) => killedDuringSync(story, site, milliseconds),
   300_000,
 );
 
-it('a service that is stopped in an orderly way hands the task back, and its successor finishes it', async () => {
+it('a service that shuts down cleanly hands the task back, and its successor finishes it', async () => {
   const uploaded = await story.upload('Stopped');
   const task = `task-${uploaded.task_id}`;
   await eventually(async () => (await story.eventTypes(task)).includes('TaskStarted'));

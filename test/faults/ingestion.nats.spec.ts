@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 it.each([100, 1_200])(
-  'an ingestion killed %i ms after its upload goes on after the restart, and no chunk comes twice',
+  'an ingestion that is killed %i ms after its upload continues after the restart, without duplicate chunks',
   (milliseconds) => killedAfter(story, milliseconds),
   300_000,
 );

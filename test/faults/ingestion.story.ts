@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.js';
 import type { LocalServer } from '../support/local-server.js';
 import { ServiceProcess } from '../support/process.js';
 
-/** From the moment a killed service takes requests again, an ingestion goes on, or has ended with a reason, within this time. */
+/** The time from a killed service's restart within which an ingestion must continue or end with a reason. */
 const TAKEN_UP_MS_MAX = 60_000;
 const ENDS_MS_MAX = 120_000;
 
@@ -17,7 +17,7 @@ type Status = Readonly<{ status: string; result: unknown }>;
 type Uploaded = Readonly<{ task_id: string; source_id: string }>;
 type ShownChunk = Readonly<{ text: string }>;
 
-/** A service that ingests files of many paragraphs, and is ended meanwhile. */
+/** A service that ingests files of many paragraphs, and is killed during that. */
 export class IngestionStory {
   private constructor(
     readonly backing: Backing,
@@ -81,7 +81,7 @@ export class IngestionStory {
     await eventually(async () => (await status()).status === 'SUCCESS', ENDS_MS_MAX);
   }
 
-  /** Every paragraph is there once, and the source says once that it is complete. */
+  /** Expects every paragraph exactly once, and exactly one completion of the source. */
   async expectWhole({ source_id }: Uploaded): Promise<void> {
     const found = (await this.chunksOf(source_id)).flatMap(({ text }) => text.split('\n\n'));
     expect(found).toHaveLength(PARAGRAPHS);
@@ -93,7 +93,7 @@ export class IngestionStory {
     return (await this.pagesOf(sourceId)).flat();
   }
 
-  /** Each page is shown at a moment of its own. */
+  /** The chunks, page by page. Each page is read at a different moment. */
   async pagesOf(sourceId: string): Promise<readonly (readonly ShownChunk[])[]> {
     const pages: (readonly ShownChunk[])[] = [];
     for (;;) {
@@ -105,7 +105,7 @@ export class IngestionStory {
   }
 }
 
-/** Killed at some moment after an upload: the next start takes it up in time, and nothing is lost or doubled. */
+/** Kills the service some time after an upload. The restarted service continues in time, and nothing is lost or duplicated. */
 export async function killedAfter(story: IngestionStory, milliseconds: number): Promise<void> {
   const uploaded = await story.upload(`Killed after ${milliseconds}`);
   await new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -117,11 +117,14 @@ export async function killedAfter(story: IngestionStory, milliseconds: number): 
   await story.expectWhole(uploaded);
 }
 
-/** A page of so many paragraphs, each of which says which version of the page it is of. */
+/** A page of PARAGRAPHS paragraphs, each of which states the version of the page. */
 const pageOf = (version: string): string =>
   Array.from({ length: PARAGRAPHS }, (_, index) => `In the ${version} version ${paragraph(index)}`).join('\n\n');
 
-/** Killed at some moment of a sync: what was searched is searched until the new pages are, whole, and never a mixture. */
+/**
+ * Kills the service some time after the start of a sync. Searches find the old pages until all new pages are ready, and never a
+ * mixture.
+ */
 export async function killedDuringSync(story: IngestionStory, site: LocalServer, milliseconds: number): Promise<void> {
   const serve = (version: string) =>
     (site.answer = (_, response) => void response.writeHead(200, { 'content-type': 'text/plain' }).end(pageOf(version)));
@@ -142,7 +145,7 @@ export async function killedDuringSync(story: IngestionStory, site: LocalServer,
   };
   const during = (await story.pagesOf(added.source_id)).map(versionsIn);
   const shown = during.map((page) => [...page].flatMap(([version, count]) => (count > 0 ? [version] : [])).join(' and '));
-  // The new version may come while the pages are read: from then on nothing is of the old one.
+  // The new version may appear between reads of two pages. From then on nothing is of the old one.
   expect([['old'], ['old', 'new'], ['new']]).toContainEqual(shown.filter((version, index) => version !== shown[index - 1]));
   const paragraphs = during.reduce((sum, page) => sum + page.get('old')! + page.get('new')!, 0);
   if (new Set(shown).size === 1) expect(paragraphs).toBe(PARAGRAPHS);

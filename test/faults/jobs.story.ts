@@ -9,7 +9,9 @@ import { type ScriptedProcess, startScriptedProcess } from '../support/scripted-
 
 type Query = Readonly<{ response: string; metadata?: Record<string, unknown> }>;
 
-/** A process that is killed while a call goes on in it: nobody says that it is still running, and nobody runs it again. */
+/**
+ * A process is killed while a tool call runs as a job in it: the job is not shown as running for ever, and it is not run again.
+ */
 export function killedJobsStory(makeBacking: MakeBacking): void {
   let running: ScriptedProcess;
   let post: LocalServer;
@@ -29,7 +31,7 @@ export function killedJobsStory(makeBacking: MakeBacking): void {
   const created = async (path: string, body: object) =>
     (await (await running.client.post(`/api/${path}`, body)).json()) as { id: string };
 
-  it('finds its job lost, and its conversation goes on', async () => {
+  it('a killed process marks its job as lost, and the conversation continues', async () => {
     const { client, model } = running;
     const build = { name: 'build', method: 'POST', url: `${post.url}/build`, description: 'Builds a report', active: true };
     const tool = {

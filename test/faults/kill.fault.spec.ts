@@ -10,7 +10,7 @@ it(`no client misses anything through ${KILLS} kills at random moments with 50 s
   await killStory({ kills: KILLS, streams: 50, seed, restEvery: Math.min(25, KILLS), aliveMsMax: 2_500 }, await onPostgres());
 }, 2_400_000);
 
-it(`nor when the Postgres that is killed with the service is its own (seed ${seed})`, async () => {
+it(`no client misses anything when the embedded Postgres is killed with the service (seed ${seed})`, async () => {
   const embedded = await onEmbeddedPostgres();
   await killStory({ kills: 6, streams: 20, seed, restEvery: 3, aliveMsMax: 3_000 }, embedded, { DATA_DIR: embedded.dataDir });
 }, 600_000);

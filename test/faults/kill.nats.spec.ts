@@ -4,7 +4,7 @@ import { KILLS } from '../support/kills.js';
 import { killStory } from './kill.story.js';
 
 const seed = Number(process.env['TEST_SEED'] ?? Date.now() % 1_000_000);
-/** A kill takes about twice the time that it takes on Postgres. */
+/** A kill takes about twice as long as on Postgres. */
 const kills = Math.ceil(KILLS / 2);
 
 it(`no client misses anything through ${kills} kills with EventStoreDB and NATS (seed ${seed})`, async () => {

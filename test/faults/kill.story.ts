@@ -16,19 +16,19 @@ export type KillPlan = Readonly<{
   kills: number;
   streams: number;
   seed: number;
-  /** After this many kills the service lives until all is sealed. */
+  /** After every `restEvery` kills, the service runs until all turns are sealed. */
   restEvery: number;
   aliveMsMax: number;
   standbys?: number;
 }>;
 
-/** From the moment it takes requests again, every turn that was left must come to its end, also where the machine is slow. */
+/** The time from a restart within which every abandoned turn must end, even on a slow machine. */
 const SEALED_MS_MAX = 150_000;
 
-/** Words as models send them, with what is hard on escaping and on encoding. */
+/** Words as models send them, with characters that are hard to escape or encode. */
 const WORDS = ['because ', 'sky ', 'Grüße ', '青い ', '🌍🚀 ', 'line\nbreak ', '\u2028 ', '"quoted" \\ ', 'data: x\n\nid: 7\n\n'];
 
-/** Streams in flight, a service that is killed again and again, and clients that want their answers all the same. */
+/** Streams in flight, a service that is killed repeatedly, and clients that still need complete answers. */
 class KillStory {
   readonly viewers: Viewer[] = [];
   private readonly random: Seeded;
@@ -48,13 +48,13 @@ class KillStory {
   }
 
   static async begin(plan: KillPlan, backing: Ground, settings: Readonly<Record<string, string>> = {}): Promise<KillStory> {
-    // What is waited for at the end is what a user would wait for.
+    // With the default deadlines, so that the measured delays are those of users.
     const environment = { ...USUAL_DEADLINES, STALE_PRODUCER_SECONDS: '10', LOG_LEVEL: 'warn', ...settings };
     const running = await startScriptedProcess(environment, { backing, standbys: plan.standbys ?? 2 });
     return new KillStory(plan, running, new TurnLog(backing.store));
   }
 
-  /** What the service last logged. */
+  /** The end of the service's log output. */
   get output(): string {
     return this.running.service.output;
   }
@@ -90,7 +90,7 @@ class KillStory {
     );
   }
 
-  /** Told from the log, from a second reader, from the conversation and from what each client saw. */
+  /** Compares the log, a second reader, the conversation, and what each client received. */
   async expectAnswersWhole(): Promise<void> {
     const byQuestion = new Map([...this.log.turns].map(([turnId, { question }]) => [question, turnId]));
     expect(byQuestion.size).toBe(this.log.turns.size);
@@ -116,7 +116,7 @@ class KillStory {
     this.slowestSealingMs = Math.max(this.slowestSealingMs, performance.now() - since);
   }
 
-  /** Whatever was asked before now is at its end in time. */
+  /** Expects everything that was asked so far to be sealed in time. */
   private async expectAllSealed(): Promise<void> {
     const left = (await this.log.refresh()).unsealed;
     await eventually(
@@ -142,7 +142,7 @@ class KillStory {
         body: { question: `Question ${number}: why?`, visibility: 'listed' },
         ...(style !== 0 && { idempotencyKey: `key ${number}` }),
         asksAgain: style === 1,
-        // Most wait, as people do, instead of knocking all the time.
+        // Most viewers wait for the restart, like people do, instead of retrying all the time.
         ...(style > 2 && { untilWorthwhile: () => this.up }),
         ...(style === 2 && { stopsAfterFrames: this.random.between(1, 10) }),
       });
@@ -172,7 +172,7 @@ async function forEach<T>(all: readonly T[], run: (each: T) => Promise<void>): P
   await Promise.all(Array.from({ length: AT_ONCE }, work));
 }
 
-/** The whole story, from the first question to the last look. */
+/** The whole story, from the first question to the last check. */
 export async function killStory(plan: KillPlan, backing: Ground, settings?: Readonly<Record<string, string>>): Promise<void> {
   const story = await KillStory.begin(plan, backing, settings);
   try {
@@ -181,7 +181,7 @@ export async function killStory(plan: KillPlan, backing: Ground, settings?: Read
     expect(story.viewers.length).toBeGreaterThanOrEqual(plan.streams);
     process.stdout.write(`${story.summary}\n`);
   } catch (error) {
-    // What was seen from outside says little without what the service said of it.
+    // The error alone does not explain much without the service's log.
     throw new Error(`Seed ${plan.seed}: ${String(error)}\n${story.output}`, { cause: error });
   } finally {
     await story.close();

@@ -8,7 +8,7 @@ it.each([
   ['Postgres and NATS', onPostgresAndNats],
   ['EventStoreDB, Postgres and NATS', onEventStoreDbAndNats],
 ])(
-  `two processes whose clocks are apart, and which are killed, tell each finding of a monitor once, with %s (seed ${seed})`,
+  `two processes with different clocks that are killed report each finding of a monitor once, with %s (seed ${seed})`,
   async (_, makeBacking) => monitorsFaultStory(await makeBacking(), seed),
   600_000,
 );

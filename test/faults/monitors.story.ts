@@ -18,12 +18,15 @@ import { TwoClocks } from '../support/two-clocks.js';
 
 const MINUTE_MS = 60_000;
 const LEAP_MS = 5 * MINUTE_MS;
-/** A tick comes each second: most leaps are seen by both processes, some by one or in the middle of what it does. */
+/** Tickers run every second. Most leaps are seen by both processes, some by only one, or in the middle of its work. */
 const LEAP_LASTS_MS = 800;
 const LEAP_LASTS_MORE_MS = 700;
-/** Nobody asks in between, and a chat goes on by itself so often only: no monitor finds more than that. */
+/** A chat can have only this many automatic turns in a row, because no user asks in between. No monitor may find more. */
 const FINDINGS_MAX = 5;
-/** Within these what was published last is found: a claim of one whose clock is fast runs out that much later for a slow one. */
+/**
+ * The number of leaps within which the last publication must be found. A claim made by a fast clock expires much later for a slow
+ * one.
+ */
 const LEAPS_MAX = 60;
 
 const SHOPS = ['/tea', '/coffee', '/cocoa'] as const;
@@ -37,10 +40,10 @@ const SETTINGS = {
   MONITOR_UNREACHABLE_GRACE_SECONDS: '360000',
 };
 
-/** Pages that get new lines, and a server that answers late when it is told to. */
+/** Pages that get new lines, and a server that delays its responses on request. */
 class Shops {
   readonly published = new Map<Shop, string[]>(SHOPS.map((shop) => [shop, []]));
-  /** Requests that are kept waiting, of the shop that keeps them. */
+  /** The delayed responses of the shop that is held. */
   readonly held: ServerResponse[] = [];
   private holding: Shop | undefined;
 
@@ -60,7 +63,7 @@ class Shops {
     this.holding = shop;
   }
 
-  /** Whoever still waits gets what it asked for. */
+  /** Sends the delayed responses. */
   release(): void {
     for (const response of this.held.splice(0)) this.serve(this.holding!, response);
     this.holding = undefined;
@@ -71,7 +74,7 @@ class Shops {
   }
 }
 
-/** What the log says, as somebody reads it who trusts nothing else. */
+/** The events of a category, read from the log without the service's code. */
 async function told<E>({ store }: Backing, category: string): Promise<readonly E[]> {
   const all: E[] = [];
   for await (const { events } of store.readAll({ after: -1n, filter: { categories: [category] } })) {
@@ -83,7 +86,7 @@ async function told<E>({ store }: Backing, category: string): Promise<readonly E
 const ofType = <E extends { type: string }, T extends E['type']>(events: readonly E[], type: T) =>
   events.filter((event): event is Extract<E, { type: T }> => event.type === type);
 
-/** A chat of its own for each, which goes on by itself. */
+/** Lets a separate chat monitor each shop. */
 async function watch(model: ScriptedModelServer, client: Client, shops: Shops): Promise<void> {
   for (const shop of SHOPS) {
     const source = { type: 'webpage', url: shops.server.url + shop };
@@ -95,7 +98,7 @@ async function watch(model: ScriptedModelServer, client: Client, shops: Shops): 
   }
 }
 
-/** A check begins when it is due and nobody has claimed it, in order, and comes to one end at most. */
+/** Expects each check to start in order, when it is due and unclaimed, and to end at most once. */
 function expectEachCheckOnce(events: readonly MonitorEvent[]): void {
   let next = '';
   let open: Readonly<{ check: number; leaseUntil: string }> | null = null;
@@ -124,7 +127,7 @@ const itemsIn = (texts: readonly string[]): readonly string[] =>
 const found = (events: readonly MonitorEvent[]) =>
   itemsIn(ofType(events, 'MonitorFollowUpRequested').map(({ data }) => data.text));
 
-/** What was found was told to its chat once: in one follow-up, of one turn, which is over. */
+/** Expects each finding in exactly one follow-up of exactly one turn, which has ended. */
 function expectEachFollowUpOnce(
   monitors: readonly MonitorEvent[],
   followUps: readonly FollowUpsEvent[],
@@ -141,7 +144,7 @@ function expectEachFollowUpOnce(
   expect(itemsIn(automatic.map(({ data }) => data.question))).toEqual(found(monitors));
 }
 
-/** What was stated how often. */
+/** The number of events by type. */
 async function tally(backing: Backing): Promise<string> {
   const counts: Record<string, number> = {};
   for (const category of ['monitor', 'followUps', 'conversation']) {
@@ -151,7 +154,7 @@ async function tally(backing: Backing): Promise<string> {
   return JSON.stringify(counts);
 }
 
-/** The same pages are watched by two processes with clocks that disagree, which are killed over it: each finding is told once. */
+/** Two processes with different clocks check the same pages and are killed during checks: each finding is delivered once. */
 export async function monitorsFaultStory(backing: Backing, seed: number): Promise<void> {
   const random = new Seeded(seed);
   const model = await ScriptedModelServer.start();
@@ -176,14 +179,14 @@ export async function monitorsFaultStory(backing: Backing, seed: number): Promis
     clocks = await TwoClocks.start(random, environment);
     await watch(model, new Client(clocks.urlOf(1)), shops);
 
-    // Whoever looks is killed over it.
+    // Both processes are killed while one of them checks.
     shops.publish('/tea');
     shops.hold('/tea');
     await leapUntil(() => shops.held.length > 0, 'somebody looks');
     await Promise.all([clocks.kill(0), clocks.kill(1)]);
     shops.release();
 
-    // One that looks is so slow that its claim runs out, and another one looks as well.
+    // A check is so slow that its claim expires, and another process checks too.
     shops.publish('/coffee');
     shops.hold('/coffee');
     await leapUntil(() => shops.held.length > 1, 'two look at once');
@@ -201,7 +204,7 @@ export async function monitorsFaultStory(backing: Backing, seed: number): Promis
       const followUps = await told<FollowUpsEvent>(backing, 'followUps');
       const settled = [...ofType(followUps, 'FollowUpDelivered'), ...ofType(followUps, 'FollowUpMerged')];
       const turns = await told<ConversationEvent>(backing, 'conversation');
-      // One that is killed over an answer leaves it interrupted: the chat was told all the same.
+      // A process that is killed during an answer leaves it interrupted. The finding counts as delivered.
       const over = [...ofType(turns, 'TurnAnswered'), ...ofType(turns, 'TurnFailed')];
       const isOver = ofType(turns, 'TurnAsked').length === over.length;
       return isOver && settled.length === ofType(await monitors(), 'MonitorFollowUpRequested').length;
@@ -214,7 +217,7 @@ export async function monitorsFaultStory(backing: Backing, seed: number): Promis
     expect(found(events)).toEqual(published);
     expectEachFollowUpOnce(events, await told(backing, 'followUps'), await told(backing, 'conversation'));
     const count = (type: MonitorEvent['type']) => ofType(events, type).length;
-    // The one that was killed; that another one is overtaken is a matter of how long it waits.
+    // The killed check did not end. Whether another check is overtaken depends on the timing.
     expect(count('MonitorCheckStarted')).toBeGreaterThan(count('MonitorChecked'));
     process.stdout.write(
       `${count('MonitorChecked')} checks of ${count('MonitorCheckStarted')}, ${published.length} findings over ${clocks.kills} kills\n`,

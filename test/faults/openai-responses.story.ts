@@ -10,7 +10,7 @@ type Event = OpenAI.Responses.ResponseStreamEvent;
 
 const QUESTION = 'When is tea?';
 
-/** A process that is killed while it tells responses: the next one tells the same events, and goes on with the numbers of before. */
+/** A process is killed while it streams a response. The next one sends the same events, and continues their sequence numbers. */
 export function openAiResponseKillsStory(makeBacking: MakeBacking): void {
   let running: ScriptedProcess;
   let client: OpenAI;
@@ -32,7 +32,7 @@ export function openAiResponseKillsStory(makeBacking: MakeBacking): void {
   };
   const textOf = async (id: string) => (await http.get(`/v1/responses/${id}?stream=true`)).text();
 
-  it('a response that was over is read the same, byte for byte', async () => {
+  it('a response that had ended is read the same, byte for byte', async () => {
     running.model.next([...think('Four?'), ...say('At ', 'four.')]);
     const live = await (await http.post('/v1/responses', { input: QUESTION, stream: true })).text();
     const id = /"id":"(resp_[^"]+)"/.exec(live)![1]!;
@@ -41,7 +41,7 @@ export function openAiResponseKillsStory(makeBacking: MakeBacking): void {
     expect((await client.responses.retrieve(id)).output_text).toBe('At four.');
   });
 
-  it('a response in the background goes on with the next number, and comes to its end', async () => {
+  it('a background response continues with the next sequence number, and ends', async () => {
     running.model.next([...say('At '), hang]);
     const before: Event[] = [];
     const stream = await client.responses.create({ input: QUESTION, background: true, stream: true });

@@ -22,9 +22,5 @@ const overBreakableEventStoreDb = async (): Promise<Breakable> => {
   return { backing, goAway: () => backing.eventStoreDb.goAway(), comeBack: () => backing.eventStoreDb.comeBack() };
 };
 
-it('streams outlive a Postgres that is gone for ten seconds', () => outageStory(overBreakablePostgres), OUTAGE_TEST_MS_MAX);
-it(
-  'streams outlive an EventStoreDB that is gone for ten seconds',
-  () => outageStory(overBreakableEventStoreDb),
-  OUTAGE_TEST_MS_MAX,
-);
+it('streams survive a Postgres outage of ten seconds', () => outageStory(overBreakablePostgres), OUTAGE_TEST_MS_MAX);
+it('streams survive an EventStoreDB outage of ten seconds', () => outageStory(overBreakableEventStoreDb), OUTAGE_TEST_MS_MAX);

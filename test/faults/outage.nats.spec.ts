@@ -3,7 +3,7 @@ import { onEventStoreDbAndNats } from '../support/backing.js';
 import { OUTAGE_TEST_MS_MAX, outageStory } from './outage.story.js';
 
 it(
-  'streams outlive a NATS that is gone for ten seconds',
+  'streams survive a NATS outage of ten seconds',
   async () => {
     const make = async () => {
       const backing = await onEventStoreDbAndNats();

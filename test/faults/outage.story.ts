@@ -12,7 +12,7 @@ import { TurnLog } from '../support/turn-log.js';
 import { Viewer } from '../support/viewer.js';
 import { expectTurnWhole } from '../support/whole-turn.js';
 
-/** Something the service rests on, which can be taken away while it runs. */
+/** A service's infrastructure that can fail while it runs. */
 export type Breakable = Readonly<{ backing: Backing; goAway(): Promise<void> | void; comeBack(): Promise<void> | void }>;
 
 const AWAY_MS = 10_000;
@@ -21,10 +21,10 @@ const ASKED_MEANWHILE = 10;
 const WORDS = 120;
 const EVERY_MS = 100;
 const OVER_MS_MAX = 80_000;
-/** With the start of the service, and a look at each answer afterwards. */
+/** Includes the start of the service and a check of each answer afterwards. */
 export const OUTAGE_TEST_MS_MAX = 300_000;
 
-/** Streams in flight while something is gone for ten seconds: each goes on where it was, and is answered whole. */
+/** Streams in flight during an outage of ten seconds: each continues where it was, and all answers are complete. */
 export async function outageStory(make: () => Promise<Breakable>): Promise<void> {
   const { backing, goAway, comeBack } = await make();
   const running = await startScriptedProcess(USUAL_DEADLINES, { backing });

@@ -28,7 +28,7 @@ const kill = async (pid: number) => {
 const pidOf = async (sql: Sql | postgres.TransactionSql) =>
   (await sql<{ pid: number }[]>`select pg_backend_pid() as pid`)[0]!.pid;
 
-/** Runs against a pool of its own, all of whose connections must be good afterwards. */
+/** Runs against a separate pool, and then checks that all its connections are usable. */
 async function withPool(run: (sql: Sql) => Promise<void>, connections = 2, url = database.url): Promise<void> {
   const sql = postgres(url, { max: connections, backoff: () => 0.01, onnotice: () => undefined });
   try {
@@ -46,14 +46,14 @@ async function withPool(run: (sql: Sql) => Promise<void>, connections = 2, url =
   }
 }
 
-/** These are the defects that `patches/postgres+3.4.9.patch` repairs: each fails, or hangs, on the driver as it is published. */
+/** The defects that `patches/postgres+3.4.9.patch` repairs. Each test fails or hangs on the published driver. */
 describe('The driver', () => {
-  it('is the repaired one; as it is published it is refused', () => {
+  it('is the repaired one, and the published one is refused', () => {
     expect(() => refuseUnrepaired(postgres)).not.toThrow();
     expect(() => refuseUnrepaired({})).toThrow(DriverUnrepaired);
   });
 
-  it('survives the end of a connection in a transaction with statements underway', async () => {
+  it('survives the end of a connection in a transaction with pending statements', async () => {
     await withPool(async (sql) => {
       const lost = sql.begin(async (tx) => {
         const pid = await pidOf(tx);
@@ -65,13 +65,13 @@ describe('The driver', () => {
     });
   });
 
-  it('survives it between two statements, and refuses what the transaction still asks', async () => {
+  it('survives the end of a connection between two statements, and refuses further statements of the transaction', async () => {
     await withPool(async (sql) => {
       let afterwards: unknown;
       const lost = sql.begin(async (tx) => {
         await tx`insert into entry (id, text) values (1, 'dead')`;
         await kill(await pidOf(tx));
-        // Another user of the pool may have the connection, opened again, by now.
+        // Another user of the pool may have the reopened connection by now.
         await Promise.all([sql`select 1`, sql`select 2`, sql`select 3`]);
         afterwards = await tx`insert into entry (id, text) values (2, 'outside of any transaction')`.catch(
           (error: unknown) => error,
@@ -84,7 +84,7 @@ describe('The driver', () => {
     });
   });
 
-  it('does not fail the next with what ended the last', async () => {
+  it('does not fail the next statement with the error that ended the last connection', async () => {
     await withPool(async (sql) => {
       for (let n = 0; n < 5; n++) {
         const [sleeping, pid] = [sql`select pg_sleep(5)`.catch((error: unknown) => error), await sleeperOf(sql)];
@@ -105,7 +105,7 @@ describe('The driver', () => {
     return pid!;
   };
 
-  it('asks on after many connections were lost with statements on their way', async () => {
+  it('continues after many connections were lost with pending statements', async () => {
     const line = await PostgresLine.to(database.url);
     await withPool(
       async (sql) => {
@@ -130,7 +130,7 @@ describe('The driver', () => {
     await line.close();
   });
 
-  it('gives back no reserved connection that was lost', async () => {
+  it('does not return a lost reserved connection to the pool', async () => {
     await withPool(async (sql) => {
       const reserved = await sql.reserve();
       await kill(await pidOf(reserved));
@@ -142,7 +142,7 @@ describe('The driver', () => {
   it.each<[string, unknown]>([
     ['that is undefined', undefined],
     ['that is no time', new Date(NaN)],
-  ])('fails only the statement with a parameter %s, among many underway', async (_what, parameter) => {
+  ])('fails only the statement with a parameter %s, among many pending ones', async (_what, parameter) => {
     await withPool(async (sql) => {
       let results: PromiseSettledResult<unknown>[] = [];
       const failed = sql.begin(async (tx) => {
@@ -157,16 +157,20 @@ describe('The driver', () => {
     }, 1);
   });
 
-  it.each([0, 1, 2])('gives nobody the answer of another when number %i of three values cannot be sent', async (unsendable) => {
-    await withPool(async (sql) => {
-      const say = (value: unknown) => sql<{ said: string }[]>`select ${value as string}::text as said`.then(([row]) => row!.said);
-      // The server has told what it wants: from here on values go out with the statement, on a connection that is idle.
-      await say('prepared');
-      const values = ['one', 'two', 'three'].map((value, n) => (n === unsendable ? Symbol(value) : value));
-      const answers = await Promise.allSettled(values.map(say));
-      expect(answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : answer.status))).toEqual(
-        values.map((value) => (typeof value === 'symbol' ? 'rejected' : value)),
-      );
-    }, 1);
-  });
+  it.each([0, 1, 2])(
+    'returns each result to its own statement when number %i of three values cannot be sent',
+    async (unsendable) => {
+      await withPool(async (sql) => {
+        const say = (value: unknown) =>
+          sql<{ said: string }[]>`select ${value as string}::text as said`.then(([row]) => row!.said);
+        // The statement is prepared now. From here on values are sent together with it, on an idle connection.
+        await say('prepared');
+        const values = ['one', 'two', 'three'].map((value, n) => (n === unsendable ? Symbol(value) : value));
+        const answers = await Promise.allSettled(values.map(say));
+        expect(answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : answer.status))).toEqual(
+          values.map((value) => (typeof value === 'symbol' ? 'rejected' : value)),
+        );
+      }, 1);
+    },
+  );
 });

@@ -8,30 +8,30 @@ import { runCodec } from '../../src/background/runs/run.codec.js';
 import type { RunEvent } from '../../src/background/runs/run.events.js';
 import { TurnLog } from '../support/turn-log.js';
 
-/** Somebody has taken a stream that one alone may take. */
+/** A racer has taken a stream, which only one may take. */
 export type RaceTaken = Event<'RaceTaken', { by: string }>;
 
 type Seen = RaceTaken | ConversationEvent | RunEvent;
 const codec = { RaceTaken: [], ...conversationCodec, ...runCodec } as Codec<Seen>;
 
-/** What came of races, as the whole log says it. */
+/** The outcomes of races, read from the whole log. */
 export class RaceLog {
-  /** Who took each stream. */
+  /** The taker of each stream. */
   readonly takers = new Map<string, string>();
   /** The turn of each question. */
   readonly turns = new Map<string, string>();
   /** The task of each delivery. */
   readonly tasks = new Map<string, string>();
-  /** What was decided on the call of each question. */
+  /** The decision on the call of each question. */
   readonly decisions = new Map<string, string>();
-  /** What happened, and may happen once. */
+  /** Events that may happen only once and happened again. */
   readonly doubled: string[] = [];
   private readonly once = new Set<string>();
   private readonly questions = new Map<string, string>();
 
   private constructor(private readonly turnLog: TurnLog) {}
 
-  /** Once every turn is sealed and every run has ended. */
+  /** Waits until every turn is sealed and every run has ended. */
   static async atRest(store: Pick<EventStore, 'read' | 'readAll'>, boundMs: number): Promise<RaceLog> {
     let log: RaceLog | undefined;
     const isAtRest = async () => {

@@ -20,7 +20,7 @@ import { webhookPath } from '../support/webhooks.js';
 import { cause } from '../support/turns.js';
 import { RaceLog, type RaceTaken } from './race-log.js';
 
-/** How much races, each between so many, while the log's leader is lost so often. */
+/** The number of races of each kind, of processes, and of losses of the log's leader. */
 export type RacePlan = Readonly<{
   seed: number;
   processes: number;
@@ -29,7 +29,7 @@ export type RacePlan = Readonly<{
   deliveries: number;
   approvals: number;
   leaderLosses: number;
-  /** So long all servers are in sync before the next leader is lost. */
+  /** How long all servers are in sync before the next leader is lost. */
   calmMs: number;
 }>;
 
@@ -37,9 +37,9 @@ const RACERS = 8;
 const ASKERS = 6;
 const SENDERS = 6;
 const DECIDERS = 20;
-/** In each round the races begin at moments spread over this; the leader is lost in its midst. */
+/** The races of a round start at times spread over this. The leader is lost in between. */
 const ROUND_MS = 8_000;
-/** How long whoever is told to come again waits. */
+/** The pause of a client before it repeats a request that was refused temporarily. */
 const COME_AGAIN_MS = 100;
 const OVER_MS_MAX = 120_000;
 
@@ -50,14 +50,14 @@ const race: Aggregate<string | undefined, RaceTaken> = {
 };
 
 /**
- * Many who want the same thing at the same moment, through several processes, over a log whose leader is killed again and
- * again: what may come about once comes about once, what was promised is there, and nobody decides on a state that is over.
+ * Many clients want the same thing at the same moment, through several processes, over a log whose leader is killed repeatedly.
+ * What may happen once happens once, what was acknowledged is stored, and no decision is made on an outdated state.
  */
 class RaceStory {
-  /** How often somebody was told that the service can take nothing just now. */
+  /** The number of temporary refusals. */
   private refusals = 0;
   private losses = 0;
-  /** Calls that were approved, and of which nobody knows what became. */
+  /** The number of approved calls with an unknown outcome. */
   private unknown = 0;
   private readonly random: Seeded;
   private readonly over = new AbortController();
@@ -97,7 +97,7 @@ class RaceStory {
       ALLOWED_PRIVATE_HOSTS: '127.0.0.1',
       TITLE_MODEL_ID: 'none',
       DATA_DIR: dataDir,
-      // As users have it: a leader that is elected anew makes nobody else's turns stale.
+      // The default: an election of a leader must not make the turns of live producers stale.
       STALE_PRODUCER_SECONDS: '10',
       LOG_LEVEL: 'warn',
     };
@@ -126,7 +126,7 @@ class RaceStory {
     return story;
   }
 
-  /** What the processes last logged. */
+  /** The end of the log output of all processes. */
   get output(): string {
     return this.services.map(({ output }) => output).join('\n');
   }
@@ -155,7 +155,7 @@ class RaceStory {
     }
   }
 
-  /** Held against the whole log, as somebody reads it who took part in nothing. */
+  /** Compares what clients were told with the whole log, read independently. */
   async expectOnceEach(): Promise<void> {
     const { keys, deliveries, approvals } = this.plan;
     const log = await RaceLog.atRest(this.backing.store, OVER_MS_MAX);
@@ -169,12 +169,15 @@ class RaceStory {
     for (const viewer of this.viewers) {
       expect(viewer.messageId).toBe(log.turns.get(viewer.body['question'] as string));
       const journal = await log.journalOf(viewer.messageId!);
-      // What waited for a decision has gone on since.
+      // A turn that waited for a decision has continued since.
       expect(journal.slice(0, viewer.seen.length)).toBe(viewer.seen);
     }
   }
 
-  /** What was approved was done once, and nothing else; or the answer says that nobody knows, as of a call begun by a process that lost the log. */
+  /**
+   * Expects each approved call to have run exactly once, and no other. A call of a process that lost the log may instead have an
+   * unknown outcome in its answer.
+   */
   private async expectApprovedOnce(log: RaceLog): Promise<void> {
     const approved = [...log.decisions].filter(([, decision]) => decision === 'approved').map(([question]) => question);
     const sent = this.post.requests.map(({ body }) => (JSON.parse(body) as { text: string }).text);
@@ -206,7 +209,7 @@ class RaceStory {
     await begin();
   }
 
-  /** What was asked for, as often as it takes until it is not put off. */
+  /** Repeats a request until it is not refused temporarily. */
   private async insisted<T>(ask: () => Promise<T | undefined>): Promise<T> {
     for (const until = performance.now() + OVER_MS_MAX; performance.now() < until; await pause(COME_AGAIN_MS)) {
       const done = await ask();
@@ -257,7 +260,7 @@ class RaceStory {
     };
   }
 
-  /** Each racer wants to be the one who takes the stream; in the end all name the same one. */
+  /** Each racer tries to take the stream. All must report the same taker. */
   private async takeOnce(stream: string): Promise<void> {
     const takers = await this.atOnce(RACERS, (number) => {
       const taken: RaceTaken = { type: 'RaceTaken', data: { by: `racer ${number}` } };
@@ -269,7 +272,7 @@ class RaceStory {
     this.promised.takers.set(stream, takers[0]!);
   }
 
-  /** The same question under the same key from all sides: each sees one answer, the same, whole. */
+  /** Asks the same question with the same key from several clients. Each must get the same complete answer. */
   private async askOnce(question: string): Promise<void> {
     await this.atOnce(ASKERS, (number) => this.view(question, number));
   }
@@ -284,7 +287,9 @@ class RaceStory {
     this.promised.tasks.set(key, tasks[0]!);
   }
 
-  /** A call waits; of those who decide on it at once, half for and half against, one at most is told that it was done. */
+  /**
+   * Several clients decide on a pending call at once, half approve and half deny. At most one is told that its decision counted.
+   */
   private async decideOnce(question: string): Promise<void> {
     const paused = await this.view(question, 0, { agent_id: this.agentId });
     const conversation_id = paused.frames.find(({ data }) => data.type === 'id')!.data['id'];
@@ -320,14 +325,14 @@ const unlessAway = (error: unknown): undefined => {
   if (!(error instanceof StoreUnavailable)) throw error;
 };
 
-/** A connection that both sides let go of and take up at the same moment breaks, as connections do. */
+/** Ignores a connection that breaks because both sides close and reuse it at the same moment. */
 const unlessCut = (error: unknown): undefined => {
   if (!(error instanceof TypeError && error.message === 'fetch failed')) throw error;
 };
 
 const callOf = (question: string): string => question.replace(' ', '-');
 
-/** Cards are to be sent, which has to be approved; everything else is answered. */
+/** Asks for a card to be sent, which requires approval. Every other question is answered. */
 function answer({ messages }: CompletionRequest) {
   const said = messages.at(-1)!;
   const text = String(said.content);
@@ -336,7 +341,7 @@ function answer({ messages }: CompletionRequest) {
     : say('It ', 'is ', 'so.');
 }
 
-/** The whole story, from the first race to the last look. */
+/** The whole story, from the first race to the last check. */
 export async function raceStory(plan: RacePlan, backing: EventStoreDbBacking): Promise<void> {
   const story = await RaceStory.begin(plan, backing);
   try {
@@ -344,7 +349,7 @@ export async function raceStory(plan: RacePlan, backing: EventStoreDbBacking): P
     await story.expectOnceEach();
     process.stdout.write(`${story.summary}\n`);
   } catch (error) {
-    // What was seen from outside says little without what the processes said of it.
+    // The error alone does not explain much without the processes' logs.
     throw new Error(`Seed ${plan.seed}: ${String(error)}\n${story.output}`, { cause: error });
   } finally {
     await story.close();

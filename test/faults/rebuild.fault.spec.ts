@@ -62,7 +62,7 @@ const reached = (position: bigint) =>
     position,
   );
 
-/** `npm run rebuild -- conversations`, as a process of its own. */
+/** Runs `npm run rebuild -- conversations` in a separate process. */
 const rebuild = (...options: string[]) => rebuildIn(database.url, options);
 
 function rebuildIn(url: string, options: readonly string[] = []) {
@@ -86,7 +86,7 @@ function rebuildIn(url: string, options: readonly string[] = []) {
 
 const rebuiltTo = async () => (await readCheckpoint(database.sql, 'conversations_rebuilt'))?.position ?? -1n;
 
-/** Lets a rebuild get some way further and then ends it. */
+/** Lets a rebuild make some progress and then ends it. */
 async function interrupt(signal: NodeJS.Signals) {
   const before = await rebuiltTo();
   const { ended, kill } = rebuild();
@@ -105,7 +105,7 @@ const rename = (name: string) =>
 
 describe('A rebuild as a process', () => {
   it(
-    'goes on where it was killed, however often, and is the same in the end; live is whole all the while',
+    'continues where it was killed, repeatedly, with the same result, while the live tables remain complete',
     async () => {
       for (let kills = 0; kills < 3; kills++) {
         expect((await interrupt('SIGKILL')).code).toBeNull();
@@ -126,7 +126,7 @@ describe('A rebuild as a process', () => {
   );
 
   it(
-    'says so when it is cancelled, and can be taken up again',
+    'reports a cancellation, and can be resumed',
     async () => {
       const { code, said } = await interrupt('SIGINT');
       expect(code).toBe(130);
@@ -137,7 +137,7 @@ describe('A rebuild as a process', () => {
   );
 
   it(
-    'verifies: 0 when live is what the log says, 1 and the row when not',
+    'verifies: exits with 0 if the live tables match the log, and with 1 and the differing row if not',
     async () => {
       const same = await rebuild('--verify').ended;
       expect([same.code, same.said]).toEqual([0, expect.stringContaining('the same: conversation 4000, share 0, turn 8000')]);
@@ -152,7 +152,7 @@ describe('A rebuild as a process', () => {
     MINUTES,
   );
 
-  it('refuses a log that a version before 0.2.0 wrote, in a sentence', async () => {
+  it('refuses a log of a version before 0.2.0 with one sentence', async () => {
     const other = await testDatabase();
     const older = new PostgresEventStore({ url: other.url });
     await older.start();

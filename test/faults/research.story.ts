@@ -10,7 +10,7 @@ import { TurnLog } from '../support/turn-log.js';
 const QUERIES = ['q1', 'q2', 'q3'];
 const TASKS = ['clarify', 'plan', ...QUERIES, 'answer'];
 
-/** A process that is killed while its research is at work: the steps that are left are run, those that are finished are not. */
+/** A process is killed during a research: the missing steps are run, the finished ones are not. */
 export function researchKillsStory(makeBacking: MakeBacking): void {
   let running: ScriptedProcess;
   let agentId: string;
@@ -29,8 +29,8 @@ export function researchKillsStory(makeBacking: MakeBacking): void {
   const asked = () => tasksOf(running.model.completions);
 
   /**
-   * Asks, kills the process as soon as its model has this task, and brings it back. That nothing had to be clarified is known to the
-   * next process by the first progress that was shown, and only by that.
+   * Asks, kills the process as soon as its model gets this task, and restarts it. The next process knows from the first progress
+   * frame alone that nothing had to be clarified.
    */
   async function killedAt(task: string): Promise<string> {
     let isFirst = true;
@@ -55,7 +55,7 @@ export function researchKillsStory(makeBacking: MakeBacking): void {
     return journal;
   }
 
-  it.each(TASKS)('killed while its model works on %s, it goes on there and nowhere before', async (task) => {
+  it.each(TASKS)('a research that is killed while its model works on %s continues at that task', async (task) => {
     const journal = await journalOf(await killedAt(task));
     expect(asked()).toEqual([...TASKS.slice(0, TASKS.indexOf(task) + 1), ...TASKS.slice(TASKS.indexOf(task))]);
     const frames = framesIn(journal).map(({ data }) => {
@@ -69,7 +69,7 @@ export function researchKillsStory(makeBacking: MakeBacking): void {
     ]);
   });
 
-  it('killed once text of the answer was shown, it is ended as interrupted, with that text', async () => {
+  it('a research that is killed after text of the answer was shown ends as interrupted, with that text', async () => {
     running.model.always(researchScript(QUERIES, { answer: () => [...say('Half an'), hang] }));
     const before = await running.client.stream({ question: 'Why?', agent_id: agentId }, (text) => text.includes('Half an'));
     await running.service.kill();

@@ -8,7 +8,7 @@ it.each([
   [3, 'Postgres and NATS', onPostgresAndNats],
   [2, 'EventStoreDB, Postgres and NATS', onEventStoreDbAndNats],
 ])(
-  `two processes whose clocks are apart, and which are killed, leave each slot one fate over %i nights, with %s (seed ${seed})`,
+  `two processes with different clocks that are killed decide each slot once over %i nights, with %s (seed ${seed})`,
   async (nights, _, makeBacking) => schedulesFaultStory(await makeBacking(), seed, nights),
   600_000,
 );

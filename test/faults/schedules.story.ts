@@ -16,19 +16,22 @@ import { TEST_SETTINGS } from '../support/service.js';
 
 const MINUTE_MS = 60_000;
 const LEAP_MS = 5 * MINUTE_MS;
-/** How far the clock of either process may be off. */
+/** The maximum error of the clock of either process. */
 const SKEW_MS = 10 * MINUTE_MS;
-/** A slot for which nobody is there in time is missed after ten minutes, also by a clock that is ten minutes slow; then none comes. */
+/**
+ * A slot that no process decides in time is missed after ten minutes, even by a clock that is ten minutes slow. After that no
+ * slot is decided.
+ */
 const SETTLED_MS = 3 * SKEW_MS + 2 * MINUTE_MS;
-/** A tick comes each second: most leaps are seen by both, some by one or in the middle of what it does. */
+/** Tickers run every second. Most leaps are seen by both processes, some by only one, or in the middle of its work. */
 const LEAP_LASTS_MS = 800;
 const LEAP_LASTS_MORE_MS = 700;
 const ONE_IN_LEAPS_KILLS = 6;
 const QUIET_MS_MAX = 60_000;
-/** A task is tried four times, up to 25 s apart, and each time a nudge that was lost is made up for after 30 s. */
+/** A task is tried four times, up to 25 s apart. Each time a lost wake-up may delay it by 30 s. */
 const OVER_MS_MAX = 180_000;
 
-/** What is looked after while both clocks are there, and what nobody is there for: nights in which the clocks of a zone change. */
+/** The times during which both processes run. They are down in between. In these nights the clocks of a zone change. */
 const NIGHTS = [
   ['2026-03-29T00:35:00Z', '2026-03-29T01:20:00Z'],
   ['2026-04-04T14:35:00Z', '2026-04-04T15:20:00Z'],
@@ -50,11 +53,11 @@ const SETTINGS = {
   OPENAI_API_KEY: 'scripted',
   SCHEDULE_MIN_INTERVAL: '0',
   SCHEDULE_AUTOPAUSE_FAILURES: '0',
-  // Time passes in leaps: a run that is under way during one does not take that long.
+  // Time passes in leaps, so a run during a leap only seems to take long.
   SCHEDULE_RUN_TIMEOUT: '36000',
 };
 
-/** Two processes over one log, whose clocks are up to twenty minutes apart and are set while they run. */
+/** Two processes over one log, whose clocks are up to twenty minutes apart and are changed while they run. */
 class Pair {
   private readonly random: Seeded;
   private readonly skews = [SKEW_MS, -SKEW_MS];
@@ -87,12 +90,12 @@ class Pair {
     return new Client(this.processes[index]!.url);
   }
 
-  /** No clock that anybody has seen was later. */
+  /** The latest time that either clock has shown. */
   get latest(): number {
     return this.now + SKEW_MS;
   }
 
-  /** Both clocks are set at once; now and then one of them is put right, or wrong another way. */
+  /** Sets both clocks. Sometimes the error of one of them changes. */
   setTime(now: number): void {
     this.now = now;
     for (const [index, process] of this.processes.entries()) {
@@ -109,14 +112,14 @@ class Pair {
     }
   }
 
-  /** In the middle of whatever it does. */
+  /** Kills a process at any moment and starts it again. */
   private async kill(index: number): Promise<void> {
     await this.processes[index]!.kill();
     await this.processes[index]!.start();
     this.kills++;
   }
 
-  /** Nobody is there for a while. */
+  /** Both processes are down until then. */
   async outage(until: number): Promise<void> {
     await Promise.all(this.processes.map((process) => process.kill()));
     this.setTime(until);
@@ -129,7 +132,7 @@ class Pair {
   }
 }
 
-/** What the log says of schedules and runs, as somebody reads it who trusts nothing else. */
+/** The events of a category, read from the log without the service's code. */
 async function told<E>({ store }: Backing, category: string): Promise<readonly E[]> {
   const all: E[] = [];
   for await (const { events } of store.readAll({ after: -1n, filter: { categories: [category] } })) {
@@ -157,7 +160,7 @@ async function created(client: Client): Promise<readonly Looked[]> {
 const SLOT_FATES = new Set(['ScheduleRunQueued', 'ScheduleMissed', 'ScheduleSlotSkipped', 'ScheduleSlotPaused']);
 type Fate = Extract<ScheduleEvent, { data: { slot: string } }>;
 
-/** Each schedule's next slot lies after the time, and nothing is under way. */
+/** Whether each schedule's next slot is after the time, and no run is under way. */
 function isSettled(events: readonly ScheduleEvent[], latest: number): boolean {
   const next = new Map<string, string | null>();
   const open = new Set<string>();
@@ -169,7 +172,9 @@ function isSettled(events: readonly ScheduleEvent[], latest: number): boolean {
   return open.size === 0 && [...next.values()].every((slot) => slot !== null && Date.parse(slot) > latest);
 }
 
-/** Whoever was given up by the ledger is ended by whoever has it in hand, which may come later. */
+/**
+ * Whether all runs have ended. A run that its schedule has given up is ended by the process that runs it, which may happen later.
+ */
 function areOver(runs: readonly RunEvent[]): boolean {
   const open = new Set<string>();
   for (const { type, data } of runs) {
@@ -179,7 +184,7 @@ function areOver(runs: readonly RunEvent[]): boolean {
   return open.size === 0;
 }
 
-/** Every slot is in the ledger once, in order, as far as any clock has come. */
+/** Expects every slot up to a time exactly once among the schedule's decisions, in order. */
 function expectEverySlotOnce(events: readonly ScheduleEvent[], { id, timezone, fields }: Looked, until: number): void {
   const own = events.filter(({ data }) => data.scheduleId === id);
   const { createdAt } = own[0]!.data as { createdAt: string };
@@ -190,25 +195,28 @@ function expectEverySlotOnce(events: readonly ScheduleEvent[], { id, timezone, f
   expect(decided).toEqual(due);
 }
 
-/** Every run that the ledger tells of was run once, whoever was killed over it, and none is left open. */
+/** Expects every run of the schedules to have run once, whatever was killed during it, and to have ended. */
 function expectEveryRunOnce(schedules: readonly ScheduleEvent[], runs: readonly RunEvent[]): void {
   const idsOf = (events: readonly (ScheduleEvent | RunEvent)[], type: string) =>
     events.filter((event) => event.type === type).map(({ data }) => (data as { runId: string }).runId);
   const queued = idsOf(schedules, 'ScheduleRunQueued').toSorted();
   expect(new Set(queued).size).toBe(queued.length);
   expect(idsOf(schedules, 'ScheduleRunEnded').toSorted()).toEqual(queued);
-  // One that was given up before anybody had come to queue it is not begun any more.
+  // A run that was given up before a process had queued it is not started any more.
   const begun = idsOf(runs, 'RunQueued').toSorted();
   expect(new Set(begun).size).toBe(begun.length);
   expect(queued).toEqual(expect.arrayContaining(begun));
-  // One that was under way when nobody was there for days has taken too long.
+  // A run that was under way when both processes were down for days has timed out.
   const late = runs
     .filter((event) => event.type === 'RunFailed' && event.data.reason === 'timeout')
     .map(({ data }) => data.runId);
   expect([...idsOf(runs, 'RunFinished'), ...late].toSorted()).toEqual(begun);
 }
 
-/** Two processes look after the same schedules with clocks that disagree, and are killed while they do: each slot has one fate. */
+/**
+ * Two processes with different clocks decide the slots of the same schedules and are killed during that: each slot is decided
+ * once.
+ */
 export async function schedulesFaultStory(backing: Backing, seed: number, nightsMax: number = NIGHTS.length): Promise<void> {
   const model = await ScriptedModelServer.start();
   model.always(say('Quiet.'));
@@ -232,7 +240,7 @@ export async function schedulesFaultStory(backing: Backing, seed: number, nights
     for (const each of looked) expectEverySlotOnce(events, each, latest);
     expectEveryRunOnce(events, await told<RunEvent>(backing, 'run'));
     const count = (type: string) => events.filter((event) => event.type === type).length;
-    // Both were there for most of the nights, and nobody for the days in between.
+    // Both processes ran for most of the nights, and neither for the days in between.
     expect(count('ScheduleRunQueued')).toBeGreaterThan(looked.length);
     expect(count('ScheduleMissed')).toBeGreaterThan(count('ScheduleRunQueued'));
     process.stdout.write(

@@ -9,7 +9,7 @@ import { TurnLog } from '../support/turn-log.js';
 import { Viewer } from '../support/viewer.js';
 import { expectTurnWhole } from '../support/whole-turn.js';
 
-/** Half of it is for answers that are nearly done. */
+/** The shutdown time. Half of it is for answers that are nearly complete. */
 const SHUTDOWN_SECONDS = 20;
 const STREAMS = 20;
 
@@ -43,7 +43,7 @@ async function inFlight(options: { asksAgain?: boolean } = {}): Promise<{ viewer
 
 async function expectWhole(viewers: readonly Viewer[]): Promise<TurnLog> {
   const log = new TurnLog(backing.store);
-  // An answer is sealed after its readers have seen its end.
+  // An answer is sealed after its readers have received its end.
   await eventually(async () => (await log.refresh()).unsealed.length === 0);
   for (const viewer of viewers) {
     await expectTurnWhole(log, viewer.messageId!, client);
@@ -52,7 +52,7 @@ async function expectWhole(viewers: readonly Viewer[]): Promise<TurnLog> {
   return log;
 }
 
-it('SIGTERM lets answers that are nearly done be finished, and their readers go on where they were', async () => {
+it('SIGTERM lets answers that are nearly complete finish, and their readers continue where they were', async () => {
   model.always(words(20, 50));
   const { viewers, watching } = await inFlight();
   const { code, ms } = await service.terminate();
@@ -63,7 +63,7 @@ it('SIGTERM lets answers that are nearly done be finished, and their readers go 
   for (const viewer of viewers) expect(log.turns.get(viewer.messageId!)!.outcomes[0]!.type).toBe('TurnAnswered');
 });
 
-it('SIGTERM interrupts what would take longer, in the journal, so that nobody waits for a successor', async () => {
+it('SIGTERM interrupts answers that would take longer, in the journal, so that no client waits for a successor', async () => {
   model.always([...say('The ', 'sky '), hang]);
   const { viewers, watching } = await inFlight();
   const { code, ms } = await service.terminate();
@@ -85,7 +85,7 @@ it('SIGTERM interrupts what would take longer, in the journal, so that nobody wa
   }
 });
 
-it('SIGTERM closes a stream between two frames, with a cursor that is good afterwards', async () => {
+it('SIGTERM ends a stream between two frames, with a cursor that remains valid', async () => {
   model.always([...say('The ', 'sky '), hang]);
   let seen = '';
   const reading = client.stream({ question: 'Why?' }, (text) => {
@@ -103,7 +103,7 @@ it('SIGTERM closes a stream between two frames, with a cursor that is good after
   expect(recordsIn(all.text)).toBe(text + recordsIn(rest.text));
 });
 
-it('while it shuts down it takes no questions', async () => {
+it('a service that shuts down refuses questions', async () => {
   model.always(words(15, 100));
   const { viewers, watching } = await inFlight();
   const ended = service.terminate();

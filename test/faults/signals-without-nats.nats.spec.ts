@@ -21,7 +21,7 @@ function newSignals(): NatsSignals {
   return new NatsSignals(connection);
 }
 
-/** Publishes until something published from now on is heard. */
+/** Publishes repeatedly until a publication is received. */
 async function untilHeard(publisher: NatsSignals, subject: string, heard: readonly string[], mark: string): Promise<void> {
   await eventually(() => {
     publisher.publish(subject, mark);
@@ -29,7 +29,7 @@ async function untilHeard(publisher: NatsSignals, subject: string, heard: readon
   });
 }
 
-it('publishing never throws while the server is away, health says so, and subscriptions hear again once it is back', async () => {
+it('signals do not throw while the server is down, report it in their health, and arrive again once it is back', async () => {
   const [here, there] = [newSignals(), newSignals()];
   const heard: string[] = [];
   there.subscribe('message.1', (payload) => void heard.push(payload));
@@ -50,7 +50,7 @@ it('publishing never throws while the server is away, health says so, and subscr
   expect(heard.filter((payload) => payload.startsWith('while away'))).toEqual([]);
 });
 
-it('brings signals within the process whether the server is there or not, once each', async () => {
+it('signals are delivered once within the process, whether or not the server is up', async () => {
   const signals = newSignals();
   const heard: string[] = [];
   signals.subscribe('message.1', (payload) => void heard.push(payload));
@@ -65,7 +65,7 @@ it('brings signals within the process whether the server is there or not, once e
   expect(heard).toEqual(['before the first connection', 'with the server', 'without the server']);
 });
 
-it('hears again after every one of many short losses', async () => {
+it('signals arrive again after each of many short losses', async () => {
   const [here, there] = [newSignals(), newSignals()];
   const heard: string[] = [];
   there.subscribe('message.1', (payload) => void heard.push(payload));
@@ -77,7 +77,7 @@ it('hears again after every one of many short losses', async () => {
   expect(there.subjects).toBe(1);
 });
 
-it('starts without a server, unhealthy, and hears once there is one', async () => {
+it('signals start without a server, unhealthy, and arrive once there is one', async () => {
   await server.kill();
   const [here, there] = [newSignals(), newSignals()];
   const heard: string[] = [];
@@ -96,7 +96,7 @@ it('starts without a server, unhealthy, and hears once there is one', async () =
   expect(left).toEqual([]);
 });
 
-it('notices a server that keeps the connection and has stopped answering', async () => {
+it('signals detect a server that keeps the connection and has stopped responding', async () => {
   const [here, there] = [newSignals(), newSignals()];
   const heard: string[] = [];
   there.subscribe('message.1', (payload) => void heard.push(payload));
@@ -109,7 +109,7 @@ it('notices a server that keeps the connection and has stopped answering', async
   await untilHeard(here, 'message.1', heard, 'after');
 });
 
-it('neither publishing nor subscribing throws once the connection is closed, nor does closing hang without a server', async () => {
+it('signals do not throw after the connection is closed, and close without a server', async () => {
   const signals = newSignals();
   await eventually(() => signals.healthy);
   await connections[0]!.close();

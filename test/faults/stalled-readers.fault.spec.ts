@@ -19,12 +19,12 @@ import { cause } from '../support/turns.js';
 
 const STALLED = 40;
 const STALL_SECONDS = 40;
-/** By then the buffers between the service and those readers are full. */
+/** By then the buffers between the service and the stalled readers are full. */
 const FULL_MS = 4_000;
 const FRAMES = 10_000;
 const FRAME_CHARACTERS = 4_000;
 const FRAMES_PER_APPEND = 200;
-/** A page of the log and what its pieces need, garbage included; what each reader does not take is 40 MB. */
+/** The maximum growth: per reader a page of the log and its parts, including garbage. Each reader leaves 40 MB unread. */
 const GROWTH_BYTES_MAX = 6 * 1024 * 1024 * STALLED;
 
 let running: ScriptedProcess;
@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-/** A message of 40 MB, as a long run with many tools would leave it. */
+/** Writes a message of 40 MB, like that of a long run with many tools. */
 async function longMessage(): Promise<{ messageId: string; journal: string }> {
   const [messageId, conversationId] = [newId(), newId()];
   const start = { conversationId, ownerId: 'local', agentId: null, agentKeyId: null } as const;
@@ -69,7 +69,7 @@ async function longMessage(): Promise<{ messageId: string; journal: string }> {
   return { messageId, journal: renderFrames(0, frames) };
 }
 
-/** A reader that asks for everything and then takes nothing. */
+/** A reader that requests everything and then reads nothing. */
 async function stalledReader(messageId: string): Promise<Socket> {
   const socket = connect(service.port, '127.0.0.1');
   socket.on('error', () => undefined);
@@ -85,7 +85,7 @@ async function restOf(socket: Socket): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-/** In bytes, as the system counts it. */
+/** The resident size of the service in bytes, from the operating system. */
 const residentSize = (): number =>
   1024 * Number(execFileSync('ps', ['-o', 'rss=', '-p', String(service.pid)], { encoding: 'utf8' }).trim());
 
@@ -94,7 +94,7 @@ async function answerTen(): Promise<void> {
   for (const { frames } of answers) expect(frames.at(-1)!.data.type).toBe('end');
 }
 
-it('readers that take nothing cost a bounded memory, slow nobody, and go on from their cursors', async () => {
+it('readers that read nothing cost bounded memory, slow down no other reader, and can resume from their cursors', async () => {
   model.always(words(40, 20));
   const { messageId, journal } = await longMessage();
   expect(recordsIn((await client.resume(messageId)).text)).toBe(journal);
@@ -107,7 +107,7 @@ it('readers that take nothing cost a bounded memory, slow nobody, and go on from
   await pause(FULL_MS);
   const since = performance.now();
   await answerTen();
-  // Whoever waited for those readers would wait until they are given up.
+  // If other readers waited for the stalled ones, this would take until those are disconnected.
   expect(performance.now() - since).toBeLessThan(STALL_SECONDS * 1000 - 2 * FULL_MS);
   await pause(STALL_SECONDS * 1000);
   clearInterval(sampling);

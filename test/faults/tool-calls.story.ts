@@ -13,7 +13,7 @@ const ASKING = [...say('Let me see. '), call('c1', 'send_card', { text: 'hello' 
 const UNKNOWN_OUTCOME = { call_id: 'c1', status: 'error', error_type: 'outcome_unknown' };
 const KILLS = 8;
 
-/** A process that is killed around a call with effects: what was approved stays approved, and happens once. */
+/** A process is killed around a call with side effects: an approval is kept, and the call takes effect once. */
 export function toolCallsStory(makeBacking: MakeBacking): void {
   let running: ScriptedProcess;
   let post: LocalServer;
@@ -66,7 +66,7 @@ export function toolCallsStory(makeBacking: MakeBacking): void {
     await running.service.start();
   };
 
-  /** Of the tool, nothing comes back until the process is gone. */
+  /** Kills the process while the tool has the request. The tool responds only after that. */
   async function killedInTheAct(begin: () => void): Promise<void> {
     post.answer = () => undefined;
     begin();
@@ -87,7 +87,7 @@ export function toolCallsStory(makeBacking: MakeBacking): void {
     return (await running.client.json<{ queries: Record<string, unknown>[] }>(path)).queries.at(-1)!;
   };
 
-  it('is not called again when nobody knows whether it took effect; the turn goes on and says so', async () => {
+  it('a call is not repeated when its effect is unknown, and the turn continues and says so', async () => {
     running.model.next(ASKING, say('I cannot tell.'));
     const paused = await ask();
     await killedInTheAct(() => void approve(paused).catch(() => undefined));
@@ -110,7 +110,7 @@ export function toolCallsStory(makeBacking: MakeBacking): void {
     });
   });
 
-  it('is not called again in the first run of a turn either: that one ends as interrupted', async () => {
+  it('a call is not repeated in the first run of a turn either, which ends as interrupted', async () => {
     running.model.next([...say('Dropping it. '), call('c1', 'drop_card', { text: 'hello' })], say('Not this.'));
     let shown = '';
     const asked = running.client.post('/stream', { question: 'Drop it?', agent_id: agentId, visibility: 'listed' });
@@ -125,7 +125,7 @@ export function toolCallsStory(makeBacking: MakeBacking): void {
     expect(journal).toContain('"code":"interrupted"');
   });
 
-  it(`happens once and is approved once, at whichever of ${KILLS} moments the process is killed`, async () => {
+  it(`a call runs once and is approved once, whenever the process is killed (${KILLS} moments)`, async () => {
     const random = new Seeded(Number(process.env['TEST_SEED'] ?? 11));
     for (let kill = 0; kill < KILLS; kill++) {
       post.requests.length = 0;
@@ -139,7 +139,7 @@ export function toolCallsStory(makeBacking: MakeBacking): void {
       await killed();
       await approving;
       await log.refresh();
-      // Killed before the approval was in the log, nobody approved anything yet.
+      // If the process was killed before the approval was in the log, the call is still pending.
       const again = await askOver('/stream', running.client, {
         conversation_id: paused.conversationId,
         tool_actions: [{ call_id: 'c1', decision: 'approved' }],

@@ -24,7 +24,7 @@ const TABS = 8;
 
 type Told = Pick<Notification, 'type' | 'payload'>;
 
-/** What is to be told of each conversation, by what the log says. */
+/** The notifications that are due for each conversation, derived from the log. */
 async function newsBy(store: EventStore): Promise<Map<string, Told[]>> {
   const [{ initial, evolve, noticesOf }] = conversationNotifications as [NotificationRule];
   const states = new Map<string, unknown>();
@@ -69,7 +69,7 @@ async function agentWithNotes(client: Client): Promise<string> {
   return ((await (await client.post('/api/create_agent', { ...agent, status: 'published' })).json()) as { id: string }).id;
 }
 
-/** Approved, denied, or asked past. */
+/** The next request after a pause: approved, denied, or a new question. */
 function nextFor(paused: Streamed, index: number, agentId: string): object {
   const pending = paused.frames.find(({ data }) => data.type === 'tool_calls_pending')!.data['data'];
   const [waiting] = (pending as { pending_tool_calls: { call_id: string }[] }).pending_tool_calls;
@@ -79,7 +79,7 @@ function nextFor(paused: Streamed, index: number, agentId: string): object {
   return { ...about, tool_actions: [{ call_id: waiting!.call_id, decision }] };
 }
 
-it(`a service killed ${KILLS} times tells every mark and every approval once and in order, and its connections free their places at once`, async () => {
+it(`a service killed ${KILLS} times sends every mark and every approval once and in order, and its connections free their slots at once`, async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'verbatim-user-events-'));
   const [backing, model] = await Promise.all([onPostgres(), ScriptedModelServer.start()]);
   let calls = 0;
@@ -111,7 +111,7 @@ it(`a service killed ${KILLS} times tells every mark and every approval once and
           .stream({ question: 'Why?', visibility: 'listed', ...(index % 2 === 0 ? { agent_id: agentId } : {}) })
           .catch(() => undefined),
       );
-      // What was left waiting in the life before is decided in this one, or moved on from.
+      // Pauses from before the last kill are decided now, or superseded by a new question.
       const deciding = waiting.map((paused, index) => client.stream(nextFor(paused, index, agentId)).catch(() => undefined));
       const enough = random.between(1, 2 * QUESTIONS_PER_LIFE);
       await tabs[0]!.has((text) => text.split('\ndata: ').length > enough);

@@ -12,7 +12,7 @@ const KILLS = 3;
 const SENDERS = 6;
 const ATTEMPTS_MS_MAX = 60_000;
 
-/** Deliveries, each by several senders at once, to a service that is killed while it works: each becomes one run. */
+/** Deliveries, each by several senders at once, to a service that is killed during its work: each becomes one run. */
 export function webhooksFaultStory(makeBacking: MakeBacking, deliveriesMax: number): void {
   const deliveries = Number(process.env['TEST_WEBHOOK_DELIVERIES'] ?? deliveriesMax);
   const killAfter = Array.from({ length: KILLS }, (_, kill) => Math.floor((deliveries * (kill + 1)) / (KILLS + 1)));
@@ -49,7 +49,7 @@ export function webhooksFaultStory(makeBacking: MakeBacking, deliveriesMax: numb
   const created = async (path: string, body: object) =>
     (await (await running.client.post(`/api/${path}`, body)).json()) as { id: string };
 
-  /** Sends until somebody takes it, as senders of webhooks do. */
+  /** Sends until the delivery is accepted, like senders of webhooks. */
   async function delivered(n: number): Promise<string> {
     const until = performance.now() + ATTEMPTS_MS_MAX;
     for (;;) {
@@ -58,14 +58,14 @@ export function webhooksFaultStory(makeBacking: MakeBacking, deliveriesMax: numb
         const body = (await response.json()) as { task_id: string };
         if (response.status === 200) return body.task_id;
       } catch {
-        // Its receiver is gone for now.
+        // The service is down for a moment.
       }
       if (performance.now() > until) throw new Error(`Delivery ${n} is not taken.`);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
 
-  it(`${deliveries} deliveries, ${DUPLICATES} times each, over ${KILLS} kills, become as many runs; every task ends, and none counts twice`, async () => {
+  it(`${deliveries} deliveries, each sent ${DUPLICATES} times over ${KILLS} kills, become as many runs: every task ends, and none counts twice`, async () => {
     const tasks: string[] = [];
     let next = 0;
     let killing: Promise<void> = Promise.resolve();
@@ -95,7 +95,7 @@ export function webhooksFaultStory(makeBacking: MakeBacking, deliveriesMax: numb
     return (result as { result: { answer: string; tool_calls: Record<string, unknown>[] } }).result;
   };
 
-  it('a run that dies after a call had its effect goes on from the start, without that effect', async () => {
+  it('a run that is killed after a call took effect starts again, without repeating the effect', async () => {
     running.model.always((request) => (toldOf(request).length > 0 ? [hang] : counting(request)));
     const taskId = await delivered(-1);
     await eventually(() => running.model.completions.some(({ body }) => toldOf(body).length > 0));
@@ -110,7 +110,7 @@ export function webhooksFaultStory(makeBacking: MakeBacking, deliveriesMax: numb
     ]);
   });
 
-  it('a run that dies while a call has its effect does not repeat it, and tells the model that nobody knows', async () => {
+  it('a run that is killed during a call does not repeat it, and tells the model that its effect is unknown', async () => {
     running.model.always(counting);
     post.answer = () => undefined;
     const taskId = await delivered(-2);
@@ -143,7 +143,7 @@ export function webhooksFaultStory(makeBacking: MakeBacking, deliveriesMax: numb
     return { queued, finished };
   }
 
-  /** A call whose process died may or may not have reached the counter; every other one has, once. */
+  /** Expects every call to have reached the counter once. A call whose process was killed may not have reached it. */
   function expectCountedOnce(finished: readonly RunFinished['data'][]) {
     expect(finished).toHaveLength(deliveries);
     const counts = new Map<number, number>();
@@ -160,7 +160,7 @@ export function webhooksFaultStory(makeBacking: MakeBacking, deliveriesMax: numb
 
 const toldOf = ({ messages }: Pick<CompletionRequest, 'messages'>) => messages.filter(({ role }) => role === 'tool');
 
-/** Counts what was delivered, then says that it did. */
+/** Calls the counter with what was delivered, then answers. */
 function counting({ messages }: CompletionRequest) {
   if (toldOf({ messages }).length > 0) return say('Counted.');
   return [call('c1', 'count', JSON.parse(messages.at(-1)!.content as string))];

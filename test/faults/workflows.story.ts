@@ -13,9 +13,9 @@ import { endOf, taskOf, webhookPath } from '../support/webhooks.js';
 import { chain, node } from '../support/workflow-graphs.js';
 
 const seed = Number(process.env['TEST_SEED'] ?? Date.now() % 1_000_000);
-/** Of each of the three ways to run a workflow. */
+/** The number of kills for each of the three ways to run a workflow. */
 const KILLS_EACH = Math.ceil(KILLS / 2);
-/** About as long as an answer takes. */
+/** About the duration of an answer. */
 const KILLED_WITHIN_MS = 350;
 const AGENTS = ['first', 'send', 'last'];
 const ENDED_MS_MAX = 60_000;
@@ -31,12 +31,12 @@ type RunRecord = Readonly<{
   }>[];
 }>;
 
-/** The node that a request of the model is for, by what the node asks. */
+/** The node that a model request belongs to, from the node's prompt. */
 const nodeOf = ({ messages }: CompletionRequest): string =>
   /Do (\w+)/.exec(JSON.stringify(messages.findLast(({ role }) => role === 'user')!.content))?.[1] ?? 'none';
 const isFirstRound = ({ messages }: CompletionRequest) => !messages.some(({ role }) => role === 'tool');
 
-/** A process that is killed while it runs a workflow of five nodes: no completed step is made again, and what is recorded is true. */
+/** A process is killed while it runs a workflow of five nodes: no completed step is repeated, and the record is correct. */
 export function workflowsFaultStory(makeBacking: MakeBacking): void {
   let running: ScriptedProcess;
   let post: LocalServer;
@@ -117,7 +117,7 @@ export function workflowsFaultStory(makeBacking: MakeBacking): void {
     return found!;
   };
 
-  /** What the model and the tool have seen is what the record says. */
+  /** Compares the record with the requests to the model and the tool. */
   function expectTrue(run: RunRecord): void {
     for (const name of AGENTS) {
       const steps = run.steps.filter(({ node_id: id }) => id === name);
@@ -125,7 +125,7 @@ export function workflowsFaultStory(makeBacking: MakeBacking): void {
       expect(steps.length).toBeLessThanOrEqual(1);
       expect(asked).toBeLessThanOrEqual(steps[0]?.attempts ?? 0);
     }
-    // One kill cuts off one step: all others were made once.
+    // One kill interrupts at most one step. All others were made once.
     expect(run.steps.reduce((sum, { attempts }) => sum + attempts, 0)).toBeLessThanOrEqual(run.steps.length + 1);
     expect(post.requests.length).toBeLessThanOrEqual(1);
     const sent = run.steps.flatMap(({ tool_calls: calls }) => calls).some(({ status }) => status === 'completed');
@@ -140,7 +140,7 @@ export function workflowsFaultStory(makeBacking: MakeBacking): void {
     ['nodes that speak', true],
     ['silent nodes', false],
   ])(
-    `a streamed run of %s ends once and tells the truth, killed at ${KILLS_EACH} random moments (seed ${seed})`,
+    `a streamed run of %s ends once with a correct record, killed at ${KILLS_EACH} random moments (seed ${seed})`,
     async (_, streams) => {
       const random = new Seeded(seed);
       const agentId = await agentThat(streams);
@@ -178,7 +178,7 @@ export function workflowsFaultStory(makeBacking: MakeBacking): void {
         const run = await ended(id);
         const isInterrupted = journal.includes('"code":"interrupted"');
         if (!isInterrupted) expect(run.status).toBe('completed');
-        // What a node had said cannot be taken back; a silent one is made again.
+        // The output of a node that streams cannot be taken back. A silent node is run again.
         if (!streams) expect(isInterrupted).toBe(false);
         outcomes[run.status as 'completed' | 'failed']++;
         expectTrue(run);
@@ -188,7 +188,7 @@ export function workflowsFaultStory(makeBacking: MakeBacking): void {
     1_200_000,
   );
 
-  it(`a headless run goes on at the next attempt and completes, killed at ${KILLS_EACH} random moments (seed ${seed})`, async () => {
+  it(`a headless run continues at the next attempt and completes, killed at ${KILLS_EACH} random moments (seed ${seed})`, async () => {
     const random = new Seeded(seed);
     const hook = await webhookPath(running.client, await agentThat(true));
     for (let kill = 0; kill < KILLS_EACH; kill++) {
