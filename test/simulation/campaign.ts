@@ -2,20 +2,20 @@ import { MUTANTS } from './mutants/mutants.js';
 import type { Mutant } from './world/mutant.js';
 import { runSeed } from './world/world.js';
 
-/** One seed in so many is run twice: it has to take the same course to the last step. */
+/** 1 in this many seeds is run twice. Both runs must be equal to the last step. */
 const REPEATED_ONE_IN = 100;
 const MUTANT_SEEDS_MAX = 400;
 
-/** What came of many seeds. */
+/** The result of many seeds. */
 export type Campaign = Readonly<{
   failures: readonly string[];
-  /** In how many of the seeds each situation came about. */
+  /** The number of seeds that reached each situation. */
   reached: Readonly<Record<string, number>>;
   steps: number;
   seconds: number;
 }>;
 
-/** After how many seeds a planted fault is found, and as what. */
+/** The number of seeds until a planted fault is found, and its violation. */
 export type Finding = Readonly<{ mutant: string; seeds: number; violation?: string }>;
 
 export async function runSeeds(from: number, seeds: number, mutant?: Mutant): Promise<Campaign> {

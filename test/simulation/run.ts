@@ -6,9 +6,10 @@ import { shrink, type Shrunk } from './shrink.js';
 import { type Result, runSeed } from './world/world.js';
 
 /**
- * `--seed 17` runs one seed and prints what happened; `--seeds 2000 --from 1` runs many and prints those that fail; `--mutants` prints
- * after how many seeds each planted fault is found. `--seed 17 --shrink` looks for the least that it takes to fail as the seed does, and
- * `--without 'trouble 2'`, as often as wanted, leaves that out of a seed. `--json` prints the result as JSON.
+ * `--seed 17` runs one seed and prints what happened. `--seeds 2000 --from 1` runs many and prints those that fail. `--mutants`
+ * prints the number of seeds until each planted fault is found. `--seed 17 --shrink` looks for the smallest part of a seed that
+ * fails in the same way. `--without 'trouble 2'`, which may be repeated, leaves that part out of a seed. `--json` prints the
+ * result as JSON.
  */
 const { values } = parseArgs({
   options: {

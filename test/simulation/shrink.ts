@@ -1,10 +1,10 @@
 import type { Mutant } from './world/mutant.js';
 import { type Result, runSeed } from './world/world.js';
 
-/** Runs that a search takes at most. */
+/** The maximum number of runs of a search. */
 const RUNS_MAX = 400;
 
-/** A seed that fails, with as little as it takes to fail as it did. */
+/** A failing seed, reduced to few parts that fail in the same way. */
 export type Shrunk = Readonly<{
   result: Result;
   leftOut: readonly string[];
@@ -13,7 +13,7 @@ export type Shrunk = Readonly<{
   runs: number;
 }>;
 
-/** Leaves out one part of a run after the other, larger shares of them first, for as long as it fails in the same way. Undefined where the seed does not fail. */
+/** Leaves out parts of a run, larger groups first, as long as it fails in the same way. Undefined if the seed does not fail. */
 export async function shrink(seed: number, mutant?: Mutant): Promise<Shrunk | undefined> {
   const whole = await runSeed(seed, { mutant });
   if (whole.violations.length === 0) return undefined;
@@ -39,6 +39,6 @@ export async function shrink(seed: number, mutant?: Mutant): Promise<Shrunk | un
   return { result, leftOut: [...leftOut], partsBefore: whole.parts.length, stepsBefore: whole.steps, runs };
 }
 
-/** What is wrong, whoever it is about and whenever. */
+/** The kind of a violation, without ids and times. */
 const kindOf = (violation: string): string =>
   violation.startsWith('After ') ? 'not over' : violation.replace(/[\w-]*\d[\w-]*/g, '#').replace(/“[^”]*”/g, '“”');

@@ -7,10 +7,10 @@ import type { Shrunk } from './shrink.js';
 import type { Result } from './world/world.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-/** How many seeds are run, and which is the first. */
+/** The number of seeds, and the first one. */
 const SEEDS = Number(process.env['SIMULATION_SEEDS'] ?? 1000);
 const FROM = Number(process.env['SIMULATION_FROM'] ?? 1);
-/** What has to come about in so many of a hundred seeds. */
+/** The minimum percentage of seeds that must reach each situation. */
 const COVERAGE_PERCENT_MIN = {
   'a race was lost': 40,
   'a process was killed': 40,
@@ -51,7 +51,7 @@ const COVERAGE_PERCENT_MIN = {
   'two follow-ups were told together': 1,
 };
 
-/** In a process of its own, where no test runner needs the timers and dates that a seed forbids. */
+/** Runs in a separate process, because the test runner needs the timers and dates that a simulation forbids. */
 async function simulate<T>(...args: readonly string[]): Promise<T> {
   const program = [
     '--import',
@@ -66,25 +66,25 @@ async function simulate<T>(...args: readonly string[]): Promise<T> {
   return JSON.parse(stdout) as T;
 }
 
-it('holds every promise, whatever dies and whenever, and gets to what it is for', async () => {
+it('the simulation finds no violation, whatever crashes and whenever, and reaches every situation that it is meant for', async () => {
   const { failures, reached } = await simulate<Campaign>('--seeds', String(SEEDS));
   expect(failures).toEqual([]);
   const blind = Object.entries(COVERAGE_PERCENT_MIN).filter(([what, percent]) => (100 * (reached[what] ?? 0)) / SEEDS < percent);
   expect(SEEDS < 200 ? [] : blind.map(([what]) => `${what}: ${reached[what] ?? 0} of ${SEEDS} seeds`)).toEqual([]);
 }, 600_000);
 
-it('finds every fault that is planted in it', async () => {
+it('the simulation finds every planted fault', async () => {
   const findings = await simulate<Finding[]>('--mutants');
   expect(findings.length).toBeGreaterThanOrEqual(25);
   expect(findings.filter(({ violation }) => violation === undefined)).toEqual([]);
 }, 600_000);
 
-it('finds the least that a failing seed takes to fail', async () => {
+it('the simulation reduces a failing seed to few parts', async () => {
   const mutant = 'decides again before the winner of a race can be read';
   const found = (await simulate<Finding[]>('--mutants', '--mutant', mutant))[0]!;
   const seed = String(FROM + found.seeds - 1);
   const { result, leftOut, partsBefore } = await simulate<Shrunk>('--seed', seed, '--shrink', '--mutant', mutant);
-  // Fewer parts need not be fewer steps: without some, others go on for longer.
+  // Fewer parts may take more steps, because others then run longer.
   expect(leftOut.length).toBeGreaterThan(0);
   expect(leftOut.length).toBeLessThan(partsBefore);
   expect(result.violations).not.toEqual([]);

@@ -3,10 +3,10 @@ import type { Seeded } from '../../support/seeded.js';
 import { type Actor, type Life, lifeOf } from './actor.js';
 import type { Simulation } from './simulation.js';
 
-/** No timer of Node is faster. */
+/** The shortest timer of Node. */
 const TIMER_MS_MIN = 1;
 
-/** Time and chance as one life of an actor has them. What it waits for dies with it. */
+/** Time and randomness for one life of an actor. Its timers end with that life. */
 export class ActorTiming implements Timing {
   private readonly life: Life;
 

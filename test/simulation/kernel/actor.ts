@@ -1,15 +1,15 @@
 /**
- * Something that dies as a whole and may come back: a process, or a part of the world that never dies. What was under way for an
- * earlier life of it is dropped: its promises never settle and no `finally` of it runs, as in a process that was killed.
+ * Something that crashes as a whole and may restart: a process, or a part of the world that never crashes. Work of an earlier
+ * life is dropped: its promises never settle and no `finally` of it runs, as in a killed process.
  */
 export class Actor {
-  /** Counted up with every death. */
+  /** Incremented at every crash. */
   life = 0;
 
   constructor(readonly name: string) {}
 }
 
-/** One life of an actor. */
+/** One life of an actor, from a start to the next crash. */
 export type Life = Readonly<{ actor: Actor; life: number }>;
 
 export const lifeOf = (actor: Actor): Life => ({ actor, life: actor.life });

@@ -4,7 +4,7 @@ export type Entry = Readonly<{ at: number; order: number; of: Life; label: strin
 
 const isBefore = (one: Entry, other: Entry): boolean => one.at < other.at || (one.at === other.at && one.order < other.order);
 
-/** What is to happen, the earliest first: a binary heap. */
+/** Future entries, earliest first: a binary heap. */
 export class Agenda {
   private readonly heap: Entry[] = [];
 

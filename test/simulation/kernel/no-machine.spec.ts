@@ -13,7 +13,7 @@ const takes: readonly [name: string, take: () => unknown][] = [
   ['AbortSignal.timeout', () => AbortSignal.timeout(1)],
 ];
 
-it.each(takes)('finds out who takes %s of the machine, although what it throws is caught', (name, take) => {
+it.each(takes)('the ban detects a caller that takes %s from the machine, even if the error is caught', (name, take) => {
   const leave = withoutMachine();
   let thrown: unknown;
   try {
@@ -26,7 +26,7 @@ it.each(takes)('finds out who takes %s of the machine, although what it throws i
   expect(take).not.toThrow();
 });
 
-it('leaves given times alone', () => {
+it('the ban allows dates with a given time', () => {
   const leave = withoutMachine();
   const at = new Date(0).toISOString();
   leave();

@@ -3,8 +3,8 @@ import { Cron } from 'croner';
 type Replacement = readonly [target: object, name: string, value: unknown];
 
 /**
- * Forbids the machine's time and chance for as long as a simulation runs, to libraries too. The returned function ends that.
- * @throws Error there when something was taken of the machine meanwhile, also where what was thrown then has been caught
+ * Forbids the machine's time and randomness during a simulation, for libraries too. The returned function ends that.
+ * @throws Error from that function if something was taken from the machine, even if the first error was caught
  */
 export function withoutMachine(): () => void {
   const taken = new Set<string>();
@@ -36,7 +36,10 @@ export function withoutMachine(): () => void {
   };
 }
 
-/** As the library has it for a moment that it is told: it reads the machine's time with each call, and makes nothing of it. */
+/**
+ * The library's own function for a given time. It reads the machine's time in each call without using it, so that call is
+ * replaced.
+ */
 function nextRunAfter(this: Cron, after: Date): Date | null {
   const nextTarget = Reflect.get(this, '_nextTarget') as (after: Date, now: Date) => Date | null;
   return nextTarget.call(this, after, after);

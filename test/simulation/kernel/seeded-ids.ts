@@ -1,7 +1,7 @@
 import type { Ids } from '../../../src/kernel/ids.js';
 import type { Seeded } from '../../support/seeded.js';
 
-/** Ids that come from a seed. */
+/** Ids from a seed. */
 export class SeededIds implements Ids {
   constructor(private readonly chance: Seeded) {}
 

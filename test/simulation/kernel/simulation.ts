@@ -3,34 +3,38 @@ import { type Actor, isAlive, type Life, lifeOf } from './actor.js';
 import { Agenda } from './agenda.js';
 import { Trace } from './trace.js';
 
-/** Taken before anybody puts virtual ones in their place. */
+/** The real functions, taken before tests replace them with virtual ones. */
 const { setImmediate: afterTicks } = globalThis;
 const nextTick = process.nextTick.bind(process);
 
-/** After so many steps the machine's own events have their turn. */
+/** After this many steps the simulation yields to the machine's own events. */
 const STEPS_AT_ONCE_MAX = 1_000;
 
-/** When the simulated time begins: a moment before a full minute, at which schedules come due, and not near a full hour, at which no monitor looks. */
+/**
+ * The start of the simulated time: just before a full minute, when schedules become due, and not near a full hour, when monitors
+ * do not check.
+ */
 export const EPOCH_MS = Date.UTC(2026, 0, 1, 0, 10, 57);
 
-/** A run that has taken so many steps does not end by itself. */
+/** The maximum number of steps of a run. A run that reaches it would not end. */
 const STEPS_MAX = 300_000;
 
 /**
- * Time and order. Whatever takes time is an entry of the agenda; the next one happens when nothing is left to do without time
- * passing. Who draws random numbers has a generator of its own, so that another draw in one place changes nothing elsewhere.
+ * Time and order. Everything that takes time is an entry of the agenda. The next one happens when nothing is left to do without
+ * time passing. Each user of random numbers has a separate generator, so that another draw in one place changes nothing
+ * elsewhere.
  */
 export class Simulation {
   nowMs = 0;
   readonly trace: Trace;
-  /** Whose code runs now. */
+  /** The actor whose code is running. */
   current: Actor;
   private readonly agenda = new Agenda();
   private readonly order: Seeded;
 
   constructor(
     readonly seed: number,
-    /** Who acts where nobody else does: clients, servers. It never dies. */
+    /** The actor for everything that belongs to no process: clients and servers. It never crashes. */
     readonly world: Actor,
     isTraced = false,
   ) {
@@ -39,7 +43,7 @@ export class Simulation {
     this.order = this.random('order');
   }
 
-  /** A generator of its own for each name. */
+  /** A separate generator for each name. */
   random(name: string): Seeded {
     let mixed = this.seed ^ 0x9e3779b9;
     for (const character of name) mixed = Math.imul(mixed ^ character.charCodeAt(0), 0x01000193);
@@ -50,14 +54,14 @@ export class Simulation {
     return new Date(EPOCH_MS + this.nowMs);
   }
 
-  /** Has an actor do something after a time, if it still lives the same life then. The returned function calls it off. */
+  /** Calls a function after a time, if the actor is still in the same life. The returned function cancels it. */
   after(ms: number, actor: Actor, label: string, act: () => void): () => void {
     return this.afterFor(ms, lifeOf(actor), label, act);
   }
 
   afterFor(ms: number, of: Life, label: string, act: () => void): () => void {
     let isCancelled = false;
-    // Times are of whole microseconds, so that they read the same wherever they are printed.
+    // Times are whole microseconds, so that they print the same everywhere.
     const at = Math.round((this.nowMs + Math.max(0, ms)) * 1000) / 1000;
     this.agenda.add({ at, order: this.order.next(), of, label, act, isCancelled: () => isCancelled });
     return () => {
@@ -69,7 +73,10 @@ export class Simulation {
     return new Promise((resolve) => void this.after(ms, actor, label, resolve));
   }
 
-  /** Lets time pass until it is over, or nothing is left to happen, or until a time. Ends also after so many steps that it would not by itself. */
+  /**
+   * Lets time pass until the condition holds, nothing is left, the given time is reached, or the maximum number of steps is
+   * reached.
+   */
   async run(isOver: () => boolean, untilMs = Infinity): Promise<void> {
     await drained();
     while (!isOver() && this.trace.steps < STEPS_MAX) {
@@ -91,5 +98,5 @@ export class Simulation {
   }
 }
 
-/** Ticks come after all promise jobs, also those that these begin. */
+/** Ticks run after all promise jobs, including those that these start. */
 const drained = (): Promise<void> => new Promise((resolve) => nextTick(resolve));

@@ -1,7 +1,7 @@
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
-/** Everything that happened, as a hash (FNV-1a) that two runs of a seed must share, and, where somebody wants to read it, as lines. */
+/** The trace of a run: a hash (FNV-1a) that two runs of a seed must share, and optionally lines to read. */
 export class Trace {
   private hash = FNV_OFFSET;
   readonly lines: string[] = [];

@@ -5,7 +5,7 @@ import { AcceptDelivery } from '../../../src/triggers/webhooks/delivery.commands
 import type { Mutant } from '../world/mutant.js';
 import { withoutReaction, withoutTicker } from './without.js';
 
-/** Faults of conversations, of webhooks and of their tasks. */
+/** Faults of conversations, webhooks and their tasks. */
 export const MUTANTS_OF_ANSWERS: readonly Mutant[] = [
   { name: 'leaves the turns of dead producers', foundAs: /is not over: .*turn/, ticks: withoutTicker('sweep-turns') },
   { name: 'lets pauses wait for ever', foundAs: /is not over: .*turn/, ticks: withoutTicker('expire-pauses') },

@@ -2,7 +2,7 @@ import { REVISION_MAX, type StoredEvent, WrongRevision } from '../../../src/kern
 import type { ProcessStore } from '../ports/process-store.js';
 import type { Mutant } from '../world/mutant.js';
 
-/** Appends at the revision that is there, without a new decision, what was decided on at another one. */
+/** Appends at the current revision what was decided on another one, without a new decision. */
 const appendsAllTheSame = (isMeant: (stream: string, types: readonly string[]) => boolean) => (store: ProcessStore) => {
   const append = store.append.bind(store);
   store.append = async (stream, expected, events) => {
@@ -18,7 +18,7 @@ const appendsAllTheSame = (isMeant: (stream: string, types: readonly string[]) =
   };
 };
 
-/** Faults in how the log is written and followed. */
+/** Faults in appending to the log and following it. */
 export const MUTANTS_OF_THE_LOG: readonly Mutant[] = [
   {
     name: 'decides again before the winner of a race can be read',

@@ -1,10 +1,10 @@
 import type { Ticker } from '../../../src/kernel/event-sourcing/ticker.js';
 import type { Roles } from '../world/roles.js';
 
-/** All tickers but one tick. */
+/** Runs all tickers except one. */
 export const withoutTicker = (name: string) => (ticker: Ticker) => ticker.name !== name;
 
-/** All reactions but one react. */
+/** Runs all reactions except one. */
 export const withoutReaction = (name: string) => (roles: Roles) => {
   const at = roles.reactions.findIndex((reaction) => reaction.name === name);
   if (at !== -1) roles.reactions.splice(at, 1);

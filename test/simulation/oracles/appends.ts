@@ -1,7 +1,7 @@
 import type { LogView } from '../world/log-view.js';
 import type { World } from '../world/world.js';
 
-/** What was said to be appended is in the log, where it was said to be, whichever node has led meanwhile; and no event is there twice. */
+/** Acknowledged events are in the log at their revisions, whichever node has led since, and no event is in it twice. */
 export function* appends(log: LogView, { history }: Pick<World, 'history'>): Generator<string> {
   for (const { stream, lastRevision, ids } of history.acknowledged) {
     const facts = log.byStream.get(stream) ?? [];

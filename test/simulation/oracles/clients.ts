@@ -32,7 +32,7 @@ export function* clients(log: LogView, { history, isTroubled }: Pick<World, 'his
   }
 }
 
-/** What each reader was shown is what is stored, from where it began. */
+/** What each reader received matches the stored frames, from its first frame on. */
 export function* readers(log: LogView, { history }: Pick<World, 'history'>): Generator<string> {
   for (const { messageId, first, frames } of history.readings) {
     if (messageId === undefined || frames.length === 0) continue;
@@ -42,7 +42,7 @@ export function* readers(log: LogView, { history }: Pick<World, 'history'>): Gen
   }
 }
 
-/** What was done outside was done once. */
+/** Each external effect happened once. */
 export function* effects(_: LogView, { outside }: Pick<World, 'outside'>): Generator<string> {
   const seen = new Set<string>();
   for (const { turnId, callId, tool, args } of outside.effects) {
@@ -53,7 +53,7 @@ export function* effects(_: LogView, { outside }: Pick<World, 'outside'>): Gener
   }
 }
 
-/** A delivery is one task, and comes to one end. */
+/** A delivery is one task with one end. */
 export function* deliveries(log: LogView, { history }: Pick<World, 'history'>): Generator<string> {
   const queued = log.named('RunQueued').map(({ data }) => [data['runId'] as string, data['input'] as string] as const);
   for (const [key, tasks] of history.tasksOfKey) {
@@ -70,7 +70,7 @@ export function* deliveries(log: LogView, { history }: Pick<World, 'history'>): 
   }
 }
 
-/** How many of the turns were asked after the one before them had failed or was stopped: as a retry, which may keep its key. */
+/** The number of turns that were asked after the preceding one failed or was stopped. Such a retry may keep its key. */
 const retriesOf = (log: LogView, turnIds: readonly string[]): number =>
   turnIds.slice(1).filter((turnId, index) => {
     const course = log.facts.filter(({ data }) => data['turnId'] === turnId || data['turnId'] === turnIds[index]);

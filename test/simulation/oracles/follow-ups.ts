@@ -4,7 +4,7 @@ import type { World } from '../world/world.js';
 const JOB_ENDS = ['JobCompleted', 'JobFailed', 'JobCancelled', 'JobLost'];
 const SETTLED = ['FollowUpDelivered', 'FollowUpMerged', 'FollowUpSuppressed', 'FollowUpSuperseded', 'FollowUpFailed'];
 
-/** A job has one end, and that is told once: to a conversation that is to go on with it. */
+/** A job has one end, which is delivered once to a conversation that continues with it. */
 export function* jobs(log: LogView): Generator<string> {
   for (const [stream, facts] of log.of('job')) {
     const count = (...types: readonly string[]) => facts.filter(({ type }) => types.includes(type)).length;
@@ -20,7 +20,7 @@ export function* jobs(log: LogView): Generator<string> {
   }
 }
 
-/** A check of a monitor is claimed and reported once, by one look; each time it finds something, one follow-up says so. */
+/** A check of a monitor is claimed and reported once, with one request. Each finding has one follow-up. */
 export function* monitors(log: LogView, { outside }: Pick<World, 'outside'>): Generator<string> {
   const looks = new Set<string>();
   for (const look of outside.looks) {
@@ -65,7 +65,7 @@ function followUpKeyOf(monitorId: string, type: string, data: Fact['data']): rea
   return type === 'MonitorCompleted' && data['isNews'] === true ? [`monitor_expired:${monitorId}:end`] : [];
 }
 
-/** What happened is told once, in a turn of its conversation, or it is said why not. */
+/** A follow-up is delivered once, in a turn of its conversation, or the reason why not is recorded. */
 export function* followUps(log: LogView): Generator<string> {
   const unasked = log
     .named('TurnAsked')

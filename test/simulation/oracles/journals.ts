@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Frame } from '../../../src/dialogue/journal/message.events.js';
 import type { LogView } from '../world/log-view.js';
 
-/** A letter for each type of frame, so that an order of frames is a pattern of letters. */
+/** A letter per frame type, so that an order of frames is a regular expression. */
 const LETTERS: Readonly<Record<Frame['type'], string>> = {
   message_id: 'm',
   answer: 'x',
@@ -23,14 +23,14 @@ const LETTERS: Readonly<Record<Frame['type'], string>> = {
   end: 'd',
 };
 
-/** An answer, a pause, a failure or an interruption, or a stop (also of an answer that has just failed). */
+/** A run: an answer, a pause, a failure or interruption, or a stop (also of an answer that has just failed). */
 const RUN = /^(?:mx*sta?id|mx*stpid|m[xsta]*eid|mx*ge(?:id|E)|m[xsta]*e?E)$/;
-/** What ends a stream whose conversation is deleted while its turn waits. */
+/** The end of a stream whose conversation is deleted during a pause. */
 const DELETED = /^E$/;
 
 const letterOf = (frame: Frame): string => (frame.type === 'error' && frame.code === 'stopped' ? 'E' : LETTERS[frame.type]);
 
-/** The orders of frames of the runs of a message; the last may not be over. */
+/** The frame orders of a message's runs. The last run may be unfinished. */
 const runsOf = (frames: readonly Frame[]): readonly string[] =>
   frames
     .map(letterOf)
@@ -42,7 +42,7 @@ const digestOf = (data: readonly string[]): string =>
     .update(data.map((each, id) => `id: ${id}\ndata: ${each}\n`).join(''))
     .digest('hex');
 
-/** What the protocol says of each stream: ids without gaps, runs in order with one terminal frame each, sealed as it is. */
+/** Each stream follows the protocol: ids without gaps, runs in order with one terminal frame each, and a seal that matches. */
 export function* journals(log: LogView): Generator<string> {
   const deleted = new Set(log.named('ConversationDeleted').map(({ data }) => data['conversationId']));
   for (const { data: asked } of log.named('TurnAsked')) {

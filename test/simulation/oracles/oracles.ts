@@ -7,7 +7,7 @@ import { journals } from './journals.js';
 import { schedules } from './schedules.js';
 import { turns } from './turns.js';
 
-/** Everything that a run is held against; each line says what was promised and did not hold. */
+/** All checks of a run. Each line describes a violation. */
 export const oracles = (log: LogView, world: World): readonly string[] => [
   ...journals(log),
   ...turns(log),

@@ -5,7 +5,7 @@ const MINUTE_MS = 60_000;
 const SLOTS = ['ScheduleRunQueued', 'ScheduleMissed', 'ScheduleSlotPaused', 'ScheduleSlotSkipped'];
 const RUNS = ['ScheduleRunQueued', 'ScheduleRunRequested'];
 
-/** What is promised of schedules: each slot has one fate, in order and without a gap; each run is one run, and its end is told once. */
+/** Schedules: each slot is decided once, in order and without a gap. Each run is run once, and its end is recorded once. */
 export function* schedules(log: LogView, { history, clocks }: Pick<World, 'history' | 'clocks'>): Generator<string> {
   for (const [stream, facts] of log.of('schedule')) {
     yield* slotsOnce(stream, facts);
@@ -32,7 +32,7 @@ export function* schedules(log: LogView, { history, clocks }: Pick<World, 'histo
 const ms = (fact: Fact, name: string): number => Date.parse(fact.data[name] as string);
 const minuteAfter = (time: number): number => (Math.floor(time / MINUTE_MS) + 1) * MINUTE_MS;
 
-/** Of a schedule for every minute: each minute from its creation on, but for those that a pause's end leaves out; once each. */
+/** A schedule for every minute decides each minute since its creation once, except those that the end of a pause leaves out. */
 function* slotsOnce(stream: string, facts: readonly Fact[]): Generator<string> {
   const created = facts.find(({ type }) => type === 'ScheduleCreated');
   if (!created) return;
@@ -54,7 +54,7 @@ function* slotsOnce(stream: string, facts: readonly Fact[]): Generator<string> {
   }
 }
 
-/** No slot is decided on before its time by the clock that is furthest ahead. */
+/** No slot is decided before its time by the fastest clock. */
 function* slotsInTime(stream: string, facts: readonly Fact[], aheadMs: number): Generator<string> {
   for (const fact of facts.filter(({ type }) => SLOTS.includes(type))) {
     const earlyMs = ms(fact, 'slot') - fact.stored.at.getTime() - aheadMs;
@@ -93,7 +93,9 @@ function* oneRunAtATime(stream: string, facts: readonly Fact[]): Generator<strin
   }
 }
 
-/** A run of a schedule is queued, has one end, and its schedule is told of that end, each once; it is what the slot asked for. */
+/**
+ * A run of a schedule is queued once, ends once, and is recorded as ended once in its schedule. It runs what the slot specified.
+ */
 function* ranOnce(runId: string, log: LogView): Generator<string> {
   const count = (stream: string, ...types: readonly string[]) =>
     (log.byStream.get(stream) ?? []).filter(({ type }) => types.includes(type)).length;

@@ -4,7 +4,7 @@ import type { Fact, LogView } from '../world/log-view.js';
 
 const OUTCOMES = ['TurnAnswered', 'TurnFailed', 'TurnStopped'];
 
-/** Each turn has one outcome, stated before its end is shown, and it is what was shown. */
+/** Each turn has one outcome, recorded before its end is shown, and the outcome matches what was shown. */
 export function* turns(log: LogView): Generator<string> {
   for (const [, facts] of log.of('conversation')) {
     const isDeleted = facts.some(({ type }) => type === 'ConversationDeleted');
@@ -40,7 +40,7 @@ function* asShown(turnId: string, own: readonly Fact[], log: LogView): Generator
     yield `The end of ${turnId} was shown before its outcome was stated.`;
 }
 
-/** A call is decided on once for each pause. */
+/** A call is decided once per pause. */
 function* decidedOnce(turnId: string, own: readonly Fact[]): Generator<string> {
   const waiting = new Set<unknown>();
   let isPaused = false;
@@ -61,7 +61,7 @@ function* decidedOnce(turnId: string, own: readonly Fact[]): Generator<string> {
   }
 }
 
-/** The turns that count have the indexes 0, 1, 2 … */
+/** The turns that are not superseded have the indexes 0, 1, 2 … */
 function* inOrder(facts: readonly Fact[]): Generator<string> {
   let next = 0;
   for (const { type, data } of facts) {

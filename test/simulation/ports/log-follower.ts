@@ -7,9 +7,9 @@ const LAG_MS = [1, 40] as const;
 const LONG_LAG_MS = [200, 1_500] as const;
 const LONG_ONE_IN = 30;
 
-/** A node that is not the leader: it has what was committed, a while later. */
+/** A node that is not the leader. It receives committed events with a delay. */
 export class LogFollower {
-  /** How far it has come. */
+  /** The position up to which it has received the log. */
   private position = LOG_START;
   private isCatchingUp = false;
   private readonly waiting = new Set<() => void>();
@@ -24,12 +24,12 @@ export class LogFollower {
     this.hearOfCommits();
   }
 
-  /** Calls back once when there is more to be read. */
+  /** Calls back once when more events can be read. */
   onMore(more: () => void): void {
     this.waiting.add(more);
   }
 
-  /** As much of what the leader would say as has come here. */
+  /** The part of the leader's events that has arrived here. */
   shownOf(events: readonly StoredEvent[]): readonly StoredEvent[] {
     return events.filter(({ position }) => position <= this.position);
   }

@@ -2,27 +2,30 @@ import type { Seeded } from '../../support/seeded.js';
 import { InMemoryEventStore } from '../../support/in-memory-event-store.js';
 import type { Simulation } from '../kernel/simulation.js';
 
-/** How long commits take: usually, and one in so many. */
+/** The duration of commits: the usual one, and that of 1 in `slowOneIn`. */
 type Disk = Readonly<{ usualMs: number; slowMs: number; slowOneIn: number }>;
 
-/** As measured of one node on disk (the losers of a race are told so before they can read the winner), and of a disk that has much to do. */
+/**
+ * As measured on one node on disk (where the losers of a race are refused before they can read the winner), and a disk under
+ * heavy load.
+ */
 const DISKS: readonly Disk[] = [
   { usualMs: 3, slowMs: 70, slowOneIn: 8 },
   { usualMs: 3, slowMs: 70, slowOneIn: 8 },
   { usualMs: 120, slowMs: 400, slowOneIn: 5 },
 ];
 
-/** How long the server leaves the writer of an append in the dark that is the same as one still in flight. */
+/** The time before the server reports a timeout for an append that is identical to one in flight. */
 export const IN_FLIGHT_TIMEOUT_MS = [2_000, 3_000] as const;
 
-/** The event store as a server that all processes share, with the unkindnesses of a real one. */
+/** The event store as a server that all processes share, with the failures of a real one. */
 export class LogServer {
   readonly store: InMemoryEventStore;
-  /** Until when it answers nobody. */
+  /** The time until which it does not respond. */
   awayUntilMs = 0;
-  /** How often another node has become the leader: who asked the one before does not hear its answer. */
+  /** The number of leader changes. Callers of the previous leader get no response. */
   term = 0;
-  /** While the leader is cut off: nothing is committed until then. */
+  /** Set while the leader is cut off. Nothing is committed until it resolves. */
   private cutOff: Promise<void> | undefined;
   private leaderlessUntilMs = 0;
   private readonly waiting = new Set<() => void>();
@@ -48,8 +51,8 @@ export class LogServer {
   }
 
   /**
-   * The leader is cut off from the others: it accepts, and commits nothing. Then the others have another one, after an election:
-   * what it has of the appends that are not committed is the beginning, none of them, or all. Resolves to how many are lost.
+   * Cuts the leader off from the other nodes: it accepts appends and commits none. After an election another node leads, which
+   * has the first of the uncommitted appends: none, some, or all. Resolves with the number of lost events.
    */
   async changeLeader(cutOffMs: number, electionMs: number): Promise<number> {
     const { simulation, random, store } = this;
@@ -60,7 +63,7 @@ export class LogServer {
     return store.loseAccepted(random.between(0, store.uncommitted.length));
   }
 
-  /** Calls back once when something was committed; it can be read a moment later. The returned function calls it off. */
+  /** Calls back once after a commit, whose events become readable a moment later. The returned function cancels it. */
   onCommit(committed: () => void): () => void {
     const wake = () => {
       this.waiting.delete(wake);

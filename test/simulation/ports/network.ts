@@ -2,12 +2,12 @@ import { type Actor } from '../kernel/actor.js';
 import type { Simulation } from '../kernel/simulation.js';
 import type { Seeded } from '../../support/seeded.js';
 
-/** Most messages are quick; now and then one is not. */
+/** The usual delay of a message, and that of 1 in SLOW_ONE_IN. */
 const USUAL_MS = 2;
 const SLOW_MS = 60;
 const SLOW_ONE_IN = 25;
 
-/** Where calls of one actor to another are under way: each takes its time there and back, so that none is sure to come before another. */
+/** Carries calls between actors. Each takes a random time in both directions, so that any of two calls may arrive first. */
 export class Network {
   private readonly random: Seeded;
 
@@ -20,7 +20,9 @@ export class Network {
     return 0.05 + this.random.next() * max;
   }
 
-  /** What the server says, unless the caller has died meanwhile: then nobody ever hears of it, and the server has done it all the same. */
+  /**
+   * Returns the server's result, unless the caller crashes meanwhile. Then the call still takes effect, but no response arrives.
+   */
   call<T>(caller: Actor, label: string, serve: () => T | Promise<T>): Promise<T> {
     const { simulation } = this;
     return new Promise<T>((resolve, reject) => {

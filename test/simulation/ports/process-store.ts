@@ -20,12 +20,12 @@ import type { LogFollower } from './log-follower.js';
 import type { LogServer } from './log-server.js';
 import type { Network } from './network.js';
 
-/** How long a process waits for a server that does not answer. */
+/** How long a process waits for a server that does not respond. */
 const ANSWER_TIMEOUT_MS = [200, 2_500] as const;
 
 export type StoreFaults = Readonly<{ lostAnswerOneIn: number; inFlightTimeoutMs: readonly [number, number] }>;
 
-/** The event store as one process reaches it: over a network, and not always. */
+/** The event store of one process, over an unreliable network. */
 export class ProcessStore extends EventStore {
   constructor(
     private readonly simulation: Simulation,
@@ -35,7 +35,7 @@ export class ProcessStore extends EventStore {
     private readonly faults: StoreFaults,
     private readonly random: Seeded,
     private readonly coverage: Coverage,
-    /** What may be old, replays and what projections and reactions follow, is read there; decisions are made on what the leader says. */
+    /** Serves reads that may be stale: replays, projections and reactions. Decisions read from the leader. */
     readonly follower: LogFollower | undefined,
   ) {
     super();
@@ -48,7 +48,7 @@ export class ProcessStore extends EventStore {
       const { term } = this.server;
       try {
         const appended = this.server.store.append(stream, expected, events);
-        // The connection goes while the server is at it: the append takes place, and nobody is told.
+        // The connection is lost while the server works: the append happens, but the response is lost.
         if (isLost) {
           appended.catch(() => undefined);
           this.coverage.note('an answer of the store was lost');
@@ -140,7 +140,7 @@ export class ProcessStore extends EventStore {
     });
   }
 
-  /** Asked for before a read, it misses nothing that comes after it. */
+  /** Resolves after the next commit. A caller that calls it before a read misses no later event. */
   private nextCommit(): Promise<void> {
     const life = lifeOf(this.actor);
     return new Promise((resolve) => {

@@ -4,7 +4,7 @@ import { InMemoryBlobs } from '../../support/in-memory-blobs.js';
 import type { Actor } from '../kernel/actor.js';
 import type { Network } from './network.js';
 
-/** The store of blobs that all processes share, as each of them reaches it. */
+/** The blob store that all processes share. */
 export class SharedBlobs {
   private readonly server = new InMemoryBlobs();
 

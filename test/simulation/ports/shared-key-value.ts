@@ -6,7 +6,7 @@ import type { Network } from './network.js';
 
 type Ttl = { ttlMs?: number };
 
-/** The key-value store that all processes share, as each of them reaches it. */
+/** The key-value store that all processes share. */
 export class SharedKeyValue {
   readonly server: KeyValue;
 

@@ -4,9 +4,9 @@ import { type Actor, isAlive, type Life, lifeOf } from '../kernel/actor.js';
 import type { Simulation } from '../kernel/simulation.js';
 import type { Network } from './network.js';
 
-/** An item whose worker died is given to another one after this time. */
+/** The time after which an item of a crashed worker is given to another one. */
 const REDELIVERED_AFTER_MS = 5_000;
-/** The port allows that an item is lost: whoever sweeps the log finds what is to be done. Once nothing goes wrong any more, none is. */
+/** The port allows lost items, because sweeps find the work in the log. Once all faults have ended, none is lost. */
 const LOST_ONE_IN = 15;
 const DOUBLED_ONE_IN = 15;
 
@@ -14,7 +14,7 @@ type Handler = (payload: string) => Promise<void>;
 type Worker = { readonly of: Life; free: number; readonly handler: Handler };
 type Item = { readonly payload: string; attempts: number };
 
-/** The work queue that all processes share: at least once, in no order, and sometimes not at all. */
+/** The work queue that all processes share: delivers at least once, in any order, and sometimes not at all. */
 export class SharedWorkQueue {
   losesUntilMs = Infinity;
   private readonly workers = new Map<string, Set<Worker>>();

@@ -9,7 +9,7 @@ const DOUBLED_ONE_IN = 20;
 
 type Listener = Readonly<{ actor: Actor; life: number; onSignal: (payload: string) => void }>;
 
-/** Carries signals between processes, as ill as the port allows: some are lost, some come twice, some overtake others. */
+/** Carries signals between processes as badly as the port allows: some are lost, duplicated, or reordered. */
 export class SignalBus {
   private readonly listeners = new Map<string, Set<Listener>>();
   private readonly random: Seeded;

@@ -6,7 +6,7 @@ import type { ExpiredFollowUpsEvent } from '../../../src/background/follow-ups/e
 import type { FollowUpsEvent } from '../../../src/background/follow-ups/follow-ups.events.js';
 import { compared, TwinTables } from './twin-tables.js';
 
-/** The read model of follow-ups, in memory, as far as tickers ask it. */
+/** The queries of tickers for follow-ups, in memory. */
 export class FollowUpsTwin extends FollowUpQueries {
   readonly tables = new TwinTables<FollowUpsEvent | ExpiredFollowUpsEvent | ConversationEvent, 'follow_up' | 'turn_under_way'>(
     followUps,

@@ -14,7 +14,7 @@ const NOTHING_YET = {
   finished_at: null,
 };
 
-/** The read model of background jobs, in memory, as far as tickers ask it. */
+/** The queries of tickers for background jobs, in memory. */
 export class JobsTwin extends JobQueries {
   readonly tables = new TwinTables<JobEvent, 'job'>(jobs, {
     job: { key: 'job_id', times: ['started_at', 'deadline_at', 'finished_at'], defaults: NOTHING_YET },

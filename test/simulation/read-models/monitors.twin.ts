@@ -4,7 +4,7 @@ import { changeIn } from '../../../projections/projection.js';
 import type { MonitorEvent } from '../../../src/triggers/monitors/monitor/monitor.events.js';
 import { compared, TwinTables } from './twin-tables.js';
 
-/** The read model of monitors, in memory, as far as tickers ask it. */
+/** The queries of tickers for monitors, in memory. */
 export class MonitorsTwin extends MonitorQueries {
   readonly tables = new TwinTables<MonitorEvent, 'monitor'>(
     monitors,

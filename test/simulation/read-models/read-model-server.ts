@@ -12,11 +12,11 @@ import { UnsealedTurnsTwin } from './unsealed-turns.twin.js';
 import { FollowUpsTwin } from './follow-ups.twin.js';
 
 const LAG_MS = [5, 60] as const;
-/** A projector that is taken over by another one, or a database that is slow. */
+/** The lag when another projector takes over, or when the database is slow. */
 const LONG_LAG_MS = [500, 4_000] as const;
 const LONG_ONE_IN = 60;
 
-/** The read models as a database that all processes share. They follow the log, now and then far behind. */
+/** The read models as a database that all processes share. They follow the log, sometimes far behind. */
 export class ReadModelServer {
   readonly unsealedTurns = new UnsealedTurnsTwin();
   readonly tasks = new TasksTwin();
@@ -36,7 +36,7 @@ export class ReadModelServer {
     this.followLater();
   }
 
-  /** A read model as a process reaches it: every query goes over the network. */
+  /** The queries as one process has them: each call goes over the network. */
   reached<T extends object>(queries: T, actor: Actor): T {
     const { network } = this;
     return new Proxy(queries, {
@@ -56,7 +56,7 @@ export class ReadModelServer {
   }
 
   private async follow(): Promise<void> {
-    // What is committed while they read is told for the next time.
+    // Scheduled before the read, so that a commit during it is not missed.
     this.followLater();
     for await (const page of this.server.store.readAll({ after: this.position })) {
       for (const event of page.events) this.apply(event);

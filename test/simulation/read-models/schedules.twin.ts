@@ -5,7 +5,7 @@ import type { ScheduleEvent } from '../../../src/triggers/schedules/schedule/sch
 import type { ScheduledRunEvent } from '../../../src/triggers/schedules/runs/scheduled-run.events.js';
 import { compared, TwinTables } from './twin-tables.js';
 
-/** The read model of schedules, in memory, as far as tickers ask it. */
+/** The queries of tickers for schedules, in memory. */
 export class SchedulesTwin extends ScheduleQueries {
   readonly tables = new TwinTables<ScheduleEvent | ScheduledRunEvent, 'schedule' | 'run'>(
     schedules,

@@ -12,17 +12,19 @@ import type { Event, Recorded } from '../../../src/kernel/event-sourcing/events.
 
 export type TwinRow = Record<string, unknown>;
 
-/** What is known of a table beside what is written into it: its key, which columns hold times, and what others hold by default. */
+/**
+ * The properties of a table that the projection does not state: its key, the columns that hold times, and the defaults of others.
+ */
 type TwinTable = Readonly<{ key: string; times: readonly string[]; defaults?: Columns }>;
 
 type Tables<Name extends string> = Readonly<Record<Name, TwinTable>>;
 
-/** What a projection says in SQL, said of rows. */
+/** In-memory equivalents of the parts of a projection that are SQL. */
 export type Written<E extends Event, Name extends string> = {
   readonly [Type in E['type']]?: (event: Recorded<Extract<E, { type: Type }>>, tables: TwinTables<E, Name>) => void;
 };
 
-/** The tables of a read model, in memory, filled by its own projection. */
+/** The tables of a read model in memory, filled by the real projection. */
 export class TwinTables<E extends Event, Name extends string> {
   private readonly rows: Readonly<Record<string, Map<string, TwinRow>>>;
 
@@ -34,7 +36,7 @@ export class TwinTables<E extends Event, Name extends string> {
     this.rows = Object.fromEntries(Object.keys(tables).map((table) => [table, new Map<string, TwinRow>()]));
   }
 
-  /** Whether the projection wants events of this stream. */
+  /** Whether the projection handles events of this stream. */
   wants({ stream }: StoredEvent): boolean {
     return this.projection.categories?.includes(categoryOf(stream)) ?? true;
   }
@@ -81,7 +83,7 @@ function noSql(): never {
 
 type Ordered = readonly (Date | string)[];
 
-/** In which order two rows come, by some of their columns. */
+/** Compares two rows by some of their columns. */
 export function compared(one: Ordered, other: Ordered): number {
   for (const [index, value] of one.entries()) {
     const against = other[index]!;

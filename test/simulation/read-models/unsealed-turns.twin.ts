@@ -14,7 +14,7 @@ type Row = { turnId: string; conversationId: string; producer: string | null; ex
 const inOrder = (one: Row, other: Row): number =>
   one.since.getTime() - other.since.getTime() || (one.turnId < other.turnId ? -1 : 1);
 
-/** The read model of turns that are not complete, in memory. */
+/** The read model of incomplete turns, in memory. */
 export class UnsealedTurnsTwin extends UnsealedTurnQueries {
   private readonly rows = new Map<string, Row>();
 

@@ -15,12 +15,12 @@ import type { World } from './world.js';
 const TRIES_MAX = 40;
 const THINKS_MS = [5, 700] as const;
 
-/** Where a question was asked, as far as the one who asked knows. */
+/** A question, as far as the asker knows. */
 type Asked = { conversationId: string | undefined; reading: Reading };
 
 /**
- * Somebody who asks questions, in a conversation of their own: with a key or without, over again when the answer is lost, twice at
- * once, reading on elsewhere, stopping, approving, editing.
+ * A user who asks questions in a conversation: with or without a key, again when the response is lost, twice at once, and who
+ * reads on elsewhere, stops, approves and edits.
  */
 export class Asker {
   private conversationId: string | undefined;
@@ -35,7 +35,7 @@ export class Asker {
     this.random = world.simulation.random(name);
   }
 
-  /** Where what they asked last is answered; undefined where nothing is. */
+  /** The conversation of the last answered question. Undefined if there is none. */
   get conversation(): string | undefined {
     return this.conversationId;
   }
@@ -69,7 +69,7 @@ export class Asker {
     if (first) await this.mayDecide(first);
   }
 
-  /** With a key, over again until it is known what came of it; without one, once. */
+  /** Asks with a key until the outcome is known, or without one only once. */
   private async askUntilAnswered(request: QuestionRequest, key: string | undefined, name: string): Promise<Asked | undefined> {
     const { history, coverage } = this.world;
     const { random } = this;
@@ -93,7 +93,7 @@ export class Asker {
       }
       if (key === undefined) return undefined;
       coverage.note('a key was repeated');
-      // What was read before is shown again from the first frame on.
+      // A repeated question is answered from the first frame on.
       asked.reading = new Reading(history);
       await this.thinks();
     }
@@ -120,7 +120,7 @@ export class Asker {
     return reply;
   }
 
-  /** The stream of an answer, from its first frame. */
+  /** Opens the stream of an answer, from its first frame. */
   private connect<T extends AcceptedQuestion>(label: string, asked: Asked, accept: (roles: Roles) => Promise<T>) {
     const { simulation, network } = this.world;
     return new Connection<void, FrameBatch>(
@@ -146,7 +146,7 @@ export class Asker {
     }
   }
 
-  /** From the last frame that was heard, at any process, until the end. */
+  /** Reads from the last received frame to the end, at any process. */
   private async readOn(asked: Asked): Promise<void> {
     const { simulation, network } = this.world;
     const messageId = asked.reading.messageId!;
@@ -168,7 +168,7 @@ export class Asker {
     }
   }
 
-  /** What a turn that waits is told: approved or denied, perhaps by two at once; or nothing, until it expires or is moved on from. */
+  /** Decides on a paused turn: approves or denies, perhaps by two requests at once, or lets it expire or be superseded. */
   private async mayDecide(asked: Asked): Promise<void> {
     const { coverage } = this.world;
     const { random } = this;
@@ -272,7 +272,7 @@ export class Asker {
   }
 }
 
-/** What the turn waits for, where its last run ended so. */
+/** The calls that a turn waits for, if its last run ended in a pause. */
 function pendingIn({ frames }: Reading): readonly PendingToolCall[] | undefined {
   for (const each of [...frames].reverse()) {
     const frame = JSON.parse(each) as { type: string; data?: { pending_tool_calls: readonly PendingToolCall[] } };

@@ -71,15 +71,15 @@ import {
 import type { HandledCommands } from '../../support/commands-over.js';
 import type { Ports } from './roles.js';
 
-/** What a seed has of what goes on without anybody waiting. A room that nobody uses is left out: it would only look at nothing. */
+/** The background parts of a seed. A part that is not used is left out, because it would only run empty checks. */
 export type Rooms = Readonly<{
   schedules: boolean;
   followUps: boolean;
-  /** How long questions wait for workers that no process sees, though they work; undefined: they are seen. */
+  /** How long questions wait for workers that processes do not see although they work. Undefined: workers are seen. */
   unseenWorkersMs?: number | undefined;
 }>;
 
-/** What the rooms of the background share with those of answers. */
+/** What the background parts share with those for answers. */
 export type Shared = Readonly<{
   commands: HandledCommands;
   streams: Streams;
@@ -90,7 +90,7 @@ export type Shared = Readonly<{
 
 type Background = Readonly<{ tickers: readonly Ticker[]; reactions: readonly Reaction[] }>;
 
-/** Schedules and the ledger of their slots, and the runs that come of them. */
+/** Schedules with their slots and runs. */
 export function scheduleRoles({ store, keyValue, clock, timing, ids, schedules }: Ports, shared: Shared): Background {
   const { commands, streams, runs } = shared;
   commands.handle(
@@ -119,7 +119,7 @@ export function scheduleRoles({ store, keyValue, clock, timing, ids, schedules }
   };
 }
 
-/** Background jobs and monitors, and the follow-ups by which conversations go on with what became of them. */
+/** Background jobs, monitors, and the follow-ups with their results. */
 export function followUpRoles(ports: Ports, { commands, streams, blobs, resolver }: Shared) {
   const { store, signals, keyValue, queue, clock, timing, ids, models, toolbox, unsealedTurns, jobs, monitors, followUps } =
     ports;
@@ -166,7 +166,7 @@ export function followUpRoles(ports: Ports, { commands, streams, blobs, resolver
   };
 }
 
-/** Where calls of tools wait, or go on as jobs. */
+/** Runs tool calls, which the turn awaits or which continue as jobs. */
 export const jobRunner = (
   { signals, keyValue, clock, timing, ids }: Ports,
   { streams, commands, blobs }: Pick<Shared, 'streams' | 'commands' | 'blobs'>,

@@ -8,7 +8,10 @@ import type { WebPages } from '../../../src/resources/tools/web/web-pages.port.j
 
 export const MESSAGE_RETENTION_SECONDS = 14 * 86_400;
 
-/** Short times, as simulated time is dear; a run is never given up, however far apart the clocks are. */
+/**
+ * Short times, because simulated time is costly. The run limit is long, so that a run is never given up, however different the
+ * clocks are.
+ */
 export const SCHEDULE_RULES: ScheduleRules = {
   misfireGraceMs: 30_000,
   missedAfterMs: 45_000,
@@ -35,7 +38,7 @@ export const MONITOR_RULES: MonitorRules = {
   judgeTokensMax: 0,
 };
 
-/** A call is a job once it takes longer than most do. */
+/** A call becomes a job when it takes longer than most. */
 export const JOBS = new JobOptions({
   enabled: true,
   yieldMs: 150,
@@ -49,7 +52,7 @@ export const JOBS = new JobOptions({
   shutdownMs: 1_000,
 });
 
-/** Monitors of the simulation look with a tool, and have nothing judged or matched. */
+/** Monitors of the simulation check with a tool, without judges or patterns. */
 export const NO_PAGES = {} as WebPages;
 export const NO_SOURCES = {} as SourceQueries;
 export const NO_PATTERNS = {} as Patterns;

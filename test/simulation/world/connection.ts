@@ -4,15 +4,15 @@ import type { Network } from '../ports/network.js';
 import type { Roles } from './roles.js';
 import type { ServiceProcess } from './service-process.js';
 
-/** How a request ended for whoever made it. `refused` by the rules, `unavailable` for now; `lost`: nobody knows what came of it. */
+/** The outcome of a request for its caller. `refused`: by the rules. `unavailable`: temporarily. `lost`: unknown. */
 export type Reply<T> = Readonly<
   { how: 'answered'; value: T } | { how: 'refused'; code: string } | { how: 'unavailable'; error: Error } | { how: 'lost' }
 >;
 
-/** The process's side: what it sends arrives in order. */
+/** The process's side of a connection. Items arrive in the order in which they were sent. */
 export type Sending<Item> = Readonly<{ send: (item: Item) => void; signal: AbortSignal }>;
 
-/** A request as a client makes it: it reaches a process, what is sent on the way arrives in order, and either side may go. */
+/** A client's request to a process. Items arrive in order, and either side may close it. */
 export class Connection<T, Item = never> {
   readonly reply: Promise<Reply<T>>;
   private settle!: (reply: Reply<T>) => void;
@@ -45,7 +45,7 @@ export class Connection<T, Item = never> {
     );
   }
 
-  /** The client goes. */
+  /** Closes the connection from the client's side. */
   cut(): void {
     if (this.isOver) return;
     const { process, gone } = this;

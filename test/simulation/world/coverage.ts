@@ -1,4 +1,4 @@
-/** How often something came about that a simulation exists for: one that never gets there shows nothing, however green it is. */
+/** Counts the situations that a simulation is meant to reach. A run that never reaches them proves nothing. */
 export class Coverage {
   readonly counts = new Map<string, number>();
 

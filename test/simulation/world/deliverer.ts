@@ -9,7 +9,7 @@ import type { World } from './world.js';
 const TRIES_MAX = 40;
 const AGAIN_AFTER_MS = [20, 500] as const;
 
-/** Another program that delivers to a webhook, over again until it is told that it was accepted, and sometimes twice at once. */
+/** A program that delivers to a webhook, repeats each delivery until it is accepted, and sometimes sends it twice at once. */
 export class Deliverer {
   private requests = 0;
   private readonly random: Seeded;

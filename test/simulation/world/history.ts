@@ -1,38 +1,38 @@
 import type { FrameBatch } from '../../../src/dialogue/journal/message-feed.js';
 import type { Acknowledged } from './noted-streams.js';
 
-/** What clients were told: what the log is held against after the run. */
+/** What clients were told. It is compared with the log after the run. */
 export class History {
-  /** Of each Idempotency-Key for questions, the messages it led to. */
+  /** The message ids that each Idempotency-Key for questions led to. */
   readonly messagesOfKey = new Map<string, Set<string>>();
-  /** Of each Idempotency-Key for questions, the question, and whether the request names its place. */
+  /** The question of each Idempotency-Key, and whether the request names its place in the conversation. */
   readonly keysAsked = new Map<string, Readonly<{ question: string; namesPlace: boolean }>>();
-  /** Of each key of a webhook, the tasks that were named. */
+  /** The task ids that each webhook key led to. */
   readonly tasksOfKey = new Map<string, Set<string>>();
-  /** Questions that were accepted, by what they say: they are in the log, whatever happens. */
+  /** Accepted questions by their text. They must be in the log. */
   readonly accepted = new Map<string, string>();
-  /** Messages of which a stop was accepted. */
+  /** Messages for which a stop was accepted. */
   readonly stopsAccepted = new Set<string>();
   /** Conversations whose deletion was accepted. */
   readonly deleted = new Set<string>();
-  /** What each reader was shown of a message, by its ids. */
+  /** The frames that each reader received. */
   readonly readings: Reading[] = [];
-  /** Requests that were told 503, and when they had begun. */
+  /** Requests that were answered 503, with their start. */
   readonly unavailable: Readonly<{ what: string; fromMs: number; toMs: number; error: string }>[] = [];
-  /** Resumptions that were accepted, by message. */
+  /** The number of accepted resumptions by message. */
   readonly resumed = new Map<string, number>();
-  /** Streams that are there because what begins them was accepted. */
+  /** Streams that must exist because their first command was accepted. */
   readonly begun = new Set<string>();
-  /** Schedules whose end was accepted. */
+  /** Schedules whose cancellation was accepted. */
   readonly schedulesCancelled = new Set<string>();
-  /** Runs that were accepted when somebody wanted them, and their schedules. */
+  /** Runs that were accepted on demand, with their schedules. */
   readonly runsAccepted = new Map<string, string>();
-  /** Appends that succeeded, as far as the one who made them knows. */
+  /** Appends that succeeded, as far as their caller knows. */
   readonly acknowledged: Acknowledged[] = [];
   readonly violations: string[] = [];
 }
 
-/** What one reader has of a message, over all its connections. */
+/** What one reader has received of a message, over all its connections. */
 export class Reading {
   messageId: string | undefined;
   readonly frames: string[] = [];

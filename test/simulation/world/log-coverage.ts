@@ -2,7 +2,7 @@ import { NO_WORKER_NOTICE } from '../../../src/dialogue/answering/runner/resumed
 import type { Coverage } from './coverage.js';
 import type { LogView } from './log-view.js';
 
-/** What the log shows to have come about. */
+/** The situations that events in the log show. */
 const SHOWN: Readonly<Record<string, string>> = {
   ScheduleRunQueued: 'a slot came to a run',
   ScheduleMissed: 'a slot was missed',

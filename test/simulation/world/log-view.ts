@@ -3,7 +3,7 @@ import type { InMemoryEventStore } from '../../support/in-memory-event-store.js'
 
 export type Fact = Readonly<{ type: string; data: Readonly<Record<string, unknown>>; stored: StoredEvent }>;
 
-/** The whole log, as somebody reads it who trusts nothing else. */
+/** The whole log, read independently of the service's code. */
 export class LogView {
   readonly facts: Fact[] = [];
   readonly byStream = new Map<string, Fact[]>();
@@ -27,12 +27,12 @@ export class LogView {
     return this.facts.filter(({ type }) => types.includes(type));
   }
 
-  /** The frames of a message as they were stored. */
+  /** The stored frames of a message. */
   journal(messageId: string): readonly StoredEvent[] {
     return (this.byStream.get(`message-${messageId}`) ?? []).map(({ stored }) => stored);
   }
 
-  /** What is still to be brought to its end. */
+  /** What has not ended yet. */
   get open(): readonly string[] {
     const sealed = new Set(this.named('TurnSealed', 'TurnAppended').map(({ data }) => data['turnId']));
     const turns = this.named('TurnAsked').flatMap(({ data }) =>
@@ -45,7 +45,7 @@ export class LogView {
     return [...turns, ...tasks, ...this.openInBackground()];
   }
 
-  /** What goes on without anybody waiting: it is over once its last word is said. */
+  /** Background work that has not ended yet. */
   private *openInBackground(): Generator<string> {
     const has = (facts: readonly Fact[], ...types: readonly string[]) => facts.some(({ type }) => types.includes(type));
     for (const [stream, facts] of this.of('schedule')) {

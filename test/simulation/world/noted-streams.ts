@@ -2,10 +2,10 @@ import type { EventStore, NewEvent } from '../../../src/kernel/event-sourcing/ev
 import { Streams } from '../../../src/kernel/event-sourcing/streams.js';
 import type { Timing } from '../../../src/kernel/timing.js';
 
-/** Events that whoever appended them takes for stored. */
+/** Events whose append was acknowledged to the caller. */
 export type Acknowledged = Readonly<{ stream: string; lastRevision: number; ids: readonly string[] }>;
 
-/** Streams that remember what they said was appended. */
+/** Streams that record their acknowledged appends. */
 export class NotedStreams extends Streams {
   constructor(
     store: EventStore,

@@ -8,16 +8,16 @@ import type { Simulation } from '../kernel/simulation.js';
 import type { Network } from '../ports/network.js';
 
 const TAKES_MS = 200;
-/** One call in so many takes longer, where calls may go on as jobs. */
+/** 1 in this many calls takes longer, if calls may become jobs. */
 const LONG_ONE_IN = 3;
 const LONG_MS = [300, 3_000] as const;
-/** How long what is watched stays as it is. */
+/** How long a monitored value stays the same. */
 const NEWS_EVERY_MS = 1_700;
-/** The action with which monitors look. */
+/** The action with which monitors check. */
 export const WATCHED = 'look';
 const FAILS_ONE_IN = 12;
 
-/** What a tool did outside, where nobody can take it back. */
+/** An effect of a tool outside the service, which cannot be undone. */
 export type Effect = Readonly<{ turnId: string; callId: string; tool: string; args: string }>;
 
 const ACTIONS: readonly OfferedAction[] = [
@@ -26,10 +26,10 @@ const ACTIONS: readonly OfferedAction[] = [
   offeredAction('pay', { access: 'write', requiresApproval: true }),
 ];
 
-/** What lies outside of the service: it remembers what was done to it. */
+/** The world outside the service. It records what was done to it. */
 export class Outside {
   readonly effects: Effect[] = [];
-  /** The looks of monitors, by their calls. */
+  /** The checks of monitors, by their calls. */
   readonly looks: string[] = [];
 
   constructor(

@@ -1,6 +1,6 @@
-/** What takes part in a run: clients and what they ask, troubles, faults. Each can be left out, which leaves the others as they are. */
+/** The parts of a run: clients and their requests, troubles, faults. Each can be left out without changing the others. */
 export class Parts {
-  /** All that could have taken part. */
+  /** All parts that the seed has. */
   readonly known = new Set<string>();
 
   constructor(private readonly leftOut: ReadonlySet<string>) {}

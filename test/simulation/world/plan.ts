@@ -2,7 +2,7 @@ import type { Seeded } from '../../support/seeded.js';
 
 type ToolName = 'look' | 'send' | 'pay';
 
-/** What the model makes of a question: it calls these tools, one after the other, and then says so much. */
+/** The model's behaviour for a question: it calls these tools one after another and then sends this many pieces. */
 export type Plan = Readonly<{ name: string; tools: readonly ToolName[]; pieces: number; fails: boolean }>;
 
 const TOOLS: readonly ToolName[] = ['look', 'send', 'pay'];
@@ -12,11 +12,11 @@ export function planOf(name: string, random: Seeded): Plan {
   return { name, tools, pieces: random.between(1, 4), fails: random.oneIn(15) };
 }
 
-/** A plan is written into the question, so that whoever answers it finds it there. */
+/** Writes the plan into the question, so that any process that answers it finds the plan. */
 export const questionOf = ({ name, tools, pieces, fails }: Plan): string =>
   `${name} tools=${tools.join('+')} pieces=${pieces} fails=${fails}`;
 
-/** What is said where nobody asked, but something has happened. */
+/** The plan of an automatic turn. */
 const UNASKED: Plan = { name: 'unasked', tools: [], pieces: 1, fails: false };
 
 export function planIn(question: string): Plan {

@@ -12,7 +12,7 @@ const CHECKPOINT_EVERY_MS = 100;
 const RETRY_MS = [100, 1_000] as const;
 const IN_HAND_MAX = 64;
 
-/** What the database keeps of a reaction: who leads, and up to where everything is done. */
+/** What the database stores of a reaction: its leader, and the position up to which all events are handled. */
 export class ReactionCheckpoint {
   position = LOG_START;
   leader: Life | undefined;
@@ -37,7 +37,7 @@ export class ReactionFollower {
     const { checkpoint, actor } = this;
     const own = lifeOf(actor);
     const lead = () => {
-      // Who has died meanwhile does not lead, and does not lead in its next life either.
+      // A process that has crashed meanwhile does not lead, not even in its next life.
       if (!isAlive(own) || (checkpoint.leader && isAlive(checkpoint.leader))) return false;
       checkpoint.leader = own;
       return true;
@@ -94,7 +94,7 @@ export class ReactionFollower {
     if (decoded) await this.reaction.on[event.type]?.(decoded, NEVER);
   }
 
-  /** A crash repeats what was done since. */
+  /** Saves the checkpoint soon. A crash before that repeats the events since the last one. */
   private saveSoon(): void {
     if (this.isSaving) return;
     this.isSaving = true;

@@ -91,7 +91,7 @@ const STALE_PRODUCER_MS = 3_000;
 const NO_WORKER_TURN_MS = 6_000;
 const APPROVAL_TTL_MS = 5_000;
 const IDEMPOTENCY_TTL_MS = 86_400_000;
-/** The world asks no agents that run workflows. */
+/** The simulation has no agents that run workflows. */
 const NO_WORKFLOWS = {} as WorkflowAnswers;
 
 export const AGENT_ID = '00000000-0000-4000-8000-00000000a6e7';
@@ -110,9 +110,7 @@ const options = new AnsweringOptions({
   titleModelId: undefined,
 });
 
-/** Who carries out which command. */
-
-/** What the roles of a process are given. */
+/** The ports that the roles of a process use. */
 export type Ports = Readonly<{
   store: EventStore;
   signals: Signals;
@@ -139,7 +137,7 @@ export type Ports = Readonly<{
 /** No agent of the simulation runs a workflow. */
 const NO_WORKFLOW_PINS = { pin: async () => undefined } as unknown as WorkflowPins;
 
-/** The roles of a process as the modules put them together, without Nest. */
+/** The roles of a process as the modules assemble them, without Nest. */
 export function rolesOver(ports: Ports) {
   const {
     store,
@@ -262,7 +260,7 @@ export function rolesOver(ports: Ports) {
       new NoLimits(),
       earlierTurns,
       noInputGuard(streams, commands),
-      // Where workers are not seen, whoever takes questions has room for none.
+      // If workers are not seen, no process that accepts questions has a free slot for them.
       rooms.unseenWorkersMs === undefined ? turnsWorker : { seat: () => undefined },
       tail,
     ),
@@ -281,7 +279,7 @@ export function rolesOver(ports: Ports) {
   };
 }
 
-/** Looks after questions while no worker is alive; in some seeds also while workers are, so that the two meet. */
+/** Ends questions while no worker is alive. In some seeds it also runs while workers are, so that the two compete. */
 function unclaimedTurns(ports: Ports, streams: NotedStreams, commands: HandledCommands, closer: TurnCloser, feed: MessageFeed) {
   const { keyValue, timing, ids, unsealedTurns, rooms } = ports;
   const unclaimed = new UnclaimedTurns(commands, closer, streams, feed, timing, ids);

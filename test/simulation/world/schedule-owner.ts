@@ -17,9 +17,9 @@ import type { World } from './world.js';
 const TRIES_MAX = 40;
 const WAITS_MS = [50, 1_500] as const;
 const ONCE_AFTER_MS = [200, 4_000] as const;
-/** The owner of the agent, wherever it is that they schedule something. */
+/** The agent's owner, without a conversation. */
 const ANYWHERE = { ownerId: 'alice', agentId: AGENT_ID, conversationId: null };
-/** What an owner may be told, the clocks of processes being apart and runs under way. */
+/** The refusals that an owner may get because clocks differ and runs are under way. */
 const REFUSALS = new Set([
   'schedule-run-in-flight',
   'schedule-terminal',
@@ -30,7 +30,7 @@ const REFUSALS = new Set([
   'invalid-schedule',
 ]);
 
-/** Somebody who has something done every minute, or once: pauses it, goes on, changes it, wants it now, and calls it off in the end. */
+/** An owner of a schedule, recurring every minute or one-time, who pauses, resumes, changes, runs and finally cancels it. */
 export class ScheduleOwner {
   private requests = 0;
   private readonly random: Seeded;
@@ -61,7 +61,7 @@ export class ScheduleOwner {
     await this.callsOff();
   }
 
-  /** Waits for what comes of it. */
+  /** Creates a one-time schedule and waits until its slot is decided. */
   async runOnce(): Promise<void> {
     const created = await this.insist('creates', (cause) => this.creation(true, cause));
     if (created.how !== 'answered') return;
@@ -121,7 +121,7 @@ export class ScheduleOwner {
     }
   }
 
-  /** Until it is known what came of it. */
+  /** Repeats a command until its outcome is known. */
   private async insist(what: string, command: (cause: Cause) => Command<bigint | undefined>): Promise<Reply<unknown>> {
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       const reply = await this.request(what, command);

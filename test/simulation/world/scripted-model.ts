@@ -12,7 +12,7 @@ import { planIn } from './plan.js';
 
 const BETWEEN_CHUNKS_MS = 120;
 
-/** A model that does as the plan in the question says, at its own pace. */
+/** A model that follows the plan in the question at a random pace. */
 export class ScriptedModel extends LanguageModels {
   constructor(
     private readonly simulation: Simulation,

@@ -22,7 +22,7 @@ import { ReactionCheckpoint, ReactionFollower } from './reaction-follower.js';
 import { type Roles, rolesOver } from './roles.js';
 import { ScriptedModel } from './scripted-model.js';
 
-/** What processes share: everything that outlives them. */
+/** What processes share, and what outlives them. */
 export type Surroundings = Readonly<{
   simulation: Simulation;
   network: Network;
@@ -33,7 +33,7 @@ export type Surroundings = Readonly<{
   readModels: ReadModelServer;
   outside: Outside;
   blobs: SharedBlobs;
-  /** Of each reaction by its name. */
+  /** The checkpoints of reactions by name. */
   checkpoints: Map<string, ReactionCheckpoint>;
   rooms: Rooms;
   acknowledged: Acknowledged[];
@@ -42,7 +42,7 @@ export type Surroundings = Readonly<{
   mutant: Mutant | undefined;
 }>;
 
-/** A process of the service: all roles, over ports of its own to what it shares with the others. It dies and comes back. */
+/** A process of the service with all roles, with its own ports to what it shares with others. It crashes and restarts. */
 export class ServiceProcess {
   private roles: Roles | undefined;
   private readonly follower: LogFollower | undefined;
@@ -51,7 +51,7 @@ export class ServiceProcess {
   constructor(
     readonly actor: Actor,
     private readonly around: Surroundings,
-    /** How far its clock is off. */
+    /** The offset of its clock. */
     public clockOffMs: number,
     readsFromFollower: boolean,
   ) {
@@ -71,7 +71,7 @@ export class ServiceProcess {
     });
   }
 
-  /** In the middle of whatever it does. */
+  /** Kills the process at any moment. */
   kill(): void {
     if (!this.roles) return;
     this.roles = undefined;
@@ -80,7 +80,7 @@ export class ServiceProcess {
     this.onDeath.clear();
   }
 
-  /** Has the process do something on behalf of somebody; `lost` is told when it dies meanwhile. */
+  /** Lets the process work for a client. `lost` is called if the process crashes meanwhile. */
   serve(label: string, work: (roles: Roles) => void, lost: () => void): () => void {
     const { simulation, network } = this.around;
     if (!this.roles) {

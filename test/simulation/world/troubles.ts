@@ -2,18 +2,18 @@ import type { Seeded } from '../../support/seeded.js';
 import type { ServiceProcess } from './service-process.js';
 import type { World } from './world.js';
 
-/** How long after the store is back its absence may still be felt. */
+/** How long after its return the store's outage may still have effects. */
 const FELT_MS = 2_500;
 const APART_MS = 900;
 
-/** Processes die and come back, the store goes away, and its leader changes; in the end all of them are there. */
+/** Crashes and restarts processes, makes the store unavailable, and changes its leader. In the end everything runs. */
 export class Troubles {
   private readonly outages: { fromMs: number; toMs: number }[] = [];
 
   constructor(
     private readonly world: World,
     private readonly processes: readonly ServiceProcess[],
-    /** Whether the log is three nodes. */
+    /** Whether the log has three nodes. */
     private readonly isCluster: boolean,
   ) {}
 
@@ -32,7 +32,7 @@ export class Troubles {
     }
   }
 
-  /** What happens next. Left out, it has drawn the same numbers. */
+  /** The next trouble. It draws the same random numbers even if it is left out. */
   private next(random: Seeded): () => Promise<void> {
     if (this.isCluster && random.oneIn(4)) {
       const [cutOffMs, electionMs] = [random.between(0, 600), random.between(50, 1_200)];

@@ -11,7 +11,7 @@ const TRIES_MAX = 40;
 const WAITS_MS = [200, 2_500] as const;
 const LIVES_MS = [2_000, 8_000] as const;
 
-/** Somebody in whose conversation things go on by themselves: they have something watched, and stop what takes too long. */
+/** A user whose conversation has automatic turns: they create monitors and stop jobs that take too long. */
 export class Watcher {
   private requests = 0;
   private readonly random: Seeded;
@@ -41,7 +41,7 @@ export class Watcher {
     await this.steer(monitorId, 'cancel');
   }
 
-  /** Jobs of the conversation that are under way now. */
+  /** Stops the running jobs of the conversation. */
   async stopsJobs(): Promise<void> {
     await this.waits();
     for (const jobId of await this.world.jobsUnderWay(this.conversationId)) {

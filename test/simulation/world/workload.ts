@@ -5,7 +5,7 @@ import { ScheduleOwner } from './schedule-owner.js';
 import { Watcher } from './watcher.js';
 import type { World } from './world.js';
 
-/** Clients do what the seed has them do. Resolves once all of them are done. */
+/** Runs the clients of the seed. Resolves once all of them are done. */
 export async function workload(world: World): Promise<void> {
   const { parts } = world;
   const random = world.simulation.random('workload');

@@ -25,12 +25,12 @@ import { Troubles } from './troubles.js';
 import { workload } from './workload.js';
 import { WrongClocks } from './wrong-clocks.js';
 
-/** How long faults go on. */
+/** The duration of the faults. */
 const TROUBLE_MS = [800, 4_000] as const;
-/** How long everything has to be brought to its end once nothing goes wrong any more. */
+/** The time after the faults within which everything must end. */
 const RECOVERY_MAX_MS = 90_000;
 const LOOK_EVERY_MS = 250;
-/** How many appends are answered for each whose answer is lost: in each run another. */
+/** 1 in this many appends loses its response. Each run uses one of these values. */
 const LOST_ANSWERS_ONE_IN = [Infinity, 60, 15];
 
 export type Result = Readonly<{
@@ -41,11 +41,11 @@ export type Result = Readonly<{
   violations: readonly string[];
   coverage: Coverage;
   lines: readonly string[];
-  /** What took part, or was left out. */
+  /** The parts that the seed has, including those that were left out. */
   parts: readonly string[];
 }>;
 
-/** Everything there is in one run of the simulation, as its seed has it. */
+/** Everything in one run of the simulation, derived from its seed. */
 export class World {
   readonly parts: Parts;
   readonly history = new History();
@@ -117,14 +117,14 @@ export class World {
     this.troubles = new Troubles(this, this.processes, isCluster);
   }
 
-  /** Of the jobs of a conversation, those that are not over. */
+  /** The jobs of a conversation that have not ended. */
   async jobsUnderWay(conversationId: string): Promise<readonly string[]> {
     const jobs = (await this.view.refresh()).of('job').filter(([, facts]) => facts[0]!.data['conversationId'] === conversationId);
     const underWay = jobs.filter(([, facts]) => facts.every(({ type }) => type === 'JobStarted' || type === 'JobProgressed'));
     return underWay.map(([, facts]) => facts[0]!.data['jobId'] as string);
   }
 
-  /** Resolves once the first slot of a schedule has come, and somebody has decided on it. */
+  /** Resolves once the first slot of a schedule is decided. */
   async slotOf(scheduleId: string): Promise<void> {
     const isDecided = async () => (await this.view.refresh()).byStream.get(`schedule-${scheduleId}`)!.length > 1;
     while (!(await isDecided())) await this.simulation.pause(LOOK_EVERY_MS, this.simulation.world, 'looks for a slot');
@@ -146,7 +146,7 @@ export class World {
     return asked ? (asked.data['conversationId'] as string) : '';
   }
 
-  /** Whether the store was away for a while in this time. */
+  /** Whether the store was unavailable at some time in this interval. */
   readonly isTroubled = (fromMs: number, toMs: number): boolean => this.troubles.isTroubled(fromMs, toMs);
 
   async run(): Promise<Result> {
@@ -164,7 +164,7 @@ export class World {
       }
       isOver = true;
     });
-    // A pause that began by a clock that was ahead ends as much later.
+    // A pause that started by a fast clock ends later by as much as the clock was ahead.
     const limitMs = troubleMs + RECOVERY_MAX_MS + this.clocks.aheadMsMax;
     await simulation.run(() => isOver, limitMs);
     await this.view.refresh();
@@ -188,7 +188,7 @@ export class World {
 export type Options = Readonly<{
   isTraced?: boolean;
   mutant?: Mutant | undefined;
-  /** What does not take part. */
+  /** The parts to leave out. */
   leftOut?: ReadonlySet<string>;
 }>;
 

@@ -8,11 +8,11 @@ const AHEAD_MS = [30_000, 110_000] as const;
 const AHEAD_FOR_MS = [100, 2_500] as const;
 const RIGHT_FOR_MS = 2_000;
 
-/** Clocks of processes that are apart, and now and then one that goes ahead for a while and comes back. */
+/** The clocks of processes: different ones, and sometimes one that runs ahead for a while and is set back. */
 export class WrongClocks {
-  /** The furthest that any of them has been ahead. */
+  /** The largest offset so far. */
   aheadMs: number;
-  /** The furthest that any of them goes ahead. */
+  /** The largest offset of the run. */
   readonly aheadMsMax: number;
   private readonly random: Seeded;
   private readonly areApart: boolean;
