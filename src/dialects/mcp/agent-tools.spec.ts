@@ -12,7 +12,7 @@ import { McpOptions } from './mcp-options.js';
 const STREAMS_MAX = 2;
 
 const streams = new SseStreams({ keepaliveMs: 15_000, stallMs: 30_000, bufferedBytesMax: 1024 });
-/** Those who are asked, each until it answers or fails. */
+/** The pending questions. Each waits until the test answers it or lets it fail. */
 let asked: Readonly<{ question: string; answer: () => void; fail: () => void }>[];
 let client: Client;
 beforeEach(async () => {
@@ -44,7 +44,7 @@ const ask = (question: string) => client.callTool({ name: 'ask', arguments: { qu
 const textOf = ({ content: [first] }: CallToolResult) => (first?.type === 'text' ? first.text : undefined);
 const REFUSED = { isError: true, content: [{ type: 'text', text: 'Too many concurrent streams' }] };
 
-it('so many are answered at once; one more is told so, until another one is over, however that ends', async () => {
+it('ask refuses a question above the limit of streams until another question has ended, also by a failure', async () => {
   const first = ask('1');
   const second = ask('2');
   expect(await ask('3')).toMatchObject(REFUSED);
@@ -62,7 +62,7 @@ it('so many are answered at once; one more is told so, until another one is over
   expect(streams.size).toBe(0);
 });
 
-it('shares its places with the streams that the process has open', async () => {
+it('ask shares the limit with the open streams of the process', async () => {
   const giveBack = [streams.reserve(STREAMS_MAX)!, streams.reserve(STREAMS_MAX)!];
   expect(await ask('1')).toMatchObject(REFUSED);
   giveBack[0]!();

@@ -3,8 +3,8 @@ import { olderQuestionIn } from './older-question.policy.js';
 
 const ID = '00000000-0000-4000-8000-000000000000';
 
-describe('a question in the older form', () => {
-  it('has a history as a text, as a list or empty, and sources one by one or several', () => {
+describe('a question of an older client', () => {
+  it('can have its history as text, list or empty text, and one or several sources', () => {
     const exchanges = [{ prompt: 'Hi', response: 'Hello' }];
     expect(olderQuestionIn({ question: 'Why?', history: JSON.stringify(exchanges), active_docs: ID })).toEqual({
       question: 'Why?',

@@ -39,7 +39,7 @@ function read(...frames: readonly Frame[]) {
 }
 
 describe('frames of a journal', () => {
-  it('begin with the role, and become deltas one by one', () => {
+  it('become deltas one by one, after a delta with the role', () => {
     const { deltas, beside, completion } = read(
       { type: 'thought', thought: 'Hm' },
       { type: 'answer', answer: 'At ' },
@@ -63,14 +63,14 @@ describe('frames of a journal', () => {
     expect(completion.ending).toEqual({ kind: 'finished', reason: 'stop' });
   });
 
-  it('of an answer that has to fit a schema show it once', () => {
+  it('of an answer with a schema show its text once', () => {
     const whole: Frame = { type: 'structured_answer', answer: '{"a":1}', structured: true, schema: null };
     expect(read(whole).deltas.at(-1)).toEqual({ content: '{"a":1}' });
     expect(read({ type: 'answer', answer: '{"a"' }, whole).deltas.slice(-2)).toEqual([{ content: '{"a"' }, { content: ':1}' }]);
     expect(read({ type: 'answer', answer: 'No. {' }, whole).deltas.at(-1)).toEqual({ content: 'No. {' });
   });
 
-  it('ask for the code of the caller alone, by ids that name the conversation', () => {
+  it('request only calls of the caller’s code, with ids that name the conversation', () => {
     const { deltas, completion } = read(
       waiting(pending('c1', 'awaiting_approval'), pending('c2', 'requires_client_execution')),
       END,
@@ -88,7 +88,7 @@ describe('frames of a journal', () => {
     expect(completion.ending).toEqual({ kind: 'finished', reason: 'tool_calls' });
   });
 
-  it('that wait for approvals alone are to be denied, and what follows is the same completion', () => {
+  it('that wait only for approvals are denied, and the completion continues', () => {
     const paused = [{ type: 'answer', answer: 'Let me see. ' }, waiting(pending('c1', 'awaiting_approval')), END] as const;
     const before = read(...paused);
     expect(before.completion.ending).toEqual({ kind: 'denied', callIds: ['c1'] });
@@ -97,7 +97,7 @@ describe('frames of a journal', () => {
     expect(after.completion.ending).toEqual({ kind: 'finished', reason: 'stop' });
   });
 
-  it('of a guarded answer end with content_filter, and what was taken back is no content', () => {
+  it('of a blocked answer end with content_filter and without the retracted text', () => {
     const stopped = { stage: 'output', categories: ['KEY'], checks: ['secrets'] };
     const { deltas, completion } = read(
       { type: 'answer', answer: 'It is ' },
@@ -111,7 +111,7 @@ describe('frames of a journal', () => {
     expect(choice).toMatchObject({ message: { content: null, refusal: 'No.' }, finish_reason: 'content_filter' });
   });
 
-  it('of an answer that failed or was stopped say why', () => {
+  it('of a failed or stopped answer have the reason', () => {
     expect(read({ type: 'error', error: 'Broke.' }, END).completion.ending).toEqual({
       kind: 'failed',
       text: 'Broke.',
@@ -125,7 +125,7 @@ describe('frames of a journal', () => {
   });
 });
 
-it('usage comes in a part of its own, without choices', () => {
+it('the usage is sent in a separate chunk without choices', () => {
   const part = usageChunkOf(HEAD, { promptTokens: 2, completionTokens: 3 });
   expect(part).toMatchObject({ choices: [], usage: { prompt_tokens: 2, completion_tokens: 3, total_tokens: 5 } });
   expect(usageChunkOf(HEAD, undefined).usage).toBeNull();

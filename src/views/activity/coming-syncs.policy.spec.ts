@@ -5,7 +5,7 @@ const at = (minute: number, second = 0) => new Date(Date.UTC(2026, 0, 1, 9, minu
 const sync = (name: string, frequency: string, nextSyncAt: Date) => ({ sourceId: `id-${name}`, name, frequency, nextSyncAt });
 const window = { from: at(0).getTime(), until: at(30).getTime() };
 
-it('sources of one frequency that are due in one minute sync together, each frequency by itself', () => {
+it('sources with the same frequency that are due in the same minute share one event', () => {
   const syncs = [
     sync('b', 'daily', at(10, 40)),
     sync('a', 'daily', at(10, 5)),
@@ -20,7 +20,7 @@ it('sources of one frequency that are due in one minute sync together, each freq
   ]);
 });
 
-it('only those to come are shown, and only in the window', () => {
+it('only future syncs in the window are shown', () => {
   const syncs = [
     sync('past', 'daily', at(4)),
     sync('first', 'daily', at(5)),

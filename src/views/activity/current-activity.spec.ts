@@ -12,7 +12,7 @@ const NOW = new Date('2026-01-01T09:00:00Z');
 const at = (minutes: number) => new Date(NOW.getTime() + minutes * 60_000);
 const none = { runs: 0, failed: 0 };
 
-/** As many rows as are asked for, the newest or the next first. */
+/** The requested number of rows, the newest or the next first. */
 const rows = <T>(limit: number, row: (index: number) => T) => Array.from({ length: limit }, (_, index) => row(index));
 const asked: Record<string, number> = {};
 const noted = (what: string, limit: number) => (asked[what] = limit);
@@ -32,7 +32,7 @@ const chats = {
 const monitor = (index: number) => ({ id: `w${index}`, definition: { description: '' }, nextCheckAt: at(2 * index + 1) });
 const nothing = { underWay: async () => [], counts: async () => none };
 let titlesAsked = 0;
-/** With these runs of workflows under way. */
+/** The activity with these running workflow runs. */
 const activityOf = (workflowRuns: object) =>
   new CurrentActivity(
     ...([
@@ -49,7 +49,7 @@ const activityOf = (workflowRuns: object) =>
     ] as unknown as ConstructorParameters<typeof CurrentActivity>),
   );
 
-it('shows of each list those that matter most, and no more than its limit', async () => {
+it('shows the most important items of each list, up to its limit', async () => {
   const { running, up_next: next } = await activityOf(nothing).of('ann', NOW);
   expect(running.slice(0, 4).map(({ id }) => id)).toEqual(['r0', 'm0', 'r1', 'm1']);
   expect(running).toHaveLength(RUNNING_MAX);
@@ -58,7 +58,7 @@ it('shows of each list those that matter most, and no more than its limit', asyn
   expect(asked).toEqual({ paused: PAUSED_SCHEDULES_MAX, approvals: APPROVALS_MAX, chats: MARKED_CHATS_MAX });
 });
 
-it('asks for the names of agents and workflows, once, where something runs that is called by them', async () => {
+it('reads the names of agents and workflows once, and only if a running item needs them', async () => {
   const run = { id: 'run', agentId: 'a', workflowId: null, turnId: null, startedAt: at(1) };
   await activityOf(nothing).of('ann', NOW);
   expect(titlesAsked).toBe(0);

@@ -11,7 +11,7 @@ import {
   pageOf,
 } from './history.policy.js';
 
-describe('what is asked of a history', () => {
+describe('the query of a history', () => {
   it.each<[HistoryRequest, object]>([
     [{}, { kinds: HISTORY_KINDS, statuses: HISTORY_STATUSES, text: '', days: 30, limit: 50, offset: 0 }],
     [
@@ -44,7 +44,7 @@ describe('what is asked of a history', () => {
   );
 });
 
-describe('the page of several lists', () => {
+describe('a page of several lists', () => {
   const lists = fc
     .array(fc.array(fc.integer({ min: 0, max: 5 }), { maxLength: 8 }), { maxLength: 5 })
     .map((all) =>
@@ -53,7 +53,7 @@ describe('the page of several lists', () => {
       ),
     );
 
-  it('gives every row once, in one order, however it is turned', () => {
+  it('has every row once and in one order for any page size', () => {
     fc.assert(
       fc.property(lists, fc.integer({ min: 1, max: 7 }), (all, limit) => {
         const total = all.flat().length;
@@ -62,7 +62,7 @@ describe('the page of several lists', () => {
         expect(whole.runs.every(({ at }, index) => index === 0 || at <= whole.runs[index - 1]!.at)).toBe(true);
         const paged = [];
         for (let offset = 0, more = true; more; offset += limit) {
-          // Each list is read no further than the end of the page, and one row more.
+          // Each list is read up to the end of the page and one row further.
           const page = pageOf(
             all.map((list) => list.slice(0, offset + limit + 1)),
             offset,

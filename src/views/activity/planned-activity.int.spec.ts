@@ -60,7 +60,7 @@ const window = (tz: string) => windowIn({ from: '2026-02-18', to: '2026-04-21', 
 
 const calendar = (ownerId: string) => planned.of(ownerId, window('Asia/Tokyo'), NOW);
 
-it('shows 62 days of five hundred schedules whole', async () => {
+it('shows all events of five hundred schedules in 62 days', async () => {
   await filled('daily', SCHEDULES, (index) => `${index % 60} ${index % 24} * * ${index % 3 === 0 ? '1-5' : '*'}`, NOW);
   await ledger('daily', '1 day');
   await database.sql`analyze`;
@@ -69,7 +69,7 @@ it('shows 62 days of five hundred schedules whole', async () => {
   expect(events.length).toBeGreaterThan(25_000);
 });
 
-it('counts 62 days of a schedule that runs every minute, whether they are past or to come', async () => {
+it('sums the past and coming slots of a schedule that runs every minute for 62 days', async () => {
   await filled('minutely', 1, () => '* * * * *', new Date('2026-03-20T12:01:00Z'));
   const { events, truncated } = await calendar('minutely');
   expect(truncated).toEqual([]);
@@ -79,12 +79,12 @@ it('counts 62 days of a schedule that runs every minute, whether they are past o
   const past = await calendar('minutely');
   const sums = past.events.flatMap((event) => ('count' in event && event.kind === 'schedule' ? [event] : []));
   const total = sums.filter((event) => 'status' in event).reduce((sum, { count }) => sum + count!, 0);
-  // Of 741 hours and a minute one run an hour failed, and stays by itself.
+  // In 741 hours and a minute, one run an hour failed. Failed runs are not summed.
   expect(total).toBe(741 * 59 + 1);
   expect(past.events.length - sums.length).toBe(741);
 });
 
-it('shows what became of schedules that are completed, one by one and summed', async () => {
+it('shows the runs of completed schedules, one by one and summed', async () => {
   await filled('done', 4, () => '30 7 * * *', null);
   await ledger('done', '1 day');
   const { events, truncated } = await calendar('done');

@@ -36,8 +36,8 @@ const forecast = (given: Given, of = window) =>
 const slots = (given: Given, of = window) =>
   forecast(given, of).flatMap((stretch) => [...stretch.each()].map((at) => [stretch.state, iso(at).slice(11, 16)]));
 
-describe('what is not decided yet', () => {
-  it('is planned from the first slot on that nothing is known of, up to the end', () => {
+describe('an undecided slot', () => {
+  it('is planned from the next slot of the schedule up to its end', () => {
     expect(slots({})).toEqual([['planned', '13:00'], ['planned', '14:00']]); // prettier-ignore
     expect(slots({ nextSlotAt: new Date(NOW + 2 * HOUR_MS) })).toEqual([['planned', '14:00']]);
     expect(slots({ timing: every('0 * * * *', iso(NOW + HOUR_MS)) })).toEqual([['planned', '13:00']]);
@@ -46,14 +46,14 @@ describe('what is not decided yet', () => {
     expect(slots({ status: 'cancelled' })).toEqual([]);
   });
 
-  it('is missed ten minutes later and not before, also while nobody decides on anything', () => {
+  it('is missed after ten minutes and not before, also while no scheduler runs', () => {
     const at = (minutes: number) => ({ timing: every('* * * * *'), nextSlotAt: new Date(NOW + minutes * MINUTE_MS) });
     const seen = slots(at(-12), { from: NOW - HOUR_MS, until: NOW + MINUTE_MS });
     expect(seen.slice(0, 4)).toEqual([['missed', '11:48'], ['missed', '11:49'], ['missed', '11:50'], ['planned', '11:51']]); // prettier-ignore
     expect(seen).toHaveLength(13);
   });
 
-  it('is not missed before the schedule is what it is, or longer ago than runs are kept', () => {
+  it('is not missed before the last change of the schedule or before the retention period of runs', () => {
     const late = { timing: every('0 * * * *'), nextSlotAt: new Date(NOW - 5 * HOUR_MS) };
     const since = new Date(NOW - HOUR_MS);
     expect(slots({ ...late, markedSince: since })).toEqual([['missed', '11:00'], ['planned', '12:00'], ['planned', '13:00'], ['planned', '14:00']]); // prettier-ignore
@@ -62,14 +62,14 @@ describe('what is not decided yet', () => {
     expect(slots(ancient, old)).toEqual([['missed', '12:00']]);
   });
 
-  it('is paused while the schedule is, and what passes then is nothing', () => {
+  it('is paused with its schedule, and not shown if it passed during the pause', () => {
     const paused = { status: 'paused', nextSlotAt: new Date(NOW - 5 * HOUR_MS) } as const;
     expect(slots(paused)).toEqual([['paused', '13:00'], ['paused', '14:00']]); // prettier-ignore
     const once: ScheduleTiming = { kind: 'once', runAt: iso(NOW - HOUR_MS), timezone: 'UTC' };
     expect(slots({ ...paused, timing: once, nextSlotAt: new Date(NOW - HOUR_MS) })).toEqual([]);
   });
 
-  it('of a one-time schedule is one slot', () => {
+  it('is the only one of a one-time schedule', () => {
     const once = (at: number): Given => ({ timing: { kind: 'once', runAt: iso(at), timezone: 'UTC' }, nextSlotAt: new Date(at) });
     expect(slots(once(NOW + HOUR_MS))).toEqual([['planned', '13:00']]);
     expect(slots(once(NOW - HOUR_MS))).toEqual([['missed', '11:00']]);
@@ -84,7 +84,7 @@ it.each<[string, boolean]>([
   ['30 8,9 * * 1', true],
   ['0 */2 * * *', false],
   ['0 9 * * *', false],
-])('%s comes hourly or more often: %s', (cron, expected) => expect(isFrequentTiming(every(cron))).toBe(expected));
+])('%s has slots an hour or less apart: %s', (cron, expected) => expect(isFrequentTiming(every(cron))).toBe(expected));
 
 const mark = (index: number, status: LedgerMark['status'] = 'success'): LedgerMark => ({
   scheduleId: 's1',
@@ -102,8 +102,8 @@ const shown = (given: Given, more: { marks?: LedgerMark[]; sums?: LedgerSum[]; i
   ...more,
 });
 
-describe('what is shown', () => {
-  it('of a summed schedule is one event per day and state, and what is never summed by itself', () => {
+describe('the events shown', () => {
+  it('are one per day and state for a summed schedule, and single ones for runs that are never summed', () => {
     const midnight = NOW - 12 * HOUR_MS;
     const of = { from: midnight, until: midnight + 2 * DAY_MS };
     const sum = (status: LedgerSum['status'], count: number, from: number): LedgerSum => ({
@@ -121,7 +121,7 @@ describe('what is shown', () => {
     expect(events).toEqual([
       { ...common, status: 'success', at: iso(midnight), count: 600, until: iso(midnight + HOUR_MS) },
       { ...common, status: 'skipped', at: iso(midnight + 1), count: 3, until: iso(midnight + 1 + HOUR_MS) },
-      // Those in the ledger and those of which nobody has told yet are one sum.
+      // Missed slots in the ledger and undecided missed slots are one sum.
       { ...common, state: 'missed', at: iso(midnight + 2), count: 13, until: iso(NOW - 10 * MINUTE_MS) },
       { ...common, status: 'failed', run_id: 'r30', error_type: null, at: iso(NOW - 30 * MINUTE_MS) },
       { ...common, state: 'planned', at: iso(NOW - 9 * MINUTE_MS), count: 729, until: iso(midnight + DAY_MS - MINUTE_MS) },
@@ -129,7 +129,7 @@ describe('what is shown', () => {
     ]);
   });
 
-  it('of a schedule with too much is what is nearest to now, and it is named', () => {
+  it('are those nearest to now for a schedule with too many, which is named as truncated', () => {
     const many = Array.from({ length: EVENTS_PER_SCHEDULE_MAX + 1 }, (_, index) => mark(index + 1));
     const { events, truncated } = plannedEvents([shown({ nextSlotAt: null }, { marks: many })], [window.from], window.until, NOW);
     expect([events.length, truncated]).toEqual([EVENTS_PER_SCHEDULE_MAX, ['s1']]);
@@ -138,7 +138,7 @@ describe('what is shown', () => {
     expect([whole.events.length, whole.truncated]).toEqual([EVENTS_PER_SCHEDULE_MAX, []]);
   });
 
-  it('of so many that all are too much is an equal share of each, and those that are cut are named', () => {
+  it('are an equal share of each schedule if all together have too many, and truncated schedules are named', () => {
     const many = Array.from({ length: EVENTS_PER_SCHEDULE_MAX }, (_, index) => mark(index + 1));
     const full = Array.from({ length: EVENTS_MAX / EVENTS_PER_SCHEDULE_MAX }, (_, index) =>
       shown({ id: `s${index}`, nextSlotAt: null }, { marks: many }),

@@ -33,4 +33,6 @@ it.each<[WindowRequest, string]>([
   [{ to: '2026-03-27' }, 'to must not be before from'],
   [{ from: '2026-01-01', to: '2026-03-04T00:00:00.001' }, 'the window must not be longer than 62 days'],
   [{ from: '2026-10-01', to: '2026-12-02T00:00:01', tz: 'Europe/Prague' }, 'the window must not be longer than 62 days'],
-])('no window is %j', (asked, message) => expect(() => windowIn(asked, NOW)).toThrow(new Rejection('invalid-request', message)));
+])('the window %j is refused', (asked, message) =>
+  expect(() => windowIn(asked, NOW)).toThrow(new Rejection('invalid-request', message)),
+);

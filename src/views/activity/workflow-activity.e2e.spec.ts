@@ -34,8 +34,8 @@ const agentFor = async (name: string, workflow: string) => {
 const history = async (query: string) => (await client.json<{ runs: readonly Row[] }>(`/api/activity/history?${query}`)).runs;
 const now = () => client.json<Now>('/api/activity/now');
 
-describe('runs of workflows', () => {
-  it('are in the history and are counted, also where a webhook set them off', async () => {
+describe('workflow runs', () => {
+  it('are in the history and are counted, also if a webhook started them', async () => {
     const [good, bad] = [await saved('Answer', around(agentNode())), await saved('Break', FAILING)];
     const [answerer, breaker] = [await agentFor('Answerer', good), await agentFor('Breaker', bad)];
     await client.stream({ question: 'Why?', agent_id: answerer.id });

@@ -29,7 +29,7 @@ beforeAll(async () => {
   messageId = messageIdIn(await ann.stream({ question: 'What is kept?' }));
   await bob.stream({ question: 'And mine?' });
   await ann.get(`/api/messages/${messageId}/events`).then((response) => response.text());
-  // A seal comes after the last frame that the client waits for; from here on nothing is added.
+  // The seal is written after the last frame that the client waits for. After it, no more events are added.
   const log = new TurnLog(service.backing.store);
   await eventually(async () => (await log.refresh()).unsealed.length === 0);
   const { app } = service.service;
@@ -45,8 +45,8 @@ async function sealedEvent(): Promise<Event> {
   return found.find(({ data }) => data['turnId'] === messageId)!;
 }
 
-describe('The audit', () => {
-  it('shows users what they did, and admins what everybody did', async () => {
+describe('the audit', () => {
+  it('shows users their own events, and admins the events of all users', async () => {
     const mine = (await events(ann)).events;
     expect(new Set(mine.map(({ actor }) => actor))).toEqual(new Set([await actorOf('ann')]));
     expect(mine.map(({ type }) => type)).toEqual(expect.arrayContaining(['ConversationStarted', 'TurnAsked']));
@@ -55,7 +55,7 @@ describe('The audit', () => {
     expect((await events(ann, `?actor=${await actorOf('bob')}`)).events).toEqual([]);
   });
 
-  it('pages by position without gap or repetition', async () => {
+  it('returns pages by position without gaps or repetitions', async () => {
     const whole = (await events(admin, '?limit=1000')).events.map(({ position }) => position);
     const paged: string[] = [];
     for (let next: string | null = '0'; next !== null;) {
@@ -66,7 +66,7 @@ describe('The audit', () => {
     expect(paged).toEqual(whole.filter((position) => position !== '0'));
   });
 
-  it('gives a line for every event when asked for lines', async () => {
+  it('returns a line for every event if the client accepts NDJSON', async () => {
     const response = await admin.get('/api/audit/events?type=TurnAsked', { accept: 'application/x-ndjson' });
     expect(response.headers.get('content-type')).toContain('application/x-ndjson');
     const lines = (await response.text()).trimEnd().split('\n').map((line) => JSON.parse(line) as Event); // prettier-ignore
@@ -88,7 +88,7 @@ describe('The audit', () => {
     expect(((await response.json()) as { message: string }).message).toContain(field);
   });
 
-  it('traces a question from its request to the last frame, by the request’s id or any event’s', async () => {
+  it('traces a question from its request to the last frame, by the id of the request or of any event', async () => {
     const sealed = await sealedEvent();
     const trace = await ann.json<Trace>(`/api/audit/trace/${sealed.correlation_id}`);
     const flat = (nodes: readonly Node[]): Node[] => nodes.flatMap((node) => [node, ...flat(node.caused)]);
@@ -101,7 +101,7 @@ describe('The audit', () => {
     expect(await admin.json(`/api/audit/trace/${sealed.id}`)).toEqual(trace);
   });
 
-  it('answers for what is another’s as for what is not there', async () => {
+  it('answers the same for another user’s trace as for a missing one', async () => {
     const { id } = await sealedEvent();
     const [foreign, unknown] = [await bob.get(`/api/audit/trace/${id}`), await bob.get('/api/audit/trace/nothing')];
     expect([foreign.status, unknown.status]).toEqual([404, 404]);
@@ -110,7 +110,7 @@ describe('The audit', () => {
     expect((await new Client(service.url).get('/api/audit/events')).status).toBe(401);
   });
 
-  it('shows the owner of an agent what was done with its keys, and nobody else', async () => {
+  it('shows only the owner of an agent what was done with its keys', async () => {
     const carol = await clientOf('carol');
     const agent = { name: 'Guide', description: 'Knows', chunks: 4, retriever: 'classic', prompt_id: '', status: 'published' };
     const made = (await (await carol.post('/api/create_agent', agent)).json()) as { id: string; key: string };

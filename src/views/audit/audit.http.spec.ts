@@ -15,7 +15,7 @@ const WRITTEN: AuditEvent = {
   ...{ actor: 'user:ann', credential: 'session-token', correlationId: 'c', causationId: 'c' },
 };
 
-/** What is sent by hand. */
+/** A double of the reply that keeps the body sent to it. */
 class Reply {
   sent: unknown;
   header(): this {
@@ -27,7 +27,7 @@ class Reply {
   }
 }
 
-describe('the audit shows users what they have just done', () => {
+describe('the audit shows users their latest writes', () => {
   function audit(): AuditController {
     const readModel = new LateReadModel('audit-log');
     const lastWrites = new LastWrites();

@@ -19,8 +19,8 @@ type Shape = [string, Shape[]];
 const shapeOf = ({ event: { id }, caused }: TraceNode): Shape => [id, caused.map(shapeOf)];
 const shapes = (events: readonly TracedEvent[]) => traceOf(events).map(shapeOf);
 
-describe('A trace', () => {
-  it('puts each event under what led to it, and the request above all', () => {
+describe('a trace', () => {
+  it('has each event below its cause, and the effects of the request at the top', () => {
     const events = [event('asked', 'request'), event('started', 'asked'), event('answered', 'started'), event('titled', 'asked'), event('other', 'request')]; // prettier-ignore
     expect(shapes(events)).toEqual([
       ['asked', [['started', [['answered', []]]], ['titled', []]]], // prettier-ignore
@@ -28,7 +28,7 @@ describe('A trace', () => {
     ]);
   });
 
-  it('keeps an event whose cause is not there, or cannot have been it, at the top', () => {
+  it('has an event whose cause is missing or not earlier at the top', () => {
     expect(shapes([event('a', null), event('b', 'gone'), event('c', 'c'), event('d', 'e'), event('e', 'd')])).toEqual([
       ['a', []],
       ['b', []],
@@ -37,7 +37,7 @@ describe('A trace', () => {
     ]);
   });
 
-  it('is cut off where the cause of an event is not kept any more', () => {
+  it('is truncated if the cause of an event is purged', () => {
     const whole = [event('asked', 'request'), event('started', 'asked'), event('alone', null)];
     expect(isCutOff(whole, 'request')).toBe(false);
     expect(isCutOff(whole.slice(1), 'request')).toBe(true);
@@ -50,13 +50,13 @@ describe('A trace', () => {
     expect(asked!.caused[0]!.journal).toEqual({ stream: 'message-t1', frames: 7, lastId: 6, sha256: 'ff' });
   });
 
-  it('ends with the frames of what was added to a conversation', () => {
+  it('ends with the frames of an answer that was added to a conversation', () => {
     const data = JSON.stringify({ turnId: 't1', frames: 7, lastId: 6, sha256: 'ff' });
     const [, added] = traceOf([event('asked', 'request'), event('added', 'other', { type: 'TurnAppended', data })]);
     expect(added!.journal).toEqual({ stream: 'message-t1', frames: 7, lastId: 6, sha256: 'ff' });
   });
 
-  it('shows what lies too deep beside what led to it', () => {
+  it('shows events that are too deep as siblings of their causes', () => {
     const links = 10_000;
     const trace = traceOf(Array.from({ length: links }, (_, n) => event(`e${n}`, n === 0 ? 'request' : `e${n - 1}`)));
     let depth = 0;
@@ -69,7 +69,7 @@ describe('A trace', () => {
     ).not.toThrow();
   });
 
-  it('is somebody’s own when nobody else took part', () => {
+  it('is a user’s own if no other user took part', () => {
     const [ann, bob, system, nobody] = [
       { actor: 'user:ann' },
       { actor: 'user:bob' },

@@ -4,7 +4,7 @@ import { eventually } from '../../../test/support/eventually.js';
 import { DemoSeeding, UNREADY_MS_MAX } from './demo-seeding.js';
 import type { SeedDemo } from './seed-demo.js';
 
-/** A demo whose every attempt ends as it is told to. */
+/** A demo whose attempts end as the test decides. */
 function seeding() {
   const attempts: { succeed(hasDemo: boolean): void; fail(error: Error): void }[] = [];
   const demo: Pick<SeedDemo, 'seed'> = {
@@ -18,7 +18,7 @@ function seeding() {
   return { subject, attempts, nth };
 }
 
-it('a process is not ready before its demo is there, and ready from then on', async () => {
+it('a process is not ready until its demo exists', async () => {
   const { subject, nth } = seeding();
   expect(subject.impairment()).toBeUndefined();
   subject.start();
@@ -28,7 +28,7 @@ it('a process is not ready before its demo is there, and ready from then on', as
   expect(subject.impairment()).toBeUndefined();
 });
 
-it('a process that is to have no demo is ready', async () => {
+it('a process without a demo is ready', async () => {
   const { subject, nth } = seeding();
   subject.start();
   (await nth(1)).succeed(false);
@@ -36,7 +36,7 @@ it('a process that is to have no demo is ready', async () => {
   expect(subject.impairment()).toBeUndefined();
 });
 
-it('a demo that cannot be made degrades the process, says why, and is tried again until it is there', async () => {
+it('a demo that cannot be created degrades the process with the reason, and is retried until it succeeds', async () => {
   const { subject, nth } = seeding();
   subject.start();
   (await nth(1)).fail(new Error('There are no documents.'));
@@ -49,7 +49,7 @@ it('a demo that cannot be made degrades the process, says why, and is tried agai
   expect(subject.impairment()).toBeUndefined();
 });
 
-it('an outage leaves it unready while its demo may still come, but not for ever', async () => {
+it('during an outage the process is not ready for a limited time and then degraded', async () => {
   const { subject, nth } = seeding();
   subject.start();
   const startedAt = performance.now();
@@ -59,7 +59,7 @@ it('an outage leaves it unready while its demo may still come, but not for ever'
   expect(subject.impairment(startedAt + UNREADY_MS_MAX)?.readiness).toBe('degraded');
 });
 
-it('is given up when the process ends, and what it was doing may fail', async () => {
+it('the seeding ends when the process stops, and a later failure of the attempt has no effect', async () => {
   const { subject, attempts, nth } = seeding();
   subject.start();
   const first = await nth(1);

@@ -18,7 +18,7 @@ beforeEach(() => {
   keyValue = new InProcessKeyValue(() => now);
 });
 
-/** A process whose time passes when the test says so. */
+/** A process whose heartbeat the test triggers. */
 function process() {
   const beats = new Set<() => void>();
   const every = (_: number, work: () => void) => (beats.add(work), () => void beats.delete(work));
@@ -38,7 +38,7 @@ async function pass(ms: number, ...alive: readonly Pick<ReturnType<typeof proces
   }
 }
 
-it('gives a user no more than their slots in all processes, and those that are given back again', async () => {
+it('limits the slots of a user in all processes, and reuses released ones', async () => {
   const [one, other] = [process(), process()];
   const all = await Promise.all(Array.from({ length: 10 }, (_, index) => (index % 2 ? one : other).slots.take('ann')));
   const releases = all.filter((release) => release !== undefined);
@@ -50,7 +50,7 @@ it('gives a user no more than their slots in all processes, and those that are g
   expect(await other.slots.take('ann')).toBeUndefined();
 });
 
-it('takes the slots of a process that has died, and none of one that lives', async () => {
+it('takes the slots of a crashed process, and none of a live one', async () => {
   const [dead, alive, late] = [process(), process(), process()];
   await dead.slots.take('ann');
   await dead.slots.take('ann');
@@ -65,7 +65,7 @@ it('takes the slots of a process that has died, and none of one that lives', asy
   expect(await process().slots.take('ann')).toBeUndefined();
 });
 
-it('leaves a slot to whoever has taken it when its own process was taken for dead', async () => {
+it('does not release a slot that another process took while this one seemed crashed', async () => {
   const [still, late] = [process(), process()];
   const releases = [await still.slots.take('ann'), await still.slots.take('ann'), await still.slots.take('ann')];
   await pass(LEASE_MS);
@@ -75,7 +75,7 @@ it('leaves a slot to whoever has taken it when its own process was taken for dea
   expect(await still.slots.take('ann')).toBeUndefined();
 });
 
-it('gives back later what it cannot give back while the store is away, and says nothing more when it holds nothing', async () => {
+it('releases slots after an outage of the store, and stops its heartbeat when it holds none', async () => {
   const one = process();
   const release = await one.slots.take('ann');
   const get = keyValue.get.bind(keyValue);
@@ -87,7 +87,7 @@ it('gives back later what it cannot give back while the store is away, and says 
   expect([keyValue.size, one.beats.size]).toEqual([1, 0]);
 });
 
-it('takes no slot before it has said that it is alive', async () => {
+it('takes no slot before it has written that it is alive', async () => {
   const one = process();
   const put = keyValue.put.bind(keyValue);
   keyValue.put = () => Promise.reject(new KeyValueUnavailable('away'));

@@ -29,7 +29,7 @@ const stream = 'plant-p';
 let store: CountedReads;
 beforeEach(() => void (store = new CountedReads()));
 
-/** What ann is told by a rule of the events of the plant from a revision on, and how many events were read for it. */
+/** The payloads that a rule sends to ann for the plant's events from a revision on, and the number of events read for them. */
 async function reportedBy(rule: NotificationRule, from = 0) {
   const reaction = reactionOver(store, userEventsOptions(), new NotificationRules([rule]));
   const events = (await notificationsOf(store, 'ann')).length;
@@ -41,7 +41,7 @@ async function reportedBy(rule: NotificationRule, from = 0) {
 
 const noticesOf = (_: unknown, before: Plant, after: Plant) => grown(before, after);
 
-it('folds the stream as far as the event, with it and without it', async () => {
+it('a rule gets the states before and after its event', async () => {
   const rule = notificationRule({ ...plants, about: ['Grown'], noticesOf });
   await record(store, stream, named, grownBy(1), grownBy(2), grownBy(4));
   expect((await reportedBy(rule, 2)).payloads).toEqual([
@@ -50,7 +50,7 @@ it('folds the stream as far as the event, with it and without it', async () => {
   ]);
 });
 
-it('reads a stream once where its state is cached, and anew after a gap', async () => {
+it('a stream with a cached state is read once, and again after a gap', async () => {
   const cached = notificationRule({ ...plants, about: ['Named', 'Grown'], cachedMax: 1, noticesOf });
   const uncached = notificationRule({ ...plants, about: ['Named', 'Grown'], noticesOf });
   await record(store, stream, named, ...Array.from({ length: 20 }, () => grownBy(1)));
@@ -61,19 +61,19 @@ it('reads a stream once where its state is cached, and anew after a gap', async 
   expect(last.read).toBeGreaterThan(read + 100);
 });
 
-it('reads no more of a stream than its rule says', async () => {
+it('no more of a stream is read than its rule allows', async () => {
   const rule = notificationRule({ ...plants, about: ['Grown'], foldedMax: 1, noticesOf });
   await record(store, stream, named, ...Array.from({ length: 20 }, () => grownBy(1)));
   expect((await reportedBy(rule, 20)).payloads).toEqual([{ from: 0, to: 0 }]);
 });
 
-it('notifies no user of what belongs to none', async () => {
+it('events without an owner notify no user', async () => {
   const rule = notificationRule({ ...plants, about: ['Grown'], noticesOf });
   await record(store, stream, grownBy(1));
   expect((await reportedBy(rule)).payloads).toEqual([]);
 });
 
-it('reads the subject of a notification to its end, and sends nothing where that says so', async () => {
+it('the subject of a notification is read to its end, and can suppress the notification', async () => {
   const bed = {
     codec: plants.codec,
     initial: 0,

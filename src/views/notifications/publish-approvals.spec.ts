@@ -60,7 +60,7 @@ const approvalsOf = async (...events: ConversationEvent[]) =>
 const unresumed = (turnId: string, how: 'expired' | 'moved_on') => turnUnresumed(turn(turnId), how, 'k1', 'k2', 'k3');
 
 describe('an approval', () => {
-  it('is asked for when a turn waits for it, and is no longer once it was decided', async () =>
+  it('is requested when a turn waits for it, and is cleared when it is decided', async () =>
     expect(await toldOf(started(), ...begun('t1'), paused('t1'), ...turnResumed(turn('t1'), 'k1', 'k2', 'k3'))).toEqual([
       marked('running'),
       marked('approval'),
@@ -69,7 +69,7 @@ describe('an approval', () => {
       cleared('t1', 'decided'),
     ]));
 
-  it('is also over when it was denied, or nothing was said of it', async () => {
+  it('is also cleared when it is denied or not answered', async () => {
     for (const notRun of [null, 'no_response'] as const) {
       const denied = ['k1', 'k2', 'k3'].map((callId): ConversationEvent => ({
         type: 'ToolCallDenied',
@@ -83,14 +83,14 @@ describe('an approval', () => {
     }
   });
 
-  it.each(['expired', 'moved_on'] as const)('that nobody gave is over once, however many calls waited: %s', async (how) =>
+  it.each(['expired', 'moved_on'] as const)('that was not given is cleared once for any number of calls: %s', async (how) =>
     expect(await approvalsOf(started(), ...begun('t1'), paused('t1'), ...unresumed('t1', how))).toEqual([
       required('t1'),
       cleared('t1', how),
     ]),
   );
 
-  it('is asked for anew when the turn waits again', async () =>
+  it('is requested again when the turn waits again', async () =>
     expect(
       await approvalsOf(
         ...[started(), ...begun('t1'), paused('t1'), ...turnResumed(turn('t1'), 'k1', 'k2', 'k3')],
@@ -98,7 +98,7 @@ describe('an approval', () => {
       ),
     ).toEqual([required('t1'), cleared('t1', 'decided'), required('t1'), cleared('t1', 'expired')]));
 
-  it('is over for each turn that waits when the conversation is deleted', async () =>
+  it('is cleared for each waiting turn when the conversation is deleted', async () =>
     expect(await approvalsOf(started(), ...begun('t1'), ...begun('t2', 1), paused('t1'), paused('t2'), deleted)).toEqual([
       required('t1'),
       required('t2'),
@@ -106,27 +106,27 @@ describe('an approval', () => {
       cleared('t2', 'moved_on'),
     ]));
 
-  it('that is over is not over again when the conversation is deleted', async () =>
+  it('that is cleared is not cleared again when the conversation is deleted', async () =>
     expect(await approvalsOf(started(), ...begun('t1'), paused('t1'), ...unresumed('t1', 'expired'), deleted)).toHaveLength(2));
 
-  it('is nobody’s to give where only the client has something to run', async () => {
+  it('is not requested if only the client’s own code has to run', async () => {
     const client = turnPaused(turn('t1'), [waitingCall('k1', 'requires_client_execution')]);
     for (const end of [turnResumed(turn('t1')), turnUnresumed(turn('t1'), 'expired', 'k1'), [deleted]]) {
       expect(await approvalsOf(started(), ...begun('t1'), client, ...end)).toEqual([]);
     }
   });
 
-  it('is asked of the owner also where the conversation is not listed', async () =>
+  it('is requested also if the conversation is not listed', async () =>
     expect(await toldOf(started('hidden'), ...begun('t1'), paused('t1'), ...turnResumed(turn('t1'), 'k1', 'k2', 'k3'))).toEqual([
       required('t1'),
       cleared('t1', 'decided'),
     ]));
 
-  it('is told without what the calls are to be run with', async () =>
+  it('is reported without the arguments of the calls', async () =>
     expect(JSON.stringify(await toldOf(started(), ...begun('t1'), paused('t1')))).not.toContain('bob'));
 });
 
-describe('what is told of approvals and marks', () => {
+describe('each notification of approvals and marks', () => {
   const whole = [
     ...[started(), ...begun('t1'), paused('t1'), ...turnResumed(turn('t1'), 'k1', 'k2', 'k3')],
     ...[paused('t1'), ...unresumed('t1', 'moved_on'), ...begun('t2', 1), paused('t2'), deleted],
@@ -137,7 +137,7 @@ describe('what is told of approvals and marks', () => {
     ...[marked('approval'), required('t2'), marked(null), cleared('t2', 'moved_on')],
   ];
 
-  it('is told once, wherever the process dies and however much the next one is given again', async () => {
+  it('is sent once, for any place of a crash and any number of repeated events', async () => {
     for (let diesAfter = 1; diesAfter <= whole.length; diesAfter++) {
       for (let again = 0; again <= diesAfter; again++) {
         const store = new InMemoryEventStore();
@@ -150,14 +150,14 @@ describe('what is told of approvals and marks', () => {
     }
   });
 
-  it.each(['before', 'after'] as const)('is told once when the answers of the log are lost %s it wrote', async (when) => {
+  it.each(['before', 'after'] as const)('is sent once if answers of the log are lost %s the write', async (when) => {
     const store = new LossyStoreForTests(when);
     await record(store, stream, ...whole);
     await react(reactionOver(store), store, stream);
     expect(await said(store)).toEqual(all);
   });
 
-  it('is told once when the process dies between two things to tell of one event', async () => {
+  it('is sent once if the process crashes between two notifications of one event', async () => {
     for (let told = 1; told <= all.length; told++) {
       const store = new DyingStore(told);
       await record(store, stream, ...whole);
@@ -170,7 +170,7 @@ describe('what is told of approvals and marks', () => {
   });
 });
 
-/** The process dies with it once so many things were told. */
+/** A store with which the process crashes after a number of notifications. */
 class DyingStore extends InMemoryEventStore {
   constructor(private left: number) {
     super();

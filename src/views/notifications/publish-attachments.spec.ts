@@ -37,7 +37,7 @@ beforeEach(() => {
 const told = async () =>
   (await notificationsOf(store, 'ann')).map(({ type, scope: where, payload: what }) => ({ type, scope: where, payload: what }));
 
-it('the owner is told that an attachment waits, is read, is kept, and has been read', async () => {
+it('the owner is notified when an attachment is queued, progresses and is completed', async () => {
   const reaction = reactionOver(store);
   await record(store, attachment, stored);
   await record(store, task, queued, progressed(30), progressed(80));
@@ -53,7 +53,7 @@ it('the owner is told that an attachment waits, is read, is kept, and has been r
   ]);
 });
 
-it('is told why it could not be read, and of no progress after that', async () => {
+it('the owner is notified of the reason of a failure, and of no progress after it', async () => {
   await record(store, attachment, stored, {
     type: 'AttachmentFailed',
     data: { attachmentId: id, reason: 'x'.repeat(REASON_CHARACTERS_MAX + 1) },
@@ -68,7 +68,7 @@ it('is told why it could not be read, and of no progress after that', async () =
 });
 
 it.each(['before', 'after'] as const)(
-  'is told everything once, where every other append fails %s it is written',
+  'every notification is sent once if every other append fails %s its write',
   async (when) => {
     store = new LossyStoreForTests(when);
     await record(store, attachment, stored, parsed);

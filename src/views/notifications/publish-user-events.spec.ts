@@ -32,14 +32,14 @@ describe('the mark of a conversation', () => {
   const whole = [started('c1'), ...turn('c1', 0), opened('c1'), ...turn('c1', 1)];
   const marks = ['running', 'unread', null, 'running', 'unread'];
 
-  it('is told when it changes, and only then', async () => {
+  it('is sent only when it changes', async () => {
     const store = new InMemoryEventStore();
     await record(store, stream, ...whole);
     await react(reactionOver(store), store, stream);
     expect(await marksOf(store, 'ann')).toEqual(marks);
   });
 
-  it('is told once, wherever the process dies and however much the next one is given again', async () => {
+  it('is sent once, for any place of a crash and any number of repeated events', async () => {
     for (let diesAfter = 1; diesAfter <= whole.length; diesAfter++) {
       for (let again = 0; again <= diesAfter; again++) {
         const store = new InMemoryEventStore();
@@ -52,7 +52,7 @@ describe('the mark of a conversation', () => {
     }
   });
 
-  it('is told once when the answer of the log is lost, before or after it wrote', async () => {
+  it('is sent once if the answer of the log is lost before or after the write', async () => {
     for (const when of ['before', 'after'] as const) {
       const store = new LossyStoreForTests(when);
       await record(store, stream, ...whole);
@@ -61,7 +61,7 @@ describe('the mark of a conversation', () => {
     }
   });
 
-  it('is taken up where another process has reacted in between', async () => {
+  it('stays correct when another process reacts in between', async () => {
     const store = new InMemoryEventStore();
     const [one, other] = [reactionOver(store), reactionOver(store)];
     await record(store, stream, ...whole.slice(0, 2));
@@ -73,14 +73,14 @@ describe('the mark of a conversation', () => {
     expect(await marksOf(store, 'ann')).toEqual(marks);
   });
 
-  it('is nobody’s business where the conversation is not listed', async () => {
+  it('is not sent if the conversation is not listed', async () => {
     const store = new InMemoryEventStore();
     await record(store, stream, started('c1', 'hidden'), ...turn('c1', 0));
     await react(reactionOver(store), store, stream);
     expect(await notificationsOf(store, 'ann')).toEqual([]);
   });
 
-  it('is taken back when the conversation is deleted', async () => {
+  it('is cleared when the conversation is deleted', async () => {
     const store = new InMemoryEventStore();
     await record(store, stream, ...whole, { type: 'ConversationDeleted', data: { conversationId: 'c1' } });
     await react(reactionOver(store), store, stream);
@@ -109,7 +109,7 @@ describe('an ingestion', () => {
   const told = { source_id: 's1', job_name: 'Guide', filename: 'a.md, b.md', operation: 'upload' };
   const scope = { kind: 'source', id: 's1' };
 
-  it('is told from its queueing over its progress to its end', async () => {
+  it('is reported when it is queued, progresses and ends', async () => {
     const store = new InMemoryEventStore();
     const reaction = reactionOver(store);
     await record(store, source, ...begun);
@@ -132,7 +132,7 @@ describe('an ingestion', () => {
     ]);
   });
 
-  it('that has ended makes no more progress, though its task is read later', async () => {
+  it('that has ended reports no progress, even if the events of its task are read later', async () => {
     const store = new InMemoryEventStore();
     const reaction = reactionOver(store);
     await record(store, source, ...begun);
@@ -146,7 +146,7 @@ describe('an ingestion', () => {
     ]);
   });
 
-  it('that failed says why, at bounded length, also when the source is deleted by then', async () => {
+  it('that failed reports a reason of limited length, also after its source is deleted', async () => {
     const store = new InMemoryEventStore();
     await record(store, source, ...begun, { type: 'SourceIngestFailed', data: { ...about, reason: 'No. '.repeat(1_000) } });
     await record(store, source, { type: 'SourceDeleted', data: { sourceId: 's1' } });
@@ -157,7 +157,7 @@ describe('an ingestion', () => {
   });
 });
 
-it('passes tasks by that ingest nothing', async () => {
+it('tasks that are not ingestions cause no notifications', async () => {
   const store = new InMemoryEventStore();
   const task = taskStream('t1');
   await record(
@@ -170,7 +170,7 @@ it('passes tasks by that ingest nothing', async () => {
   expect(await notificationsOf(store, 'ann')).toEqual([]);
 });
 
-it('publishes nothing where that is switched off', async () => {
+it('nothing is published if publishing is disabled', async () => {
   const store = new InMemoryEventStore();
   await record(store, conversationStream('c1'), started('c1'), ...turn('c1', 0));
   await react(reactionOver(store, userEventsOptions({ pushEnabled: false })), store, conversationStream('c1'));

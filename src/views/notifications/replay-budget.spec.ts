@@ -10,7 +10,7 @@ function budgetOf(replayRequestsPerWindowMax: number) {
   return { time, spend: (user = 'ann') => budget.spend(user) };
 }
 
-it('gives so many replays in any window, and says when there is one again', async () => {
+it('allows a number of replays in any window, and returns when the next one is allowed', async () => {
   const { time, spend } = budgetOf(3);
   for (const now of [0, 10_000, 20_000]) {
     time.now = 1_000_000 + now;
@@ -24,7 +24,7 @@ it('gives so many replays in any window, and says when there is one again', asyn
   expect(await spend()).toBe(10);
 });
 
-it('rolls on although one keeps asking', async () => {
+it('still allows replays while the user keeps requesting', async () => {
   const { time, spend } = budgetOf(2);
   let given = 0;
   for (let second = 0; second < 600; second++) {
@@ -34,14 +34,14 @@ it('rolls on although one keeps asking', async () => {
   expect(given).toBe(20);
 });
 
-it('counts those who ask at the same time, and each user for themselves', async () => {
+it('counts concurrent requests, and each user separately', async () => {
   const { spend } = budgetOf(30);
   const answers = await Promise.all(Array.from({ length: 50 }, () => spend()));
   expect(answers.filter((answer) => answer === undefined)).toHaveLength(30);
   expect(await spend('bob')).toBeUndefined();
 });
 
-it('is without limit at 0', async () => {
+it('has no limit at 0', async () => {
   const { spend } = budgetOf(0);
   for (let count = 0; count < 100; count++) expect(await spend()).toBeUndefined();
 });

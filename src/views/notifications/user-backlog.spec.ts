@@ -11,7 +11,7 @@ const NOW = 1_000_000;
 const AGE_MAX_MS = 1_000;
 const stream = userStream('ann');
 
-/** Events with these milliseconds, of which so many are kept. */
+/** A backlog of events at these milliseconds, of which the newest `kept` are stored. */
 async function backlogOf(millis: readonly number[], kept = Infinity): Promise<UserBacklog> {
   const store = new InMemoryEventStore();
   const events = millis.map((at, revision) => {
@@ -34,17 +34,17 @@ const at = async (backlog: UserBacklog, cursor: string | undefined) => {
 };
 const id = (millis: number, revision: number) => ({ millis, revision });
 
-it.each(['5-99999999999', `5-${'9'.repeat(40)}`])('the cursor %s is one that a store can be asked with', (cursor) =>
+it.each(['5-99999999999', `5-${'9'.repeat(40)}`])('the cursor %s becomes a revision that a store accepts', (cursor) =>
   expect(idIn(cursor)!.revision).toBeLessThanOrEqual(REVISION_MAX),
 );
 
-describe('of a user who has no events yet', () => {
+describe('in the backlog of a user without events', () => {
   it.each([undefined, '0-0', '5', '999999999-3'])('a connection with the cursor %s begins at the start', async (cursor) =>
     expect(await at(await backlogOf([]), cursor)).toBe(-1),
   );
 });
 
-describe('of a backlog that has everything, two events of which in one millisecond', () => {
+describe('in a complete backlog with two events in one millisecond', () => {
   const whole = [NOW - 30, NOW - 20, NOW - 20, NOW - 10];
   it.each([
     ['none', undefined, 3],
@@ -63,7 +63,7 @@ describe('of a backlog that has everything, two events of which in one milliseco
   ])('the cursor %s is found', async (_, cursor, after) => expect(await at(await backlogOf(whole), cursor)).toBe(after));
 });
 
-describe('of a backlog whose older half was trimmed', () => {
+describe('in a backlog whose older half was trimmed', () => {
   const millis = [NOW - 60, NOW - 50, NOW - 40, NOW - 30, NOW - 20, NOW - 10];
   const truncated = [2, id(NOW - 30, 2), id(NOW - 30, 3)];
   it.each([
@@ -78,7 +78,7 @@ describe('of a backlog whose older half was trimmed', () => {
   ])('the cursor %s', async (_, cursor, expected) => expect(await at(await backlogOf(millis, 3), cursor)).toEqual(expected));
 });
 
-describe('of a backlog whose older half is too old', () => {
+describe('in a backlog whose older half is too old', () => {
   const millis = [NOW - 3_000, NOW - 2_000, NOW - 1_001, NOW - 1_000, NOW - 10];
   const truncated = [2, id(NOW - 1_000, 2), id(NOW - 1_000, 3)];
   it.each([
@@ -87,13 +87,13 @@ describe('of a backlog whose older half is too old', () => {
     ['the last that is too old, after which nothing is missing', `${NOW - 1_001}-2`, 2],
     ['the newest', `${NOW - 10}-4`, 4],
   ])('the cursor %s', async (_, cursor, expected) => expect(await at(await backlogOf(millis), cursor)).toEqual(expected));
-  it('all of it: a client goes on with what comes', async () => {
+  it('all events can be too old, and the client continues with new ones', async () => {
     const old = await backlogOf([NOW - 3_000, NOW - 2_000]);
     expect(await at(old, `${NOW - 3_000}-0`)).toEqual([1, id(NOW - 2_000, 1), undefined]);
     expect(await at(old, `${NOW - 2_000}-1`)).toBe(1);
   });
 });
 
-it.each(['', 'x', '-', '1-', '-1', '1-2-3', '1.5', '1e3', '0x1', '１', '1-x', '1 2', '\n'])('takes %j for no id', (text) =>
+it.each(['', 'x', '-', '1-', '-1', '1-2-3', '1.5', '1e3', '0x1', '１', '1-x', '1 2', '\n'])('%j is not an id', (text) =>
   expect(idIn(text)).toBeUndefined(),
 );

@@ -23,7 +23,7 @@ const event = (revision: number) => ({
   metadata: '{}',
 });
 
-it('tells a reader who was so slow that events it had not been sent were trimmed', async () => {
+it('reports to a slow reader that events were trimmed before they were sent', async () => {
   const store = new InMemoryEventStore();
   const signals = new InProcessSignals();
   const sender = new UserEventStream(new UserFeed(store, signals, systemTiming), { now: () => new Date(9) }, userEventsOptions());

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { userEventText } from './user-event.policy.js';
 
-it('an event is one line, also for readers that take more than the protocol does for the end of one', () => {
+it('an event is one line, also for readers that split lines at other characters than the protocol does', () => {
   const name = 'one\u0085two\u2028three\u2029four';
   const notification = { type: 'schedule.resumed', scope: { kind: 'schedule', id: 's' }, payload: { name } } as const;
   const text = userEventText(notification, 'ann', { millis: 5, revision: 1 });

@@ -37,7 +37,7 @@ function reading(feed: UserFeed, after = -1) {
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-it('gives what was, then what comes, each once and in order, whatever the writer does meanwhile', async () => {
+it('returns past and then live events, each once and in order, during concurrent writes', async () => {
   const store = new InMemoryEventStore();
   const signals = new InProcessSignals();
   const feed = new UserFeed(store, signals, systemTiming);
@@ -55,7 +55,7 @@ it('gives what was, then what comes, each once and in order, whatever the writer
   expect(signals.subjects).toBe(0);
 });
 
-it('looks by itself while there are no signals', async () => {
+it('polls while there are no signals', async () => {
   const store = new InMemoryEventStore();
   const signals = new AwaySignals();
   const reader = reading(new UserFeed(store, signals, systemTiming));
@@ -67,7 +67,7 @@ it('looks by itself while there are no signals', async () => {
   await reader.leave();
 });
 
-it('outlives a store that is away', async () => {
+it('continues after an outage of the store', async () => {
   const store = new (class extends InMemoryEventStore {
     away = true;
     override async *read(...args: Parameters<InMemoryEventStore['read']>) {
@@ -83,7 +83,7 @@ it('outlives a store that is away', async () => {
   await reader.leave();
 });
 
-it('leaves nothing behind when 10,000 readers come and go', async () => {
+it('has no subscriptions left after 10,000 readers', async () => {
   const store = new InMemoryEventStore();
   const signals = new InProcessSignals();
   const feed = new UserFeed(store, signals, systemTiming);

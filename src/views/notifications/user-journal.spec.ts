@@ -15,7 +15,7 @@ const stream = userStream('ann');
 const journalOver = (store: InMemoryEventStore) =>
   new UserJournal(store, new Streams(store, systemTiming), new InProcessSignals(), userEventsOptions());
 
-/** The journal of a process that dies with an append whose outcome it does not know. */
+/** The journal of a process that fails at an append with an unknown outcome. */
 const dyingJournalOver = (store: InMemoryEventStore, options = userEventsOptions()) =>
   new UserJournal(store, new Streams(store, systemTiming, 0), new InProcessSignals(), options);
 
@@ -25,7 +25,7 @@ const marked = (id: string): Notification => ({
   payload: { conversation_id: id, mark: 'running' },
 });
 
-/** Something that happened, in the log among what is written about it. */
+/** A source event in the log. */
 async function happened(store: InMemoryEventStore, name: string): Promise<Recorded> {
   const id = deterministicId(name);
   await store.append(`conversation-${name}`, 'none', [{ id, type: 'Happened', data: '{}', metadata: '{}' }]);
@@ -39,8 +39,8 @@ const told = async (store: InMemoryEventStore): Promise<string[]> =>
 
 const tell = (journal: UserJournal, event: Recorded, name: string) => journal.notify('ann', event, async () => marked(name));
 
-describe('an notification', () => {
-  it('is stored as it is sent, under an id that says its place', async () => {
+describe('a notification', () => {
+  it('is stored as it is sent, with its time and revision as id', async () => {
     const store = new InMemoryEventStore();
     const journal = journalOver(store);
     for (const name of ['a', 'b']) await tell(journal, await happened(store, name), name);
@@ -58,7 +58,7 @@ describe('an notification', () => {
     );
   });
 
-  it('is one of several about the same event by its name, and keeps the id it always had without one', async () => {
+  it('is distinguished by its name from others of the same event, and has the original id without a name', async () => {
     const store = new InMemoryEventStore();
     const event = await happened(store, 'a');
     for (const journal of [journalOver(store), journalOver(store)]) {
@@ -68,7 +68,7 @@ describe('an notification', () => {
     expect((await eventsOf(store, stream))[0]!.id).toBe(deterministicId('user-event', event.id));
   });
 
-  it('has an id after those before it, also when what it is about happened earlier', async () => {
+  it('has a later id than those before it, also if its source event is older', async () => {
     let now = 2_000;
     const store = new InMemoryEventStore({ now: () => new Date((now -= 500)) });
     const journal = journalOver(store);
@@ -77,7 +77,7 @@ describe('an notification', () => {
     expect(ids).toEqual(['1500-0', '1500-1']);
   });
 
-  it('is made once by one process, however often it is asked for', async () => {
+  it('is written once by one process for repeated calls', async () => {
     const store = new InMemoryEventStore();
     const journal = journalOver(store);
     const events = await Promise.all(['a', 'b', 'c'].map(async (name) => [await happened(store, name), name] as const));
@@ -85,7 +85,7 @@ describe('an notification', () => {
     expect((await told(store)).sort()).toEqual(['a', 'b', 'c']);
   });
 
-  it('is written with the others that wait, and one that cannot be composed holds up no other', async () => {
+  it('is written together with others that wait, also if one of them cannot be composed', async () => {
     const store = new InMemoryEventStore();
     const journal = journalOver(store);
     const names = Array.from({ length: 2 * TOGETHER_MAX }, (_, index) => `n${index}`);
@@ -100,13 +100,13 @@ describe('an notification', () => {
     );
     expect(outcomes.flatMap(({ status }, at) => (status === 'rejected' ? [names[at]] : []))).toEqual(['n5']);
     expect(await told(store)).toEqual(names.filter((name) => name !== 'n5'));
-    // The first alone, as nothing waited with it.
+    // The first one is written alone, because no other was waiting.
     expect(appends).toHaveBeenCalledTimes(3);
     await tell(journal, events[5]![0], 'n5');
     expect((await told(store)).at(-1)).toBe('n5');
   });
 
-  it('is made once by two processes of which each believes that it is the one', async () => {
+  it('is written once by two concurrent processes', async () => {
     const store = new InMemoryEventStore();
     const [one, other] = [journalOver(store), journalOver(store)];
     const names = Array.from({ length: 20 }, (_, index) => `n${index}`);
@@ -117,7 +117,7 @@ describe('an notification', () => {
   });
 
   it.each(['before', 'after'] as const)(
-    'is made once when its append is lost %s it was written, in this process or the next',
+    'is written once if its append is lost %s the write, in this process or the next',
     async (when) => {
       const store = new InMemoryEventStore();
       const journal = dyingJournalOver(store);
@@ -135,7 +135,7 @@ describe('an notification', () => {
     },
   );
 
-  it('is asked for anew after a lost race, and dropped when there is nothing to tell any more', async () => {
+  it('is composed again after a conflict, and dropped if there is nothing to report any more', async () => {
     const store = new InMemoryEventStore();
     const [one, other] = [journalOver(store), journalOver(store)];
     const [progress, end] = [await happened(store, 'progress'), await happened(store, 'end')];
@@ -147,7 +147,7 @@ describe('an notification', () => {
     expect([asked, await told(store)]).toEqual([2, ['end']]);
   });
 
-  it('is not made again when the backlog has gone past it', async () => {
+  it('is not written again after it was trimmed from the backlog', async () => {
     const store = new InMemoryEventStore();
     const options = userEventsOptions({ eventsMax: 10 });
     const journal = new UserJournal(store, new Streams(store, systemTiming), new InProcessSignals(), options);
@@ -159,7 +159,7 @@ describe('an notification', () => {
     expect(await told(store)).toEqual(Array.from({ length: 10 }, (_, index) => `n${index}`));
   });
 
-  it('is made however far the log, and the backlog with it, has gone on since what it is about', async () => {
+  it('is written at any distance from its source event in the log and the backlog', async () => {
     const store = new InMemoryEventStore();
     const options = userEventsOptions({ eventsMax: 10 });
     const journal = () => new UserJournal(store, new Streams(store, systemTiming), new InProcessSignals(), options);
@@ -167,13 +167,13 @@ describe('an notification', () => {
     const events = await Promise.all(names.map(async (name) => [await happened(store, name), name] as const));
     const [one, next] = [journal(), journal()];
     for (const [event, name] of events.slice(0, 20)) await tell(one, event, name);
-    // What the process before had told, and what it had not.
+    // Some of these were written by the previous process, and the others were not.
     for (const [event, name] of events.slice(5)) await tell(next, event, name);
     expect(await told(store)).toEqual(names.slice(-10));
     expect((await eventsOf(store, stream)).at(-1)!.revision).toBe(names.length - 1);
   });
 
-  it('is recognised past what a process remembers', async () => {
+  it('is recognised as written when it is no longer cached', async () => {
     const store = new InMemoryEventStore();
     const journal = journalOver(store);
     const first = await happened(store, 'first');
@@ -185,7 +185,7 @@ describe('an notification', () => {
   });
 });
 
-it('keeps so many events of a user, also when the process dies right after the first', async () => {
+it('limits the events of a user, also if the process crashes right after the first', async () => {
   const store = new InMemoryEventStore();
   const journal = dyingJournalOver(store, userEventsOptions({ eventsMax: 3 }));
   const first = await happened(store, 'a');
@@ -201,7 +201,7 @@ it('keeps so many events of a user, also when the process dies right after the f
   expect(await told(store)).toEqual(['c', 'd', 'e']);
 });
 
-it('has room for users with any id', async () => {
+it('a stream has a valid name for any id of a user', async () => {
   const ids = ['ann', 'ann@example.org', 'a-b', '../../etc', '$admin', 'ツ', ' '.repeat(5), 'x'.repeat(10_000)];
   const names = ids.map(userStream);
   expect(new Set(names).size).toBe(ids.length);

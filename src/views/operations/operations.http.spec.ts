@@ -19,7 +19,7 @@ const good: ConditionReport = {
 
 type Documented = { content: { 'application/json': { schema: typeof READINESS } } };
 
-describe('Operations', () => {
+describe('the operations routes', () => {
   let app: NestFastifyApplication;
   let report: ConditionReport = good;
 
@@ -40,12 +40,12 @@ describe('Operations', () => {
     return { status: response.status, headers: response.headers, body: await response.text() };
   }
 
-  it('says that the process is up', async () => {
+  it('report that the process is up', async () => {
     const { status, body } = await get('/api/health');
     expect([status, body]).toEqual([200, '{"status":"ok"}']);
   });
 
-  it('says who is ready and who lags, and 503 when something is away', async () => {
+  it('report readiness and lag, and answer 503 if a dependency is unavailable', async () => {
     report = good;
     const ready = await get('/api/ready');
     expect(ready.status).toBe(200);
@@ -64,14 +64,14 @@ describe('Operations', () => {
     expect(JSON.parse(away.body)).toMatchObject({ status: 'not_ready', reasons, dependencies: { postgres: { error: 'away' } } });
   });
 
-  it('says that it is degraded, and why, and is still to be sent requests', async () => {
+  it('report a degraded process with the reason and without refusing requests', async () => {
     report = { ...good, readiness: 'degraded', reasons: ['No worker is alive.'] };
     const degraded = await get('/api/ready');
     expect([degraded.status, degraded.headers.get('retry-after')]).toEqual([200, null]);
     expect(JSON.parse(degraded.body)).toMatchObject({ status: 'degraded', reasons: ['No worker is alive.'] });
   });
 
-  it('stands in the API reference with all that it may say', () => {
+  it('are in the API reference with all statuses of readiness', () => {
     const { paths } = SwaggerModule.createDocument(app, new DocumentBuilder().build());
     const { responses } = paths['/api/ready']!.get! as unknown as { responses: Record<string, Documented> };
     for (const status of ['200', '503']) {
@@ -81,7 +81,7 @@ describe('Operations', () => {
     }
   });
 
-  it('measures requests by route, and followers', async () => {
+  it('measure requests by route, and followers', async () => {
     report = good;
     await get('/api/health');
     await get('/nowhere/at/all');

@@ -8,8 +8,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-describe('what is not built', () => {
-  it('is this list, and nothing else', () => {
+describe('the routes that are not built', () => {
+  it('are exactly those of this list', () => {
     expect(Object.keys(NOT_BUILT)).toEqual([
       'Pages of administrators',
       'Connectors, of which none is configured,',
@@ -23,7 +23,7 @@ describe('what is not built', () => {
     ]);
   });
 
-  it.each(Object.values(NOT_BUILT).flat())('answers 501 at %s, whatever the method', async (path) => {
+  it.each(Object.values(NOT_BUILT).flat())('answer 501 at %s to any method', async (path) => {
     const url = `/api/${path.replaceAll(/:\w+/g, '00000000-0000-4000-8000-000000000000')}`;
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
       const { status, body } = await replyOf(world.alice.request(url, { method }));
@@ -36,7 +36,7 @@ describe('what is not built', () => {
     expect((await world.nobody.get(url)).status).toBe(401);
   });
 
-  it.each(Object.values(NOT_BUILT_FOR_ANYBODY).flat())('answers 501 at %s, whoever comes', async (path) => {
+  it.each(Object.values(NOT_BUILT_FOR_ANYBODY).flat())('answer 501 at %s without a signed-in user', async (path) => {
     for (const method of ['GET', 'POST']) {
       const { status, body } = await replyOf(world.nobody.request(`/api/${path.replace(':token', 'secret')}`, { method }));
       expect([status, body]).toMatchObject([501, { error: 'not_built' }]);

@@ -8,7 +8,7 @@ import { createHttpApp } from '../../platform/http/http-server.js';
 import { serveApiReference } from '../../platform/http/api-reference.js';
 import { StartUpModule } from './start-up.module.js';
 
-/** What a client gets from a service with an environment, path by path. */
+/** Starts a service with an environment and lets `calls` request its paths. */
 async function start(
   environment: Record<string, string>,
   calls: (get: (path: string, token?: string) => Promise<Answer>) => Promise<void>,
@@ -42,8 +42,8 @@ const LISTS = {
   '/api/template_agents': [],
 };
 
-describe('a client that starts', () => {
-  it('without authentication is the local user at once', () =>
+describe('a starting client', () => {
+  it('is the local user at once without authentication', () =>
     start({}, async (get) => {
       const config = { auth_type: null, requires_auth: false, graphrag_available: false, hybrid_available: false };
       expect(await get('/api/config')).toMatchObject({ status: 200, body: config });
@@ -56,7 +56,7 @@ describe('a client that starts', () => {
       expect(await get('/api/generate_token')).toMatchObject({ status: 400, body: refusal });
     }));
 
-  it('with sessions gets one of its own, and nothing before', () =>
+  it('gets its own session with session tokens, and nothing before', () =>
     start({ AUTH_TYPE: 'session_jwt', OPENAI_BASE_URL: 'http://127.0.0.1:1', EMBEDDINGS_MODEL: 'e' }, async (get) => {
       const config = { auth_type: 'session_jwt', requires_auth: true, hybrid_available: true };
       expect(await get('/api/config')).toMatchObject({ status: 200, body: config });
@@ -69,7 +69,7 @@ describe('a client that starts', () => {
       expect((await get('/api/user/me', yours)).body).not.toEqual(me);
     }));
 
-  it('at the bare root is sent to the interactive reference', () =>
+  it('is redirected from the root to the interactive reference', () =>
     start({}, async (get) => {
       expect(await get('/')).toMatchObject({ status: 302, location: '/api/docs' });
       expect((await get('/api/docs')).status).toBe(200);

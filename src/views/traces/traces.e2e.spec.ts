@@ -26,7 +26,7 @@ async function workflowAgent() {
 }
 
 describe('traces', () => {
-  it('tell of an answer of a workflow what was done for it, by any of its references', async () => {
+  it('show the steps of a workflow’s answer, by any of its references', async () => {
     const { id } = await workflowAgent();
     const streamed = await world.alice.stream({ question: 'Why?', agent_id: id });
     const messageId = messageIdIn(streamed);
@@ -66,7 +66,7 @@ describe('traces', () => {
     expect(await tracesOf(`message_id=${messageId}`, world.bob)).toEqual([]);
   });
 
-  it('tell of what a webhook set off', async () => {
+  it('show runs that a webhook started', async () => {
     const agent = await world.agent({});
     const taskId = await taskOf(world.nobody.post(await webhookPath(world.alice, agent.id), '{"n":1}'));
     await endOf(world.nobody, taskId);
@@ -86,7 +86,7 @@ describe('traces', () => {
     expect([status, body]).toEqual([400, { success: false, message }]);
   });
 
-  it('are for users, and for tokens with the scope that are not restricted', async () => {
+  it('are available to users and to unrestricted tokens with the scope', async () => {
     expect((await world.nobody.get('/api/traces?id=a')).status).toBe(401);
     const { client } = await tokenFor(world, { scopes: ['analytics:read'] });
     expect(await tracesOf('id=a', client)).toEqual([]);

@@ -10,7 +10,7 @@ const notReady = () => new Rejection('attachment-not-ready', 'It is being read.'
 const part = (place: string) => ({ place, filename: `${place}.txt`, bytes: Buffer.from(place) });
 
 let timing: VirtualTiming;
-/** What picking the attachments comes to, look by look; the last one for ever. */
+/** The results of the successive checks of the attachments. The last one repeats. */
 let looks: readonly ('read' | Error)[];
 let picked: string[][];
 let stored: string[];
@@ -35,7 +35,7 @@ beforeEach(() => {
   uploads = new AttachedUploads({ store }, shelf as unknown as AttachmentShelf, timing);
 });
 
-it('waits until what came along is read, in its order', async () => {
+it('waits until all files are read, and returns their ids in order', async () => {
   looks = [notReady(), notReady(), 'read'];
   const ids = await uploads.idsOf([part('a'), { place: 'b', filename: '', attachmentId: 'b' }, part('c')], caller);
   expect(ids).toEqual(['id of a.txt', 'b', 'id of c.txt']);
@@ -43,7 +43,7 @@ it('waits until what came along is read, in its order', async () => {
   expect(stored).toEqual(['a.txt', 'c.txt']);
 });
 
-it('waits no longer than a question has time for', async () => {
+it('fails when files are not read within the maximum time', async () => {
   looks = [notReady()];
   await expect(uploads.idsOf([part('a')], caller)).rejects.toMatchObject({ code: 'attachment-not-ready' });
   const last = timing.pauses.at(-1)!;
@@ -51,13 +51,13 @@ it('waits no longer than a question has time for', async () => {
   expect(timing.elapsedMs()).toBeLessThanOrEqual(READING_MS_MAX + last);
 });
 
-it('does not wait for what can never be read', async () => {
+it('does not wait for a file that has failed', async () => {
   looks = [new Rejection('attachment-failed', 'It is no picture.')];
   await expect(uploads.idsOf([part('a')], caller)).rejects.toMatchObject({ code: 'attachment-failed' });
   expect(timing.elapsedMs()).toBe(0);
 });
 
-it('names the part that cannot be taken, and fails as the store does', async () => {
+it('names the part that is refused, and passes on errors of the store', async () => {
   refusal = new Rejection('attachment-type-not-supported', 'No such type.');
   await expect(uploads.idsOf([part('a')], caller)).rejects.toMatchObject({
     code: 'invalid-request',

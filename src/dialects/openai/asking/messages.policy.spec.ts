@@ -9,7 +9,7 @@ const ID = toolCallId({ conversationId: CONVERSATION, callId: 'c_1' });
 const user = (content: unknown) => ({ role: 'user', content });
 const assistant = (content: unknown, more = {}) => ({ role: 'assistant', content, ...more });
 
-it('the last questions are the question, what was before is history', () => {
+it('the last user messages are the question, and the earlier messages are the history', () => {
   const { said } = saidIn([user('A'), user('B'), assistant('C'), assistant('D'), user('E'), user([{ type: 'text', text: 'F' }])]);
   expect(said).toEqual({
     kind: 'question',
@@ -20,7 +20,7 @@ it('the last questions are the question, what was before is history', () => {
   });
 });
 
-it('results are told by the ids of their calls, and earlier calls name the conversation', () => {
+it('results are assigned by the ids of their calls, and earlier calls name the conversation', () => {
   const called = assistant(null, { tool_calls: [{ id: ID }] });
   const result = { role: 'tool', tool_call_id: ID, content: 'green' };
   const results = [{ callId: 'c_1', text: 'green' }];
@@ -55,11 +55,11 @@ it.each<[string, object]>([
   ['docsgpt.conversation_id', { docsgpt: { conversation_id: 7 } }],
   ['logit_bias', { logit_bias: {} }],
   ['store', { store: false }],
-])('%s is named where it cannot be taken', (param, body) => {
+])('%s is named if it is not accepted', (param, body) => {
   expect(paramOf(body)).toBe(param);
 });
 
-it('what changes nothing is taken', () => {
+it('default values of unsupported options are accepted', () => {
   const nothing = { n: 1, temperature: 1, top_p: null, logprobs: false, tool_choice: 'auto', response_format: { type: 'text' } };
   expect(chatRequestOf({ messages: [user('A')], model: 'agent', user: 'ann', ...nothing }, 'agent')).toMatchObject({
     modelId: undefined,

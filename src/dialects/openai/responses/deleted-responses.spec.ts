@@ -29,13 +29,13 @@ beforeEach(async () => {
 });
 
 const removed = () => streams.transact(responseStream(ID), storedResponse, remove(ID), cause);
-/** So long, and what is looked for then is found. */
+/** Lets time pass, and then the checks that are due complete. */
 const after = async (ms: number) => {
   await timing.pause(ms);
   await timing.pause(0);
 };
 
-it('is noticed where the signal is lost, at the next look', async () => {
+it('a deletion whose signal is lost is noticed at the next check', async () => {
   await removed();
   await after(LOOKED_EVERY_MS - 1);
   expect(told).toBe(0);
@@ -43,7 +43,7 @@ it('is noticed where the signal is lost, at the next look', async () => {
   expect(told).toBe(1);
 });
 
-it('is noticed at once by its signal, which says nothing by itself', async () => {
+it('a deletion is noticed at once by its signal, and a signal without a deletion has no effect', async () => {
   signals.publish(responseDeletedSubject(ID), '');
   await after(0);
   expect(told).toBe(0);
@@ -54,7 +54,7 @@ it('is noticed at once by its signal, which says nothing by itself', async () =>
   expect(timing.elapsedMs()).toBe(0);
 });
 
-it('is looked for again after a look that failed', async () => {
+it('the check is repeated after a failed one', async () => {
   await removed();
   const fold = streams.fold.bind(streams);
   streams.fold = () => Promise.reject(new Error('The store is away.'));
@@ -65,7 +65,7 @@ it('is looked for again after a look that failed', async () => {
   expect(told).toBe(1);
 });
 
-it('is looked for no more once nobody reads', async () => {
+it('the checks end with the watch', async () => {
   await removed();
   stop();
   signals.publish(responseDeletedSubject(ID), '');

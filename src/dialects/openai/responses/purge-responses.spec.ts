@@ -22,7 +22,7 @@ import { responsePurges } from './response.purges.js';
 
 const DAY_SECONDS = 86_400;
 
-it('what was asked for a response goes with its journal, once, and that of another stays', async () => {
+it('a response expires once at the age of its journal and loses its input, and a younger one stays', async () => {
   const store = new InMemoryEventStore();
   const streams = new Streams(store, new VirtualTiming());
   for (const responseId of ['old', 'young']) {

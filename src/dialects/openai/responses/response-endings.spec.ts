@@ -16,7 +16,7 @@ const caller = { kind: 'agent-key', ownerId: 'ann', cause } as AgentKeyCaller;
 let timing: VirtualTiming;
 let sent: unknown[];
 let isOver: () => Promise<boolean>;
-/** The response at its end, where it comes to one in time. */
+/** The ended response, if it ends in time. */
 let atEnd: object | undefined;
 let endings: ResponseEndings;
 beforeEach(() => {
@@ -36,14 +36,14 @@ beforeEach(() => {
   endings = new ResponseEndings(responses as unknown as Responses, commands as unknown as Commands, timing);
 });
 
-it('a cancellation answers with the response at its end', async () => {
+it('a cancellation returns the ended response', async () => {
   atEnd = { status: 'cancelled' };
   expect(await endings.cancel(created, caller)).toBe(atEnd);
   expect(sent).toEqual([new StopAnswer('c', 't', cause)]);
   expect(timing.elapsedMs()).toBe(0);
 });
 
-it('a cancellation waits no longer than so long, and answers with the response as it is then', async () => {
+it('a cancellation waits for a limited time and then returns the current response', async () => {
   let answered: object | undefined;
   const cancelling = endings.cancel(created, caller).then((response) => (answered = response));
   await timing.pause(STOPPING_MS_MAX - 1);
@@ -52,7 +52,7 @@ it('a cancellation waits no longer than so long, and answers with the response a
   expect(await cancelling).toEqual({ status: 'in_progress' });
 });
 
-it('what is over is not stopped', async () => {
+it('an ended response is not stopped', async () => {
   isOver = async () => true;
   atEnd = { status: 'completed' };
   expect(await endings.cancel(created, caller)).toBe(atEnd);
@@ -64,7 +64,7 @@ it('a response is deleted before it is stopped', async () => {
   expect(sent).toEqual([new DeleteResponse('r', cause), new StopAnswer('c', 't', cause)]);
 });
 
-it('a response whose journal is no longer kept is deleted, and not found by a cancellation', async () => {
+it('a response whose journal is deleted can be deleted and is not found by a cancellation', async () => {
   isOver = () => Promise.reject(new Rejection('response-not-found', 'There is no such response.'));
   await expect(endings.cancel(created, caller)).rejects.toMatchObject({ code: 'response-not-found' });
   expect(sent).toEqual([]);

@@ -12,12 +12,12 @@ const refusedAt = (param: string) => expect.objectContaining({ code: 'invalid-re
 const pairs = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, 'v']));
 
 describe('metadata', () => {
-  it('has at most so many pairs', () => {
+  it('has a limited number of pairs', () => {
     expect(requested({ metadata: pairs(METADATA_PAIRS_MAX) }).echo.metadata).toEqual(pairs(METADATA_PAIRS_MAX));
     expect(() => requested({ metadata: pairs(METADATA_PAIRS_MAX + 1) })).toThrow(refusedAt('metadata'));
   });
 
-  it('has keys and values of at most so many characters', () => {
+  it('has keys and values of limited length', () => {
     const [key, value] = ['k'.repeat(METADATA_KEY_CHARACTERS_MAX), 'v'.repeat(METADATA_VALUE_CHARACTERS_MAX)];
     expect(requested({ metadata: { [key]: value } }).echo.metadata).toEqual({ [key]: value });
     expect(() => requested({ metadata: { [`${key}k`]: value } })).toThrow(refusedAt('metadata'));
@@ -25,7 +25,7 @@ describe('metadata', () => {
   });
 });
 
-it('a message without content says nothing, and is kept as one without parts', () => {
+it('a message without content is ignored in the question and stored without parts', () => {
   const input = [
     { role: 'user', content: null },
     { role: 'user', content: 'When is tea?' },
@@ -36,18 +36,18 @@ it('a message without content says nothing, and is kept as one without parts', (
   ]);
 });
 
-describe('what is kept of a request', () => {
+describe('the stored part of a request', () => {
   const empty = requested({ input: 'x' });
   const room = KEPT_BYTES_MAX - Buffer.byteLength(JSON.stringify([empty.echo, empty.items])) + 1;
-  /** Two bytes each. */
+  /** Each `é` has two bytes. */
   const filling = 'é'.repeat(room / 2) + 'x'.repeat(room % 2);
 
-  it('has at most so many bytes', () => {
+  it('has a limited size', () => {
     expect(requested({ input: filling }).said).toMatchObject({ question: filling });
     expect(() => requested({ input: `${filling}x` })).toThrow(expect.objectContaining({ code: 'too-large' }));
   });
 
-  it('is nothing where the response is not stored', () => {
+  it('has no limit if the response is not stored', () => {
     expect(requested({ input: `${filling}x`, store: false }).store).toBe(false);
   });
 });

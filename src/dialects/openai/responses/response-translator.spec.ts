@@ -46,8 +46,8 @@ const short = ({ type, sequence_number: number, response, ...rest }: TranslatedE
   `${number} ${type.replace(/^response\./, '')} ${JSON.stringify(response ? (response as { status: string }).status : rest)}`;
 
 describe('version 1 of the translation', () => {
-  // What was told to somebody once is told so for ever: a failure here needs a new version, and not another expectation.
-  it('tells thoughts, words and the end of an answer in these events and bytes', () => {
+  // Events that a client has received must never change. If this test fails, a new version is needed, not another expectation.
+  it('translates thoughts, text and the end of an answer to exactly these events', () => {
     const frames: Frame[] = [
       BEGIN,
       { type: 'thought', thought: 'Hm' },
@@ -74,7 +74,7 @@ describe('version 1 of the translation', () => {
     ]);
   });
 
-  it('takes back what a guardrail has taken back, and leaves the places of the items', () => {
+  it('empties items that a guardrail retracts, and keeps their indexes', () => {
     const guardrail = { stage: 'output', categories: [], checks: ['secrets'] };
     const events = told([
       BEGIN,
@@ -113,11 +113,11 @@ describe('version 1 of the translation', () => {
       [BEGIN, { type: 'structured_answer', answer: '{"a":1}', structured: true, schema: null }, { type: 'end' }],
       { status: 'completed', output: [{ content: [{ text: '{"a":1}' }] }] },
     ],
-  ])('tells of an answer that was %s', (_, frames, response) => {
+  ])('ends with the right response for an answer that was %s', (_, frames, response) => {
     expect(told(frames).at(-1)).toMatchObject({ response });
   });
 
-  it('gives the same however often it is asked, and numbers on in the background', () => {
+  it('returns the same events each time and numbers them without gaps, also in the background', () => {
     const frames: Frame[] = [BEGIN, { type: 'answer', answer: 'At 4' }, ...CLOSE];
     const background = { ...HEAD, echo: { ...HEAD.echo, background: true } };
     for (const head of [HEAD, background]) {

@@ -16,7 +16,7 @@ describe('a response', () => {
     given(storedResponse, [created]).when(create(data)).thenNothing();
   });
 
-  it.each([[deleted], [expired]])('is gone after %j', (gone) => {
+  it.each([[deleted], [expired]])('does not exist after %j', (gone) => {
     for (const decide of [create(data), remove(turnId)])
       expect(() => decide([created, gone].reduce(storedResponse.evolve, storedResponse.initial))).toThrow(
         responseNotFound().message,
@@ -24,13 +24,13 @@ describe('a response', () => {
     given(storedResponse, [gone]).when(expire(turnId)).thenNothing();
   });
 
-  it('is deleted, or expires', () => {
+  it('can be deleted, and can expire', () => {
     given(storedResponse, [created]).when(remove(turnId)).then([deleted]);
     given(storedResponse, [created]).when(expire(turnId)).then([expired]);
     given(storedResponse, []).when(expire(turnId)).thenNothing();
   });
 
-  it('is called after its turn, and a later run after its first frame as well', () => {
+  it('has the id of its turn, and for a later run also the first frame', () => {
     for (const after of [-1, 0, 11])
       expect(responseIdIn(publicIdOf(responseIdOf({ turnId, after })))).toBe(responseIdOf({ turnId, after }));
     expect(publicIdOf(responseIdOf({ turnId, after: 11 }))).toBe(`resp_${turnId}-12`);

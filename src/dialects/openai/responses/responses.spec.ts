@@ -63,7 +63,7 @@ const later = (ms: number) => (now = new Date(CREATED_AT.getTime() + 1_000 * RET
 const goingOn = () =>
   responses.create(responseRequestOf({ input: 'And?', previous_response_id: `resp_${ID}` }, 'a'), caller, undefined);
 
-it('a response is found as long as its journal is kept, whether it is purged by then or not', async () => {
+it('a response is found until its retention period ends, also if it is not purged yet', async () => {
   later(0);
   expect(await responses.found(`resp_${ID}`, caller)).toEqual(created);
   later(1);
@@ -74,14 +74,14 @@ it('a response is found as long as its journal is kept, whether it is purged by 
   });
 });
 
-it('a response whose journal went before is not found either', async () => {
+it('a response whose journal was deleted before is not found either', async () => {
   isJournalKept = false;
   await expect(responses.asOf(created)).rejects.toMatchObject(NOT_FOUND);
   await expect(responses.isOver(created)).rejects.toMatchObject(NOT_FOUND);
   await expect(goingOn()).rejects.toMatchObject({ code: 'previous-response-not-found' });
 });
 
-it('a response is not found by those who may not read its conversation', async () => {
+it('a response is not found by a caller who may not read its conversation', async () => {
   isReadable = false;
   await expect(responses.found(`resp_${ID}`, caller)).rejects.toMatchObject(NOT_FOUND);
 });
