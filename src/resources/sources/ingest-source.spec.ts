@@ -41,10 +41,10 @@ import { systemTiming } from '../../platform/system-timing.js';
 
 const cause = { actor: 'user:ann', credential: 'session-token', correlationId: 'r', causationId: 'r' } as const;
 
-/** A chunk a line. */
+/** A parser that makes one chunk of each line. */
 class LinesAsChunks extends Documents {
   reads: string[] = [];
-  /** With which size each file was cut. */
+  /** The maximum tokens with which each file was cut. */
   cutAt: number[] = [];
   isRepaired = false;
   check(): Promise<void> {
@@ -180,7 +180,7 @@ async function all<E = unknown>(category: string): Promise<{ type: string; data:
 const batches = async () => (await all<SourceChunksIngested['data']>('chunks')).map(({ data }) => data);
 const texts = async () => (await batches()).flatMap(({ chunks }) => chunks.map(({ text }) => text));
 
-it('writes the chunks of every file, then says that they are what is searched', async () => {
+it('writes the chunks of every file and then completes the ingestion', async () => {
   const ids = await uploaded('one\ntwo', 'three');
   const percents: number[] = [];
   const result = await ingesting().run(attempt(ids, (percent) => Promise.resolve(void percents.push(percent))));
@@ -205,14 +205,14 @@ it('writes the chunks of every file, then says that they are what is searched', 
   ]);
 });
 
-it('is over once searches find it, also when the read model is slow', async () => {
+it('ends only when searches find the chunks, even if the read model is slow', async () => {
   const ids = await uploaded('one');
   lag = 3;
   await ingesting().run(attempt(ids));
   expect(lag).toBe(0);
 });
 
-it('an interrupted attempt is continued: nothing is stored or embedded twice, whole files are not read again', async () => {
+it('continues an interrupted attempt without storing or embedding chunks twice or reading finished files again', async () => {
   const lines = (count: number) => Array.from({ length: count }, (_, index) => `line ${index} of ${count}`);
   const ids = await uploaded(lines(3).join('\n'), lines(100).join('\n'), 'end');
   const embeddings = new CountingEmbeddings();
@@ -234,7 +234,7 @@ it('an interrupted attempt is continued: nothing is stored or embedded twice, wh
   expect((await all('source')).filter(({ type }) => type === 'SourceIngestStarted')).toHaveLength(1);
 });
 
-it('an attempt whose outcome was not heard of finds that it is complete', async () => {
+it('returns the same result when a completed ingestion is attempted again', async () => {
   const ids = await uploaded('one');
   const first = await ingesting().run(attempt(ids));
   const events = (await all('source')).length;
@@ -242,7 +242,7 @@ it('an attempt whose outcome was not heard of finds that it is complete', async 
   expect((await all('source')).length).toBe(events);
 });
 
-it('an append whose answer is lost is not a second batch', async () => {
+it('does not append a batch twice when the store’s answer is lost', async () => {
   const ids = await uploaded('one\ntwo');
   const append = store.append.bind(store);
   let lost = false;
@@ -270,7 +270,7 @@ describe('a source whose config changes', () => {
     return { sourceId, taskId };
   };
 
-  it('is cut anew when it is ingested again, and only then', async () => {
+  it('is cut anew by the next ingestion, not before', async () => {
     const ids = await uploaded('one', 'two');
     await ingesting().run(attempt(ids));
     await cutAt(ids, 500);
@@ -281,7 +281,7 @@ describe('a source whose config changes', () => {
     expect(new Set((await batches()).map(({ chunksId }) => chunksId)).size).toBe(2);
   });
 
-  it('keeps its chunks when it is ingested again after a change back, or one that cuts nothing otherwise', async () => {
+  it('keeps its chunks in the next ingestion if the change was reverted or does not affect cutting', async () => {
     const ids = await uploaded('one');
     await ingesting().run(attempt(ids));
     await cutAt(ids, 500);
@@ -293,7 +293,7 @@ describe('a source whose config changes', () => {
     expect(documents.cutAt).toEqual([1250]);
   });
 
-  it('in the middle of an ingestion is cut to its end as it was begun, also by another attempt', async () => {
+  it('during an ingestion is cut with the config of its beginning, also by a later attempt', async () => {
     const ids = await uploaded('one', 'broken', 'three');
     await expect(ingesting().run(attempt(ids))).rejects.toThrow('broken');
     documents.isRepaired = true;
@@ -304,14 +304,14 @@ describe('a source whose config changes', () => {
   });
 });
 
-it('batches stay small however long the chunks are', async () => {
+it('limits the size of a batch when chunks are long', async () => {
   const ids = await uploaded(Array.from({ length: 12 }, (_, index) => `${index}`.repeat(50_000)).join('\n'));
   await ingesting().run(attempt(ids));
   for (const batch of await batches()) expect(JSON.stringify(batch.chunks).length).toBeLessThan(BATCH_BYTES_MAX + 10_000);
   expect(await texts()).toHaveLength(12);
 });
 
-it('files without text, and broken ones, are refused by name', async () => {
+it('refuses files without text and broken files with their names', async () => {
   await expect(ingesting().run(attempt(await uploaded('', '\n')))).rejects.toMatchObject({
     message: 'There is no text in 0.txt, 1.txt.',
   });
@@ -319,7 +319,7 @@ it('files without text, and broken ones, are refused by name', async () => {
 });
 
 describe('an uploaded archive', () => {
-  it('is ingested as the documents inside of it, and what is not read is told', async () => {
+  it('is ingested as its documents, with warnings about files that are not read', async () => {
     const ids = await uploadedArchive(
       { 'a/one.txt': 'one', 'b.txt': 'broken', 'c.png': 'x' },
       { filename: 'two.txt', text: 'two' },
@@ -337,7 +337,7 @@ describe('an uploaded archive', () => {
     expect(await texts()).toEqual(['one', 'two']);
   });
 
-  it('is unpacked once for an ingestion, however often it is interrupted after that', async () => {
+  it('is unpacked only once, even if the ingestion is interrupted afterwards', async () => {
     const ids = await uploadedArchive({ 'one.txt': 'one' });
     const append = store.append.bind(store);
     store.append = (stream, ...rest) =>
@@ -350,7 +350,7 @@ describe('an uploaded archive', () => {
     expect(types.at(-1)).toBe('SourceIngestCompleted');
   });
 
-  it('that could not be unpacked is unpacked when it is ingested again', async () => {
+  it('that could not be unpacked is unpacked by the next ingestion', async () => {
     const ids = await uploadedArchive({ 'one.txt': 'one' });
     await ingesting().failed(ids.taskId, { sourceId: ids.sourceId }, 'Away.', cause);
     const taskId = newId();
@@ -360,7 +360,7 @@ describe('an uploaded archive', () => {
   });
 });
 
-it('a source deleted meanwhile is not ingested', async () => {
+it('stops when the source is deleted during the ingestion', async () => {
   const ids = await uploaded('one', 'two');
   const deleteNow = async () => {
     await streams.transact(sourceStream(ids.sourceId), source, deleteSource(ids.sourceId, 'ann'), cause);
@@ -369,7 +369,7 @@ it('a source deleted meanwhile is not ingested', async () => {
   expect((await all('source')).at(-1)?.type).toBe('SourceDeleted');
 });
 
-it('what failed for good is said of the source, once', async () => {
+it('records a final failure once', async () => {
   const { sourceId, taskId } = await uploaded('broken');
   for (let time = 0; time < 2; time++) await ingesting().failed(taskId, { sourceId }, 'It is broken.', cause);
   expect((await all('source')).filter(({ type }) => type === 'SourceIngestFailed')).toHaveLength(1);
@@ -406,7 +406,7 @@ describe('pages', () => {
   };
   const live = async (sourceId: string) => (await streams.fold(sourceStream(sourceId), source)).state.live?.chunksId;
 
-  it('are fetched once for an ingestion, however often it is interrupted after that', async () => {
+  it('are fetched only once, even if the ingestion is interrupted afterwards', async () => {
     const ids = await added();
     text = 'one\ntwo';
     const append = store.append.bind(store);
@@ -429,7 +429,7 @@ describe('pages', () => {
     expect(await ingesting().run(attempt(ids))).toEqual(result);
   });
 
-  it('that say the same as before keep their chunks: nothing is stored or embedded again', async () => {
+  it('with unchanged content keep their chunks, without being stored or embedded again', async () => {
     const ids = await added();
     const embeddings = new CountingEmbeddings();
     text = 'one\ntwo';
@@ -438,12 +438,12 @@ describe('pages', () => {
     await ingesting(embeddings).run(attempt(await again(ids)));
     await ingesting(embeddings).run(attempt(await again(ids)));
     expect([await live(ids.sourceId), embeddings.embedded, (await batches()).length]).toEqual([before, 2, 1]);
-    // Another model embeds them anew.
+    // Without the embeddings model the chunks differ, so they are written again.
     await ingesting().run(attempt(await again(ids)));
     expect(await live(ids.sourceId)).not.toBe(before);
   });
 
-  it('that say again what they once said are stored again: what was replaced is no longer there', async () => {
+  it('with the content of an earlier version are stored again, because replaced chunks are not kept', async () => {
     const ids = await added();
     const lives: unknown[] = [];
     for (const [index, each] of ['one', 'two', 'one'].entries()) {
@@ -454,7 +454,7 @@ describe('pages', () => {
     expect([new Set(lives).size, await texts()]).toEqual([3, ['one', 'two', 'one']]);
   });
 
-  it('that may be there later are asked for again by the next attempt, and the last one says what was wrong', async () => {
+  it('that are temporarily unavailable are fetched again by the next attempt, and the last attempt fails with the reason', async () => {
     const ids = await added();
     text = undefined;
     const tried = (number: number) => ingesting().run({ ...attempt(ids), attempt: number });
@@ -467,7 +467,7 @@ describe('pages', () => {
     expect(await texts()).toEqual(['there']);
   });
 
-  it('that are away for a while, with what lists them, leave what is searched as it is', async () => {
+  it('that are temporarily unavailable, with their sitemap, keep their chunks', async () => {
     const ids = await added('sitemap', '/sitemap.xml');
     text = 'one\ntwo';
     await ingesting().run(attempt(ids));
@@ -484,7 +484,7 @@ describe('pages', () => {
     expect([await live(ids.sourceId), await texts()]).toEqual([before, ['one', 'two', 'other']]);
   });
 
-  it('without any text are refused', async () => {
+  it('without any text fail the ingestion', async () => {
     text = '';
     await expect(ingesting().run(attempt(await added()))).rejects.toMatchObject({ code: 'document-unreadable' });
   });

@@ -32,7 +32,7 @@ const seen = async ({ fields, files, oversized }: ReceivedUpload) => ({
   oversized: oversized.map(({ place, filename }) => `${place} ${filename}`),
 });
 
-it('hands over what a form holds, and keeps none of it', async () => {
+it('passes on the fields and files of a form, and removes the files afterwards', async () => {
   const parts = [field('name', 'n'), part('/folder/a.txt', 'on', 'e'), part('a.txt', 'two'), part('')];
   expect(await staging.receive(form(...parts), seen)).toEqual({
     fields: { name: 'n' },
@@ -42,7 +42,7 @@ it('hands over what a form holds, and keeps none of it', async () => {
   expect(await readdir(folder)).toEqual([]);
 });
 
-it('lets a file go that is too large, where each counts for itself', async () => {
+it('skips a file that is too large if files are received one by one, and refuses the form otherwise', async () => {
   const parts = () => form(part('a.txt', 'x'.repeat(6), 'x'.repeat(5)), part('/', 'one'), part('a.txt', 'two'));
   expect(await staging.receive(parts(), seen, 'one-by-one')).toMatchObject({
     files: ['1 file: one', '2 a.txt: two'],
@@ -52,13 +52,13 @@ it('lets a file go that is too large, where each counts for itself', async () =>
   expect(await readdir(folder)).toEqual([]);
 });
 
-it.each(['as-one', 'one-by-one'] as const)('takes no more than a request may have, with its files %s', async (files) => {
+it.each(['as-one', 'one-by-one'] as const)('refuses a request over the limit, with its files received %s', async (files) => {
   const parts = form(part('a', 'x'.repeat(10)), part('b', 'x'.repeat(10)), part('c', 'x'.repeat(6)));
   await expect(staging.receive(parts, seen, files)).rejects.toMatchObject({ code: 'too-large' });
   expect(await readdir(folder)).toEqual([]);
 });
 
-it('counts also what it lets go', async () => {
+it('counts skipped parts towards the limit of the request', async () => {
   const unasked = (size: number) => ({ ...part('a', 'x'.repeat(size)), fieldname: 'other' }) as FormPart;
   for (const parts of [[unasked(26)], [unasked(20), part('b', 'x'.repeat(6))], [part('b', 'x'.repeat(6)), unasked(20)]]) {
     await expect(staging.receive(form(...parts), seen)).rejects.toMatchObject({ code: 'too-large' });
@@ -68,7 +68,7 @@ it('counts also what it lets go', async () => {
   await expect(staging.receive(form(large), seen, 'one-by-one')).rejects.toMatchObject({ message });
 });
 
-it('leaves nothing of what broke off, nor of what its work refused', async () => {
+it('leaves no files of an incomplete form or of a refused one', async () => {
   let reads = 0;
   const broken = new Readable({
     read() {
@@ -82,7 +82,7 @@ it('leaves nothing of what broke off, nor of what its work refused', async () =>
   expect(await readdir(folder)).toEqual([]);
 });
 
-it('removes what a process left that was killed, once nobody can be writing to it any more', async () => {
+it('removes old folders that a killed process left, and no young ones', async () => {
   const hours = (count: number) => new Date(Date.now() - count * 60 * 60 * 1000);
   const [old, young] = [await mkdtemp(join(folder, 'upload-')), await mkdtemp(join(folder, 'upload-'))];
   await utimes(old, hours(2), hours(2));
@@ -93,7 +93,7 @@ it('removes what a process left that was killed, once nobody can be writing to i
 it.each([
   ['a value', field('name', 'caf\uFFFD'), 'name'],
   ['a name', field('n\uFFFD', 'x'), 'n\uFFFD'],
-])('refuses a field of which %s is no UTF-8, and keeps nothing', async (_, wrong, name) => {
+])('refuses a form field in which %s is not UTF-8, and leaves no files', async (_, wrong, name) => {
   const refused = { code: 'invalid-request', message: `The form field ${JSON.stringify(name)} is not valid UTF-8.` };
   await expect(staging.receive(form(part('a.txt', 'one'), wrong), seen)).rejects.toMatchObject(refused);
   expect(await readdir(folder)).toEqual([]);

@@ -85,7 +85,7 @@ const search = (body: unknown) => ann.post('/api/search', body);
 const stagedUploads = () => readdir(join(service.dataDir, 'uploads')).catch(() => []);
 
 describe('an upload', () => {
-  it('of many files becomes a source that answers searches', async () => {
+  it('of several files becomes a source that can be searched', async () => {
     const handbook = textFile(
       'handbook.md',
       '# Holidays\n\nEverybody has thirty days of leave a year.\n\n# Parking\n\nThe garage opens at six.',
@@ -147,7 +147,7 @@ describe('an upload', () => {
     expect(await stagedUploads()).toEqual([]);
   });
 
-  it('of a file whose beginning shows that it cannot be read is refused by the file’s name, and nothing is kept', async () => {
+  it('of a file whose beginning is unreadable is refused with the file’s name, and nothing is stored', async () => {
     const refused = await send(form({ name: 'Refused' }, textFile('fine.txt', 'fine'), textFile('half.json', '{"a":')));
     expect([refused.status, await refused.json()]).toEqual([
       400,
@@ -156,7 +156,7 @@ describe('an upload', () => {
     expect(JSON.stringify(await ann.json('/api/sources'))).not.toContain('Refused');
   });
 
-  it('of a damaged file fails by the file’s name, and the source says so', async () => {
+  it('of a damaged file fails its task with the file’s name and is shown as failed', async () => {
     const damaged = textFile('broken.json', `{"a": "${'x'.repeat(5_000)}"`);
     const { task_id, source_id } = await upload('Damaged', textFile('fine.txt', 'fine'), damaged);
     expect(await settled(task_id)).toEqual({ status: 'FAILURE', result: expect.stringContaining('broken.json') as unknown });
@@ -167,7 +167,7 @@ describe('an upload', () => {
     expect([await found.json(), found.headers.get('x-partial')]).toEqual([[], 'true']);
   });
 
-  it('under a key that was used is the same upload; another one under it is refused', async () => {
+  it('is replayed for a repeated Idempotency-Key, and refused if the content differs', async () => {
     const key = { 'idempotency-key': 'key 1' };
     const first = await send(form({ name: 'Once' }, textFile('a.txt', 'text')), key);
     const again = await send(form({ name: 'Once' }, textFile('a.txt', 'text')), key);
@@ -179,7 +179,7 @@ describe('an upload', () => {
   });
 });
 
-describe('an upload is refused, and nothing is kept,', () => {
+describe('an upload is refused and nothing is stored', () => {
   const bomb: DocumentFile = { filename: 'bomb.docx', bytes: zipSync({ a: new Uint8Array(10_000_000) }, { level: 9 }) };
   const big = 'x'.repeat(150_000);
   it.each([
@@ -204,14 +204,14 @@ describe('an upload is refused, and nothing is kept,', () => {
     expect(await ann.json('/api/sources/paginated?search=n&rows=100')).not.toMatchObject({ paginated: [{ name: 'n' }] });
   });
 
-  it('without a token, and as something else than a form', async () => {
+  it('without a token or if it is not a form', async () => {
     expect(
       (await fetch(`${service.url}/api/upload`, { method: 'POST', body: form({ name: 'n' }, textFile('a.txt', 'x')) })).status,
     ).toBe(401);
     expect((await ann.post('/api/upload', { name: 'n' })).status).toBe(400);
   });
 
-  it('when the form ends before its end', async () => {
+  it('if the form is incomplete', async () => {
     const headers = { 'content-type': 'multipart/form-data; boundary=b' };
     const opening = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nhalf';
     for (const body of [opening, '--b', 'nothing of a form', '']) {
@@ -222,7 +222,7 @@ describe('an upload is refused, and nothing is kept,', () => {
     expect(await stagedUploads()).toEqual([]);
   });
 
-  it('when the connection breaks in the middle of a file', async () => {
+  it('if the connection breaks in the middle of a file', async () => {
     const before = await ann.json<{ total: number }>('/api/sources/paginated');
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
     const head = `POST /api/upload HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${annToken}\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 5000\r\n\r\n`;
@@ -236,8 +236,8 @@ describe('an upload is refused, and nothing is kept,', () => {
   });
 });
 
-describe('a source of somebody else', () => {
-  it('is as if it were not there', async () => {
+describe('another user’s source', () => {
+  it('gives the same replies as an unknown source', async () => {
     const { source_id, task_id } = await upload('Mine', textFile('a.txt', 'secret'));
     await settled(task_id);
     for (const path of [
@@ -257,7 +257,7 @@ describe('a source of somebody else', () => {
 });
 
 describe('deleting', () => {
-  it('takes a source out of lists and searches at once', async () => {
+  it('removes a source from lists and searches at once', async () => {
     const { source_id, task_id } = await upload('Short-lived', textFile('a.txt', 'ephemeral words'));
     await settled(task_id);
     const key = await agentWith(source_id);
@@ -273,7 +273,7 @@ describe('deleting', () => {
     expect((await ann.get(`/api/delete_old?source_id=${source_id}`)).status).toBe(404);
   });
 
-  it('also by the task that made it', async () => {
+  it('accepts the id of the ingestion’s task', async () => {
     const { task_id } = await upload('By task', textFile('a.txt', 'x'));
     expect(await ann.json(`/api/delete_old?task_id=${task_id}`)).toMatchObject({ status: 'ok' });
     expect((await settled(task_id)).status).toMatch(/SUCCESS|FAILURE/);
@@ -282,7 +282,7 @@ describe('deleting', () => {
 });
 
 describe('lists', () => {
-  it('begin with the one that stands for none', async () => {
+  it('begin with the entry for no source', async () => {
     const [first] = await ann.json<Record<string, unknown>[]>('/api/sources');
     expect(first).toEqual({
       name: 'Default',
@@ -305,7 +305,7 @@ describe('lists', () => {
     ]);
   });
 
-  it('in pages stay within their bounds', async () => {
+  it('limit the page to the last one', async () => {
     const page = await ann.json<{ currentPage: number; totalPages: number; paginated: unknown[] }>(
       '/api/sources/paginated?page=99&rows=1',
     );
@@ -338,12 +338,12 @@ describe('a search', () => {
     ['[]', 400, { error: expect.any(String) }],
     ['"x"', 400, { error: expect.any(String) }],
     ['{', 400, { error: expect.any(String) }],
-  ])('for %j is answered %i', async (body, status, expected) => {
+  ])('for %j is answered with status %i', async (body, status, expected) => {
     const response = await search(body);
     expect([response.status, await response.json()]).toEqual([status, expected]);
   });
 
-  it('is not of more than what was asked for', async () => {
+  it('returns at most the requested number of chunks', async () => {
     const sections = Array.from({ length: 9 }, (_, index) => textFile(`${index}.txt`, `Apples of the kind ${index}.`));
     const { task_id, source_id } = await upload('Apples', ...sections);
     await settled(task_id);
@@ -355,7 +355,7 @@ describe('a search', () => {
 });
 
 describe('the status of a task', () => {
-  it('needs an id, and knows nothing of one that was never given', async () => {
+  it('requires an id and is pending for an unknown one', async () => {
     expect((await ann.get('/api/task_status')).status).toBe(400);
     expect(await (await fetch(`${service.url}/api/task_status?task_id=unheard-of`)).json()).toEqual({
       status: 'PENDING',

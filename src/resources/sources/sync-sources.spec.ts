@@ -34,7 +34,7 @@ const commands = {
   },
 } as unknown as Commands;
 
-/** A source that is synced daily and has been ingested, or has failed to. */
+/** Adds a source that is synced daily and whose first ingestion has ended. */
 async function added(sourceId: string): Promise<void> {
   const remote = { kind: 'url', urls: ['https://a.example/'] } as const;
   const created = { sourceId, ownerId: 'ann', name: sourceId, config: DEFAULT_SOURCE_CONFIG, remote };
@@ -57,7 +57,7 @@ const requestsOf = async (sourceId: string) => {
   return ids.slice(1);
 };
 
-/** A read model that is never behind. */
+/** A read model that is always up to date. */
 const listing = (ids: readonly string[]): SourceQueries =>
   ({
     dueForSync: async (until: Date, limit: number, after?: DueSync) => {
@@ -70,7 +70,7 @@ const listing = (ids: readonly string[]): SourceQueries =>
   }) as unknown as SourceQueries;
 const tickAt = (hours: number, ticker: SyncSources) => ticker.tick((now = new Date(START + hours * HOUR_MS)));
 
-it('begins one sync a day, each by the source’s own clock', async () => {
+it('begins one sync a day, at the time of day of the source', async () => {
   await added('s1');
   const ticker = new SyncSources(commands, listing(['s1']), systemIds);
   for (const hours of [1, 23.9, 24, 24.1, 47.9]) await tickAt(hours, ticker);
@@ -81,7 +81,7 @@ it('begins one sync a day, each by the source’s own clock', async () => {
   expect((await state('s1')).nextSyncAt).toBe('2026-03-04T08:00:00.000Z');
 });
 
-it('begins one after an outage of weeks', async () => {
+it('begins one sync after an outage of weeks', async () => {
   await added('s1');
   const ticker = new SyncSources(commands, listing(['s1']), systemIds);
   for (let times = 0; times < 3; times++) await tickAt(24 * 20 + 1, ticker);
@@ -89,7 +89,7 @@ it('begins one after an outage of weeks', async () => {
   expect((await state('s1')).nextSyncAt).toBe('2026-03-22T08:00:00.000Z');
 });
 
-it('two that look at once, and one whose read model is behind, begin one', async () => {
+it('begins one sync when several processes check at once with a stale read model', async () => {
   await added('s1');
   now = new Date(START + 25 * HOUR_MS);
   const behind = {
@@ -102,14 +102,14 @@ it('two that look at once, and one whose read model is behind, begin one', async
   expect(await requestsOf('s1')).toHaveLength(1);
 });
 
-it('is not kept from the others by one that fails, and says that it failed', async () => {
+it('continues after a source that fails, and rethrows the failure', async () => {
   for (const id of ['s1', 's2']) await added(id);
   broken = 's1';
   await expect(tickAt(25, new SyncSources(commands, listing(['s1', 's2']), systemIds))).rejects.toThrow('broken');
   expect([await requestsOf('s1'), (await requestsOf('s2')).length]).toEqual([[], 1]);
 });
 
-it('looks page by page, and leaves what one tick cannot do to the next', async () => {
+it('reads due syncs by page and leaves those beyond the limit to the next tick', async () => {
   const asked: (string | undefined)[] = [];
   const endless = {
     dueForSync: async (_: Date, limit: number, after?: DueSync) => {

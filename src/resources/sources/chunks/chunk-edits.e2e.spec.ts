@@ -24,7 +24,7 @@ const answered = async (responding: Promise<Response>) => {
 };
 
 describe('chunks', () => {
-  it('are added, found, rewritten and taken out', async () => {
+  it('are added, found, changed and removed', async () => {
     const added = await replyOf(
       world.alice.post('/api/add_chunk', { id, text: 'Scones come with jam.', metadata: { title: 'Scones' } }),
     );
@@ -46,7 +46,7 @@ describe('chunks', () => {
     expect(again.chunk_id).not.toBe(chunk_id);
   });
 
-  it('are not there for others, and not under other ids', async () => {
+  it('are not found for other users or under unknown ids', async () => {
     const [{ doc_id: chunk_id }] = (await chunks()) as readonly [Chunk];
     const missing = [404, { success: false, message: 'Chunk not found' }];
     for (const other of ['x', `${newId()}-0`, chunk_id.replace(/\d+$/, '999')]) {

@@ -12,7 +12,7 @@ import { DEFAULT_SOURCE_CONFIG } from '../source/source-config.policy.js';
 import { chunksStream, sourceStream } from '../source/source.events.js';
 import { encodeEmbedding, VectorIndex } from './vector-index.js';
 
-/** Title and text, as a user's handbook would have them. */
+/** The titles and texts of a user's handbook. */
 const HANDBOOK: readonly (readonly [title: string, text: string])[] = [
   ['Installation', 'Run npm ci and then npm start. The service listens on port 7091 and needs Node 20 or newer.'],
   ['Passwords', 'To reset your password open Settings, choose Security and press Reset. A link is sent to your mail address.'],
@@ -40,7 +40,7 @@ const COOKBOOK: readonly (readonly [string, string])[] = [
   ['Soup', 'Cook carrots and onions, add water and salt, and serve with bread.'],
 ];
 
-/** A vector by what a text is about, for tests: the first number is about money, the second about food, the third the rest. */
+/** The vector of a text: the number of words about money, the number of words about food, and a constant. */
 const meaning = (text: string): readonly number[] => {
   const about = (words: RegExp) => (text.match(words) ?? []).length;
   return [about(/pay|invoice|refund|money|reimburs/gi), about(/bread|tea|soup|water|eat/gi), 0.1];
@@ -111,7 +111,7 @@ const ask = (
   });
 const titles = async (...given: Parameters<typeof ask>) => (await ask(...given)).chunks.map(({ title }) => title);
 
-describe('a question finds the chunk that answers it first', () => {
+describe('the search for a question', () => {
   it.each([
     ['How do I install it?', 'Installation'],
     ['What port does the service listen on?', 'Installation'],
@@ -132,34 +132,31 @@ describe('a question finds the chunk that answers it first', () => {
     ['予約の取り消し', '日本語'],
     ['How long does bread bake?', 'Bread'],
     ['bread', 'Bread'],
-  ])('%s', async (question, title) => expect((await titles(question))[0]).toBe(title));
+  ])('ranks the answer first: %s', async (question, title) => expect((await titles(question))[0]).toBe(title));
 
-  it.each(['Instalation', 'webhoks'])('also with a misspelt word: %s', async (question) => {
+  it.each(['Instalation', 'webhoks'])('finds a chunk for a misspelt word: %s', async (question) => {
     expect(await titles(question)).toHaveLength(1);
   });
 
-  it.each(['', '   ', 'what is it', "'", '\\', '!!! & | <->', ':*', 'xyzzy', '\0'])(
-    'and nothing answers %p',
-    async (question) => {
-      expect((await ask(question)).chunks).toEqual([]);
-    },
-  );
+  it.each(['', '   ', 'what is it', "'", '\\', '!!! & | <->', ':*', 'xyzzy', '\0'])('finds nothing for %p', async (question) => {
+    expect((await ask(question)).chunks).toEqual([]);
+  });
 
-  it('however long it is', async () => {
+  it('handles a very long question', async () => {
     expect((await titles(`Please help: ${'lorem ipsum dolor '.repeat(20_000)}`)).length).toBeLessThanOrEqual(6);
     expect((await titles(`${'a b c '.repeat(50)} invoices and refunds`))[0]).toMatch(/Billing|Refunds/);
   });
 });
 
 describe('the count of chunks', () => {
-  it('is a total that sources share fairly, and what one leaves free another fills', async () => {
+  it('is a total that sources share fairly, with unused parts filled by others', async () => {
     const found = await ask('water salt bread database', ['handbook', 'cookbook'], 4);
     expect(found.chunks.filter(({ sourceId }) => sourceId === 'cookbook')).toHaveLength(2);
     expect(found.chunks).toHaveLength(4);
     expect(await titles('dough and yeast', ['handbook', 'cookbook'], 4)).toEqual(['Bread']);
   });
 
-  it('of a source itself goes before its share, and the others get what is left of the total', async () => {
+  it('of a source replaces its share, and the others share the rest of the total', async () => {
     const found = await ask('bread water salt', ['cookbook', 'own-count'], 3);
     expect(found.chunks.filter(({ sourceId }) => sourceId === 'own-count')).toHaveLength(1);
     expect(found.chunks.filter(({ sourceId }) => sourceId === 'cookbook')).toHaveLength(2);
@@ -167,16 +164,16 @@ describe('the count of chunks', () => {
     expect(told.chunks).toHaveLength(2);
   });
 
-  it('may be nothing', async () => expect(await ask('bread', ['cookbook'], 0)).toEqual({ chunks: [], failedSources: [] }));
+  it('may be 0', async () => expect(await ask('bread', ['cookbook'], 0)).toEqual({ chunks: [], failedSources: [] }));
 
-  it('does not count the same text twice', async () => {
+  it('does not include the same text twice', async () => {
     await ingest('copy', COOKBOOK);
     expect(await titles('bread', ['cookbook', 'copy'], 6)).toEqual(['Bread', 'Soup']);
   });
 });
 
 describe('a source', () => {
-  it('of somebody else gives nothing and is named as one that nobody knows is', async () => {
+  it('of another user yields nothing and is reported as failed like an unknown one', async () => {
     for (const id of ['of-bob', 'unknown']) {
       expect(await ask('password swordfish', [id])).toEqual({ chunks: [], failedSources: [id] });
     }
@@ -184,12 +181,12 @@ describe('a source', () => {
     expect([found.length, failedSources]).toEqual([2, ['of-bob', 'unknown']]);
   });
 
-  it('that could not be ingested is named', async () => {
+  it('that could not be ingested is reported as failed', async () => {
     const { chunks: found, failedSources } = await ask('bread', ['broken', 'cookbook']);
     expect([found.length, failedSources]).toEqual([2, ['broken']]);
   });
 
-  it('that cannot be asked is named, the others answer, and the log says why', async () => {
+  it('that cannot be searched is reported and logged, and the others yield results', async () => {
     const logged = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     const failing = Object.assign(Object.create(queries) as ChunkQueries, {
       frequencies: (id: string, terms: readonly string[]) =>
@@ -203,7 +200,7 @@ describe('a source', () => {
     logged.mockRestore();
   });
 
-  it('that is deleted is gone at once', async () => {
+  it('that is deleted is not searched any more', async () => {
     await ingest('short-lived', [['Gone', 'Ephemeral words.']]);
     expect(await titles('ephemeral', ['short-lived'])).toEqual(['Gone']);
     await model.given(sourceStream('short-lived'), [{ type: 'SourceDeleted', data: { sourceId: 'short-lived' } }]);
@@ -211,8 +208,8 @@ describe('a source', () => {
   });
 });
 
-describe('with embeddings', () => {
-  it('what means the same is found without a common word, and words still count', async () => {
+describe('a search with embeddings', () => {
+  it('finds a chunk of the same meaning without a common word, and still ranks by words', async () => {
     const hybrid = new ChunkSearch(queries, new VectorIndex(queries), embeddings, NO_GRANTS);
     expect((await titles('reimbursement', ['handbook', 'cookbook'], 3, hybrid)).slice(0, 2).sort()).toEqual([
       'Billing',
@@ -221,7 +218,7 @@ describe('with embeddings', () => {
     expect((await titles('refund of an invoice', ['handbook', 'cookbook'], 3, hybrid))[0]).toBe('Refunds');
   });
 
-  it('that do not answer, words decide, and it is said', async () => {
+  it('uses words alone if the embeddings fail, and reports the sources as failed', async () => {
     const logged = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     const away: Embeddings = { model: 'meaning-1', embed: () => Promise.reject(new Error('away')) };
     const { chunks: found, failedSources } = await ask(
@@ -235,7 +232,7 @@ describe('with embeddings', () => {
     logged.mockRestore();
   });
 
-  it('vectors of little used sources leave memory first', async () => {
+  it('evicts the least recently used vectors first', async () => {
     const reads: string[] = [];
     const counting = { vectors: (id: string, name: string, size: number) => (reads.push(id), queries.vectors(id, name, size)) };
     const index = new VectorIndex(counting, 3 * 3 * 4);

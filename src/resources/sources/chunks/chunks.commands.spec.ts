@@ -23,19 +23,19 @@ const edit = async (wanted: WantedEdit, chunksId = 'c1') =>
   (await new EditChunkHandler(streams).execute(new EditChunk(chunksId, 's1', wanted, cause))).ordinal;
 
 describe('an edit of a chunk', () => {
-  it('adds behind all chunks that ever were', async () => {
+  it('adds after all ordinals that were ever used', async () => {
     expect(await edit({ kind: 'add', written })).toBe(2);
     expect(await edit({ kind: 'remove', ordinal: 2 })).toBe(2);
     expect(await edit({ kind: 'change', ordinal: 0, written })).toBe(0);
     expect(await edit({ kind: 'add', written })).toBe(3);
   });
 
-  it('gives each of two at a time a place of its own', async () => {
+  it('gives two concurrent additions different ordinals', async () => {
     const ordinals = await Promise.all([edit({ kind: 'add', written }), edit({ kind: 'add', written })]);
     expect(ordinals.toSorted()).toEqual([2, 3]);
   });
 
-  it('is refused where the chunks are purged, or never were', async () => {
+  it('is refused if the chunks are purged or do not exist', async () => {
     await new PurgeSourceChunksHandler(streams).execute(new PurgeSourceChunks('c1', 's1', cause));
     await expect(edit({ kind: 'add', written })).rejects.toThrow('Chunk not found');
     await expect(edit({ kind: 'remove', ordinal: 0 }, 'c2')).rejects.toThrow('Chunk not found');

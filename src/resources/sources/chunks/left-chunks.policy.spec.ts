@@ -15,26 +15,26 @@ const failed = (ingestId: string): SourceEvent => ({ type: 'SourceIngestFailed',
 const deleted: SourceEvent = { type: 'SourceDeleted', data: { sourceId } };
 const first = [started('i1', 'c1'), completed('i1', 'c1')];
 
-it('the first chunks leave none behind', () => expect(leftChunks(first)).toEqual([]));
+it('the first ingestion makes no chunks obsolete', () => expect(leftChunks(first)).toEqual([]));
 
-it('new chunks leave those that were searched before', () => {
+it('a new ingestion makes the chunks before obsolete', () => {
   const second = [...first, started('i2', 'c2'), completed('i2', 'c2')];
   expect(leftChunks(second)).toEqual(['c1']);
   expect(leftChunks([...second, started('i3', 'c3'), completed('i3', 'c3')])).toEqual(['c2']);
 });
 
-it('an ingestion that finds everything as it was leaves only what it had begun', () =>
+it('an ingestion without changes makes only the chunks that it began obsolete', () =>
   expect(leftChunks([...first, started('i2', 'c2'), started('i2', 'c1'), completed('i2', 'c1')])).toEqual(['c2']));
 
-it('one that failed leaves what it had written, and what is searched stays', () => {
+it('a failed ingestion makes its own chunks obsolete, not those that are searched', () => {
   expect(leftChunks([...first, started('i2', 'c2'), failed('i2')])).toEqual(['c2']);
   expect(leftChunks([...first, started('i2', 'c1'), failed('i2')])).toEqual([]);
 });
 
-it('one that begins anew with other chunks leaves those of before', () =>
+it('an ingestion that restarts with other chunks makes its first chunks obsolete too', () =>
   expect(leftChunks([...first, started('i2', 'c2'), started('i2', 'c3'), completed('i2', 'c3')])).toEqual(['c1', 'c2']));
 
-it('a source that is deleted leaves all that are still there', () => {
+it('a deletion makes all remaining chunks obsolete', () => {
   expect(leftChunks([...first, deleted])).toEqual(['c1']);
   expect(leftChunks([...first, started('i2', 'c2'), failed('i2'), started('i3', 'c3'), deleted])).toEqual(['c1', 'c3']);
 });

@@ -53,7 +53,7 @@ async function ingested(ingestId: string, chunksId: string): Promise<Recorded<So
 }
 const deleted = () => told<SourceDeleted>({ type: 'SourceDeleted', data: { sourceId } });
 
-it('chunks that others have taken the place of are purged once, and those that are searched stay', async () => {
+it('replaced chunks are purged once and searched chunks are kept', async () => {
   await reaction.on.SourceIngestCompleted(await ingested('i1', 'c1'));
   const second = await ingested('i2', 'c2');
   await reaction.on.SourceIngestCompleted(second);
@@ -64,7 +64,7 @@ it('chunks that others have taken the place of are purged once, and those that a
   ]);
 });
 
-it('an end that is told late leaves what has come since alone', async () => {
+it('an event that is handled late does not purge newer chunks', async () => {
   await ingested('i1', 'c1');
   const second = await ingested('i2', 'c2');
   await ingested('i3', 'c3');
@@ -75,7 +75,7 @@ it('an end that is told late leaves what has come since alone', async () => {
   ]);
 });
 
-it('nothing is purged while searches may still find it', async () => {
+it('nothing is purged before the read model has the event', async () => {
   await ingested('i1', 'c1');
   isReached = false;
   const gone = await deleted();
@@ -83,7 +83,7 @@ it('nothing is purged while searches may still find it', async () => {
   expect(await typesOf('c1')).toEqual(['SourceChunksIngested']);
 });
 
-it('whoever has not begun to write yet when the source is gone writes nothing any more', async () => {
+it('a worker that has not begun to write when the source is deleted cannot write any more', async () => {
   await told({ type: 'SourceIngestStarted', data: { sourceId, ingestId: 'i1', chunksId: 'c1' } });
   const late = await writer('c1');
   await reaction.on.SourceDeleted(await deleted());

@@ -5,7 +5,7 @@ const DIMENSIONS = 4;
 const VECTOR_BYTES = DIMENSIONS * Float32Array.BYTES_PER_ELEMENT;
 const QUESTION = [1, 0, 0, 0];
 
-/** Sources of as many vectors as their id says, and which of them were read. */
+/** Sources with as many vectors as their id begins with. `read` lists the ids that were read. */
 function storedVectors(failsOnce = false) {
   const read: string[] = [];
   let fails = failsOnce;
@@ -31,20 +31,20 @@ const readIn = async (bytesMax: number, chunksIds: readonly string[]) => {
   return stored.read;
 };
 
-it('reads vectors once while there is room for them, and forgets those that were asked for longest ago', async () => {
+it('reads vectors once while they fit in the cache, and evicts the least recently used', async () => {
   expect(await readIn(3 * VECTOR_BYTES, ['1a', '1b', '1c', '1a', '1b', '1c'])).toEqual(['1a', '1b', '1c']);
   expect(await readIn(3 * VECTOR_BYTES, ['1a', '2b', '1a', '2c', '1a', '2b'])).toEqual(['1a', '2b', '2c', '2b']);
 });
 
-it('keeps what is larger than all of its room alone, until something else comes', async () => {
+it('caches vectors larger than the cache alone, until others are read', async () => {
   expect(await readIn(2 * VECTOR_BYTES, ['1a', '3b', '3b', '1a', '1a', '3b'])).toEqual(['1a', '3b', '1a', '3b']);
 });
 
-it('keeps that there are none', async () => {
+it('caches that there are no vectors', async () => {
   expect(await readIn(VECTOR_BYTES, ['0', '0'])).toEqual(['0']);
 });
 
-it('reads for all who ask at once, and again after a failure', async () => {
+it('reads once for concurrent searches, and again after a failure', async () => {
   const stored = storedVectors(true);
   const index = new VectorIndex(stored);
   const ask = () => index.nearest('1', 'm', QUESTION, 1);
@@ -53,7 +53,7 @@ it('reads for all who ask at once, and again after a failure', async () => {
   expect(stored.read).toEqual(['1', '1']);
 });
 
-it('reads the vectors of edited chunks anew', async () => {
+it('reads the vectors again after an edit of the chunks', async () => {
   const stored = storedVectors();
   const index = new VectorIndex(stored);
   for (const edits of [0, 0, 1, 1]) await index.nearest('1', 'm', QUESTION, 1, edits);

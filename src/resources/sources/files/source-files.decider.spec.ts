@@ -26,13 +26,13 @@ const ready = [created(), requested('i1', files), started, completed];
 const change = (asked: FileChange, by = 'ann', ingestId = 'i2') => changeFiles(sourceId, by, ingestId, asked);
 
 describe('the files of a source', () => {
-  it('are added, in the place of those of the same path', () => {
+  it('are added and replace files of the same path', () => {
     given(source, ready)
       .when(change({ add: [file('a.md', 'y'), file('c.md')] }))
       .then([requested('i2', [file('guide/b.md'), file('guide.md'), file('a.md', 'y'), file('c.md')], 'reingest')]);
   });
 
-  it('are removed by their paths, or with their directory', () => {
+  it('are removed by path or by directory', () => {
     given(source, ready)
       .when(change({ remove: ['a.md', 'unknown.md'] }))
       .then([requested('i2', [file('guide/b.md'), file('guide.md')], 'reingest')]);
@@ -41,7 +41,7 @@ describe('the files of a source', () => {
       .then([requested('i2', [file('a.md'), file('guide.md')], 'reingest')]);
   });
 
-  it('are those that came out of archives, once these are unpacked', () => {
+  it('are the unpacked ones of its archives', () => {
     const inside = [
       { ...file('a.md'), archive: 'all.zip' },
       { ...file('b.md'), archive: 'all.zip' },
@@ -55,13 +55,13 @@ describe('the files of a source', () => {
       .then([requested('i2', [inside[1]!], 'reingest')]);
   });
 
-  it('that could not be read are removed like others', () => {
+  it('are removed also after a failed ingestion', () => {
     given(source, [created(), requested('i1', files), started, failed])
       .when(change({ remove: ['a.md'] }))
       .then([requested('i2', [file('guide/b.md'), file('guide.md')], 'reingest')]);
   });
 
-  it('stay as they are where nothing would be left, or nothing was meant', () => {
+  it('are not changed if none would remain or none matches', () => {
     given(source, ready)
       .when(change({ remove: ['a.md', 'guide/b.md', 'guide.md'] }))
       .thenRejected('invalid-request');
@@ -73,7 +73,7 @@ describe('the files of a source', () => {
       .thenRejected('source-file-not-found');
   });
 
-  it('are changed one change after the other, by their owner, and once', () => {
+  it('are changed only by their owner, once per request, and not during an ingestion', () => {
     given(source, [created(), requested('i1', files)])
       .when(change({ remove: ['a.md'] }))
       .thenRejected('source-being-ingested');
@@ -85,7 +85,7 @@ describe('the files of a source', () => {
       .thenNothing();
   });
 
-  it('that are fetched are changed where they are', () => {
+  it('are not changed if they are fetched', () => {
     const remote = { kind: 'url', urls: ['https://a.example'] } as const;
     given(source, [created(remote), requested('i1', [])])
       .when(change({ remove: ['a.md'] }))

@@ -32,7 +32,7 @@ const structure = async () =>
   (await world.alice.json<{ directory_structure: object }>(`/api/directory_structure?id=${sourceId}`)).directory_structure;
 
 describe('the files of a source', () => {
-  it('are added, searched, and removed with their directory', async () => {
+  it('are added, searched, and removed by directory', async () => {
     const added = await send({ operation: 'add', parent_dir: '/drinks/' }, { 'cocoa.md': '# Cocoa\n\nCocoa is at nine.' });
     expect([added.status, added.body]).toEqual([
       200,
@@ -58,7 +58,7 @@ describe('the files of a source', () => {
     expect(await found('cocoa')).not.toContain('Cocoa is at nine.');
   });
 
-  it('are removed by their paths, also by JSON', async () => {
+  it('are removed by path, also with a JSON body', async () => {
     await read((await send({ operation: 'add' }, { 'a.md': 'Apples.', 'b.md': 'Pears.' })).body);
     const removed = await send({ operation: 'remove', file_paths: JSON.stringify(['a.md']) });
     expect(removed.body).toMatchObject({ success: true, removed_files: ['a.md'] });
@@ -89,7 +89,7 @@ describe('the files of a source', () => {
     expect((await send(fields as Record<string, string>, files as Record<string, string>)).status).toBe(status);
   });
 
-  it('are their owner’s', async () => {
+  it('are not found for another user', async () => {
     const { status } = await replyOf(world.bob.send('/api/manage_source_files', form({ operation: 'add' }, { 'a.md': 'A' })));
     expect(status).toBe(404);
   });

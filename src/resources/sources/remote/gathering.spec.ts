@@ -48,8 +48,8 @@ const index = (...paths: string[]) =>
 const names = ({ files }: GatheredPages) => files.map(({ filename }) => filename.slice(site.host.length));
 const told = ({ missed }: GatheredPages) => missed.map(({ url, reason }) => [url.slice(site.url.length), reason]);
 
-describe('a page that is away for a while', () => {
-  it('is kept as it was, in its place', async () => {
+describe('a temporarily unavailable page', () => {
+  it('is kept as it was, at the same position', async () => {
     answers.set('/a', 'A').set('/b', 'B').set('/c', 'C');
     const before = await first('url', '/a', '/b', '/c');
     answers.set('/b', away).set('/c', 'another C');
@@ -58,7 +58,7 @@ describe('a page that is away for a while', () => {
     expect([now.files[1], now.files[2]!.size]).toEqual([before.files[1], 9]);
   });
 
-  it('is kept as long as it is away, also where another address led to it', async () => {
+  it('is kept while it is unavailable, also if a redirect led to it', async () => {
     answers
       .set('/a', 'A')
       .set('/old', (response) => redirect(response, '/new'))
@@ -69,7 +69,7 @@ describe('a page that is away for a while', () => {
     expect([names(pagesNow), told(pagesNow)]).toEqual([['/a.html', '/new.html'], [['/old', KEPT]]]);
   });
 
-  it('is not there when it is gone, or was never read', async () => {
+  it('is dropped if it no longer exists or was never read', async () => {
     answers.set('/a', 'A').set('/b', 'B').set('/c', away);
     const before = await first('url', '/a', '/b', '/c');
     answers.delete('/b');
@@ -83,7 +83,7 @@ describe('a page that is away for a while', () => {
     ]);
   });
 
-  it('is away with all others: then nothing is fetched', async () => {
+  it('counts as nothing fetched if all others are unavailable too', async () => {
     answers
       .set('/a', 'A')
       .set('/old', (response) => redirect(response, '/new'))
@@ -97,14 +97,14 @@ describe('a page that is away for a while', () => {
   });
 });
 
-describe('what hangs on a page that is away for a while', () => {
+describe('a page linked from a temporarily unavailable page', () => {
   beforeEach(() => {
     answers.set('/', link('/guide', '/other')).set('/guide', link('/1', '/2')).set('/other', 'O').set('/1', link('/3'));
     answers.set('/2', '2').set('/3', '3');
   });
   const all = ['.html', '/guide.html', '/other.html', '/1.html', '/2.html', '/3.html'];
 
-  it('is read, as it is now', async () => {
+  it('is read in its current version', async () => {
     const before = await first('crawler', '/');
     expect(names(before)).toEqual(all);
     answers.set('/guide', away).set('/2', 'another 2');
@@ -112,7 +112,7 @@ describe('what hangs on a page that is away for a while', () => {
     expect([names(now), told(now), now.files[4]!.size]).toEqual([all, [['/guide', KEPT]], 9]);
   });
 
-  it('is read when the first page is away, also where another address led to that', async () => {
+  it('is read if the first page is unavailable, also if a redirect led to that', async () => {
     answers.set('/start', (response) => redirect(response, '/'));
     const before = await first('crawler', '/start');
     expect(names(before)).toEqual(all);
@@ -121,14 +121,14 @@ describe('what hangs on a page that is away for a while', () => {
     expect([names(now), told(now)]).toEqual([all, [['/start', KEPT]]]);
   });
 
-  it('is kept when it is away itself, with what hangs on it', async () => {
+  it('is kept with the pages that it links to if it is unavailable itself', async () => {
     const before = await first('crawler', '/');
     answers.set('/guide', away).set('/1', away);
     const now = await gather('crawler', ['/'], before);
     expect([names(now), told(now).map(([path]) => path)]).toEqual([all, ['/guide', '/1']]);
   });
 
-  it('is not there when it is gone, or when pages that were read lead there no longer', async () => {
+  it('is dropped if it no longer exists or no page links to it any more', async () => {
     const before = await first('crawler', '/');
     answers.set('/', link('/guide')).set('/guide', away).delete('/1');
     const now = await gather('crawler', ['/'], before);
@@ -141,27 +141,27 @@ describe('what hangs on a page that is away for a while', () => {
     ]);
   });
 
-  it('goes with a page that is gone', async () => {
+  it('is dropped if the linking page no longer exists', async () => {
     const before = await first('crawler', '/');
     answers.set('/guide', (response) => response.writeHead(410).end());
     expect(names(await gather('crawler', ['/'], before))).toEqual(['.html', '/other.html']);
   });
 });
 
-describe('a sitemap that is away for a while', () => {
+describe('a temporarily unavailable sitemap', () => {
   beforeEach(() => {
     for (const path of ['/a', '/b', '/c', '/d']) answers.set(path, path);
     answers.set('/index.xml', index('/1.xml', '/2.xml')).set('/1.xml', listing('/a', '/b')).set('/2.xml', listing('/c', '/d'));
   });
 
-  it('lists what it listed before', async () => {
+  it('lists the same pages as before', async () => {
     let pagesNow = await first('sitemap', '/index.xml');
     answers.set('/1.xml', away);
     for (let sync = 0; sync < 2; sync++) pagesNow = await gather('sitemap', ['/index.xml'], pagesNow);
     expect([names(pagesNow), told(pagesNow)]).toEqual([['/a.html', '/b.html', '/c.html', '/d.html'], [['/1.xml', KEPT]]]);
   });
 
-  it('leads to the sitemaps it listed before: what these list no longer is not there', async () => {
+  it('lists the same sitemaps as before, and pages that these no longer list are dropped', async () => {
     const before = await first('sitemap', '/index.xml');
     answers.set('/index.xml', away).set('/1.xml', listing('/b')).set('/2.xml', away).delete('/d');
     const now = await gather('sitemap', ['/index.xml'], before);
@@ -175,7 +175,7 @@ describe('a sitemap that is away for a while', () => {
     ]);
   });
 
-  it('takes what it listed with it when it is gone', async () => {
+  it('loses its pages if it no longer exists', async () => {
     const before = await first('sitemap', '/index.xml');
     answers.delete('/1.xml');
     expect(names(await gather('sitemap', ['/index.xml'], before))).toEqual(['/c.html', '/d.html']);

@@ -30,23 +30,23 @@ it.each([
   'https://github.com/ann/handbook/tree',
   'https://github.com/ann/%zz',
   'ftp://github.com/ann/handbook',
-])('%j names none', (given) => {
+])('%j names no repository', (given) => {
   expect(repositoryAddressIn(given, 'github.com')).toBeUndefined();
 });
 
-it('shows an address that leads back to the repository', () => {
+it('returns an address that can be parsed again', () => {
   const given = 'https://github.com/ann/handbook/blob/main/docs/%C3%BCber%20uns.md';
   const shown = repositoryAddressIn(given, 'github.com')!.url;
   expect(shown).toBe('https://github.com/ann/handbook/tree/main/docs/%C3%BCber%20uns.md');
   expect(repositoryAddressIn(shown, 'github.com')?.place).toBe('main/docs/über uns.md');
 });
 
-it('knows the host of repositories by that of the API', () => {
+it('derives the host of web pages from the address of the API', () => {
   const bases = ['https://api.github.com', 'https://github.example.com/api/v3', 'http://127.0.0.1:8080'];
   expect(bases.map(webHostOf)).toEqual(['github.com', 'github.example.com', '127.0.0.1:8080']);
 });
 
-it('tries short names of branches before long ones', () => {
+it('splits a place with short references first', () => {
   expect(referencesIn('a/b/c')).toEqual([
     { reference: 'a', path: 'b/c' },
     { reference: 'a/b', path: 'c' },

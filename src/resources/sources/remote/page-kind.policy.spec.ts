@@ -15,13 +15,13 @@ describe('the kind of a page', () => {
     ['application/octet-stream', 'https://a.example/setup.exe', undefined],
     ['image/png', 'https://a.example/x.png', undefined],
     ['text/xml', 'https://a.example/feed', undefined],
-  ])('%s at %s is %s', (type, url, extension) => {
+  ])('is, for the type %s at %s, %s', (type, url, extension) => {
     expect(pageExtension(type, url)).toBe(extension);
   });
 });
 
 describe('the name of a page', () => {
-  it('is its address with an ending that says the kind', () => {
+  it('is its address with the extension of its kind', () => {
     const named = (url: string, extension: string) => pageFilename(url, extension, new Set());
     expect(named('https://a.example/', 'html')).toBe('a.example.html');
     expect(named('https://a.example:8080/docs/%C3%BCber/', 'html')).toBe('a.example:8080/docs/über.html');
@@ -31,7 +31,7 @@ describe('the name of a page', () => {
     expect(named(`https://a.example/${'x'.repeat(500)}`, 'html')).toHaveLength(205);
   });
 
-  it('is given once', () => {
+  it('is unique', () => {
     const taken = new Set<string>();
     const names = ['https://a.example/x', 'https://a.example/x/', 'http://a.example/x'].map((url) =>
       pageFilename(url, 'html', taken),

@@ -2,10 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { linksIn, LINKS_MAX, sitemapEntries } from './page-links.js';
 import { PAGE_URL_CHARACTERS_MAX } from './remote-limits.js';
 
-describe('links of a page', () => {
+describe('the links of a page', () => {
   const linked = (html: string) => linksIn(html, 'https://a.example/docs/x');
 
-  it('are whole addresses on the web, each once', () => {
+  it('are absolute web addresses without duplicates', () => {
     const html = `<a href="y#part">Y</a> <a href="/z?a=1&amp;b=2">Z</a> <A HREF='y'>again</a> <a href="//b.example/">B</a>
       <a href="mailto:a@a.example">mail</a> <a href="javascript:x()">x</a> <a href="https://me:secret@a.example/">s</a> <a>none</a>
       <map><area href="map"></map> <link href="style.css"> <a href="http://[1">broken</a>`;
@@ -17,17 +17,17 @@ describe('links of a page', () => {
     ]);
   });
 
-  it('start from where the page says', () => {
+  it('are resolved against the base of the page', () => {
     expect(linked('<base href="/other/"><a href="y">Y</a>')).toEqual(['https://a.example/other/y']);
   });
 
-  it('are bounded, each and all', () => {
+  it('are limited in length and number', () => {
     expect(linked(`<a href="/${'x'.repeat(PAGE_URL_CHARACTERS_MAX)}">long</a>`)).toEqual([]);
     const many = Array.from({ length: LINKS_MAX + 5_000 }, (_, index) => `<a href="/${index}">x</a>`).join('');
     expect(linked(many).length).toBeLessThan(LINKS_MAX + 1_000);
   });
 
-  it('of a page without an end of tags that are open are found in time', () => {
+  it('are found in time on a page with very many open tags', () => {
     const begun = performance.now();
     linked('<a href="y">'.repeat(200_000));
     linked('<div>'.repeat(500_000));
@@ -36,7 +36,7 @@ describe('links of a page', () => {
 });
 
 describe('a sitemap', () => {
-  it('lists pages, or sitemaps', () => {
+  it('lists pages or sitemaps', () => {
     const xml = `<?xml version="1.0"?><urlset xmlns="x" xmlns:image="y"><url><loc> https://a.example/1 </loc><lastmod>2026</lastmod>
       <image:image><image:caption>c</image:caption></image:image></url><url><loc>https://a.example/2?a=1&amp;b=2</loc></url></urlset>`;
     expect(sitemapEntries(xml, 'https://a.example/sitemap.xml')).toEqual({
@@ -47,7 +47,7 @@ describe('a sitemap', () => {
     expect(sitemapEntries(index, 'https://a.example/sitemap.xml')).toEqual({ pages: [], sitemaps: ['https://a.example/2.xml'] });
   });
 
-  it('that is something else lists nothing', () => {
+  it('lists nothing if it is something else', () => {
     expect(sitemapEntries('<html><a href="/x">x</a>', 'https://a.example/')).toEqual({ pages: [], sitemaps: [] });
   });
 });

@@ -87,7 +87,7 @@ const names = ({ files }: GatheredPages) => files.map(({ filename }) => filename
 const told = ({ missed }: GatheredPages) => missed.map(({ url, reason, mayPass }) => [url, reason, mayPass]);
 
 describe('a repository', () => {
-  it('is read without a token, where anybody reads it, as its files that can be read', async () => {
+  it('is read without a token from the public file host, as its readable files', async () => {
     github.files.set('README.md', '# Hi').set('src/main.py', 'print(1)').set('docs/logo.png', 'x').set('docs/a b#1.md', 'A');
     github.files.set('link.md', 'README.md');
     github.links.add('link.md');
@@ -103,7 +103,7 @@ describe('a repository', () => {
     ]);
   });
 
-  it('that is private is read with a token, by the API alone', async () => {
+  it('that is private is read with a token, by the API only', async () => {
     github.token = TOKEN;
     github.files.set('README.md', '# Hi');
     expect(names(await gather(await privateRepository()))).toEqual(['README.md']);
@@ -116,14 +116,14 @@ describe('a repository', () => {
     ]);
   });
 
-  it('is read at a place, where the name of a branch may have slashes', async () => {
+  it('is read at a place whose branch name may contain slashes', async () => {
     github.branch = 'feature/x';
     github.files.set('docs/a.md', 'A').set('docs-old/b.md', 'B').set('c.md', 'C');
     expect(names(await gather(repository({ place: 'feature/x/docs' })))).toEqual(['docs/a.md']);
     expect(told(await gather(repository({ place: 'gone' })))[0]?.[1]).toContain('or this branch of it, cannot be found');
   });
 
-  it('is asked, at the next sync, for what has changed alone; what is not in it any more is gone', async () => {
+  it('reads only changed files at the next sync and drops removed files', async () => {
     github.files.set('a.md', 'A').set('b.md', 'B').set('c.md', 'C');
     const before = await gather(repository());
     github.asked();
@@ -134,7 +134,7 @@ describe('a repository', () => {
     expect(now.files[1]!.sha256).not.toBe(before.files[1]!.sha256);
   });
 
-  it('keeps a file that is away for a while as it was', async () => {
+  it('keeps a temporarily unavailable file as it was', async () => {
     github.files.set('a.md', 'A').set('b.md', 'B');
     const before = await gather(repository());
     github.files.set('a.md', 'A2').set('b.md', 'B2');
@@ -144,7 +144,7 @@ describe('a repository', () => {
     expect(told(now)).toEqual([['b.md', 'It answered with HTTP status 503. What was read of it before is kept.', true]]);
   });
 
-  it('keeps a file that is listed and may not be read any more', async () => {
+  it('keeps a listed file that can no longer be read', async () => {
     github.files.set('a.md', 'A').set('b.md', 'B');
     const before = await gather(repository());
     github.files.set('b.md', 'B2');
@@ -156,7 +156,7 @@ describe('a repository', () => {
     ]);
   });
 
-  it('gives no file that is another one than the tree names', async () => {
+  it('refuses a file whose hash differs from the tree’s', async () => {
     github.files.set('a.md', 'A').set('b.md', 'B');
     github.instead = ({ path }, response) =>
       path.endsWith('/raw/ann/handbook/main/b.md') && (response.end('pushed meanwhile'), true);
@@ -167,7 +167,7 @@ describe('a repository', () => {
     ]);
   });
 
-  it('is waited for when its limit of requests is over soon', async () => {
+  it('is read after a wait if the rate limit ends soon', async () => {
     github.files.set('a.md', 'A');
     let refusals = 2;
     github.instead = (_, response) => {
@@ -181,7 +181,7 @@ describe('a repository', () => {
     expect(pauses).toEqual([3_000, 7_000]);
   });
 
-  it('is not read in part when its limit of requests is used up for long: the time is told', async () => {
+  it('is not read at all if the rate limit lasts long, and the reason names its end', async () => {
     github.token = TOKEN;
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) github.files.set(`${name}.md`, name);
     github.instead = ({ path }, response) => {
@@ -200,7 +200,7 @@ describe('a repository', () => {
     expect(github.asked().filter((path) => path.includes('/git/blobs/')).length).toBeLessThan(7);
   });
 
-  it('has moved: the token follows on its own server, and to no other', async () => {
+  it('that has moved is read with the token on the same server only', async () => {
     github.token = TOKEN;
     github.files.set('a.md', 'A');
     github.instead = ({ path }, response) => {
@@ -216,7 +216,7 @@ describe('a repository', () => {
     expect(github.server.requests.find(({ path }) => path.endsWith('/7'))?.headers.authorization).toBe(`Bearer ${TOKEN}`);
   });
 
-  it('is not followed behind the firewall', async () => {
+  it('is not read from an internal address by a redirect', async () => {
     github.files.set('a.md', 'A');
     github.instead = ({ path }, response) =>
       path.startsWith('/raw/') && (redirect(response, 'http://127.0.0.1:1/latest/meta-data'), true);
@@ -225,7 +225,7 @@ describe('a repository', () => {
     ]);
   });
 
-  it('that breaks off is told', async () => {
+  it('is missed with the reason if the connection breaks', async () => {
     github.files.set('a.md', 'A');
     github.instead = ({ path }, response) => {
       if (!path.endsWith('/a.md')) return false;
@@ -235,7 +235,7 @@ describe('a repository', () => {
     expect(told(await gather(repository()))).toEqual([['a.md', '127.0.0.1 broke the connection off.', true]]);
   });
 
-  it('that takes too long is told', async () => {
+  it('is missed with the reason if it takes too long', async () => {
     github.files.set('a.md', 'A');
     github.instead = ({ path }) => path.startsWith('/raw/');
     expect(told(await gather(repository(), [], { totalMs: 300 }))[0]?.slice(1)).toEqual([
@@ -244,7 +244,7 @@ describe('a repository', () => {
     ]);
   });
 
-  it('that answers with something else is told', async () => {
+  it('is missed with the reason if the answer is unexpected', async () => {
     github.instead = (_, response) => (response.end('<html>'), true);
     expect(told(await gather(repository()))[0]?.[1]).toBe('GitHub answered with something else than was asked for.');
     github.instead = ({ path }, response) =>
@@ -252,7 +252,7 @@ describe('a repository', () => {
     expect(told(await gather(repository()))[0]?.[1]).toBe('It holds no file that can be read.');
   });
 
-  it('is read within limits', async () => {
+  it('is read within the limits', async () => {
     for (const name of ['a', 'b', 'c']) github.files.set(`${name}.md`, name.repeat(100));
     github.files.set('big.md', 'x'.repeat(1_001));
     const few = await gather(repository(), [], { filesMax: 2 });
@@ -269,7 +269,7 @@ describe('a repository', () => {
 });
 
 describe('a bucket', () => {
-  it('is read part by part, each request signed', async () => {
+  it('is listed in parts, with signed requests', async () => {
     for (const key of ['a.md', 'docs/ü b+c(1)*!.md', 'docs/d.txt', "docs/e'~.csv", 'docs/f.png', 'z.md'])
       s3.objects.set(key, key);
     const gathered = await gather(await bucket());
@@ -278,7 +278,7 @@ describe('a bucket', () => {
     expect(names(await gather(await bucket({ prefix: 'docs/ü b' })))).toEqual(['docs/ü b+c(1)*!.md']);
   });
 
-  it('is asked, at the next sync, for what has changed alone; what is not in it any more is gone', async () => {
+  it('reads only changed files at the next sync and drops removed files', async () => {
     s3.objects.set('a.md', 'A').set('b.md', 'B').set('c.md', 'C');
     const origin = await bucket();
     const before = await gather(origin);
@@ -292,16 +292,16 @@ describe('a bucket', () => {
   it.each([
     [{ aws_secret_access_key: 'wrong' }, 'The store refuses the secret access key.'],
     [{ bucket: 'other' }, 'There is no such bucket.'],
-  ])('says what is wrong with %j, and nothing of what it was asked with', async (data, reason) => {
+  ])('reports the reason for %j without parts of the request', async (data, reason) => {
     expect(told(await gather(await bucket(data)))[0]?.slice(1)).toEqual([reason, false]);
   });
 
-  it('says in which region it is', async () => {
+  it('reports in which region it is', async () => {
     s3.instead = (_, response) => (response.writeHead(301, { 'x-amz-bucket-region': 'eu-west-3' }).end(), true);
     expect(told(await gather(await bucket()))[0]?.[1]).toBe('The bucket is in the region eu-west-3.');
   });
 
-  it('whose list never ends is not read for ever', async () => {
+  it('whose list never ends is read only up to a limit', async () => {
     s3.instead = ({ path }, response) => {
       if (!path.includes('list-type')) return false;
       const more = '<IsTruncated>true</IsTruncated><NextContinuationToken>again</NextContinuationToken>';
@@ -316,6 +316,6 @@ describe('a bucket', () => {
   });
 });
 
-it('credentials that are gone are told', async () => {
+it('deleted credentials fail the ingestion with a reason', async () => {
   await expect(gather(repository({ credentialsId: 'gone' }))).rejects.toMatchObject({ code: 'pages-not-fetched' });
 });

@@ -67,7 +67,7 @@ const reasons = (gathered: { missed: readonly { url: string; reason: string }[] 
   gathered.missed.map(({ url, reason }) => [url.slice(site.url.length), reason]);
 
 describe('pages by their addresses', () => {
-  it('are kept in their order, as they came, named after where they came from in the end', async () => {
+  it('are stored in order and named by their address after redirects', async () => {
     pages.set('/a', '<h1>A</h1>').set('/b.txt', typed('text/plain; charset=iso-8859-1', Buffer.from('caf\xe9', 'latin1')));
     pages.set('/c', (response) => redirect(response, '/d')).set('/d', '<p>D');
     const { files, names, missed, isCut, shares } = await gather('url', ['/c', '/b.txt', '/a']);
@@ -79,7 +79,7 @@ describe('pages by their addresses', () => {
     expect(shares).toEqual([0]);
   });
 
-  it('that cannot be had are told with their reasons, and the others are kept', async () => {
+  it('that cannot be fetched are reported with reasons, and the others are stored', async () => {
     pages.set('/a', '<h1>A</h1>').set('/large', 'x'.repeat(3_000)).set('/picture', typed('image/png', 'x'));
     pages.set('/private', (response) => redirect(response, 'http://169.254.169.254/latest'));
     const gathered = await gather('url', ['/gone', '/large', '/picture', '/private', '/a']);
@@ -92,14 +92,14 @@ describe('pages by their addresses', () => {
     expect([gathered.names, gathered.missed.map(({ mayPass }) => mayPass)]).toEqual([['/a.html'], [false, false, false, false]]);
   });
 
-  it('of a server that is away, or busy, may be there later', async () => {
+  it('of a server that is unavailable or busy may be fetched later', async () => {
     pages.set('/busy', (response) => response.writeHead(503).end());
     pages.set('/broken', (response) => response.destroy());
     const gathered = await gather('url', ['/busy', '/broken']);
     expect(gathered.missed.map(({ mayPass }) => mayPass)).toEqual([true, true]);
   });
 
-  it('that do not come in time are told, each and all together', async () => {
+  it('that exceed the time limit of a page or of all pages are reported', async () => {
     pages.set('/slow', () => undefined).set('/a', '<h1>A</h1>');
     const each = await gather('url', ['/slow', '/a'], { pageMs: 3_000 });
     expect([reasons(each), each.names]).toEqual([[['/slow', '127.0.0.1 did not answer within 3 seconds.']], ['/a.html']]);
@@ -110,7 +110,7 @@ describe('pages by their addresses', () => {
     ]);
   });
 
-  it('have so many bytes together', async () => {
+  it('are limited in their total bytes', async () => {
     for (const path of ['/a', '/b', '/c', '/d']) pages.set(path, path.repeat(900));
     const gathered = await gather('url', ['/a', '/b', '/c', '/d']);
     expect([gathered.names, reasons(gathered)]).toEqual([
@@ -119,17 +119,17 @@ describe('pages by their addresses', () => {
     ]);
   });
 
-  it('are read once where several addresses lead to one', async () => {
+  it('are read once if several addresses redirect to one', async () => {
     pages.set('/a', '<h1>A</h1>').set('/b', (response) => redirect(response, '/a'));
     expect((await gather('url', ['/a', '/b'])).names).toEqual(['/a.html']);
   });
 
-  it('that lead to an address without end are told', async () => {
+  it('that redirect to a too long address are reported', async () => {
     pages.set('/a', (response) => redirect(response, `/d?${'x'.repeat(PAGE_URL_CHARACTERS_MAX)}`)).set('/d', '<p>D');
     expect(reasons(await gather('url', ['/a']))).toEqual([['/a', 'It leads to an address of more than 2048 characters.']]);
   });
 
-  it('are let go when the attempt is over', async () => {
+  it('are abandoned when the attempt is aborted', async () => {
     pages.set('/slow', () => undefined);
     const over = new AbortController();
     const gathering = new RemotePages(web, new InMemoryBlobs(), LIMITS).gather(
@@ -152,7 +152,7 @@ describe('a sitemap', () => {
       `<sitemapindex>${paths.map((path) => `<sitemap><loc>${site.url}${path}</loc></sitemap>`).join('')}</sitemapindex>`,
     );
 
-  it('says which pages there are, also in sitemaps of its own and packed ones', async () => {
+  it('lists pages, also by nested and by gzipped sitemaps', async () => {
     for (const path of ['/a', '/b', '/c']) pages.set(path, path);
     pages.set('/sitemap.xml', index('/1.xml', '/2.xml.gz', '/sitemap.xml')).set('/1.xml', listing('/a', '/b'));
     const packed = gzipSync(`<urlset><url><loc>${site.url}/c</loc></url></urlset>`);
@@ -161,7 +161,7 @@ describe('a sitemap', () => {
     expect([gathered.names, gathered.missed, gathered.isCut]).toEqual([['/a.html', '/b.html', '/c.html'], [], false]);
   });
 
-  it('is cut off at as many pages as are read', async () => {
+  it('is cut at the maximum number of pages', async () => {
     const paths = Array.from({ length: 8 }, (_, place) => `/${place}`);
     for (const path of paths) pages.set(path, path);
     pages.set('/sitemap.xml', listing(...paths));
@@ -169,7 +169,7 @@ describe('a sitemap', () => {
     expect([gathered.files.length, gathered.isCut]).toEqual([6, true]);
   });
 
-  it('without pages, that is gone, or that unpacks to too much is told', async () => {
+  it('that has no pages, does not exist or is too large unpacked is reported', async () => {
     pages.set('/empty.xml', '<html>').set('/bomb.xml', typed('application/xml', gzipSync('x'.repeat(1_000_000))));
     const gathered = await gather('sitemap', ['/empty.xml', '/gone.xml', '/bomb.xml']);
     expect(reasons(gathered)).toEqual([
@@ -179,7 +179,7 @@ describe('a sitemap', () => {
     ]);
   });
 
-  it('leads to so many sitemaps and no further', async () => {
+  it('leads to a limited number of sitemaps', async () => {
     for (let place = 0; place <= SITEMAPS_MAX; place++) pages.set(`/${place}.xml`, index(`/${place + 1}.xml`));
     const gathered = await gather('sitemap', ['/0.xml']);
     expect([site.requests.length, gathered.isCut]).toEqual([SITEMAPS_MAX, true]);
@@ -187,7 +187,7 @@ describe('a sitemap', () => {
 });
 
 describe('a crawl', () => {
-  it('goes breadth first, on the host of its first page', async () => {
+  it('reads breadth first, on the host of its first page', async () => {
     pages
       .set('/', link('/a', '/b', other.url, '/picture'))
       .set('/a', link('/', '/c', '/a#x'))
@@ -199,7 +199,7 @@ describe('a crawl', () => {
     expect(other.requests).toEqual([]);
   });
 
-  it('follows so many links, reads so many pages, and says that there are more', async () => {
+  it('follows links to a limited depth, reads a limited number of pages, and reports that there are more', async () => {
     for (let place = 0; place < 5; place++) pages.set(`/${place}`, link(`/${place + 1}`));
     const deep = await gather('crawler', ['/0']);
     expect([deep.names, deep.isCut]).toEqual([['/0.html', '/1.html', '/2.html'], true]);
@@ -208,7 +208,7 @@ describe('a crawl', () => {
     expect([wide.files.length, wide.isCut]).toEqual([6, true]);
   });
 
-  it('does not read what the site asks robots not to read', async () => {
+  it('does not read pages that robots.txt forbids', async () => {
     pages.set('/robots.txt', typed('text/plain', 'User-agent: *\nDisallow: /private'));
     pages.set('/', link('/a', '/private/b')).set('/a', 'A').set('/private/b', 'B');
     expect((await gather('crawler', ['/'])).names).toEqual(['.html', '/a.html']);
@@ -216,13 +216,13 @@ describe('a crawl', () => {
     expect(site.requests.filter(({ path }) => path === '/robots.txt')).toHaveLength(2);
   });
 
-  it('tells of links that lead nowhere', async () => {
+  it('reports broken links', async () => {
     pages.set('/', link('/gone'));
     expect(reasons(await gather('crawler', ['/']))).toEqual([['/gone', 'It answered with HTTP status 404.']]);
   });
 });
 
-it('a site of addresses without end is not looked at any further', async () => {
+it('a site with too many addresses is read only up to the limit of addresses', async () => {
   const many = (name: string) => link(...Array.from({ length: ADDRESSES_MAX / 2 }, (_, place) => `/hidden/${name}${place}`));
   pages.set('/robots.txt', typed('text/plain', 'User-agent: *\nDisallow: /hidden'));
   pages

@@ -17,8 +17,8 @@ const asked = (data: unknown, fields: Record<string, string> = {}) =>
   );
 const urlsOf = (data: unknown) => asked(data).origin.urls;
 
-describe('a source of pages', () => {
-  it('has a name, a kind, addresses, and a frequency', () => {
+describe('the request for a source of pages', () => {
+  it('has a name, a kind, addresses and a frequency', () => {
     expect(asked({ url: 'https://a.example/#top', sync_frequency: 'weekly' }, { source: 'crawler' })).toEqual({
       name: 'Site',
       origin: { kind: 'crawler', urls: ['https://a.example/'] },
@@ -35,11 +35,11 @@ describe('a source of pages', () => {
     [['https://a.example/'], ['https://a.example/']],
     ['"https://a.example/"', ['https://a.example/']],
     ['https://a.example/?a=1,2', ['https://a.example/?a=1,2']],
-  ])('is named by %j', (data, urls) => {
+  ])('accepts the addresses %j', (data, urls) => {
     expect(urlsOf(data)).toEqual(urls);
   });
 
-  it('may be several addresses in one text, on lines or between commas', () => {
+  it('accepts several addresses in one text, separated by line ends or commas', () => {
     expect(urlsOf({ url: 'https://a.example/\nb.example\nhttps://c.example/' })).toHaveLength(3);
     expect(urlsOf({ url: 'https://a.example/, https://b.example/' })).toEqual(['https://a.example/', 'https://b.example/']);
   });
@@ -59,7 +59,7 @@ describe('a source of pages', () => {
     expect(() => asked(data)).toThrow(reason);
   });
 
-  it('is refused without a field, with too long a name, of a kind that there is not, and a crawl of two starts', () => {
+  it('is refused without a field, with a too long name, of an unknown kind, or for a crawl of two pages', () => {
     expect(() => asked('', { name: ' ' })).toThrow('Missing required fields: name, data');
     expect(() => asked({ url: 'a.example' }, { name: 'x'.repeat(11) })).toThrow('name has more than 10 characters');
     for (const source of ['reddit', 'google_drive']) {
@@ -70,8 +70,8 @@ describe('a source of pages', () => {
   });
 });
 
-describe('a source of files kept elsewhere', () => {
-  it('may be a repository, with the token kept apart', () => {
+describe('the request for a source of external files', () => {
+  it('may name a repository, with the token returned separately', () => {
     const data = { repo_url: 'https://github.com/ann/handbook/tree/main/docs', access_token: ' ghp_1 ', sync_frequency: 'daily' };
     expect(asked(data, { source: 'github' })).toMatchObject({
       origin: {
@@ -92,7 +92,7 @@ describe('a source of files kept elsewhere', () => {
     }
   });
 
-  it('may be a bucket, with the keys kept apart', () => {
+  it('may name a bucket, with the keys returned separately', () => {
     const data = { aws_access_key_id: 'AKIA1', aws_secret_access_key: 's3cret', bucket: 'docs' };
     expect(asked(data, { source: 's3' })).toMatchObject({
       origin: {
@@ -121,12 +121,12 @@ describe('a source of files kept elsewhere', () => {
   });
 });
 
-it('data that holds more than anybody asks for is refused before it is parsed', () => {
+it('refuses too large data before it is parsed', () => {
   expect(() => asked('['.repeat(1_000_000))).toThrow('data is nested deeper than 100 levels.');
   expect(() => asked(`["${'","'.repeat(JSON_ENTRIES_MAX)}"]`)).toThrow('data holds more than 20000 fields');
 });
 
-it('a frequency is one of four words', () => {
+it('accepts one of four frequencies', () => {
   expect(['never', 'daily', 'weekly', 'monthly'].map(syncFrequencyIn)).toHaveLength(4);
   for (const given of ['Daily', '', null, 7]) expect(() => syncFrequencyIn(given)).toThrow('sync_frequency must be one of');
 });

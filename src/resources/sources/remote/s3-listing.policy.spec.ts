@@ -5,7 +5,7 @@ const contents = (key: string, size = '3', etag = '&quot;abc&quot;') =>
   `<Contents><Key>${key}</Key><Size>${size}</Size><ETag>${etag}</ETag><Owner><ID>1</ID></Owner></Contents>`;
 const listing = (inside: string) => `<?xml version="1.0"?><ListBucketResult xmlns="x">${inside}</ListBucketResult>`;
 
-it('lists objects, and says with what to ask for more', () => {
+it('parses the objects and the token for the next part', () => {
   const more = '<IsTruncated>true</IsTruncated><NextContinuationToken>a&amp;b=</NextContinuationToken>';
   expect(listingIn(listing(`${more}${contents('a &amp; b.md')}${contents('c.md', '0')}`))).toEqual({
     files: [
@@ -20,12 +20,12 @@ it('lists objects, and says with what to ask for more', () => {
   });
 });
 
-it('reads keys as they were encoded', () => {
+it('decodes encoded keys', () => {
   const encoded = listing(`<EncodingType>url</EncodingType>${contents('%C3%BCber+uns%2B.md')}`);
   expect(listingIn(encoded)?.files[0]?.path).toBe('über uns+.md');
 });
 
-it('leaves out folders, keys that no address can name, and what is damaged', () => {
+it('leaves out folders, keys that a URL cannot name, and invalid entries', () => {
   const others = [
     contents('docs/'),
     contents('../x.md'),
@@ -37,12 +37,12 @@ it('leaves out folders, keys that no address can name, and what is damaged', () 
   expect(listingIn(listing(others.join('')))?.files).toEqual([]);
 });
 
-it('is none that answers with something else', () => {
+it('returns undefined for anything else', () => {
   for (const text of ['', '<html>', '{}', '<Error><Code>X</Code></Error>', '<a>'.repeat(5_000)])
     expect(listingIn(text)).toBeUndefined();
 });
 
-it('takes of an error its code alone', () => {
+it('extracts only the code of an error', () => {
   expect(errorCodeIn('<Error><Code>NoSuchBucket</Code><Message>AKIA1</Message></Error>')).toBe('NoSuchBucket');
   expect(errorCodeIn('<Error><Code>AKIA 1</Code></Error>')).toBeUndefined();
 });

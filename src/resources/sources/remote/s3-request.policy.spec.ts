@@ -8,7 +8,7 @@ const originOf = (data: object) => {
   return request.origin;
 };
 
-it('takes the fields of a form', () => {
+it('accepts the fields of a form', () => {
   expect(originOf({ prefix: '/guide/', region: 'EU-West-1', endpoint_url: 'minio.example.com:9000/' })).toEqual({
     kind: 's3',
     urls: ['s3://docs/guide/'],
@@ -26,7 +26,7 @@ it.each([
   [{ endpoint_url: 'http://127.0.0.1:9000' }, 'http://127.0.0.1:9000'],
   [{ endpoint_url: 'https://nas.example.com/s3/' }, 'https://nas.example.com/s3'],
   [{ endpoint_url: 'https://docs.nyc3.digitaloceanspaces.com' }, 'https://nyc3.digitaloceanspaces.com'],
-])('%j is at %s', (data, address) => {
+])('has, for %j, the endpoint %s', (data, address) => {
   expect(s3EndpointOf(originOf(data))).toBe(address);
 });
 

@@ -9,14 +9,14 @@ it.each([
   [501, CHUNKS_MAX],
   [Infinity, CHUNKS_MAX],
   [NaN, 6],
-])('a wish for %p chunks is one for %p', (wanted, given) => expect(chunksWithinBounds(wanted)).toBe(given));
+])('a request for %p chunks is clamped to %p', (wanted, given) => expect(chunksWithinBounds(wanted)).toBe(given));
 
-it('a rare word weighs more than a common one, and none weighs less than nothing', () => {
+it('a rare word weighs more than a common one, and no weight is negative', () => {
   expect(inverseFrequency(1, 100)).toBeGreaterThan(inverseFrequency(50, 100));
   expect(inverseFrequency(100, 100)).toBeGreaterThan(0);
 });
 
-it('what two rankings agree on comes before what one of them puts first', () => {
+it('an item in two rankings comes before the first item of one of them', () => {
   const fused = fuse([
     ['a', 'b'],
     ['c', 'b'],
@@ -29,19 +29,19 @@ describe('a fair selection', () => {
   const all = [candidate('a', 9), candidate('a', 8), candidate('a', 7), candidate('b', 2), candidate('b', 1)];
   const scores = (chosen: readonly { score: number }[]) => chosen.map(({ score }) => score);
 
-  it('gives each source its part, and the rest to the best', () => {
+  it('gives each source its part and fills the rest with the best', () => {
     expect(scores(selectFairly(all, [{ id: 'a' }, { id: 'b' }], 4))).toEqual([9, 8, 2, 1]);
     expect(scores(selectFairly(all, [{ id: 'a' }, { id: 'b' }], 3))).toEqual([9, 8, 2]);
     expect(scores(selectFairly(all, [{ id: 'a' }, { id: 'b' }], 1))).toEqual([9]);
   });
 
-  it('gives a source with its own count just that, and the others what is left of the total', () => {
+  it('gives a source with its own count that count, and the others the rest of the total', () => {
     expect(scores(selectFairly(all, [{ id: 'a', chunks: 1 }, { id: 'b' }], 2))).toEqual([9, 2]);
     expect(scores(selectFairly(all, [{ id: 'a', chunks: 5 }, { id: 'b' }], 4))).toEqual([9, 8, 7, 2]);
     expect(scores(selectFairly(all, [{ id: 'a', chunks: 3 }, { id: 'b' }], 1))).toEqual([9, 8, 7]);
   });
 
-  it('is never more than the total, or than an own count that is larger, in order, and wastes nothing', () => {
+  it('is ordered, respects the total and own counts, and leaves no place unused', () => {
     const sources = [{ id: 'a' }, { id: 'b' }, { id: 'c', chunks: 2 }];
     const some = fc.array(fc.record({ sourceId: fc.constantFrom('a', 'b', 'c'), score: fc.integer() }), { maxLength: 30 });
     fc.assert(

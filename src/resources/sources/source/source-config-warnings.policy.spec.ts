@@ -6,7 +6,7 @@ const EVERYTHING = { hasEmbeddings: true };
 const fieldsIn = (given: object, abilities = EVERYTHING) =>
   warningsAbout(parseSourceConfig(JSON.stringify(given)), abilities).map((warning) => /^\S+/.exec(warning)![0]);
 
-it('what is as usual needs no warning, and what has an effect neither', () => {
+it('default values and fields with an effect give no warning', () => {
   expect(warningsAbout(DEFAULT_SOURCE_CONFIG, EVERYTHING)).toEqual([]);
   expect(fieldsIn(DEFAULT_SOURCE_CONFIG)).toEqual([]);
   expect(fieldsIn({ chunking: { max_tokens: 500, min_tokens: 0 }, retrieval: { chunks: 9, retriever: 'hybrid' } })).toEqual([]);
@@ -25,10 +25,10 @@ it.each([
   ['retrieval.prescreen', { retrieval: { prescreen: {} } }],
   ['retrieval.graph', { retrieval: { graph: { passage_nodes: false } } }],
   ['graph', { graph: { gleanings: 1 } }],
-])('%s is named where it says something: %j', (field, given) => expect(fieldsIn(given)).toEqual([field]));
+])('a value of %s without effect gives a warning: %j', (field, given) => expect(fieldsIn(given)).toEqual([field]));
 
-it('a hybrid search is named where there are no embeddings', () =>
+it('a hybrid search without embeddings gives a warning', () =>
   expect(fieldsIn({ retrieval: { retriever: 'hybrid' } }, { hasEmbeddings: false })).toEqual(['retrieval.retriever']));
 
-it('what says nothing although it is there needs no warning: a question is searched as it was asked, as was wanted', () =>
+it('rephrase_query false gives no warning, because questions are never rephrased', () =>
   expect(fieldsIn({ retrieval: { rephrase_query: false } })).toEqual([]));

@@ -36,7 +36,7 @@ const after = (...events: SourceEvent[]): Source => events.reduce(source.evolve,
 describe('a config', () => {
   const configure = (config: GivenSourceConfig, ownerId = 'ann') => configureSource(sourceId, ownerId, config);
 
-  it('takes the place of the one before as a whole, once', () => {
+  it('replaces the one before as a whole, once', () => {
     given(source, searched)
       .when(configure(cutAt(500)))
       .then([configured(cutAt(500))]);
@@ -46,7 +46,7 @@ describe('a config', () => {
     given(source, searched).when(configure(DEFAULT_SOURCE_CONFIG)).thenNothing();
   });
 
-  it('is the same in whatever order its fields come', () => {
+  it('is unchanged if only the order of its fields differs', () => {
     const { graph, retrieval, chunking, kind } = DEFAULT_SOURCE_CONFIG;
     const { strategy, ...others } = chunking;
     given(source, searched)
@@ -54,14 +54,14 @@ describe('a config', () => {
       .thenNothing();
   });
 
-  it('that does not say the kind leaves it as it is', () => {
+  it('without a kind keeps the source’s kind', () => {
     const wiki = { ...DEFAULT_SOURCE_CONFIG, kind: 'wiki' } as const;
     given(source, [...searched, configured(wiki)])
       .when(configure({ ...cutAt(500), kind: undefined }))
       .then([configured(cutAt(500, { kind: 'wiki' }))]);
   });
 
-  it('is the owner’s to say, while the source is there', () => {
+  it('is changed only by the owner of an existing source', () => {
     const deleted: SourceEvent = { type: 'SourceDeleted', data: { sourceId } };
     given(source, searched)
       .when(configure(cutAt(500), 'bob'))
@@ -75,10 +75,10 @@ describe('a config', () => {
   });
 });
 
-describe('a source needs to be ingested again', () => {
+describe('the need for another ingestion', () => {
   const needs = (...events: SourceEvent[]) => needsIngestion(after(...events));
 
-  it('when it is cut otherwise than its owner wants it, and no longer when he changes his mind or has it cut anew', () => {
+  it('arises from a change of the chunking, and ends when it is reverted or the source is ingested again', () => {
     expect(needs(...searched)).toBe(false);
     const changed = [...searched, configured(cutAt(500))];
     expect(needs(...changed)).toBe(true);
@@ -90,16 +90,16 @@ describe('a source needs to be ingested again', () => {
     expect(needs(...again, started('i2'), failed('i2'))).toBe(true);
   });
 
-  it('when the config changes while it is being cut: that goes on as it began', () => {
+  it('arises from a change during an ingestion, which continues with its first chunking', () => {
     const during = [...kept, started('i1'), configured(cutAt(500))];
     expect(after(...during).ingest?.chunking?.max_tokens).toBe(1250);
     expect(needs(...during)).toBe(true);
-    // The next attempt goes on with the same chunks.
+    // The next attempt continues with the same chunks.
     expect(after(...during, started('i1')).ingest?.chunking?.max_tokens).toBe(1250);
     expect(needs(...during, completed('i1'))).toBe(true);
   });
 
-  it('also after an ingestion that found the same pages and left the chunks as they are', () => {
+  it('remains after an ingestion that kept the chunks of unchanged pages', () => {
     const same = [
       ...searched,
       configured(cutAt(500)),
@@ -112,7 +112,7 @@ describe('a source needs to be ingested again', () => {
     expect(needs(...same)).toBe(true);
   });
 
-  it('not for what has no effect on where it is cut, nor before anything was', () => {
+  it('does not arise from settings that do not affect cutting, or before the first chunks', () => {
     const { chunking } = DEFAULT_SOURCE_CONFIG;
     expect(needs(...searched, configured(cutAt(1250, { kind: 'wiki', chunking: { ...chunking, chunk_overlap: 5 } })))).toBe(
       false,
@@ -122,7 +122,7 @@ describe('a source needs to be ingested again', () => {
   });
 });
 
-it('whatever happens, a config that was said is the config, and saying it again says nothing', () => {
+it('a config that was set is the current one, and setting it again does nothing, in any sequence of decisions', () => {
   const totals = { chunks: 1, tokens: 1 };
   const step = fc.oneof(
     fc.record({ max: fc.constantFrom(100, 500, 1250), kind: fc.constantFrom('classic', 'wiki', undefined) }),

@@ -10,11 +10,11 @@ import {
 
 const { retrieval: RETRIEVAL, chunking: CHUNKING } = DEFAULT_SOURCE_CONFIG;
 
-/** Newer web clients have 6 chunks in the form. */
+/** The config that the web client's form sends with these retrieval fields. */
 const inForm = (retrieval: object) =>
   parseSourceConfig(JSON.stringify({ ...FORM, retrieval: { ...FORM.retrieval, ...retrieval } }));
 
-it('what is not said is as usual', () => {
+it('adds the defaults for missing fields', () => {
   expect(parseSourceConfig(undefined)).toEqual(DEFAULT_SOURCE_CONFIG);
   expect(parseSourceConfig(' ')).toEqual(DEFAULT_SOURCE_CONFIG);
   expect(parseSourceConfig('{"retrieval":{"chunks":3}}').retrieval).toEqual({ ...RETRIEVAL, chunks: 3 });
@@ -22,17 +22,17 @@ it('what is not said is as usual', () => {
 });
 
 describe('the form of the web client', () => {
-  it.each([2, 6])('says nothing when nobody touched it, with %i chunks', (chunks) =>
+  it.each([2, 6])('is read as the default config if it is unchanged, with %i chunks', (chunks) =>
     expect(inForm({ chunks })).toEqual(DEFAULT_SOURCE_CONFIG),
   );
 
-  it('says how many chunks are wanted when somebody did', () => {
+  it('sets the number of chunks if it is changed', () => {
     expect(inForm({ chunks: 3 }).retrieval.chunks).toBe(3);
     expect(inForm({ rephrase_query: false }).retrieval.chunks).toBe(2);
     expect(parseSourceConfig('{"retrieval":{"chunks":2}}').retrieval.chunks).toBe(2);
   });
 
-  it('is kept whole, whatever it says', () => {
+  it('is stored with all fields', () => {
     const given = {
       kind: 'graphrag',
       chunking: { strategy: 'semantic', max_tokens: 500, min_tokens: 20, chunk_overlap: 10, duplicate_headers: true },
@@ -51,11 +51,11 @@ describe('the form of the web client', () => {
     expect(parseSourceConfig(JSON.stringify(given))).toEqual(given);
   });
 
-  it('may leave out how candidates are screened', () =>
+  it('may leave out the settings of prescreen', () =>
     expect(inForm({ prescreen: {} }).retrieval.prescreen).toEqual({ candidate_k: 40, model: null, batch_size: 10, max_keep: 8 }));
 });
 
-it('a change that does not say the kind leaves it to the source', () => {
+it('leaves the kind undefined if it is missing', () => {
   expect(sourceConfigIn({}).kind).toBeUndefined();
   expect(sourceConfigIn({ kind: 'wiki' }).kind).toBe('wiki');
 });
@@ -66,7 +66,7 @@ const reranker = (length: number) => {
   return JSON.stringify({ retrieval: { reranker: { model: 'x'.repeat(length - empty) } } });
 };
 
-it('is as long as the limits', () => {
+it('accepts a config at the limits of length', () => {
   expect(parseSourceConfig(padded(CONFIG_CHARACTERS_MAX))).toEqual(DEFAULT_SOURCE_CONFIG);
   expect(parseSourceConfig(reranker(RERANKER_CHARACTERS_MAX)).retrieval.reranker).not.toBeNull();
 });
@@ -113,7 +113,7 @@ it.each([
   '{"graph":{"max_chunks":0}}',
   `{"graph":{"extraction_model":"${'x'.repeat(256)}"}}`,
   padded(CONFIG_CHARACTERS_MAX + 1),
-])('refused with a word about what is wrong: %.80s', (text) => {
+])('refuses an invalid config with the reason: %.80s', (text) => {
   expect(() => parseSourceConfig(text)).toThrow(
     expect.objectContaining({
       code: 'invalid-request',
@@ -122,7 +122,7 @@ it.each([
   );
 });
 
-it('more than anybody configures is refused before it is parsed', () => {
+it('refuses a too large config before it is parsed', () => {
   expect(() => parseSourceConfig('['.repeat(CONFIG_CHARACTERS_MAX + 1))).toThrow(`more than ${CONFIG_CHARACTERS_MAX} characters`);
   expect(() => parseSourceConfig('['.repeat(CONFIG_CHARACTERS_MAX))).toThrow('config is nested deeper than 100 levels.');
 });

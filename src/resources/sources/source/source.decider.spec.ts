@@ -31,7 +31,7 @@ const failed: SourceEvent = { type: 'SourceIngestFailed', data: { sourceId, inge
 const deleted: SourceEvent = { type: 'SourceDeleted', data: { sourceId } };
 
 describe('an upload', () => {
-  it('makes a source and asks for its ingestion, once', () => {
+  it('creates a source and requests its ingestion, once', () => {
     given(source, [])
       .when(createSource(created, 'i1', files))
       .then(uploaded);
@@ -45,7 +45,7 @@ describe('an upload', () => {
 });
 
 describe('an ingestion', () => {
-  it('starts, may start again elsewhere, and completes where it started last', () => {
+  it('starts, may start again with other chunks, and completes with the last ones', () => {
     given(source, uploaded)
       .when(startIngest(sourceId, 'i1', 'c1'))
       .then([started('c1')]);
@@ -60,7 +60,7 @@ describe('an ingestion', () => {
       .thenRejected('ingest-superseded');
   });
 
-  it('fails once, and not after it completed', () => {
+  it('fails once, and not after it has completed', () => {
     given(source, [...uploaded, started('c1')])
       .when(failIngest(sourceId, 'i1', 'x'))
       .then([failed]);
@@ -75,7 +75,7 @@ describe('an ingestion', () => {
       .thenRejected('ingest-superseded');
   });
 
-  it('of a deleted source goes no further', () => {
+  it('of a deleted source is refused', () => {
     const past = [...uploaded, started('c1'), deleted];
     given(source, past)
       .when(completeIngest(sourceId, 'i1', 'c1', totals))
@@ -101,7 +101,7 @@ describe('pages', () => {
   const pages = { files, sitemaps: [], failures: [{ url: 'https://a.example/gone', reason: 'Gone.' }], isCut: false };
   const fetched: SourceEvent = { type: 'SourcePagesFetched', data: { sourceId, ingestId: 'i1', ...pages } };
 
-  it('are kept once for an ingestion: what another attempt fetched stands', () => {
+  it('are recorded once for an ingestion, by the first attempt', () => {
     given(source, asked)
       .when(keepPages(sourceId, 'i1', pages))
       .then([fetched]);
@@ -110,7 +110,7 @@ describe('pages', () => {
       .thenNothing();
   });
 
-  it('of an ingestion that failed, or was never asked for, are not kept', () => {
+  it('of a failed or unknown ingestion are not recorded', () => {
     given(source, [...asked, failed])
       .when(keepPages(sourceId, 'i1', pages))
       .thenRejected('ingest-superseded');
@@ -123,8 +123,8 @@ describe('pages', () => {
   });
 });
 
-describe('deleting', () => {
-  it('is its owner’s, and once', () => {
+describe('the deletion', () => {
+  it('is possible only for the owner, and once', () => {
     given(source, uploaded).when(deleteSource(sourceId, 'ann')).then([deleted]);
     given(source, [...uploaded, deleted])
       .when(deleteSource(sourceId, 'ann'))
@@ -134,7 +134,7 @@ describe('deleting', () => {
   });
 });
 
-it('whatever is decided in whatever order: said at once again it says nothing, and what is deleted stays deleted', () => {
+it('repeated decisions do nothing and a deleted source stays deleted, in any sequence of decisions', () => {
   const chunksId = fc.constantFrom('c1', 'c2');
   const ingestId = fc.constantFrom('i1', 'i2');
   const decision = fc.oneof(

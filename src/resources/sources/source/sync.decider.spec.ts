@@ -44,7 +44,7 @@ const uploaded: SourceEvent[] = [
 ];
 
 describe('a source of pages', () => {
-  it('is fetched at once, and from then on as often as asked', () => {
+  it('is fetched at once and then at its frequency', () => {
     given(source, [])
       .when(addRemoteSource(created, 'i1', 'never', on(1)))
       .then(added);
@@ -58,7 +58,7 @@ describe('a source of pages', () => {
 });
 
 describe('the frequency', () => {
-  it('starts the clock when it is set, and not again when it is the same', () => {
+  it('starts the period when it changes, not when it is set to the same value', () => {
     given(source, added)
       .when(setSyncFrequency(sourceId, 'ann', 'daily', on(1)))
       .then([frequencySet('daily', day(2))]);
@@ -70,7 +70,7 @@ describe('the frequency', () => {
       .then([{ type: 'SourceSyncFrequencySet', data: { sourceId, frequency: 'never', nextSyncAt: null } }]);
   });
 
-  it('is its owner’s to set, of pages alone', () => {
+  it('is set only by the owner, and only for a remote source', () => {
     given(source, added)
       .when(setSyncFrequency(sourceId, 'bob', 'daily', on(1)))
       .thenRejected('source-not-found');
@@ -80,8 +80,8 @@ describe('the frequency', () => {
   });
 });
 
-describe('a source that is ingested again', () => {
-  it('is fetched anew, or its files are read anew', () => {
+describe('another ingestion', () => {
+  it('fetches the pages again or parses the files again', () => {
     given(source, [...added, failed('i1')])
       .when(ingestAgain(sourceId, 'ann', 'i2', 'of-pages'))
       .then([requested('i2', 'sync')]);
@@ -92,7 +92,7 @@ describe('a source that is ingested again', () => {
       ]);
   });
 
-  it('is its owner’s, and one of uploads has nothing to be synced with', () => {
+  it('is requested only by the owner, and an uploaded source cannot be synced', () => {
     given(source, added)
       .when(ingestAgain(sourceId, 'bob', 'i2', 'of-any-kind'))
       .thenRejected('source-not-found');
@@ -101,7 +101,7 @@ describe('a source that is ingested again', () => {
       .thenRejected('source-not-remote');
   });
 
-  it('is not while an ingestion is under way', () => {
+  it('is not requested while an ingestion is running', () => {
     given(source, added)
       .when(ingestAgain(sourceId, 'ann', 'i2', 'of-pages'))
       .thenNothing();
@@ -111,7 +111,7 @@ describe('a source that is ingested again', () => {
 describe('a sync that falls due', () => {
   const daily = [...added, failed('i1'), frequencySet('daily', day(2))];
 
-  it('is begun once, and the next is a day later by its own clock', () => {
+  it('is begun once, and the next is due one period later', () => {
     given(source, daily)
       .when(fallDue(sourceId, 'i2', day(2), new Date('2026-03-02T08:00:07Z')))
       .then([fellDue('i2', day(2), day(3)), requested('i2', 'sync')]);
@@ -120,19 +120,19 @@ describe('a sync that falls due', () => {
       .thenNothing();
   });
 
-  it('is one, however many times passed while nobody looked', () => {
+  it('is begun once for all due times that have passed', () => {
     given(source, daily)
       .when(fallDue(sourceId, 'i2', day(2), new Date('2026-03-20T12:00:00Z')))
       .then([fellDue('i2', day(2), day(21)), requested('i2', 'sync')]);
   });
 
-  it('is the ingestion that is under way already', () => {
+  it('is the ingestion that is already running', () => {
     given(source, [...added, frequencySet('daily', day(2))])
       .when(fallDue(sourceId, 'i2', day(2), on(2)))
       .then([fellDue('i1', day(2), day(3))]);
   });
 
-  it('is none before its time, of another time, of a source that is gone, or once it is never', () => {
+  it('is not begun before its time, for another time, for a deleted source, or with the frequency never', () => {
     given(source, daily)
       .when(fallDue(sourceId, 'i2', day(2), on(1)))
       .thenNothing();
@@ -148,12 +148,12 @@ describe('a sync that falls due', () => {
   });
 });
 
-it('a month is thirty days', () => {
+it('a monthly sync falls due after thirty days', () => {
   expect(nextSyncAfter('monthly', day(1), on(1))).toBe(day(31));
   expect(nextSyncAfter('never', day(1), on(1))).toBeNull();
 });
 
-it('whatever is decided in whatever order: each due time begins one ingestion at most, one runs at a time, and said again nothing is said', () => {
+it('each due time begins at most one ingestion, one runs at a time, and repeated decisions do nothing, in any sequence of decisions', () => {
   const ingestId = fc.constantFrom('i1', 'i2', 'i3', 'i4');
   const now = fc.integer({ min: 1, max: 28 }).map(on);
   const decision = fc.oneof(
