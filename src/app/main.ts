@@ -44,7 +44,9 @@ function exampleFor(url: string, key: string): string {
   return `curl -N ${url}/stream -H 'Content-Type: application/json' -d '${question}'`;
 }
 
-/** Closes the service: accepts no new work, closes streams between frames, finishes or interrupts running work, and always ends. */
+/**
+ * Closes the service: accepts no new work, closes streams between frames, finishes or interrupts running work, and always ends.
+ */
 function shutDown(service: Service, signal: NodeJS.Signals): void {
   log.info(`${signal}: closing.`);
   setTimeout(() => fail('The shutdown took too long.'), config.shutdownMs).unref();

@@ -23,7 +23,7 @@ import { systemTiming } from '../platform/system-timing.js';
 import { logUseOf } from './log-use.js';
 import { requireReadable } from './readable-log.js';
 
-/** Rebuilds read models from the log while the service runs, or only says whether they are what the log says. */
+/** Rebuilds read models from the log while the service runs, or only reports whether they match the log. */
 const CONNECTIONS = 6;
 const OUTAGES_IN_A_ROW_MAX = 20;
 const CANCELLED_EXIT_CODE = 130;

@@ -1,4 +1,4 @@
 import type { Clock } from '../kernel/clock.js';
 
-/** The machine's own. */
+/** The clock of the machine. */
 export const systemClock: Clock = { now: () => new Date() };

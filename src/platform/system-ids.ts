@@ -1,4 +1,4 @@
 import { type Ids, newId } from '../kernel/ids.js';
 
-/** The machine's own. */
+/** The ids of `newId`. */
 export const systemIds: Ids = { next: newId };

@@ -29,7 +29,10 @@ export class AppendTurnHandler implements Handler<AppendTurn> {
   }
 }
 
-/** Records the status of background work in its conversation, so that one stream has everything that the conversation shows, in order. */
+/**
+ * Records the status of background work in its conversation, so that one stream has everything that the conversation shows, in
+ * order.
+ */
 export class NoteBackgroundWork extends Command<void> {
   constructor(
     readonly noted: BackgroundWorkNoted['data'],

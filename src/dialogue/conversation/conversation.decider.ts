@@ -52,7 +52,10 @@ const initial: Conversation = {
   turnsPurged: 0,
 };
 
-/** Number of newest events that are searched for a snapshot. Turns with many tool calls, or a too large snapshot, increase the distance. */
+/**
+ * Number of newest events that are searched for a snapshot. Turns with many tool calls, or a too large snapshot, increase the
+ * distance.
+ */
 const SNAPSHOT_WITHIN_EVENTS_MAX = 1_000;
 
 export const conversation: Aggregate<Conversation, ConversationEvent> = {
@@ -84,7 +87,7 @@ function evolved(state: Conversation, event: Exclude<ConversationEvent, Conversa
       return { ...state, id, ownerId, status: 'deleted', turnsPurged: from + turns.length };
     }
     case 'ConversationPurged': {
-      // The state if this is the first event that is left of the stream.
+      // After the truncation of the stream this is its first event, so the state must not depend on earlier ones.
       const { conversationId: id, ownerId, agentId } = event.data;
       return { ...initial, id, ownerId, agentId, status: 'deleted', isPartial: true, turnsPurged: 'all' };
     }
@@ -205,7 +208,9 @@ export const startTurn =
     return [{ type: 'TurnStarted', data: { conversationId: state.id, turnId, producer } }];
   };
 
-/** A process takes the turn over from a lost producer in order to end it. If that producer still runs, its appends are refused. */
+/**
+ * A process takes the turn over from a lost producer in order to end it. If that producer still runs, its appends are refused.
+ */
 export const takeOver =
   (turnId: TurnId, from: string | null, by: string): Decide =>
   (state) => {
@@ -224,8 +229,8 @@ export const requestStop =
   };
 
 /**
- * Ends a turn with the outcome of its producer. A stop that was accepted before takes precedence over an answer, because its caller
- * got 202. An automatic turn that answers NO_REPLY is removed, and later turns are renumbered.
+ * Ends a turn with the outcome of its producer. A stop that was accepted before takes precedence over an answer, because its
+ * caller got 202. An automatic turn that answers NO_REPLY is removed, and later turns are renumbered.
  */
 export const conclude =
   (outcome: TurnOutcome, producer?: string): Decide =>
@@ -297,7 +302,7 @@ export const open: Decide = (state) =>
 /** The owner has read an answer to its end. An unlisted conversation has no mark to clear. */
 export const watch: Decide = (state) => (opened(state).visibility === 'listed' ? open(state) : []);
 
-/** Ends access at once and requests that running turns stop. What was said is purged once they have. */
+/** Ends access at once and stops running turns. The texts are purged after they have stopped. */
 export const remove: Decide = (state) => {
   if (state.status === 'deleted') return [];
   const running = [...opened(state).turns].filter(([, turn]) => isUnfinished(turn) && !turn.stopRequested);
@@ -307,7 +312,7 @@ export const remove: Decide = (state) => {
   ];
 };
 
-/** `earlier`: the turn at that index, where it is of before the last snapshot. */
+/** Rates an answer. `earlier` is the turn at the index if the last snapshot omits it. */
 export const rate =
   (index: number, feedback: string | null, earlier?: EarlierTurn): Decide =>
   (state) => {

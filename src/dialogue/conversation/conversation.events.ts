@@ -40,7 +40,10 @@ export type TurnSettings = Readonly<{
   tools?: readonly Readonly<{ toolId: string; revision: number }>[];
   clientTools?: readonly ClientTool[];
   agentType?: string;
-  /** Writing actions that a caller other than the owner may use with the owner's credentials, as `<tool id>:<action>`; null for the owner. */
+  /**
+   * Writing actions that a caller other than the owner may use with the owner's credentials, as `<tool id>:<action>`; null for
+   * the owner.
+   */
   writeAllowlist?: readonly string[] | null;
   /** Missing if there are none. */
   attachments?: readonly AttachedFile[];
@@ -111,7 +114,10 @@ export type PendingCall = CalledTool &
     place: number;
   }>;
 
-/** The state from which a paused turn continues: in the log if it is small, else a blob. A blob with `isOwn` is deleted after the turn. */
+/**
+ * The state from which a paused turn continues: in the log if it is small, else a blob. A blob with `isOwn` is deleted after the
+ * turn.
+ */
 export type Continuation = Readonly<{ text: string } | { blob: BlobRef; isOwn?: true }>;
 
 /** Why a call was not run without a denial by a user. */
@@ -230,8 +236,8 @@ export type TurnStarted = Event<'TurnStarted', AboutTurn<{ producer: string }>>;
 export type TurnStopRequested = Event<'TurnStopRequested', AboutTurn>;
 export type TurnAnswered = Event<'TurnAnswered', AboutTurn<AnswerParts & { modelId: string; usage: Usage | null }>>;
 /**
- * The turn failed. `usage` is the model's usage so far; it is missing if it is unknown, for example after a crash of the producer.
- * With `guardrail`, a guardrail stopped the answer, and the answer is the block message.
+ * The turn failed. `usage` is the model's usage so far; it is missing if it is unknown, for example after a crash of the
+ * producer. With `guardrail`, a guardrail stopped the answer, and the answer is the block message.
  */
 export type TurnFailed = Event<
   'TurnFailed',
@@ -300,8 +306,8 @@ export type ConversationSnapshotTaken = Event<
   }>
 >;
 /**
- * The owner created a link that shows these ended turns to everyone who has it. The token is not stored; it is derived from the id
- * of the share. With `terms`, readers may ask questions.
+ * The owner created a link that shows these ended turns to everyone who has it. The token is not stored; it is derived from the
+ * id of the share. With `terms`, readers may ask questions.
  */
 export type ConversationShared = Event<
   'ConversationShared',

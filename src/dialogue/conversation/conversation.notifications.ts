@@ -52,7 +52,10 @@ const UNRESUMED: Readonly<Record<NotRun, ApprovalEnd | undefined>> = {
   no_response: undefined,
 };
 
-/** The notifications of an event. An unlisted conversation has no mark, but may need an approval. The notification of the mark is unnamed. */
+/**
+ * The notifications of an event. An unlisted conversation has no mark, but may need an approval. The notification of the mark is
+ * unnamed.
+ */
 function noticesOf(
   event: ConversationEvent,
   before: Conversation,

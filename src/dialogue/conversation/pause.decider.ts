@@ -27,7 +27,10 @@ const invalid = (text: string) => new Rejection('invalid-request', text);
 const isPaused = (turn: Turn): boolean => turn.status === 'paused';
 const waitsFor = (turn: Turn, callId: string): boolean => turn.pause?.calls.some((call) => call.callId === callId) ?? false;
 
-/** The turn with a pending call of one of these ids. @throws Rejection conversation-not-found, resume-in-progress, tool-call-not-pending */
+/**
+ * The turn with a pending call of one of these ids. @throws Rejection conversation-not-found, resume-in-progress,
+ * tool-call-not-pending
+ */
 function turnToResume(state: Conversation, callIds: readonly string[], by: Party, now: Date): [TurnId, Turn] {
   if (!belongsTo(state, by)) throw notFound();
   const turns = [...state.turns].filter(([, turn]) => callIds.some((callId) => waitsFor(turn, callId)));
@@ -121,7 +124,9 @@ export const expire =
     return unresumed(state, turnId, turn, 'expired');
   };
 
-/** Records the start of a tool call with effects, which is never repeated after that. Refused if another producer has the turn. */
+/**
+ * Records the start of a tool call with effects, which is never repeated after that. Refused if another producer has the turn.
+ */
 export const startCall =
   (turnId: TurnId, producer: string, call: CalledTool): Decide =>
   (state) => {

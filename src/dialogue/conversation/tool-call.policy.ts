@@ -40,7 +40,10 @@ const NOT_RUN_TEXTS: Readonly<Record<NotRun, string>> = {
   no_response: 'No response provided',
 };
 
-/** Maximum length of a comment in a record, because all records of a turn must fit into an event. The model gets the whole comment. */
+/**
+ * Maximum length of a comment in a record, because all records of a turn must fit into an event. The model gets the whole
+ * comment.
+ */
 const SHOWN_COMMENT_CHARACTERS_MAX = 200;
 
 const shown = (comment: string): string =>

@@ -69,7 +69,10 @@ export class TakeTurnFrom extends Command<boolean> {
 class TakeTurnFromHandler implements Handler<TakeTurnFrom> {
   constructor(private readonly streams: Streams) {}
 
-  /** Returns whether the turn was taken. A producer that has changed the turn since it was read is alive; other events do not show that. */
+  /**
+   * Returns whether the turn was taken. A producer that has changed the turn since it was read is alive; other events do not show
+   * that.
+   */
   async execute({ conversationId, turnId, from, by, cause, known }: TakeTurnFrom): Promise<boolean> {
     const turn = known.state.turns.get(turnId);
     const decide = by === null ? requeue(turnId, from!) : takeOver(turnId, from, by);

@@ -61,7 +61,10 @@ export type Conversation = Readonly<{
   status: 'none' | 'open' | 'deleted';
   ownerId: string;
   agentId: string | null;
-  /** The agent key that started it; null for its owner. Undefined until the first event, or in older conversations the first question, states it. */
+  /**
+   * The agent key that started it; null for its owner. Undefined until the first event, or in older conversations the first
+   * question, states it.
+   */
   agentKeyId: string | null | undefined;
   visibility: ConversationStarted['data']['visibility'];
   name: string;

@@ -1,8 +1,8 @@
 import type { Timing } from '../../kernel/timing.js';
 
 /**
- * A shared timer for the journals of a process with waiting batches. All batches are written at the same moment and share a commit.
- * A journal may be written earlier than with its own timer, and never later.
+ * A shared timer for the journals of a process with waiting batches. All batches are written at the same moment and share a
+ * commit. A journal may be written earlier than with its own timer, and never later.
  */
 export class BatchClock {
   private readonly waiting = new Set<() => void>();

@@ -11,8 +11,8 @@ import { JournalOptions } from './journal-options.js';
 import type { RetentionRule } from '../../work/retention/retention-rule.port.js';
 
 /**
- * Expires the journals of answers. The store deletes them by their maximum age. This rule sets the age again, in case a journal was
- * sealed under another setting, and records the expiry, with one event for the journals of each hour.
+ * Expires the journals of answers. The store deletes them by their maximum age. This rule sets the age again, in case a journal
+ * was sealed under another setting, and records the expiry, with one event for the journals of each hour.
  */
 @Injectable()
 export class ExpireJournals implements RetentionRule<OldOutput> {

@@ -55,7 +55,9 @@ export class FrameTail {
   }
 }
 
-/** Answers from the conversation that was read after the first page, for frames on that page. For later frames, it reads again. */
+/**
+ * Answers from the conversation that was read after the first page, for frames on that page. For later frames, it reads again.
+ */
 const knowing =
   ({ journal, conversation }: BegunReading, turnId: string, asked: Follows): Follows =>
   (terminalId) =>

@@ -13,7 +13,10 @@ import { FRAME_EVENT, type Frame, messageStream } from './message.events.js';
 import type { MessageDigest } from './message.policy.js';
 import type { FramePublisher } from './frame-publisher.port.js';
 
-/** Text frames within this time share an append. Other frames, the text after them, and the first text after a pause are written at once. */
+/**
+ * Text frames within this time share an append. Other frames, the text after them, and the first text after a pause are written
+ * at once.
+ */
 const BATCH_DELAY_MS = 5;
 /** Maximum number of frames that are not durable yet. A producer that is faster than the store waits. */
 export const UNSAVED_FRAMES_MAX = 256;
@@ -27,7 +30,9 @@ export class JournalLost extends Error {
   override readonly name = 'JournalLost';
 }
 
-/** The writer name, in every process, of the notice that no worker is alive. The writer of a run may continue after such a notice. */
+/**
+ * The writer name, in every process, of the notice that no worker is alive. The writer of a run may continue after such a notice.
+ */
 export const NO_WORKER_WRITER = 'no-worker-notice';
 
 /** Ends quietly if another writer has taken the journal over. */
@@ -53,8 +58,8 @@ export type JournalOptions = Readonly<{
 }>;
 
 /**
- * Writes the frames of a run to the stream of the message, in order and in group commits. A frame is published to readers only after
- * it is durable. One append is in progress at a time, and the next frames wait for the next append.
+ * Writes the frames of a run to the stream of the message, in order and in group commits. A frame is published to readers only
+ * after it is durable. One append is in progress at a time, and the next frames wait for the next append.
  */
 export class Journal {
   private readonly queue: string[] = [];
@@ -174,8 +179,8 @@ export class Journal {
   }
 
   /**
-   * Continues after the notice that no worker is alive, which may be written between a worker's claim and its first frame. Returns the
-   * number of own frames before the notice; undefined if the journal holds anything else.
+   * Continues after the notice that no worker is alive, which may be written between a worker's claim and its first frame.
+   * Returns the number of own frames before the notice; undefined if the journal holds anything else.
    */
   private async adopt(own: readonly NewEvent[]): Promise<number | undefined> {
     const { messageId, digest } = this.options;

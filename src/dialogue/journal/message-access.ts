@@ -15,7 +15,9 @@ import { type Folded, Streams } from '../../kernel/event-sourcing/streams.js';
 
 const notFound = () => new Rejection('message-not-found', 'Not found');
 
-/** A message that the caller may read. `expired`: its journal is past its retention, but the conversation still has the answer. */
+/**
+ * A message that the caller may read. `expired`: its journal is past its retention, but the conversation still has the answer.
+ */
 export type ReadableMessage = Readonly<{ messageId: string; conversationId: string; expired: boolean }>;
 
 /** What the access check has read: the first page of the journal, and the conversation after that. */
@@ -26,8 +28,9 @@ export type OpenedMessage = ReadableMessage & Readonly<{ begun?: BegunReading }>
 type Found = Readonly<{ conversationId: string; expired: boolean; askedWith: string | undefined }>;
 
 /**
- * Decides who may read and stop a message: the parties of its conversation. An unknown message and one of another user get the same
- * error. The first frame of the journal names the conversation, so a reader is admitted before any read model has the message.
+ * Decides who may read and stop a message: the parties of its conversation. An unknown message and one of another user get the
+ * same error. The first frame of the journal names the conversation, so a reader is admitted before any read model has the
+ * message.
  */
 @Injectable()
 export class MessageAccess {

@@ -79,7 +79,9 @@ class Reader {
     this.stir();
   }
 
-  /** Whether it is to look now that its journal has come to a revision: what was offered and let go may not be readable yet. */
+  /**
+   * Whether the reader must read the log, given the newest revision of its journal. Frames that are offered to it count as read.
+   */
   isBehind(revision: number): boolean {
     return revision > (this.offered.at(-1)?.last ?? STREAM_START) && this.seen.isBehind(revision);
   }
@@ -94,7 +96,9 @@ class Reader {
     return this.departure?.aborted === true;
   }
 
-  /** The offered batch that starts with the next frame; `log` if the reader must read the log; undefined if nothing has arrived. */
+  /**
+   * The offered batch that starts with the next frame; `log` if the reader must read the log; undefined if nothing has arrived.
+   */
   take(): FrameBatch | 'log' | undefined {
     for (;;) {
       if (this.mustLook) return 'log';
@@ -112,7 +116,10 @@ class Reader {
     if (this.mustLook || this.offered.length > 0 || this.isGone) this.stir();
   }
 
-  /** Wakes the reader; also called when it leaves. One listener serves all waits, because one for each would cost as much as a frame. */
+  /**
+   * Wakes the reader; also called when it leaves. One listener serves all waits, because one for each would cost as much as a
+   * frame.
+   */
   readonly stir = (): void => {
     const { onMore } = this;
     this.onMore = undefined;
@@ -147,8 +154,8 @@ export type FrameReading = Readonly<{
 }>;
 
 /**
- * Reads the stored and new frames of messages. `POST /stream` reads a message from the start, and a reconnecting client reads from
- * its cursor, both by this code. The log is the only source of truth; signals reduce polling.
+ * Reads the stored and new frames of messages. `POST /stream` reads a message from the start, and a reconnecting client reads
+ * from its cursor, both by this code. The log is the only source of truth; signals reduce polling.
  */
 @Injectable()
 export class MessageFeed implements FramePublisher {
@@ -182,8 +189,8 @@ export class MessageFeed implements FramePublisher {
   }
 
   /**
-   * Announces the first reader of a message whose frames this process is about to write. The reader receives all frames by signals and
-   * does not read the log. The returned function withdraws the announcement.
+   * Announces the first reader of a message whose frames this process is about to write. The reader receives all frames by
+   * signals and does not read the log. The returned function withdraws the announcement.
    */
   expect(messageId: string): () => void {
     const reader = new Reader(0);
@@ -243,7 +250,8 @@ export class MessageFeed implements FramePublisher {
     try {
       let last: FrameBatch | undefined;
       for await (const { first, texts } of pages) {
-        // The next frames are no longer kept. The reader never gets a stream with a gap; it learns of the loss when it reconnects.
+        // The next frames are no longer kept. The reader never gets a stream with a gap; it learns of the loss when it
+        // reconnects.
         if (first > reader.next) return true;
         reader.seen.upTo(first + texts.length - 1);
         for (last of batchesOf(first, texts)) {

@@ -40,8 +40,9 @@ export type WorkflowStepFrame = Readonly<
 >;
 
 /**
- * A record of an answer as clients see it. It is stored once, as the JSON text of its `data:` line, and its revision in the stream
- * of the message is its `id:`. Additional types never have a top-level field `answer`, because old widgets would append it.
+ * A record of an answer as clients see it. It is stored once, as the JSON text of its `data:` line, and its revision in the
+ * stream of the message is its `id:`. Additional types never have a top-level field `answer`, because old widgets would append
+ * it.
  */
 export type Frame =
   | { type: 'message_id'; message_id: string; conversation_id: string | null; request_id: string }
@@ -87,8 +88,8 @@ export function isTerminal(data: string): boolean {
 export const CUT_OFF_NOTICE = 'The model reached its limit of tokens, so the answer is cut off.';
 
 /**
- * The metadata of a journal's first frame. Access is decided on the named conversation. The other fields are for older versions of
- * the program, which decide on the journal alone.
+ * The metadata of a journal's first frame. Access is decided on the named conversation. The other fields are for older versions
+ * of the program, which decide on the journal alone.
  */
 export type JournalAccess = Readonly<{
   conversationId: string;

@@ -129,7 +129,10 @@ export class MessagesController {
 
 const expired = () => new Rejection('journal-expired', 'The events of this message are no longer kept; read the conversation.');
 
-/** Parses a cursor: the id of the last frame that the client has, or -1. Cursors past the end are equivalent. @throws Rejection invalid-request */
+/**
+ * Parses a cursor: the id of the last frame that the client has, or -1. Cursors past the end are equivalent. @throws Rejection
+ * invalid-request
+ */
 export function cursorOf(given: unknown): number {
   if (given === undefined) return -1;
   if (typeof given !== 'string' || !/^\d+$/.test(given.trim()))

@@ -5,8 +5,8 @@ import { conversationStream } from '../conversation/conversation.events.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 
 /**
- * What follows a terminal frame. `what-is-written`: only frames that the journal already has, because the turn may have continued to
- * its end after the frame was read.
+ * What follows a terminal frame. `what-is-written`: only frames that the journal already has, because the turn may have continued
+ * to its end after the frame was read.
  */
 export type Following = 'more' | 'what-is-written' | 'nothing';
 

@@ -13,8 +13,8 @@ import { WatchedConversations } from './watched-conversations.js';
 type Arrived = Recorded<Extract<ConversationEvent, { type: 'TurnSealed' | 'TurnAppended' | 'BackgroundWorkNoted' }>>;
 
 /**
- * Clears the marks of a conversation that its owner is viewing. It (1) looks the viewer up and (2) records that the conversation was
- * opened, which does nothing if there is no mark. A crash repeats both steps.
+ * Clears the marks of a conversation that its owner is viewing. It (1) looks the viewer up and (2) records that the conversation
+ * was opened, which does nothing if there is no mark. A crash repeats both steps.
  */
 @Injectable()
 export class ClearWatchedMarks implements Reaction<ConversationEvent> {

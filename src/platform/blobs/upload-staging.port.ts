@@ -34,7 +34,10 @@ export type FilesOfUpload = 'as-one' | 'one-by-one';
  * which are shared by content and could not be deleted again.
  */
 export abstract class UploadStaging {
-  /** Receives a whole form, runs the work with it, and removes its files afterwards. @throws Rejection `too-large`, `invalid-request` */
+  /**
+   * Receives a whole form, runs the work with it, and removes its files afterwards. @throws Rejection `too-large`,
+   * `invalid-request`
+   */
   abstract receive<T>(
     parts: AsyncIterable<FormPart>,
     work: (upload: ReceivedUpload) => Promise<T>,

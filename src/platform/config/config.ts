@@ -2,7 +2,9 @@ import { resolve } from 'node:path';
 import { ROLES, type Settings, settings } from './settings.js';
 import type { Setting } from './setting.js';
 
-/** The configuration of this process. It is read once, checked as a whole and never changed. Names of times end with their unit. */
+/**
+ * The configuration of this process. It is read once, checked as a whole and never changed. Names of times end with their unit.
+ */
 export class Config extends (class {} as new () => Settings) {
   constructor(values: Settings) {
     super();

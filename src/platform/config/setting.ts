@@ -50,7 +50,9 @@ const DAYS_MAX = Math.floor(DURATION_SECONDS_MAX / 86_400);
 /** The longest timer, 24 days. Node fires a longer one at once. */
 const TIMER_SECONDS_MAX = Math.floor((2 ** 31 - 1) / 1_000);
 
-/** A time in seconds, also with fractions. The value is in milliseconds and within the range of a timer, unless `max` is given. */
+/**
+ * A time in seconds, also with fractions. The value is in milliseconds and within the range of a timer, unless `max` is given.
+ */
 export const secondsAsMs = (variable: string, fallback: number, bounds: Bounds = {}): Setting<number> =>
   setting(variable, String(fallback), (value) =>
     Math.round(1000 * within(decimal(value), { min: 0.001, max: TIMER_SECONDS_MAX, ...bounds })),

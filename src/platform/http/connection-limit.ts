@@ -8,8 +8,8 @@ export const CONNECTIONS_MIN = 8;
 export type ConnectionWishes = Readonly<{ connectionsMax: number | undefined; databasePoolMax: number }>;
 
 /**
- * The maximum number of client connections: by default half of the free descriptors, because an answer also needs a connection to a
- * model. A configured value may be as large as all free descriptors.
+ * The maximum number of client connections: by default half of the free descriptors, because an answer also needs a connection to
+ * a model. A configured value may be as large as all free descriptors.
  */
 export function connectionsWithin(descriptors: number, { connectionsMax, databasePoolMax }: ConnectionWishes): number {
   const free = descriptors - RESERVED_DESCRIPTORS - databasePoolMax;

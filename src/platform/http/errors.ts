@@ -60,7 +60,9 @@ export function failureOf(
 
 const UNAVAILABLE = [StoreUnavailable, KeyValueUnavailable, WorkQueueUnavailable, BlobsUnavailable] as const;
 
-/** Error codes for an unavailable file or connection: of the system, the network, postgres.js and Postgres (classes 08, 53, 57P). */
+/**
+ * Error codes for an unavailable file or connection: of the system, the network, postgres.js and Postgres (classes 08, 53, 57P).
+ */
 const CONNECTION_LOST =
   /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|E[MN]FILE|CONNECT(ION_(CLOSED|ENDED|DESTROYED)|_TIMEOUT)|08\w{3}|53\w{3}|57P0[1-3])$/;
 

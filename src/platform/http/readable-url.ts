@@ -9,8 +9,8 @@ export const escapesUtf8 = (text: string): boolean =>
   (text.match(ESCAPES) ?? []).every((escaped) => isUtf8(Buffer.from(escaped.replaceAll('%', ''), 'hex')));
 
 /**
- * Refuses a path or a query that is not UTF-8, or that holds NUL: they name and filter, and no name has either.
- * @param isOnlyData whether the query is data that names nothing @throws Rejection invalid-request
+ * Refuses a path or a query that is not UTF-8 or contains NUL, because no stored name can match it.
+ * @param isOnlyData whether the query is only stored as data, so that it may contain NUL @throws Rejection invalid-request
  */
 export function refuseUnreadableUrl(url: string, isOnlyData: boolean): void {
   if (!url.includes('%')) return;

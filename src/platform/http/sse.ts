@@ -77,7 +77,10 @@ export class SseStreams {
     return this.open.size + this.reserved;
   }
 
-  /** Reserves a place among `max` while the caller decides whether to start a stream; undefined if none is free. The returned function frees it. */
+  /**
+   * Reserves a place among `max` while the caller decides whether to start a stream; undefined if none is free. The returned
+   * function frees it.
+   */
   reserve(max: number): (() => void) | undefined {
     if (this.size >= max) return undefined;
     this.reserved++;
@@ -88,7 +91,10 @@ export class SseStreams {
     };
   }
 
-  /** Takes the reply over and sends its head: the status, the headers set by hooks (CORS, request id) and those of an event stream. */
+  /**
+   * Takes the reply over and sends its head: the status, the headers set by hooks (CORS, request id) and those of an event
+   * stream.
+   */
   start(reply: StreamableReply, { status = 200, headers = {} }: Head = {}): OpenedStream {
     const { raw } = reply;
     const given = reply.getHeaders();
@@ -102,7 +108,8 @@ export class SseStreams {
     this.open.add(stream);
     streamOn.set(raw, stream);
     this.ticker ??= setInterval(() => this.tick(), tickMs(this.limits)).unref();
-    // Sends the head together with the first bytes. The socket is corked, because from Node 22 on a corked response that ends loses data.
+    // Sends the head together with the first bytes. The socket is corked, because from Node 22 on a corked response that ends
+    // loses data.
     const { socket } = raw;
     socket.cork();
     process.nextTick(() => socket.uncork());

@@ -3,7 +3,10 @@ import ipaddr from 'ipaddr.js';
 /** Network names that Fastify supports. */
 const NAMED_NETWORKS = ['loopback', 'linklocal', 'uniquelocal'];
 
-/** Checks a list of trusted proxies: addresses, networks and network names. @throws Error for an entry that Fastify does not support */
+/**
+ * Checks a list of trusted proxies: addresses, networks and network names. @throws Error for an entry that Fastify does not
+ * support
+ */
 export function checkTrustedProxies(proxies: readonly string[]): void {
   for (const proxy of proxies) {
     if (NAMED_NETWORKS.includes(proxy) || ipaddr.IPv4.isValidFourPartDecimal(proxy) || ipaddr.IPv6.isValid(proxy)) continue;

@@ -44,7 +44,9 @@ function refuseUnnameable(value: Readonly<Record<string, unknown>>): void {
 /** class-validator counts a surrogate pair with a variation selector as one character. */
 const UNITS_PER_CHARACTER_MAX = 3;
 
-/** Refuses far too long texts first, because class-validator builds a list of all non-ASCII characters, and does not count some. */
+/**
+ * Refuses far too long texts first, because class-validator builds a list of all non-ASCII characters, and does not count some.
+ */
 function refuseFarTooLong(metatype: Type, value: Readonly<Record<string, unknown>>): void {
   for (const { name, propertyName, constraints } of getMetadataStorage().getTargetValidationMetadatas(
     metatype,

@@ -18,7 +18,9 @@ export class AddressGuard {
     private readonly resolve: Resolve,
   ) {}
 
-  /** The addresses to connect to. The name is resolved once, and is refused if any address is not allowed. @throws AddressRefused */
+  /**
+   * The addresses to connect to. The name is resolved once, and is refused if any address is not allowed. @throws AddressRefused
+   */
   async addressesOf(destination: Destination): Promise<readonly ResolvedAddress[]> {
     const { host } = destination;
     const family = isIP(host);

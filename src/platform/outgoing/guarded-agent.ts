@@ -7,9 +7,9 @@ import type { Destination } from './private-hosts.js';
 export const CONNECT_MS_MAX = 10_000;
 
 /**
- * An HTTP agent that connects only to allowed addresses. The guard runs before connecting and not in the lookup, because literal IP
- * addresses are never looked up. The agent connects to the checked address, so a name that resolves differently the second time
- * (DNS rebinding) has no effect.
+ * An HTTP agent that connects only to allowed addresses. The guard runs before connecting and not in the lookup, because literal
+ * IP addresses are never looked up. The agent connects to the checked address, so a name that resolves differently the second
+ * time (DNS rebinding) has no effect.
  */
 export function guardedAgent(guard: AddressGuard, connectMs = CONNECT_MS_MAX): Agent {
   const connect = (options: buildConnector.Options, done: buildConnector.Callback) => {

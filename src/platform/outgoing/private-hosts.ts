@@ -12,12 +12,16 @@ type Network = ReturnType<typeof ipaddr.parseCIDR>;
 export class PrivateHosts {
   private readonly entries: readonly Entry[];
 
-  /** @param entries `host`, `host:port`, `address`, `address:port`, `[address]:port` or a network. @throws Error for another form */
+  /**
+   * @param entries `host`, `host:port`, `address`, `address:port`, `[address]:port` or a network. @throws Error for another form
+   */
   constructor(entries: readonly string[]) {
     this.entries = entries.map(entryOf);
   }
 
-  /** A host that is allowed by name may have a private address, but not a link-local one, where cloud machines keep credentials. */
+  /**
+   * A host that is allowed by name may have a private address, but not a link-local one, where cloud machines keep credentials.
+   */
   allow(address: string, { host, port }: Destination): boolean {
     return this.entries.some((entry) => {
       if (entry.port !== undefined && entry.port !== port) return false;

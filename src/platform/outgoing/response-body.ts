@@ -7,8 +7,8 @@ export type ReadBody = Readonly<{ body: Uint8Array; truncated: boolean }>;
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
 
 /**
- * Reads and decompresses a body up to `bytesMax` bytes. It never decompresses more, and it reads no more than `bytesMax` compressed
- * bytes, because some compressed data decompresses to nothing. @throws OutgoingFailed
+ * Reads and decompresses a body up to `bytesMax` bytes. It never decompresses more, and it reads no more than `bytesMax`
+ * compressed bytes, because some compressed data decompresses to nothing. @throws OutgoingFailed
  */
 export async function readBody(stream: Readable, encoding: string | undefined, bytesMax: number): Promise<ReadBody> {
   const packed = { bytes: 0, truncated: false };

@@ -15,7 +15,9 @@ const CREATION_TIMEOUT_MS = 120_000;
 /** Accepts connections only with the password and only from this machine. */
 const HOST_BASED_AUTHENTICATION = ['host all all 127.0.0.1/32 scram-sha-256', 'local all all scram-sha-256', ''].join('\n');
 
-/** SCRAM iterations slow down password guessing. With 192 random bits guessing is impossible, and each connection pays for them. */
+/**
+ * SCRAM iterations slow down password guessing. With 192 random bits guessing is impossible, and each connection pays for them.
+ */
 const ITERATIONS = 1;
 
 export type Cluster = Readonly<{ directory: string; argument: string; password: string }>;

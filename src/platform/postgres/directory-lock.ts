@@ -12,7 +12,10 @@ export class DirectoryInUse extends Error {
 
 export type DirectoryLock = Readonly<{ release(): void }>;
 
-/** The heartbeat interval of an owner, and the silence after which an owner on another host or in another container counts as dead. */
+/**
+ * The heartbeat interval of an owner, and the silence after which an owner on another host or in another container counts as
+ * dead.
+ */
 const SIGN_OF_LIFE_MS = 2_000;
 export const SILENCE_MAX_MS = 8_000;
 const ATTEMPTS_MAX = 100;

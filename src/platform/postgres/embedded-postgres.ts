@@ -54,7 +54,8 @@ const FOR_TESTS = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=on',
 
 /**
  * Starts an embedded Postgres under `<dataDir>/postgres`, on a free local port and with a generated password. It ends with this
- * process, even after a crash. A server that an earlier owner left running is stopped first. @throws DirectoryInUse, NoEmbeddedPostgres
+ * process, even after a crash. A server that an earlier owner left running is stopped first. @throws DirectoryInUse,
+ * NoEmbeddedPostgres
  */
 export async function startEmbeddedPostgres(options: { dataDir: string; forTests?: boolean }): Promise<EmbeddedPostgres> {
   const root = join(resolve(options.dataDir), 'postgres');

@@ -6,8 +6,8 @@ export class SchemaFromTheFuture extends Error {
 }
 
 /**
- * Migrates a schema to its newest version. `steps` are SQL texts; shipped steps never change, and new ones are appended. Each step
- * runs once, all in one transaction. If several processes start together, one migrates and the others wait.
+ * Migrates a schema to its newest version. `steps` are SQL texts; shipped steps never change, and new ones are appended. Each
+ * step runs once, all in one transaction. If several processes start together, one migrates and the others wait.
  */
 export async function migrate(sql: Sql, schema: string, steps: readonly string[]): Promise<void> {
   await sql.begin(async (transaction) => {

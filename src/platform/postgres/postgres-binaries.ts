@@ -35,7 +35,10 @@ function installedPackage(platform: string): { directory: string; version: strin
   }
 }
 
-/** Creates the package's symbolic links, which npm omits and whose install script may not have run. False without write permission. */
+/**
+ * Creates the package's symbolic links, which npm omits and whose install script may not have run. False without write
+ * permission.
+ */
 function healLinks(directory: string): boolean {
   const links = JSON.parse(readFileSync(join(directory, 'native/pg-symlinks.json'), 'utf8')) as {
     source: string;
@@ -68,7 +71,7 @@ function reachableCopy(directory: string, version: string): string {
     renameSync(draft, copy);
     return copy;
   } catch {
-    return draft; // The name belongs to somebody else, or another start was faster: this copy serves as well.
+    return draft; // Another user owns the name, or another process was faster. This copy works as well.
   }
 }
 

@@ -36,9 +36,9 @@ const LOG_TAIL_BYTES = 16_384;
 const LOG_TAIL_CHARACTERS = 2_000;
 
 /**
- * Runs the server with a watcher process. The watcher reads a pipe whose other end this process holds. When this process closes it
- * or ends in any way, the watcher sends SIGINT to the server, which requests a fast shutdown. The server has its own session, so
- * that it does not receive a Ctrl-C.
+ * Runs the server with a watcher process. The watcher reads a pipe whose other end this process holds. When this process closes
+ * it or ends in any way, the watcher sends SIGINT to the server, which requests a fast shutdown. The server has its own session,
+ * so that it does not receive a Ctrl-C.
  */
 const WATCHED = `
 exec 3<&0 </dev/null
@@ -56,7 +56,9 @@ exit "$code"
 /** The environment of the server programs. Nothing of this process's environment is passed on. */
 export const SERVER_ENVIRONMENT = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
-/** The server's user may not be able to enter a parent directory of the cluster. On Linux it can still use its working directory. */
+/**
+ * The server's user may not be able to enter a parent directory of the cluster. On Linux it can still use its working directory.
+ */
 export const directoryArgument = (cluster: string, reachable: boolean): string => (reachable ? cluster : '/proc/self/cwd');
 
 export class Postmaster {

@@ -6,7 +6,10 @@ export type UnixUser = Readonly<{ uid: number; gid: number }>;
 /** The unprivileged user `nobody` of Linux distributions and macOS. */
 const NOBODY: UnixUser = { uid: 65534, gid: 65534 };
 
-/** The user of the server: this process's own, except for root, which Postgres refuses. Root uses the owner of the data or `nobody`. */
+/**
+ * The user of the server: this process's own, except for root, which Postgres refuses. Root uses the owner of the data or
+ * `nobody`.
+ */
 export function serverUser(dataDirectory: string): UnixUser | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const existing = lstatSync(dataDirectory, { throwIfNoEntry: false });

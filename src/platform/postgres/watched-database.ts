@@ -16,8 +16,8 @@ export type Watching = Readonly<{
 }>;
 
 /**
- * A database for many callers without timeouts of their own. A frozen server, or one behind a cut cable, causes no error. When the
- * server is silent, all connections are replaced, and the waiting queries fail.
+ * A database for many callers without timeouts of their own. A frozen server, or one behind a cut cable, causes no error. When
+ * the server is silent, all connections are replaced, and the waiting queries fail.
  */
 export class WatchedDatabase {
   /** A proxy for the current connections. */

@@ -38,7 +38,9 @@ export function decodingOnce(): typeof decode {
 const asList = (changes: Change | readonly Change[]): readonly Change[] =>
   Array.isArray(changes) ? (changes as readonly Change[]) : [changes as Change];
 
-/** Whether a projection's filter matches an event. The store filters too, but held events and pages in tests do not come from it. */
+/**
+ * Whether a projection's filter matches an event. The store filters too, but held events and pages in tests do not come from it.
+ */
 export function concerns(
   { projection: { categories, exceptCategories } }: Definition,
   { stream }: Pick<StoredEvent, 'stream'>,

@@ -7,8 +7,8 @@ const MEMORY = '256MB';
 export type Deferred = 'all' | 'texts';
 
 /**
- * Drops the indexes of tables that are about to be filled, and records their definitions. Maintaining an index of scattered values
- * row by row costs more the larger it grows; building it at the end costs one sort. Primary keys stay.
+ * Drops the indexes of tables that are about to be filled, and records their definitions. Maintaining an index of scattered
+ * values row by row costs more the larger it grows; building it at the end costs one sort. Primary keys stay.
  */
 export async function deferIndexes(sql: Sql, schema: string, which: Deferred): Promise<void> {
   await sql.begin(async (tx) => {

@@ -23,8 +23,8 @@ type Member = Readonly<{ writer: ProjectionWriter; leave: () => void; fail: (err
 
 /**
  * The up-to-date projections of this process. The log is read once for all of them, each event is decoded once, and a page is one
- * transaction for all read models. A failed transaction changes nothing: each of its projections then continues alone, which finds
- * the faulty one, and rejoins the group.
+ * transaction for all read models. A failed transaction changes nothing: each of its projections then continues alone, which
+ * finds the faulty one, and rejoins the group.
  */
 export class LiveGroup {
   private readonly members = new Set<Member>();

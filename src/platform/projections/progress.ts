@@ -17,7 +17,9 @@ export class Progress {
     if (position > (this.positions.get(name) ?? -2n)) this.report(name, position);
   }
 
-  /** Reports that this process has written up to a position, or, if not `changed`, that no event up to it concerns the read model. */
+  /**
+   * Reports that this process has written up to a position, or, if not `changed`, that no event up to it concerns the read model.
+   */
   wrote(name: string, position: bigint, changed = true): void {
     if (changed || !this.ours.has(name)) this.changes.set(name, (this.changes.get(name) ?? 0) + 1);
     this.ours.add(name);
@@ -54,7 +56,10 @@ export class Progress {
     return () => this.watchers.delete(onReport);
   }
 
-  /** Registers a waiting caller, so that the writers of these read models do not wait for further events. The returned function ends that. */
+  /**
+   * Registers a waiting caller, so that the writers of these read models do not wait for further events. The returned function
+   * ends that.
+   */
   want(names: readonly string[]): () => void {
     const count = (name: string, more: number) => this.wanted.set(name, (this.wanted.get(name) ?? 0) + more);
     for (const name of names) {

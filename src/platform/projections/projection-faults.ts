@@ -6,8 +6,8 @@ export const FAULT_TTL_MS = 60_000;
 const CHARACTERS_MAX = 2_000;
 
 /**
- * Publishes why projections fail, from the process that runs them to processes that only read the rows. Every failure is published,
- * so a lost report is repeated soon, and a report that is not withdrawn expires.
+ * Publishes why projections fail, from the process that runs them to processes that only read the rows. Every failure is
+ * published, so a lost report is repeated soon, and a report that is not withdrawn expires.
  */
 export class ProjectionFaults {
   private readonly unrecorded = new Map<string, string | undefined>();

@@ -23,8 +23,8 @@ type WriterState = {
 };
 
 /**
- * Writes one projection into one schema, live or shadow. Rows and checkpoint change in one transaction, only for the newest writer
- * and only from the checkpoint that this writer expects. A page that was already applied changes nothing.
+ * Writes one projection into one schema, live or shadow. Rows and checkpoint change in one transaction, only for the newest
+ * writer and only from the checkpoint that this writer expects. A page that was already applied changes nothing.
  */
 export class ProjectionWriter {
   private constructor(
@@ -112,7 +112,10 @@ export class ProjectionWriter {
     if (newlyHeld > 0 && this.state.held + newlyHeld > HELD_EVENTS_MAX) throw new TooManyHeld(this.schema);
   }
 
-  /** Adds the changes of all events and returns how many events were parked or held: undecodable ones, and those of parked entities. */
+  /**
+   * Adds the changes of all events and returns how many events were parked or held: undecodable ones, and those of parked
+   * entities.
+   */
   private gather(
     batch: ChangeBatch,
     tx: TransactionSql,

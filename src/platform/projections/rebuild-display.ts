@@ -50,7 +50,10 @@ export class RebuildDisplay {
     process.stdout.write(`${this.name}: ${phase}, ${percentage} %, ${events} events, ${rate}/s, ${left} left\n`);
   }
 
-  /** The rate in events per second, and the remaining time, estimated by positions because the number of remaining events is unknown. */
+  /**
+   * The rate in events per second, and the remaining time, estimated by positions because the number of remaining events is
+   * unknown.
+   */
   private pace(position: bigint, target: bigint, events: number): { rate: number; left: string } {
     const seconds = (this.timing.elapsedMs() - this.startedAt) / 1000;
     const done = Number(position - this.firstPosition!);

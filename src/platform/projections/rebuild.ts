@@ -25,7 +25,7 @@ export class RebuildUnderWay extends Error {
   }
 }
 
-/** Asked to stop; what has been rebuilt stays, and the next rebuild goes on from there. */
+/** The rebuild was cancelled. The next one continues from its checkpoint. */
 export class RebuildCancelled extends Error {
   override readonly name = 'RebuildCancelled';
 }
@@ -58,9 +58,9 @@ export type RebuildOutcome = Readonly<{
 }>;
 
 /**
- * Fills a schema beside the live one from the log, compares the two at one position, and puts it in the live one's
- * place. The service runs on meanwhile: live is held still only for the last few events. Killed at any moment it leaves
- * live as it was, and its own checkpoint to go on from.
+ * Fills a schema beside the live one from the log, compares both at one position, and replaces the live one. The service keeps
+ * running: the live writer is blocked only for the last few events. A crash at any moment leaves the live rows unchanged, and the
+ * next rebuild continues from the checkpoint.
  */
 export class Rebuild {
   private readonly shadow: string;
@@ -115,7 +115,10 @@ export class Rebuild {
     };
   }
 
-  /** Opens the schema of an interrupted run if the same code wrote it and it is not ahead of live or the log; else creates a new one. */
+  /**
+   * Opens the schema of an interrupted run if the same code wrote it and it is not ahead of live or the log; else creates a new
+   * one.
+   */
   private async openShadow(): Promise<ProjectionWriter> {
     const { sql, definition, shadow, store } = this;
     const left = await readCheckpoint(sql, shadow);

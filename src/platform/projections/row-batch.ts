@@ -31,7 +31,10 @@ export class RowBatch {
     return [...this.changed.values()];
   }
 
-  /** Adds an insert. This method and the next two return false if the change cannot be merged; the batch must be sent before it then. */
+  /**
+   * Adds an insert. This method and the next two return false if the change cannot be merged; the batch must be sent before it
+   * then.
+   */
   add(row: Columns): boolean {
     if (this.keyColumns) {
       const id = this.idOf(row);

@@ -54,8 +54,8 @@ export async function writeTogether(sql: Sql, portions: readonly Portion[], lock
 }
 
 /**
- * Moves all checkpoints with one statement, which is sent before any row changes: a rebuild that blocks a projection must stop its
- * writer first. @throws FencedOut
+ * Moves all checkpoints with one statement, which is sent before any row changes: a rebuild that blocks a projection must stop
+ * its writer first. @throws FencedOut
  */
 export async function moveCheckpoints(tx: TransactionSql, moves: readonly CheckpointMove[]): Promise<void> {
   const values: (string | Date | null)[] = [];

@@ -1,7 +1,10 @@
 /** Work that takes a slot only inside `turn`. Waiting outside of it takes none. */
 type Work = (turn: <T>(work: () => Promise<T>) => Promise<T>) => Promise<void>;
 
-/** A queue with lanes: work of one key runs in order, work of different keys concurrently. Both the running and all queued are bounded. */
+/**
+ * A queue with lanes: work of one key runs in order, work of different keys concurrently. Both the running and all queued are
+ * bounded.
+ */
 export class KeyedQueue {
   private readonly tails = new Map<string, Promise<void>>();
   private readonly waitingForTurn: (() => void)[] = [];

@@ -43,8 +43,9 @@ export async function createReactionTables(sql: Sql): Promise<void> {
 }
 
 /**
- * Takes reactions that are further than the log to its end, and answers their names: they have done what is in the log, and
- * what they did beyond is done. What was parked beyond has not happened.
+ * Moves reactions that are past the end of the log back to its end, and returns their names. They have acted on all events that
+ * are left, and the effects of lost events cannot be undone. Parked events past the end are dropped, because the log no longer
+ * has them.
  */
 export async function takeBackReactions(sql: Sql, head: bigint): Promise<readonly string[]> {
   const [there] = await sql`select 1 from pg_tables where schemaname = 'reactions' and tablename = 'reaction_checkpoint'`;

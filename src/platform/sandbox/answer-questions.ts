@@ -4,8 +4,8 @@ import type { Asked, Said } from './messages.js';
 const SIGNALS_OF_THE_SERVICE = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
 
 /**
- * The main thread of a guarded program. Worker threads do the work, so the main thread can always receive questions, cancellations
- * and the end of the service, with which the program ends.
+ * The main thread of a guarded program. Worker threads do the work, so the main thread can always receive questions,
+ * cancellations and the end of the service, with which the program ends.
  */
 export function answerQuestions<Question, Answer>(
   answer: (question: Question, signal: AbortSignal) => Promise<Answer>,

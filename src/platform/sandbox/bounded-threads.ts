@@ -18,7 +18,10 @@ export type ThreadLimits = Readonly<{
   workerHeapMb: number;
 }>;
 
-/** The program of a thread. It is passed as source text, so it may only use its argument. It sends `ready` and then one answer per job. */
+/**
+ * The program of a thread. It is passed as source text, so it may only use its argument. It sends `ready` and then one answer per
+ * job.
+ */
 export type ThreadProgram = (load: NodeJS.Require) => void;
 
 type Job<Question, Answer> = Readonly<{

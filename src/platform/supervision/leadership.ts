@@ -23,8 +23,8 @@ type Session = Readonly<{ tx: TransactionSql; lost: AbortSignal; parts: Set<stri
 
 /**
  * Elects the process for each part that only one process may run: the holder of a Postgres advisory lock. All locks of a process
- * are on one connection. When it breaks, the locks are released and a standby takes over. The lock avoids duplicate work; a former
- * leader that has not noticed the loss is fenced out by the epoch in its writes.
+ * are on one connection. When it breaks, the locks are released and a standby takes over. The lock avoids duplicate work; a
+ * former leader that has not noticed the loss is fenced out by the epoch in its writes.
  */
 export class Leadership {
   private session: Promise<Session> | undefined;
@@ -36,7 +36,8 @@ export class Leadership {
   ) {}
 
   /**
-   * Waits until this process leads the part. The returned signal aborts when the part is lost; undefined if `signal` aborted first.
+   * Waits until this process leads the part. The returned signal aborts when the part is lost; undefined if `signal` aborted
+   * first.
    * @throws if Postgres is unavailable
    */
   async gain(part: string, signal: AbortSignal): Promise<AbortSignal | undefined> {

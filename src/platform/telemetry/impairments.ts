@@ -9,7 +9,9 @@ import {
 
 type Named<T> = Readonly<Record<string, T>>;
 
-/** The impairments of dependencies and followers. Lag is none: it would make all processes unready together. */
+/**
+ * The impairments of dependencies and followers. Lag is not an impairment, because it would make all processes unready together.
+ */
 export function impairmentsIn(
   dependencies: Named<DependencyCondition>,
   projections: Named<FollowerCondition>,

@@ -21,8 +21,8 @@ export const TAGS_REFUSED = 'YAML tags and directives are not allowed';
 export const DOCUMENTS_REFUSED = 'The text must hold one YAML document';
 
 /**
- * The program of a thread. It sends `ready` and then the result. It is written as a string, because a bundler would make a function
- * refer to helpers of the bundle, which a thread does not have.
+ * The program of a thread. It sends `ready` and then the result. It is written as a string, because a bundler would make a
+ * function refer to helpers of the bundle, which a thread does not have.
  */
 const PROGRAM = `
 const { parentPort, workerData: { text, texts, nestingMax, yaml } } = require('node:worker_threads');

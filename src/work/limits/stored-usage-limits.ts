@@ -26,11 +26,11 @@ export class LinkQuota {
 type Limited = Readonly<{ id: string; counted: Counted; requestLimit: number | null; tokenLimit: number | null }>;
 
 /**
- * Checks limits by the usage read model and the reservations of requests. Before a decision, it waits until the read model has the
- * turns whose end the owner has seen through this process. A request takes a reservation that all processes see, and counts the
- * earlier ones that the read model does not have yet, so the number of requests never exceeds a limit, in any number of processes.
- * Tokens are counted when they are known, so turns that run when a limit is reached are still answered. Subjects without limits
- * cause no work here.
+ * Checks limits by the usage read model and the reservations of requests. Before a decision, it waits until the read model has
+ * the turns whose end the owner has seen through this process. A request takes a reservation that all processes see, and counts
+ * the earlier ones that the read model does not have yet, so the number of requests never exceeds a limit, in any number of
+ * processes. Tokens are counted when they are known, so turns that run when a limit is reached are still answered. Subjects
+ * without limits cause no work here.
  */
 @Injectable()
 export class StoredUsageLimits extends UsageLimits {

@@ -19,7 +19,10 @@ export type Admission = Readonly<{
 
 /** Checks the limits of the agent and the owner's quota before a turn. */
 export abstract class UsageLimits {
-  /** Admits a request and counts it. All usage up to the log position `upTo` is included. @throws Rejection usage-limit, quota-exceeded */
+  /**
+   * Admits a request and counts it. All usage up to the log position `upTo` is included. @throws Rejection usage-limit,
+   * quota-exceeded
+   */
   abstract admit(admission: Admission, upTo?: bigint): Promise<void>;
   /** Withdraws this admission. A faster one for the same turn stays. */
   abstract withdraw(admission: Admission): void;

@@ -9,8 +9,8 @@ import { type TaskFailed, taskStream } from './task.events.js';
 import { TaskRunners } from './task-runner.port.js';
 
 /**
- * Reports a finally failed task to its runner, which may have to clean up. A crash before the checkpoint repeats the report, and the
- * runner ignores the repetition.
+ * Reports a finally failed task to its runner, which may have to clean up. A crash before the checkpoint repeats the report, and
+ * the runner ignores the repetition.
  */
 @Injectable()
 export class ReportFailedTasks implements Reaction<TaskFailed> {

@@ -9,8 +9,8 @@ const TASKS_WAITING_MAX = 10_000;
 type Waiting = Readonly<{ taskId: string; ownerId: string; work: () => Promise<void>; letGo: () => void }>;
 
 /**
- * The workers for tasks of one kind, shared fairly between owners: owners with fewer running tasks go first. A queue delivers nudges
- * in order, so all of them are taken from it and wait here.
+ * The workers for tasks of one kind, shared fairly between owners: owners with fewer running tasks go first. A queue delivers
+ * nudges in order, so all of them are taken from it and wait here.
  */
 export class SharedWorkers {
   private readonly waiting = new Turns<Waiting>();

@@ -7,7 +7,9 @@ import { WorkQueue } from '../../kernel/work-queue.js';
 import { taskLease } from './task.policy.js';
 import { TaskRunners } from './task-runner.port.js';
 
-/** The interval of the search for tasks without a worker. With the time to live of a lease, it bounds how long a lost task waits. */
+/**
+ * The interval of the search for tasks without a worker. With the time to live of a lease, it bounds how long a lost task waits.
+ */
 const EVERY_MS = 1_000;
 /** Maximum number of tasks that a tick nudges. The others follow in later ticks. */
 const TASKS_PER_TICK_MAX = 500;
@@ -20,8 +22,8 @@ const NUDGE_AGAIN_MS = 30_000;
 const NUDGE_LOST_MS = 2_000;
 
 /**
- * Nudges workers about tasks that should run and do not: due retries, tasks of lost workers, and tasks that wait for long. After a
- * start, every queued task is nudged once, because the process that held its nudge may have crashed.
+ * Nudges workers about tasks that should run and do not: due retries, tasks of lost workers, and tasks that wait for long. After
+ * a start, every queued task is nudged once, because the process that held its nudge may have crashed.
  */
 @Injectable()
 export class SweepTasks implements Ticker {

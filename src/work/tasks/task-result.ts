@@ -4,7 +4,9 @@ import type { Blobs } from '../../kernel/blobs.js';
 import type { TaskId, TaskResult } from './task.events.js';
 import { RESULT_INLINE_BYTES_MAX } from './task.policy.js';
 
-/** The blob of a result contains the task id, so that equal results of two tasks are two blobs and each is deleted with its task. */
+/**
+ * The blob of a result contains the task id, so that equal results of two tasks are two blobs and each is deleted with its task.
+ */
 type Own = Readonly<{ taskId: TaskId; result: unknown }>;
 
 /** Stores a result in the event if it is small, else as a blob. */

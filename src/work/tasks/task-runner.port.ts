@@ -30,7 +30,9 @@ export class TaskPostponed extends Error {
  */
 export abstract class TaskRunner {
   abstract readonly kind: string;
-  /** Number of concurrent tasks of this kind per worker, in addition to other kinds. Without it, they share the worker's capacity. */
+  /**
+   * Number of concurrent tasks of this kind per worker, in addition to other kinds. Without it, they share the worker's capacity.
+   */
   readonly concurrency?: number;
   /** Maximum number of these of one owner. */
   readonly perOwnerMax?: number;

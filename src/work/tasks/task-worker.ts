@@ -186,7 +186,10 @@ export class TaskWorker {
     return queued && causedBy(queued, ACTOR);
   }
 
-  /** Holds the lease that shows other processes that a worker is alive. During an outage of the key-value store they cannot see it. */
+  /**
+   * Holds the lease that shows other processes that a worker is alive. During an outage of the key-value store they cannot see
+   * it.
+   */
   private async bePresent(signal: AbortSignal): Promise<void> {
     if (signal.aborted || (this.presence && !this.presence.lost.aborted)) return;
     const key = `${WORKER_LEASES}${this.id}`;

@@ -68,8 +68,8 @@ export const queueTask =
     state.status === 'unknown' ? [{ type: 'TaskQueued', data }] : [];
 
 /**
- * Claims the task for an attempt. The caller holds the task's lease, so a started task belongs to a lost worker, which counts as a
- * failure of that attempt.
+ * Claims the task for an attempt. The caller holds the task's lease, so a started task belongs to a lost worker, which counts as
+ * a failure of that attempt.
  */
 export const startTask =
   (taskId: TaskId, claim: string, now: Date): Decision<Task, TaskEvent> =>

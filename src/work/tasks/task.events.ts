@@ -4,8 +4,8 @@ import type { Event } from '../../kernel/event-sourcing/events.js';
 export type TaskId = string;
 
 /**
- * The result of a task: in the event if it is small, else a blob of the same JSON. A blob with `isOwn` contains the task's id, so no
- * other task shares it and it is deleted with the task.
+ * The result of a task: in the event if it is small, else a blob of the same JSON. A blob with `isOwn` contains the task's id, so
+ * no other task shares it and it is deleted with the task.
  */
 export type TaskResult = Readonly<{ inline: unknown }> | Readonly<{ blob: BlobRef; isOwn?: true }>;
 

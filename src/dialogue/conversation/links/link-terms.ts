@@ -11,7 +11,10 @@ import { presetOf } from '../../../resources/prompts/presets.policy.js';
 /** The owner's settings for questions of readers, for conversations without an agent. */
 export type WantedTerms = Readonly<{ promptId: string; sourceId: string; chunks: number | undefined }>;
 
-/** Builds the terms of a link. Its readers ask at the owner's expense, so the owner must own everything used; a grant is not enough. */
+/**
+ * Builds the terms of a link. Its readers ask at the owner's expense, so the owner must own everything used; a grant is not
+ * enough.
+ */
 @Injectable()
 export class LinkTermsOf {
   constructor(

@@ -26,7 +26,9 @@ type Deed = ConversationPurged['data']['deleted'];
 
 const deedOf = ({ cause: { actor, credential }, at }: Recorded): Deed => ({ actor, credential, at: at.toISOString() });
 
-/** Collects the facts from all events of a conversation. Undefined if it is not deleted, has unsealed turns, or is already purged. */
+/**
+ * Collects the facts from all events of a conversation. Undefined if it is not deleted, has unsealed turns, or is already purged.
+ */
 export function purgeableIn(events: readonly Recorded<ConversationEvent>[]): PurgeableConversation | undefined {
   const started = events.find((event): event is Recorded<ConversationStarted> => event.type === 'ConversationStarted');
   const deleted = events.find((event): event is Recorded<ConversationDeleted> => event.type === 'ConversationDeleted');

@@ -42,7 +42,7 @@ export async function* readToEnd<Page>(
         const page = cursor.take(answers);
         attempt = 1;
         if (page !== undefined) yield page;
-        // The time that the consumer took is none of the server's.
+        // The time that the consumer takes for a page does not count towards the server's timeout.
         answeredAt = performance.now();
       }
       return;

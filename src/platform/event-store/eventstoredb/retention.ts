@@ -36,7 +36,10 @@ export async function writeRetention(
   });
 }
 
-/** A deleted stream is cut off at the largest number of the server, which JSON here would round up to one that the server cannot read. */
+/**
+ * Whether the stream was deleted. The server truncates a deleted stream before its largest number, which JavaScript rounds up, so
+ * that the server could not read the bounds if they were written again.
+ */
 const isDeleted = ({ $tb }: Readonly<Record<string, unknown>>): boolean => Number($tb) > Number.MAX_SAFE_INTEGER;
 
 const laterCut = (present: unknown, asked: number | undefined): number | undefined =>

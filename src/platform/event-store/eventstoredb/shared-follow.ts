@@ -16,8 +16,9 @@ const ALL_BUT_FRAMES: LogFilter = { exceptCategories: [FRAMES] };
 type Follow = (after: bigint, filter: LogFilter, signal: AbortSignal) => AsyncIterable<LogPage>;
 
 /**
- * The followers of the log. Each follower catches up by its own subscription and then uses one that all share, so that an event is
- * sent and decoded once for all of them. A follower that falls behind the events held in memory returns to its own subscription.
+ * The followers of the log. Each follower catches up by its own subscription and then uses one that all share, so that an event
+ * is sent and decoded once for all of them. A follower that falls behind the events held in memory returns to its own
+ * subscription.
  */
 export class SharedFollow {
   private readonly followers = new Set<WakeFlag>();

@@ -3,8 +3,8 @@ import type { NewEvent } from '../../../kernel/event-sourcing/event-store.js';
 import { SEPARATOR } from './storable.js';
 
 /**
- * An append in a shared statement. `after` is its expected revision, -1 for no stream. With `maxAgeSeconds` it also sets that bound
- * of its stream.
+ * An append in a shared statement. `after` is its expected revision, -1 for no stream. With `maxAgeSeconds` it also sets that
+ * bound of its stream.
  */
 export type Append = Readonly<{
   stream: string;

@@ -24,7 +24,10 @@ const BUT_FRAMES: LogFilter = { exceptCategories: [FRAMES] };
 
 type Query = <T>(run: (sql: Sql) => PromiseLike<T>) => Promise<T>;
 
-/** The followers of streams and of the log. They read from the database; near the end of the log, from this process's recent commits. */
+/**
+ * The followers of streams and of the log. They read from the database; near the end of the log, from this process's recent
+ * commits.
+ */
 export class Followers {
   private readonly closing = new AbortController();
   /** Page reads that are not sent yet, by the position that they start after. */

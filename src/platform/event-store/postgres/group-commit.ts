@@ -33,9 +33,9 @@ type Waiting = Append &
   }>;
 
 /**
- * Group commit. Appends that arrive while a statement is in progress share the next one, so that many writers share one round trip
- * and one flush to disk. A second concurrent statement would not help: it would wait for the flush of the first, and each would
- * carry half of the appends. An append whose statement was cut off is sent again until its deadline, which ids and expected
+ * Group commit. Appends that arrive while a statement is in progress share the next one, so that many writers share one round
+ * trip and one flush to disk. A second concurrent statement would not help: it would wait for the flush of the first, and each
+ * would carry half of the appends. An append whose statement was cut off is sent again until its deadline, which ids and expected
  * revision make idempotent.
  */
 export class GroupCommit {

@@ -7,8 +7,8 @@ import { EVENT_BYTES, EVENT_COLUMNS, eventOf, type EventRow, PAGE_BYTES_MAX, PAG
 const WINDOW_POSITIONS = 50_000;
 
 /**
- * Reads head, window and page from one snapshot. Positions become visible in order, so no event can appear later below a head that
- * was read.
+ * Reads head, window and page from one snapshot. Positions become visible in order, so no event can appear later below a head
+ * that was read.
  */
 const statement = (condition: string): string => `
   with head as materialized (select coalesce((select max(position) from event_store.event), -1) as position),

@@ -4,7 +4,9 @@ import type { Pool } from '../../postgres/pool.js';
 import { logHead } from './log-pages.js';
 import type { WakeUps } from './wake-ups.js';
 
-/** The interval at which followers are compared with the database, because notifications may be lost. One statement serves all. */
+/**
+ * The interval at which followers are compared with the database, because notifications may be lost. One statement serves all.
+ */
 const LOOK_MS = 1_000;
 /** The minimum interval between announcements, and the time without a sign of other processes after which none are sent. */
 const ANNOUNCE_MS = 5;

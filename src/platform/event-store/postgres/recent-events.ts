@@ -7,9 +7,9 @@ export const RECENT_BYTES_MAX = 8 * 1024 * 1024;
 export const RECENT_MS = 900;
 
 /**
- * The events that this process has just committed, so that followers of the log need not read them from the database. It holds a section
- * of the log without gaps, apart from frames, which are most of the log and have no followers of the log. After an append of
- * another process it starts a new section.
+ * The events that this process has just committed, so that followers of the log need not read them from the database. It holds a
+ * section of the log without gaps, apart from frames: they are most of the log, and no follower of the log wants them. After an
+ * append of another process it starts a new section.
  */
 export class RecentEvents {
   private log: StoredEvent[] = [];

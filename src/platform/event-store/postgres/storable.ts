@@ -7,7 +7,10 @@ export const STREAM_NAME_BYTES_MAX = 1024;
 /** Separates texts that are sent as one. JSON text never contains it, because JSON escapes control characters. */
 export const SEPARATOR = '\u001f';
 
-/** Refuses an append that the tables would refuse, so that it does not fail the appends of its statement. @throws TypeError, RangeError */
+/**
+ * Refuses an append that the tables would refuse, so that it does not fail the appends of its statement. @throws TypeError,
+ * RangeError
+ */
 export function assertStorable(stream: string, expected: number | 'none', events: readonly NewEvent[]): void {
   if (events.length === 0) throw new RangeError(`An append to ${stream} without events.`);
   if (expected !== 'none' && !(Number.isSafeInteger(expected) && expected >= 0))

@@ -35,7 +35,9 @@ export class WakeUps {
     this.log.delete(follower);
   }
 
-  /** Wakes the followers of these streams and of the log. Frames are frequent and wake only followers of the log that want them. */
+  /**
+   * Wakes the followers of these streams and of the log. Frames are frequent and wake only followers of the log that want them.
+   */
   ring(streams: Iterable<string>): void {
     let onlyFrames = true;
     for (const stream of streams) {

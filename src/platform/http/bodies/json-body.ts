@@ -24,8 +24,8 @@ const texts = new WeakMap<FastifyRequest, string>();
 export const jsonTextOf = (request: FastifyRequest): string | undefined => texts.get(request);
 
 /**
- * Parses JSON bodies. The limits are checked while the body arrives, so a body that exceeds one is refused before the rest is read
- * and before parsing. An empty body counts as no body. `null` and invalid JSON are refused, the latter with the reason.
+ * Parses JSON bodies. The limits are checked while the body arrives, so a body that exceeds one is refused before the rest is
+ * read and before parsing. An empty body counts as no body. `null` and invalid JSON are refused, the latter with the reason.
  */
 export const jsonBodyParser =
   (rulesFor: (request: FastifyRequest) => JsonBodyRules) =>

@@ -7,8 +7,8 @@ export const UNAUTHENTICATED_UPLOAD_BYTES_MAX = 1024 * 1024;
 type Part = Readonly<{ type: 'field' }> | Readonly<{ type: 'file'; file: Readable }>;
 
 /**
- * The parts of a form. Until a field has shown a credential, only the beginning of the form is read: a form that exceeds the limit
- * before that is refused, also in the middle of a file, and the rest of its body is not read.
+ * The parts of a form. Until a field has shown a credential, only the beginning of the form is read: a form that exceeds the
+ * limit before that is refused, also in the middle of a file, and the rest of its body is not read.
  * @param isCredential tells whether a field is a credential @throws Rejection unauthenticated
  */
 export async function* gatedParts<FormPart extends Part>(

@@ -17,9 +17,9 @@ const READS_MAX = 64;
 const TIME_KEY = 'server-time';
 
 /**
- * A key-value store in a JetStream bucket. Servers before 2.11 have no time to live per key, so a value contains its time to live,
- * counted from the server's time of the write. An expired value, by the server's time, reads as absent. The bucket drops it after
- * KEPT_MS_MAX.
+ * A key-value store in a JetStream bucket. Servers before 2.11 have no time to live per key, so a value contains its time to
+ * live, counted from the server's time of the write. An expired value, by the server's time, reads as absent. The bucket drops it
+ * after KEPT_MS_MAX.
  */
 export class NatsKeyValue extends KeyValue {
   private readonly bucket: OnNats<Bucket>;

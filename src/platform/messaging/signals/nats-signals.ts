@@ -8,8 +8,8 @@ import { InProcessSignals, warnOfListener } from './in-process-signals.js';
 type Topic = { listeners: number; subscription?: Subscription };
 
 /**
- * Signals between processes over core NATS: delivered at most once, and lost while the server is unavailable. Listeners of the same
- * process are called directly, also without a server; the connection does not echo a process's own signals.
+ * Signals between processes over core NATS: delivered at most once, and lost while the server is unavailable. Listeners of the
+ * same process are called directly, also without a server; the connection does not echo a process's own signals.
  */
 export class NatsSignals extends Signals {
   private readonly local: InProcessSignals;

@@ -33,8 +33,8 @@ const SILENCE_MS = 6_000;
 const STREAM_NAME_IN_USE = 10058;
 
 /**
- * A work queue in a JetStream stream. An item stays until a worker acknowledges it. Workers confirm regularly that they still work
- * on an item; without a confirmation, the item is delivered to another worker.
+ * A work queue in a JetStream stream. An item stays until a worker acknowledges it. Workers confirm regularly that they still
+ * work on an item; without a confirmation, the item is delivered to another worker.
  */
 export class NatsWorkQueue extends WorkQueue {
   private readonly name: string;

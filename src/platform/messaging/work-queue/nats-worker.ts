@@ -5,8 +5,9 @@ const PULL_MS = 30_000;
 const PULL_HEARTBEAT_MS = 5_000;
 const RETRY_MS = 500;
 /**
- * Maximum number of open pull requests of a worker. The server serves the requests of one worker before those of the next, so this
- * is also the number of items of a burst that one worker gets while another is idle. The server keeps only some hundreds in all.
+ * Maximum number of open pull requests of a worker. The server serves the requests of one worker before those of the next, so
+ * this is also the number of items of a burst that one worker gets while another is idle. The server keeps only some hundreds in
+ * all.
  */
 const PULLS_MAX = 4;
 
