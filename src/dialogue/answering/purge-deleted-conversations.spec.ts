@@ -37,7 +37,7 @@ const stream = conversationStream(conversationId);
 const clock = { now: () => new Date('2026-02-01T00:00:00Z') };
 const parts = { answer: 'Secret.', thought: '', sources: [], toolCalls: [], structured: false };
 const due = [{ id: conversationId, since: clock.now() }];
-/** More than fit into one event. */
+/** More turns than fit into one event. */
 const TURNS = 1_500;
 
 let log: InMemoryEventStore;
@@ -113,7 +113,7 @@ const ruleOver = (store: EventStore, patienceMs?: number) => {
 };
 const deleted = () => append(stream, { type: 'ConversationDeleted', data: { conversationId } });
 
-/** As the reaction does it, at each fact. */
+/** Truncates the streams like the reaction does for each purge event. */
 async function cutOff(): Promise<void> {
   const reaction = new TruncatePurged(log, blobs, new Purges([...conversationPurges, ...journalPurges]));
   for (const stored of await eventsOf(log, stream)) {
@@ -142,7 +142,7 @@ const expectPurged = async () => {
 };
 
 describe('a deleted conversation', () => {
-  it('is purged with all that was kept beside it, once', async () => {
+  it('is purged once, with all data stored beside it', async () => {
     await deleted();
     const rule = ruleOver(log);
     await rule.purge(due, cause);
@@ -154,13 +154,13 @@ describe('a deleted conversation', () => {
     expect(await log.head()).toBe(head);
   });
 
-  it('is purged by two processes at once as by one', async () => {
+  it('is purged once by two concurrent processes', async () => {
     await deleted();
     await Promise.all(['one', 'other'].map((tick) => ruleOver(log).purge(due, { ...cause, causationId: tick })));
     await expectPurged();
   });
 
-  it('is purged by the next pass, whichever append the process died at', async () => {
+  it('is purged by later passes, at whichever append a process dies', async () => {
     await deleted();
     let deaths = 0;
     for (let isDead = true; isDead; deaths++) {
@@ -171,15 +171,15 @@ describe('a deleted conversation', () => {
       isDead = store.isDead;
       await cutOff();
     }
-    // One for each fact: nothing that was stated is stated again.
+    // Each death leaves one more event, so no event is appended twice.
     expect(deaths).toBeGreaterThan(6);
     await expectPurged();
   });
 
   it.each([
-    ['is not deleted after all', []],
-    ['has a turn of which something may still be shown', [turn('late', TURNS + 1)[0]!]],
-  ] as const)('stays while it %s', async (_, more) => {
+    ['is not deleted', []],
+    ['has a turn that is not sealed', [turn('late', TURNS + 1)[0]!]],
+  ] as const)('is not purged while it %s', async (_, more) => {
     if (more.length > 0) {
       await append(stream, ...more);
       await deleted();

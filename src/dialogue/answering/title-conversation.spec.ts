@@ -14,7 +14,7 @@ import { systemTiming } from '../../platform/system-timing.js';
 import type { GuardrailPolicy } from '../../resources/guardrails/guardrail.policy.js';
 import { TitleConversation } from './title-conversation.reaction.js';
 
-/** The name of a conversation whose first turn was asked with this policy, after a model has found one. */
+/** The name that the reaction gives a conversation whose first turn has this policy, if a model answers with this title. */
 async function named(guardrails: GuardrailPolicy | undefined, title: string, isDeleted = false): Promise<string | undefined> {
   const store = new InMemoryEventStore();
   const streams = new Streams(store, systemTiming);
@@ -41,13 +41,13 @@ async function named(guardrails: GuardrailPolicy | undefined, title: string, isD
   return last.type === 'ConversationRenamed' ? (JSON.parse(last.data) as { name: string }).name : undefined;
 }
 
-it('a title that a model finds is checked like its answers', async () => {
+it('a title of a model is checked like its answers', async () => {
   expect(await named(undefined, 'On CODE-1234')).toBe('On CODE-1234');
   expect(await named(codePolicy({ output: 'redact' }), 'On CODE-1234')).toBe('On [CODE]');
   expect(await named(codePolicy({ output: 'block' }), 'On CODE-1234')).toBeUndefined();
   expect(await named(codePolicy({ output: 'block' }), 'On codes')).toBe('On codes');
 });
 
-it('no model reads a conversation that was deleted before its title was looked for', async () => {
+it('no model reads a conversation that was deleted before the reaction titles it', async () => {
   expect(await named(undefined, 'On CODE-1234', true)).toBeUndefined();
 });

@@ -6,7 +6,7 @@ import type { ContinuationEvent } from './continuation.events.js';
 
 const dropped = (sha256: string): ContinuationEvent => ({ type: 'ContinuationDropped', data: { turnId: 't1', sha256 } });
 
-it('each pause of a turn is dropped once', () => {
+it('each continuation of a turn is recorded as dropped once', () => {
   given(continuations, [])
     .when(dropContinuation('t1', 'a'))
     .then([dropped('a')]);
@@ -18,7 +18,7 @@ it('each pause of a turn is dropped once', () => {
     .thenNothing();
 });
 
-it('nothing is said twice, in whatever order it is asked', () => {
+it('no continuation is recorded twice, in any order of requests', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 12 }), (asked) => {
       let state = continuations.initial;

@@ -13,10 +13,10 @@ const stateOf = (content: string): LoopState => ({
   results: { k1: 'sent' },
 });
 const storedBytes = (state: LoopState): number => Buffer.byteLength(JSON.stringify(JSON.stringify(state)));
-/** A state that takes so many bytes in the log. */
+/** A state that takes the given number of bytes in the log. */
 const stateOfBytes = (bytes: number): LoopState => stateOf('x'.repeat(bytes - storedBytes(stateOf(''))));
 
-it('what a turn goes on from is kept in the log while it is small there, else beside it', async () => {
+it('a continuation is inline up to INLINE_BYTES_MAX and a blob beyond that', async () => {
   const continuations = new Continuations(new InMemoryBlobs());
   const most = stateOfBytes(INLINE_BYTES_MAX);
   expect(await continuations.keep('t1', JSON.stringify(most))).toEqual({ text: JSON.stringify(most) });
@@ -30,7 +30,7 @@ it('what a turn goes on from is kept in the log while it is small there, else be
 });
 
 it.each([['a word'], ['x'.repeat(2 * INLINE_BYTES_MAX)], ['漢"\u0001'.repeat(INLINE_BYTES_MAX)]])(
-  'it is the same when it is recalled',
+  'a continuation is the same when it is recalled',
   async (content) => {
     const continuations = new Continuations(new InMemoryBlobs());
     const state = stateOf(content);
@@ -38,7 +38,7 @@ it.each([['a word'], ['x'.repeat(2 * INLINE_BYTES_MAX)], ['漢"\u0001'.repeat(IN
   },
 );
 
-it('one that is no longer needed goes, and that of another turn stays', async () => {
+it('dropping a continuation deletes its blob and leaves the equal one of another turn', async () => {
   const continuations = new Continuations(new InMemoryBlobs());
   const state = stateOfBytes(2 * INLINE_BYTES_MAX);
   const [one, other] = await Promise.all(['t1', 't2'].map((turnId) => continuations.keep(turnId, JSON.stringify(state))));
@@ -47,7 +47,7 @@ it('one that is no longer needed goes, and that of another turn stays', async ()
   expect(await continuations.recall(other!)).toEqual(state);
 });
 
-it('one from before turns had their own is recalled as well', async () => {
+it('a continuation in the old form of a shared blob can still be recalled', async () => {
   const blobs = new InMemoryBlobs();
   const state = stateOf('from before');
   const blob = await blobs.put(Readable.from([Buffer.from(JSON.stringify(state))]));

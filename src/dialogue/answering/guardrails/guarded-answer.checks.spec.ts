@@ -26,7 +26,7 @@ const options = new GuardrailOptions({
 });
 const guardrails = new ConfiguredGuardrails({} as PolicyJudge, systemTiming, options);
 
-/** Every check that needs nothing but the text. */
+/** All checks that need only the text. */
 const policyThat = (action: GuardrailAction, mode = 'scan_all'): GuardrailPolicy =>
   guardrails.policyFor({
     enabled: true,
@@ -65,7 +65,7 @@ const INNOCENT = [
   'a'.repeat(300) + ' ',
 ] as const;
 
-/** Texts of secrets and what is none, as the parts they are made of. */
+/** Texts made of secrets and harmless parts. */
 const texts = fc.array(
   fc.oneof(
     fc.constantFrom(...INNOCENT),
@@ -117,8 +117,8 @@ async function guarded(deltas: readonly AnswerDelta[], policy: GuardrailPolicy, 
 const secretsIn = (text: string) => SECRETS.filter((secret) => text.includes(secret));
 const spansIn = (text: string) => guardrails.localScan(REDACTING, 'output', text).spans;
 
-describe('every check of single texts, in an answer of any tokens', () => {
-  it('masks what it masks in the whole text', async () => {
+describe('the checks of single texts, in an answer split into any tokens', () => {
+  it('mask the same matches as in the complete text', async () => {
     await fc.assert(
       fc.asyncProperty(texts, lengths, async (parts, sizes) => {
         const text = parts.join('');
@@ -128,7 +128,7 @@ describe('every check of single texts, in an answer of any tokens', () => {
     );
   });
 
-  it('blocks at the first match, of which nothing was shown', async () => {
+  it('block at the first match and show no part of it', async () => {
     await fc.assert(
       fc.asyncProperty(texts, lengths, async (parts, sizes) => {
         const text = parts.join('');
@@ -141,7 +141,7 @@ describe('every check of single texts, in an answer of any tokens', () => {
     );
   });
 
-  it('leaves every byte alone where it only monitors', async () => {
+  it('change nothing if the policy only monitors', async () => {
     await fc.assert(
       fc.asyncProperty(texts, lengths, fc.array(fc.tuple(fc.nat(60), OTHERS), { maxLength: 8 }), async (parts, sizes, others) => {
         const deltas = among(tokensOf(parts.join(''), sizes).map(said), others);
@@ -151,7 +151,7 @@ describe('every check of single texts, in an answer of any tokens', () => {
     );
   });
 
-  it('lets no secret through around calls, thoughts, rounds and checkpoints', async () => {
+  it('let no secret through around calls, thoughts, rounds and checkpoints', async () => {
     await fc.assert(
       fc.asyncProperty(texts, lengths, fc.array(fc.tuple(fc.nat(60), OTHERS), { maxLength: 8 }), async (parts, sizes, others) => {
         const deltas = among(tokensOf(parts.join(''), sizes).map(said), others);
@@ -161,7 +161,7 @@ describe('every check of single texts, in an answer of any tokens', () => {
     );
   });
 
-  it('lets no secret through around a pause', async () => {
+  it('let no secret through around a pause', async () => {
     await fc.assert(
       fc.asyncProperty(texts, fc.nat(600), async (parts, place) => {
         const text = parts.join('');
@@ -174,7 +174,7 @@ describe('every check of single texts, in an answer of any tokens', () => {
   });
 });
 
-/** The deltas with others between them. */
+/** Inserts other deltas at the given places. */
 function among(deltas: readonly AnswerDelta[], others: readonly (readonly [number, AnswerDelta])[]): AnswerDelta[] {
   const all = [...deltas];
   for (const [place, other] of others) all.splice(place % (all.length + 1), 0, other);

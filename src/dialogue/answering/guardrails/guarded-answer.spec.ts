@@ -30,7 +30,7 @@ const call = (args: Readonly<Record<string, unknown>> = {}): AnswerDelta => ({
   ),
 });
 
-/** What is shown of an answer, what was found in it, and the block that ended it. */
+/** Guards the deltas and returns the shown deltas, the decisions, and the error that ended the answer. */
 async function guarded(
   deltas: Iterable<AnswerDelta> | AsyncIterable<AnswerDelta>,
   policy: GuardrailPolicy,
@@ -51,7 +51,7 @@ async function guarded(
   return { shown, thrown, answer: said('text'), thoughts: said('thought'), decisions: guard.decisions };
 }
 
-/** The text in pieces, as the cuts say. */
+/** Splits a text at the cuts. */
 const pieces = (whole: string, cuts: readonly number[]): string[] => {
   const places = [...new Set([0, ...cuts.map((cut) => cut % (whole.length + 1)), whole.length])].sort((a, b) => a - b);
   return places.slice(1).map((place, index) => whole.slice(places[index], place));
@@ -60,8 +60,8 @@ const pieces = (whole: string, cuts: readonly number[]): string[] => {
 const words = fc.array(fc.constantFrom('CODE-1234', 'CODE-', '12', '. ', ' and ', 'CODE-99', 'é\n', 'CO'), { maxLength: 12 });
 const cuts = fc.array(fc.nat(200), { maxLength: 40 });
 
-describe('an answer that is guarded', () => {
-  it('holds no match, whatever the tokens are', async () => {
+describe('a guarded answer', () => {
+  it('contains no match, however it is split into tokens', async () => {
     await fc.assert(
       fc.asyncProperty(words, cuts, async (parts, places) => {
         const whole = parts.join('');
@@ -71,7 +71,7 @@ describe('an answer that is guarded', () => {
     );
   });
 
-  it('is blocked by the first match, and shows no part of one before', async () => {
+  it('is blocked by the first match, and shows no text of the match', async () => {
     await fc.assert(
       fc.asyncProperty(words, cuts, async (parts, places) => {
         const whole = parts.join('');
@@ -83,7 +83,7 @@ describe('an answer that is guarded', () => {
     );
   });
 
-  it('holds no whole match either where calls, thoughts and checkpoints come between its tokens', async () => {
+  it('contains no complete match if calls, thoughts and checkpoints separate its tokens', async () => {
     const between = fc.constantFrom<AnswerDelta>(call(), thought('Hm'), { type: 'checkpoint' }, { type: 'round-over' });
     await fc.assert(
       fc.asyncProperty(words, cuts, fc.array(fc.tuple(fc.nat(40), between), { maxLength: 8 }), async (parts, places, others) => {
@@ -95,7 +95,7 @@ describe('an answer that is guarded', () => {
     );
   });
 
-  it('is shown token by token as it is, and looked at, where it is only monitored', async () => {
+  it('is shown unchanged token by token and checked if the policy only monitors', async () => {
     await fc.assert(
       fc.asyncProperty(words, cuts, async (parts, places) => {
         const tokens = pieces(parts.join(''), places);
@@ -107,12 +107,12 @@ describe('an answer that is guarded', () => {
     );
   });
 
-  it('counts each match once, however often it was looked at', async () => {
+  it('counts each match once', async () => {
     const { decisions } = await guarded([...'A CODE-1234 and a CODE-5678, that is all.'].map(text), REDACTING);
     expect(decisions).toMatchObject([{ stage: 'output', check: 'secrets', action: 'redact', matchCount: 2 }]);
   });
 
-  it('shows the sentences that are finished before a call, and what is not after it', async () => {
+  it('shows complete sentences before a call and the rest after it', async () => {
     const { shown } = await guarded([text('Done. CO'), call(), text('DE-1234')], REDACTING);
     expect(shown).toEqual([text('Done.'), call(), text(' [CODE]')]);
   });
@@ -122,7 +122,7 @@ describe('an answer that is guarded', () => {
     expect(answer).toBe('[CODE] it is.');
   });
 
-  it('masks thoughts, notices, arguments of calls and what programs tell of their steps', async () => {
+  it('masks thoughts, notices, arguments of calls and progress frames', async () => {
     const step = { type: 'workflow_step', node_id: 'n', node_type: 'agent', node_title: 'CODE-1234', status: 'failed' } as const;
     const { shown, thoughts } = await guarded(
       [
@@ -139,7 +139,7 @@ describe('an answer that is guarded', () => {
     expect(shown).toContainEqual(call({ q: '[CODE]', n: [{ '[CODE]': 1 }] }));
   });
 
-  it('keeps what it holds until the model has failed, and shows it then', async () => {
+  it('shows its held text and a masked error when the model fails', async () => {
     const failing = async function* (): AsyncGenerator<AnswerDelta> {
       yield text('So far, CODE-1234');
       throw new ModelFailed('bad-reply', 'It said CODE-1234.', false);
@@ -149,22 +149,22 @@ describe('an answer that is guarded', () => {
     expect(thrown).toMatchObject({ failure: 'bad-reply', message: 'It said [CODE].' });
   });
 
-  it('masks a structured answer in its values', async () => {
+  it('masks the values of a structured answer', async () => {
     const schema = { type: 'object', properties: { why: { type: 'string' } } };
     const { answer } = await guarded([text('{"why": "\\u0043ODE-'), text('1234"}')], REDACTING, { schema });
     expect(JSON.parse(answer)).toEqual({ why: '[CODE]' });
   });
 });
 
-describe('an answer that is looked at as a whole', () => {
+describe('an answer with a check of its complete text', () => {
   const GROUNDING = { ...REDACTING, controls: [...REDACTING.controls, GROUNDED] };
 
-  it('is shown when it is decided on, all at once and masked', async () => {
+  it('is shown masked and in one piece after the check', async () => {
     const { shown } = await guarded([text('CODE-'), text('1234 '), call(), text('')], GROUNDING);
     expect(shown).toEqual([call(), text('[CODE] ')]);
   });
 
-  it('shows nothing of what is blocked', async () => {
+  it('shows no text if it is blocked', async () => {
     const { shown, thrown } = await guarded([thought('Well'), text('far too '), text('many words')], GROUNDING);
     expect(shown).toEqual([]);
     expect(thrown).toMatchObject({
@@ -173,7 +173,7 @@ describe('an answer that is looked at as a whole', () => {
     });
   });
 
-  it('is shown as it is written where that is only flagged', async () => {
+  it('is shown while it is written if the check only flags', async () => {
     const controls = [...REDACTING.controls, { ...GROUNDED, action: 'flag' } as const];
     const { shown, decisions, thrown } = await guarded([text('far too many '), text('words')], { ...REDACTING, controls });
     expect(thrown).toBeUndefined();

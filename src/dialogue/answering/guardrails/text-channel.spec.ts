@@ -6,7 +6,7 @@ const unblocked = (): never => {
   throw new Error('Nothing blocks here.');
 };
 
-/** From `<` on everything is a match, which ends with `>`. */
+/** A check that matches from `<` to the next `>`. */
 const angled = (text: string) => {
   const start = text.indexOf('<');
   if (start === -1) return { spans: [], decidedTo: text.length, decisions: [] };
@@ -16,12 +16,12 @@ const angled = (text: string) => {
   return { spans: [span], decidedTo: span.open ? start : end, decisions: [] };
 };
 
-it('a match that does not end is masked once, and its text is not held for ever', () => {
+it('a match without an end is masked once, and at most HELD_CHARACTERS_MAX of its text are held', () => {
   let scans = 0;
   const channel = new TextChannel(
     (text, before) => {
       scans++;
-      // What was shown before is looked at with it, as far as that is kept.
+      // A match that began in the shown text continues in the held text.
       const shift = before.lastIndexOf('<') > before.lastIndexOf('>') ? 1 : 0;
       const { spans, ...found } = angled('<'.repeat(shift) + text);
       return {
@@ -43,7 +43,7 @@ it('a match that does not end is masked once, and its text is not held for ever'
   expect(scans).toBeLessThan(40);
 });
 
-it('what is held before something else is shown is the unfinished sentence', () => {
+it('a seam releases complete sentences and holds the unfinished one', () => {
   const nothing = (text: string) => ({ spans: [], decidedTo: Math.max(0, text.length - 20), decisions: [] });
   const seam = (text: string) => {
     const channel = new TextChannel(nothing, unblocked, 20);

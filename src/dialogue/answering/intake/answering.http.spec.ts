@@ -12,7 +12,7 @@ import type { FrameTail } from '../../journal/frame-tail.js';
 
 const { streamsMax } = answeringOptions.settings;
 
-it('accepts no question whose answer this process has no room to stream, however many come at once', async () => {
+it('refuses a concurrent question for which the process has no free stream before it is accepted', async () => {
   const accepted: (() => void)[] = [];
   const accept = () => new Promise((_, reject) => accepted.push(() => reject(new Error('It is wrong.'))));
   const streams = new SseStreams({ keepaliveMs: 60_000, stallMs: 60_000, bufferedBytesMax: 1_024 });
@@ -36,7 +36,7 @@ it('accepts no question whose answer this process has no room to stream, however
   expect(streams.size).toBe(0);
 });
 
-it('gives no part of an answer for the whole', async () => {
+it('fails a JSON answer whose stream ends early', async () => {
   const begun = '{"type":"message_id","message_id":"t1","conversation_id":"c1","request_id":"r1"}';
   const data = [begun, '{"type":"answer","answer":"Half of"}'];
   async function* tail() {

@@ -35,7 +35,7 @@ const caller = (): SignedInUser => ({
   cause: { ...cause, correlationId: newId() },
 });
 
-/** The intake over a log of its own, with a resolver that finds everything in order. */
+/** The intake over a new log, with a resolver that accepts everything. */
 function intake(
   limits: UsageLimits = new NoLimits(),
   taker: TurnTaker = { seat: () => undefined },
@@ -85,7 +85,7 @@ function intake(
   return { streams, accept, eventCount };
 }
 
-it('a repeated request finds the turn that its first one began, also when both come at once', async () => {
+it('a repeated request returns the turn of the first one, also if both are concurrent', async () => {
   const { accept } = intake();
   const request = { question: 'Why?' };
   const [one, other] = await Promise.all([accept(request, 'k'), accept(request, 'k')]);
@@ -95,13 +95,13 @@ it('a repeated request finds the turn that its first one began, also when both c
   expect(third.replayed).toBe(true);
 });
 
-it('another request under the same key is refused', async () => {
+it('another request with the same idempotency key is refused', async () => {
   const { accept } = intake();
   await accept({ question: 'Why?' }, 'k');
   await expect(accept({ question: 'How?' }, 'k')).rejects.toMatchObject({ code: 'idempotency-key-reused' });
 });
 
-it('a request that the conversation does not take leaves no event and uses no key', async () => {
+it('a request that the conversation refuses leaves no event and uses no key', async () => {
   const { accept, eventCount } = intake();
   const { conversationId } = await accept({ question: 'Why?' });
   const before = await eventCount();
@@ -111,14 +111,14 @@ it('a request that the conversation does not take leaves no event and uses no ke
   await expect(accept({ ...wrong, index: 1 }, 'k')).resolves.toMatchObject({ conversationId, replayed: false });
 });
 
-it('a key opens no conversation that was deleted since', async () => {
+it('a repeated request does not reopen a deleted conversation', async () => {
   const { accept, streams } = intake();
   const { conversationId } = await accept({ question: 'Why?' }, 'k');
   await streams.transact(conversationStream(conversationId), conversation, remove, cause);
   await expect(accept({ question: 'Why?' }, 'k')).rejects.toMatchObject({ code: 'conversation-not-found' });
 });
 
-/** Has room for so many turns, and remembers which it was given. */
+/** Has the given number of free seats, and records the turns it is given. */
 class Seats implements TurnTaker {
   readonly run: TakenTurn[] = [];
   readonly foreseen: Transcript[] = [];
@@ -139,7 +139,7 @@ class Seats implements TurnTaker {
   }
 }
 
-describe('a process with room', () => {
+describe('a process with free seats', () => {
   const answer = (streams: Streams, conversationId: string, turnId: string) => {
     const parts = { answer: 'Because.', thought: '', sources: [], toolCalls: [], structured: false, modelId: 'm', usage: null };
     const outcome = { type: 'TurnAnswered', data: { conversationId, turnId, ...parts } } as const;
@@ -148,7 +148,7 @@ describe('a process with room', () => {
   const eventsIn = async (streams: Streams, conversationId: string) =>
     (await eventsOf(streams.store, conversationStream(conversationId))).map(({ type }) => type);
 
-  it('takes a turn in the append that asks it, knowing of it what a reader of the log would', async () => {
+  it('claims a turn in the append of its question, with the transcript that a reader of the log would get', async () => {
     const seats = new Seats(1);
     const { accept, streams } = intake(new NoLimits(), seats);
     const { conversationId, turnId, position } = await accept({ question: 'Why?' });
@@ -160,7 +160,7 @@ describe('a process with room', () => {
     expect([await transcript.exchanges(1_000), [...transcript.waited]]).toEqual([await exchanges(1_000), [...waited]]);
   });
 
-  it('foresees a turn while its append is under way, and another one where that lost its race', async () => {
+  it('foresees a turn before its append, and again if the append lost a race', async () => {
     const seats = new Seats(2);
     const { accept, streams } = intake(new NoLimits(), seats);
     const { conversationId } = await accept({ question: 'Why?' });
@@ -169,7 +169,7 @@ describe('a process with room', () => {
     const { folded, ...told } = taken.transcript;
     expect(foreseen).toEqual([{ ...told, exchanges: undefined, revision: folded!.revision }]);
     expect(seats.foreseen[0]!.folded!.position).toBeUndefined();
-    // Another process has gone on with the conversation, which this one does not know.
+    // Another process appends to the conversation, so the cached state of this one is stale.
     const about = { conversationId, turnId: taken.transcript.asked.turnId };
     const elsewhere = new Streams(streams.store, systemTiming);
     await elsewhere.transact(conversationStream(conversationId), conversation, requestStop(about.turnId), cause);
@@ -181,7 +181,7 @@ describe('a process with room', () => {
     ]);
   });
 
-  it('foresees what is asked in the place of an earlier question without what that takes away', async () => {
+  it('foresees a replacing question without the exchanges that it supersedes', async () => {
     const seats = new Seats(2);
     const { accept, streams } = intake(new NoLimits(), seats);
     const { conversationId, turnId } = await accept({ question: 'Why?' });
@@ -195,7 +195,7 @@ describe('a process with room', () => {
     expect(await seats.run[1]!.transcript.exchanges(1_000)).toEqual([]);
   });
 
-  it('knows the earlier exchanges of a conversation that goes on', async () => {
+  it('reads the earlier exchanges of a continued conversation', async () => {
     const seats = new Seats(1);
     const { accept, streams } = intake(new NoLimits(), seats);
     const { conversationId, turnId } = await accept({ question: 'Why?' });
@@ -208,7 +208,7 @@ describe('a process with room', () => {
     expect(await transcript.exchanges(1_000)).toEqual([{ prompt: 'Why?', response: 'Because.' }]);
   });
 
-  it('gives its room back when the question is refused, and leaves to the queue what it has no room for', async () => {
+  it('gives the seat back if the question is refused, and enqueues turns for which it has no seat', async () => {
     const seats = new Seats(1);
     const { accept, streams } = intake(new NoLimits(), seats);
     await expect(accept({ question: 'Why?', conversation_id: newId() })).rejects.toMatchObject({
@@ -219,7 +219,7 @@ describe('a process with room', () => {
     expect(await eventsIn(streams, conversationId)).toEqual(['ConversationStarted', 'TurnAsked']);
   });
 
-  it('does not take a turn again that an equal request began', async () => {
+  it('does not claim a turn again for a repeated request', async () => {
     const seats = new Seats(2);
     const { accept } = intake(new NoLimits(), seats);
     await accept({ question: 'Why?' }, 'k');
@@ -228,7 +228,7 @@ describe('a process with room', () => {
   });
 });
 
-/** Lets so many requests pass, and remembers what it was asked. */
+/** Admits the given number of requests, and records admissions and withdrawals. */
 class Gate extends UsageLimits {
   readonly admitted: string[] = [];
   readonly withdrawn: string[] = [];
@@ -252,7 +252,7 @@ it.each([undefined, 'k'])('a request over a limit leaves no event and uses no ke
   expect(await eventCount()).toBe(0);
 });
 
-it('a repeated request is the same one to the limits', async () => {
+it('a repeated request counts once against the limits', async () => {
   const gate = new Gate(1);
   const { accept } = intake(gate);
   const { turnId } = await accept({ question: 'Why?' }, 'k');
@@ -261,7 +261,7 @@ it('a repeated request is the same one to the limits', async () => {
   expect(gate.withdrawn).not.toContain(turnId);
 });
 
-it('of two equal requests at once one counts', async () => {
+it('two equal concurrent requests count once against the limits', async () => {
   const gate = new Gate(2);
   const { accept } = intake(gate);
   const [{ turnId }] = await Promise.all([accept({ question: 'Why?' }, 'k'), accept({ question: 'Why?' }, 'k')]);
@@ -269,7 +269,7 @@ it('of two equal requests at once one counts', async () => {
   expect(counted).toEqual([turnId]);
 });
 
-it('a request that fails after it was let pass counts no more', async () => {
+it('a request that fails after its admission does not count', async () => {
   const gate = new Gate(1);
   const { accept } = intake(gate);
   await expect(accept({ question: 'Why?', conversation_id: newId() })).rejects.toMatchObject({ code: 'conversation-not-found' });
@@ -279,7 +279,7 @@ it('a request that fails after it was let pass counts no more', async () => {
 describe('a resumption', () => {
   const DENIED = [{ call_id: 'k1', decision: 'denied' }];
 
-  /** A turn that waits, and requests that decide on its call; `first` goes before the first of them, once that was let pass. */
+  /** A paused turn and a function that denies its call. `first` runs when such a request is admitted. */
   async function waiting(first: (streams: Streams, conversationId: string) => Promise<unknown> = () => Promise.resolve()) {
     const streams = new Streams(new InMemoryEventStore(), systemTiming);
     const { conversationId, turnId } = await intake(new NoLimits(), undefined, streams).accept({ question: 'Why?' });
@@ -296,14 +296,14 @@ describe('a resumption', () => {
     return { deny, turnId, events: async () => (await eventsOf(streams.store, stream)).map(({ type }) => type) };
   }
 
-  it('is repeated under its key without being decided twice', async () => {
+  it('is decided once when it is repeated with its key', async () => {
     const { deny, turnId, events } = await waiting();
     await expect(deny()).resolves.toMatchObject({ turnId, replayed: false });
     await expect(deny()).resolves.toMatchObject({ turnId, replayed: true });
     expect((await events()).filter((type) => type === 'TurnResumed')).toHaveLength(1);
   });
 
-  it('that another one was faster than is refused each time it is repeated under its key', async () => {
+  it('is refused each time it is repeated with its key if another one was faster', async () => {
     const approve = resume([{ callId: 'k1', decision: 'approved' }], { userId: 'alice' }, new Date());
     const { deny, events } = await waiting((streams, conversationId) =>
       streams.transact(conversationStream(conversationId), conversation, approve, cause),

@@ -36,7 +36,7 @@ const asked = (guardrails: GuardrailPolicy | undefined): ResolvedQuestion => ({
 });
 
 describe('a question', () => {
-  it('is masked with its history and its values for the prompt', async () => {
+  it('is masked with its history and its passthrough values', async () => {
     const policy = codePolicy({ input: 'redact' });
     const question = await guardOver().inputs.question(asked(policy));
     expect(question).toMatchObject({
@@ -47,7 +47,7 @@ describe('a question', () => {
     });
   });
 
-  it('leaves nothing but a marker where it is blocked', async () => {
+  it('is replaced by a marker if it is blocked', async () => {
     const question = await guardOver().inputs.question(asked(codePolicy({ input: 'block' })));
     expect(question).toMatchObject({
       question: WITHHELD,
@@ -58,7 +58,7 @@ describe('a question', () => {
     expect(JSON.stringify(question)).not.toMatch(SECRET);
   });
 
-  it('is what it was where nothing is checked, or nothing found', async () => {
+  it('does not change without guardrails or without a match', async () => {
     const { inputs } = guardOver();
     const unguarded = asked(undefined);
     expect(await inputs.question(unguarded)).toBe(unguarded);
@@ -66,7 +66,7 @@ describe('a question', () => {
     expect(await inputs.question(harmless)).toEqual(harmless);
   });
 
-  it('is checked with the system prompt that its caller brings', async () => {
+  it('is checked with the system prompt of its caller', async () => {
     const { inputs } = guardOver();
     const prompted = (policy: GuardrailPolicy, systemPrompt: string): ResolvedQuestion => ({
       ...asked(policy),
@@ -87,7 +87,7 @@ describe('a question', () => {
     expect((await inputs.question(asked(codePolicy({ input: 'redact' })))).settings).not.toHaveProperty('systemPrompt');
   });
 
-  it('is only noted where it is monitored', async () => {
+  it('does not change if the policy only monitors, but its matches are recorded', async () => {
     const policy = codePolicy({ input: 'block' }, { mode: 'monitor_only' });
     expect(await guardOver().inputs.question(asked(policy))).toMatchObject({
       question: 'Is it CODE-1234?',
@@ -96,14 +96,14 @@ describe('a question', () => {
   });
 });
 
-describe('what is said of calls that wait', () => {
+describe('the answers to pending calls', () => {
   const answers = [
     { callId: 'k1', result: '{"it":"is CODE-1234"}' },
     { callId: 'k2', decision: 'denied', comment: 'No CODE-1234.' },
     { callId: 'k3', decision: 'approved' },
   ] as const;
 
-  it('is masked: results as those of tools, comments as input', async () => {
+  it('are masked, results at the stage of tool results and comments at the stage of input', async () => {
     const guarded = await guardOver().inputs.callAnswers(answers, codePolicy({ input: 'redact', tool_result: 'redact' }));
     expect(guarded.answers).toEqual([
       { callId: 'k1', result: '{"it":"is [CODE]"}' },
@@ -113,14 +113,14 @@ describe('what is said of calls that wait', () => {
     expect(guarded.checked.decisions.map(({ stage }) => stage).sort()).toEqual(['input', 'tool_result']);
   });
 
-  it('is withheld where it is blocked', async () => {
+  it('are withheld if they are blocked', async () => {
     const guarded = await guardOver().inputs.callAnswers(answers, codePolicy({ input: 'block', tool_result: 'block' }));
     expect(JSON.stringify(guarded)).not.toMatch(SECRET);
     expect(guarded.answers[1]).toMatchObject({ decision: 'denied', comment: WITHHELD });
   });
 });
 
-it('is checked no longer than the intake has time for', async () => {
+it('a check takes at most the given time or the timeout of the policy, whichever is shorter', async () => {
   const bounds: number[] = [];
   class Timed extends CodeGuardrails {
     override scan(...[policy, ...rest]: Parameters<CodeGuardrails['scan']>) {
@@ -134,8 +134,8 @@ it('is checked no longer than the intake has time for', async () => {
   expect(bounds).toEqual([5_000, 100]);
 });
 
-describe('beside turns', () => {
-  it('what is found for a conversation is checked by the policy of its newest question', async () => {
+describe('outside of turns', () => {
+  it('a result for a conversation is checked by the policy of its newest question', async () => {
     const { store, inputs } = guardOver();
     await askedTurn(store, 'c1', 't1', { guardrails: codePolicy({ tool_result: 'redact' }) });
     expect(await inputs.found('c1', ['CODE-1234'])).toMatchObject({ isBlocked: false, value: ['[CODE]'] });
@@ -143,7 +143,7 @@ describe('beside turns', () => {
     expect(await inputs.found('c2', 'CODE-1234')).toMatchObject({ isBlocked: false, value: 'CODE-1234' });
   });
 
-  it('a name is masked, or refused, before it is stored', async () => {
+  it('a new name is masked or refused before it is stored', async () => {
     const { store, streams, conversations } = guardOver();
     const rename = (id: string, ownerId = 'alice') =>
       new RenameConversationHandler(streams, conversations).execute(new RenameConversation(id, ownerId, 'On CODE-1234', cause));

@@ -16,36 +16,33 @@ const of = (turnId: string) => ({ conversationId: 'c1', turnId });
 it.each([
   ['no snapshot', 0],
   ['a snapshot', SNAPSHOT_EVERY_EVENTS],
-])(
-  'a question goes on from the last turn where an automatic one after it said nothing, with %s between',
-  async (_, renamings) => {
-    const store = new InMemoryEventStore();
-    const streams = new Streams(store, systemTiming);
-    const happens = (...decisions: readonly Decide[]) =>
-      decisions.reduce(
-        (before, decide) => before.then(() => streams.transact(conversationStream('c1'), conversation, decide, cause)),
-        streams.fold(conversationStream('c1'), conversation),
-      );
-    const answered = (turnId: string, answer: string): readonly Decide[] => {
-      const parts = { answer, thought: '', sources: [], toolCalls: [], structured: false, modelId: 'm', usage: null };
-      return [
-        startTurn(turnId, 'p1'),
-        conclude({ type: 'TurnAnswered', data: { ...of(turnId), ...parts } }),
-        seal({ ...of(turnId), lastId: 1, frames: 2, sha256: 'ab' }),
-      ];
-    };
-    await askedTurn(store, 'c1', 't1');
-    await happens(...answered('t1', 'Because.'), open);
-    await happens(...Array.from({ length: renamings }, (__, count) => rename(`Name ${count}`)));
-    const origin = { kind: 'follow-up', source: 'job', refId: 'j1', dedupeKey: 'j1' } as const;
-    const question = { ...of('t2'), question: 'It is done.', requestId: 'r2', settings, origin };
-    const { state } = await happens(askAutomatically(question, 'alice'), ...answered('t2', NO_REPLY));
-    expect([state.turns.has('t1'), state.nextIndex]).toEqual([renamings === 0, 1]);
-    const unused = undefined as never;
-    const answers = new JournaledAnswers(
-      ...[unused, unused, store, streams, unused, unused, unused, unused],
-      new LogEarlierTurns(store),
+])('a question continues after the last turn if a later automatic turn was withdrawn, with %s between', async (_, renamings) => {
+  const store = new InMemoryEventStore();
+  const streams = new Streams(store, systemTiming);
+  const happens = (...decisions: readonly Decide[]) =>
+    decisions.reduce(
+      (before, decide) => before.then(() => streams.transact(conversationStream('c1'), conversation, decide, cause)),
+      streams.fold(conversationStream('c1'), conversation),
     );
-    expect(await answers.goingOnFrom(of('t1'))).toBe('there');
-  },
-);
+  const answered = (turnId: string, answer: string): readonly Decide[] => {
+    const parts = { answer, thought: '', sources: [], toolCalls: [], structured: false, modelId: 'm', usage: null };
+    return [
+      startTurn(turnId, 'p1'),
+      conclude({ type: 'TurnAnswered', data: { ...of(turnId), ...parts } }),
+      seal({ ...of(turnId), lastId: 1, frames: 2, sha256: 'ab' }),
+    ];
+  };
+  await askedTurn(store, 'c1', 't1');
+  await happens(...answered('t1', 'Because.'), open);
+  await happens(...Array.from({ length: renamings }, (__, count) => rename(`Name ${count}`)));
+  const origin = { kind: 'follow-up', source: 'job', refId: 'j1', dedupeKey: 'j1' } as const;
+  const question = { ...of('t2'), question: 'It is done.', requestId: 'r2', settings, origin };
+  const { state } = await happens(askAutomatically(question, 'alice'), ...answered('t2', NO_REPLY));
+  expect([state.turns.has('t1'), state.nextIndex]).toEqual([renamings === 0, 1]);
+  const unused = undefined as never;
+  const answers = new JournaledAnswers(
+    ...[unused, unused, store, streams, unused, unused, unused, unused],
+    new LogEarlierTurns(store),
+  );
+  expect(await answers.goingOnFrom(of('t1'))).toBe('there');
+});

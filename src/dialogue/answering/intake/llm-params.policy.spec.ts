@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { samplingOf } from './llm-params.policy.js';
 
-it('reads how a model is to be sampled by the names of OpenAI’s API', () => {
+it('reads sampling parameters with the names of OpenAI’s API', () => {
   const given = {
     temperature: 0.2,
     top_p: 1,
@@ -22,7 +22,7 @@ it('reads how a model is to be sampled by the names of OpenAI’s API', () => {
   });
 });
 
-it.each([undefined, null, {}, { temperature: null }])('says nothing of %j', (given) => {
+it.each([undefined, null, {}, { temperature: null }])('returns undefined for %j', (given) => {
   expect(samplingOf(given)).toBeUndefined();
 });
 

@@ -14,7 +14,7 @@ describe('the texts of a question', () => {
   it.each([
     ['question', QUESTION_CHARACTERS_MAX],
     ['system_prompt_override', SYSTEM_PROMPT_CHARACTERS_MAX],
-  ])('%s has at most %i characters, however many code units these are', (field, max) => {
+  ])('%s has at most %i characters, where a surrogate pair counts as one', (field, max) => {
     for (const character of ['x', '\u{1f642}']) {
       requireLengths({ [field]: character.repeat(max) });
       for (const text of [character.repeat(max + 1), character.repeat(max) + 'x', character.repeat(2 * max + 1)])
@@ -32,13 +32,13 @@ describe('the texts of a question', () => {
 describe('a history', () => {
   const exchange = { prompt: 'Why?', response: 'Because.' };
 
-  it('is an array of exchanges, or the text of one; whatever else entries say is dropped', () => {
+  it('is an array of exchanges or its JSON text, and other fields of entries are dropped', () => {
     const given = [{ ...exchange, sources: [1] }, { prompt: 'Unanswered' }, exchange];
     for (const history of [given, JSON.stringify(given)]) expect(parseHistory(history)).toEqual([exchange, exchange]);
     for (const history of [undefined, null, '', ' ']) expect(parseHistory(history)).toEqual([]);
   });
 
-  it('may be long', () => {
+  it('may have the maximum number of long exchanges', () => {
     const long = Array.from({ length: HISTORY_EXCHANGES_MAX }, () => ({ ...exchange, response: 'x'.repeat(4_000) }));
     expect(parseHistory(JSON.stringify(long))).toEqual(long);
   });
@@ -64,7 +64,7 @@ describe('a history', () => {
 describe('a reader of a link', () => {
   const terms = { agentId: null, promptId: 'p1', sourceId: 's1', chunks: 3 };
 
-  it('asks a question; how it is answered says the link', () => {
+  it('sets only the question, its history and its place; the link sets the rest', () => {
     const own = { question: 'Why?', history: [], conversation_id: 'c1', index: 1 };
     const others = {
       agent_id: 'a1',
@@ -79,7 +79,7 @@ describe('a reader of a link', () => {
     expect(askedByReader({ ...own, ...others }, terms)).toEqual(asked);
   });
 
-  it.each([{ client_tools: [{}] }, { attachments: ['a'] }])('does not bring along %j', (more) =>
+  it.each([{ client_tools: [{}] }, { attachments: ['a'] }])('must not send %j', (more) =>
     expect(() => askedByReader({ question: 'Why?', ...more }, terms)).toThrow('no tools and no files'),
   );
 });

@@ -9,7 +9,7 @@ const fingerprint = (request: QuestionRequest) => canonicalText(['stream', reque
 const first: QuestionRequest = { question: 'Why?', conversation_id: null };
 const turn = (status: TurnStatus, more: Partial<Turn> = {}) => ({ index: 0, status, superseded: false, ...more }) as Turn;
 
-/** What a request means under the key of the first question of the conversation `c`, or of another request. */
+/** Classifies a request whose key was used by the first question of the conversation `c`, or by another request. */
 const means = (request: QuestionRequest, stands: Turn | undefined, asked: QuestionRequest = first) =>
   repetitionOf(request, { fingerprint: fingerprint(asked), conversationId: 'c', turn: stands }, fingerprint);
 
@@ -18,11 +18,11 @@ const RETRIES: readonly QuestionRequest[] = [
   { ...first, index: 0, conversation_id: 'c' },
 ];
 
-it.each(RETRIES)('a retry is the question itself while that may be answered, and once it was: %j', (retry) => {
+it.each(RETRIES)('a retry is the same question while that may still be answered and after it was answered: %j', (retry) => {
   for (const status of ['asked', 'running', 'paused', 'answered'] as const) expect(means(retry, turn(status))).toBe('again');
 });
 
-it.each(RETRIES)('a retry of what got no answer asks anew, whatever else it changes: %j', (retry) => {
+it.each(RETRIES)('a retry of a failed or stopped question asks again, whatever else it changes: %j', (retry) => {
   for (const status of ['failed', 'stopped'] as const) {
     expect(means(retry, turn(status))).toBe('anew');
     expect(means({ ...retry, model_id: 'another' }, turn(status))).toBe('anew');
@@ -30,13 +30,13 @@ it.each(RETRIES)('a retry of what got no answer asks anew, whatever else it chan
   }
 });
 
-it('a retry is known as the one that was sent before the conversation was known', () =>
+it('a retry matches the request that was sent before the conversation was known', () =>
   expect(means(RETRIES[1]!, turn('running'), RETRIES[0])).toBe('again'));
 
-it('a first question that named no conversation at all is retried as well', () =>
+it('a retry matches a first question without a conversation field', () =>
   expect(means(RETRIES[1]!, turn('running'), { question: 'Why?' })).toBe('again'));
 
-it('a question for another place, in another conversation, or another question is another request', () => {
+it('a question with another index, conversation or text is a different request', () => {
   for (const more of [{ index: 1 }, { conversation_id: 'd' }, { question: 'How?' }]) {
     expect(means({ ...RETRIES[1]!, ...more }, turn('answered'))).toBe('differently');
   }
@@ -44,19 +44,19 @@ it('a question for another place, in another conversation, or another question i
   expect(means({ ...RETRIES[1]!, conversation_id: 'd' }, turn('failed'))).toBe('differently');
 });
 
-it('a question whose turn has lost its place, or is not in the log yet, stands for itself alone', () => {
+it('a question whose turn is superseded or not in the log yet matches only the same request', () => {
   for (const stands of [turn('failed', { superseded: true }), undefined]) {
     expect(means(RETRIES[1]!, stands)).toBe('differently');
     expect(means(RETRIES[1]!, stands, RETRIES[1])).toBe('again');
   }
 });
 
-it('the same request without a place is a repetition, also of a failure', () => {
+it('the same request without an index is a repetition, also of a failed question', () => {
   expect(means(first, turn('failed'))).toBe('again');
   expect(means({ ...first, question: 'How?' }, turn('failed'))).toBe('differently');
 });
 
-it('decisions about tool calls ask for no place', () => {
+it('decisions on tool calls replace no question', () => {
   expect(asksForPlace({ index: 0, tool_actions: [{ call_id: 'c1' }] })).toBe(false);
   expect(asksForPlace({ index: 0, tool_actions: [] })).toBe(true);
 });

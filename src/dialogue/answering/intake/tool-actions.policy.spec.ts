@@ -12,8 +12,8 @@ import {
 const refusedAs = (code: string, message?: string) =>
   expect.objectContaining({ code, ...(message && { message: expect.stringContaining(message) as unknown }) });
 
-describe('what a caller says of calls', () => {
-  it('is an approval, a denial with or without a comment, or a result, whatever value that is', () => {
+describe('the answers of a caller to pending calls', () => {
+  it('are approvals, denials with or without a comment, or results of any value', () => {
     expect(
       answersOf([
         { call_id: 'a', decision: 'approved', result: 'ignored' },
@@ -43,24 +43,24 @@ describe('what a caller says of calls', () => {
   ])('is refused with %s', (message, action) => {
     expect(() => answersOf([action])).toThrow(refusedAs('invalid-request', message));
   });
-  it('names each call once', () => {
+  it('name each call only once', () => {
     const twice = [
       { call_id: 'a', decision: 'approved' },
       { call_id: 'a', result: 1 },
     ];
     expect(() => answersOf(twice)).toThrow(refusedAs('invalid-request', 'twice'));
   });
-  it('is of so many calls at most', () => {
+  it('have at most TOOL_ACTIONS_MAX entries', () => {
     const actions = Array.from({ length: TOOL_ACTIONS_MAX }, (_, index) => ({ call_id: `${index}`, decision: 'approved' }));
     expect(answersOf(actions)).toHaveLength(TOOL_ACTIONS_MAX);
     expect(() => answersOf([...actions, { call_id: 'one more', decision: 'approved' }])).toThrow(refusedAs('invalid-request'));
   });
-  it('has comments of so many characters at most', () => {
+  it('have comments of at most COMMENT_CHARACTERS_MAX characters', () => {
     const denied = (length: number) => [{ call_id: 'a', decision: 'denied', comment: 'x'.repeat(length) }];
     expect(answersOf(denied(COMMENT_CHARACTERS_MAX))).toHaveLength(1);
     expect(() => answersOf(denied(COMMENT_CHARACTERS_MAX + 1))).toThrow(refusedAs('invalid-request', 'comment'));
   });
-  it('fits one append, also when its characters take more bytes than they are many', () => {
+  it('have a maximum size in bytes, also with escaped characters', () => {
     const results = (length: number, character: string) => [{ call_id: 'a', result: character.repeat(length) }];
     expect(answersOf(results(RESULTS_BYTES_MAX - 100, 'x'))).toHaveLength(1);
     expect(() => answersOf(results(RESULTS_BYTES_MAX, 'x'))).toThrow(refusedAs('too-large'));
@@ -71,8 +71,8 @@ describe('what a caller says of calls', () => {
   });
 });
 
-describe('the caller’s own code', () => {
-  it('is a function in the form of OpenAI’s API, or a bare one', () => {
+describe('the functions of a caller', () => {
+  it('may have the form of OpenAI’s API or no wrapper', () => {
     const parameters = { type: 'object', properties: { a: { type: 'string' } } };
     expect(
       clientToolsOf([{ type: 'function', function: { name: 'one', description: 'Does one', parameters } }, { name: 'two' }]),
@@ -90,7 +90,7 @@ describe('the caller’s own code', () => {
   ])('is refused with %s', (message, tool) => {
     expect(() => clientToolsOf([tool])).toThrow(refusedAs('invalid-request', message));
   });
-  it('is of so many functions at most, and of so many bytes', () => {
+  it('are limited in number and in bytes', () => {
     const tools = Array.from({ length: CLIENT_TOOLS_MAX }, (_, index) => ({ name: `tool_${index}` }));
     expect(clientToolsOf(tools)).toHaveLength(CLIENT_TOOLS_MAX);
     expect(() => clientToolsOf([...tools, { name: 'one_more' }])).toThrow(refusedAs('invalid-request', 'entries'));

@@ -10,7 +10,7 @@ import { WAITING } from './background-calls.port.js';
 import type { AnswerDelta } from './answer-delta.js';
 import type { Transcript } from './transcript.js';
 
-/** What is composed of a question about two sources. */
+/** The deltas of the answer to a question about two sources. */
 async function composed(search: Search['search']): Promise<readonly AnswerDelta[]> {
   const models = new ScriptedModels(() => [text('Because.')]);
   const composer = composerOver(models, new ToolsForTests([]), new InMemoryBlobs(), { search });
@@ -40,11 +40,11 @@ async function composed(search: Search['search']): Promise<readonly AnswerDelta[
 const skipped = (id: string) => ({ type: 'notice', text: `A source could not be searched and was skipped: ${id}` });
 const rest = [{ type: 'sources', sources: [] }, text('Because.')];
 
-it('an answer goes on without a source that is gone, and says so', async () => {
+it('an answer continues without a deleted source, with a notice', async () => {
   expect(await composed(() => Promise.resolve({ chunks: [], failedSources: ['s2'] }))).toEqual([skipped('s2'), ...rest]);
 });
 
-it('an answer goes on without a search that failed, says so of every source, and the operator reads why', async () => {
+it('an answer continues without a failed search, with a notice for every source and the cause in the log', async () => {
   const logged = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
   const failure = new Error('The index is away.');
   expect(await composed(() => Promise.reject(failure))).toEqual([skipped('s1'), skipped('s2'), ...rest]);

@@ -59,7 +59,7 @@ type Setting = Partial<{
   executionMode: ExecutionMode;
 }>;
 
-/** Runs the loop with a model of which a script says everything, and keeps what comes out. */
+/** Runs the loop with a scripted model and collects its deltas. */
 async function looped(script: (request: ModelRequest) => readonly ModelChunk[], given: Setting = {}) {
   const model = { ...MODEL, ...given.model };
   const tools = new ToolsForTests(given.actions ?? ACTIONS, given.does);
@@ -102,8 +102,8 @@ const rounds =
   (request: ModelRequest) =>
     all[roundOf(request)]!;
 
-describe('model and tools', () => {
-  it('the user is told, once, where not every function is offered', async () => {
+describe('the loop of model and tools', () => {
+  it('notifies the user once if not every function is offered', async () => {
     const actions = Array.from({ length: FUNCTIONS_MAX + 2 }, (_, index) => offeredAction(`look_${index}`));
     const { deltas, requests } = await looped(rounds([toolCall('k1', 'look_0')], [text('Because.')]), { actions });
     const notices = deltas.flatMap((delta) => (delta.type === 'notice' ? [delta.text] : []));
@@ -111,7 +111,7 @@ describe('model and tools', () => {
     expect(requests[0]!.tools).toHaveLength(FUNCTIONS_MAX);
   });
 
-  it('take turns until the model answers', async () => {
+  it('alternates between model and tools until the model answers', async () => {
     const usage = { type: 'usage', promptTokens: 3, completionTokens: 4 } as const;
     const { types, requests } = await looped(
       rounds([text('Hm. '), toolCall('k1', 'read_it', { a: 1 }), usage], [text('Because.'), usage]),
@@ -125,7 +125,7 @@ describe('model and tools', () => {
     ]);
   });
 
-  it('are a model alone where it cannot call any, or there are none', async () => {
+  it('offers no tools if the model cannot call them or the agent has none', async () => {
     const models = new ScriptedModels(() => []);
     const loop = new AgentLoop(models, new ToolboxForTests(new ToolsForTests(ACTIONS)), systemIds);
     const transcript = (settings: Partial<TurnSettings>) =>
@@ -146,7 +146,7 @@ describe('model and tools', () => {
     expect(requests.map((request) => 'tools' in request)).toEqual([false]);
   });
 
-  it('are no more than so many rounds; then the model answers without', async () => {
+  it('offers no tools after TOOL_ROUNDS_MAX rounds', async () => {
     const { requests, ended, types } = await looped((request) => [text('.'), toolCall(`k${roundOf(request)}`, 'read_it')]);
     expect(ended).toHaveLength(TOOL_ROUNDS_MAX);
     expect(requests).toHaveLength(TOOL_ROUNDS_MAX + 1);
@@ -154,14 +154,14 @@ describe('model and tools', () => {
     expect(types.at(-1)).toBe('text');
   });
 
-  it('are no more than so many calls in a round', async () => {
+  it('drops calls beyond CALLS_PER_ROUND_MAX in a round', async () => {
     const calls = Array.from({ length: CALLS_PER_ROUND_MAX + 1 }, (_, index) => toolCall(`k${index}`, 'read_it'));
     const { ended, requests } = await looped(rounds(calls, [text('Done.')]), { does: () => 'x'.repeat(10_000) });
     expect(ended.map(({ status }) => status)).toEqual(Array(CALLS_PER_ROUND_MAX).fill('completed'));
     expect(Object.keys(resultsIn(requests[1]!))).toHaveLength(CALLS_PER_ROUND_MAX);
   });
 
-  it('are no more once there is no room to keep what they do', async () => {
+  it('offers no tools when the records of the calls have no room left', async () => {
     const large = { a: 'x'.repeat(30_000) };
     const { requests, ended } = await looped((request) =>
       request.tools ? Array.from({ length: 40 }, (_, index) => toolCall(`k${index}`, 'write_it', large)) : [text('Done.')],
@@ -172,7 +172,7 @@ describe('model and tools', () => {
     expect(bytes).toBeLessThan(RECORDS_BYTES_MAX + 40 * 1024);
   });
 
-  it('are told apart by ids of their own, however the provider numbers them', async () => {
+  it('replaces missing, repeated and unusable call ids', async () => {
     const ids = ['', 'k1', 'k1', 'x'.repeat(CALL_ID_CHARACTERS_MAX + 1), 'über', 'a"b', 'asked before', 'k0', 'ok-1'];
     const { requests, ended } = await looped(
       rounds(
@@ -188,7 +188,7 @@ describe('model and tools', () => {
     for (const id of given) expect(id).toMatch(/^[\w-]+$/);
   });
 
-  it('share what is left of the model’s window, however many results a round has', async () => {
+  it('limits all results of a round together to half of the free context window', async () => {
     const calls = Array.from({ length: 10 }, (_, index) => toolCall(`k${index}`, 'read_it'));
     const window = async (contextWindow: number) => {
       const { requests } = await looped(rounds(calls, [text('Done.')]), {
@@ -203,7 +203,7 @@ describe('model and tools', () => {
     expect(await window(1_000)).toBeLessThanOrEqual(10 * RESULT_CHARACTERS_MIN);
   });
 
-  it('without anybody watching, are told what cannot be asked for, and some are not offered', async () => {
+  it('refuses calls and hides tools as its execution mode decides', async () => {
     const scheduler = offeredAction('schedule', { toolName: 'scheduler' });
     const { pause, ended, requests } = await looped(rounds([toolCall('k1', 'ask_first')], [text('Done.')]), {
       executionMode: {
@@ -223,7 +223,7 @@ describe('a pause', () => {
   const asking = [text('Hm. '), toolCall('k1', 'ask_first', { to: 'bob' }), toolCall('k2', 'read_it'), toolCall('k3', 'pick')];
   const paused = () => looped(rounds(asking, [text('Done.')]), { settings: { clientTools: [PICK] } });
 
-  /** The loop of a turn that was paused, gone on with as was decided. */
+  /** Resumes the loop of a paused turn with the decisions. */
   async function resumed(decisions: Resumption['decisions'], given: Setting = {}) {
     const { pause } = await paused();
     if (pause?.type !== 'pause') throw new Error('It did not pause.');
@@ -240,14 +240,14 @@ describe('a pause', () => {
     { type: 'ToolCallAnswered', data: { ...about, callId, result } },
   ];
 
-  it('waits for what the model asked for, and has run what needs nobody', async () => {
+  it('contains the calls that need a decision, and the other calls have run', async () => {
     const { pause, tools, types } = await paused();
     expect(pause).toMatchObject({ calls: [{ callId: 'k1', arguments: { to: 'bob' } }, { callId: 'k3' }] });
     expect(types.at(-1)).toBe('pause');
     expect(tools.names).toEqual(['read_it']);
   });
 
-  it('is gone on from where it was: what is decided is done, and the model told all of it in order', async () => {
+  it('is resumed with the decided calls, whose results the model reads in order', async () => {
     const { requests, tools, begun, ended } = await resumed(new Map([approved('k1'), answered('k3', '"red"')]));
     expect(tools.ran).toMatchObject([{ name: 'ask_first', args: { to: 'bob' } }]);
     expect(begun).toEqual(['k1']);
@@ -264,7 +264,7 @@ describe('a pause', () => {
     ]);
   });
 
-  it('denies what was denied, and what nothing is known of', async () => {
+  it('is resumed with denials for denied calls and for calls without a decision', async () => {
     const denied = { type: 'ToolCallDenied', data: { ...about, callId: 'k1', comment: 'too long', notRun: null } } as const;
     const { requests, tools, ended } = await resumed(new Map([['k1', denied]]));
     expect(tools.names).toEqual([]);
@@ -275,7 +275,7 @@ describe('a pause', () => {
     ]);
   });
 
-  it('does not run what was begun before; what is known of its end is told', async () => {
+  it('is resumed without running a begun call again, whose recorded end is used if there is one', async () => {
     const calls = { begun: new Map([['k1', waitingCall('k1')]]), finished: new Map() };
     const unknown = await resumed(new Map([approved('k1')]), { transcript: { calls } });
     expect(unknown.ended[0]).toMatchObject({ call_id: 'k1', error_type: 'outcome_unknown' });
@@ -288,7 +288,7 @@ describe('a pause', () => {
     expect([...unknown.tools.names, ...known.tools.names]).toEqual([]);
   });
 
-  it('runs again what may be repeated', async () => {
+  it('is resumed with another run of a begun call if its action is idempotent', async () => {
     const calls = { begun: new Map([['k1', waitingCall('k1')]]), finished: new Map() };
     const actions = ACTIONS.map((action) => ({ ...action, idempotent: true }));
     const { tools, ended } = await resumed(new Map([approved('k1')]), { transcript: { calls }, actions });
@@ -296,14 +296,14 @@ describe('a pause', () => {
     expect(ended[0]).toMatchObject({ call_id: 'k1', status: 'completed' });
   });
 
-  it('says of an approved call whose tool is gone that it was not run', async () => {
+  it('is resumed with an error for an approved call whose tool is gone', async () => {
     const { tools, ended, requests } = await resumed(new Map([approved('k1')]), { actions: [offeredAction('read_it')] });
     expect(tools.names).toEqual([]);
     expect(ended[0]).toMatchObject({ call_id: 'k1', status: 'error', error: expect.stringContaining('no longer') as unknown });
     expect(resultsIn(requests[0]!)['k1']).toContain('no longer available');
   });
 
-  it('counts as a round, and remembers how often the model guessed', async () => {
+  it('keeps the number of rounds and of unknown calls', async () => {
     const state: LoopState = { messages: MESSAGES, round: TOOL_ROUNDS_MAX - 1, unknownCalls: 2, results: {} };
     const resumption: Resumption = { paused: turnPaused(about, []).data, decisions: new Map() };
     const { requests } = await looped(() => [text('Done.'), toolCall('k9', 'read_it')], { state, transcript: { resumption } });
@@ -317,7 +317,7 @@ describe('an answer that has to fit a schema', () => {
   const SCHEMA = { type: 'object', properties: { why: { type: 'string' } }, required: ['why'] };
   const settings = { responseSchema: SCHEMA };
 
-  it('is asked for once more with what is wrong with it, without tools, and what was said before counts no more', async () => {
+  it('is requested once more with its problem and without tools, and its earlier text is discarded', async () => {
     const { types, requests } = await looped(rounds([text('{"why":1}')], [text('{"why":"so"}')]), { settings });
     expect(types).toEqual(['text', 'round-over', 'text']);
     expect(requests.map(({ tools }) => tools !== undefined)).toEqual([true, false]);
@@ -328,26 +328,26 @@ describe('an answer that has to fit a schema', () => {
     ]);
   });
 
-  it('is not asked for a third time', async () => {
+  it('is not requested a third time', async () => {
     const { types, requests } = await looped(() => [text('Because.')], { settings });
     expect(requests).toHaveLength(2);
     expect(types).toEqual(['text', 'round-over', 'text']);
   });
 
-  it('that says nothing is asked for once more, and no empty message goes to the model', async () => {
+  it('is requested once more if it is empty, without an empty message in the request', async () => {
     const { requests } = await looped((request) => (request.messages.length === 1 ? [] : [text('{"why":"so"}')]), { settings });
     expect(requests[1]!.messages).toEqual([...MESSAGES, { role: 'user', content: expect.stringContaining('JSON') }]);
   });
 
   it.each(['{"why":"so"}', '```json\n{"why":"so"}\n```', 'Here it is:\n```\n{"why":"so"}\n```'])(
-    'is asked for once where it fits: %j',
+    'is requested only once if it fits: %j',
     async (answer) => {
       const { requests } = await looped(() => [text(answer)], { settings });
       expect(requests).toHaveLength(1);
     },
   );
 
-  it('is asked for once more after calls of tools too', async () => {
+  it('is requested once more after tool calls too', async () => {
     const { types, requests } = await looped(rounds([toolCall('k1', 'read_it')], [text('Hm.')], [text('{"why":"so"}')]), {
       settings,
     });
@@ -355,7 +355,7 @@ describe('an answer that has to fit a schema', () => {
     expect(requests).toHaveLength(3);
   });
 
-  it('is not repaired where there is no schema', async () => {
+  it('is not requested again without a schema', async () => {
     expect((await looped(() => [text('Because.')])).requests).toHaveLength(1);
   });
 });

@@ -232,7 +232,7 @@ function callsOf(messages: readonly ChatMessage[]): readonly ModelToolCall[] {
 const withResults = (messages: readonly ChatMessage[], results: Readonly<Record<string, string>>): readonly ChatMessage[] =>
   callsOf(messages).map(({ id }) => ({ role: 'tool', toolCallId: id, content: results[id] ?? '' }));
 
-/** What a model reads whose answer does not fit its schema; nothing where it fits, or where there is no schema. */
+/** The messages that ask a model to correct an answer that does not fit its schema; empty if it fits or there is no schema. */
 function repairOf(text: string, schema: Readonly<Record<string, unknown>> | null): readonly ChatMessage[] {
   const read = schema && structuredAnswer(text, schema);
   if (!read || 'answer' in read) return [];

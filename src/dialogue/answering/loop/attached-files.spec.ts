@@ -41,11 +41,11 @@ const keep = (filename: string, mimeType: string, more: Partial<ReadyAttachment>
 const page = (sha256: string) => ({ mimeType: 'image/png', blob: { sha256, size: 1 } });
 const model = (...attachmentTypes: string[]) => ({ attachmentTypes }) as unknown as ModelDescription;
 
-it('gives nothing where nothing is attached, without looking', async () => {
+it('gives nothing and reads nothing if a question has no attachments', async () => {
   expect(await files.give([], undefined, 8_000)).toEqual({ parts: [], documents: [], tokens: 0, notices: [] });
 });
 
-it('gives a text under its name, which cannot pass for more than a name, and as a document for a model that quotes', async () => {
+it('gives a text in a tag with its escaped name, and as a document', async () => {
   const file = keep('a">\nignore.txt', 'text/plain', { text: { text: 'Tea at four.' }, tokens: 4 });
   expect(await files.give([file], undefined, 8_000)).toEqual({
     parts: [{ type: 'text', text: '<attachment name="a___ignore.txt">\nTea at four.\n</attachment>' }],
@@ -55,14 +55,14 @@ it('gives a text under its name, which cannot pass for more than a name, and as 
   });
 });
 
-it('gives as much of a long text as there is room for', async () => {
+it('truncates a long text to the available room', async () => {
   const file = keep('long.txt', 'text/plain', { text: { text: '0123456789'.repeat(1_000) }, tokens: 4_000 });
   const { parts, documents, notices } = await files.give([file], undefined, 4_000);
   expect(documents[0]!.text).toHaveLength(2_500);
   expect([parts.length, notices.length]).toEqual([1, 1]);
 });
 
-it('shows pages under the name of their document, and says which they are', async () => {
+it('shows pages as pictures after the name of their document and the range of the pages', async () => {
   const file = keep('a.pdf', 'application/pdf', {
     pages: 3,
     pictures: [page('one'), page('two')],
@@ -78,7 +78,7 @@ it('shows pages under the name of their document, and says which they are', asyn
   ]);
 });
 
-it('skips what is not kept any more, and says so', async () => {
+it('skips attachments that are not stored any more, with a notice for each', async () => {
   const gone = keep('gone.txt', 'text/plain', { tokens: 4 });
   const blind = keep('a.png', 'image/png', { pictures: [page('x')] });
   const fine = keep('fine.txt', 'text/plain', { text: { text: 'Fine.' }, tokens: 2 });

@@ -32,7 +32,7 @@ const picture = (filename: string, mimeType = 'image/png', size = 1_000) =>
 const pdf = (pages: number, tokens: number, pictures = pages, more: Partial<ReadyAttachment> = {}) =>
   ready('a.pdf', 'application/pdf', { pages, tokens, pictures: shown(pictures), ...more });
 
-/** A window in which attachments have room for so many tokens. */
+/** A context window in which attachments have room for the given tokens. */
 const windowOf = (tokens: number) => RESERVED_TOKENS + tokens / ATTACHMENTS_SHARE;
 const served = (attachments: readonly ReadyAttachment[], types: readonly string[], tokens = 100_000) => {
   const { servings, ...rest } = servingsFor(attachments, { attachmentTypes: types } as ModelDescription, windowOf(tokens));
@@ -46,7 +46,7 @@ const served = (attachments: readonly ReadyAttachment[], types: readonly string[
 };
 
 describe('a text', () => {
-  it('is given whole while there is room, then its beginning, then nothing', () => {
+  it('is given completely while there is room, then only its beginning, then not at all', () => {
     expect(served([words('a', 600), words('b', 600), words('c', 600)], [], 1_000)).toEqual({
       servings: ['a: 600 tokens', 'b: 400 tokens'],
       tokens: 1_000,
@@ -54,16 +54,16 @@ describe('a text', () => {
     });
   });
 
-  it('of which only the beginning is kept says so', () => {
+  it('has a notice if only its beginning is stored', () => {
     expect(served([words('a', 10, { isCut: true })], []).notices).toEqual(['a was too long: only the beginning of it was read.']);
   });
 
-  it('leaves the window alone where there is none to speak of', () => {
+  it('is left out with a notice if the context window is too small', () => {
     expect(servingsFor([words('a', 10)], undefined, 0)).toMatchObject({ servings: [], tokens: 0, notices: [expect.any(String)] });
   });
 });
 
-it('what is told in parts counts for all of them', () => {
+it('the tokens of a message in parts are the sum of the tokens of its parts', () => {
   const file = { type: 'file', filename: 'a.pdf', dataUrl: 'data:…', tokens: 3_100 } as const;
   const parts = [{ type: 'text', text: 'x'.repeat(35) } as const, { type: 'image', dataUrl: 'data:…' } as const, file];
   expect(contentTokens(parts)).toBe(10 + PICTURE_TOKENS + 3_100);
@@ -71,7 +71,7 @@ it('what is told in parts counts for all of them', () => {
 });
 
 describe('a picture', () => {
-  it('is shown to a model that takes its kind, whichever name that has', () => {
+  it('is shown to a model that accepts its type, also under the name image/jpg', () => {
     expect(served([picture('a'), picture('b', 'image/jpeg')], ['image/png', 'image/jpg'])).toEqual({
       servings: ['a: 1 pictures', 'b: 1 pictures'],
       tokens: 2 * PICTURE_TOKENS,
@@ -83,14 +83,14 @@ describe('a picture', () => {
   it.each([
     ['tokens', [picture('a'), picture('b')], 2 * PICTURE_TOKENS - 1],
     ['bytes', [picture('a', 'image/png', NATIVE_BYTES_MAX), picture('b')], 100_000],
-  ])('is skipped where there is no room for its %s', (_, pictures, tokens) => {
+  ])('is skipped if there is no room for its %s', (_, pictures, tokens) => {
     expect(served(pictures, ['image/png'], tokens)).toMatchObject({
       servings: ['a: 1 pictures'],
       notices: ['b was skipped: there was no room for it.'],
     });
   });
 
-  it('is one of so many', () => {
+  it('is skipped beyond the maximum number of pictures', () => {
     const all = Array.from({ length: PICTURES_MAX + 1 }, (_, index) => picture(`${index}`));
     const { servings, notices } = served(all, ['image/png'], 1_000_000);
     expect([servings.length, notices.length]).toEqual([PICTURES_MAX, 1]);
@@ -100,14 +100,14 @@ describe('a picture', () => {
 describe('a PDF', () => {
   const both = ['image/png', 'application/pdf'];
 
-  it('is given as it is to a model that reads it, while there is room for its words and looks', () => {
+  it('is given as a file to a model that accepts PDF, if its tokens and bytes fit', () => {
     expect(served([pdf(2, 100)], both)).toEqual({ servings: ['a.pdf: file'], tokens: 100 + 2 * PICTURE_TOKENS, notices: [] });
     expect(served([pdf(2, 100)], ['application/pdf'], 200).servings).toEqual(['a.pdf: 100 tokens']);
     const large = pdf(2, 100, 2, { blob: { sha256: 'x', size: NATIVE_BYTES_MAX + 1 } });
     expect(served([large], both).servings).toEqual(['a.pdf: 2 pictures']);
   });
 
-  it('is shown page by page to a model that only looks', () => {
+  it('is shown as pictures of its pages to a model that accepts only pictures', () => {
     expect(served([pdf(2, 100)], ['image/png'])).toEqual({
       servings: ['a.pdf: 2 pictures'],
       tokens: 2 * PICTURE_TOKENS,
@@ -115,7 +115,7 @@ describe('a PDF', () => {
     });
   });
 
-  it('has its words read before some of its pages are looked at', () => {
+  it('has its text given with priority if not all of its pages fit', () => {
     const room = 100 + PICTURE_TOKENS;
     expect(served([pdf(2, 100)], ['image/png'], room)).toEqual({
       servings: ['a.pdf: 1 pictures, 100 tokens'],
@@ -125,7 +125,7 @@ describe('a PDF', () => {
     expect(served([pdf(50, 100, 20)], ['image/png']).servings).toEqual(['a.pdf: 20 pictures, 100 tokens']);
   });
 
-  it('without words is shown, as far as it can be', () => {
+  it('without text is shown as pictures, as many as there are', () => {
     expect(served([pdf(50, 0, 20)], ['image/png'])).toMatchObject({
       servings: ['a.pdf: 20 pictures'],
       notices: ['a.pdf holds no text: the model was shown its first 20 of 50 pages.'],

@@ -15,55 +15,55 @@ const finished = (result: string, status: 'completed' | 'error' = 'completed'): 
 });
 
 describe('the end of a call', () => {
-  it('is shown with its result, the model is told it as text', () => {
+  it('has its result in the record and as text for the model', () => {
     expect(outcomeOf(call, { id: 7 })).toEqual({
       record: recordOf(call, { status: 'completed', result: { id: 7 }, artifact_id: null }),
       text: '{"id":7}',
     });
     expect(outcomeOf(call, { error: 'no' }).record.status).toBe('error');
   });
-  it('names the note or the list that it wrote, and nothing of any length', () => {
+  it('contains a valid artifact id of the result and no other value', () => {
     expect(outcomeOf(call, { artifact_id: 'n1' }).record.artifact_id).toBe('n1');
     for (const artifact of ['x'.repeat(65), 7, null]) {
       expect(outcomeOf(call, { artifact_id: artifact }).record.artifact_id).toBeNull();
     }
   });
-  it('is shown in short where it is long, also when it is a failure', () => {
+  it('has a shortened record if its text is long, also for a failure', () => {
     const { record, text } = failureOf(call, 'x'.repeat(100_000));
     expect(Buffer.byteLength(record.error!)).toBeLessThanOrEqual(SHOWN_RESULT_BYTES_MAX);
     expect(text).toHaveLength(100_000);
   });
   it.each([[{ id: 7 }], ['sent'], [[1, 2]], [null], [{ error: 'no such card' }]])(
-    'is shown and told from the log as it was when it happened: %j',
+    'is the same when it is rebuilt from the log: %j',
     (result) => {
       const end = outcomeOf(call, result);
       expect(finishedAs(call, finished(end.text, end.record.status as 'completed'))).toEqual(end);
     },
   );
-  it('is told from the log also when it is a failure', () => {
+  it('is the same when a failure is rebuilt from the log', () => {
     const end = failureOf(call, 'Error executing tool: no card');
     expect(finishedAs(call, finished(end.text, 'error'))).toEqual(end);
   });
 });
 
-describe('calls of a turn that ends', () => {
+describe('the calls of a turn that ends', () => {
   const none = { begun: new Map(), finished: new Map() };
   const begun = new Map([['k1', call]]);
   const shown = (status: ToolCallStatus) => [recordOf(call, { status })];
-  it.each(['completed', 'error', 'denied', 'skipped'] as const)('stay as they are when they are %s', (status) => {
+  it.each(['completed', 'error', 'denied', 'skipped'] as const)('do not change if they are %s', (status) => {
     expect(interruptedCalls(shown(status), none)).toEqual([]);
     expect(interruptedCalls(shown(status), { begun, finished: new Map() })).toEqual([]);
   });
-  it('were interrupted when they were under way', () => {
+  it('are recorded as interrupted if they were running', () => {
     expect(interruptedCalls(shown('pending'), none)).toEqual([
       recordOf(call, { status: 'error', error: 'The call was interrupted.' }),
     ]);
   });
-  it.each(['awaiting_approval', 'requires_client_execution'] as const)('were not run when they were %s', (status) => {
+  it.each(['awaiting_approval', 'requires_client_execution'] as const)('are recorded as skipped if they were %s', (status) => {
     expect(interruptedCalls(shown(status), none)).toMatchObject([{ call_id: 'k1', status: 'skipped' }]);
   });
   it.each([['pending'], ['awaiting_approval'], [undefined]] as const)(
-    'with effects end as the log says, or nobody knows, when they are shown as %p',
+    'with effects get their recorded end or an unknown outcome if they were shown as %p',
     (status) => {
       const records = status ? shown(status) : [];
       expect(interruptedCalls(records, { begun, finished: new Map() })).toMatchObject([

@@ -14,18 +14,18 @@ async function shown(...deltas: (string | AnswerDelta)[]): Promise<(string | Ans
   return all;
 }
 
-describe('an answer that may say nothing', () => {
-  it('shows nothing where it does', async () => {
+describe('an answer that may be NO_REPLY', () => {
+  it('shows no text if it is NO_REPLY', async () => {
     expect(await shown('NO_REPLY')).toEqual([]);
     expect(await shown(' NO', '_RE', usage, 'PLY\n')).toEqual([usage]);
     expect(await shown(usage)).toEqual([usage]);
   });
-  it('shows all of its text where it says something, from the moment that is known', async () => {
+  it('shows all of its text as soon as it cannot be NO_REPLY any more', async () => {
     expect(await shown('No', 'body.')).toEqual(['No', 'body.']);
     expect(await shown('N', 'O', usage, '_REPLY is', ' what I say')).toEqual([usage, 'NO_REPLY is', ' what I say']);
     expect(await shown('NO')).toEqual(['NO']);
   });
-  it('may say nothing in each round anew', async () => {
+  it('is checked in each round separately', async () => {
     expect(await shown('Let me see. ', over, 'NO_', 'REPLY')).toEqual(['Let me see. ', over]);
     expect(await shown('NO_REPLY', over, 'It is done.')).toEqual([over, 'It is done.']);
     expect(await shown('NO', over, 'NO_REPLY')).toEqual(['NO', over]);

@@ -5,7 +5,7 @@ import { FUNCTIONS_MAX, OfferedTools, TOOL_NAME_CHARACTERS_MAX } from './offered
 const client = (name: string) => ({ name, description: `Runs ${name}`, parameters: { type: 'object' } });
 const namesOf = (offered: OfferedTools) => offered.forModel.map(({ name }) => name);
 
-it('actions go by their own names while these are unique, else with the names of their tools', () => {
+it('actions have their own names if these are unique, otherwise prefixed with the names of their tools', () => {
   const actions = [
     offeredAction('search', { toolName: 'brave' }),
     offeredAction('search', { toolName: 'internal_search' }),
@@ -18,14 +18,14 @@ it('actions go by their own names while these are unique, else with the names of
   expect(offered.byName('search')).toBeUndefined();
 });
 
-it('two tools of one kind are told apart', () => {
+it('the actions of two tools of one kind have different names', () => {
   const actions = ['tool-1', 'tool-2', 'tool-3'].map((toolId) => offeredAction('send', { toolId }));
   const offered = new OfferedTools(actions, []);
   expect(namesOf(offered)).toEqual(['api_tool_send', 'api_tool_send_2', 'api_tool_send_3']);
   expect(offered.byName('api_tool_send_3')).toEqual({ runBy: 'server', action: actions[2] });
 });
 
-it('names are such as model endpoints take, however many are alike', () => {
+it('names are valid for model endpoints and unique, also for many equal names', () => {
   const long = 'ü'.repeat(2 * TOOL_NAME_CHARACTERS_MAX);
   const tools = Array.from({ length: FUNCTIONS_MAX - 2 }, () => client(long));
   const offered = new OfferedTools([offeredAction('send a card!'), offeredAction('')], tools);
@@ -37,14 +37,14 @@ it('names are such as model endpoints take, however many are alike', () => {
   expect(offered.size).toBe(names.length);
 });
 
-it('the model is told what an action does and what it takes', () => {
+it('the model gets the description and the parameters of an action', () => {
   const parameters = { type: 'object', properties: { to: { type: 'string' } } };
   expect(new OfferedTools([offeredAction('send', { parameters })], []).forModel).toEqual([
     { name: 'send', description: 'Does send', parameters },
   ]);
 });
 
-it(`of more than ${FUNCTIONS_MAX} functions the first are offered, and the user is told`, () => {
+it(`of more than ${FUNCTIONS_MAX} functions the first ones are offered, with a notice for the user`, () => {
   const actions = Array.from({ length: FUNCTIONS_MAX + 1 }, (_, index) => offeredAction(`action_${index}`));
   const offered = new OfferedTools(actions, []);
   expect([offered.size, offered.total, namesOf(offered).at(-1)]).toEqual([128, 129, 'action_127']);

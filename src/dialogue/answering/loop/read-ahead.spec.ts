@@ -7,7 +7,7 @@ const text = (said: string): AnswerDelta => ({ type: 'text', text: said });
 const usage: AnswerDelta = { type: 'usage', promptTokens: 3, completionTokens: 4 };
 const ROUND_OVER: AnswerDelta = { type: 'round-over' };
 
-/** What it was asked for, and whether it was told that no more is wanted. */
+/** A generator of deltas, with the number of deltas requested from it and whether it was ended. */
 function composed(...deltas: (AnswerDelta | Error)[]) {
   const asked = { count: 0, ended: false };
   async function* compose(): AsyncGenerator<AnswerDelta> {
@@ -30,7 +30,7 @@ async function all(deltas: AsyncIterable<AnswerDelta>): Promise<AnswerDelta[]> {
   return found;
 }
 
-it('reads up to where tools would follow, and gives all of it once it is taken', async () => {
+it('reads ahead until tools would follow, and returns all deltas when it is taken', async () => {
   const { asked, compose } = composed(text('a'), usage, ROUND_OVER, text('b'));
   const ahead = new ReadAhead(compose(), [text('before')]);
   await pause();
@@ -40,14 +40,14 @@ it('reads up to where tools would follow, and gives all of it once it is taken',
   expect(asked).toEqual({ count: 4, ended: true });
 });
 
-it('gives what comes between the taking and the rest once, and in its place', async () => {
+it('returns deltas that arrive between take and rest once and in order', async () => {
   const { compose } = composed(text('a'), text('b'), text('c'));
   const ahead = new ReadAhead(compose());
   expect(ahead.take()).toEqual([]);
   expect(await all(ahead.rest())).toEqual([text('a'), text('b'), text('c')]);
 });
 
-it('tells whoever takes it what went wrong, after what had come', async () => {
+it('throws the error of composing after the deltas before it', async () => {
   const { compose } = composed(text('a'), new Error('The model is away.'));
   const ahead = new ReadAhead(compose());
   await pause();
@@ -55,7 +55,7 @@ it('tells whoever takes it what went wrong, after what had come', async () => {
   await expect(all(ahead.rest())).rejects.toThrow('The model is away.');
 });
 
-it('reads no more than so much, and nothing once it is given up', async () => {
+it('reads at most READ_AHEAD_MAX deltas and ends the generator when it is discarded', async () => {
   const { asked, compose } = composed(...Array.from({ length: READ_AHEAD_MAX + 10 }, (_, index) => text(`${index}`)));
   const ahead = new ReadAhead(compose());
   for (let turn = 0; turn < 10; turn++) await pause();

@@ -12,7 +12,7 @@ describe('a structured answer', () => {
     ' ```\n{"why":"so"}```\n',
     '```JSON {"why":"so"} ```',
     'Here it is:\n\n```json\r\n{"why":"so"}\r\n```\nAsk for more.',
-  ])('is taken out of its fence: %j', (text) => {
+  ])('is taken out of its code fence: %j', (text) => {
     expect(structuredAnswer(text, WHY)).toEqual({ answer: '{"why":"so"}' });
   });
 
@@ -28,11 +28,11 @@ describe('a structured answer', () => {
     ['{"why":', /JSON/],
     ['{"why":1}', /\/why must be string/],
     ['[{"why":"so"}]', /must be object/],
-  ])('says what is wrong with %j', (text, problem) => {
+  ])('reports the problem with %j', (text, problem) => {
     expect(structuredAnswer(text, WHY)).toEqual({ problem: expect.stringMatching(problem) });
   });
 
-  it('that is a list is itself, or the value of the object that stands for it', () => {
+  it('may be a list, or an object that contains the list as its value', () => {
     expect(structuredAnswer('[1,2]', LIST)).toEqual({ answer: '[1,2]' });
     expect(structuredAnswer('{"value":[1,2]}', LIST)).toEqual({ answer: '[1,2]' });
     expect(structuredAnswer('```json\n{"value": [1, 2]}\n```', LIST)).toEqual({ answer: '[1,2]' });
@@ -40,18 +40,18 @@ describe('a structured answer', () => {
     expect(structuredAnswer('{"value":[1],"more":1}', LIST)).toEqual({ problem: expect.stringMatching(/must be array/) });
   });
 
-  it('that may be an object with a value keeps it where the schema asks for objects', () => {
+  it('is not unwrapped if its schema has an object root', () => {
     const schema = { type: 'object', properties: { value: { type: 'object' } } };
     expect(structuredAnswer('{"value":{"value":{}}}', schema)).toEqual({ answer: '{"value":{"value":{}}}' });
   });
 });
 
-describe('a schema for providers that take objects alone', () => {
-  it('stays what it is where it is of an object', () => {
+describe('a schema for providers that accept only object roots', () => {
+  it('does not change if it has an object root', () => {
     expect(withObjectRoot(WHY)).toBe(WHY);
   });
 
-  it('becomes the value of an object, with its definitions where its references find them', () => {
+  it('becomes the value of an object, with its references adapted', () => {
     const tree = {
       type: 'array',
       items: { anyOf: [{ $ref: '#' }, { $ref: '#/$defs/leaf' }] },

@@ -6,7 +6,7 @@ import { headless, interactive } from './execution-mode.policy.js';
 import { OfferedTools } from './offered-tools.js';
 import { ToolCallGate } from './tool-call-gate.js';
 
-/** What becomes of one call of an action whose arguments say whether it needs an approval. */
+/** The outcome of one call of an action whose arguments determine whether it needs an approval. */
 async function outcome(
   need: ApprovalNeed,
   mode: 'interactive' | 'headless' | 'allowed headless',
@@ -31,7 +31,7 @@ async function outcome(
   return 'record' in step ? step.record.status : `runs, approved by ${step.approval ?? 'none'}`;
 }
 
-describe('a call whose arguments say whether it needs an approval', () => {
+describe('a call whose arguments determine whether it needs an approval', () => {
   it.each([
     ['none', 'interactive', null, 'runs, approved by none'],
     ['needed', 'interactive', null, 'waits for dev_1'],

@@ -28,7 +28,7 @@ const PICK: ClientTool = { name: 'pick', description: '', parameters: {} };
 
 const call = (id: string, name: string, args = '{}'): ModelToolCall => ({ id, name, arguments: args });
 
-/** A round over tools that do what the test says; what it does and writes down comes out in one order. */
+/** A round over tools that the test defines. `happened` lists runs, ledger entries and shown records in their order. */
 function round(does: (ran: Ran) => unknown = ({ name }) => `${name} done`, more: Partial<RoundSetting> = {}) {
   const happened: string[] = [];
   const tools = new ToolsForTests(ACTIONS, async (ran) => {
@@ -74,7 +74,7 @@ function round(does: (ran: Ran) => unknown = ({ name }) => `${name} done`, more:
 }
 
 describe('calls that run', () => {
-  it('are shown before and after, and the model is told what they came to', async () => {
+  it('are shown before and after they run, and the model reads their results', async () => {
     const { run, toolRound, tools } = round(() => ({ sent: 1 }));
     const [pending, completed] = await run(call('k1', 'read_a', '{"to":"bob"}'));
     const shown = { tool_name: 'api_tool', call_id: 'k1', action_name: 'read_a', arguments: { to: 'bob' } };
@@ -84,7 +84,7 @@ describe('calls that run', () => {
     expect(tools.ran[0]).toMatchObject({ args: { to: 'bob' }, context: { callId: 'k1', userId: 'alice', turnId: 't1' } });
   });
 
-  it('are reads side by side and writes alone, in the order of the calls; a write is written down before and after', async () => {
+  it('run in order, consecutive reads concurrently and writes alone, and writes are recorded before and after', async () => {
     const { run, happened } = round();
     await run(call('r1', 'read_a'), call('r2', 'read_b'), call('w1', 'write_a'), call('w2', 'write_b'), call('r3', 'read_a'));
     expect(happened).toEqual([
@@ -95,7 +95,7 @@ describe('calls that run', () => {
     ]);
   });
 
-  it('are at most so many reads at once', async () => {
+  it('are at most PARALLEL_READS_MAX concurrent reads', async () => {
     let running = 0;
     let most = 0;
     const { run } = round(async () => {
@@ -107,7 +107,7 @@ describe('calls that run', () => {
     expect(most).toBe(PARALLEL_READS_MAX);
   });
 
-  it('are told as they fail, and do not end the answer', async () => {
+  it('are reported to the model when they fail, and do not end the answer', async () => {
     const { run, toolRound, happened } = round(() => {
       throw new ToolFailed('no card');
     });
@@ -118,7 +118,7 @@ describe('calls that run', () => {
     expect(happened).toContain(`finish w1 error ${error}`);
   });
 
-  it('end the answer when a tool fails in a way it should not, whichever of those side by side it is', async () => {
+  it('end the answer when one of several concurrent tools fails with an unexpected error', async () => {
     const { run, happened } = round(async ({ context: { callId } }) => {
       if (callId === 'r1') await new Promise((resolve) => setImmediate(resolve));
       throw new Error(`a bug in ${callId}`);
@@ -127,7 +127,7 @@ describe('calls that run', () => {
     expect(happened).not.toContain('begin w1');
   });
 
-  it('are not counted as unhandled when nobody listens any more', async () => {
+  it('cause no unhandled rejection when the consumer has stopped reading', async () => {
     const unhandled: unknown[] = [];
     const note = (error: unknown) => unhandled.push(error);
     process.on('unhandledRejection', note);
@@ -141,7 +141,7 @@ describe('calls that run', () => {
     expect(unhandled).toEqual([]);
   });
 
-  it('tell a reader the beginning of what is long, and the model as much as it may be told', async () => {
+  it('show the beginning of a long result to the reader and a longer part to the model', async () => {
     const { run, toolRound, happened } = round(() => 'x'.repeat(10_000), { resultCharactersMax: 3_000 });
     const records = await run(call('w1', 'write_a'));
     expect(records[1]!.result).toHaveLength(SHOWN_RESULT_CHARACTERS_MAX + 3);
@@ -151,14 +151,14 @@ describe('calls that run', () => {
     expect(happened).toContain(`finish w1 completed ${told}`);
   });
 
-  it('tell in short also of a failure of any length', async () => {
+  it('show a long failure shortened', async () => {
     const { run } = round(() => {
       throw new ToolFailed('x'.repeat(1_000_000));
     });
     expect((await run(call('r1', 'read_a')))[1]!.error!.length).toBeLessThanOrEqual(SHOWN_RESULT_BYTES_MAX);
   });
 
-  it('give sources to the answer when they search those of the turn', async () => {
+  it('add the sources that they find to the answer when they search', async () => {
     const search = offeredAction('search', { toolName: 'internal_search' });
     const sources = [{ text: 'Because.', title: 'Why', source: 's1', filename: 'why.md' }];
     const tools = new ToolsForTests([search], () => ({ sources }));
@@ -177,20 +177,20 @@ describe('calls that do not run', () => {
     ['"text"', 'The arguments must be one JSON object.'],
     [`{"a":"${'x'.repeat(ARGUMENTS_BYTES_MAX)}"}`, 'The arguments are too long.'],
     [`{"a":"${'漢'.repeat(ARGUMENTS_BYTES_MAX / 3)}"}`, 'The arguments are too long.'],
-  ])('have arguments that cannot be used', async (args, problem) => {
+  ])('are refused for their arguments', async (args, problem) => {
     const { run, toolRound, tools } = round();
     expect(await run(call('k1', 'write_a', args))).toMatchObject([{ status: 'error', error: problem, arguments: {} }]);
     expect(toolRound.results.get('k1')).toBe(problem);
     expect(tools.names).toEqual([]);
   });
 
-  it.each(['', '  ', '{}'])('are not those without arguments: %j', async (args) => {
+  it.each(['', '  ', '{}'])('do not include calls with empty arguments: %j', async (args) => {
     const { run, tools } = round();
     await run(call('k1', 'write_a', args));
     expect(tools.ran).toMatchObject([{ args: {} }]);
   });
 
-  it('are of tools that do not exist; the model is told so kindly for a while', async () => {
+  it('are of unknown tools, and after UNKNOWN_TOOLS_MAX of them the model is told to answer', async () => {
     const { run, toolRound } = round();
     const asked = Array.from({ length: UNKNOWN_TOOLS_MAX + 1 }, (_, index) => call(`k${index}`, 'guess'));
     const records = await run(...asked);
@@ -202,14 +202,14 @@ describe('calls that do not run', () => {
     expect(toolRound.unknownCalls).toBe(UNKNOWN_TOOLS_MAX + 1);
   });
 
-  it('are shown under a name of a bounded length, whatever the model made up', async () => {
+  it('are shown with a truncated name if the model invented a long one', async () => {
     const { run } = round();
     const [record] = await run(call('k1', 'x'.repeat(10_000)));
     expect(record!.action_name).toHaveLength(TOOL_NAME_CHARACTERS_MAX);
     expect(JSON.stringify(record).length).toBeLessThan(1_000);
   });
 
-  it('are skipped when there is no room left to keep them, and those that fit are not', async () => {
+  it('are skipped if their record does not fit, while later ones that fit run', async () => {
     const large = `{"a":"${'x'.repeat(ARGUMENTS_BYTES_MAX - 10)}"}`;
     const { run, toolRound, tools } = round(undefined, { recordsBytes: RECORDS_BYTES_MAX - 48 * 1024 });
     const records = await run(call('k1', 'write_a', large), call('k2', 'write_a', large), call('k3', 'write_b'));
@@ -221,12 +221,12 @@ describe('calls that do not run', () => {
     expect(tools.names).toEqual(['write_a', 'write_b']);
   });
 
-  it('leave no room for others once the limit is near', () => {
+  it('are no longer offered when the size limit of the records is near', () => {
     expect(hasRoomForCalls(2)).toBe(true);
     expect(hasRoomForCalls(RECORDS_BYTES_MAX - 1_000)).toBe(false);
   });
 
-  it('wait: for a decision, or for the client; what needs nobody runs meanwhile', async () => {
+  it('wait for a decision or for the client, while other calls run', async () => {
     const { run, toolRound, tools } = round();
     const records = await run(call('k1', 'ask_first', '{"to":"bob"}'), call('k2', 'pick'), call('k3', 'read_a'));
     expect(records.map(({ call_id: id }) => id)).toEqual(['k3', 'k3']);
@@ -243,7 +243,7 @@ describe('for a caller who is not the owner', () => {
   const ids = (records: readonly ToolCallRecord[]) => records.map(({ call_id: id, status }) => `${id} ${status}`);
   const all = [call('k1', 'as_owner'), call('k2', 'read_as_owner'), call('k3', 'ask_first'), call('k4', 'write_a')];
 
-  it('nothing is written with the owner’s credentials; all else is as ever', async () => {
+  it('write actions with the owner’s credentials are denied and other calls run', async () => {
     const { run, toolRound, tools } = round(undefined, { writeAllowlist: ['tool-1:write_a', 'as_owner', 'tool-2:as_owner'] });
     const records = await run(...all);
     expect(records[0]).toMatchObject({ call_id: 'k1', status: 'denied', error_type: 'tool_not_allowed' });
@@ -251,12 +251,12 @@ describe('for a caller who is not the owner', () => {
     expect(tools.names).toEqual(['read_as_owner', 'write_a']);
     expect(toolRound.pending).toMatchObject([{ callId: 'k3' }]);
   });
-  it('what the owner has allowed is written without anybody being asked', async () => {
+  it('write actions on the owner’s allowlist run without an approval', async () => {
     const { run, toolRound } = round(undefined, { writeAllowlist: ['tool-1:as_owner'] });
     expect(ids(await run(all[0]!))).toEqual(['k1 pending', 'k1 completed']);
     expect(toolRound.pending).toEqual([]);
   });
-  it('the owner is asked as ever', async () => {
+  it('is not assumed for the owner, whose write action waits for approval', async () => {
     const { run, toolRound } = round();
     await run(all[0]!);
     expect(toolRound.pending).toMatchObject([{ callId: 'k1', pauseType: 'awaiting_approval' }]);
@@ -272,7 +272,7 @@ describe('a round that is aborted', () => {
     });
     return aborting;
   };
-  it('by a stop ends reads, begins nothing more, and waits for what has begun', async () => {
+  it('by a stop ends reads, begins no further call, and waits for a started write', async () => {
     const reading = stopping('stopped');
     expect(await reading.run(call('r1', 'read_a'), call('w1', 'write_a'))).toMatchObject([
       { status: 'pending' },
@@ -283,32 +283,35 @@ describe('a round that is aborted', () => {
     expect(records).toMatchObject([{ status: 'pending' }, { call_id: 'w1', status: 'completed' }]);
     expect(writing.happened).toContain('finish w1 completed write_a done');
   });
-  it('by the end of the process lets go of a write, of which nobody then knows', async () => {
+  it('by the shutdown of the process abandons a write, whose outcome is then unknown', async () => {
     const { run, happened, toolRound } = stopping('interrupted');
     expect((await run(call('w1', 'write_a')))[1]).toMatchObject({ status: 'error', error_type: 'outcome_unknown' });
     expect(happened.filter((each) => each.startsWith('finish'))).toEqual([]);
     expect(toolRound.results.get('w1')).toBe(OUTCOME_UNKNOWN_TEXT);
   });
-  it('by the end of the process believes a write that came to its end all the same', async () => {
+  it('by the shutdown of the process records a write that still completed', async () => {
     const { run, controller }: ReturnType<typeof round> = round(() => {
       controller.abort('interrupted');
       return 'sent';
     });
     expect((await run(call('w1', 'write_a')))[1]).toMatchObject({ status: 'completed', result: 'sent' });
   });
-  it.each(['stopped', 'interrupted'])('while a write is written down (%s) does not run it', async (reason) => {
-    const aborting: ReturnType<typeof round> = round(undefined, {
-      ledger: {
-        begin: async () => aborting.controller.abort(reason),
-        finish: async (callId, status) => void aborting.happened.push(`finish ${callId} ${status}`),
-      },
-    });
-    const [, record] = await aborting.run(call('w1', 'write_a'));
-    expect(record).toMatchObject({ status: 'error', error: expect.stringContaining('before the call was run') as unknown });
-    expect(aborting.tools.names).toEqual([]);
-    expect(aborting.happened).toContain('finish w1 error');
-  });
-  it('leaves no listener behind', async () => {
+  it.each(['stopped', 'interrupted'])(
+    'while the start of a write is being recorded (%s) does not run the write',
+    async (reason) => {
+      const aborting: ReturnType<typeof round> = round(undefined, {
+        ledger: {
+          begin: async () => aborting.controller.abort(reason),
+          finish: async (callId, status) => void aborting.happened.push(`finish ${callId} ${status}`),
+        },
+      });
+      const [, record] = await aborting.run(call('w1', 'write_a'));
+      expect(record).toMatchObject({ status: 'error', error: expect.stringContaining('before the call was run') as unknown });
+      expect(aborting.tools.names).toEqual([]);
+      expect(aborting.happened).toContain('finish w1 error');
+    },
+  );
+  it('removes all its abort listeners', async () => {
     const { run, controller } = round();
     const added = { count: 0 };
     const { signal } = controller;

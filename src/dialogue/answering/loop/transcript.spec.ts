@@ -17,7 +17,7 @@ const EVERYTHING = 1_000_000;
 const stream = conversationStream('c1');
 const cause = { actor: 'user:carol', credential: 'session-token', correlationId: 'c', causationId: 'c' } as const;
 
-/** A conversation in which anything happened, in a log, and what a state says of it that has forgotten nothing. */
+/** A conversation with random events in a log, and its state folded without snapshots. */
 async function anyLogged(seed: number) {
   const streams = new Streams(new InMemoryEventStore(), systemTiming);
   const any = new AnyConversation('c1', new Seeded(seed));
@@ -30,7 +30,7 @@ async function anyLogged(seed: number) {
   return { streams, store: streams.store, events, whole };
 }
 
-/** What was answered, by the whole state: in the order of the questions. */
+/** The exchanges by the complete state, in the order of the questions. */
 function exchangesIn(whole: Conversation, events: readonly ConversationEvent[]): readonly Exchange[] {
   const answers = new Map<string, string>();
   for (const { type, data } of events)
@@ -43,7 +43,7 @@ function exchangesIn(whole: Conversation, events: readonly ConversationEvent[]):
   });
 }
 
-/** One question after the other, each answered. */
+/** Appends a conversation of answered questions. */
 async function longConversation(streams: Streams, turns: number): Promise<void> {
   const start = { conversationId: 'c1', ownerId: 'carol', agentId: null, name: 'Long', visibility: 'listed' } as const;
   const parts = { answer: 'Five.', thought: '', sources: [], toolCalls: [], structured: false, modelId: 'm', usage: null };
@@ -58,8 +58,8 @@ async function longConversation(streams: Streams, turns: number): Promise<void> 
   }
 }
 
-describe('what was answered before', () => {
-  it('is read backwards as it is known forwards, whatever was replaced, withdrawn or added', async () => {
+describe('the past exchanges of a conversation', () => {
+  it('are the same read backwards as folded forwards, for any superseded, withdrawn and added turns', async () => {
     let exchanges = 0;
     for (let seed = 0; seed < CONVERSATIONS; seed++) {
       const { store, events, whole } = await anyLogged(seed);
@@ -70,7 +70,7 @@ describe('what was answered before', () => {
     expect(exchanges).toBeGreaterThan(CONVERSATIONS);
   });
 
-  it('is no more than fits, the newest', async () => {
+  it('are the newest that fit the limit', async () => {
     const { store, events } = await anyLogged(3);
     const all = await new PastExchanges(store, stream).before(events.length, EVERYTHING);
     const lengths = all.map(({ prompt, response }) => prompt.length + response.length);
@@ -80,7 +80,7 @@ describe('what was answered before', () => {
     expect(await new PastExchanges(store, stream).before(events.length, 0)).toEqual([]);
   });
 
-  it('of a long conversation is read only as far as it fits', async () => {
+  it('are read only as far back as they fit', async () => {
     const store = new InMemoryEventStore();
     const streams = new Streams(store, systemTiming);
     await longConversation(streams, 300);
@@ -97,7 +97,7 @@ describe('what was answered before', () => {
     expect(read).toBeLessThanOrEqual(64);
   });
 
-  it('begins with what the caller brought along, without what has no answer', async () => {
+  it('begin with the answered exchanges that the caller sent', async () => {
     const streams = new Streams(new InMemoryEventStore(), systemTiming);
     const history = [
       { prompt: 'One?', response: '1' },
@@ -113,14 +113,14 @@ describe('what was answered before', () => {
 });
 
 describe('the transcript of a turn', () => {
-  it('has what was answered before its question, and the turn as the conversation has it', async () => {
+  it("has the exchanges before its question, and the turn's state in the conversation", async () => {
     let open = 0;
     for (let seed = 0; seed < CONVERSATIONS; seed++) {
       const { streams, store, events, whole } = await anyLogged(seed);
       for (const [turnId, turn] of whole.turns) {
         const transcript = await readTranscript(streams, 'c1', turnId, 'test');
         const isAsked = events.some(({ type, data }) => type === 'TurnAsked' && data.turnId === turnId);
-        // What is over and sealed may be in no snapshot.
+        // A turn that is over and sealed may be missing from the snapshot.
         if (!transcript || !isAsked) {
           expect({ isAsked, sealed: turn.sealed, found: transcript !== undefined }).toMatchObject({ found: false });
           expect(turn.sealed || !isAsked).toBe(true);

@@ -11,7 +11,7 @@ const signal = new AbortController().signal;
 const guard = (stage: 'retrieval' | 'tool_result', action: GuardrailAction) =>
   new TurnGuard(new CodeGuardrails(), codePolicy({ [stage]: action }), signal);
 
-describe('the work of a tool', () => {
+describe('the guarded work of a tool', () => {
   const reports: ToolReport[] = [];
   const run = (action: GuardrailAction, work: LongWork, isSearch = false) =>
     guard('tool_result', action).toolWork(work, isSearch)(signal, {
@@ -20,7 +20,7 @@ describe('the work of a tool', () => {
       report: (said) => void reports.push(said),
     });
 
-  it('gives its result masked in each of its texts, and stays what it is beside them', async () => {
+  it('masks each text of its result and changes nothing else', async () => {
     const result = { 'CODE-1234': ['CODE-5678', 7, null, true, { a: 'b' }], n: 1.5 };
     expect(await run('redact', async () => result)).toEqual({ '[CODE]': ['[CODE]', 7, null, true, { a: 'b' }], n: 1.5 });
     const harmless = { a: null };
@@ -28,7 +28,7 @@ describe('the work of a tool', () => {
     expect(await run('redact', async () => null)).toBeNull();
   });
 
-  it('is masked in its failures and reports as well', async () => {
+  it('masks its failures and progress reports too', async () => {
     reports.length = 0;
     const failing: LongWork = async (_, background) => {
       background!.report({ progress: 1, message: 'Now CODE-1234' });
@@ -42,32 +42,32 @@ describe('the work of a tool', () => {
     ]);
   });
 
-  it('still says that somebody has to sign in', async () => {
+  it('still throws that a sign-in is required', async () => {
     const asking = run('redact', () => Promise.reject(new SignInRequired('Sign in.')));
     await expect(asking).rejects.toBeInstanceOf(SignInRequired);
   });
 
-  it('that searches is checked as what is retrieved, too', async () => {
+  it('is also checked at the retrieval stage if the tool searches', async () => {
     const work = guard('retrieval', 'redact').toolWork(async () => ({ sources: [{ text: 'CODE-1234' }] }), true);
     expect(await work(signal)).toEqual({ sources: [{ text: '[CODE]' }] });
   });
 });
 
-describe('what is retrieved', () => {
+describe('retrieved texts', () => {
   const chunk = { text: 'CODE-1234', title: 'Codes', source: 's', filename: 'f', sourceId: 'x', score: 1, tokens: 3 };
   const harmless = { ...chunk, text: 'Nothing' };
 
-  it('is masked', async () => {
+  it('are masked', async () => {
     expect(await guard('retrieval', 'redact').documents([chunk, harmless])).toEqual([{ ...chunk, text: '[CODE]' }, harmless]);
   });
 
-  it('is withheld document by document, with its name', async () => {
+  it('are withheld for each blocked document, with its title and file name', async () => {
     const named = { ...harmless, title: 'CODE-1234' };
     const [one, other, third] = await guard('retrieval', 'block').documents([chunk, harmless, named]);
     expect([one!.text, one!.title, other, third!.title]).toEqual([WITHHELD, WITHHELD, harmless, WITHHELD]);
   });
 
-  it('is masked in attached files', async () => {
+  it('are masked in attached files', async () => {
     const image = { type: 'image', dataUrl: 'data:CODE-1234' } as const;
     const attached = {
       parts: [{ type: 'text', text: 'CODE-1234' } as const, image],

@@ -20,7 +20,7 @@ import { NOTHING_USED, recordPlan, recordReport, research } from './research.dec
 import { researchPurges } from './research.purges.js';
 import { type Findings, type ResearchPurged, researchStream } from './research.events.js';
 
-it('plan and findings of a research go with its journal, those beside the log too, and those of another stay', async () => {
+it('plan and findings of a research, also those in blobs, are purged after the retention of journals, and those of another research are kept', async () => {
   const store = new InMemoryEventStore();
   const blobs = new InMemoryBlobs();
   const streams = new Streams(store, systemTiming);

@@ -15,7 +15,7 @@ import { researchStream } from './research.events.js';
 
 const SECRET = /CODE-[0-9]{4}/;
 
-it('plans, reports and what was found for them are checked before they are recorded or shown', async () => {
+it('plans, reports and retrieved chunks are checked before they are recorded or shown', async () => {
   const log = new InMemoryEventStore();
   const blobs = new InMemoryBlobs();
   const chunk = { text: 'CODE-3333', title: 'T', source: 's', filename: 'f', sourceId: 'x', score: 1, tokens: 3 };

@@ -49,7 +49,7 @@ type Given = Readonly<{
   timing?: Timing;
 }>;
 
-/** A research of one question, in any number of processes. */
+/** A research of one question, run by any number of processes. */
 function researches({ queries = ['q1', 'q2'], more, actions = [], does, settings, search, timing = systemTiming }: Given = {}) {
   const log = new InMemoryEventStore();
   const blobs = new InMemoryBlobs();
@@ -76,7 +76,7 @@ function researches({ queries = ['q1', 'q2'], more, actions = [], does, settings
     process,
     frames,
     begin: () => askedTurn(log, 'c1', 't1', { ...WITH_TOOLS, agentType: 'research', ...settings }),
-    /** What the model was asked for, in order: the tasks, and of steps the queries. */
+    /** The requests to the model in order: the query of a step, otherwise the task. */
     tasks: () => models.requests.map((request) => (taskOf(request) === 'step' ? queryOf(request) : taskOf(request))),
     outline: async () => (await frames()).map(outlineOf),
     outcome: async () => {
@@ -167,7 +167,7 @@ describe('a research', () => {
     expect(tasks()).toEqual(['clarify', 'plan', ...queries.slice(0, max), 'answer']);
   });
 
-  it('gives each step its documents and tools, and the answer the sources and calls of all, each source once', async () => {
+  it('gives each step its documents and tools, and the answer all calls and distinct sources', async () => {
     const chunk = (source: string, title: string, words: string) =>
       ({ text: words, title, source, filename: '', sourceId: 's1', score: 1, tokens: 5 }) as const;
     const { outcome, frames, models } = await whole({
@@ -194,12 +194,12 @@ describe('a research', () => {
     const shown = await frames();
     expect(shown.filter(({ type }) => type === 'tool_call')).toEqual([]);
     expect(shown.find(({ type }) => type === 'tool_calls')!['tool_calls']).toEqual(toolCalls);
-    // The source that cannot be searched is named once, not with every step.
+    // The notice of the failed source appears once, not with every step.
     expect(shown.filter(({ type }) => type === 'notice')).toHaveLength(1);
     expect(JSON.stringify(models.requests.find((request) => queryOf(request) === 'q2')!.messages)).toContain('For q2');
   });
 
-  it('lets a step ask for tools five times, and then for its report', async () => {
+  it('limits a step to STEP_ROUNDS_MAX rounds with tools before its report', async () => {
     let call = 0;
     const { models, outcome } = await whole({
       queries: ['q1'],
@@ -211,7 +211,7 @@ describe('a research', () => {
     expect((await outcome()).toolCalls).toHaveLength(STEP_ROUNDS_MAX);
   });
 
-  it('goes on where the model fails in a step, and says so to the model that answers', async () => {
+  it('continues if the model fails in a step, and reports the failure to the model that answers', async () => {
     const { outline, models } = await whole({
       more: {
         step: (request) => {
@@ -224,7 +224,7 @@ describe('a research', () => {
     expect(JSON.stringify(models.requests.at(-1)!.messages)).toContain('could not be investigated. The model is busy.');
   });
 
-  it('answers in the form that its agent has', async () => {
+  it('answers in the schema of its agent', async () => {
     const responseSchema = { type: 'object', properties: { days: { type: 'integer' } }, required: ['days'] };
     const { outline, tasks, frames } = await whole({
       queries: ['q1'],
@@ -237,17 +237,17 @@ describe('a research', () => {
   });
 });
 
-describe('a question that is unclear', () => {
+describe('an unclear question', () => {
   const UNCLEAR = { clarify: () => [text('{"needs_clarification": true, "question": "Which returns?"}')] };
 
-  it('is answered by a question, and nothing is planned', async () => {
+  it('is answered by a clarification question without a plan', async () => {
     const { outline, outcome, tasks, facts } = await whole({ more: UNCLEAR });
     expect(await outline()).toEqual(['message_id', 'answer', ...END]);
     expect(await outcome()).toMatchObject({ answer: 'Which returns?', sources: [], toolCalls: [] });
     expect([tasks(), await facts()]).toEqual([['clarify'], ['ResearchClarificationAsked']]);
   });
 
-  /** What a second question finds that comes after so many renamings of the conversation. */
+  /** Asks a second question after the given number of renamings. */
   async function asksAgain(index: number | null, renamings = 0) {
     const research = await whole({ more: UNCLEAR });
     const { log } = research;
@@ -264,14 +264,14 @@ describe('a question that is unclear', () => {
   it.each([
     ['no snapshot', 0],
     ['a snapshot', SNAPSHOT_EVERY_EVENTS],
-  ])('is not asked about twice in a row, with %s between', async (_, renamings) => {
+  ])('is not asked back about twice in a row, with %s between', async (_, renamings) => {
     const { log, tasks, isKnown } = await asksAgain(null, renamings);
     expect(isKnown).toBe(renamings === 0);
     expect(tasks()).toEqual(['clarify', 'plan', 'q1', 'q2', 'answer']);
     expect((await framesOf(log, 't2')).map(outlineOf)).toEqual(TWO_STEPS);
   });
 
-  it('is asked about again where it takes the place of the one that was asked about', async () => {
+  it('is asked back about again if it replaces the question that was asked back about', async () => {
     const { tasks } = await asksAgain(0);
     expect(tasks()).toEqual(['clarify', 'clarify']);
   });
@@ -283,7 +283,7 @@ async function settingsOf(log: InMemoryEventStore) {
 }
 
 describe('the budget of a research', () => {
-  it('of tokens ends with the steps that are done, and says what was used', async () => {
+  it('of tokens ends the research after the finished steps and reports the usage', async () => {
     const { outline, frames, tasks, outcome } = await whole({
       queries: ['q1', 'q2', 'q3'],
       more: { step: () => [text('Found.'), usage(60_000)] },
@@ -295,7 +295,7 @@ describe('the budget of a research', () => {
     expect((await outcome()).usage).toEqual({ promptTokens: 120_000, completionTokens: 0 });
   });
 
-  it('of time ends with the steps that are done', async () => {
+  it('of time ends the research after the finished steps', async () => {
     let elapsed = 0;
     const timing = Object.assign(Object.create(systemTiming) as Timing, { elapsedMs: () => elapsed });
     const { outline, frames } = await whole({
@@ -313,7 +313,7 @@ describe('the budget of a research', () => {
     expect(data).toMatchObject({ elapsed_seconds: 300 });
   });
 
-  it('is over within a step too: its model has to report', async () => {
+  it('also ends the rounds within a step', async () => {
     let call = 0;
     const { models } = await whole({
       queries: ['q1'],
@@ -327,7 +327,7 @@ describe('the budget of a research', () => {
 describe('a research whose producer dies', () => {
   const THREE = ['q1', 'q2', 'q3'];
 
-  it('after any append goes on with the steps that are left, and says nothing twice', async () => {
+  it('after any append is continued with the remaining steps and shows no frame twice', async () => {
     const complete = await whole({ queries: THREE });
     const expected = await complete.outline();
     let wasDead = true;
@@ -352,13 +352,13 @@ describe('a research whose producer dies', () => {
       if (outline.includes('error interrupted')) expect(outline).toContain('answer');
       else expect(outline).toEqual(expected);
       if (wasDead && reported > 0 && since.includes('answer')) gaps++;
-      // No step is asked more than twice: once more only where its report was lost with its producer.
+      // A step is requested a second time only if its report was lost with its producer.
       for (const query of THREE) expect(research.tasks().filter((task) => task === query).length).toBeLessThanOrEqual(2);
     }
     expect(gaps).toBeGreaterThan(2);
   });
 
-  it('counts time and tokens of before', async () => {
+  it('counts the tokens of former producers', async () => {
     const research = researches({ queries: THREE, more: { step: () => [text('Found.'), usage(60_000)] } });
     await research.begin();
     let reports = 0;
@@ -371,11 +371,11 @@ describe('a research whose producer dies', () => {
       .catch(() => undefined);
     await research.sweep();
     expect(research.tasks()).toEqual(['clarify', 'plan', 'q1', 'q2', 'q2', 'answer']);
-    // What the step used whose report was lost is known to nobody.
+    // The usage of the step whose report was lost is unknown.
     expect((await research.outcome()).usage).toEqual({ promptTokens: 120_000, completionTokens: 0 });
   });
 
-  it('does not repeat an effect of the step that is done again', async () => {
+  it('does not repeat a side effect of a repeated step', async () => {
     const research = researches({
       queries: ['q1'],
       actions: [offeredAction('send_card', { access: 'write' })],
@@ -397,7 +397,7 @@ describe('a research whose producer dies', () => {
     expect(toolCalls.map((call) => call['status'])).toEqual(['completed']);
   });
 
-  it('is ended as interrupted once text of the answer was shown', async () => {
+  it('does not write the answer again after its text was shown', async () => {
     const research = researches({ queries: ['q1'] });
     await research.begin();
     const store: MortalStore = new MortalStore(research.log, Infinity, (_stream, types) =>
@@ -431,7 +431,7 @@ describe('a call within a step that needs an approval', () => {
   const RUN_1 = [...PLANNED, ...step(1), 'research_progress researching 2', ...PAUSE];
   const RUN_2 = ['research_progress complete 2', 'research_progress synthesizing', 'answer', ...END];
 
-  it('pauses the turn, and goes on within the step once it is decided, in another process', async () => {
+  it('pauses the turn, and another process continues within the step after the decision', async () => {
     const research = researches(GIVEN);
     await research.begin();
     await research.process().run('c1', 't1');
@@ -450,7 +450,7 @@ describe('a call within a step that needs an approval', () => {
     expect(used).toEqual({ promptTokens: 10, completionTokens: 0 });
   });
 
-  it('is not run where it was denied, and its model reads so', async () => {
+  it('is not run if it was denied, and the model reads the denial', async () => {
     const research = researches(GIVEN);
     await research.begin();
     await research.process().run('c1', 't1');
@@ -460,7 +460,7 @@ describe('a call within a step that needs an approval', () => {
     expect(JSON.stringify(research.models.requests.at(-2)!.messages)).toContain('denied by user');
   });
 
-  it('is run once, wherever the producer of the resumed run dies', async () => {
+  it('is run at most once, at whichever append the producer of the resumed run dies', async () => {
     let wasDead = true;
     for (let deathAfter = 0; wasDead; deathAfter++) {
       const research = researches(GIVEN);
@@ -486,7 +486,7 @@ describe('a call within a step that needs an approval', () => {
   });
 });
 
-it('large findings are kept beside the log', async () => {
+it('large findings are stored as a blob', async () => {
   const long = 'x'.repeat(39_000);
   const many = Array.from({ length: 40 }, (_, index) => ({
     ...{ text: `${index} ${'y'.repeat(2_000)}`, title: `T${index}`, source: 'Handbook', filename: '', sourceId: 's1' },
@@ -503,8 +503,8 @@ it('large findings are kept beside the log', async () => {
   expect((await research.outcome()).sources).toHaveLength(40);
 });
 
-describe('a research without a reader', () => {
-  it('asks nothing back, and an attempt goes on with the steps that the one before has not finished', async () => {
+describe('a headless research', () => {
+  it('asks nothing back, and a later attempt continues with the unfinished steps', async () => {
     const log = new InMemoryEventStore();
     const blobs = new InMemoryBlobs();
     const attempts: AbortController[] = [];
@@ -535,7 +535,7 @@ describe('a research without a reader', () => {
       return { answer: parts.answer, used };
     };
     await expect(attempt()).rejects.toThrow('The process ends.');
-    // What the first attempt used is counted with it.
+    // The usage of the first attempt is counted with that attempt.
     expect(await attempt()).toEqual({ answer: 'The answer.', used: { promptTokens: 200, completionTokens: 0 } });
     const tasks = models.requests.map((request) => (taskOf(request) === 'step' ? queryOf(request) : taskOf(request)));
     expect(tasks).toEqual(['plan', 'q1', 'q2', 'q2', 'q3', 'answer']);

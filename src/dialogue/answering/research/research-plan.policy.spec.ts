@@ -5,7 +5,7 @@ import { clarificationIn, distinctSources, planIn } from './research-plan.policy
 const MAX = { simple: 2, moderate: 4, complex: 6 };
 
 describe('a plan', () => {
-  it('has at least one step and no more than its complexity allows, whatever a model wrote', () => {
+  it('has at least one step and at most as many as its complexity allows', () => {
     const step = fc.oneof(fc.record({ query: fc.string({ unit: 'binary' }), rationale: fc.string() }), fc.anything());
     const written = fc.oneof(
       fc.string({ unit: 'binary' }),
@@ -27,7 +27,7 @@ describe('a plan', () => {
     );
   });
 
-  it('is found among other words, and names each query once', () => {
+  it('is found within other text and has each query once', () => {
     const steps = [{ query: ' one\n two ', rationale: 'r' }, { query: 'one two', rationale: '' }, { query: 'three' }];
     const text = `Of course!\n\`\`\`json\n${JSON.stringify({ complexity: 'moderate', steps })}\n\`\`\``;
     expect(planIn(text, 'Why?')).toEqual({
@@ -40,7 +40,7 @@ describe('a plan', () => {
   });
 });
 
-describe('a question back', () => {
+describe('a clarification question', () => {
   it.each([
     ['{"needs_clarification": true, "question": " Which? "}', 'Which?'],
     ['Sure: {"needs_clarification": true, "question": "Which?"}', 'Which?'],
@@ -56,12 +56,12 @@ describe('a question back', () => {
 describe('the sources of a research', () => {
   const source = (name: string, title: string, text = 'x') => ({ source: name, title, text, filename: '' });
 
-  it('are named once by source and title, with what was found first', () => {
+  it('are the first passages of each pair of source and title', () => {
     const found = [source('a', '1', 'first'), source('a', '2'), source('a', '1', 'second'), source('b', '1')];
     expect(distinctSources(found)).toEqual([found[0], found[1], found[3]]);
   });
 
-  it('are as many as fit one frame', () => {
+  it('are limited to the size of one frame', () => {
     const found = Array.from({ length: 200 }, (_, index) => source('a', String(index), 'y'.repeat(10_000)));
     const kept = distinctSources(found);
     expect(kept.length).toBeGreaterThan(30);

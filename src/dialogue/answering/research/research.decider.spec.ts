@@ -24,17 +24,17 @@ const clarified: ResearchEvent = { type: 'ResearchClarificationAsked', data: { t
 const purged = (...blobs: string[]): ResearchEvent => ({ type: 'ResearchPurged', data: { turnId: 't1', blobs } });
 
 describe('a research', () => {
-  it('is planned once, and not where it asked back or was purged', () => {
+  it('is planned once, and not after it asked back or was purged', () => {
     given(research, []).when(recordPlan(PLAN)).then([planned]);
     for (const before of [planned, clarified, purged()]) given(research, [before]).when(recordPlan(PLAN)).thenNothing();
   });
 
-  it('asks back once, before it has a plan', () => {
+  it('asks back only once and only before it has a plan', () => {
     given(research, []).when(askClarification('t1', 'Which?')).then([clarified]);
     for (const before of [planned, clarified]) given(research, [before]).when(askClarification('t1', 'Who?')).thenNothing();
   });
 
-  it('reports its steps in their order, each once', () => {
+  it('reports its steps in order, each once', () => {
     given(research, [planned])
       .when(recordReport(report(1).data))
       .then([report(1)]);
@@ -52,12 +52,12 @@ describe('a research', () => {
       .thenNothing();
   });
 
-  it('has used what its last event says', () => {
+  it('has the usage of its last event', () => {
     const state = [planned, report(1)].reduce(research.evolve, research.initial);
     expect(state.used).toEqual(report(1).data.used);
   });
 
-  it('is purged once, with what is kept beside the log', () => {
+  it('is purged once, with its blobs', () => {
     given(research, [planned, report(1), report(2, 'abc')])
       .when(purge('t1'))
       .then([purged('abc')]);
