@@ -224,66 +224,66 @@ const SCOPE_LIST = Object.entries(SCOPES)
 /** The page with the access table, generated from the code. */
 export const accessPage = (): string => `# Who may do what
 
-Written by \`npm run access:dump\` from what the routes declare and what \`src/resources/identity/access.policy.ts\` decides; a test compares.
-One function decides on every request: who comes, with which credential, does what, to which resource. It answers 401, 403 with a code, 404, or lets in.
+\`npm run access:dump\` writes this page from the declarations of the routes and the decisions of \`src/resources/identity/access.policy.ts\`. A test compares it with the code.
+One function decides on every request from the caller, the credential, the action and the resource. It allows the request or answers 401, 403 with a code, or 404.
 
-The owner is the user whose resource the request names. A resource of another user is answered like one that does not exist.
+The owner is the user whose resource the request names. A resource of another user gets the same answer as one that does not exist.
 
-| Cell | Means |
+| Cell | Meaning |
 | --- | --- |
-| yes | let in |
-| own | let in, and sees or makes what is the caller's own |
-| all | let in, and sees what all users did |
-| shown | let in, and sees what the link shows |
-| its own | let in with the ids that the token is restricted to |
-| 401 | the credential is missing, or is none that the route takes |
+| yes | allowed |
+| own | allowed; the caller sees or creates only their own resources |
+| all | allowed; the caller sees the events of all users |
+| shown | allowed; the caller sees what the link shows |
+| its own | allowed for the ids to which the token is restricted |
+| 401 | the credential is missing, or the route does not accept this kind of credential |
 | 403 | closed to this credential |
-| 404 | not there for this caller |
+| 404 | the resource does not exist for this caller |
 | — | closed to tokens: 403 |
-| not read | the address or the body is the credential; what else the request shows does not matter |
+| not read | the address or the body is the credential; the route ignores other credentials |
 
-A wrong, revoked or expired bearer is 401 on every route that reads it. Under \`AUTH_TYPE=none\` a request
-without a credential is the local user's; a token that it shows restricts it all the same. An administrator's session sees the events of all users in the audit log, and owns nothing more.
+A wrong, revoked or expired bearer token gets 401 on every route that reads it. Under \`AUTH_TYPE=none\` a request
+without a credential belongs to the local user. A token in such a request still restricts it. An administrator's session sees the events of all users in the audit log, and owns no additional resources.
 
 ## Routes
 
 ${accessTable()}
 
-\`POST /api/search\` answers 400 where the key is missing, because it is a field of the body. \`GET /api/events\` answers 404 where the realtime routes are off.
-\`POST /api/auth/oidc/refresh\` takes the newest token of a session as bearer, and answers 401 without one.
+\`POST /api/search\` answers 400 if the key is missing, because the key is a field of the body. \`GET /api/events\` answers 404 if the realtime routes are off.
+\`POST /api/auth/oidc/refresh\` takes the newest token of a session as bearer token, and answers 401 without one.
 
 ## By teams
 
-A team shares things of its members with the others. The table says what the holder of such a grant may do with the thing that a request names,
-and what members of a team may do in the team that it names. On every other route a grant opens nothing: 403 or 404 for a thing that it shows, 404
-without one. The owner of a thing can switch more on or off with \`PUT /api/resource_settings\`; the table shows the defaults. The owner of a team, and
-administrators of the installation, delete it and give it another owner. The owner of a thing ends each of its grants, also in a team that the owner is no member of.
+A grant shares a resource of a team member with the team or with another member. The table shows what the holder of a grant may do with the resource that a request names,
+and what members of a team may do in the team that it names. On every other route a grant allows nothing: the route answers 403 or 404 for a shared resource, and 404
+without a grant. The owner of a resource can switch some rights on or off with \`PUT /api/resource_settings\`; the table shows the defaults. The owner of a team and
+administrators of the installation can delete the team and transfer it to another owner. The owner of a resource can end each of its grants, also in a team of which the owner is not a member.
 
 ${teamTable()}
 
-A widget is a page that holds the key of an agent: whoever opens the page has the key, so it is no secret. \`allowed_origins\` keeps other pages from using it; a
-program sends no \`Origin\`, and passes. A share link is an address (\`GET /api/shared_conversation/:identifier\`, \`GET /api/shared_agent\`); as \`share_token\` it opens the
-artifacts of the turns that it shows, as they were when it was made, and it is no credential of any other route. The readers of a promptable link send its token as \`api_key\`: they ask, and read what was asked with that link, and nothing else; its end closes what
-they read, within two seconds.
+A widget is a page with the key of an agent. Everyone who opens the page can read the key, so the key is not a secret. \`allowed_origins\` keeps other pages from using it. A
+program sends no \`Origin\` and is allowed. A share link is an address (\`GET /api/shared_conversation/:identifier\`, \`GET /api/shared_agent\`). As \`share_token\` its token opens the
+artifacts of the turns that it shows, in the versions that existed when the link was made. No other route accepts it. Readers of a promptable link send its token as \`api_key\`. They can ask, and read only what was asked with that link. When the link ends, their open
+streams close within two seconds.
 
-An agent's key asks its agent, and reads, rates and stops what was begun with a key of that agent, also with one that was regenerated since.
+With an agent's key a caller can ask the agent, and read, rate and stop what was begun with a key of that agent, also with an earlier key that was regenerated since.
 
 ## Personal access tokens
 
-A token is \`dgpt_pat_\` and 43 random characters, sent as \`Authorization: Bearer\`. Its SHA-256 is stored, and it is shown once. A route without a
-scope is closed to tokens (403 \`not_available_to_tokens\`); without one of the scopes a token gets 403 \`insufficient_scope\` with \`required_scope\`. A scope that
-writes also reads. A token never has the rights of an administrator.
+A token is \`dgpt_pat_\` and 43 random characters, sent as \`Authorization: Bearer\`. The service shows it once and stores only its SHA-256. A route without a
+scope is closed to tokens (403 \`not_available_to_tokens\`). A token without one of the route's scopes gets 403 \`insufficient_scope\` with \`required_scope\`. A scope that
+allows writing also allows reading. A token never has the rights of an administrator.
 
-| Scope | Lets its bearer |
+| Scope | Description |
 | --- | --- |
 ${SCOPE_LIST}
 
-\`resource_filter\` restricts a token to ids of ${FAMILIES.map((family) => `\`${family}\``).join(', ')}; outside of them it gets 403 \`resource_not_allowed\`. Such a token creates
-nothing in that family, lists what it is restricted to, gives an agent nothing else, and asks its agents, or, restricted in sources alone, asks those without an agent.
-It reads the journals of what it asked, and no others. Every token decides on tool calls of what it asked itself. Full keys of agents and URLs of webhooks need \`agents:keys\`.
+\`resource_filter\` restricts a token to ids of ${FAMILIES.map((family) => `\`${family}\``).join(', ')}. Other ids get 403 \`resource_not_allowed\`. A token that is restricted in a family cannot create
+resources of that family, lists only the ids to which it is restricted, and can give an agent no others. It can ask the agents to which it is restricted. A token that is restricted only in sources can ask those sources without an agent.
+It reads the journals only of its own questions. Every token can approve and deny the tool calls of its own questions. Full keys of agents and URLs of webhooks need \`agents:keys\`.
 
-An idempotency key belongs to the credential it was sent with. Events name the token: \`actor\` is \`access-token:<id>\`, \`credential\` is \`access-token\`.
+An idempotency key belongs to the credential with which it was sent. Events name the token: \`actor\` is \`access-token:<id>\`, \`credential\` is \`access-token\`.
 
-A token that is revoked or regenerated is refused from that moment on in every process. What it opened, or an agent's key that is no more, or a session that
-is over, ends within two seconds: a stream without a frame that says so, and another answer under way breaks off.
+Every process refuses a token from the moment at which it is revoked or regenerated. Open responses end within two seconds after their token was revoked, their agent key was replaced or their session
+ended: a stream closes without a further frame, and any other answer is cut off.
 `;

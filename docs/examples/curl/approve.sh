@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Asks an agent whose tools need approval, and decides about each call on the terminal.
+# Asks an agent whose tools need approval, and lets the user approve or deny each call on the terminal.
 #   bash approve.sh "question"
 # VERBATIM_URL: the service; VERBATIM_AGENT_ID: the agent; VERBATIM_TOKEN: the session token of its owner
-# (not needed where AUTH_TYPE is none).
+# (not needed if AUTH_TYPE is none).
 set -euo pipefail
 url=${VERBATIM_URL:-http://127.0.0.1:7091}
 

@@ -7,7 +7,7 @@ url=${VERBATIM_URL:-http://127.0.0.1:7091}
 key=${VERBATIM_API_KEY:-demo}
 question=${1:-What happens to a stream when its producer dies?}
 
-# A question with quotes or line breaks has to be written as JSON first.
+# Escape quotes and line breaks in a question as JSON requires.
 curl -sS --fail-with-body "$url/api/answer" \
   -H 'Content-Type: application/json' \
   -d "{\"question\": \"$question\", \"api_key\": \"$key\"}"

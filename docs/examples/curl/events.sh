@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Follows the realtime events of a user: what a browser tab shows without asking again.
-#   bash events.sh [how many; without: for ever]
-# VERBATIM_URL: the service; VERBATIM_TOKEN: the session token of the user (not needed where AUTH_TYPE is none).
+# Follows the realtime events of a user, which a browser tab shows without polling.
+#   bash events.sh [number of events; default: no end]
+# VERBATIM_URL: the service; VERBATIM_TOKEN: the session token of the user (not needed if AUTH_TYPE is none).
 set -euo pipefail
 url=${VERBATIM_URL:-http://127.0.0.1:7091}
 wanted=${1:-0}
@@ -11,7 +11,7 @@ last=
 seen=0
 
 until [ "$wanted" -gt 0 ] && [ "$seen" -ge "$wanted" ]; do
-  # Without a cursor only what happens from now on is sent.
+  # Without a cursor the service sends only new events.
   curl -sN --fail --retry 10 --retry-connrefused "$url/api/events" -H 'Accept: text/event-stream' \
     ${VERBATIM_TOKEN:+-H "Authorization: Bearer $VERBATIM_TOKEN"} ${last:+-H "Last-Event-ID: $last"} |
     while IFS= read -r line; do

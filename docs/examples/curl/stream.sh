@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Streams an answer, goes on after a broken connection, and proves that nothing was lost.
+# Streams an answer, resumes after a broken connection, and proves that nothing was lost.
 #   bash stream.sh ["question"]
 # VERBATIM_URL: the service; VERBATIM_API_KEY: the key of the agent that answers;
-# VERBATIM_CUT_AFTER: cuts the first connection after so many frames, to show how the stream goes on.
+# VERBATIM_CUT_AFTER: cuts the first connection after this number of frames, to show how the stream resumes.
 set -euo pipefail
 url=${VERBATIM_URL:-http://127.0.0.1:7091}
 key=${VERBATIM_API_KEY:-demo}
@@ -19,7 +19,7 @@ message=$(sed -n 's/^data: {"type":"message_id","message_id":"\([^"]*\)".*/\1/p'
 [ -n "$message" ] || exit 1
 connections=1
 until grep -qE '^data: \{"type":"(end"|error".*"code":"stopped")' "$frames"; do
-  # The cursor is the number of the last whole frame. What comes after it in the file was cut off, and comes again.
+  # The cursor is the number of the last whole frame. A partial frame after it in the file is sent again.
   last=$(awk '/^id: / { id = $2 } /^$/ { last = id } END { print last }' "$frames")
   awk '{ record = record $0 "\n" } /^$/ { printf "%s", record; record = "" }' "$frames" >"$frames.whole"
   mv "$frames.whole" "$frames"

@@ -1,7 +1,7 @@
-// Asks an agent whose tools need approval, and decides about each call on the terminal.
+// Asks an agent whose tools need approval, and lets the user approve or deny each call on the terminal.
 //   node approve.mjs "question"
 // VERBATIM_URL: the service; VERBATIM_AGENT_ID: the agent; VERBATIM_TOKEN: the session token of its owner
-// (not needed where AUTH_TYPE is none).
+// (not needed if AUTH_TYPE is none).
 import { createInterface } from 'node:readline';
 
 const { VERBATIM_URL = 'http://127.0.0.1:7091', VERBATIM_AGENT_ID, VERBATIM_TOKEN } = process.env;

@@ -1,6 +1,6 @@
-// Follows the realtime events of a user: what a browser tab shows without asking again.
-//   node events.mjs [how many; without: for ever]
-// VERBATIM_URL: the service; VERBATIM_TOKEN: the session token of the user (not needed where AUTH_TYPE is none).
+// Follows the realtime events of a user, which a browser tab shows without polling.
+//   node events.mjs [number of events; default: no end]
+// VERBATIM_URL: the service; VERBATIM_TOKEN: the session token of the user (not needed if AUTH_TYPE is none).
 import { setTimeout as pause } from 'node:timers/promises';
 
 const { VERBATIM_URL = 'http://127.0.0.1:7091', VERBATIM_TOKEN } = process.env;
@@ -12,7 +12,7 @@ while (seen < Number(wanted)) {
   const headers = {
     Accept: 'text/event-stream',
     ...(VERBATIM_TOKEN && { Authorization: `Bearer ${VERBATIM_TOKEN}` }),
-    // Without a cursor only what happens from now on is sent.
+    // Without a cursor the service sends only new events.
     ...(lastId !== undefined && { 'Last-Event-ID': lastId }),
   };
   try {

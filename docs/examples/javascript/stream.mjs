@@ -1,7 +1,7 @@
-// Streams an answer, goes on after a broken connection, and proves that nothing was lost.
+// Streams an answer, resumes after a broken connection, and proves that nothing was lost.
 //   node stream.mjs ["question"]
 // VERBATIM_URL: the service; VERBATIM_API_KEY: the key of the agent that answers;
-// VERBATIM_CUT_AFTER: cuts the first connection after so many frames, to show how the stream goes on.
+// VERBATIM_CUT_AFTER: cuts the first connection after this number of frames, to show how the stream resumes.
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -20,7 +20,7 @@ while (!isOver) {
   const response = await connect().catch((error) => console.error(`Not connected: ${error.message}`));
   if (!response) continue;
   if (!response.ok) {
-    // 503 means that the service cannot answer just now. Everything else is final.
+    // 503 means that the service cannot answer now. Every other error is final.
     if (response.status !== 503) throw new Error(`${response.status} ${await response.text()}`);
     await response.body.cancel();
     continue;

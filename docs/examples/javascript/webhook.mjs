@@ -1,4 +1,4 @@
-// Delivers an event to an agent's webhook, exactly once, and waits for what the agent says.
+// Delivers an event to an agent's webhook exactly once and waits for the agent's answer.
 //   node webhook.mjs '{"order": 7}' order-7
 // VERBATIM_WEBHOOK_URL: the webhook of the agent, as GET /api/agent_webhook?id=<agent> shows it to the agent's owner.
 import { setTimeout as pause } from 'node:timers/promises';
@@ -8,7 +8,7 @@ const [body, idempotencyKey] = process.argv.slice(2);
 
 const taskId = await deliver();
 console.log(`task: ${taskId}`);
-// The same key names the same delivery for 24 hours: what is sent again starts nothing new.
+// For 24 hours the same key identifies the same delivery, so a repetition starts nothing new.
 console.log(`delivered again: ${(await deliver()) === taskId ? 'the same task' : 'another task'}`);
 
 let task = await statusOf(taskId);
@@ -32,7 +32,7 @@ async function deliver() {
 
 async function statusOf(id) {
   const response = await fetch(new URL(`/api/task_status?task_id=${id}`, VERBATIM_WEBHOOK_URL));
-  // 503 means that no worker is alive to run the task. The task waits for one.
+  // 503 means that no worker is alive. The task waits for a worker.
   if (response.status === 503) return { status: 'PENDING' };
   if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
   return response.json();

@@ -1,9 +1,9 @@
-"""Asks an agent whose tools need approval, and decides about each call on the terminal.
+"""Asks an agent whose tools need approval, and lets the user approve or deny each call on the terminal.
 
     python3 approve.py "question"
 
 VERBATIM_URL: the service; VERBATIM_AGENT_ID: the agent; VERBATIM_TOKEN: the session token of its owner
-(not needed where AUTH_TYPE is none).
+(not needed if AUTH_TYPE is none).
 """
 
 import json

@@ -1,8 +1,8 @@
-"""Follows the realtime events of a user: what a browser tab shows without asking again.
+"""Follows the realtime events of a user, which a browser tab shows without polling.
 
-    python3 events.py [how many; without: for ever]
+    python3 events.py [number of events; default: no end]
 
-VERBATIM_URL: the service; VERBATIM_TOKEN: the session token of the user (not needed where AUTH_TYPE is none).
+VERBATIM_URL: the service; VERBATIM_TOKEN: the session token of the user (not needed if AUTH_TYPE is none).
 """
 
 import http.client
@@ -14,7 +14,7 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 URL = os.environ.get("VERBATIM_URL", "http://127.0.0.1:7091")
-# The keepalive comments of the service come every 15 seconds: a longer silence is a broken connection.
+# The service sends a keepalive comment every 15 seconds, so a longer silence means a broken connection.
 SILENCE_SECONDS = 60
 wanted = float(sys.argv[1]) if len(sys.argv) > 1 else float("inf")
 last_id = None
@@ -25,7 +25,7 @@ def connect():
     headers = {"Accept": "text/event-stream"}
     if "VERBATIM_TOKEN" in os.environ:
         headers["Authorization"] = f"Bearer {os.environ['VERBATIM_TOKEN']}"
-    # Without a cursor only what happens from now on is sent.
+    # Without a cursor the service sends only new events.
     if last_id is not None:
         headers["Last-Event-ID"] = last_id
     return urlopen(Request(f"{URL}/api/events", headers=headers), timeout=SILENCE_SECONDS)

@@ -1,9 +1,9 @@
-"""Streams an answer, goes on after a broken connection, and proves that nothing was lost.
+"""Streams an answer, resumes after a broken connection, and proves that nothing was lost.
 
     python3 stream.py ["question"]
 
 VERBATIM_URL: the service; VERBATIM_API_KEY: the key of the agent that answers;
-VERBATIM_CUT_AFTER: cuts the first connection after so many frames, to show how the stream goes on.
+VERBATIM_CUT_AFTER: cuts the first connection after this number of frames, to show how the stream resumes.
 """
 
 import hashlib
@@ -19,17 +19,17 @@ from urllib.request import Request, urlopen
 URL = os.environ.get("VERBATIM_URL", "http://127.0.0.1:7091")
 API_KEY = os.environ.get("VERBATIM_API_KEY", "demo")
 CUT_AFTER = float(os.environ.get("VERBATIM_CUT_AFTER", "inf"))
-# The keepalive comments of the service come every 15 seconds: a longer silence is a broken connection.
+# The service sends a keepalive comment every 15 seconds, so a longer silence means a broken connection.
 SILENCE_SECONDS = 60
 KEY = {"X-API-Key": API_KEY}
 
 
 class Stream:
-    """One answer, over however many connections it takes."""
+    """One answer, read over one or more connections."""
 
     def __init__(self, question):
         self.question = question
-        # The idempotency key makes a repeated question the same question.
+        # With the same idempotency key a repeated question counts as the same question.
         self.idempotency_key = str(uuid.uuid4())
         self.digest = hashlib.sha256()
         self.message_id = None
@@ -49,14 +49,14 @@ class Stream:
                         if self.connections == 1 and self.last_id + 1 >= CUT_AFTER:
                             break
             except HTTPError as error:
-                # 503 means that the service cannot answer just now. Everything else is final.
+                # 503 means that the service cannot answer now. Every other error is final.
                 if error.code != 503:
                     sys.exit(f"{error.code} {error.read().decode()}")
             except (OSError, http.client.HTTPException) as error:
                 print(f"Cut off after frame {self.last_id}: {error}", file=sys.stderr)
 
     def request(self):
-        """The question, or what comes after the last frame."""
+        """The request for the question, or for the frames after the last one."""
         if self.message_id is not None:
             return Request(f"{URL}/api/messages/{self.message_id}/events", headers={**KEY, "Last-Event-ID": str(self.last_id)})
         body = json.dumps({"question": self.question, "api_key": API_KEY}).encode()
@@ -76,7 +76,7 @@ class Stream:
 
 
 def frames_of(response):
-    """The whole frames of a stream. A frame that is cut off is not given: the next connection brings it again."""
+    """The whole frames of a stream. A frame that is cut off is skipped, because the next connection sends it again."""
     number, data = None, None
     for line in response:
         text = line.decode().rstrip("\n")

@@ -1,4 +1,4 @@
-"""Delivers an event to an agent's webhook, exactly once, and waits for what the agent says.
+"""Delivers an event to an agent's webhook exactly once and waits for the agent's answer.
 
     python3 webhook.py '{"order": 7}' order-7
 
@@ -31,7 +31,7 @@ def status_of(task):
         with urlopen(urljoin(WEBHOOK_URL, f"/api/task_status?task_id={task}")) as response:
             return json.load(response)
     except HTTPError as error:
-        # 503 means that no worker is alive to run the task. The task waits for one.
+        # 503 means that no worker is alive. The task waits for a worker.
         if error.code == 503:
             return {"status": "PENDING"}
         sys.exit(f"{error.code} {error.read().decode()}")
@@ -39,7 +39,7 @@ def status_of(task):
 
 task_id = deliver()
 print(f"task: {task_id}")
-# The same key names the same delivery for 24 hours: what is sent again starts nothing new.
+# For 24 hours the same key identifies the same delivery, so a repetition starts nothing new.
 print(f"delivered again: {'the same task' if deliver() == task_id else 'another task'}")
 
 outcome = status_of(task_id)
