@@ -33,13 +33,13 @@ const NOW = new Date('2026-01-01T00:00:10Z');
 const stream = conversationStream('c1');
 
 let log: InMemoryEventStore;
-/** Why nothing may be asked; the error that settling or admitting throws. */
+/** The error that the admission throws. */
 let refusal: Error | undefined;
 let admitted: string[];
 let resolved: unknown[];
 let lookedBefore: Date | undefined;
 
-/** A process that has conversations go on. */
+/** The ticker of one process. */
 function delivering(store: EventStore = log): DeliverFollowUps {
   const streams = new Streams(store, systemTiming);
   const resolver = {
@@ -118,10 +118,10 @@ beforeEach(async () => {
   await askedTurn(log, 'c1', 't1');
 });
 
-describe('what a conversation waits for', () => {
+describe('a follow-up of a conversation', () => {
   beforeEach(() => answer('t1', 'So.'));
 
-  it('has it go on, in one turn for all that happened, once', async () => {
+  it('is reported once, in one automatic turn with the other waiting ones', async () => {
     for (const key of ['a', 'b', 'a']) await followUp(key);
     await delivering().tick(NOW);
     expect(lookedBefore).toEqual(new Date(NOW.getTime() - FOLLOW_UP_BATCH_MS));
@@ -134,7 +134,7 @@ describe('what a conversation waits for', () => {
     expect(await automatic()).toHaveLength(1);
   });
 
-  it('goes on as it was gone on with before, with what its agent is now', async () => {
+  it('is asked with the settings of the last question, resolved again', async () => {
     await followUp('a');
     await delivering().tick(NOW);
     expect(resolved).toEqual([
@@ -152,7 +152,7 @@ describe('what a conversation waits for', () => {
     await answer((await automatic())[0]!.turnId, 'NO_REPLY');
   });
 
-  it('tells of so much at once, and of the rest when that was answered', async () => {
+  it('beyond the maximum of one turn is reported after that turn was answered', async () => {
     for (let n = 0; n <= FOLLOW_UPS_PER_TURN_MAX; n++) await followUp(`w${n}`);
     await delivering().tick(NOW);
     await delivering().tick(NOW);
@@ -163,14 +163,14 @@ describe('what a conversation waits for', () => {
     expect((await automatic())[1]!.question).toBe(`w${FOLLOW_UPS_PER_TURN_MAX} is done.`);
   });
 
-  it('tells no more of each than it may', async () => {
+  it('has a truncated text', async () => {
     await followUp('a', { text: '😀'.repeat(FOLLOW_UP_TEXT_CHARACTERS_MAX) });
     await delivering().tick(NOW);
     const { question } = (await automatic())[0]!;
     expect([question.length <= FOLLOW_UP_TEXT_CHARACTERS_MAX, question.endsWith('😀…')]).toEqual([true, true]);
   });
 
-  it('waits until somebody else was answered', async () => {
+  it('waits while another turn is not answered', async () => {
     await askedTurn(log, 'c1', 't2');
     await followUp('a');
     await delivering().tick(NOW);
@@ -180,7 +180,7 @@ describe('what a conversation waits for', () => {
     expect([(await automatic()).length, await settled()]).toEqual([1, ['FollowUpDelivered']]);
   });
 
-  it('is suppressed when it went on by itself too often in a row', async () => {
+  it('is suppressed after FOLLOW_UPS_IN_A_ROW_MAX automatic turns in a row', async () => {
     for (let n = 0; n <= FOLLOW_UPS_IN_A_ROW_MAX; n++) {
       await followUp(`w${n}`);
       await delivering().tick(NOW);
@@ -197,7 +197,7 @@ describe('what a conversation waits for', () => {
     expect((await settled()).at(-1)).toBe('FollowUpDelivered');
   });
 
-  it('is superseded when the conversation is gone, or somebody else’s', async () => {
+  it('is superseded if the conversation is deleted or belongs to another owner', async () => {
     await followUp('a', { ownerId: 'mallory' });
     await delivering().tick(NOW);
     await followUp('b');
@@ -206,7 +206,7 @@ describe('what a conversation waits for', () => {
     expect([await settled(), await automatic()]).toEqual([['FollowUpSuperseded', 'FollowUpSuperseded'], []]);
   });
 
-  it('has failed when the owner’s quota has no room for it', async () => {
+  it('fails if the owner’s quota is used up', async () => {
     await followUp('a');
     refusal = new Rejection('quota-exceeded', 'The usage quota is used up.');
     await delivering().tick(NOW);
@@ -217,7 +217,7 @@ describe('what a conversation waits for', () => {
     ]);
   });
 
-  it('is tried again when it could not be asked for now', async () => {
+  it('is tried again after an error', async () => {
     await followUp('a');
     refusal = new Error('The database is away.');
     await expect(delivering().tick(NOW)).rejects.toThrow('The database is away.');
@@ -227,10 +227,10 @@ describe('what a conversation waits for', () => {
     expect(await settled()).toEqual(['FollowUpDelivered']);
   });
 
-  it('is delivered once by two processes at a time', async () => {
+  it('is delivered once by concurrent processes', async () => {
     for (let round = 0; round < 4; round++) {
       await Promise.all([followUp(`a${round}`), followUp(`b${round}`)]);
-      // Whoever loses a race looks again at the next tick.
+      // A process that loses a race tries again at the next tick.
       const racing = () =>
         delivering()
           .tick(NOW)
@@ -250,7 +250,7 @@ describe('what a conversation waits for', () => {
     );
   });
 
-  it('is delivered once, whenever a process dies on the way', async () => {
+  it('is delivered once, at whichever append a process dies', async () => {
     let deaths = 0;
     for (let appends = 0; appends < 5; appends++) {
       log = new InMemoryEventStore();

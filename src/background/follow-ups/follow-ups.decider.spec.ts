@@ -50,7 +50,7 @@ describe('a follow-up', () => {
     given(followUps, [])
       .when(request(followUp('w1')))
       .then([requested('w1')]));
-  it('is one, however often the same is said, also when it was told long ago', () => {
+  it('is requested once for each key, also after its delivery', () => {
     given(followUps, [requested('w1')])
       .when(request(followUp('w1', { text: 'Again.' })))
       .thenNothing();
@@ -58,7 +58,7 @@ describe('a follow-up', () => {
       .when(request(followUp('w1')))
       .thenNothing();
   });
-  it('is suppressed where too many wait', () => {
+  it('is suppressed if too many wait', () => {
     given(followUps, many(FOLLOW_UPS_WAITING_MAX - 1))
       .when(request(followUp('w')))
       .then([requested('w')]);
@@ -71,24 +71,24 @@ describe('a follow-up', () => {
   });
 });
 
-describe('what waits', () => {
-  it('is told together, up to so many, the oldest first', () => {
+describe('the waiting follow-ups', () => {
+  it('are reported together, at most FOLLOW_UPS_PER_TURN_MAX, the oldest first', () => {
     expect(toGather(stateAfter(requested('w1'), requested('w2')))).toEqual(['w1', 'w2']);
     expect(toGather(stateAfter(...many(FOLLOW_UPS_PER_TURN_MAX + 1)))).toEqual(
       many(FOLLOW_UPS_PER_TURN_MAX).map(({ data }) => 'followUpId' in data && data.followUpId),
     );
     expect(toGather(followUps.initial)).toEqual([]);
   });
-  it('is not told together with what is somebody else’s', () =>
+  it('are not reported together with those of another owner', () =>
     expect(toGather(stateAfter(requested('w1'), requested('w2', { ownerId: 'mallory' }), requested('w3')))).toEqual([
       'w1',
       'w3',
     ]));
-  it('is told once in a turn, however often it is named', () =>
+  it('are gathered once each, although one is named twice', () =>
     given(followUps, [requested('w1')])
       .when(gather({ conversationId, turnId: 't1', followUpIds: ['w1', 'w1'] }))
       .then([gathered('t1', 'w1')]));
-  it('is gathered for one turn at a time', () => {
+  it('are gathered for one turn at a time', () => {
     const next = { conversationId, turnId: 't1', followUpIds: ['w1'] };
     given(followUps, [requested('w1')])
       .when(gather(next))
@@ -105,26 +105,26 @@ describe('what waits', () => {
   });
 });
 
-describe('what was gathered', () => {
+describe('the gathered follow-ups', () => {
   const past = [requested('w1'), requested('w2'), gathered('t1', 'w1', 'w2')];
   const about = (followUpId: string) => ({ conversationId, followUpId });
-  it('is delivered, the others in the turn of the first', () =>
+  it('are delivered with the first one and merged with its turn', () =>
     given(followUps, past)
       .when(settle('t1', asked))
       .then([delivered('w1'), folded('w2')]));
-  it('is suppressed where the conversation went on by itself too often', () =>
+  it('are suppressed after too many automatic turns in a row', () =>
     given(followUps, past)
       .when(settle('t1', { status: 'too-many-in-a-row' }))
       .then(['w1', 'w2'].map((id) => ({ type: 'FollowUpSuppressed', data: { ...about(id), reason: 'too-many-in-a-row' } }))));
-  it('is superseded where the conversation is gone', () =>
+  it('are superseded if the conversation is deleted', () =>
     given(followUps, past)
       .when(settle('t1', { status: 'gone' }))
       .then(['w1', 'w2'].map((id) => ({ type: 'FollowUpSuperseded', data: about(id) }))));
-  it('has failed where the conversation cannot go on', () =>
+  it('fail if the turn is refused', () =>
     given(followUps, past)
       .when(settle('t1', { status: 'refused', error: 'No.' }))
       .then(['w1', 'w2'].map((id) => ({ type: 'FollowUpFailed', data: { ...about(id), error: 'No.' } }))));
-  it('is settled once, by whoever asked that turn', () => {
+  it('get one outcome, from the turn that they were gathered for', () => {
     given(followUps, past).when(settle('t2', asked)).thenNothing();
     given(followUps, [...past, delivered('w1'), folded('w2')])
       .when(settle('t1', asked))
@@ -132,7 +132,7 @@ describe('what was gathered', () => {
   });
 });
 
-it('whatever is decided, each decision repeated at once adds nothing, and nothing becomes of a follow-up twice', () => {
+it('in any order of decisions a repeated decision adds nothing, and a follow-up has at most one outcome', () => {
   const followUpIds = Array.from({ length: 12 }, (_, index) => `w${index}`);
   const id = fc.constantFrom(...followUpIds);
   const turnId = fc.constantFrom('t1', 't2', 't3');

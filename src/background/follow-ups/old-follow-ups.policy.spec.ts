@@ -33,7 +33,7 @@ const stream = (...events: readonly (readonly [number, FollowUpsEvent])[]) =>
   }));
 
 describe('old follow-ups', () => {
-  it('are those that were settled before a time, up to the first that was not', () => {
+  it('are those with an outcome before a time, up to the first without one', () => {
     const events = stream(
       [1, requested('a')],
       [1, gathered('a')],
@@ -70,7 +70,7 @@ describe('old follow-ups', () => {
     given(expiredFollowUps, []).when(expire(0)).thenNothing();
   });
 
-  it('only ever go on from where they were', () => {
+  it('expire in consecutive ranges', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(20), { maxLength: 12 }), (asked) => {
         let state = expiredFollowUps.initial;

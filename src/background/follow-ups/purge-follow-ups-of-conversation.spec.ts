@@ -6,7 +6,7 @@ import type { Recorded } from '../../kernel/event-sourcing/events.js';
 import type { ExpireFollowUps } from './expired-follow-ups.commands.js';
 import { PurgeFollowUpsOfConversation } from './purge-follow-ups-of-conversation.reaction.js';
 
-it('the follow-ups of a conversation that is purged expire, whenever they ended', async () => {
+it('all ended follow-ups of a purged conversation expire, whatever their age', async () => {
   const sent: ExpireFollowUps[] = [];
   const commands = { execute: async (command: ExpireFollowUps) => void sent.push(command) } as unknown as Commands;
   const event = { id: 'e', cause, data: { conversationId: 'c1' } } as unknown as Recorded<ConversationPurged>;

@@ -34,8 +34,8 @@ beforeEach(() => {
 const record = (more: Partial<JobRecord>) =>
   ({ jobId: 'j1', ownerId: 'alice', conversationId: 'c1', toolName: 'api_tool', actionName: 'build', ...more }) as JobRecord;
 
-describe('a job that is purged', () => {
-  it('is so once it is old enough, and its result goes with it', async () => {
+describe('the purge of a job', () => {
+  it('happens when the job is old enough, and deletes its result', async () => {
     const streams = new Streams(new InMemoryEventStore(), systemTiming);
     const result = await keepResult(blobs, 'j1', { rows: 7 });
     await streams.transact(jobStream('j1'), job, startJob(jobStarted().data), cause);
@@ -49,8 +49,8 @@ describe('a job that is purged', () => {
   });
 });
 
-describe('a job on which nobody holds a lease', () => {
-  it('is lost when it is found so twice in a row', async () => {
+describe('a job without a lease', () => {
+  it('is recorded as lost after two consecutive checks', async () => {
     const keyValue = new InProcessKeyValue();
     const jobs = { working: async () => [record({ jobId: 'j1' }), record({ jobId: 'j2' })] } as unknown as JobQueries;
     const ticker = new ReportLostJobs(jobs, keyValue, commands, systemIds);
@@ -65,7 +65,7 @@ describe('a job on which nobody holds a lease', () => {
   });
 });
 
-describe('a conversation whose job is over', () => {
+describe('a conversation whose job has ended', () => {
   const ticking = (
     unreported: readonly JobRecord[],
     busy: readonly string[],
@@ -80,7 +80,7 @@ describe('a conversation whose job is over', () => {
     return new RequestJobFollowUps(jobs, turns, blobs, { request: followUp }, commands, systemIds).tick();
   };
 
-  it('gets a follow-up with what it came to, unless an answer is being written there', async () => {
+  it('gets a follow-up with the result, unless a turn is running', async () => {
     const result = await keepResult(blobs, 'j1', { rows: 7 });
     const requested: FollowUp[] = [];
     const free = record({ status: 'completed', result });
@@ -99,7 +99,7 @@ describe('a conversation whose job is over', () => {
     ]);
   });
 
-  it('is found however many others are busy, and some are left to the next tick', async () => {
+  it('is found although many others are busy, and each tick reports at most REPORTS_PER_TICK_MAX jobs', async () => {
     const ended = (conversationId: string) => (_: unknown, index: number) =>
       record({ jobId: `${conversationId}-${index}`, conversationId, status: 'lost', result: null });
     const busy = Array.from({ length: 3 * REPORTS_PER_TICK_MAX }, ended('busy'));
@@ -109,7 +109,7 @@ describe('a conversation whose job is over', () => {
     expect(requested).toEqual(free.slice(0, -1).map(({ jobId }) => jobId));
   });
 
-  it('that is gone is told nothing, and one that cannot go on keeps nobody else asleep', async () => {
+  it('gets no report if it is deleted, and one that fails does not block the others', async () => {
     const jobs = ['c1', 'c2', 'c3'].map((conversationId) =>
       record({ jobId: conversationId, conversationId, status: 'lost', result: null }),
     );

@@ -5,7 +5,7 @@ import type { ToolReport } from '../../resources/tools/toolbox/tool-kind.port.js
 
 const after = (...reports: readonly ToolReport[]) => reports.reduce<JobProgress | null>(progressAfter, null);
 
-it('the newest report counts, and the words of all are remembered in order', () => {
+it('the newest report counts, and the messages of all reports are collected in order', () => {
   expect(after({ progress: 1 })).toEqual({ report: { progress: 1 }, outputTail: null });
   expect(after({ progress: 1, total: 3, message: 'Reading. ' }, { progress: 2, total: 3, message: 'Sorting.' })).toEqual({
     report: { progress: 2, total: 3, message: 'Sorting.' },
@@ -17,12 +17,12 @@ it('the newest report counts, and the words of all are remembered in order', () 
   });
 });
 
-it('what is no number says nothing, and of a total nothing', () => {
+it('a report without a finite progress is ignored, and so is a total that is not finite', () => {
   expect(after({ progress: Number.NaN, message: 'x' })).toBeNull();
   expect(after({ progress: 1, total: Infinity })).toEqual({ report: { progress: 1 }, outputTail: null });
 });
 
-it('of many words the beginning of each and the end of all are kept', () => {
+it('long messages are truncated, and only the end of all messages is kept', () => {
   const long = after({ progress: 1, message: 'x'.repeat(MESSAGE_CHARACTERS_MAX + 1) })!;
   expect(long.report.message).toHaveLength(MESSAGE_CHARACTERS_MAX);
   const reports = Array.from({ length: 10 }, (_, count) => ({ progress: count, message: String(count).repeat(400) }));

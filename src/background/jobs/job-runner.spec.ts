@@ -79,7 +79,7 @@ const processOf = (more: Partial<JobOptions['settings']> = {}) =>
     }),
   );
 
-/** Work that ends when the test says so, or when it is told to stop. */
+/** Work that ends when the test ends it, or when it is aborted. */
 function work({ stopsWhenTold = true } = {}) {
   const ends = { resolve: (_: unknown): void => undefined, reject: (_: Error): void => undefined };
   let until: AbortSignal | undefined;
@@ -118,7 +118,7 @@ const idOf = ({ turnId, call }: LongCall) => jobIdOf(turnId, call.callId);
 const stateOf = async (call: LongCall) => (await streams.fold(jobStream(idOf(call)), job)).state;
 const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
 const never = () => new AbortController().signal;
-/** Whether a call has been answered, and with what. */
+/** The result or error of a call, once it has one. */
 function answered(run: Promise<unknown>) {
   const answer: { value?: unknown; error?: unknown } = {};
   run.then(
@@ -135,14 +135,14 @@ async function jobOf(runner: JobRunner, call = longCall(), { perform, ...rest } 
   return { call, ...rest };
 }
 
-describe('what a tool says of how far it has come', () => {
+describe('the progress that a tool reports', () => {
   const typesOf = async (call: LongCall) => {
     const types: string[] = [];
     for await (const page of store.read(jobStream(idOf(call)))) types.push(...page.map(({ type }) => type));
     return types;
   };
 
-  it('is stated of its job now and then, also what it said before it was one, and not once it is over', async () => {
+  it('is recorded from time to time, including reports before the job began, and not after its end', async () => {
     const call = longCall();
     const { perform, ends, report } = work();
     void processOf().run(call, never(), perform);
@@ -161,7 +161,7 @@ describe('what a tool says of how far it has come', () => {
     expect(await typesOf(call)).toEqual(['JobStarted', 'JobProgressed', 'JobProgressed', 'JobCompleted']);
   });
 
-  it('is stated later where the log was away', async () => {
+  it('is recorded later if the log was unavailable', async () => {
     const { call, report } = await jobOf(processOf());
     const read = store.read.bind(store);
     store.read = () => {
@@ -176,7 +176,7 @@ describe('what a tool says of how far it has come', () => {
 });
 
 describe('a call', () => {
-  it('that is over in time is answered with what it comes to, and no job', async () => {
+  it('that ends in time returns its result and becomes no job', async () => {
     const runner = processOf();
     const call = longCall();
     const { perform, ends } = work();
@@ -189,7 +189,7 @@ describe('a call', () => {
     expect(await keyValue.keys('')).toEqual([]);
   });
 
-  it('that takes longer is answered with a job, which is in the log by then', async () => {
+  it('that takes longer returns a job that is recorded by then', async () => {
     const runner = processOf();
     const call = longCall({ hasEffects: true });
     const answer = answered(runner.run(call, never(), work().perform));
@@ -223,7 +223,7 @@ describe('a call', () => {
     expect(await isHeld(keyValue, jobLease(idOf(call)))).toBe(true);
   });
 
-  it('of a tool that is about the service itself, or where there are to be no jobs, is waited for', async () => {
+  it('of an internal tool, or with jobs disabled, is waited for', async () => {
     const others = [
       answered(processOf().run(longCall({ toolName: 'memory' }), never(), work().perform)),
       answered(processOf({ enabled: false }).run(longCall(), never(), work().perform)),
@@ -232,7 +232,7 @@ describe('a call', () => {
     expect(others).toEqual([{}, {}]);
   });
 
-  it('that fails in time fails', async () => {
+  it('that fails in time throws its error', async () => {
     const { perform, ends } = work();
     const answer = answered(processOf().run(longCall(), never(), perform));
     ends.reject(new ToolFailed('No.'));
@@ -240,7 +240,7 @@ describe('a call', () => {
     expect(answer.error).toEqual(new ToolFailed('No.'));
   });
 
-  it('whose answer is stopped while it is waited for is stopped', async () => {
+  it('is stopped with its answer while it is waited for', async () => {
     const answering = new AbortController();
     const { perform } = work();
     const answer = answered(processOf().run(longCall(), answering.signal, perform));
@@ -250,7 +250,7 @@ describe('a call', () => {
     expect(answer.error).toEqual(new ToolFailed('The call was stopped.'));
   });
 
-  it('of which nobody can tell whether there is room is waited for, and becomes a job when they can', async () => {
+  it('is waited for while the store of leases is unavailable, and then becomes a job', async () => {
     const create = jest.spyOn(keyValue, 'create').mockRejectedValueOnce(new KeyValueUnavailable('away'));
     const call = longCall();
     const answer = answered(processOf().run(call, never(), work().perform));
@@ -260,7 +260,7 @@ describe('a call', () => {
     expect(answer.value).toMatchObject({ elapsed_s: 60 });
   });
 
-  it('that was a job of another process is waited for by this one', async () => {
+  it('that was a job of another process is waited for', async () => {
     const { call } = await jobOf(processOf());
     await keyValue.delete(jobLease(idOf(call)));
     const again = answered(processOf().run(call, never(), work().perform));
@@ -270,7 +270,7 @@ describe('a call', () => {
   });
 });
 
-it('a call is told when it goes on as a job, and how long it may', async () => {
+it('a call gets a signal when it becomes a job, and the maximum duration', async () => {
   let told: Background | undefined;
   const perform = (_: AbortSignal, background?: Background) => ((told = background), new Promise(() => undefined));
   void processOf().run(longCall(), never(), perform);
@@ -280,12 +280,12 @@ it('a call is told when it goes on as a job, and how long it may', async () => {
   expect(told!.begun.aborted).toBe(true);
 });
 
-describe('a call finds no room', () => {
+describe('a call waits without a free slot', () => {
   it.each([
     ['in its conversation', { perConversationMax: 2, perUserMax: 9 }, () => ({ conversationId: 'c1' }), 2],
     ['of its user', { perConversationMax: 9, perUserMax: 5 }, () => ({ conversationId: newId() }), 5],
     ['in its process', { perProcessMax: 3 }, () => ({ conversationId: newId(), userId: newId() }), 3],
-  ])('%s, and becomes a job when there is some', async (_, limits, another, room) => {
+  ])('%s, and becomes a job when a slot is free', async (_, limits, another, room) => {
     const runner = processOf(limits);
     const jobs = [];
     for (let count = 0; count < room; count++) jobs.push(await jobOf(runner, longCall(another())));
@@ -297,7 +297,7 @@ describe('a call finds no room', () => {
     expect(answer.value).toMatchObject({ status: 'running' });
   });
 
-  it('though there is some for others', async () => {
+  it('while calls of another conversation and of another process become jobs', async () => {
     const runner = processOf({ perConversationMax: 1 });
     await jobOf(runner);
     await jobOf(runner, longCall({ conversationId: 'c2' }));
@@ -306,7 +306,7 @@ describe('a call finds no room', () => {
 });
 
 describe('a job', () => {
-  it('that is done says what it came to, and gives its room back', async () => {
+  it('that ends stores its result and releases its slots and its lease', async () => {
     const { call, ends } = await jobOf(processOf());
     ends.resolve({ rows: 7 });
     await pass(0);
@@ -316,7 +316,7 @@ describe('a job', () => {
     expect(await keyValue.keys('')).toEqual([]);
   });
 
-  it('whose result finds no space keeps it once there is some, and gives it up when its time is up', async () => {
+  it('retries to store its result while the disk is full, until its deadline', async () => {
     const put = blobs.put.bind(blobs);
     const full = () => Promise.reject(new BlobsUnavailable('full', { cause: Object.assign(new Error(), { code: 'ENOSPC' }) }));
     blobs.put = full;
@@ -348,7 +348,7 @@ describe('a job', () => {
     });
   });
 
-  it('says no more of an error than it may', async () => {
+  it('truncates the recorded error', async () => {
     const { call, ends } = await jobOf(processOf());
     ends.reject(new ToolFailed('x'.repeat(ERROR_CHARACTERS_MAX + 1)));
     await pass(0);
@@ -356,7 +356,7 @@ describe('a job', () => {
     expect(end?.type === 'JobFailed' && end.data.error).toHaveLength(ERROR_CHARACTERS_MAX);
   });
 
-  it('does not end with the answer that began it', async () => {
+  it('does not end with the answer that started it', async () => {
     const answering = new AbortController();
     const begun = await jobOf(processOf(), longCall(), work(), answering.signal);
     answering.abort('stopped');
@@ -365,7 +365,7 @@ describe('a job', () => {
     expect((await stateOf(begun.call)).end).toBeNull();
   });
 
-  it('is stopped when its time is up, and given up when it does not stop', async () => {
+  it('is stopped at its deadline, and abandoned if its work does not stop', async () => {
     const obedient = await jobOf(processOf());
     const stubborn = await jobOf(processOf(), longCall(), work({ stopsWhenTold: false }));
     await pass(JOB_MS - YIELD_MS - 1 - YIELD_MS);
@@ -394,7 +394,7 @@ describe('a job', () => {
     expect((await stateOf(call)).end?.type).toBe('JobCancelled');
   });
 
-  it('that is done before it can be stopped is done', async () => {
+  it('that ends before a cancellation takes effect is completed', async () => {
     const { call, ends } = await jobOf(processOf(), longCall(), work({ stopsWhenTold: false }));
     await streams.transact(jobStream(idOf(call)), job, requestCancel('alice', 'by-owner'), cause);
     await pass(CANCEL_LOOK_MS);
@@ -403,7 +403,7 @@ describe('a job', () => {
     expect((await stateOf(call)).end?.type).toBe('JobCompleted');
   });
 
-  it('is lost with the lease on it, and what its work comes to afterwards is not told', async () => {
+  it('is recorded as lost when its lease is lost, and a later result is ignored', async () => {
     const { call, ends, ...begun } = await jobOf(processOf(), longCall(), work({ stopsWhenTold: false }));
     await keyValue.delete(jobLease(idOf(call)));
     await pass(STALE_MS);
@@ -414,7 +414,7 @@ describe('a job', () => {
     expect((await stateOf(call)).end?.type).toBe('JobLost');
   });
 
-  it('that others have given up for lost is stopped', async () => {
+  it('that another process has recorded as lost is stopped', async () => {
     const begun = await jobOf(processOf());
     await streams.transact(jobStream(idOf(begun.call)), job, endJob({ type: 'lost' }, new Date()), cause);
     await pass(CANCEL_LOOK_MS);
@@ -423,8 +423,8 @@ describe('a job', () => {
   });
 });
 
-describe('a process that ends', () => {
-  it('lets jobs finish for a while, then leaves them, and makes no more', async () => {
+describe('a process that shuts down', () => {
+  it('lets jobs finish within the grace period, records the others as lost, and starts no more', async () => {
     const runner = processOf();
     const quick = await jobOf(runner);
     const slow = await jobOf(runner);

@@ -36,44 +36,44 @@ const ENDINGS: readonly (readonly [JobEnding, JobEvent])[] = [
   [{ type: 'lost' }, { type: 'JobLost', data: end }],
 ];
 
-describe('a call', () => {
+describe('a tool call', () => {
   it('becomes a job once', () => {
     given(job, []).when(startJob(started.data)).then([started]);
     given(job, [started]).when(startJob(started.data)).thenNothing();
   });
-  it('that is a job of one process is not one of another', () =>
+  it('cannot become a job of a second process', () =>
     given(job, [started])
       .when(startJob({ ...started.data, runner: 'process-2' }))
       .thenRejected('job-exists'));
 });
 
-describe('a job under way', () => {
+describe('a running job', () => {
   it.each(ENDINGS)('ends as $type', (ending, event) => given(job, [started]).when(endJob(ending, now)).then([event]));
-  it('is asked to stop once, by its owner', () => {
+  it('can be cancelled once, by its owner', () => {
     given(job, [started]).when(requestCancel('alice', 'by-owner')).then([asked]);
     given(job, [started, asked]).when(requestCancel('alice', 'conversation-deleted')).thenNothing();
     given(job, [started]).when(requestCancel('bob', 'by-owner')).thenRejected('job-not-found');
   });
-  it('may still be done although it was asked to stop', () =>
+  it('may still complete after a cancellation was requested', () =>
     given(job, [started, asked])
       .when(endJob({ type: 'completed', result }, now))
       .then([completed]));
-  it('is nothing to tell of, and not purged', () => {
+  it('is neither reported nor purged', () => {
     given(job, [started]).when(reportJob('follow-up')).thenNothing();
     given(job, [started]).when(purgeJob(later)).thenNothing();
   });
 });
 
-describe('a job that is over', () => {
-  it.each(ENDINGS)('stays so, whoever finds that it was %j', (ending) =>
+describe('an ended job', () => {
+  it.each(ENDINGS)('does not change with another end: %j', (ending) =>
     given(job, [started, completed]).when(endJob(ending, later)).thenNothing(),
   );
-  it('cannot be stopped', () => given(job, [started, completed]).when(requestCancel('alice', 'by-owner')).thenNothing());
-  it('is told once', () => {
+  it('cannot be cancelled', () => given(job, [started, completed]).when(requestCancel('alice', 'by-owner')).thenNothing());
+  it('is reported once', () => {
     given(job, [started, completed]).when(reportJob('follow-up')).then([reported]);
     given(job, [started, completed, reported]).when(reportJob('model')).thenNothing();
   });
-  it('is purged when it ended before the time that is asked for, and not before', () => {
+  it('is purged only if it ended before the given time', () => {
     given(job, [started, completed]).when(purgeJob(now)).thenNothing();
     given(job, [started, completed]).when(purgeJob(later)).then([purged]);
     given(job, [started, completed, purged]).when(purgeJob(later)).thenNothing();
@@ -81,11 +81,11 @@ describe('a job that is over', () => {
   });
 });
 
-describe('how far a job has come', () => {
+describe('the progress of a job', () => {
   const progress = { report: { progress: 1, total: 3, message: 'Reading.' }, outputTail: 'Reading.' };
   const { jobId, conversationId, ownerId } = started.data;
   const progressed: JobEvent = { type: 'JobProgressed', data: { jobId, conversationId, ownerId, ...progress } };
-  it('is stated while it goes on, and nothing where that is nothing new', () => {
+  it('is recorded while the job runs, and only if it has changed', () => {
     given(job, [started]).when(progressJob(progress)).then([progressed]);
     given(job, [started, progressed]).when(progressJob(progress)).thenNothing();
     given(job, [started, completed]).when(progressJob(progress)).thenNothing();
@@ -93,18 +93,18 @@ describe('how far a job has come', () => {
   });
 });
 
-describe('a job that is purged', () => {
-  it('is not begun again, also where nothing else is left of it', () => {
+describe('a purged job', () => {
+  it('is not started again, also if no other event of it is left', () => {
     given(job, [started, completed, purged])
       .when(startJob({ ...started.data, runner: 'process-2' }))
       .thenRejected('job-exists');
     given(job, [purged]).when(startJob(started.data)).thenRejected('job-exists');
   });
-  it('is not told', () => given(job, [started, completed, purged]).when(reportJob('follow-up')).thenNothing());
+  it('is not reported', () => given(job, [started, completed, purged]).when(reportJob('follow-up')).thenNothing());
 });
 
-describe('what nobody began', () => {
-  it('does not end, is not told, not purged, and nobody’s to stop', () => {
+describe('a job that was never started', () => {
+  it('cannot end, be reported, be purged or be cancelled', () => {
     for (const decision of [endJob({ type: 'lost' }, now), reportJob('follow-up'), purgeJob(later)]) {
       given(job, []).when(decision).thenNothing();
     }
@@ -112,7 +112,7 @@ describe('what nobody began', () => {
   });
 });
 
-it('whatever is decided in whatever order: said at once again it says nothing, there is one end, and one who told it', () => {
+it('in any order of decisions a repeated decision adds nothing, and there is at most one end and one report', () => {
   const runner = fc.constantFrom('process-1', 'process-2');
   const decision = fc.oneof(
     runner.map((each) => startJob({ ...started.data, runner: each })),
@@ -136,7 +136,7 @@ it('whatever is decided in whatever order: said at once again it says nothing, t
         state = events.reduce(job.evolve, state);
         said.push(...events);
         const again = () => decide(state);
-        // Of what is purged nobody is asked anything.
+        // A purged job rejects decisions.
         if (!state.purged) expect(again()).toEqual([]);
       }
       const types = said.map(({ type }) => type).filter((type) => type !== 'JobProgressed');

@@ -100,22 +100,22 @@ const told = async () => {
 };
 const crash = () => Promise.reject(new Error('The process is gone.'));
 
-describe('an agent that runs with nobody watching', () => {
-  it('gives what it said, and the log has it with what it used', async () => {
+describe('a headless run of an agent', () => {
+  it('returns its answer and records it with its usage', async () => {
     expect(await attempt()).toEqual(RESULT);
     expect(await told()).toEqual(['RunQueued', 'RunStarted', 'RunFinished']);
     const { state } = await streams.fold(runStream(runId), run);
     expect(state.finished).toMatchObject({ modelId: 'model-1', usage: { promptTokens: 10, completionTokens: 5 }, error: null });
   });
 
-  it('gives the same once more where its task had not heard of it, and works no second time', async () => {
+  it('returns the same answer to a repeated attempt without another run', async () => {
     await attempt();
     agent.scripts.push(() => crash());
     expect(await attempt()).toEqual(RESULT);
     expect(await told()).toHaveLength(3);
   });
 
-  it('goes on from a chat as it was when the first attempt began, and from none where it is not told of any', async () => {
+  it('reads the history of its chat up to the revision of the first attempt, and no history without a chat', async () => {
     agent.history = { conversationId: 'c1', revision: 4 };
     await attempt();
     expect(agent.seen[0]!.history).toBeUndefined();
@@ -135,26 +135,26 @@ describe('an agent that runs with nobody watching', () => {
     expect(agent.seen.slice(1).map(({ history }) => history?.revision)).toEqual([4, 4]);
   });
 
-  it('whose model gave up has succeeded as far as it came', async () => {
+  it('succeeds with the answer so far if the model gave up', async () => {
     agent.scripts.push(async () => ({ parts: { ...parts, answer: 'Do' }, error: { text: 'Gone.', code: 'unavailable' } }));
     expect(await attempt()).toMatchObject({ status: 'success', result: { answer: 'Do' } });
   });
 
-  it('does not begin where the limits have no room, and says so again when asked again', async () => {
+  it('is refused if the quota is used up, also when it is repeated', async () => {
     quota = { allowed: false, error: 'Usage quota exceeded.' };
     const refusal = { status: 'quota_exceeded', error: 'Usage quota exceeded.' };
     expect([await attempt(), await attempt()]).toEqual([refusal, refusal]);
     expect(await told()).toEqual(['RunQueued', 'RunRefused']);
   });
 
-  it('is not cut off by a quota once it has begun', async () => {
+  it('is not refused after it has started', async () => {
     agent.scripts.push(crash);
     await expect(attempt()).rejects.toThrow('gone');
     quota = { allowed: false, error: 'Usage quota exceeded.' };
     expect(await attempt()).toEqual(RESULT);
   });
 
-  it('begins anew after a failure, with the settings it had, and what the failed attempt used is told', async () => {
+  it('starts again after a failure with the same settings, and the failed attempt is recorded', async () => {
     agent.scripts.push(crash);
     await expect(attempt()).rejects.toThrow('gone');
     expect(await attempt()).toEqual(RESULT);
@@ -163,7 +163,7 @@ describe('an agent that runs with nobody watching', () => {
     expect(agent.settled).toBe(1);
   });
 
-  it('has an end of its own when its task has failed', async () => {
+  it('is recorded as failed when its task has failed', async () => {
     agent.scripts.push(() => Promise.reject(new Rejection('prompt-not-renderable', 'The prompt cannot be used.')));
     await expect(attempt()).rejects.toThrow('The prompt');
     await runner().failed(runId, {}, 'The prompt cannot be used.', cause);
@@ -173,7 +173,7 @@ describe('an agent that runs with nobody watching', () => {
   });
 });
 
-describe('an attempt after another', () => {
+describe('a later attempt', () => {
   const doing =
     (calls: readonly CalledTool[], known: (RecordedEffect | undefined)[] = [], after: Script = async () => undefined): Script =>
     async (work) => {
@@ -186,7 +186,7 @@ describe('an attempt after another', () => {
     };
   const ends = (known: readonly (RecordedEffect | undefined)[]) => known.map((each) => each && (each.end?.result ?? 'unknown'));
 
-  it('does not do again what was done, whatever its calls are named this time', async () => {
+  it('does not repeat the same call with another id', async () => {
     agent.scripts.push(doing([called('c1', 'send', { to: 'x', text: 'y' })], [], crash));
     await expect(attempt()).rejects.toThrow('gone');
     const known: (RecordedEffect | undefined)[] = [];
@@ -195,7 +195,7 @@ describe('an attempt after another', () => {
     expect(ends(known)).toEqual(['send done', undefined]);
   });
 
-  it('knows calls again in another order, and each of several equal ones', async () => {
+  it('matches calls in another order, and equal calls one by one', async () => {
     agent.scripts.push(doing([called('1', 'a'), called('2', 'b'), called('3', 'a')], [], crash));
     await expect(attempt()).rejects.toThrow('gone');
     const known: (RecordedEffect | undefined)[] = [];
@@ -204,7 +204,7 @@ describe('an attempt after another', () => {
     expect(ends(known)).toEqual(['b done', 'a done', 'a done', undefined]);
   });
 
-  it('does not repeat a call of which nobody knows what came of it', async () => {
+  it('does not repeat a call with an unknown outcome', async () => {
     agent.scripts.push(async ({ ledger }) => {
       await ledger.begin(called('c1', 'send'));
       return crash();
@@ -216,7 +216,7 @@ describe('an attempt after another', () => {
     expect(ends(known)).toEqual(['unknown']);
   });
 
-  it('is told which ids of calls are spoken for', async () => {
+  it('gets the call ids of earlier attempts', async () => {
     agent.scripts.push(doing([called('c1', 'send')], [], crash));
     await expect(attempt()).rejects.toThrow('gone');
     let taken: ReadonlySet<string> = new Set();
@@ -225,7 +225,7 @@ describe('an attempt after another', () => {
     expect([...taken]).toEqual(['c1']);
   });
 
-  it('takes the run from one that still works: that one begins no call any more', async () => {
+  it('takes the run over from an attempt that still works, which cannot begin calls any more', async () => {
     let release: () => void = () => undefined;
     const waiting = new Promise<void>((resolve) => (release = resolve));
     agent.scripts.push(async ({ ledger }) => {

@@ -58,7 +58,7 @@ describe('a run', () => {
     given(run, [queued, started(1)])
       .when(startRun(runId, 2, later))
       .then([started(2)]));
-  it('knows what was said before as its first attempt found it', () => {
+  it('keeps the history revision of its first attempt', () => {
     const history = { conversationId: 'c1', revision: 4 };
     const first: RunEvent = { type: 'RunStarted', data: { runId, attempt: 1, settings, history } };
     const second: RunEvent = { type: 'RunStarted', data: { runId, attempt: 2, settings, history } };
@@ -72,41 +72,41 @@ describe('a run', () => {
       .when(startRun(runId, 2, later, history))
       .then([started(2)]);
   });
-  it('takes nothing more from an attempt that another has followed', () => {
+  it('rejects events of an attempt after a later one has begun', () => {
     const past = given(run, [queued, started(1), started(2)]);
     past.when(startRun(runId, 1, settings)).thenRejected('run-attempt-superseded');
     past.when(startEffect(runId, 1, call)).thenRejected('run-attempt-superseded');
     past.when(finishRun(answer(1))).thenRejected('run-attempt-superseded');
     past.when(abandonAttempt(runId, 1, 'm', null)).thenNothing();
   });
-  it('learns what came of a call also from an attempt of before', () =>
+  it('records the end of a call of an earlier attempt', () =>
     given(run, [queued, started(1), begun(1, 0), started(2)])
       .when(finishEffect(runId, 0, 'completed', 'ok'))
       .then([ended(1, 0)]));
-  it('numbers its effects over all attempts', () =>
+  it('numbers its calls with effects over all attempts', () =>
     given(run, [queued, started(1), begun(1, 0), started(2)])
       .when(startEffect(runId, 2, call))
       .then([begun(2, 1)]));
-  it('is refused before it is begun, and not any more after', () => {
+  it('can be refused only before it has started', () => {
     given(run, [queued]).when(refuseRun(runId, 'No room.')).then([refused]);
     given(run, [queued, started(1)])
       .when(refuseRun(runId, 'No room.'))
       .thenNothing();
   });
-  it.each([[finished(1)], [refused], [failed]])('goes no further after its end: %j', (end) => {
+  it.each([[finished(1)], [refused], [failed]])('does not change after its end: %j', (end) => {
     const past = given(run, [queued, started(1), begun(1, 0), end]);
     past.when(startRun(runId, 2, settings)).thenRejected('run-over');
     past.when(startEffect(runId, 1, call)).thenRejected('run-over');
     past.when(finishEffect(runId, 0, 'completed', 'ok')).thenNothing();
     past.when(failRun(runId, 'y')).thenNothing();
   });
-  it('that nobody queued cannot be begun', () =>
+  it('cannot start before it is queued', () =>
     given(run, [])
       .when(startRun(runId, 1, settings))
       .thenRejected('run-unknown'));
 });
 
-it('whatever is decided in whatever order: it ends once, attempts only grow, and each effect has one end at most', () => {
+it('in any order of decisions a run ends once, its attempt never decreases, and each effect has at most one end', () => {
   const attempt = fc.integer({ min: 1, max: 3 });
   const decision = fc.oneof(
     attempt.map((each) => startRun(runId, each, settings)),
@@ -137,7 +137,7 @@ it('whatever is decided in whatever order: it ends once, attempts only grow, and
   );
 });
 
-describe('a run that is over', () => {
+describe('an ended run', () => {
   const now = new Date('2026-02-01T00:00:00.000Z');
   const delivery = { stream: 'delivery-k', revision: 2 };
   const use = { revision: 1, at: '2026-01-01T00:00:00.000Z', requests: 1, promptTokens: 0, completionTokens: 0 };
@@ -147,7 +147,7 @@ describe('a run that is over', () => {
   };
   const purge = purgeRun(runId, delivery, [use], now);
 
-  it('is purged once, however it ended', () => {
+  it('is purged once, after any end', () => {
     for (const end of [finished(1), failed]) {
       given(run, [queued, started(1), end])
         .when(purge)
@@ -158,10 +158,10 @@ describe('a run that is over', () => {
     }
     given(run, [queued, refused]).when(purge).then([purged]);
   });
-  it('is not purged before', () => {
+  it('is not purged before its end', () => {
     for (const past of [[], [queued], [queued, started(1)]]) given(run, past).when(purge).thenNothing();
   });
-  it('is neither queued nor begun again when nothing else is left of it', () => {
+  it('is neither queued nor started again when only its purge is left', () => {
     given(run, [purged]).when(queueRun(data)).thenNothing();
     given(run, [purged])
       .when(startRun(runId, 2, settings))

@@ -26,7 +26,7 @@ const GRAPH = inARow(
   'End.',
 );
 
-/** A turn of a workflow with two nodes that do research, in any number of processes. */
+/** A turn of a workflow with two research nodes, run by any number of processes. */
 function workflow() {
   const log = new InMemoryEventStore();
   const blobs = new InMemoryBlobs();
@@ -45,7 +45,7 @@ function workflow() {
 
 type Shown = Readonly<{ type: string; node_id?: string; status?: string; data?: Readonly<{ status?: string; step?: number }> }>;
 
-/** The frames of steps and of what they have researched, in short. */
+/** The frames of steps and of their research as short texts. */
 const ofResearch = (frames: readonly Record<string, unknown>[]): readonly string[] =>
   (frames as readonly Shown[])
     .filter(({ type }) => ['workflow_step', 'research_plan', 'research_progress'].includes(type))
@@ -53,7 +53,7 @@ const ofResearch = (frames: readonly Record<string, unknown>[]): readonly string
       [type, id, status, data?.status, data?.step].filter((part) => part !== undefined).join(' '),
     );
 
-it('a research of a node goes on where its producer died, and what it has shown is not shown again', async () => {
+it('another producer continues the research of a node without showing frames again', async () => {
   const whole = workflow();
   await whole.begin();
   await whole.process().run('c1', 't1');
@@ -122,7 +122,7 @@ describe('a call that needs approval inside the research of a node', () => {
     return { log, models, sent, process, before };
   }
 
-  it('pauses the turn, and goes on inside the step in another process once it is approved', async () => {
+  it('pauses the turn, and another process continues within the step after the approval', async () => {
     const { log, models, sent, process, before } = await paused();
     const askedBefore = models.requests.length;
     await process().run('c1', 't1');
@@ -145,7 +145,7 @@ describe('a call that needs approval inside the research of a node', () => {
     expect(run.steps[1]!.ended!.toolCalls).toMatchObject([{ status: 'completed', call_id: 'k1' }]);
   });
 
-  it('runs once, whenever its producer dies', async () => {
+  it('runs at most once, at whichever append its producer dies', async () => {
     let wasDead = true;
     for (let deathAfter = 0; wasDead; deathAfter++) {
       const { log, sent, process } = await paused();

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { sharedHistory } from './shared-history.js';
 
-it('is read once, and each node gets the newest that it has room for', async () => {
+it('the shared history is read once, and each node gets the newest exchanges that fit its limit', async () => {
   let reads = 0;
   const all = ['one', 'two', 'six'].map((prompt) => ({ prompt, response: 'abc' }));
   const history = sharedHistory(async () => (reads++, all));

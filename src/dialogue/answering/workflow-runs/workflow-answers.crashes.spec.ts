@@ -19,7 +19,7 @@ import { workflowRunIdOf, workflowRunStream } from './run/workflow-run.events.js
 
 Logger.overrideLogger(false);
 
-/** The node that calls a tool asks for it once, and then says that it did. */
+/** The node with a tool calls it once and then reports it. */
 const speaks = (request: ModelRequest) => {
   if (request.question !== 'act') return [text(`${request.question} `)];
   return roundOf(request) === 0 ? [toolCall('k1', 'send')] : [text('acted ')];
@@ -27,13 +27,13 @@ const speaks = (request: ModelRequest) => {
 
 const agent = (id: string, more: object = {}) => node(id, 'agent', { prompt_template: id, ...more });
 
-/** Three agents in a row, the second of which sends something. */
+/** Three agents in a row, the second of which calls a tool with effects. */
 const graphThat = (streams: boolean) => {
   const stream = { stream_to_user: streams };
   return inARow([agent('one', stream), agent('act', { ...stream, tools: ['tool-1'] }), agent('two', stream)], 'The end.');
 };
 
-/** A turn of a workflow, in any number of processes. */
+/** A turn of a workflow, run by any number of processes. */
 function workflow({ streams = true, requiresApproval = false } = {}) {
   const log = new InMemoryEventStore();
   const blobs = new InMemoryBlobs();
@@ -92,7 +92,7 @@ describe.each([
   { nodes: 'nodes that are silent', streams: false },
   { nodes: 'nodes that speak', streams: true },
 ])('a run of $nodes, whose producer dies after any append', ({ streams }) => {
-  it('keeps what was shown, makes no completed step again, sends once, and ends once', async () => {
+  it('keeps the shown frames, repeats no completed step, sends at most once, and ends once', async () => {
     const whole = workflow({ streams });
     await whole.begin();
     await whole.process().run('c1', 't1');
@@ -123,11 +123,11 @@ describe.each([
       if (!isInterrupted) {
         expect(ends).toBe(1);
         expect(run.status).toBe('completed');
-        // A call whose end was lost with its producer is told once more, with an unknown outcome.
+        // Only these frames are compared, because a call whose end was lost is shown once more with an unknown outcome.
         expect(outline(frames.filter(isOfRun))).toEqual(outline(expected.frames.filter(isOfRun)));
         expect(answerIn(frames)).toBe(answerIn(expected.frames));
         if (turn.models.requests.length > askedBefore) wentOn++;
-        // A step that was recorded is not asked of the model again.
+        // The model gets no second request for a recorded step.
         for (const [name, step] of [
           ['one', 2],
           ['two', 4],
@@ -141,7 +141,7 @@ describe.each([
   });
 });
 
-it('a step is completed once what it said is in the journal, however slow that is; the end is before', async () => {
+it('a step is recorded as completed after its text is journaled, and an end node before its text is', async () => {
   const turn = workflow();
   await turn.begin();
   const shownBefore: string[] = [];
@@ -156,7 +156,7 @@ it('a step is completed once what it said is in the journal, however slow that i
 describe('a call that needs approval inside a node', () => {
   const approve: Decide = (state) => resume([{ callId: 'k1', decision: 'approved' }], { userId: 'alice' }, new Date())(state);
 
-  it('pauses the turn, and goes on inside the node in another process once it is decided', async () => {
+  it('pauses the turn, and another process continues within the node after the decision', async () => {
     const turn = workflow({ requiresApproval: true });
     await turn.begin();
     await turn.process().run('c1', 't1');
@@ -179,7 +179,7 @@ describe('a call that needs approval inside a node', () => {
     ]);
   });
 
-  it('that is denied is not run, and the run goes on knowing that', async () => {
+  it('is not run if it is denied, and the run continues', async () => {
     const turn = workflow({ requiresApproval: true });
     await turn.begin();
     await turn.process().run('c1', 't1');
@@ -190,7 +190,7 @@ describe('a call that needs approval inside a node', () => {
     expect(run.steps[2]!.ended!.toolCalls).toMatchObject([{ status: 'denied' }]);
   });
 
-  it('that expires makes no further step', async () => {
+  it('leads to no further step if it expires', async () => {
     const turn = workflow({ requiresApproval: true });
     await turn.begin();
     await turn.process().run('c1', 't1');
@@ -200,7 +200,7 @@ describe('a call that needs approval inside a node', () => {
     expect([turn.sent, completed, frames.at(-1)!['type']]).toEqual([[], [1, 2], 'end']);
   });
 
-  it('runs once, whenever its producer dies', async () => {
+  it('runs at most once, at whichever append its producer dies', async () => {
     let wasDead = true;
     for (let deathAfter = 0; wasDead; deathAfter++) {
       const turn = workflow({ requiresApproval: true });

@@ -22,7 +22,7 @@ Logger.overrideLogger(false);
 const SECRET = /CODE-[0-9]{4}/;
 const silent = (id: string) => node(id, 'agent', { prompt_template: id, output_variable: `said_${id}`, stream_to_user: false });
 
-/** A workflow whose agents each say a secret, in pieces. `speaks`: the first one streams what it says. */
+/** A workflow whose agents each write a secret, split into chunks. With `speaks` the first one streams its text. */
 function guardedWorkflow(output: 'redact' | 'block', { speaks = false } = {}) {
   const log = new InMemoryEventStore();
   const blobs = new InMemoryBlobs();
@@ -61,7 +61,7 @@ function guardedWorkflow(output: 'redact' | 'block', { speaks = false } = {}) {
 
 const answerIn = (frames: readonly Record<string, unknown>[]) => frames.map(({ answer = '' }) => answer as string).join('');
 
-describe('what the nodes of a workflow say', () => {
+describe("the text of a workflow's nodes", () => {
   it.each([{ speaks: false }, { speaks: true }])(
     'is masked before it is recorded, shown or read by another node (%j)',
     async (how) => {
@@ -76,7 +76,7 @@ describe('what the nodes of a workflow say', () => {
     },
   );
 
-  it.each([{ speaks: false }, { speaks: true }])('ends turn and run where it is blocked (%j)', async (how) => {
+  it.each([{ speaks: false }, { speaks: true }])('ends turn and run if it is blocked (%j)', async (how) => {
     const { log, run, stored, requests } = guardedWorkflow('block', how);
     const frames = await run();
     expect(frames.slice(-4).map(({ type }) => type)).toEqual(['guardrail', 'error', 'id', 'end']);
@@ -85,7 +85,7 @@ describe('what the nodes of a workflow say', () => {
     expect(await stored()).not.toMatch(SECRET);
   });
 
-  it.each([{ speaks: false }, { speaks: true }])('ends a headless run where it is blocked, with its record (%j)', async (how) => {
+  it.each([{ speaks: false }, { speaks: true }])('ends a headless run and its record if it is blocked (%j)', async (how) => {
     const { log, runHeadless, stored } = guardedWorkflow('block', how);
     const { error } = await runHeadless();
     expect(error).toMatchObject({ code: 'guardrail' });

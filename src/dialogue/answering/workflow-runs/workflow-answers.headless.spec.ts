@@ -22,11 +22,11 @@ Logger.overrideLogger(false);
 
 const agent = (id: string) => node(id, 'agent', { prompt_template: id, tools: ['tool-1'] });
 const GRAPH = inARow([agent('one'), agent('two')], 'The end.');
-/** Each node sends the same, and then says that it did. */
+/** Each node makes the same call and then reports it. */
 const sends = (request: ModelRequest) =>
   roundOf(request) === 0 ? [toolCall('k1', 'send', { to: 'bob' })] : [text(`${request.question} sent `)];
 
-/** A headless run in any number of attempts; its effects are written down as those of webhooks are. */
+/** A headless run with any number of attempts. Its effects are recorded as in runs of webhooks. */
 function headlessRun(says: (request: ModelRequest) => Iterable<ReturnType<typeof text>> = sends, requiresApproval = false) {
   const log = new InMemoryEventStore();
   const blobs = new InMemoryBlobs();
@@ -69,7 +69,7 @@ function headlessRun(says: (request: ModelRequest) => Iterable<ReturnType<typeof
   return { log, models, sent, attempt };
 }
 
-it('goes on in the next attempt: completed steps are not made again, and are part of the answer', async () => {
+it('a later attempt of a headless run repeats no completed step and includes them in the answer', async () => {
   let wasDead = true;
   let skipped = 0;
   for (let deathAfter = 0; wasDead; deathAfter++) {
@@ -81,7 +81,7 @@ it('goes on in the next attempt: completed steps are not made again, and are par
     const { parts, error } = await attempt();
     expect([parts.answer, error]).toEqual(['one sent two sent \n\nThe end.', null]);
     expect(parts.toolCalls.map(({ status }) => status)).toEqual(['completed', 'completed']);
-    // Both nodes send the same: they are two effects, each of which happens once.
+    // The equal calls of the two nodes are two effects, each of which happens once.
     expect(sent).toEqual(['send', 'send']);
     const askedOfFirst = models.requests.filter((request) => request.question === 'one' && roundOf(request) === 0);
     if (madeBefore >= 2) expect(askedOfFirst).toHaveLength(1);
@@ -94,7 +94,7 @@ it('goes on in the next attempt: completed steps are not made again, and are par
   expect(skipped).toBeGreaterThan(2);
 });
 
-it('with a node that fails has the answer so far, and its record says that it failed', async () => {
+it('a headless run with a failing node has the answer so far and is recorded as failed', async () => {
   const { log, attempt } = headlessRun(function* (request) {
     yield text('So far. ');
     if (request.question === 'two') throw new ModelFailed('overloaded', 'The model is busy.', true);
@@ -102,11 +102,11 @@ it('with a node that fails has the answer so far, and its record says that it fa
   const { parts, error } = await attempt();
   expect([parts.answer, error]).toEqual(['So far. So far. ', { text: 'The model is busy.', code: 'overloaded' }]);
   expect((await workflowRunOf(log, 'r1')).finished).toMatchObject({ status: 'failed', reason: 'node_failed' });
-  // Asked again, it says the same, and asks no model.
+  // A further attempt returns the same error.
   expect((await attempt()).error).toEqual({ text: 'The model is busy.', code: 'overloaded' });
 });
 
-it('denies a call that would have to be approved, and goes on', async () => {
+it('a headless run denies a call that needs approval and continues', async () => {
   const { log, sent, attempt } = headlessRun(sends, true);
   const { parts } = await attempt();
   expect([sent, parts.toolCalls.map(({ status }) => status)]).toEqual([[], ['denied', 'denied']]);

@@ -24,7 +24,7 @@ type Given = Readonly<{
   settings?: Partial<TurnSettings>;
 }>;
 
-/** A turn of an agent that runs a graph: what was shown, and what is recorded. By default a model repeats what it was asked. */
+/** Runs a turn of a workflow agent and returns its frames and its records. By default the model repeats the question. */
 async function ran(graph: WorkflowGraph, { says, tools = new ToolsForTests([]), settings = {} }: Given = {}) {
   const log = new InMemoryEventStore();
   const blobs = new InMemoryBlobs();
@@ -55,8 +55,8 @@ const brief = (frames: readonly Record<string, unknown>[]) =>
     frame['type'] === 'workflow_step' ? `${frame['node_id'] as string} ${frame['status'] as string}` : frame['type'],
   );
 
-describe('a run', () => {
-  it('shows itself, then each node as it begins and ends, with what the node says in between', async () => {
+describe('a workflow run', () => {
+  it("shows its id, then the begin and end of each node with the node's text in between", async () => {
     const { frames, recorded, run } = await ran(inARow([node('ask', 'agent', { prompt_template: 'Say {{query}}' })], 'Bye.'));
     expect(brief(frames)).toEqual([
       'message_id',
@@ -89,7 +89,7 @@ describe('a run', () => {
     expect([run.status, run.started!.origin]).toEqual(['completed', { kind: 'turn', conversationId: 'c1', turnId: 't1' }]);
   });
 
-  it('tells what each node has changed: first what the run began with', async () => {
+  it('shows the variables that each node changed, and the inputs with the first node', async () => {
     const { steps } = await ran(inARow([node('ask', 'agent', { output_variable: 'said', prompt_template: 'Say' })]));
     expect(steps.filter(({ status }) => status === 'completed').map(({ state_delta: delta, output }) => [delta, output])).toEqual(
       [
@@ -100,20 +100,20 @@ describe('a run', () => {
     );
   });
 
-  it('says the text of its end after an empty line, if something was said before', async () => {
+  it('puts an empty line before the text of its end node if an earlier node wrote text', async () => {
     const silent = { stream_to_user: false, output_variable: 'said' };
     expect((await ran(inARow([node('ask', 'agent')], 'Bye {{query}}'))).answer).toBe('Why?!\n\nBye Why?');
     expect((await ran(inARow([node('ask', 'agent', silent)], 'I heard: {{said}}'))).answer).toBe('I heard: Why?!');
   });
 
-  it('pins its tools, once for all nodes', async () => {
+  it('pins the tools of all nodes when it starts', async () => {
     const tools = new ToolsForTests([offeredAction('look')]);
     const { run } = await ran(inARow([node('ask', 'agent', { tools: ['tool-1'] })]), { tools });
     expect(run.started!.tools).toEqual([{ toolId: 'tool-1', revision: 0 }]);
     expect((await ran(inARow([node('ask', 'agent')]), { tools })).run.started!.tools).toEqual([]);
   });
 
-  it('takes so many files of a question, and names those that it leaves out', async () => {
+  it('accepts INPUT_DOCUMENTS_MAX files of a question and names the others in a notice', async () => {
     const attachments = Array.from({ length: INPUT_DOCUMENTS_MAX + 2 }, (_, at) => ({
       id: `id-${at}`,
       filename: `${at}.pdf`,
@@ -128,7 +128,7 @@ describe('a run', () => {
     expect(known[0]).toEqual({ ref: 'A1', attachment_id: 'id-0', filename: '0.pdf', mime_type: 'application/pdf' });
   });
 
-  it('is ended after so many steps, and the step says so', async () => {
+  it('fails after RUN_STEPS_MAX steps', async () => {
     const nodes = [node('start', 'start'), node('a', 'note'), node('b', 'note'), node('end', 'end')];
     const { steps, run, outcome } = await ran(graphOf(nodes, 'start>a', 'a>b', 'b>a'));
     expect(run.steps).toHaveLength(RUN_STEPS_MAX);
@@ -137,13 +137,13 @@ describe('a run', () => {
     expect(outcome).toMatchObject({ type: 'TurnFailed', data: { code: 'workflow_failed' } });
   });
 
-  it('fails where no way leads on', async () => {
+  it('fails at a node without an outgoing edge', async () => {
     const { steps, run } = await ran(graphOf([node('start', 'start'), node('a', 'note')], 'start>a'));
     expect(brief(steps)).toEqual(['start running', 'start completed', 'a running', 'a failed']);
     expect(run.finished).toMatchObject({ status: 'failed', reason: 'dead_end' });
   });
 
-  it('of a graph without a start, or with a way to nowhere, says what is missing', async () => {
+  it('fails if the graph has no start node or an edge to a missing node', async () => {
     const without = await ran(graphOf([node('end', 'end')]));
     expect(without.frames.slice(1).map(({ type, error }) => error ?? type)).toEqual([
       'workflow_run',
@@ -157,8 +157,8 @@ describe('a run', () => {
   });
 });
 
-describe('an agent', () => {
-  it('answers by its own prompt, model and settings, and knows nothing of the workflow', async () => {
+describe('an agent node', () => {
+  it('answers with its own prompt, model and settings', async () => {
     const { models } = await ran(
       inARow([node('ask', 'agent', { system_prompt: 'You are {{query}}', prompt_template: 'Say {{query}}', model_id: 'other' })]),
     );
@@ -169,7 +169,7 @@ describe('an agent', () => {
     ]);
   });
 
-  it('that does not stream says nothing to the user, and its text is read by what follows', async () => {
+  it('without streaming shows no text, and later nodes read its text', async () => {
     const { answer, steps, outcome } = await ran(
       inARow([
         node('draft', 'agent', { stream_to_user: false, output_variable: 'draft' }),
@@ -181,7 +181,7 @@ describe('an agent', () => {
     expect(steps.find(({ node_id: id, status }) => id === 'draft' && status === 'completed')).toMatchObject({ output: 'Why?!' });
   });
 
-  it('with a schema gives a value, also out of a fence; what does not fit fails the node', async () => {
+  it('with a schema outputs a value, also from a code fence, and fails if the answer does not fit', async () => {
     const schema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
     const graph = inARow([node('count', 'agent', { json_schema: schema, output_variable: 'counted' })]);
     const fits = await ran(graph, { says: () => [text('```json\n{"n": 1}\n```')] });
@@ -199,7 +199,7 @@ describe('an agent', () => {
     expect(does.answer).toBe('');
   });
 
-  it('that is to be given files in a way says as what it acts', async () => {
+  it('with a file_passing setting other than auto shows a notice', async () => {
     const settings = { attachments: [{ id: 'f1', filename: 'a.pdf', mimeType: 'application/pdf' }] };
     const asked = { file_passing: 'native', input_documents: ['*'] };
     const { frames } = await ran(inARow([node('ask', 'agent', asked)]), { settings });
@@ -210,7 +210,7 @@ describe('an agent', () => {
     expect(plain.frames.filter(({ type }) => type === 'notice')).toEqual([]);
   });
 
-  it('that does research plans and investigates under its own prompt, asks nothing back, and records it for its step', async () => {
+  it('of the type research uses its own prompt, asks nothing back, and records its research for its step', async () => {
     const asked = { agent_type: 'research', system_prompt: 'Dig deep.', output_variable: 'found' };
     const { frames, models, log, steps, run } = await ran(inARow([node('dig', 'agent', asked)]), { says: researcher(['q1']) });
     expect(brief(frames).slice(4, -6)).toEqual([
@@ -228,21 +228,21 @@ describe('an agent', () => {
     expect(run.status).toBe('completed');
   });
 
-  it('that does research and says nothing shows nothing of it', async () => {
+  it('of the type research without streaming shows no frames of its research', async () => {
     const asked = { agent_type: 'research', stream_to_user: false };
     const { frames, run } = await ran(inARow([node('dig', 'agent', asked)], 'Done.'), { says: researcher(['q1']) });
     expect(frames.filter(({ type }) => String(type).startsWith('research'))).toEqual([]);
     expect([run.status, run.values['node_dig_output']]).toEqual(['completed', { value: 'The answer.' }]);
   });
 
-  it('whose template cannot be rendered uses it as it is written, and says so', async () => {
+  it('uses a template that cannot be rendered unchanged, and records a problem', async () => {
     const { frames, run, models } = await ran(inARow([node('ask', 'agent', { prompt_template: '{{broken}} {{query}}' })]));
     expect(models.requests[0]!.question).toBe('{{broken}} {{query}}');
     expect(frames.find(({ type }) => type === 'notice')!['notice']).toContain('It is broken.');
     expect(run.steps[1]!.ended!.problems).toEqual([expect.stringContaining('It is broken.')]);
   });
 
-  it('calls tools in the name of its step, and its step tells of them', async () => {
+  it('records the calls of its tools with its step', async () => {
     const tools = new ToolsForTests([offeredAction('send', { access: 'write' })]);
     const { log, run, frames } = await ran(inARow([node('ask', 'agent', { tools: ['tool-1'] })]), {
       tools,
@@ -257,7 +257,7 @@ describe('an agent', () => {
     expect(frames.filter(({ type }) => type === 'tool_call')).toHaveLength(2);
   });
 
-  it('whose model fails fails its step, its run and the answer, with what was said', async () => {
+  it('whose model fails ends its step, the run and the answer with that error', async () => {
     const { frames, run, outcome } = await ran(inARow([node('ask', 'agent')]), {
       says: function* () {
         yield text('Be');
@@ -275,7 +275,7 @@ describe('an agent', () => {
   });
 });
 
-describe('a node that computes', () => {
+describe('a computing node', () => {
   const conditional = (cases: readonly object[]) =>
     graphOf(
       [
@@ -289,7 +289,7 @@ describe('a node that computes', () => {
       'if:else>no',
     );
 
-  it('sets variables one after the other', async () => {
+  it('sets variables in order', async () => {
     const operations = [
       { expression: '1 + 1', target_variable: 'two' },
       { expression: 'two * 2', target_variable: 'four' },
@@ -302,7 +302,7 @@ describe('a node that computes', () => {
     expect(answer).toBe('4');
   });
 
-  it('fails with an expression that gives no value, and keeps what it had set', async () => {
+  it('fails if an expression fails, and keeps the variables set before', async () => {
     const operations = [
       { expression: '1', target_variable: 'one' },
       { expression: 'missing', target_variable: 'two' },
@@ -316,13 +316,13 @@ describe('a node that computes', () => {
     expect(run.finished).toMatchObject({ status: 'failed' });
   });
 
-  it('goes the way of the first case that is true, else the way of all others', async () => {
+  it('follows the branch of the first true case, otherwise the else branch', async () => {
     expect((await ran(conditional([{ expression: 'query == "Why?"', sourceHandle: 'first' }]))).answer).toBe('yes');
     expect((await ran(conditional([{ expression: 'query == "How?"', sourceHandle: 'first' }]))).answer).toBe('no');
     expect((await ran(conditional([{ expression: '"text"', sourceHandle: 'first' }]))).answer).toBe('no');
   });
 
-  it('passes over a case that cannot be evaluated, and records it', async () => {
+  it('skips a case that cannot be evaluated and records a problem', async () => {
     const { answer, run } = await ran(conditional([{ name: 'Big', expression: 'missing > 1', sourceHandle: 'first' }]));
     expect(answer).toBe('no');
     expect(run.steps[1]!.ended).toMatchObject({
@@ -331,7 +331,7 @@ describe('a node that computes', () => {
     });
   });
 
-  it('may be visited again: each visit is a step', async () => {
+  it('may be visited several times, each time as a new step', async () => {
     const graph = graphOf(
       [
         node('start', 'start'),
@@ -347,7 +347,7 @@ describe('a node that computes', () => {
   });
 });
 
-it('a large value is kept beside the log, and shown by its beginning', async () => {
+it('a large value is stored as a blob, and its beginning is shown', async () => {
   const long = 'x'.repeat(100_000);
   const { log, steps, answer } = await ran(
     inARow([node('ask', 'agent', { stream_to_user: false, output_variable: 'said' })], '{{said}}'),

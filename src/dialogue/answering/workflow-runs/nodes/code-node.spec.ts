@@ -16,7 +16,7 @@ const CONFIG: CodeNodeConfig = { code: 'print(1)', inputs: ['*'], outputVariable
 const NOTHING: CodeResult = { stdout: '', stderr: '', files: [], failure: null };
 const file = (name: string) => ({ name, content: Buffer.from(name) });
 
-/** Runs a node of which the interpreter says what it says. */
+/** Runs a code node whose interpreter returns the given result. */
 async function ran(said: Partial<CodeResult>, config: Partial<CodeNodeConfig> = {}, values: Record<string, unknown> = {}) {
   const jobs: CodeJob[] = [];
   const stored: StoreArtifact['artifact'][] = [];
@@ -49,20 +49,20 @@ async function ran(said: Partial<CodeResult>, config: Partial<CodeNodeConfig> = 
   return { job: jobs[0]!, stored, result: context.result };
 }
 
-it('reads the state and the files of the run, under names of their own', async () => {
+it('a code node reads the variables and the files of the run, under safe file names', async () => {
   const { job } = await ran({});
   expect(job).toMatchObject({ code: 'print(1)', state: { query: 'Why?' }, timeoutMs: 5_000 });
   expect(job.inputs).toEqual([{ name: 'file-1_x.csv', content: Buffer.from('1,2') }]);
 });
 
-it('reads no attachments other than those of the question, whatever the variables of the run say', async () => {
+it('a code node reads only attachments of the question, although variables name others', async () => {
   const other = { attachment_id: 'file-2', filename: 'x.csv', mime_type: 'text/csv', ref: 'A2' };
   const made = { ...other, artifact_id: 'artifact-1', version: 1 };
   const { job } = await ran({}, { inputs: ['*', 'other', 'made', 'file-2'] }, { other, made });
   expect(job.inputs.map(({ name }) => name)).toEqual(['file-1_x.csv']);
 });
 
-it('leaves artifacts of the run, whose ids say which step made them; the first is its output', async () => {
+it('a code node stores its files as artifacts with derived ids, and the first one is its output', async () => {
   const { stored, result } = await ran({ files: [file('a.csv'), file('b.png')], stdout: 'done' });
   expect(stored.map(({ filename, mimeType, ownerId, parent }) => ({ filename, mimeType, ownerId, parent }))).toEqual([
     {
@@ -84,7 +84,7 @@ it('leaves artifacts of the run, whose ids say which step made them; the first i
   expect(result.artifactIds).toEqual(stored.map(({ artifactId }) => artifactId));
 });
 
-it('gives what it printed where it left no file, and the value where a schema says what it is', async () => {
+it('a code node outputs its printed text if it left no file, and the printed value if it has a schema', async () => {
   expect((await ran({ stdout: 'done\n' })).result.output).toBe('done');
   const jsonSchema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
   expect((await ran({ stdout: '{"n": 1}', files: [file('a.csv')] }, { jsonSchema })).result.output).toEqual({ n: 1 });
@@ -95,6 +95,6 @@ it.each([
   ['error', 'Traceback: it broke', 'The code failed: Traceback: it broke'],
   ['timeout', '', 'The code took longer than it may.'],
   ['memory', '', 'The code needed more memory than it may.'],
-] as const)('that ends with %s fails, and says why', async (kind, text, said) => {
+] as const)('a code node that ends with %s fails with the reason', async (kind, text, said) => {
   await expect(ran({ failure: { kind, text } })).rejects.toMatchObject({ code: 'code-failed', message: said });
 });

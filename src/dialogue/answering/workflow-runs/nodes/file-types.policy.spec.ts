@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { fileNames, mimeTypeOf } from './file-types.policy.js';
 
-it('a file is what the end of its name says', () => {
+it('the media type of a file follows from its extension', () => {
   expect(['a.CSV', 'b/c.png', 'd', 'e.zzz', '.json'].map(mimeTypeOf)).toEqual([
     'text/csv',
     'image/png',
@@ -11,6 +11,6 @@ it('a file is what the end of its name says', () => {
   ]);
 });
 
-it('files have names of their own that stay in their folder', () => {
+it('file names are unique and stay in their folder', () => {
   expect(fileNames(['a.csv', 'a.csv', '../b', 'c\n"d', '', '..'])).toEqual(['a.csv', '2-a.csv', '_b', 'c__d', 'file', '2-file']);
 });

@@ -23,7 +23,7 @@ const attached = (id: string): RunDocument => ({
 });
 const made = (id: string): RunDocument => ({ artifact_id: id, version: 1, filename: id, mime_type: '' });
 
-it('an agent is given attachments as such, what steps have made as text, and told of what is left out', async () => {
+it('an agent node gets attachments unchanged, text artifacts as text, and a notice for other artifacts', async () => {
   const { attachments, text, notices } = await files.forAgent(
     [attached('q'), made('table'), made('chart'), made('gone')],
     'alice',
@@ -33,14 +33,14 @@ it('an agent is given attachments as such, what steps have made as text, and tol
   expect(notices).toEqual(['chart.png was left out: a model is given text of what steps have made.']);
 });
 
-it('a node takes so many files, and says which it left out', async () => {
+it('a node gets at most NODE_FILES_MAX files, with a notice for the others', async () => {
   const many = Array.from({ length: NODE_FILES_MAX + 2 }, (_, at) => attached(`f${at}`));
   const { attachments, notices } = await files.forAgent(many, 'alice');
   expect(attachments).toHaveLength(NODE_FILES_MAX);
   expect(notices).toEqual(['A node takes 5 files; these were left out: f5.pdf, f6.pdf']);
 });
 
-it('code is given both, and of others nothing', async () => {
+it('a code node gets attachments and artifacts, but no artifacts of other owners', async () => {
   const names = async (ownerId: string) => (await files.forCode([attached('q'), made('chart')], ownerId)).map(({ name }) => name);
   expect(await names('alice')).toEqual(['q.pdf', 'chart.png']);
   expect(await names('bob')).toEqual(['q.pdf']);

@@ -89,14 +89,14 @@ describe('a run', () => {
       .thenNothing();
   });
 
-  it('of a graph without a start has no step, and ends', () => {
+  it('of a graph without a start node has no step and can be ended', () => {
     given(workflowRun, []).when(startWorkflowRun(data, undefined)).then([started]);
     given(workflowRun, [started])
       .when(finishWorkflowRun(about, 'stopped', 'stopped', null))
       .then([ended('stopped', 'stopped')]);
   });
 
-  it('ends with the last of its steps', () =>
+  it('ends with its last step', () =>
     given(workflowRun, [started, begun(1)])
       .when(completeNode(completion(1), 'end'))
       .then([completed(1), ended('completed')]));
@@ -106,7 +106,7 @@ describe('a run', () => {
       .when(failNode(failure(1), 'node_failed'))
       .then([failed(1), ended('failed', 'node_failed')]));
 
-  it('that is over stays as it ended', () => {
+  it('does not change after its end', () => {
     const over = [started, begun(1), completed(1), ended('completed')];
     given(workflowRun, over)
       .when(finishWorkflowRun(about, 'failed', 'interrupted', null))
@@ -117,19 +117,19 @@ describe('a run', () => {
     given(workflowRun, over).when(restartNode(about, 1)).thenRejected('workflow-run-over');
   });
 
-  it('that was never begun is not ended', () =>
+  it('cannot be ended before it has begun', () =>
     given(workflowRun, [])
       .when(finishWorkflowRun(about, 'failed', 'interrupted', null))
       .thenNothing());
 });
 
 describe('a step', () => {
-  it('is followed by the next in the same append', () =>
+  it('is followed by the next step in the same append', () =>
     given(workflowRun, [started, begun(1)])
       .when(completeNode(completion(1), { begins: nodeOf('n2') }))
       .then([completed(1), begun(2)]));
 
-  it('that was cut off is begun anew, and the attempt before ends it no more', () => {
+  it('gets a new attempt after a loss of its producer, and the former attempt cannot end it', () => {
     given(workflowRun, [started, begun(1)])
       .when(restartNode(about, 1))
       .then([begun(1, 2)]);
@@ -142,12 +142,12 @@ describe('a step', () => {
       .then([completed(1, 2), ended('completed')]);
   });
 
-  it('that is made is never begun again', () =>
+  it('is never begun again after its completion', () =>
     given(workflowRun, [started, begun(1), completed(1), begun(2)])
       .when(restartNode(about, 1))
       .thenNothing());
 
-  it('waits for its calls, and goes on in a new attempt', () => {
+  it('waits for its calls and continues in a new attempt', () => {
     given(workflowRun, [started, begun(1)])
       .when(waitInNode(about, stepOf([started, begun(1)], 1), ['call-1']))
       .then([waiting(1)]);
@@ -159,7 +159,7 @@ describe('a step', () => {
       .then([begun(1, 2)]);
   });
 
-  it('leaves its values, its blobs and its artifacts to the run', () => {
+  it('adds its values, blobs and artifacts to the state of the run', () => {
     const delta = { report: { blob }, total: { value: 3 } };
     const end: WorkflowRunEvent = { type: 'NodeCompleted', data: completion(1, 1, { stateDelta: delta, artifactIds: ['x'] }) };
     const state = [started, begun(1), end].reduce(workflowRun.evolve, workflowRun.initial);
@@ -168,7 +168,7 @@ describe('a step', () => {
   });
 });
 
-it('a purge names the blobs and artifacts that go, once the run is over', () => {
+it('the purge of an ended run contains its blobs and artifacts', () => {
   const end: WorkflowRunEvent = { type: 'NodeCompleted', data: completion(1, 1, { output: { blob }, artifactIds: ['x'] }) };
   const now = new Date('2026-01-01T00:00:00Z');
   given(workflowRun, [started, begun(1), end])
@@ -191,7 +191,7 @@ it('a purge names the blobs and artifacts that go, once the run is over', () => 
   given(workflowRun, [purged]).when(purgeWorkflowRun(about, now)).thenNothing();
 });
 
-it('whatever producers try, in whatever order: no step is made twice, and a run ends once', () => {
+it('in any order of decisions no step is completed twice and a run ends once', () => {
   const step = fc.integer({ min: 1, max: 3 });
   const attempt = fc.integer({ min: 1, max: 3 });
   const decision = fc.oneof(
@@ -212,7 +212,7 @@ it('whatever producers try, in whatever order: no step is made twice, and a run 
           state = added.reduce(workflowRun.evolve, state);
           events.push(...added);
         } catch {
-          // Refused: nothing has happened.
+          // A rejected decision adds no event.
         }
       }
       const made = events.flatMap((event) => (event.type === 'NodeCompleted' ? event.data.step : []));
