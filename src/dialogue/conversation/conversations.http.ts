@@ -54,7 +54,9 @@ export class ConversationsController {
     private readonly fingerprints: Fingerprints,
   ) {}
 
-  @ApiOperation({ summary: 'The listed conversations, newest first; page with before and before_id' })
+  @ApiOperation({
+    summary: 'The listed conversations, newest first. The query parameters before and before_id select the next page.',
+  })
   @OptionalQuery('limit', 'before', 'before_id')
   @Access({ for: 'user', action: 'list', of: 'conversations', scopes: ['conversations:read'], closedToRestricted: FAMILIES })
   @Get('get_conversations')
@@ -82,7 +84,7 @@ export class ConversationsController {
     return found.map((each) => this.withLink(each));
   }
 
-  @ApiOperation({ summary: 'One conversation with all its questions and answers; clears its mark as opening does' })
+  @ApiOperation({ summary: 'One conversation with all its questions and answers. The request opens it, which clears its mark.' })
   @Access({ for: 'user', action: 'read', of: 'conversations', scopes: ['conversations:read'], closedToRestricted: FAMILIES })
   @Get('get_single_conversation')
   async single(@CurrentUser() user: SignedInUser, @Query('id') id?: string) {
@@ -111,7 +113,7 @@ export class ConversationsController {
   @ApiOperation({
     summary: 'Delete a conversation',
     description:
-      'Ends access at once. What was said goes from the log with the next pass of retention (RETENTION_EVERY_SECONDS); what it used is kept.',
+      'Ends access at once. The next run of retention (RETENTION_EVERY_SECONDS) deletes the texts from the log; the usage is kept.',
   })
   @RequiredQuery('id')
   @Access({ for: 'user', action: 'delete', of: 'conversations', scopes: ['conversations:write'], closedToRestricted: FAMILIES })
@@ -126,14 +128,14 @@ export class ConversationsController {
     return this.settle(reply, await this.commands.execute(new DeleteConversation(checked(id), user.userId, user.cause)));
   }
 
-  @ApiOperation({ summary: 'Deletes all conversations that are listed, as older clients ask for it' })
+  @ApiOperation({ summary: 'Deletes all listed conversations, for older clients' })
   @Access({ for: 'user', action: 'delete', of: 'conversations', scopes: ['conversations:write'], closedToRestricted: FAMILIES })
   @Get('delete_all_conversations')
   async deleteAllByGet(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply) {
     return this.deleteAll(user, reply);
   }
 
-  @ApiOperation({ summary: 'Deletes all conversations that are listed' })
+  @ApiOperation({ summary: 'Deletes all listed conversations' })
   @Access({ for: 'user', action: 'delete', of: 'conversations', scopes: ['conversations:write'], closedToRestricted: FAMILIES })
   @Delete('delete_all_conversations')
   async deleteAll(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply) {
@@ -148,7 +150,7 @@ export class ConversationsController {
     return this.settle(reply, newest);
   }
 
-  @ApiOperation({ summary: 'Note that the user has looked at a conversation' })
+  @ApiOperation({ summary: 'Open a conversation, which clears its mark' })
   @Access({ for: 'user', action: 'change', of: 'conversations' })
   @Post('conversations/:id/read')
   @HttpCode(200)
@@ -157,7 +159,7 @@ export class ConversationsController {
     return { ...(await this.settle(reply, position)), cleared };
   }
 
-  @ApiOperation({ summary: 'Rate an answer, or take a rating back' })
+  @ApiOperation({ summary: 'Rate an answer, or remove its rating' })
   @DocumentedBody(
     { type: Feedback },
     { conversation_id: '00000000-0000-4000-8000-000000000000', question_index: 0, feedback: 'like' },

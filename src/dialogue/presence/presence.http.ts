@@ -49,8 +49,8 @@ export class PresenceController {
   @Post('presence')
   @HttpCode(200)
   @ApiOperation({
-    summary: 'Says which conversation a tab shows, for 45 seconds',
-    description: 'What arrives in a conversation that a visible tab shows is not marked as unread.',
+    summary: 'Report the conversation that a tab shows, for 45 seconds',
+    description: 'New answers in a conversation that a visible tab shows are not marked as unread.',
   })
   @ApiConsumes('application/json', 'text/plain')
   @DocumentedBody({ schema: REPORT }, EXAMPLE)

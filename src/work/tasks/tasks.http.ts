@@ -22,7 +22,7 @@ export class TasksController {
 
   @Access({ for: 'capability', action: 'describe', of: 'tasks', scopes: ['sources:read', 'sources:write', 'chat:run'] })
   @Get('task_status')
-  @ApiOperation({ summary: 'How a background task stands. A caller that knows its id may ask.' })
+  @ApiOperation({ summary: 'The status of a background task, for every caller that knows its id' })
   @ApiQuery({ name: 'task_id', required: true })
   async status(@Query('task_id') taskId: unknown): Promise<TaskStatusBody> {
     if (typeof taskId !== 'string' || taskId === '') throw new Rejection('invalid-request', 'Task ID is required');

@@ -56,13 +56,13 @@ export class ConversationLinksController {
 
   @ApiOperation({
     summary:
-      'Makes a link that shows the answers of a conversation as they are now, and with `isPromptable=true` lets its readers ask on',
+      'Creates a link that shows the current answers of a conversation; with `isPromptable=true` its readers may ask questions',
     description:
-      'Readers of a promptable link ask with its token as `api_key`, in conversations of their own, without tools, and within ' +
+      'Readers of a promptable link ask with its token as `api_key`, in separate conversations, without tools, and within ' +
       "SHARED_LINK_MAX_REQUESTS_PER_DAY and SHARED_LINK_MAX_TOKENS_PER_DAY. The agent of the conversation answers them, if it is the owner's own.",
   })
   @ApiResponse({ status: 201, description: 'The link; `identifier` is its token.' })
-  @ApiResponse({ status: 200, description: 'A promptable link of before says the same; it is given again.' })
+  @ApiResponse({ status: 200, description: 'A promptable link with the same settings exists and is returned.' })
   @ApiResponse({ status: 404, description: 'The user has no such conversation, or no such prompt or source.' })
   @ApiQuery({ name: 'isPromptable', enum: ['false', 'true'] })
   @DocumentedBody({ type: SharedConversation }, { conversation_id: '00000000-0000-4000-8000-000000000000' })
@@ -89,10 +89,9 @@ export class ConversationLinksController {
   }
 
   @ApiOperation({
-    summary:
-      'What a link shows: the answers as they were when it was made; with `api_key` readers may ask at `/stream` and `/api/answer`',
+    summary: 'The answers that a link shows, as of its creation; with `api_key` readers may ask at `/stream` and `/api/answer`',
   })
-  @ApiResponse({ status: 404, description: 'The link has ended, its conversation was deleted, or it never was.' })
+  @ApiResponse({ status: 404, description: 'The link has ended, its conversation was deleted, or no such link existed.' })
   @Access({ for: 'capability', action: 'read', of: 'shared conversations' })
   @Get('shared_conversation/:identifier')
   async shared(@Param('identifier') identifier: string) {
