@@ -26,7 +26,7 @@ it.each([
   expect(listed(list).toSorted()).toEqual(declared.toSorted());
 });
 
-it('no two reactions follow the log under one name', () => {
+it('no two reactions have the same name', () => {
   const names = classesIn((file) => file.endsWith('.reaction.ts'), /readonly name = '([^']+)'/g);
   expect(new Set(names).size).toBe(names.length);
 });

@@ -53,7 +53,7 @@ it('opening another user’s conversation is rejected as not found', async () =>
   await expect(opening).rejects.toMatchObject({ code: 'conversation-not-found' });
 });
 
-it('the end of an answer counts as read also where this process knows its turn only as paused', async () => {
+it('reading an answer to its end opens its conversation although this process has cached its turn as paused', async () => {
   const store = new InMemoryEventStore();
   const [here, elsewhere] = [new Streams(store, systemTiming), new Streams(store, systemTiming)];
   const about = { conversationId: 'c1', turnId: 't1' };

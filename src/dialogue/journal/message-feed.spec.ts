@@ -182,7 +182,7 @@ it('reads the frames of a lost signal from the log when the next signal arrives'
   expect(await live).toBe(rendered(0, answer('a'), answer('b'), answer('c'), END));
 });
 
-it('finds by itself what was signalled behind a lost signal before it could be read', async () => {
+it('polls for a frame that the log did not show yet when its signal arrived after a lost one', async () => {
   const store = new (class extends InMemoryEventStore {
     readable = Infinity;
     override async *read(...args: Parameters<InMemoryEventStore['read']>) {

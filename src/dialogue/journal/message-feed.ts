@@ -80,7 +80,8 @@ class Reader {
   }
 
   /**
-   * Whether the reader must read the log, given the newest revision of its journal. Frames that are offered to it count as read.
+   * Whether the reader must read the log, given the newest revision of its journal. Offered batches that still wait need no read.
+   * Dropped ones do, because the store may not have shown them yet to the read that replaced them.
    */
   isBehind(revision: number): boolean {
     return revision > (this.offered.at(-1)?.last ?? STREAM_START) && this.seen.isBehind(revision);

@@ -3,7 +3,7 @@ import { Unavailable } from '../../kernel/rejection.js';
 import { StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
 import { failureOf } from './errors.js';
 
-it('a lost connection is found behind the errors that report it', () => {
+it('a lost connection is recognised as the cause of other errors', () => {
   const lost = Object.assign(new Error('terminating connection'), { code: '57P01' });
   const reported = new Error('The projection could not be read.', { cause: new Error('query failed', { cause: lost }) });
   expect(failureOf(reported, 'r1')).toMatchObject({ status: 503, retryAfterSeconds: 2 });

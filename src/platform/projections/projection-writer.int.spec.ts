@@ -27,7 +27,7 @@ const movements = async () => {
   return rows.map(({ account, cents }) => `${account} ${cents}`);
 };
 
-describe('A projection', () => {
+describe('a projection', () => {
   let read: Awaited<ReturnType<typeof projecting>>;
   beforeEach(async () => {
     read = await projecting(accounts(), database.sql);

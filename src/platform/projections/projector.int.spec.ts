@@ -45,7 +45,7 @@ const cents = async (account: string) => {
   return row?.cents;
 };
 
-describe('The projector', () => {
+describe('the projector', () => {
   it('follows the log from its beginning, and readers in any process can wait for a write', async () => {
     await append(store, 'account-a', opened('a'), moved('a', 5));
     const progress = new Progress(systemTiming);

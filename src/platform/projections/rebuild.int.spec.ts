@@ -71,7 +71,7 @@ async function openAccounts(count: number, movements: number): Promise<bigint> {
   return position;
 }
 
-describe('A rebuild', () => {
+describe('a rebuild', () => {
   it('rebuilds the live rows from the log while the projector runs, and replaces them', async () => {
     await project();
     await reached(await openAccounts(20, 30));

@@ -58,7 +58,7 @@ const isCheckpointAt = async (position: bigint) => {
 
 const parkedEvents = () => database.sql`select reaction, stream, error from reactions.parked order by reaction, parked.position`;
 
-describe('A reaction', () => {
+describe('a reaction', () => {
   it('is aborted when its process stops, and its successor acts on the event again', async () => {
     await append(store, 'bell-a', rang(1));
     let waits = false;

@@ -33,7 +33,7 @@ it.each([
   [99, false],
   [100, true],
   [101, true],
-])('a quota of 100 of which %d are used is used up: %s', (used, expected) =>
+])('a quota of 100 with %d used is used up: %s', (used, expected) =>
   expect(isUsedUp({ used, limit: 100, resetsAt: at('2026-12-01T00:00:00') })).toBe(expected),
 );
 

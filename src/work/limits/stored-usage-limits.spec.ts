@@ -242,7 +242,7 @@ describe('the quota of a link', () => {
     await expect(limits.admit(byLink('b'))).rejects.toMatchObject(tooMuch(WINDOW_MS / 1000 - 1));
   });
 
-  it('holds for requests that come at once through two processes', async () => {
+  it('holds for concurrent requests through two processes', async () => {
     const { limits, another } = limited();
     const admitted = await Promise.allSettled(
       ['a', 'b', 'c', 'd', 'e'].map((turnId, at) => (at % 2 ? limits : another()).admit(byLink(turnId))),

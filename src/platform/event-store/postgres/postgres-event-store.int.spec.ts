@@ -354,7 +354,7 @@ it('deletes exactly the events that the bounds of a stream hide', async () => {
   expect(revisions(await eventsOf(store.read(counted)))).toEqual([18, 19, 20]);
 });
 
-it('deletes again when later events of the same stream have aged', async () => {
+it('deletes again when later events of the same stream have expired', async () => {
   const stream = newStream();
   await store.setRetention(stream, { maxAgeSeconds: 1 });
   for (const round of range(0, 1)) {
