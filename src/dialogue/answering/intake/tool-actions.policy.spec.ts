@@ -40,7 +40,7 @@ describe('the answers of a caller to pending calls', () => {
     ['must be approved or denied', { call_id: 'a', decision: 'Approved' }],
     ['must be approved or denied', { call_id: 'a', decision: true }],
     ['comment must be a string', { call_id: 'a', decision: 'denied', comment: { no: 1 } }],
-  ])('is refused with %s', (message, action) => {
+  ])('are refused with %s', (message, action) => {
     expect(() => answersOf([action])).toThrow(refusedAs('invalid-request', message));
   });
   it('name each call only once', () => {
@@ -87,7 +87,7 @@ describe('the functions of a caller', () => {
     ['client_tools[0].name', { function: { name: '' } }],
     ['client_tools[0].description', { name: 'one', description: 7 }],
     ['client_tools[0].parameters', { name: 'one', parameters: [] }],
-  ])('is refused with %s', (message, tool) => {
+  ])('are refused with %s', (message, tool) => {
     expect(() => clientToolsOf([tool])).toThrow(refusedAs('invalid-request', message));
   });
   it('are limited in number and in bytes', () => {

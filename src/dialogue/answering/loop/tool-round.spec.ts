@@ -256,7 +256,7 @@ describe('for a caller who is not the owner', () => {
     expect(ids(await run(all[0]!))).toEqual(['k1 pending', 'k1 completed']);
     expect(toolRound.pending).toEqual([]);
   });
-  it('is not assumed for the owner, whose write action waits for approval', async () => {
+  it('a write action of the owner waits for approval as usual', async () => {
     const { run, toolRound } = round();
     await run(all[0]!);
     expect(toolRound.pending).toMatchObject([{ callId: 'k1', pauseType: 'awaiting_approval' }]);

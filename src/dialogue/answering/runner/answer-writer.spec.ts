@@ -129,7 +129,7 @@ describe('a structured answer', () => {
     expect(writer.pause).toEqual({ calls: [call], continuation: '{}' });
     expect(writer.progress.parts.answer).toBe('');
   });
-  it('is not assumed without a schema: the text of all rounds is kept', async () => {
+  it('is replaced by the text of all rounds if there is no schema', async () => {
     const { writer, write } = writing();
     await write(text('Let me see. '), { type: 'round-over' }, text('Because.'));
     expect(writer.progress.parts.answer).toBe('Let me see. Because.');
