@@ -20,7 +20,7 @@ const FILE = textFile('tea.txt', 'Tea is at four.');
 const INVALID = { success: false, message: 'Authentication error: invalid token', error: 'invalid_token' };
 const NOT_FOUND = { success: false, message: 'Not found' };
 
-/** What users give to programs: how it is made and ended, and what it opens. */
+/** Personal access tokens: how users make and revoke them, and what they open. */
 export function accessTokensStory(makeBacking: MakeBacking): void {
   let world: World;
   let agent: Readonly<{ id: string; key: string }>;
@@ -41,7 +41,7 @@ export function accessTokensStory(makeBacking: MakeBacking): void {
   };
 
   describe('a token', () => {
-    it('is shown once, listed without its secret, and stands for its user', async () => {
+    it('is shown once, listed without its secret, and authenticates its user', async () => {
       const { id, token, client } = await tokenFor(world, { scopes: ['agents:read'], name: 'Import' });
       expect(token).toMatch(/^dgpt_pat_[\w-]{43}$/);
       const { tokens, scopes, policy } = await world.alice.json<{
@@ -84,7 +84,7 @@ export function accessTokensStory(makeBacking: MakeBacking): void {
       ['restricted to what is no id', { name: 'x', scopes: ['agents:read'], resource_filter: { agents: ['all'] } }, 400],
       ['restricted to nothing', { name: 'x', scopes: ['agents:read'], resource_filter: { agents: [] } }, 400],
       ['under a name that another one has', { name: 'Import', scopes: ['chat:run'] }, 409],
-    ])('is not made %s', async (_, body, status) => {
+    ])('is not created %s', async (_, body, status) => {
       expect((await world.alice.post('/api/user/tokens', body)).status).toBe(status);
     });
 
@@ -97,7 +97,7 @@ export function accessTokensStory(makeBacking: MakeBacking): void {
       expect((await world.alice.delete(`/api/user/tokens/${id}`)).status).toBe(404);
     });
 
-    it('that is regenerated has another secret, and keeps what it may', async () => {
+    it('gets another secret when it is regenerated, and keeps its scopes', async () => {
       const { id, token, client } = await tokenFor(world, { scopes: ['agents:read'] });
       const path = `/api/user/tokens/${id}/regenerate`;
       expect((await world.bob.post(path, {})).status).toBe(404);
@@ -108,7 +108,7 @@ export function accessTokensStory(makeBacking: MakeBacking): void {
       expect(await refusal(bearerOf(client.url, next).get('/api/sources'))).toEqual([403, 'insufficient_scope', 'sources:read']);
     });
 
-    it('makes, changes and ends no token', async () => {
+    it('cannot create, change or revoke tokens', async () => {
       const { id, client } = await tokenFor(world, { scopes: ['agents:write', 'agents:keys', 'chat:run'] });
       for (const trying of [
         client.get('/api/user/tokens'),
@@ -119,7 +119,7 @@ export function accessTokensStory(makeBacking: MakeBacking): void {
         expect(await refusal(trying)).toEqual([403, 'not_available_to_tokens']);
     });
 
-    it('is one of at most 25', async () => {
+    it('is one of at most 25 per user', async () => {
       const carol = await world.as('carol');
       for (let made = 0; made < 25; made++) await tokenFor(world, { scopes: ['chat:run'] }, carol);
       const body = { name: 'One more', scopes: ['chat:run'] };
@@ -130,7 +130,7 @@ export function accessTokensStory(makeBacking: MakeBacking): void {
     });
 
     it.each(['dgpt_pat_', 'dgpt_pat_nonsense', `dgpt_pat_${'x'.repeat(10_000)}`])(
-      'that is none is refused: %#',
+      'is refused when it is malformed: %#',
       async (token) => {
         expect(await replyOf(bearerOf(world.service.url, token).get('/api/get_agents'))).toMatchObject({
           status: 401,
@@ -164,7 +164,7 @@ export function accessTokensStory(makeBacking: MakeBacking): void {
   describe('keys and webhooks', () => {
     const whole = { description: 'Knows', chunks: 4, retriever: 'classic', prompt_id: 'default', status: 'published' };
 
-    it('are shown whole to tokens with agents:keys alone', async () => {
+    it('are shown in full only to tokens with agents:keys', async () => {
       const writer = await tokenFor(world, { scopes: ['agents:write'] });
       const keeper = await tokenFor(world, { scopes: ['agents:write', 'agents:keys'] });
       const made = async ({ client }: MadeToken) =>
@@ -190,7 +190,7 @@ export function accessTokensStory(makeBacking: MakeBacking): void {
       });
     });
 
-    it('sees and changes that one alone', async () => {
+    it('sees and changes only that agent', async () => {
       const { client } = restricted;
       const listed = await client.json<{ id: string }[]>('/api/get_agents');
       expect(listed.map(({ id }) => id)).toEqual([agent.id]);
@@ -214,7 +214,7 @@ export function accessTokensStory(makeBacking: MakeBacking): void {
       expect((await client.get('/api/sources')).status).toBe(200);
     });
 
-    it.each(['/stream', '/api/answer'] as const)('asks that one alone, and with no key: %s', async (route) => {
+    it.each(['/stream', '/api/answer'] as const)('asks only that agent, and not with a key: %s', async (route) => {
       const { client } = restricted;
       const mine = await world.alice.stream({ question, agent_id: other.id });
       const conversation_id = conversationIdIn(mine);
@@ -232,7 +232,7 @@ export function accessTokensStory(makeBacking: MakeBacking): void {
       expect(again.status).toBe(200);
     });
 
-    it('reads the journals of what it asked, and no others', async () => {
+    it('reads the journals of its own questions, and no others', async () => {
       const { client } = restricted;
       const own = messageIdIn(await client.stream({ question, agent_id: agent.id }));
       const byOwner = messageIdIn(await world.alice.stream({ question, agent_id: agent.id }));
@@ -247,7 +247,7 @@ export function accessTokensStory(makeBacking: MakeBacking): void {
       }
     });
 
-    it('attaches what it uploaded itself, and nothing else', async () => {
+    it('attaches only what it uploaded itself', async () => {
       const [own, byOwner] = [await readyAttachment(restricted.client, FILE), await readyAttachment(world.alice, FILE)];
       const ask = (client: Client, id: string) =>
         client.stream({ question, agent_id: agent.id, attachments: [id] }).then(({ status }) => status);
@@ -257,7 +257,7 @@ export function accessTokensStory(makeBacking: MakeBacking): void {
       expect([await ask(unrestricted.client, byOwner), await ask(world.alice, own)]).toEqual([200, 200]);
     });
 
-    it('gives an agent nothing that it does not reach', async () => {
+    it('cannot give an agent a resource that it does not reach', async () => {
       const prompt = async (name: string) =>
         ((await replyOf(world.alice.post('/api/create_prompt', { name, content: 'x' }))).body as { id: string }).id;
       const [mine, hidden] = [await prompt('Mine'), await prompt('Hidden')];
@@ -277,7 +277,7 @@ export function accessTokensStory(makeBacking: MakeBacking): void {
     });
   });
 
-  it('a token decides on calls of what it asked itself, the owner on all', async () => {
+  it('a token decides only on calls of its own questions, the owner on all', async () => {
     world.service.service.app.get(ToolKinds, { strict: false }).add(new ToolKindForTests());
     const card = { name: 'postcard', displayName: 'Cards', description: 'Mine', config: { token: 't' }, status: true };
     const { id } = (await (await world.alice.post('/api/create_tool', card)).json()) as { id: string };
@@ -301,7 +301,7 @@ export function accessTokensStory(makeBacking: MakeBacking): void {
     expect((await decide(world.alice, byOwner.conversationId, 'c2')).status).toBe(200);
   });
 
-  it('an idempotency key of one credential is unknown to the others', async () => {
+  it('an idempotency key is separate for each credential', async () => {
     const tokens = [await tokenFor(world, { scopes: ['chat:run'] }), await tokenFor(world, { scopes: ['chat:run'] })];
     const once = { 'idempotency-key': newId() };
     const clients = [world.alice, ...tokens.map(({ client }) => client)];
@@ -312,7 +312,7 @@ export function accessTokensStory(makeBacking: MakeBacking): void {
       expect(messageIdIn(await client.stream({ question }, undefined, once))).toBe(asked[index]);
   });
 
-  it('what is done with a token names it, in the log and for its owner, and nothing holds its secret', async () => {
+  it('a change with a token names the token, in the log and for its owner, and nothing contains its secret', async () => {
     const { id, token, client } = await tokenFor(world, { scopes: ['prompts:write', 'chat:run'] });
     const { id: promptId } = (await replyOf(client.post('/api/create_prompt', { name: 'By CI', content: 'x' }))).body as {
       id: string;
@@ -340,7 +340,7 @@ export function accessTokensStory(makeBacking: MakeBacking): void {
     }
   });
 
-  it('no line of the log holds the secret of a token, whatever becomes of the request', async () => {
+  it('no log line contains the secret of a token, whatever the outcome of the request', async () => {
     const lines: string[] = [];
     const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
     const service = await serviceForTests({ AUTH_TYPE: 'none', LOG_LEVEL: 'trace' }, makeBacking, log);
@@ -376,7 +376,7 @@ export function accessTokensStory(makeBacking: MakeBacking): void {
     });
     afterAll(() => elsewhere.close());
 
-    it('a token that is shown restricts all the same', async () => {
+    it('a token in the request still restricts it', async () => {
       const local = settings['AUTH_TYPE'] === 'none' ? elsewhere.nobody : await elsewhere.as('local');
       const { id, client } = await tokenFor(elsewhere, { scopes: ['prompts:read'] }, local);
       expect((await client.get('/api/get_prompts')).status).toBe(200);

@@ -19,11 +19,11 @@ const GRAPH = chain(node('start', 'start'), node('end', 'end', { output_template
 
 const ALL = Object.keys(SCOPES) as readonly Scope[];
 const nameOf = ({ method, path }: Route): string => `${method} ${path}`;
-/** What is not built is refused by every method, and is not in the reference. */
+/** Routes of features that are not built refuse every method, and are not in the reference. */
 const isForAllMethods = ({ method }: Route): boolean => method === 'ALL';
 const familyOf = ({ access }: Route): Family | undefined => FAMILIES.find((family) => family === access?.of);
 
-/** What any of the bodies holds beside an id: each route takes what it knows. */
+/** The fields of all bodies except ids. Each route uses those that it knows. */
 const FIELDS = {
   ...{ name: 'New', content: 'Be brief.', question: 'Why?', question_index: 0, feedback: 'like', config: {}, actions: [] },
   ...{ role: 'team_member', user_id: newId(), resource_type: 'agent', resource_id: newId(), settings: {}, shared: true },
@@ -32,10 +32,10 @@ const FIELDS = {
   ...{ sync_frequency: 'daily', action: 'pause', instruction: YEARLY.instruction, displayName: 'Notes', status: true },
 };
 
-/** Every route of the service over HTTP, with every kind of credential: what is answered is what the access function decides. */
+/** Sends every kind of credential to every route over HTTP, and compares the response with the access function's decision. */
 export function accessStory(makeBacking: MakeBacking): void {
   let world: World;
-  /** What Alice has, by the kind of resource; an id of nothing of every other kind. */
+  /** The ids of Alice's resources by kind. A missing kind gets an unknown id. */
   const things: Record<string, string> = {};
 
   beforeAll(async () => {
@@ -66,11 +66,11 @@ export function accessStory(makeBacking: MakeBacking): void {
   });
   afterAll(() => world.close());
 
-  /** The ids that a request names, whatever place it names them at. */
+  /** The id to send at a place. Runs and tasks get an unknown one. */
   const idAt = (route: Route, id: string, name: string): string => (name === 'runId' || name === 'taskId' ? newId() : id);
   const isInQuery = ({ in: where }: Place): boolean => where === 'query';
 
-  /** Sends a request that names the id wherever the route names one; the answer is its status and, unless it is a stream, its text. */
+  /** Sends a request that names the id at every place of the route. Returns the status and, unless it is a stream, the text. */
   async function send(client: Client, route: Route, id: string): Promise<Readonly<{ status: number; text: string }>> {
     const { access } = route;
     const method = isForAllMethods(route) ? 'GET' : route.method;
@@ -82,7 +82,7 @@ export function accessStory(makeBacking: MakeBacking): void {
     if (route.path.endsWith('/get_single_conversation')) query.set('id', id);
     if (route.path.endsWith('/delete_chunk')) query.set('chunk_id', FIELDS.chunk_id);
     const named = Object.fromEntries(places.map(({ name }) => [name, id]));
-    // The config of a source is the whole body, and names nothing else.
+    // The config of a source is the whole body, and has no other fields.
     const isConfig = route.path === '/api/sources/:id/config';
     const body = JSON.stringify(isConfig ? { retrieval: { chunks: 8 } } : { ...FIELDS, id, conversation_id: id, ...named });
     const hasBody = ['POST', 'PUT', 'PATCH'].includes(method);
@@ -103,7 +103,7 @@ export function accessStory(makeBacking: MakeBacking): void {
   const ofKeys = bearersAreKeys.filter(({ route: { access } }) => access?.for === 'key');
   const cases = all.filter((each) => !ofDevices.includes(each) && !bearersAreKeys.includes(each));
 
-  it('are all that the reference of the running service names, but for what is not built', async () => {
+  it('are exactly those in the reference of the running service, except those that are not built', async () => {
     const { paths } = await world.nobody.json<{ paths: Record<string, object> }>('/api/openapi.json');
     const served = Object.entries(paths).flatMap(([path, item]) =>
       Object.keys(item).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`),
@@ -117,25 +117,25 @@ export function accessStory(makeBacking: MakeBacking): void {
     const asking = cases.filter(({ route: { access } }) => access?.for === 'caller');
     const open = cases.filter(({ route: { access } }) => access?.for === 'anyone' || access?.for === 'capability');
 
-    it.each(closed)('$name is closed to', async ({ route }) => {
+    it.each(closed)('is refused at $name', async ({ route }) => {
       expect((await send(world.nobody, route, newId())).status).toBe(401);
     });
 
-    it.each(asking)('$name refuses', async ({ route }) => {
+    it.each(asking)('may not ask at $name', async ({ route }) => {
       const { status } = await send(world.nobody, route, newId());
-      // Files come in a form; without one there is nothing to say of the caller.
+      // Files are sent as a form. Without one the request is refused before its caller is checked.
       expect(status).toBe(route.path === '/api/store_attachment' ? 400 : 401);
     });
 
-    it.each(open)('$name is open to', async ({ route }) => {
+    it.each(open)('is admitted at $name', async ({ route }) => {
       expect([401, 403]).not.toContain((await send(world.nobody, route, newId())).status);
     });
   });
 
-  describe.each(['nonsense', 'dgpt_pat_nonsense'])('the bearer %s', (wrong) => {
+  describe.each(['nonsense', 'dgpt_pat_nonsense'])('the wrong bearer %s', (wrong) => {
     it.each(cases)('is refused at $name', async ({ route }) => {
       const { status } = await send(bearerOf(world.service.url, wrong), route, newId());
-      // What else comes with the request than its own credential is for others. Sign-in at a provider is off here.
+      // Routes with their own credential ignore the bearer. Sign-in at a provider is disabled here.
       const isRedeemed = route.path.endsWith('/redeem');
       expect(status).toBe(isRedeemed ? 400 : BRINGS_OWN_CREDENTIAL.test(route.path) ? 404 : 401);
     });
@@ -150,34 +150,34 @@ export function accessStory(makeBacking: MakeBacking): void {
       bearer = bearerOf(world.service.url, token);
     });
 
-    it.each(ofDevices)('is let in at $name, and nobody else is', async ({ route }) => {
+    it.each(ofDevices)('is admitted at $name, and no other caller is', async ({ route }) => {
       expect([401, 403]).not.toContain((await send(bearer, route, newId())).status);
       const others = [world.nobody, world.alice, (await tokenFor(world, { scopes: ALL })).client];
       for (const other of others) expect((await send(other, route, newId())).status).toBe(401);
     });
 
-    it.each(cases)('is no caller of $name', async ({ route }) => {
+    it.each(cases)('is not admitted at $name', async ({ route }) => {
       const { path } = route;
       const { status } = await send(bearer, route, newId());
       expect(status === 401).toBe(!BRINGS_OWN_CREDENTIAL.test(path));
     });
   });
 
-  it.each(ofKeys)('the key of an agent is let in at $name as bearer, and nobody else is', async ({ route }) => {
+  it.each(ofKeys)('the key of an agent is admitted at $name as bearer, and no other caller is', async ({ route }) => {
     const { key } = await world.agent();
     expect([401, 403]).not.toContain((await send(bearerOf(world.service.url, key), route, newId())).status);
     const others = [world.nobody, world.alice, (await tokenFor(world, { scopes: ALL })).client];
     for (const other of others) expect((await send(other, route, newId())).status).toBe(401);
   });
 
-  it('tools are listed to anybody at POST /mcp, whatever the bearer', async () => {
+  it('POST /mcp lists tools for any caller, whatever the bearer', async () => {
     const route = all.find(({ name }) => name === 'POST /mcp')!.route;
     for (const other of [world.nobody, world.alice, bearerOf(world.service.url, 'nonsense')])
       expect([401, 403]).not.toContain((await send(other, route, newId())).status);
   });
 
   describe('a session', () => {
-    it.each(cases)('is let in at $name', async ({ route }) => {
+    it.each(cases)('is admitted at $name', async ({ route }) => {
       const carol = await world.as('carol');
       const { status } = await send(carol, route, newId());
       const forAdministrators = route.access?.of === 'all teams';
@@ -185,7 +185,7 @@ export function accessStory(makeBacking: MakeBacking): void {
     });
   });
 
-  describe('a resource of another user is answered like one that does not exist', () => {
+  describe('a resource of another user gets the response of a missing one', () => {
     const touching = cases.filter(({ route }) => {
       const { access, path } = route;
       const isNamed = access?.at !== undefined || path.includes('/:') || /delete_conversation|get_single/.test(path);
@@ -205,7 +205,7 @@ export function accessStory(makeBacking: MakeBacking): void {
     const LEVELS = ['viewer', 'editor'] as const;
     const granted = cases.flatMap(({ name, route }) => {
       const { access, path } = route;
-      // Its path names no thing of the family but a secret of its own.
+      // Its path names a secret of its own, not a resource of the family.
       if (access?.for === 'capability' || path.endsWith('/:taskId')) return [];
       const family = access?.grantedOn ?? familyOf(route);
       const isNamed = access?.at !== undefined || path.includes('/:') || access?.grantedOn;
@@ -228,13 +228,13 @@ export function accessStory(makeBacking: MakeBacking): void {
       }
     });
 
-    it.each(granted)('$name of $level is answered as the function decides', async ({ route, family, level }) => {
+    it.each(granted)('$name for a $level is answered as the access function decides', async ({ route, family, level }) => {
       const who = { kind: 'user', userId: level, roles: ['user'], credential: 'session-token', cause } as const;
       const thing = { id: things[family]!, ownerId: 'alice' };
       const grant = { level, switches: {} };
       const refusal = refusalOf(who, { does: 'reach', thing, family, grant, needs: route.access?.granted });
       const { status, text } = await send(carols[level]!, route, thing.id);
-      // Some routes look among the caller's own things alone: there, what is another's is not there.
+      // Some routes search only the caller's own resources, where another user's is missing.
       if (refusal) expect([status, text]).toEqual([status === 404 ? 404 : refusal.status, text]);
       else expect([status, text]).not.toEqual([403, text]);
     });
@@ -245,7 +245,7 @@ export function accessStory(makeBacking: MakeBacking): void {
     const ROLES = ['team_member', 'team_admin'] as const;
 
     it.each(ofTeams.flatMap((each) => ROLES.map((role) => ({ ...each, role }))))(
-      '$name is answered to a $role as the function decides',
+      'gives a $role the response at $name that the access function decides',
       async ({ route, role }) => {
         const { team } = (await (await world.alice.post('/api/teams', { name: 'Ours' })).json()) as { team: { id: string } };
         const carol = await world.as('carol');
@@ -254,7 +254,7 @@ export function accessStory(makeBacking: MakeBacking): void {
         const needs = route.access!.inTeam!;
         const refusal = refusalOf(who, { does: 'act-in-team', team: { ownerId: 'alice' }, role, needs });
         const { status } = await send(carol, route, team.id);
-        // Members leave, and send nobody away.
+        // Members may leave, but not remove others.
         const namesAnother = route.path.endsWith('/members/:userId') && role === 'team_member';
         expect(status === 403).toBe(refusal?.status === 403 || namesAnother);
       },
@@ -272,7 +272,7 @@ export function accessStory(makeBacking: MakeBacking): void {
     });
     const named = cases.filter(({ route: { access } }) => access?.for === 'user' || access?.for === 'caller');
 
-    it.each(named)('opens $name, or does not, as the route says', async ({ route }) => {
+    it.each(named)('$name admits it exactly if the route declares links', async ({ route }) => {
       const { status } = await send(reader, route, newId());
       if (route.path === '/api/store_attachment') expect([400, 401]).toContain(status);
       else expect(status === 401).toBe(route.access?.links !== 'too');
@@ -290,7 +290,7 @@ export function accessStory(makeBacking: MakeBacking): void {
       return token.client;
     };
 
-    /** What the function says of the request that `send` makes. */
+    /** The access function's decision on the request that `send` makes. */
     const decided = (
       route: Route,
       id: string,
@@ -307,19 +307,19 @@ export function accessStory(makeBacking: MakeBacking): void {
       if (code === undefined) {
         expect(status).not.toBe(401);
         expect(text).not.toMatch(/insufficient_scope|not_available_to_tokens/);
-        // Questions are judged as a whole, by what they name.
+        // Questions are decided as a whole, by the resources that they name.
         if (route.access?.action !== 'ask') expect(status).not.toBe(403);
       } else {
         expect([status, text]).toEqual([403, expect.stringContaining(code)]);
       }
     }
 
-    it.each(cases)('with all scopes is judged at $name as the function decides', async ({ route }) => {
+    it.each(cases)('with all scopes is treated at $name as the access function decides', async ({ route }) => {
       const id = newId();
       await expectDecided(route, await tokenWith(ALL), id, decided(route, id, ALL));
     });
 
-    it.each(cases)('without the scopes of $name is refused, with each of them it is not', async ({ route }) => {
+    it.each(cases)('is refused without the scopes of $name, and admitted with any of them', async ({ route }) => {
       const id = newId();
       const needed = route.access?.scopes;
       if (needed === undefined || needed === 'any-token') return;
@@ -328,7 +328,7 @@ export function accessStory(makeBacking: MakeBacking): void {
       for (const scope of needed) await expectDecided(route, await tokenWith([scope]), id, undefined);
     });
 
-    it.each(FAMILIES)('that is restricted in %s is judged at every route as the function decides', async (family) => {
+    it.each(FAMILIES)('that is restricted in %s is treated at every route as the access function decides', async (family) => {
       const own = '00000000-0000-4000-8000-000000000001';
       const client = await tokenWith(ALL, { [family]: [own] });
       for (const { route } of cases) {
@@ -336,7 +336,7 @@ export function accessStory(makeBacking: MakeBacking): void {
       }
     });
 
-    it('sees of lists what it is restricted to', async () => {
+    it('sees only the listed resources that it is restricted to', async () => {
       for (const [path, family] of [
         ['/api/get_agents', 'agents'],
         ['/api/get_prompts', 'prompts'],

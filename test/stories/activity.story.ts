@@ -26,7 +26,7 @@ import { call, cut, hang } from '../support/scripted-model-server.js';
 import { taskOf, webhookPath } from '../support/webhooks.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
 
-/** Who may ask what is going on, and what they are told: all that runs, waits for them, comes next and went wrong. */
+/** The activity pages: who may read them, and their content: what runs, waits for the user, comes next and has failed. */
 export function activityStory(makeBacking: MakeBacking): void {
   let world: World;
   let post: LocalServer;
@@ -40,7 +40,7 @@ export function activityStory(makeBacking: MakeBacking): void {
     await post.close();
   });
 
-  describe('whoever asks', () => {
+  describe('access', () => {
     it.each(['now', 'planned', 'history'])('%s needs a session', async (route) => {
       expect((await world.nobody.get(`/api/activity/${route}`)).status).toBe(401);
       const { key } = await world.agent();
@@ -48,7 +48,7 @@ export function activityStory(makeBacking: MakeBacking): void {
       expect(keyed.status).toBe(401);
     });
 
-    it('who has nothing sees that', async () => {
+    it('shows empty lists to a user without data', async () => {
       const { client } = await somebody(world);
       expect(await planned(client)).toEqual({ events: [], monitors: [], truncated: [] });
       expect(await history(client)).toEqual({ runs: [], has_more: false });
@@ -64,7 +64,7 @@ export function activityStory(makeBacking: MakeBacking): void {
   });
 
   describe('now', () => {
-    it('tells of answers, runs of schedules and webhooks that are under way, and forgets them once they are over', async () => {
+    it('shows running answers and runs of schedules and webhooks until they end', async () => {
       const { name, client } = await somebody(world);
       const agent = await world.agent({ name: 'Guide' }, client);
       world.model.always([hang]);
@@ -121,7 +121,7 @@ export function activityStory(makeBacking: MakeBacking): void {
       return jobId;
     }
 
-    it('tells of approvals that are awaited and of chats that wait or failed, until somebody has looked', async () => {
+    it('shows pending approvals, and chats that wait or failed, until the user opens them', async () => {
       const { client } = await somebody(world);
       const action = { name: 'send', method: 'POST', url: `${post.url}/send`, description: 'Sends', active: true };
       const config = { actions: { send: { ...action, require_approval: true } } };
@@ -160,7 +160,7 @@ export function activityStory(makeBacking: MakeBacking): void {
       world.model.reset();
     });
 
-    it('tells of schedules that are paused, first those that paused themselves, and counts the last day', async () => {
+    it('shows paused schedules, first those that paused themselves, and counts the last day', async () => {
       const { name, client } = await somebody(world);
       const hour = Date.now() - HOUR_MS;
       const byOwner = await scheduleOf(world, name, YEARLY, hour, 'Mine');

@@ -8,15 +8,15 @@ import { openWorld, type Reply, replyOf, type World } from '../support/world.js'
 
 const SHOP = 'https://shop.example';
 const ELSEWHERE = 'https://elsewhere.example';
-/** What is wrong with a call is the result of the call, as the story of MCP shows. */
+/** MCP reports errors of a call as its result, which the story of MCP tests. */
 const TELLS_IN_RESULTS = 'POST /mcp';
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const question = 'Why?';
 
-/** One way to send a key, with what else the route wants. */
+/** One way to send a key to a route. */
 type Use = (client: Client, key: string, headers: Readonly<Record<string, string>>) => Promise<Reply>;
 
-/** What a key may be used for: decided in one place, whatever the route. */
+/** The routes that accept agent keys apply the same rules to them. */
 export function agentKeysStory(makeBacking: MakeBacking): void {
   let world: World;
   let key: string;
@@ -46,7 +46,7 @@ export function agentKeysStory(makeBacking: MakeBacking): void {
       const path = `/api/messages/${messageId}/${reading}?api_key=${api_key}`;
       return replyOf(reading === 'cancel' ? client.post(path, {}, headers) : client.get(path, headers));
     };
-  /** Of an artifact that is not there. */
+  /** A request for a missing artifact. */
   const ofArtifact =
     (method: 'GET' | 'POST' | 'DELETE', more = `/${UNKNOWN}`): Use =>
     (client, api_key, headers) => {
@@ -57,7 +57,7 @@ export function agentKeysStory(makeBacking: MakeBacking): void {
         client.request(path, { method, headers: method === 'POST' ? json : { ...headers, 'x-api-key': api_key }, ...body }),
       );
     };
-  /** Of a response that is not there, where none is named. */
+  /** A request for a missing response, or for none by default. */
   const ofResponse =
     (method: 'GET' | 'POST' | 'DELETE', more = `/resp_${UNKNOWN}`): Use =>
     (client, agentKey, headers) => {
@@ -73,7 +73,7 @@ export function agentKeysStory(makeBacking: MakeBacking): void {
   const decision = () => ({ conversation_id, tool_actions: [{ call_id: 'c1', decision: 'approved' }] });
   const continued = () => ({ question, conversation_id });
 
-  /** Each route that takes a key, in every way it is used. */
+  /** Every route that accepts a key, in every way it is used. */
   const ROUTES: Readonly<Record<string, Readonly<Record<string, Use>>>> = {
     'POST /stream': {
       'a question': posting('/stream', () => ({ question })),
@@ -127,20 +127,20 @@ export function agentKeysStory(makeBacking: MakeBacking): void {
   };
   const uses = Object.entries(ROUTES).flatMap(([route, ways]) => Object.entries(ways).map(([way, use]) => ({ route, way, use })));
 
-  it('walks all routes that take a key', () => {
+  it('covers all routes that accept a key', () => {
     expect(Object.keys(ROUTES).sort()).toEqual(
       routesThatTakeKeys(world.service.service.app).filter((route) => route !== TELLS_IN_RESULTS),
     );
   });
 
-  it.each(uses)('$route does not know the key of nobody, nor that of a draft: $way', async ({ use }) => {
+  it.each(uses)('$route refuses an unknown key and that of a draft: $way', async ({ use }) => {
     for (const wrong of [UNKNOWN, draftKey]) {
       const reply = await use(world.nobody, wrong, {});
       expect([reply.status, reply.text]).toEqual([401, expect.stringContaining('Invalid API key')]);
     }
   });
 
-  it.each(uses)('$route is closed to pages that the agent is not for, also with a session: $way', async ({ use }) => {
+  it.each(uses)('$route refuses pages of origins that the agent does not allow, even with a session: $way', async ({ use }) => {
     const before = await world.quietHead();
     for (const client of [world.nobody, world.alice]) {
       for (const origin of [ELSEWHERE, 'null', `${SHOP}.example`]) {
@@ -151,14 +151,11 @@ export function agentKeysStory(makeBacking: MakeBacking): void {
     expect(await world.quietHead()).toBe(before);
   });
 
-  it.each(uses)(
-    '$route is open to pages that the agent is for, and to callers that are no page: $way',
-    async ({ route, use }) => {
-      for (const headers of [{ origin: SHOP }, {}]) {
-        // What was asked was done, or could not be: nothing waits for a decision, and the answer is over.
-        const { status } = await use(world.nobody, key, headers);
-        expect(/:(id|responseId)\b/.test(route) ? [404] : [200, 202, 409]).toContain(status);
-      }
-    },
-  );
+  it.each(uses)('$route admits pages of allowed origins, and callers without an origin: $way', async ({ route, use }) => {
+    for (const headers of [{ origin: SHOP }, {}]) {
+      // The request took effect or was refused for its state: no call waits for a decision, and the answer has ended.
+      const { status } = await use(world.nobody, key, headers);
+      expect(/:(id|responseId)\b/.test(route) ? [404] : [200, 202, 409]).toContain(status);
+    }
+  });
 }

@@ -1,7 +1,7 @@
 import { openTwoProcesses } from '../support/two-processes.js';
 import { agentLinksStory } from './agent-links.story.js';
 
-// People ask at one process, links are made and end at another one, over one log.
+// Visitors ask at one process, links are made and ended at another, over one log.
 agentLinksStory(async () => {
   const { first, second, close } = await openTwoProcesses();
   return { asks: first, changes: second, close };

@@ -5,12 +5,12 @@ import { eventually } from '../support/eventually.js';
 import { say, until } from '../support/scripted-model-server.js';
 import { replyOf, type World } from '../support/world.js';
 
-/** Two processes over one log, or one that is both: where people ask, and where links are made and end. */
+/** Two processes over one log, or one as both: where visitors ask, and where links are made and ended. */
 export type LinkPlaces = Readonly<{ asks: World; changes: World; close(): Promise<void> }>;
 
 type Shared = Readonly<{ id: string; shared_token: string }> & Readonly<Record<string, unknown>>;
 
-/** Links of agents: what they show, whom they let ask, and what happens when they end. */
+/** Links to agents: what they show, who may ask with them, and what happens when they end. */
 export function agentLinksStory(open: () => Promise<LinkPlaces>): void {
   let places: LinkPlaces;
   let world: World;
@@ -38,7 +38,7 @@ export function agentLinksStory(open: () => Promise<LinkPlaces>): void {
     return agent;
   };
 
-  it('show what an agent is to everybody, and nothing of how it is set up', async () => {
+  it('show every visitor what an agent is, and nothing of its configuration', async () => {
     const agent = await linked({ config: { restrict_origins: true, allowed_origins: ['https://a.example'] } });
     const { status, body } = await visit(agent.token, world.nobody);
     expect([status, body]).toEqual([
@@ -52,7 +52,7 @@ export function agentLinksStory(open: () => Promise<LinkPlaces>): void {
     ]);
   });
 
-  it('are one for each agent, until they end', async () => {
+  it('are one per agent, until they end', async () => {
     const agent = await linked();
     expect((await share(agent.id)).body).toEqual({ success: true, shared_token: agent.token });
     const shown = await places.changes.alice.json<Shared>(`/api/get_agent?id=${agent.id}`);
@@ -72,7 +72,7 @@ export function agentLinksStory(open: () => Promise<LinkPlaces>): void {
     expect(await visit(token)).toMatchObject({ status, body: { message } });
   });
 
-  it('are made by the owner alone', async () => {
+  it('are made only by the owner', async () => {
     const agent = await linked();
     expect((await share(agent.id, true, places.changes.bob)).status).toBe(404);
     expect((await share(newId())).status).toBe(404);
@@ -87,7 +87,7 @@ export function agentLinksStory(open: () => Promise<LinkPlaces>): void {
   });
 
   describe('a signed-in visitor', () => {
-    it('finds the agent among the shared ones, and among no others', async () => {
+    it('finds the agent among the shared ones, and not among their own', async () => {
       const agent = await visited();
       await visit(agent.token);
       expect((await kept()).filter((id) => id === agent.id)).toEqual([agent.id]);
@@ -101,7 +101,7 @@ export function agentLinksStory(open: () => Promise<LinkPlaces>): void {
       expect((await places.changes.bob.put(`/api/update_agent/${agent.id}`, { name: 'Mine' })).status).toBe(403);
     });
 
-    it('pins it and asks it, in a conversation of their own', async () => {
+    it('pins it and asks it, in their own conversation', async () => {
       const agent = await visited();
       expect((await world.bob.post(`/api/pin_agent?id=${agent.id}`, {})).status).toBe(200);
       expect(await world.bob.json('/api/pinned_agents')).toEqual(
@@ -114,7 +114,7 @@ export function agentLinksStory(open: () => Promise<LinkPlaces>): void {
       expect((await world.alice.get(path)).status).toBe(404);
     });
 
-    it('cannot ask before the visit, nor after taking the agent out of the list', async () => {
+    it('cannot ask before the visit, nor after removing the agent from their list', async () => {
       const agent = await linked();
       const ask = async () => (await world.bob.stream({ question: 'What?', agent_id: agent.id })).status;
       expect(await ask()).toBe(404);
@@ -129,7 +129,7 @@ export function agentLinksStory(open: () => Promise<LinkPlaces>): void {
       expect((await places.changes.bob.delete('/api/remove_shared_agent')).status).toBe(400);
     });
 
-    it('adopts it: a published copy with a key of its own, without what the visitor may not use', async () => {
+    it('adopts it as a published copy with its own key, without resources that the visitor may not use', async () => {
       const prompt = await replyOf(world.alice.post('/api/create_prompt', { name: 'Mine', content: 'Be brief.' }));
       const agent = await visited({ prompt_id: (prompt.body as Shared).id, config: { api_write_allowlist: ['t:write'] } });
       const { status, body } = await replyOf(places.changes.bob.post(`/api/adopt_agent?id=${agent.id}`, {}));
@@ -155,7 +155,7 @@ export function agentLinksStory(open: () => Promise<LinkPlaces>): void {
     'the agent is deleted': ({ id }) => places.changes.alice.delete(`/api/delete_agent?id=${id}`),
   };
 
-  it.each(Object.entries(ENDS))('stop the running turn of a visitor when %s, and its journal stays', async (_, end) => {
+  it.each(Object.entries(ENDS))('stop the running turn of a visitor when %s, and its journal remains', async (_, end) => {
     const agent = await visited();
     let goOn = (): void => undefined;
     world.model.next([...say('Before. '), until(new Promise<void>((resolve) => (goOn = resolve))), ...say('After.')]);

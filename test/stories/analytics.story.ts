@@ -14,7 +14,7 @@ type Logs = Readonly<{ logs: readonly Entry[]; page: number; page_size: number; 
 const PATHS = ['message', 'token', 'feedback', 'tool', 'schedule'].map((kind) => `/api/get_${kind}_analytics`);
 const sum = (numbers: Numbers): number => Object.values(numbers).reduce((total, each) => total + each, 0);
 
-/** The pages for analytics and logs: what the web client asks, and who is answered. */
+/** The routes for analytics and logs, as the web client uses them, and who may use them. */
 export function analyticsStory(makeBacking: MakeBacking): void {
   let world: World;
   let agentId: string;
@@ -67,7 +67,7 @@ export function analyticsStory(makeBacking: MakeBacking): void {
       expect(Object.values(feedback)[0]).toEqual({ positive: 0, negative: 0 });
     });
 
-    it('count tokens by what was asked for', async () => {
+    it('count tokens by the requested grouping', async () => {
       type Tokens = Readonly<{ token_usage: Numbers; group_by: string; series: Readonly<Record<string, Numbers>> }>;
       const tokens = (body: object) => post<Tokens>('/api/get_token_analytics', body);
       const all = await tokens({});
@@ -81,7 +81,7 @@ export function analyticsStory(makeBacking: MakeBacking): void {
       expect(sum(bySource.token_usage)).toBe(sum(byAgent.series['Guide']!));
     });
 
-    it('say of tools and schedules that there was nothing', async () => {
+    it('are empty for tools and schedules that were not used', async () => {
       expect(await post('/api/get_tool_analytics')).toEqual({ success: true, tools: [] });
       const { runs } = await post<{ runs: Record<string, Numbers> }>('/api/get_schedule_analytics', {
         filter_option: 'last_7_days',
@@ -89,7 +89,7 @@ export function analyticsStory(makeBacking: MakeBacking): void {
       expect(Object.values(runs)).toEqual(Array(7).fill({ completed: 0, failed: 0, skipped: 0 }));
     });
 
-    it('are refused for other options, and for agents of others', async () => {
+    it('are refused for unknown options and for agents of other users', async () => {
       for (const path of [...PATHS, '/api/get_user_logs']) {
         const missing = await replyOf(world.bob.post(path, { api_key_id: agentId }));
         expect([path, missing.status, missing.body]).toEqual([path, 404, { success: false, message: 'Agent not found' }]);
@@ -114,7 +114,7 @@ export function analyticsStory(makeBacking: MakeBacking): void {
       expect((await world.alice.post('/api/get_user_logs', { search: 'a\0b' })).status).toBe(400);
     });
 
-    it('are open to tokens with the scope that are not restricted', async () => {
+    it('are open to unrestricted tokens with the scope', async () => {
       const { client } = await tokenFor(world, { scopes: ['analytics:read'] });
       expect(await messages({}, client)).toBe(3);
       const others = [
@@ -127,7 +127,7 @@ export function analyticsStory(makeBacking: MakeBacking): void {
   });
 
   describe('the log of a user', () => {
-    it('has an entry for each answer and each run, the newest first', async () => {
+    it('has an entry for each answer and each run, newest first', async () => {
       const { logs: entries, ...page } = await logs();
       expect(page).toEqual({ success: true, page: 1, page_size: 10, has_more: false });
       expect(entries.map(({ event_type: type, question, level }) => [type, question, level])).toEqual([
@@ -153,7 +153,7 @@ export function analyticsStory(makeBacking: MakeBacking): void {
       expect((await logs({}, world.bob)).logs).toEqual([]);
     });
 
-    it('comes in pages without a gap', async () => {
+    it('is returned in pages without a gap', async () => {
       const all = (await logs()).logs;
       const pages = [await logs({ page: 0, page_size: 3 }), await logs({ page: 2, page_size: 3 })];
       expect(pages.map(({ page, has_more: more }) => [page, more])).toEqual([[1, true], [2, false]]); // prettier-ignore
@@ -170,7 +170,7 @@ export function analyticsStory(makeBacking: MakeBacking): void {
       expect(await questions({ api_key_id: agentId })).toEqual(['{"order":7}', 'What of 100%_sure?']);
     });
 
-    it('forgets the text of a conversation that is deleted', async () => {
+    it('drops the text of a deleted conversation', async () => {
       expect((await world.alice.post(`/api/delete_conversation?id=${deleted}`, {})).status).toBe(200);
       expect(JSON.stringify(await logs())).not.toContain('Forget this one');
       expect(await messages({})).toBe(2);

@@ -24,28 +24,28 @@ type Documented = Readonly<{ title: string; method: string; path: string; operat
 type Sent = Readonly<{
   leaveOut?: Parameter;
   credential?: Readonly<Record<string, string>>;
-  /** One of the types that the body may have; the first unless told. */
+  /** A content type of the body. The first one by default. */
   type?: string | undefined;
 }>;
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
-/** Without a key in its body the search says which field is missing, as its clients expect. */
+/** Without a key in its body the search reports the missing field, as its clients expect. */
 const NAMES_THE_KEY_AS_MISSING = 'POST /api/search';
-/** Everybody else is refused. */
+/** Other callers are refused. */
 const FOR_ADMINISTRATORS = 'GET /api/admin/teams';
-/** A page for browsers that come back from a sign-in: it says 400 of one that was never begun. */
+/** A page for browsers that return from a sign-in. It answers 400 for a sign-in that was never started. */
 const NO_SIGN_IN = 'GET /api/mcp_server/callback';
-/** Setting a tool server up asks it for its tools, and there is none. */
+/** Saving a tool server lists its tools, and there is no server. */
 const NO_TOOL_SERVER = 'POST /api/mcp_server/save';
-/** Takes the token of a session that began at a provider, where users sign in at one. */
+/** Accepts the token of a session that started at a provider. */
 const RENEWS_A_SESSION = 'POST /api/auth/oidc/refresh';
-/** Where one of several parameters is needed. */
+/** Operations that need one of several parameters. */
 const ONE_OF_SEVERAL = new Map([
   ['GET /api/delete_old', ['source_id']],
   ['GET /api/traces', ['id']],
 ]);
 
-/** The document at /api/openapi.json, held against the service that it describes. */
+/** Compares the document at /api/openapi.json with the running service. */
 export function apiReferenceStory(makeBacking: MakeBacking): void {
   let world: World;
   let operations: readonly Documented[];
@@ -61,7 +61,7 @@ export function apiReferenceStory(makeBacking: MakeBacking): void {
   });
   afterAll(() => world.close());
 
-  /** A request as the reference shows it: what is required, and the example of the body. */
+  /** Sends a request as documented: the required parameters and the example body. Returns the status. */
   async function statusOf({ title, method, path, operation }: Documented, client: Client, more: Sent = {}): Promise<number> {
     const { leaveOut, credential, type } = more;
     const oneOf = ONE_OF_SEVERAL.get(title) ?? [];
@@ -88,7 +88,7 @@ export function apiReferenceStory(makeBacking: MakeBacking): void {
     return found;
   };
 
-  it('has every operation say which credentials it takes, and only those without any are open', async () => {
+  it('states the credentials of every operation, and only those without any are open', async () => {
     expect(operations.length).toBeGreaterThan(80);
     const found = await failing(async (documented) => {
       const { security } = documented.operation;
@@ -101,7 +101,7 @@ export function apiReferenceStory(makeBacking: MakeBacking): void {
     expect(found).toEqual({});
   });
 
-  it('shows requests that work: what is required is enough, and the example of each body is taken', async () => {
+  it('shows requests that work: the required parameters suffice, and each example body is accepted', async () => {
     const { key } = await world.agent();
     const pairing = await world.alice.post('/api/devices/pairings', {});
     const { user_code: code } = (await pairing.json()) as { user_code: string };
@@ -124,7 +124,7 @@ export function apiReferenceStory(makeBacking: MakeBacking): void {
     expect(found).toEqual({});
   });
 
-  it('calls required what a request is refused without, and names each parameter once', async () => {
+  it('marks a parameter as required if a request is refused without it, and names each parameter once', async () => {
     const found = await failing(async (documented) => {
       const { parameters } = documented.operation;
       const names = parameters.map(({ name, in: where }) => `${where} ${name.toLowerCase()}`);
@@ -140,7 +140,7 @@ export function apiReferenceStory(makeBacking: MakeBacking): void {
     expect(found).toEqual({});
   });
 
-  describe('names for a signed-in user', () => {
+  describe('lists for a signed-in user', () => {
     it.each([
       ['/api/get_conversations', 'get', ['before', 'before_id', 'limit']],
       ['/api/audit/events', 'get', ['actor', 'after', 'correlation', 'from', 'limit', 'stream', 'to', 'type']],
@@ -157,20 +157,20 @@ export function apiReferenceStory(makeBacking: MakeBacking): void {
 function isTaken({ title, path }: Documented, status: number): boolean {
   if (title === FOR_ADMINISTRATORS) return status === 403;
   if ([NO_SIGN_IN, NO_TOOL_SERVER].includes(title)) return status === 400;
-  // No model of the endpoint is named for speech, and web push is not configured.
+  // The endpoint has no speech model, and web push is not configured.
   if (status === 501 || path === '/api/push/subscriptions') return true;
-  // What is named is not there, or not any more.
+  // The named resource does not exist, or no longer.
   return status < 400 || status === 404 || status === 410;
 }
 
-/** The types that a body may have; none of them where there is no body. */
+/** The content types of a body. One undefined type if there is no body. */
 const typesOf = ({ requestBody }: Operation): readonly (string | undefined)[] =>
   requestBody ? Object.keys(requestBody.content) : [undefined];
 
 const exampleOf = ({ requestBody }: Operation, type?: string) =>
   (type === undefined ? Object.values(requestBody?.content ?? {})[0] : requestBody?.content[type])?.examples?.example?.value;
 
-/** A range of types is sent as one of them. */
+/** A wildcard type is sent as one of its types. */
 const sentTypeOf = (operation: Operation, type = typesOf(operation)[0]!): string => type.replace('*', 'cloudevents');
 
 function bodyOf(operation: Operation, type = typesOf(operation)[0]): string | FormData | undefined {

@@ -11,7 +11,7 @@ import { ToolKinds } from '../../src/resources/tools/toolbox/tool-kinds.js';
 type Listed = { id: string; mark: string | null };
 type Query = { status: string; tool_calls: { call_id: string; status: string; not_run?: string }[] };
 
-/** What open tabs, the sidebar and readers of the stream are told of a turn that waits for an approval. */
+/** A turn that waits for approval, as seen by open tabs, the sidebar and readers of the stream. */
 export function approvalEventsStory(makeBacking: MakeBacking): void {
   let world: World;
   let alice: Client;
@@ -52,7 +52,7 @@ export function approvalEventsStory(makeBacking: MakeBacking): void {
     (await alice.json<{ queries: Query[] }>(`/api/get_single_conversation?id=${id}`)).queries[0]!;
 
   describe('an approval', () => {
-    it('is asked for wherever the owner looks, and is over everywhere once it was given, also after a restart in between', async () => {
+    it('is announced everywhere its owner looks, and withdrawn everywhere once it is given, even across a restart', async () => {
       const { asked, messageId, conversationId } = await ask('listed');
       await eventually(() => told().length === 3);
       expect(told()).toEqual(['running', 'approval', 'tool.approval.required']);
@@ -104,7 +104,7 @@ export function approvalEventsStory(makeBacking: MakeBacking): void {
       await other.close();
     });
 
-    it('that nobody gave because the conversation went on is over, also where it is not listed', async () => {
+    it('is withdrawn when the conversation continues without it, even if that is not listed', async () => {
       const { conversationId } = await ask('hidden');
       world.model.next([...say('Never mind.')]);
       await alice.stream({ question: 'What else?', conversation_id: conversationId, agent_id: agentId });
@@ -115,15 +115,15 @@ export function approvalEventsStory(makeBacking: MakeBacking): void {
       ]);
     });
 
-    it('is over when the conversation is deleted', async () => {
+    it('is withdrawn when the conversation is deleted', async () => {
       const { conversationId } = await ask('listed');
       await alice.post(`/api/delete_conversation?id=${conversationId}`, {});
       await eventually(() => told().length === 5);
       expect(told()).toEqual(['running', 'approval', 'tool.approval.required', null, 'moved_on']);
     });
 
-    it('that nobody gave in time is over', async () => {
-      // Longer than it takes to read the stream up to its pause.
+    it('is withdrawn when it expires', async () => {
+      // Longer than reading the stream up to its pause takes.
       await restart({ APPROVAL_TTL_SECONDS: '3' });
       await tab.close();
       tab = await TabForTests.open(alice);

@@ -12,7 +12,7 @@ const zipOf = (entries: Readonly<Record<string, string | Uint8Array>>): Uint8Arr
     Object.fromEntries(Object.entries(entries).map(([path, data]) => [path, typeof data === 'string' ? strToU8(data) : data])),
   );
 
-/** Zips as sources: the documents inside are found by questions, and what cannot be read, or is a bomb, is told. */
+/** Zip files as sources: questions find the documents inside, and unreadable documents and bombs are reported. */
 export function archivesStory(makeBacking: MakeBacking): void {
   let world: World;
   beforeAll(async () => {
@@ -36,7 +36,7 @@ export function archivesStory(makeBacking: MakeBacking): void {
     return status;
   };
 
-  it('are answered from, show their folders, and name what is not read', async () => {
+  it('are used for answers, show their folders, and list the files that were not read', async () => {
     const inner = zipOf({ 'tides.md': '# Tides\n\nThe ferry waits for high tide at noon.' });
     const bytes = zipOf({
       'manual/ferry.md': '# Ferry\n\nA ticket for the ferry costs 12 crowns.',
@@ -96,7 +96,7 @@ export function archivesStory(makeBacking: MakeBacking): void {
       });
     });
 
-    it('by the task, when the bomb is inside of another archive', async () => {
+    it('by the task, if the bomb is inside another archive', async () => {
       const bomb = zipOf({ 'a.md': '0'.repeat(1_900_000) });
       const { body } = await upload(['a.zip', zipOf({ 'a.md': 'A', 'b.zip': bomb })]);
       const { status, result } = await ended((body as Added).task_id);

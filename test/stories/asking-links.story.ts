@@ -6,13 +6,13 @@ import { say } from '../support/scripted-model-server.js';
 import { addedSource } from '../support/sources.js';
 import { replyOf, type World } from '../support/world.js';
 
-/** Two processes over one log, or one that is both: where readers ask, and where links are made and end. */
+/** Two processes over one log, or one as both: where readers ask, and where links are made and ended. */
 export type AskingPlaces = Readonly<{ asks: World; changes: World; close(): Promise<void> }>;
 
-/** What a link may be used for in 24 hours here. */
+/** The quota of a link in 24 hours. */
 export const QUOTA = { SHARED_LINK_MAX_REQUESTS_PER_DAY: '4', SHARED_LINK_MAX_TOKENS_PER_DAY: '1000000' };
 
-/** Links to conversations whose readers may go on asking: what they may, at whose expense, and what they never reach. */
+/** Links to conversations whose readers may ask: what readers may do, who pays, and what they never reach. */
 export function askingLinksStory(open: () => Promise<AskingPlaces>): void {
   let places: AskingPlaces;
   let world: World;
@@ -40,7 +40,7 @@ export function askingLinksStory(open: () => Promise<AskingPlaces>): void {
   const refused = (token: string, fields: object = {}) =>
     replyOf(world.nobody.post('/api/answer', { question: 'And cake?', api_key: token, ...fields }));
 
-  it('answer whoever has them, and the next reader finds what was asked nowhere', async () => {
+  it('answer any reader, and the next reader does not find the question', async () => {
     const id = await asked();
     const token = await tokenOf(id);
     const shown = await world.nobody.json<object>(`/api/shared_conversation/${token}`);
@@ -55,7 +55,7 @@ export function askingLinksStory(open: () => Promise<AskingPlaces>): void {
     expect(listed.map((each) => each.id)).not.toContain(conversationIdIn(answer));
   });
 
-  it('answer as a whole as well, and go on with what their readers began', async () => {
+  it('answer with a single object too, and continue what their readers started', async () => {
     const token = await tokenOf(await asked());
     world.model.next(say('At five.'));
     const { status, body } = await replyOf(world.nobody.post('/api/answer', { question: 'And cake?', api_key: token }));
@@ -66,7 +66,7 @@ export function askingLinksStory(open: () => Promise<AskingPlaces>): void {
     expect(JSON.stringify(world.model.requests.at(-1)!.body.messages)).toContain('At five.');
   });
 
-  it('replay what their readers asked, byte for byte, and for no other link', async () => {
+  it('replay the questions of their readers, byte for byte, and not for another link', async () => {
     const id = await asked();
     const [token, other] = [await tokenOf(id), await tokenOf(await asked())];
     world.model.next(say('At five.'));
@@ -77,7 +77,7 @@ export function askingLinksStory(open: () => Promise<AskingPlaces>): void {
     expect((await world.nobody.get(path)).status).toBe(401);
   });
 
-  it('lead to no conversation but those that their readers began', async () => {
+  it('open no conversations except those that their readers started', async () => {
     const agent = await world.agent();
     const id = await asked({ agent_id: agent.id });
     const messages = (await world.alice.json<{ queries: { message_id: string }[] }>(`/api/get_single_conversation?id=${id}`))
@@ -115,7 +115,7 @@ export function askingLinksStory(open: () => Promise<AskingPlaces>): void {
     expect(status).toBe(401);
   });
 
-  it('call no tools, whatever the agent of the conversation has', async () => {
+  it('call no tools, whatever the conversation’s agent has', async () => {
     const tool = { name: 'ntfy', displayName: 'Phone', description: 'Mine', config: { token: 'secret' }, status: true };
     const { id: toolId } = (await (await world.alice.post('/api/create_tool', tool)).json()) as { id: string };
     const agent = await world.agent({ tools: [toolId] });
@@ -126,7 +126,7 @@ export function askingLinksStory(open: () => Promise<AskingPlaces>): void {
     expect(world.model.requests.at(-1)!.body.tools).toBeUndefined();
   });
 
-  it('answer from the source and with the prompt that the owner said, and from nothing that a reader says', async () => {
+  it('answer with the source and prompt of the owner, and not with those that a reader names', async () => {
     const [source, other] = [
       await addedSource(world.alice, 'Teas', 'Cake is at six.'),
       await addedSource(world.alice, 'Pay', 'Cake costs'),
@@ -141,7 +141,7 @@ export function askingLinksStory(open: () => Promise<AskingPlaces>): void {
     expect(JSON.stringify(frames.find(({ data }) => data.type === 'source')?.data)).toContain('Cake is at six.');
   });
 
-  it('are refused what readers may not bring along', async () => {
+  it('refuse tools and files of readers', async () => {
     const token = await tokenOf(await asked());
     const client_tools = [{ type: 'function', function: { name: 'mine', parameters: { type: 'object', properties: {} } } }];
     expect(await refused(token, { client_tools })).toMatchObject({
@@ -151,7 +151,7 @@ export function askingLinksStory(open: () => Promise<AskingPlaces>): void {
     expect((await ask(token, { attachments: [newId()] })).status).toBe(400);
   });
 
-  it('have a quota of their own, which the owner and other links do not share', async () => {
+  it('have their own quota, which the owner and other links do not share', async () => {
     const id = await asked();
     const token = await tokenOf(id);
     for (let count = 0; count < Number(QUOTA.SHARED_LINK_MAX_REQUESTS_PER_DAY); count++) {
@@ -166,7 +166,7 @@ export function askingLinksStory(open: () => Promise<AskingPlaces>): void {
     await asked({ conversation_id: id });
   });
 
-  it('are given again while they say the same', async () => {
+  it('are reused for the same content and terms', async () => {
     const id = await asked();
     const identifier = await tokenOf(id);
     expect(await share(id)).toMatchObject({ status: 200, body: { success: true, identifier } });
@@ -192,7 +192,7 @@ export function askingLinksStory(open: () => Promise<AskingPlaces>): void {
   });
 
   describe('are refused', () => {
-    it('to whoever the conversation does not belong to', async () => {
+    it('to users who do not own the conversation', async () => {
       expect((await share(await asked(), {}, places.changes.bob)).status).toBe(404);
     });
 
@@ -203,12 +203,12 @@ export function askingLinksStory(open: () => Promise<AskingPlaces>): void {
       [{ chunks: 501 }, 400],
     ])('with %j', async (fields, status) => expect((await share(await asked(), fields)).status).toBe(status));
 
-    it('with what belongs to another user', async () => {
+    it('with resources of another user', async () => {
       const source = await addedSource(world.bob, 'His', 'Secret.');
       expect((await share(await asked(), { source })).status).toBe(404);
     });
 
-    it('where the agent is another’s, whose team lets the user ask it', async () => {
+    it('if the agent is another user’s, even if a team lets the user ask it', async () => {
       const agent = await world.agent({}, world.bob);
       const { body } = await replyOf(world.bob.post('/api/teams', { name: 'Support' }));
       const { id: teamId } = (body as { team: { id: string } }).team;
@@ -223,7 +223,7 @@ export function askingLinksStory(open: () => Promise<AskingPlaces>): void {
     });
   });
 
-  it('leave no token in the log, which names who asked by the link', async () => {
+  it('store no token in the log, which names the link as the actor', async () => {
     const token = await tokenOf(await asked());
     world.model.next(say('At five.'));
     const conversation = conversationIdIn(await ask(token));

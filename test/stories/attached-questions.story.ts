@@ -32,7 +32,7 @@ models:
   narrow: { supported_attachment_types: [image/png], context_window: 6000 }
 `;
 
-/** Questions with files: what models are given of them, and who may refer to which. */
+/** Questions with files: what models are given of them, and which files a caller may attach. */
 export function attachedQuestionsStory(makeBacking: MakeBacking): void {
   let world: World;
   let folder: string;
@@ -58,7 +58,7 @@ export function attachedQuestionsStory(makeBacking: MakeBacking): void {
   const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex');
 
   describe('a question with attachments', () => {
-    it('brings their text before it, and the conversation names them', async () => {
+    it('puts their text before it, and the conversation lists them', async () => {
       const ids = [await ready(textFile('a <b>.txt', 'Tea at four.')), await ready(textFile('b.csv', 'cup,price\nsmall,3'))];
       const reply = await ask([...ids, ids[0]!], { model_id: 'words' });
       expect(reply.frames.at(-1)!.data.type).toBe('end');
@@ -79,13 +79,13 @@ export function attachedQuestionsStory(makeBacking: MakeBacking): void {
       expect(after.queries[1]).not.toHaveProperty('attachments');
     });
 
-    it('is answered from them also by the model that quotes', async () => {
+    it('is answered from them also by the built-in extractive model', async () => {
       const id = await ready(textFile('hours.txt', 'Tea is served at four. The garage opens at six.'));
       const reply = await ask([id], { model_id: 'offline', question: 'When is tea served?' });
       expect(answerIn(reply)).toMatch(/\n\nAccording to “hours.txt”: Tea is served at four\.$/);
     });
 
-    it('lets a prompt name them', async () => {
+    it('makes them available to the prompt', async () => {
       const { alice } = world;
       const content = 'You were given {{ attachments.files[0].filename }}.';
       const { id } = (await replyOf(alice.post('/api/create_prompt', { name: 'Files', content }))).body as { id: string };
@@ -93,7 +93,7 @@ export function attachedQuestionsStory(makeBacking: MakeBacking): void {
       expect(world.model.completions.at(-1)!.body.messages[0]!.content).toBe('You were given hours.txt.');
     });
 
-    it('shows pictures to models that take them, and says so where one does not', async () => {
+    it('shows pictures to models that accept them, and says so for a model that does not', async () => {
       const [png, jpeg] = [pngFile('a.png'), jpegFile('b.jpg')];
       const ids = [await ready(png), await ready(jpeg)];
       await ask(ids, { model_id: 'sees' });
@@ -112,7 +112,7 @@ export function attachedQuestionsStory(makeBacking: MakeBacking): void {
       expect(told()).toBe('What is it?');
     });
 
-    it('shows pictures of every kind that is taken, also to models that call JPEG image/jpg', async () => {
+    it('shows pictures of every accepted type, also to models that call JPEG image/jpg', async () => {
       const files = [pngFile('a.png'), jpegFile('b.jpg'), webpFile('c.webp'), gifFile('d.gif')];
       const ids = [];
       for (const file of files) ids.push(await ready(file));
@@ -121,7 +121,7 @@ export function attachedQuestionsStory(makeBacking: MakeBacking): void {
       expect(shown).toEqual(['data:image/png', 'data:image/jpeg', 'data:image/webp', 'data:image/gif']);
     });
 
-    it('gives a PDF as itself, as pictures of its pages, or as text, as the model takes it', async () => {
+    it('sends a PDF as it is, as pictures of its pages, or as text, depending on the model', async () => {
       const pdf = pdfFile('menu.pdf', ['Tea three euros', 'Coffee four euros']);
       const ids = [await ready(pdf)];
       await ask(ids, { model_id: 'reads' });
@@ -146,7 +146,7 @@ export function attachedQuestionsStory(makeBacking: MakeBacking): void {
       }
     });
 
-    it('stays within the model’s window, and says what was left out', async () => {
+    it('stays within the model’s context window, and says what was left out', async () => {
       const ids = [
         await ready(textFile('long.txt', 'one two three four five\n'.repeat(8_000))),
         await ready(textFile('more.txt', 'more')),
@@ -161,7 +161,7 @@ export function attachedQuestionsStory(makeBacking: MakeBacking): void {
       expect(String(told()).length).toBeGreaterThan(10_000);
     });
 
-    it('is not what /api/answer takes: there they are ignored', async () => {
+    it('is ignored by /api/answer', async () => {
       const body = { question: 'What is it?', attachments: [await ready(textFile('a.txt', 'Tea.'))] };
       expect(await replyOf(world.alice.post('/api/answer', body))).toMatchObject({ status: 200 });
       expect(told()).toBe('What is it?');
@@ -170,7 +170,7 @@ export function attachedQuestionsStory(makeBacking: MakeBacking): void {
       });
     });
 
-    it('goes on after a pause with what it was given before', async () => {
+    it('continues after a pause with the same attachments', async () => {
       const id = await ready(pngFile('a.png'));
       const client_tools = [
         { type: 'function', function: { name: 'measure', description: 'Measures', parameters: { type: 'object' } } },
@@ -186,7 +186,7 @@ export function attachedQuestionsStory(makeBacking: MakeBacking): void {
       expect((messages[1]!.content as Part[]).map(({ type }) => type)).toEqual(['text', 'image_url', 'text']);
     });
 
-    it('may refer to one’s own, and to no others', async () => {
+    it('accepts only the caller’s own attachments', async () => {
       const id = await ready(textFile('secret.txt', 'Tea.'));
       const foreign = await ask([id], {}, world.bob);
       const unknown = await ask(['00000000-0000-4000-8000-000000000000'], {}, world.bob);
@@ -197,7 +197,7 @@ export function attachedQuestionsStory(makeBacking: MakeBacking): void {
       expect(world.model.completions).toEqual([]);
     });
 
-    it('asked with a key of the owner may refer to what came with one, and to what its sender uploaded', async () => {
+    it('accepts, with an owner’s key, attachments uploaded with a key of that owner or by the sender', async () => {
       const [one, other] = [await world.agent(), await world.agent()];
       const id = await readyAttachment(world.nobody, textFile('a.txt', 'Tea.'), { api_key: one.key });
       for (const body of [{ api_key: one.key }, { api_key: other.key }]) {
@@ -211,12 +211,12 @@ export function attachedQuestionsStory(makeBacking: MakeBacking): void {
       expect((await ask([ofBob], { api_key: one.key }, world.nobody)).status).toBe(404);
     });
 
-    it('has to wait until they are read', async () => {
+    it('is refused until they are parsed', async () => {
       const { task_id, attachment_id: known } = await upload(world.alice, textFile('a.txt', 'Tea.'));
       await endOf(world.nobody, task_id);
       const attachmentId = newId();
       const stream = attachmentStream(attachmentId);
-      // Its task has ended before, so nobody comes to read it.
+      // Its task has ended before, so no worker parses it.
       const about = { taskId: task_id, ownerId: await world.idOf('alice'), filename: 'slow.txt', mimeType: 'text/plain' };
       const stored = { attachmentId, ...about, blob: { sha256: sha256('slow'), size: 4 } };
       await append(world.backing.store, stream, { type: 'AttachmentStored', data: stored });

@@ -18,7 +18,7 @@ import { openWorld, replyOf, type World } from '../support/world.js';
 
 const FILE_BYTES_MAX = 300_000;
 
-/** Files that are to go with questions: how they come in, what is refused, and what becomes of them. */
+/** Files to attach to questions: how they are uploaded, refused and parsed. */
 export function attachmentsStory(makeBacking: MakeBacking): void {
   let world: World;
   beforeAll(async () => {
@@ -47,7 +47,7 @@ export function attachmentsStory(makeBacking: MakeBacking): void {
   const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest('hex');
 
   describe('an upload', () => {
-    it('of one file is a task, whose result names the attachment', async () => {
+    it('of one file returns a task, whose result names the attachment', async () => {
       const { status, body, headers } = await send(world.alice, formOf([textFile('Café.md', '# Tea')]));
       expect({ status, body }).toEqual({
         status: 200,
@@ -67,7 +67,7 @@ export function attachmentsStory(makeBacking: MakeBacking): void {
       expect(await staged()).toEqual([]);
     });
 
-    it('of several files is a task each, and tells of those that were not taken', async () => {
+    it('of several files returns a task each, and reports those that were refused', async () => {
       const bin = { filename: 'c.bin', bytes: new Uint8Array([0, 1, 2]) };
       const big = textFile('d.txt', 'x'.repeat(FILE_BYTES_MAX + 1));
       const files = [textFile('a.txt', 'one'), big, textFile('a.txt', 'two'), bin, pngFile('e.png')];
@@ -101,13 +101,13 @@ export function attachmentsStory(makeBacking: MakeBacking): void {
       [gifFile('a.gif'), 'image/gif'],
       [pdfFile('a.docx', ['A page']), 'application/pdf'],
       [textFile('a.log', 'One line'), 'text/plain'],
-    ])('is what its content says, whatever its name does: %j', async (file, mime_type) => {
+    ])('has the type of its content, whatever its name: %j', async (file, mime_type) => {
       const { task_id, attachment_id } = await upload(world.alice, file);
       const result = { attachment_id, filename: file.filename, mime_type };
       expect(await settled(task_id)).toEqual({ status: 'SUCCESS', result });
     });
 
-    it('keeps of a name what names a file', async () => {
+    it('stores only the file name of a path', async () => {
       for (const [given, kept] of [
         ['../../etc/passwd', 'passwd'],
         ['C:\\Users\\alice\\menu.txt', 'menu.txt'],
@@ -131,7 +131,7 @@ export function attachmentsStory(makeBacking: MakeBacking): void {
       ['too many bytes once it is unpacked', [bomb], 413, 'bomb.docx'],
       ['either', [program, big], 400, 'No valid files to upload'],
       ['emptiness', [textFile('empty.txt', '')], 400, 'There is no text in empty.txt.'],
-    ])('of nothing but %s is refused, and nothing is kept', async (_, files, status, text) => {
+    ])('of nothing but %s is refused, and nothing is stored', async (_, files, status, text) => {
       const before = await attachmentsInLog();
       const reply = await send(world.alice, formOf(files));
       expect(reply).toMatchObject({
@@ -145,17 +145,17 @@ export function attachmentsStory(makeBacking: MakeBacking): void {
       expect([await attachmentsInLog(), await staged()]).toEqual([before, []]);
     });
 
-    it('of more than a request may have is refused as a whole', async () => {
+    it('over the size limit of a request is refused as a whole', async () => {
       const files = [1, 2, 3, 4].map((number) => textFile(`${number}.txt`, 'x'.repeat(290_000)));
       const refused = { success: false, message: 'Request exceeds the 1000000-byte upload limit' };
       expect(await send(world.alice, formOf(files))).toMatchObject({ status: 413, body: refused });
-      // Also one that does not say beforehand how much it is.
+      // Also one whose size is not declared.
       const { headers, body } = new Request('http://x', { method: 'POST', body: formOf(files) });
       const pieces = { method: 'POST', body, duplex: 'half', headers: { 'content-type': headers.get('content-type')! } };
       const { key } = await world.agent();
       const url = `${world.service.url}/api/store_attachment?api_key=${key}`;
       expect(await replyOf(fetch(url, pieces as RequestInit))).toMatchObject({ status: 413, body: refused });
-      // Nor may one file go on for ever that is let go.
+      // Nor may a file that is discarded be endless.
       const head = '--b\r\nContent-Disposition: form-data; name="file"; filename="endless.txt"\r\n\r\n';
       const endless = new ReadableStream({
         start: (controller) => controller.enqueue(Buffer.from(head)),
@@ -166,14 +166,14 @@ export function attachmentsStory(makeBacking: MakeBacking): void {
       expect(await staged()).toEqual([]);
     });
 
-    it('of more files than a request may have is refused as a whole', async () => {
+    it('over the file limit of a request is refused as a whole', async () => {
       const before = await attachmentsInLog();
       const files = Array.from({ length: 7 }, (_, number) => textFile(`${number}.txt`, 'text'));
       expect(await send(world.alice, formOf(files))).toMatchObject({ status: 413, body: { success: false } });
       expect([await attachmentsInLog(), await staged()]).toEqual([before, []]);
     });
 
-    it('is somebody’s: a signed-in user’s, or that of the owner of an agent’s key, wherever in the request it stands', async () => {
+    it('belongs to the signed-in user, or to the owner of the agent key, wherever the request has it', async () => {
       const { key } = await world.agent();
       const file = textFile('a.txt', 'text');
       const body = formOf([file]);
@@ -200,14 +200,14 @@ export function attachmentsStory(makeBacking: MakeBacking): void {
       expect(await staged()).toEqual([]);
     });
 
-    it('that was accepted is read, also when the process ends right after it', async () => {
+    it('is parsed once it was accepted, even if the process ends right afterwards', async () => {
       const tasks: string[] = [];
       for (const name of ['one', 'two', 'three']) tasks.push((await upload(world.alice, pdfFile(`${name}.pdf`, [name]))).task_id);
       await world.service.restart();
       for (const taskId of tasks) expect(await settled(taskId)).toMatchObject({ status: 'SUCCESS' });
     });
 
-    it('of the same file twice makes two attachments of one blob', async () => {
+    it('of the same file twice makes two attachments with one blob', async () => {
       const file = textFile('twice.txt', 'the same text');
       const [one, other] = [await readyAttachment(world.alice, file), await readyAttachment(world.alice, file)];
       expect(one).not.toBe(other);
@@ -222,7 +222,7 @@ export function attachmentsStory(makeBacking: MakeBacking): void {
       expect(found).toEqual([sha256(file.bytes), sha256(file.bytes)]);
     });
 
-    it('of a damaged file fails by a reason, and its owner is told so', async () => {
+    it('of a damaged file fails with a reason, which its owner is notified of', async () => {
       const damaged = textFile('broken.json', `{"a": "${'x'.repeat(5_000)}"`);
       const { task_id, attachment_id } = await upload(world.alice, damaged);
       expect(await settled(task_id)).toEqual({ status: 'FAILURE', result: expect.stringContaining('broken.json') as unknown });
@@ -239,7 +239,7 @@ export function attachmentsStory(makeBacking: MakeBacking): void {
       return events;
     };
 
-    it('is told to the tabs of its owner as it is read', async () => {
+    it('notifies the tabs of its owner while it is parsed', async () => {
       const id = await readyAttachment(await world.as('carol'), textFile('told.txt', 'Tea at four.'));
       const told = async () => (await toldTo('carol')).filter(({ scope }) => (scope as { id: string }).id === id);
       await eventually(async () => (await told()).some(({ type }) => type === 'attachment.completed'));
@@ -258,14 +258,14 @@ export function attachmentsStory(makeBacking: MakeBacking): void {
     });
   });
 
-  describe('an upload that breaks off', () => {
+  describe('an interrupted upload', () => {
     const text = 'All of it or nothing. '.repeat(10_000);
     const head = '--b\r\nContent-Disposition: form-data; name="file"; filename="cut.txt"\r\n\r\n';
     const whole = `${head}${text}\r\n--b\r\nContent-Disposition: form-data; name="file"; filename="b.txt"\r\n\r\nmore\r\n--b--\r\n`;
     const cuts = [Math.ceil(whole.length / 100), Math.floor(whole.length / 2), whole.lastIndexOf('--b--')] as const;
     const headers = { 'content-type': 'multipart/form-data; boundary=b' };
 
-    it.each(cuts)('at %d bytes leaves nothing behind', async (at) => {
+    it.each(cuts)('leaves nothing behind when the form ends at %d bytes', async (at) => {
       const before = await attachmentsInLog();
       const reply = await replyOf(world.alice.post('/api/store_attachment', whole.slice(0, at), headers));
       expect(reply).toMatchObject({ status: 400, body: { success: false } });
@@ -273,7 +273,7 @@ export function attachmentsStory(makeBacking: MakeBacking): void {
       await expect(blobs().get(sha256(text))).rejects.toBeInstanceOf(BlobMissing);
     });
 
-    it.each(cuts)('with its connection at %d bytes leaves nothing behind', async (at) => {
+    it.each(cuts)('leaves nothing behind when the connection is cut at %d bytes', async (at) => {
       const before = await attachmentsInLog();
       const { key } = await world.agent();
       const path = `/api/store_attachment?api_key=${key}`;

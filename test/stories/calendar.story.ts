@@ -30,7 +30,7 @@ import type { MakeBacking } from '../support/backing.js';
 import { eventually } from '../support/eventually.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
 
-/** What is planned for a user and what became of it, as a calendar shows it: every state and every field that is promised. */
+/** The calendar of what is planned for a user and how it ended, with every state and every documented field. */
 export function calendarStory(makeBacking: MakeBacking): void {
   let world: World;
 
@@ -50,12 +50,12 @@ export function calendarStory(makeBacking: MakeBacking): void {
       [{ from: '+275760-01-01T00:00:00Z' }, 'invalid from'],
       [{ from: '2026-02-02', to: '2026-02-01' }, 'to must not be before from'],
       [{ from: '2026-01-01', to: '2026-03-04T00:00:01' }, 'the window must not be longer than 62 days'],
-    ])('does not open at %j', async (fields, message) => {
+    ])('refuses the parameters %j', async (fields, message) => {
       const { status, body } = await replyOf(world.alice.get(`/api/activity/planned?${query(fields)}`));
       expect([status, body]).toEqual([400, { success: false, message }]);
     });
 
-    it('shows 62 days at the most, also where the clocks change, and nothing in no time', async () => {
+    it('covers at most 62 days, even across clock changes, and nothing in an empty interval', async () => {
       for (const [from, to] of [
         ['2026-01-01', '2026-03-04'],
         ['2026-03-01', '2026-05-02'],
@@ -65,7 +65,7 @@ export function calendarStory(makeBacking: MakeBacking): void {
       }
     });
 
-    it('shows the coming slots of active schedules as planned and those of paused ones as paused, on the viewer’s clocks', async () => {
+    it('shows future slots of active schedules as planned and those of paused ones as paused, in the viewer’s time zone', async () => {
       const { name, client } = await somebody(world);
       const start = Date.now();
       const year = new Date(start).getUTCFullYear() + 1;
@@ -83,13 +83,13 @@ export function calendarStory(makeBacking: MakeBacking): void {
         { ...common, state: 'planned', at: runAt, schedule_id: once, name: 'Once' },
       ]);
       expect(truncated).toEqual([]);
-      // The plus of an offset that was not encoded is read as one.
+      // An unencoded plus of an offset is accepted too.
       const later = await replyOf(client.get(`/api/activity/planned?from=${year}-02-01T08:30:01+00:00&to=${year}-02-02`));
       expect((later.body as Planned).events.map(({ name: each }) => each)).toEqual(['Once']);
       expect((await planned(await world.as('a-stranger'), window)).events).toEqual([]);
     });
 
-    it('shows each slot that has passed as the run it became, and runs that were asked for', async () => {
+    it('shows each past slot as the run that it led to, and runs on demand', async () => {
       const { name, client } = await somebody(world);
       const day = Math.floor(Date.now() / DAY_MS) * DAY_MS - 5 * DAY_MS;
       const id = await scheduleOf(world, name, YEARLY, day - DAY_MS);
@@ -116,12 +116,12 @@ export function calendarStory(makeBacking: MakeBacking): void {
         run(late, 'timeout', 'timeout'),
         run(day + 4 * HOUR_MS, 'skipped', 'overlap'),
       ]);
-      // Nobody runs it, so it is given up in time.
+      // No process runs it, so it times out eventually.
       expect(events[4]).toMatchObject({ run_id: asked.runId, at: asked.requestedAt });
       expect(events[4]!['status']).toMatch(/^(pending|timeout)$/);
     });
 
-    it('shows slots without a run as missed ten minutes later, since the schedule is as it is, and none of a paused one', async () => {
+    it('shows slots without a run as missed after ten minutes, since the last change of the schedule, and none of a paused one', async () => {
       const { name, client } = await somebody(world);
       const current = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
       const minutely = every('* * * * *');
@@ -137,7 +137,7 @@ export function calendarStory(makeBacking: MakeBacking): void {
         agent_id: 'agent-1',
         name: 'Report',
       });
-      // Those that the ledger tells of and those it does not tell of yet are one row of slots.
+      // Slots in the log and those that are not decided yet do not overlap.
       expect(new Set(missed.events.map(({ at }) => at)).size).toBe(missed.events.length);
       const since = await planned(client, { from: iso(Date.now() - 9 * MINUTE_MS), to: iso(Date.now()) });
       expect(since.events.filter(({ state }) => state === 'missed')).toEqual([]);
@@ -148,7 +148,7 @@ export function calendarStory(makeBacking: MakeBacking): void {
       expect((await planned(client, window)).events).toEqual([]);
     });
 
-    it('sums a frequent schedule by the day, and leaves what failed by itself', async () => {
+    it('groups the slots of a frequent schedule by day, except failures', async () => {
       const { name, client } = await somebody(world);
       const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
       const quarterly = every('*/15 * * * *');
@@ -194,7 +194,7 @@ export function calendarStory(makeBacking: MakeBacking): void {
       expect([single.events.length, single.events[0]!['count']]).toEqual([960, undefined]);
     });
 
-    it('shows the coming syncs of sources while the scheduler keeps up, and the monitors that watch', async () => {
+    it('shows future syncs of sources while the scheduler is not behind, and active monitors', async () => {
       const { name, client } = await somebody(world);
       const at = Date.now() + 2 * DAY_MS;
       const sources = ['Handbook', 'Blog'].map((title) => ({ id: newId(), name: title }));
@@ -245,7 +245,7 @@ export function calendarStory(makeBacking: MakeBacking): void {
       expect((await now(client)).up_next).toEqual([
         { kind: 'monitor', at: iso(at), title: 'Prices', monitor_id: monitorId, agent_id: null, conversation_id: conversationId },
       ]);
-      // The scheduler says now and then that it has kept up, perhaps in between.
+      // The scheduler reports regularly that it is not behind, possibly in between.
       await eventually(async () => {
         await world.service.service.app
           .get(KeyValue, { strict: false })

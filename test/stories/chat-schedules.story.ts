@@ -14,7 +14,7 @@ const SCHEDULES_MAX = 3;
 const SCHEDULER = defaultToolId('scheduler');
 const ACTIONS = ['schedule_task', 'list_scheduled_tasks', 'cancel_scheduled_task'];
 
-/** Chats have things done later: asked for, listed and called off by a model, and answered in the chat. */
+/** Tasks that chats schedule for later: a model creates, lists and cancels them, and their answers appear in the chat. */
 export function chatSchedulesStory(makeBacking: MakeBacking): void {
   let world: World;
   let alice: Client;
@@ -26,11 +26,11 @@ export function chatSchedulesStory(makeBacking: MakeBacking): void {
   beforeEach(async () => {
     world.model.reset();
     world.model.always(say('Done.'));
-    // Somebody new, with no task of anybody else's in the way of the limits.
+    // A new user, so that no other task counts towards the limits.
     alice = await world.as(`user-${newId()}`);
   });
 
-  /** What a call of the scheduler comes to in a chat. */
+  /** Lets a model call the scheduler in a chat. Returns the result. */
   const calling = async (action: string, args: Fields, chat: Fields = {}, as = alice) => {
     world.model.next([call('c1', action, args)]);
     const asked = await askOver('/stream', as, { question: 'Please.', visibility: 'listed', ...chat });
@@ -50,7 +50,7 @@ export function chatSchedulesStory(makeBacking: MakeBacking): void {
     const { result } = await calling('list_scheduled_tasks', {}, chat);
     return (result as { tasks: Fields[] }).tasks;
   };
-  /** What the model says once a task is due, however soon that is. */
+  /** The model's answer once a task is due, however soon that is. */
   const whenDue = (instruction: string, ...steps: readonly Step[]) =>
     world.model.always(({ messages }) => (messages.at(-1)!.content === instruction ? steps : say('Done.')));
   const sentToModel = () => world.model.completions.at(-1)!.body.messages;
@@ -67,8 +67,8 @@ export function chatSchedulesStory(makeBacking: MakeBacking): void {
     return newest!;
   };
 
-  describe('a task that a chat wanted done later', () => {
-    it('is done at its time, knowing the chat, and answered in it', async () => {
+  describe('a task that a chat scheduled', () => {
+    it('runs at its time with the chat’s history, and its answer appears in the chat', async () => {
       const tab = await TabForTests.open(alice);
       world.model.next(say('It is sunny.'));
       const { conversationId } = await askOver('/stream', alice, { question: 'What is the weather?', visibility: 'listed' });
@@ -130,7 +130,7 @@ export function chatSchedulesStory(makeBacking: MakeBacking): void {
       );
     });
 
-    it('is a schedule like any other, also without an agent', async () => {
+    it('is an ordinary schedule, even without an agent', async () => {
       const { id, conversationId } = await schedule({ delay: undefined, run_at: runAt, timezone: 'Europe/Prague' });
       expect(await scheduleOf(id)).toMatchObject({
         agent_id: null,
@@ -154,14 +154,14 @@ export function chatSchedulesStory(makeBacking: MakeBacking): void {
       expect((await alice.get(`/api/schedules/${id}`)).status).toBe(404);
     });
 
-    it('that fails says nothing in the chat', async () => {
+    it('adds nothing to the chat when it fails', async () => {
       whenDue('Look again.', refuse(400));
       const { id, conversationId } = await schedule({ delay: '1s' });
       expect(await endOfRun(id)).toMatchObject({ status: 'failed', conversation_id: null, message_id: null });
       expect(await messagesIn(conversationId)).toHaveLength(1);
     });
 
-    it('whose chat is deleted meanwhile is done, and answered nowhere', async () => {
+    it('still runs when its chat is deleted meanwhile, and its answer appears nowhere', async () => {
       let goOn = (): void => undefined;
       whenDue('Look again.', until(new Promise<void>((resolve) => (goOn = resolve))), ...say('Too late.'));
       const { id, conversationId } = await schedule({ delay: '1s' });
@@ -174,7 +174,7 @@ export function chatSchedulesStory(makeBacking: MakeBacking): void {
   });
 
   describe('tasks', () => {
-    it('are listed and called off by the chat that wanted them, and by no other', async () => {
+    it('are listed and cancelled only by the chat that created them', async () => {
       const { id, conversationId, result } = await schedule();
       const chat = { conversation_id: conversationId };
       const task = { ...result, status: 'active' };
@@ -206,7 +206,7 @@ export function chatSchedulesStory(makeBacking: MakeBacking): void {
       });
     });
 
-    it('of a chat without an agent are called off with it', async () => {
+    it('of a chat without an agent are cancelled with it', async () => {
       const { id, conversationId } = await schedule();
       const agent = await world.agent({ tools: [SCHEDULER] }, alice);
       const kept = await schedule({}, { agent_id: agent.id });
@@ -215,7 +215,7 @@ export function chatSchedulesStory(makeBacking: MakeBacking): void {
       expect(await scheduleOf(kept.id)).toMatchObject({ status: 'active' });
     });
 
-    it('are so many for each user, together with other schedules', async () => {
+    it('count towards the limit per user, together with other schedules', async () => {
       await world.service.restart({ SCHEDULE_MAX_PER_USER: String(SCHEDULES_MAX) });
       for (let count = 0; count < SCHEDULES_MAX; count++) await schedule();
       const { result } = await calling('schedule_task', { instruction: 'Look.', delay: '1d' });
@@ -234,7 +234,7 @@ export function chatSchedulesStory(makeBacking: MakeBacking): void {
       ['schedule_task', { instruction: 'Look.', run_at: '2020-01-01' }, 'run_at is in the past.'],
       ['schedule_task', { instruction: 'Look.', delay: '9999d' }, 'run_at is beyond the maximum allowed scheduling horizon.'],
       ['cancel_scheduled_task', { task_id: '7' }, 'task_id must be a valid id.'],
-    ])('%s with %j is an error that model and client are told', async (action, args, words) => {
+    ])('%s with %j returns an error to model and client', async (action, args, words) => {
       const { result, toolCall } = await calling(action, args);
       expect(result).toBe(`Error: ${words}`);
       expect(toolCall).toMatchObject({ tool_name: 'scheduler', action_name: action, status: 'completed' });
@@ -243,7 +243,7 @@ export function chatSchedulesStory(makeBacking: MakeBacking): void {
   });
 
   describe('the scheduler', () => {
-    it('is there in chats without an agent until its user switches it off, and with an agent that has it', async () => {
+    it('is available in chats without an agent until its user disables it, and with an agent that has it', async () => {
       await askOver('/stream', alice, { question: 'Hello?' });
       expect(offeredToModel()).toEqual(expect.arrayContaining(ACTIONS));
       const { tools } = await alice.json<{ tools: Fields[] }>('/api/get_tools');
@@ -255,7 +255,7 @@ export function chatSchedulesStory(makeBacking: MakeBacking): void {
       expect(offeredToModel()).toEqual(expect.not.arrayContaining(ACTIONS));
     });
 
-    it('is not for those who hold an agent’s key and are not its owner', async () => {
+    it('is not available to callers with an agent’s key who are not its owner', async () => {
       const agent = await world.agent({ tools: [SCHEDULER] }, alice);
       const ask = (client: Client) => askOver('/stream', client, { question: 'Hello?', api_key: agent.key });
       expect((await ask(world.nobody)).status).toBe(200);
@@ -269,5 +269,5 @@ export function chatSchedulesStory(makeBacking: MakeBacking): void {
 }
 
 const nextYear = new Date().getUTCFullYear() + (new Date().getUTCMonth() < 1 ? 0 : 1);
-/** In winter, when clocks in Prague are an hour ahead. */
+/** In winter, when clocks in Prague are an hour ahead of UTC. */
 const runAt = `${nextYear}-02-01T12:00:00`;

@@ -17,10 +17,10 @@ const READINGS = ['events', 'tail', 'digest', 'cancel'] as const;
 const question = 'And then?';
 
 type Agent = Readonly<{ id: string; key: string }>;
-/** Somebody at the door: whose session there is, and the key in the request. */
+/** A caller: a client with or without a session, and the key in the request. */
 type Visitor = Readonly<{ client: Client; api_key?: string }>;
 
-/** Whose a conversation is: that of whoever began it, on every way in. */
+/** A conversation belongs to the caller who started it, on every route. */
 export function conversationAccessStory(makeBacking: MakeBacking): void {
   let world: World;
   let agent: Agent;
@@ -53,7 +53,7 @@ export function conversationAccessStory(makeBacking: MakeBacking): void {
     (await eventsOf(world.backing.store, conversationStream(conversationId))).map(({ type }) => type);
   const NOT_FOUND = { status: 404, error: 'Conversation not found' };
 
-  describe('a conversation that its owner began signed in', () => {
+  describe('a conversation that its owner started with a session', () => {
     let answered: Asked;
     let waiting: Asked;
     const started = () => ({ conversation_id: answered.conversationId });
@@ -64,7 +64,7 @@ export function conversationAccessStory(makeBacking: MakeBacking): void {
       waiting = await ask({ client: world.alice }, { question: 'Send it.', ...started() });
     });
 
-    it.each(ROUTES)('takes no question, no edit and no decision of a key of its agent: %s', async (route) => {
+    it.each(ROUTES)('accepts no question, edit or decision with a key of its agent: %s', async (route) => {
       const before = await stated(answered.conversationId);
       const decision = { tool_actions: [{ call_id: 'k1', decision: 'denied' }] };
       for (const visitor of [keyHolder(agent.key), keyHolder(agent.key, world.bob), keyHolder(agent.key, world.alice)]) {
@@ -78,7 +78,7 @@ export function conversationAccessStory(makeBacking: MakeBacking): void {
       expect(world.model.completions).toHaveLength(0);
     });
 
-    it('shows none of its messages to a key, nor is it rated by one', async () => {
+    it('cannot be read or rated with a key', async () => {
       for (const message of [answered, waiting]) {
         for (const reading of READINGS) {
           const reply = await read(keyHolder(agent.key), message.messageId!, reading);
@@ -88,7 +88,7 @@ export function conversationAccessStory(makeBacking: MakeBacking): void {
       expect(await rate(keyHolder(agent.key), answered.conversationId)).toMatchObject({ status: 404 });
     });
 
-    it('is still as its owner left it', async () => {
+    it('is still unchanged for its owner', async () => {
       world.model.next(say('Sent.'));
       const resumed = await ask(
         { client: world.alice },
@@ -98,7 +98,7 @@ export function conversationAccessStory(makeBacking: MakeBacking): void {
     });
   });
 
-  describe('a conversation that was begun with a key', () => {
+  describe('a conversation that was started with a key', () => {
     let begun: Asked;
     const started = () => ({ conversation_id: begun.conversationId });
 
@@ -106,7 +106,7 @@ export function conversationAccessStory(makeBacking: MakeBacking): void {
       begun = await ask(keyHolder(agent.key), { question: 'Why?' });
     });
 
-    it('goes on for the key, for the agent’s owner, and for the key that came after it', async () => {
+    it('continues for the key, for the agent’s owner, and for the key that replaced it', async () => {
       const old = agent.key;
       const renewed = (await (await world.alice.post(`/api/regenerate_agent_key/${agent.id}`, {})).json()) as { key: string };
       agent = { ...agent, key: renewed.key };
@@ -145,8 +145,8 @@ export function conversationAccessStory(makeBacking: MakeBacking): void {
     });
   });
 
-  describe('a conversation of before it was stated with what it was begun', () => {
-    /** As a program wrote it that did not say so yet. */
+  describe('a conversation from before events recorded how it was started', () => {
+    /** As an earlier version wrote it. */
     async function ofBefore(agentKeyId: string | null): Promise<Readonly<{ conversation_id: string }>> {
       const [conversationId, turnId] = [newId(), newId()];
       const about = { conversationId, turnId };
@@ -169,7 +169,7 @@ export function conversationAccessStory(makeBacking: MakeBacking): void {
       return { conversation_id: conversationId };
     }
 
-    it('is theirs who asked its first question', async () => {
+    it('belongs to the caller who asked its first question', async () => {
       const [byOwner, byKey] = [await ofBefore(null), await ofBefore('a key of then')];
       expect(await ask(keyHolder(agent.key), { question, ...byOwner })).toMatchObject(NOT_FOUND);
       expect(await ask(keyHolder(agent.key), { question, ...byKey })).toMatchObject({ status: 200 });

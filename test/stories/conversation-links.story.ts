@@ -33,7 +33,7 @@ export function conversationLinksStory(makeBacking: MakeBacking): void {
   const shown = (identifier: string) => replyOf(world.nobody.get(`/api/shared_conversation/${identifier}`));
   const promptsOf = async (identifier: string) => ((await shown(identifier)).body as Shown).queries.map(({ prompt }) => prompt);
 
-  it('shows everybody the answers, and of the owner nothing', async () => {
+  it('shows every visitor the answers, and nothing of the owner', async () => {
     const id = await answered('Why?');
     const { status, body } = await shown(await shared(id));
     expect(status).toBe(200);
@@ -77,8 +77,8 @@ export function conversationLinksStory(makeBacking: MakeBacking): void {
     expect((await shown(newer)).status).toBe(404);
   });
 
-  describe('is gone', () => {
-    it('once its owner ends it, which nobody else can', async () => {
+  describe('is invalid', () => {
+    it('once its owner, and only its owner, ends it', async () => {
       const identifier = await shared(await answered('End?'));
       const foreign = await replyOf(world.bob.delete(`/api/share?identifier=${identifier}`));
       expect([foreign.status, (await shown(identifier)).status]).toEqual([404, 200]);
@@ -87,14 +87,14 @@ export function conversationLinksStory(makeBacking: MakeBacking): void {
       expect((await world.alice.delete(`/api/share?identifier=${identifier}`)).status).toBe(404);
     });
 
-    it('with the conversation', async () => {
+    it('once the conversation is deleted', async () => {
       const id = await answered('Delete?');
       const identifier = await shared(id);
       expect((await world.alice.post(`/api/delete_conversation?id=${id}`, {})).status).toBe(200);
       expect((await shown(identifier)).status).toBe(404);
     });
 
-    it.each(['nonsense', newId(), 'f'.repeat(64)])('where there never was one: %s', async (identifier) => {
+    it.each(['nonsense', newId(), 'f'.repeat(64)])('if it never existed: %s', async (identifier) => {
       expect((await shown(identifier)).status).toBe(404);
     });
   });
@@ -107,7 +107,7 @@ export function conversationLinksStory(makeBacking: MakeBacking): void {
     expect([refused.status, refused.body]).toMatchObject([status, { message: expect.stringContaining(message) }]);
   });
 
-  it('is made by the owner alone', async () => {
+  it('is made only by the owner', async () => {
     const id = await answered('Mine?');
     const missing = { success: false, message: 'Conversation not found' };
     const foreign = await share(id, undefined, world.bob);

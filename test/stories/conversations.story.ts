@@ -12,7 +12,7 @@ const NOT_FOUND = { status: 404, body: { success: false, message: 'Conversation 
 type Listed = Readonly<{ id: string; name: string; date: string; unread: boolean; mark: string | null }>;
 type Found = Listed & Readonly<{ match_field: string; match_snippet: string }>;
 
-/** A user's conversations: listed, found, read, named, rated and deleted. */
+/** A user's conversations: list, search, read, rename, rate and delete. */
 export function conversationsStory(makeBacking: MakeBacking): void {
   let world: World;
   let reader: Client;
@@ -33,7 +33,7 @@ export function conversationsStory(makeBacking: MakeBacking): void {
   const OK = { status: 200, body: { success: true } };
 
   describe('the listing', () => {
-    it('has everything a sidebar shows, newest first, and only one’s own', async () => {
+    it('has everything that a sidebar shows, newest first, and only the user’s own', async () => {
       const client = await world.as('lister');
       const ids = [await ask('First?', client), await ask('Second?', client), await ask('Third?', client)];
       await ask('Not hers?', world.bob);
@@ -51,7 +51,7 @@ export function conversationsStory(makeBacking: MakeBacking): void {
       });
     });
 
-    it('comes in pages that neither repeat nor leave out', async () => {
+    it('is returned in pages without repetitions or gaps', async () => {
       const client = await world.as('pager');
       const ids = [];
       for (let index = 0; index < 7; index++) ids.push(await ask(`Question ${index}`, client));
@@ -75,7 +75,7 @@ export function conversationsStory(makeBacking: MakeBacking): void {
       expect([blank.status, blank.body]).toEqual([400, { success: false, message: 'name must not be blank' }]);
     });
 
-    it('says what became of the last answer, until the conversation is looked at', async () => {
+    it('marks the outcome of the last answer until the conversation is opened', async () => {
       const client = await world.as('marker');
       const markOf = async (id: string) => {
         const { unread, mark } = (await list('', client)).find((each) => each.id === id)!;
@@ -105,7 +105,7 @@ export function conversationsStory(makeBacking: MakeBacking): void {
   });
 
   describe('an answer that its owner reads to its end', () => {
-    it('is in the listing, read, and no longer under way, as soon as its last frame is there', async () => {
+    it('is listed, read, and not running as soon as its last frame arrives', async () => {
       const client = await world.as('watcher');
       for (let count = 0; count < 10; count++) {
         const id = await ask(`Question ${count}?`, client);
@@ -118,7 +118,7 @@ export function conversationsStory(makeBacking: MakeBacking): void {
       }
     });
 
-    it('is read also when it is read again later, and when it failed', async () => {
+    it('is read too when it is replayed later, and when it failed', async () => {
       const client = await world.as('returner');
       const { conversationId, messageId } = await askAndLeave(world, client, { question: 'Works?' }, say('Whole'));
       const markOf = async (id: string) => (await list('', client)).find((each) => each.id === id)!.mark;
@@ -132,7 +132,7 @@ export function conversationsStory(makeBacking: MakeBacking): void {
   });
 
   describe('the search', () => {
-    it('looks into names, questions and answers, whatever their case, and says where it found it', async () => {
+    it('covers names, questions and answers, ignores case, and says where it matched', async () => {
       world.model.next(say('Because of Rayleigh scattering.'));
       const conversation_id = await ask('Why is the SKY blue?');
       await reader.stream({ question: 'And the 100% sure colour_of sunsets?', conversation_id });
@@ -150,7 +150,7 @@ export function conversationsStory(makeBacking: MakeBacking): void {
       expect((await found('sky'))[0]).toMatchObject({ name: 'Colours of the day', unread: false, agent_id: null });
     });
 
-    it('takes % and _ for what they are', async () => {
+    it('matches % and _ literally', async () => {
       expect((await search('100% sure')).length).toBe(1);
       expect((await search('colour_of')).length).toBe(1);
       expect(await search('100%sure')).toEqual([]);
@@ -158,7 +158,7 @@ export function conversationsStory(makeBacking: MakeBacking): void {
       expect(await search('\\')).toEqual([]);
     });
 
-    it('wants something to look for, and keeps to its limit', async () => {
+    it('requires a search text, and respects its limit', async () => {
       for (const query of ['', '?q=', '?q=%20%20']) {
         const reply = await replyOf(reader.get(`/api/search_conversations${query}`));
         expect([reply.status, reply.body]).toEqual([400, { success: false, message: 'q is required' }]);
@@ -168,7 +168,7 @@ export function conversationsStory(makeBacking: MakeBacking): void {
       expect(await search('sky', '&limit=1')).toHaveLength(1);
     });
 
-    it('finds nothing of others, nothing hidden and nothing replaced', async () => {
+    it('finds nothing of other users, nothing hidden and nothing superseded', async () => {
       await ask('A zebra?', world.bob);
       await ask('A hidden zebra?', reader, { visibility: 'hidden' });
       const conversation_id = await ask('A replaced zebra?');
@@ -179,7 +179,7 @@ export function conversationsStory(makeBacking: MakeBacking): void {
   });
 
   describe('one conversation', () => {
-    it('is given whole', async () => {
+    it('is returned as a whole', async () => {
       const id = await ask('Why?');
       const { body } = await replyOf(reader.get(`/api/get_single_conversation?id=${id}`));
       expect(body).toEqual({
@@ -214,7 +214,7 @@ export function conversationsStory(makeBacking: MakeBacking): void {
         expect(await post('/api/update_conversation_name', wrong)).toMatchObject({ status: 400, body });
     });
 
-    it('is rated by its owner and by whoever holds the key it was asked with', async () => {
+    it('is rated by its owner and by callers with the key it was asked with', async () => {
       const { key } = await world.agent({}, reader);
       const conversation_id = await ask('Why?', reader, { api_key: key });
       const feedbackOf = async () =>
@@ -237,7 +237,7 @@ export function conversationsStory(makeBacking: MakeBacking): void {
         expect((await post('/api/feedback', { feedback: 'like', ...wrong })).status).toBe(400);
     });
 
-    it('is gone for good when it is deleted', async () => {
+    it('is gone permanently when it is deleted', async () => {
       const id = await ask('A walrus?');
       expect(await post(`/api/delete_conversation?id=${id}`)).toEqual(OK);
       expect((await list()).map((each) => each.id)).not.toContain(id);
@@ -266,7 +266,7 @@ export function conversationsStory(makeBacking: MakeBacking): void {
       expect((await world.nobody[method]('/api/delete_all_conversations')).status).toBe(401);
     });
 
-    it('that is deleted while an answer is written stops writing', async () => {
+    it('stops a running answer when it is deleted', async () => {
       let text = '';
       const id = await ask('Why?');
       world.model.next([...say('Half'), hang]);
@@ -279,7 +279,7 @@ export function conversationsStory(makeBacking: MakeBacking): void {
       expect((await running).frames.at(-1)!.data['code']).toBe('stopped');
     });
 
-    it('is nobody else’s to see or change', async () => {
+    it('cannot be seen or changed by other users', async () => {
       const id = await ask('Why?');
       const { bob } = world;
       const calls = (one: string, client: Client) => [
@@ -300,7 +300,7 @@ export function conversationsStory(makeBacking: MakeBacking): void {
     });
   });
 
-  it('every write says how far it reached, and a read can be held until that is visible', async () => {
+  it('every write returns its position, and a read can wait until that is visible', async () => {
     const stream = await reader.stream({ question: 'Position?', visibility: 'listed' });
     const position = stream.headers.get('x-position')!;
     expect(position).toMatch(/^\d+$/);

@@ -14,7 +14,7 @@ import { openWorld, replyOf, type World } from '../support/world.js';
 
 const KEY = 'planted-key-4711-canary';
 
-/** Models that users add: who may use them, what is sent where, and what is said of it. */
+/** Models that users add: who may use them, what is sent to their endpoints, and which errors are reported. */
 export function customModelsStory(makeBacking: MakeBacking): void {
   let world: World;
   let cellar: ScriptedModelServer;
@@ -65,7 +65,7 @@ export function customModelsStory(makeBacking: MakeBacking): void {
   const NO_MODEL = /model_id names no model of this service/;
 
   describe('a custom model', () => {
-    it('is shown to its owner without its key, and among the models there are', async () => {
+    it('is shown to its owner without its key, and among the available models', async () => {
       const created = await send('POST', '', { ...custom, description: 'Slow', enabled: true });
       const id = String(created.body['id']);
       const record = {
@@ -83,7 +83,7 @@ export function customModelsStory(makeBacking: MakeBacking): void {
       expect([await listed(world.bob), await listed(world.nobody)]).toEqual([undefined, undefined]);
     });
 
-    it('answers its owner, under its own name and with its own key', async () => {
+    it('answers its owner, with its upstream name and its own key', async () => {
       const id = await added();
       expect(await answerOf({ model_id: id })).toMatchObject({ status: 200, body: { answer: 'From the cellar.' } });
       const [request] = cellar.completions;
@@ -95,7 +95,7 @@ export function customModelsStory(makeBacking: MakeBacking): void {
       expect(answers).toEqual(['From', ' the', ' cellar.']);
     });
 
-    it('is no model to anybody else', async () => {
+    it('does not exist for other users', async () => {
       const id = await added();
       const { status, body: refusal } = await answerOf({ model_id: id }, world.bob);
       expect([status, refusal]).toEqual([400, { error: expect.stringMatching(NO_MODEL) }]);
@@ -115,7 +115,7 @@ export function customModelsStory(makeBacking: MakeBacking): void {
       expect(cellar.completions).toEqual([]);
     });
 
-    it('serves the callers of its owner’s agent, who can name no other of its owner and none of their own', async () => {
+    it('serves callers of its owner’s agent, who can name no other model of the owner and none of their own', async () => {
       const [id, offered, another] = [await added(), await added(), await added()];
       const agent = await world.agent({ default_model_id: id, models: [offered] });
       const stranger = world.nobody;
@@ -138,7 +138,7 @@ export function customModelsStory(makeBacking: MakeBacking): void {
       expect(await calls.endOfRun(schedule.id)).toMatchObject({ status: 'success', output: 'From the cellar.' });
     });
 
-    it('that is switched off or deleted is no model any more; its agents answer with the default', async () => {
+    it('is unavailable when it is disabled or deleted, and its agents answer with the default', async () => {
       const id = await added();
       const agent = await world.agent({ default_model_id: id });
       world.model.always(say('From upstairs.'));
@@ -152,7 +152,7 @@ export function customModelsStory(makeBacking: MakeBacking): void {
       expect(await answerOf({ model_id: id })).toMatchObject({ status: 400 });
     });
 
-    it('whose key is refused says so, and nothing of the key', async () => {
+    it('reports that its endpoint refused the key, without the key', async () => {
       cellar.always([refuse(401, `Incorrect API key provided: ${KEY}`)]);
       const { frames } = await world.alice.stream({ question: 'Where?', model_id: await added() });
       const errors = frames.flatMap(({ data }) => (data.type === 'error' ? [data['error']] : []));
@@ -161,7 +161,7 @@ export function customModelsStory(makeBacking: MakeBacking): void {
   });
 
   describe('an answer of a custom model', () => {
-    it('that is stopped lets go of the endpoint', async () => {
+    it('closes the connection to the endpoint when it is stopped', async () => {
       cellar.always([...say('One'), hang]);
       const body = { question: 'Where?', model_id: await added() };
       const answer = await world.alice.stream(body, (text) => text.includes('One'));
@@ -175,20 +175,20 @@ export function customModelsStory(makeBacking: MakeBacking): void {
       ['breaks off', () => cellar.always([...say('One'), cut]), 'unavailable'],
       ['says that it failed', () => cellar.always([...say('One'), broken]), 'unavailable'],
       ['does not know the model', () => cellar.always([refuse(404)]), 'unknown_model'],
-    ])('whose endpoint %s ends with an error', async (_, breaks, code) => {
+    ])('ends with an error when the endpoint %s', async (_, breaks, code) => {
       breaks();
       const { frames } = await world.alice.stream({ question: 'Where?', model_id: await added() });
       expect(frames.slice(-3).map(({ data }) => data['code'] ?? data.type)).toEqual([code, 'id', 'end']);
     });
 
-    it('goes to no address to which its endpoint redirects', async () => {
+    it('does not follow a redirect of its endpoint', async () => {
       other.answer = (_, response) => redirect(response, `${cellar.url}/chat/completions`, 307);
       const { frames } = await world.alice.stream({ question: 'Where?', model_id: await added({ base_url: other.url }) });
       expect(frames.some(({ data }) => data.type === 'error')).toBe(true);
       expect(cellar.completions).toEqual([]);
     });
 
-    it('goes to no address that has become one inside the network', async () => {
+    it('connects to no host that now resolves to an internal address', async () => {
       const id = await added({ base_url: 'https://no-such-host.invalid/v1' });
       const owner = await world.idOf('alice');
       const vault = world.service.service.app.get(CredentialVault, { strict: false });
@@ -206,7 +206,7 @@ export function customModelsStory(makeBacking: MakeBacking): void {
   });
 
   describe('a change', () => {
-    it('keeps what is left out, the key where it is empty', async () => {
+    it('keeps omitted fields, and the key if it is empty', async () => {
       const id = await added();
       const { status, body } = await send('PATCH', `/${id}`, { display_name: 'Attic', api_key: '' });
       expect([status, body]).toMatchObject([200, { display_name: 'Attic', upstream_model_id: 'llama' }]);
@@ -214,7 +214,7 @@ export function customModelsStory(makeBacking: MakeBacking): void {
       expect(cellar.completions[0]!.headers['authorization']).toBe(`Bearer ${KEY}`);
     });
 
-    it('of the key counts at once, and the key before it is forgotten', async () => {
+    it('of the key is effective at once, and the old key is deleted', async () => {
       const id = await added();
       await answerOf({ model_id: id });
       expect((await send('PATCH', `/${id}`, { api_key: 'the-next-key' })).status).toBe(200);
@@ -236,7 +236,7 @@ export function customModelsStory(makeBacking: MakeBacking): void {
       await eventually(async () => !(await isThere(kept[1]!)));
     });
 
-    it('to another server needs the key for it', async () => {
+    it('of the server requires a key for it', async () => {
       const id = await added();
       expect(await send('PATCH', `/${id}`, { base_url: `${other.url}/v1` })).toMatchObject({ status: 400 });
       expect(await send('PATCH', `/${id}`, { base_url: `${other.url}/v1`, api_key: 'for-the-other' })).toMatchObject({
@@ -244,7 +244,7 @@ export function customModelsStory(makeBacking: MakeBacking): void {
       });
     });
 
-    it('of nothing is refused', async () => {
+    it('without a field is refused', async () => {
       const id = await added();
       for (const body of [{}, { unknown: 1 }, { api_key: '' }]) {
         expect(await send('PATCH', `/${id}`, body)).toMatchObject({ status: 400, body: { message: 'no updatable fields' } });
@@ -253,7 +253,7 @@ export function customModelsStory(makeBacking: MakeBacking): void {
   });
 
   describe('a test', () => {
-    it('says that the endpoint answers', async () => {
+    it('reports that the endpoint responds', async () => {
       expect(await send('POST', '/test', custom)).toEqual({ status: 200, body: { ok: true } });
       expect(cellar.completions[0]!.body).toMatchObject({ model: 'llama', max_tokens: 1, stream: false });
       const id = await added();
@@ -262,13 +262,13 @@ export function customModelsStory(makeBacking: MakeBacking): void {
       expect(cellar.completions.map(({ headers }) => headers['authorization'])).toEqual(Array(3).fill(`Bearer ${KEY}`));
     });
 
-    it('asks once more where the endpoint wants its limit by the newer name', async () => {
+    it('asks again if the endpoint requires the newer name of its limit', async () => {
       cellar.next([refuse(400, "Use 'max_completion_tokens' instead.")]);
       expect(await send('POST', '/test', custom)).toEqual({ status: 200, body: { ok: true } });
       expect(cellar.completions[1]!.body).toMatchObject({ max_completion_tokens: 16 });
     });
 
-    it('says what the endpoint says in JSON, in 500 characters and without the key', async () => {
+    it('reports the endpoint’s JSON, up to 500 characters and without the key', async () => {
       cellar.always([refuse(401, `Wrong key: ${KEY} ${'x'.repeat(900)}`)]);
       const { status, body } = await send('POST', '/test', custom);
       expect([status, body['ok'], String(body['error']).length]).toEqual([200, false, 500]);
@@ -291,21 +291,21 @@ export function customModelsStory(makeBacking: MakeBacking): void {
         (_: unknown, response: Parameters<LocalServer['answer']>[1]) => answerJson(response, { error: 'no' }, 403),
         /HTTP 403: \{"error":"no"\}/,
       ],
-    ])('says 200 and not ok of %s', async (_, answer, error) => {
+    ])('returns 200 without ok for %s', async (_, answer, error) => {
       other.answer = answer;
       const { status, body } = await send('POST', '/test', { ...custom, base_url: other.url });
       expect([status, body]).toEqual([200, { ok: false, error: expect.stringMatching(error) }]);
       expect(cellar.completions).toEqual([]);
     });
 
-    it('of a server that is not there says so', async () => {
+    it('reports a server that does not exist', async () => {
       const gone = await LocalServer.started();
       await gone.close();
       const { status, body } = await send('POST', '/test', { ...custom, base_url: 'https://no-such-host.invalid/v1' });
       expect([status, body['ok']]).toEqual([200, false]);
     });
 
-    it('of an address inside the network is refused', async () => {
+    it('of an internal address is refused', async () => {
       for (const base_url of ['http://127.0.0.1:1/v1', 'http://169.254.169.254/v1', 'http://localhost/v1', 'http://[::1]/v1']) {
         const { status, body } = await send('POST', '/test', { ...custom, base_url });
         expect([base_url, status, body['ok']]).toEqual([base_url, 400, false]);
@@ -313,7 +313,7 @@ export function customModelsStory(makeBacking: MakeBacking): void {
       }
     });
 
-    it('sends the key that is kept to no other address', async () => {
+    it('does not send the stored key to another address', async () => {
       const id = await added();
       const before = other.requests.length;
       expect((await send('POST', `/${id}/test`, { base_url: other.url })).status).toBe(400);
@@ -348,7 +348,7 @@ export function customModelsStory(makeBacking: MakeBacking): void {
     ],
     ['an unknown effort', () => ({ capabilities: { reasoning_effort: 'huge' } }), /reasoning_effort' must be one of/],
     ['a name that is too long', () => ({ display_name: 'x'.repeat(201) }), /display_name/],
-  ])('refuses %s, and keeps nothing', async (_, fields, message) => {
+  ])('refuses %s, and stores nothing', async (_, fields, message) => {
     const before = (await send('GET', '')).body;
     const { status, body } = await send('POST', '', { ...custom, ...fields() });
     expect([status, body['message']]).toEqual([400, expect.stringMatching(message)]);
@@ -364,7 +364,7 @@ export function customModelsStory(makeBacking: MakeBacking): void {
     expect((await send('GET', '', undefined, world.nobody)).status).toBe(401);
   });
 
-  it('no key is in an answer or an event', async () => {
+  it('no response or event contains a key', async () => {
     await added();
     const stored: string[] = [];
     for await (const page of world.backing.store.readAll({ after: LOG_START }))

@@ -19,7 +19,7 @@ describe('on Postgres', () => {
 describe('on EventStoreDB and Postgres', () => {
   deletedConversationsStory(onEventStoreDb, {
     scavenge: ({ eventStoreDb }) => eventStoreDb.scavenge(),
-    // All that it stores is read with the log.
+    // Everything that it stores can be read with the log.
     streamsWith: async () => [],
   });
 });

@@ -18,7 +18,7 @@ import { eventsOf } from '../support/turns.js';
 import { chain, node } from '../support/workflow-graphs.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
 
-/** In everything that is said here. */
+/** Part of every text in this story. */
 const CANARY = 'canary-f3b1c7';
 const CLIENT_TOOL = {
   type: 'function',
@@ -27,16 +27,16 @@ const CLIENT_TOOL = {
 const NEVER = { RETENTION_EVERY_SECONDS: '86400' };
 const AT_ONCE = { RETENTION_EVERY_SECONDS: '0.2' };
 
-/** How a log is rid of what it hides, and what it still stores. */
+/** How to delete hidden events from a log, and how to find what it still stores. */
 type LogOf<B extends Backing> = Readonly<{
   scavenge(backing: B): Promise<void>;
-  /** Streams with a text in one of their events, hidden or not; those that reading the log shows may be left out. */
+  /** Streams with a text in one of their events, hidden or not. Those that a read of the log shows may be omitted. */
   streamsWith(backing: B, text: string): Promise<readonly string[]>;
 }>;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What is left of deleted conversations once they are purged: no word of them, all numbers, and who deleted them. */
+/** What remains of deleted conversations after their purge: no text, all numbers, and who deleted them. */
 export function deletedConversationsStory<B extends Backing>(makeBacking: () => Promise<B>, log: LogOf<B>): void {
   let world: World;
   let backing: B;
@@ -50,7 +50,7 @@ export function deletedConversationsStory<B extends Backing>(makeBacking: () => 
   afterAll(() => world.close());
 
   const typesOf = async (stream: string) => (await eventsOf(world.backing.store, stream)).map(({ type }) => type);
-  /** What alice's agents have used, as far as the log says so by now. */
+  /** The token usage of Alice's agents, once the read model is current. */
   const tokens = async () => {
     const freshness = world.service.service.app.get(Freshness, { strict: false });
     await freshness.reached(['analytics'], await world.backing.store.head());
@@ -64,7 +64,7 @@ export function deletedConversationsStory<B extends Backing>(makeBacking: () => 
     (await askOver('/stream', by, { question: `Why ${CANARY}?`, visibility: 'listed', ...body })).conversationId;
   const remove = (id: string, by = world.alice) => by.post(`/api/delete_conversation?id=${id}`, {});
 
-  describe('conversations of every kind that are deleted', () => {
+  describe('deleted conversations of every kind', () => {
     const ids: Record<string, string> = {};
     const turns: Record<string, readonly string[]> = {};
     let link: string;
@@ -72,7 +72,7 @@ export function deletedConversationsStory<B extends Backing>(makeBacking: () => 
     let before: unknown;
     let keyed: { id: string; key: string };
 
-    it('are out of reach at once, and end when their turns do', async () => {
+    it('are inaccessible at once, and end when their turns do', async () => {
       ids['plain'] = await ask();
       await ask({ conversation_id: ids['plain'] });
       await world.alice.post('/api/update_conversation_name', { id: ids['plain'], name: `Named ${CANARY}` });
@@ -115,7 +115,7 @@ export function deletedConversationsStory<B extends Backing>(makeBacking: () => 
       expect((await world.nobody.get(`/api/shared_conversation/${link}`)).status).toBe(404);
     });
 
-    it('are purged by the next pass, with all that was kept beside them', async () => {
+    it('are purged by the next pass, with all data stored for them', async () => {
       await world.service.restart(AT_ONCE);
       for (const id of Object.values(ids))
         await eventually(async () => (await typesOf(conversationStream(id))).join() === 'TurnsPurged,ConversationPurged');
@@ -129,10 +129,10 @@ export function deletedConversationsStory<B extends Backing>(makeBacking: () => 
       expect((await bearer.get(`/v1/responses/${response}`)).status).toBe(404);
     });
 
-    it('leave no word in the log, in files or in any table', async () => {
+    it('leave no text in the log, in files or in any table', async () => {
       await world.quietHead();
       const { sql } = world.service.database;
-      // A workflow's graph is its owner's, and stays.
+      // A workflow's graph belongs to its owner, and remains.
       const isOwn = (stream: string) => stream.startsWith('workflow-');
       const tablesOfEvents = new Set(['event_store.event', 'audit_log.event']);
       const search = async () => {
@@ -148,7 +148,7 @@ export function deletedConversationsStory<B extends Backing>(makeBacking: () => 
       expect(left).toEqual([]);
     });
 
-    it('have used what they have used, and every read model is what a rebuild makes of the log', async () => {
+    it('keep their token usage, and every read model equals a rebuild from the log', async () => {
       expect(await tokens()).toEqual(before);
       const { sql } = world.service.database;
       for (const projection of projections) {
@@ -162,7 +162,7 @@ export function deletedConversationsStory<B extends Backing>(makeBacking: () => 
       }
     });
 
-    it('are known to auditors as purged, with who deleted them', async () => {
+    it('are shown to auditors as purged, with who deleted them', async () => {
       const stream = conversationStream(ids['plain']!);
       let events: readonly Fields[] = [];
       await eventually(async () => {
@@ -178,7 +178,7 @@ export function deletedConversationsStory<B extends Backing>(makeBacking: () => 
       });
     });
 
-    it('cannot be begun again', async () => {
+    it('cannot be continued', async () => {
       const conversation_id = ids['plain']!;
       const asked = await replyOf(world.alice.post('/api/answer', { question: 'And?', conversation_id }));
       expect(asked.status).toBe(404);
@@ -188,7 +188,7 @@ export function deletedConversationsStory<B extends Backing>(makeBacking: () => 
     });
   });
 
-  it('all conversations of a user go the same way, and those of others stay', async () => {
+  it('all conversations of a user are deleted together, and those of others remain', async () => {
     const own = [await ask({}, world.bob), await ask({}, world.bob)];
     const other = await ask();
     expect((await world.bob.delete('/api/delete_all_conversations')).status).toBe(200);

@@ -18,7 +18,7 @@ export async function readinessOf(client: Client): Promise<Ready & { code: numbe
   return { code, status, reasons };
 }
 
-/** Fails with the reasons that the service gives. */
+/** Waits until the service is ready. Fails with the reasons that it reports. */
 export async function untilReady(client: Client, boundMs = 110_000): Promise<void> {
   let last: Ready | undefined;
   const isReady = async () => (last = await readinessOf(client)).status === 'ready';
@@ -29,7 +29,7 @@ export async function untilReady(client: Client, boundMs = 110_000): Promise<voi
 
 export const askDemo = (client: Client): Promise<Streamed> => client.stream({ question: QUESTION, api_key: DEMO_KEY });
 
-/** An answer to the demo's key, from the demo's documents. */
+/** Expects an answer to the demo's key from the demo's documents. */
 export function expectSourced({ status, frames }: Streamed): void {
   expect(status).toBe(200);
   const sources = frames.flatMap(({ data }) => (data.type === 'source' ? (data['source'] as { filename: string }[]) : []));
@@ -38,7 +38,7 @@ export function expectSourced({ status, frames }: Streamed): void {
   expect(frames.at(-1)!.data.type).toBe('end');
 }
 
-/** What everybody asks first, where the answer is found, and what it has to say. */
+/** The first questions of new users, the heading of the answer's source, and part of the answer. */
 const FIRST_QUESTIONS = [
   ['How do I start it?', 'Start the service', '`npm ci && npm start`'],
   ['How do I create an agent?', 'Create an agent', '`POST /api/create_agent`'],
@@ -63,13 +63,13 @@ export function demoStory(makeBacking: MakeBacking): void {
     beforeAll(async () => (client = await start()));
     afterAll(() => service.close());
 
-    it('can be asked as soon as the service says that it is ready', async () => {
+    it('answers as soon as the service reports that it is ready', async () => {
       await untilReady(client);
       expectSourced(await askDemo(client));
       expect(await readinessOf(client)).toMatchObject({ code: 200, status: 'ready', reasons: [] });
     });
 
-    it('answers what everybody asks first, by the page that says it', async () => {
+    it('answers the first questions of new users from the right page', async () => {
       await untilReady(client);
       for (const [question, heading, said] of FIRST_QUESTIONS) {
         const { body } = await replyOf(client.post('/api/answer', { question, api_key: DEMO_KEY }));
@@ -81,7 +81,7 @@ export function demoStory(makeBacking: MakeBacking): void {
       }
     });
 
-    it('is made once, and stays away once it was deleted', async () => {
+    it('is created once, and is not created again after it was deleted', async () => {
       const ready = () => untilReady(client);
       const agents = async () => (await replyOf(client.get('/api/get_agents'))).body as { id: string; name: string }[];
       await ready();
@@ -103,7 +103,7 @@ export function demoStory(makeBacking: MakeBacking): void {
   describe('of a service that was started without it', () => {
     afterEach(() => service.close());
 
-    it('is made where the log holds nothing but what the store itself has written', async () => {
+    it('is created if the log contains only the store’s own events', async () => {
       const client = await start({});
       await service.backing.store.setRetention('conversation-none', { maxCount: 1 });
       await service.restart({ SEED_DEMO: 'true' });
@@ -111,7 +111,7 @@ export function demoStory(makeBacking: MakeBacking): void {
       expectSourced(await askDemo(client));
     });
 
-    it('is not made where somebody has used the service before', async () => {
+    it('is not created if the service was used before', async () => {
       const client = await start({});
       const written = { id: newId(), type: 'SomethingElse', data: '{}', metadata: '{}' };
       await appendSurely(service.backing.store, 'something-else', 'none', [written]);

@@ -8,15 +8,15 @@ import { err, Machine, obeying, out, over, ReferenceDevice, type Handling } from
 import { call, say } from '../support/scripted-model-server.js';
 import { replyOf, type World } from '../support/world.js';
 
-/** Beside the seconds that an output may be on its way: by then the first half of it has come, also on a busy machine. */
+/** Longer than output may be in transit: by then its first half has arrived, even on a busy machine. */
 const DIES_WITHIN_MS = 5_000;
 
-/** Two processes over one log, or one that is both: where people ask, and where devices come. */
+/** Two processes over one log, or one as both: where users ask, and where devices connect. */
 export type DevicePlaces = Readonly<{ asks: World; serves: World; close(): Promise<void> }>;
 
 type AuditEntry = Readonly<Record<string, unknown>>;
 
-/** Remote devices: how they are paired, what they may run, and what is known of it afterwards. */
+/** Remote devices: how they are paired, what they may run, and how it is recorded. */
 export function devicesStory(open: () => Promise<DevicePlaces>): void {
   let places: DevicePlaces;
   let world: World;
@@ -77,7 +77,7 @@ export function devicesStory(open: () => Promise<DevicePlaces>): void {
     await eventually(async () => {
       [found] = await audit(device);
       if (found === undefined || found['finished_at'] === null) return false;
-      // The newest may not be listed yet, where one before it is.
+      // The newest entry may not be listed yet although an older one is.
       return !('decision' in entry) || found['decision'] === entry.decision;
     });
     expect(found).toMatchObject(entry);
@@ -133,7 +133,7 @@ export function devicesStory(open: () => Promise<DevicePlaces>): void {
         status: 404,
         body: { error: 'not_found' },
       });
-      // Uses are noted beside the request that they are of.
+      // The use of a device is recorded asynchronously.
       await eventually(async () => {
         const me = (await (await device.request('GET', '/api/devices/me')).json()) as Record<string, unknown>;
         return me['id'] === device.id && typeof me['last_seen_at'] === 'string';
@@ -141,7 +141,7 @@ export function devicesStory(open: () => Promise<DevicePlaces>): void {
       await toolOf(device);
     });
 
-    it('is won by one of two that redeem a code at once', async () => {
+    it('succeeds for exactly one of two devices that redeem a code at once', async () => {
       const { user_code: code } = await pairing();
       const urls = [places.asks.service.url, places.serves.service.url];
       const replies = await Promise.all([...urls, ...urls].map((url) => replyOf(ReferenceDevice.redeem(url, code))));
@@ -152,7 +152,7 @@ export function devicesStory(open: () => Promise<DevicePlaces>): void {
       });
     });
 
-    it('refuses what is wrong before the code is used up', async () => {
+    it('refuses invalid requests without using up the code', async () => {
       const { user_code: code } = await pairing();
       const { url } = places.serves.service;
       const refused = async (userCode: string, more: object) => {
@@ -166,7 +166,7 @@ export function devicesStory(open: () => Promise<DevicePlaces>): void {
       expect((await ReferenceDevice.redeem(url, code)).status).toBe(200);
     });
 
-    it('can be cancelled, and is refused where its fields are wrong', async () => {
+    it('can be cancelled, and is refused with invalid fields', async () => {
       const { device_code: deviceCode, user_code: code } = await pairing();
       const path = `/api/devices/pairings/${deviceCode}`;
       expect(await replyOf(world.bob.delete(path))).toMatchObject({ status: 404 });
@@ -184,7 +184,7 @@ export function devicesStory(open: () => Promise<DevicePlaces>): void {
   });
 
   describe('a device', () => {
-    it('is renamed and trusted otherwise by its owner alone', async () => {
+    it('is renamed and given another approval mode only by its owner', async () => {
       const device = await paired();
       const path = `/api/devices/${device.id}`;
       const change = async (body: object, as = world.alice) => {
@@ -205,7 +205,7 @@ export function devicesStory(open: () => Promise<DevicePlaces>): void {
       expect(await replyOf(world.nobody.get('/api/devices'))).toMatchObject({ status: 401, body: { error: 'auth' } });
     });
 
-    it('keeps the normal forms of commands that run without a question', async () => {
+    it('keeps the normalised commands that run without approval', async () => {
       const device = await paired();
       const path = `/api/devices/${device.id}/auto-approve`;
       const send = async (method: string, body: object, as = world.alice) => {
@@ -224,7 +224,7 @@ export function devicesStory(open: () => Promise<DevicePlaces>): void {
       expect(await send('DELETE', { pattern: 'ls *' })).toEqual({ success: false });
     });
 
-    it('is let in by its token to its own routes alone', async () => {
+    it('is admitted with its token only to its own routes', async () => {
       const device = await paired();
       const { url } = places.serves.service;
       const withBearer = (bearer?: string) => new Client(url, bearer === undefined ? {} : { authorization: `Bearer ${bearer}` });
@@ -252,7 +252,7 @@ export function devicesStory(open: () => Promise<DevicePlaces>): void {
   });
 
   describe('a command', () => {
-    it('waits for the user, runs as it was approved, and is accounted for', async () => {
+    it('waits for approval, runs once approved, and is recorded', async () => {
       const device = await paired();
       serve(device);
       const paused = await ask(device, { command: 'ls /tmp', working_directory: '/srv' });
@@ -290,10 +290,10 @@ export function devicesStory(open: () => Promise<DevicePlaces>): void {
     it.each([
       ['redact', '[REDACTED]'],
       ['block', 'withheld by a content policy'],
-    ])('whose output holds a secret is searched as the guardrails of its agent say: %s', async (action, shown) => {
+    ])('is checked by the agent’s guardrails for secrets in its output: %s', async (action, shown) => {
       const device = await paired({ approval_mode: 'full' });
       const secret = `AKIA${'QRST'.repeat(4)}`;
-      // It comes in two parts, and from two streams.
+      // The secret is split over two chunks and two streams.
       serve(device, async (envelope, session) => {
         await session.ack(envelope);
         await session.output(envelope, [out(`key=${secret.slice(0, 9)}`), err(`also ${secret}`)]);
@@ -310,7 +310,7 @@ export function devicesStory(open: () => Promise<DevicePlaces>): void {
         for (const { data } of page.events) expect(data).not.toContain(secret);
     });
 
-    it('that is denied reaches no device', async () => {
+    it('reaches no device when it is denied', async () => {
       const device = await paired();
       const done = await decide(await ask(device, { command: 'ls' }), 'denied');
       expect(done.toolCalls).toMatchObject([{ status: 'denied' }]);
@@ -318,7 +318,7 @@ export function devicesStory(open: () => Promise<DevicePlaces>): void {
       expect((await device.poll()).status).toBe(202);
     });
 
-    it('runs without a question where the device is trusted, or its form is', async () => {
+    it('runs without approval if the device or the normalised command is trusted', async () => {
       const full = await paired({ approval_mode: 'full' });
       serve(full);
       expect(resultOf(await ask(full, { command: 'make all' }))).toMatchObject({ exit_code: 0 });
@@ -332,7 +332,7 @@ export function devicesStory(open: () => Promise<DevicePlaces>): void {
       expect((await ask(sticky, { command: 'make all; rm x' })).pending).toHaveLength(1);
     });
 
-    it('of the denylist waits for the user on every device', async () => {
+    it('of the denylist waits for approval on every device', async () => {
       const device = await paired({ approval_mode: 'full' });
       serve(device);
       const paused = await ask(device, { command: 'cd / && rm -rf /' });
@@ -342,7 +342,7 @@ export function devicesStory(open: () => Promise<DevicePlaces>): void {
       await auditEnding(device, { approval_mode: 'ask', decision_reason: 'denylist_forced_prompt' });
     });
 
-    it('reaches no device for a caller of the API, unless its owner allows that, and never one of the denylist', async () => {
+    it('reaches no device for an API caller unless its owner allows that, and never if it is on the denylist', async () => {
       const device = await paired({ approval_mode: 'full' });
       serve(device);
       const toolId = await toolOf(device);
@@ -381,7 +381,7 @@ export function devicesStory(open: () => Promise<DevicePlaces>): void {
       await auditEnding(device, { decision: 'auto_approved', exit_code: 2, stdout_bytes: 9, stderr_bytes: 3 });
     });
 
-    it('that no device takes in time expires, and is handed out no more', async () => {
+    it('expires if no device takes it in time, and is not handed out afterwards', async () => {
       const device = await paired({ approval_mode: 'full' });
       const done = await ask(device, { command: 'ls', timeout_ms: 1 });
       expect(done.toolCalls).toMatchObject([{ status: 'error', result: { error: 'device did not respond (timed out)' } }]);
@@ -389,7 +389,7 @@ export function devicesStory(open: () => Promise<DevicePlaces>): void {
       expect((await device.poll()).status).toBe(202);
     });
 
-    it('of a device that dies in the middle of its output is of unknown outcome, once', async () => {
+    it('has an unknown outcome, recorded once, if the device crashes during its output', async () => {
       const device = await paired({ approval_mode: 'full' });
       const agent = await agentWith(device);
       const asking = ask(device, { command: 'ls', timeout_ms: DIES_WITHIN_MS }, agent);
@@ -403,7 +403,7 @@ export function devicesStory(open: () => Promise<DevicePlaces>): void {
         { status: 'error', error_type: 'outcome_unknown', error: 'device did not respond (timed out)' },
       ]);
       await auditEnding(device, { decision: 'outcome_unknown', stdout_bytes: 4, exit_code: null });
-      // The device comes back: the command is not given to it again, and what it says of it is too late.
+      // When the device returns, it does not get the command again, and its report is too late.
       expect((await device.poll()).status).toBe(202);
       expect(await replyOf(session.output(envelope, [over(0)]))).toMatchObject({
         status: 409,
@@ -429,7 +429,7 @@ export function devicesStory(open: () => Promise<DevicePlaces>): void {
       expect(statuses.sort()).toEqual([200, 409, 409]);
     });
 
-    it('is spoken of by its own device alone, in words that are known', async () => {
+    it('is reported only by its own device, with known events', async () => {
       const [device, stranger] = [await paired({ approval_mode: 'full' }), await paired()];
       const asking = ask(device, { command: 'ls' }, await agentWith(device));
       const session = await device.session();
@@ -464,7 +464,7 @@ export function devicesStory(open: () => Promise<DevicePlaces>): void {
       await session.close();
     });
 
-    it('is called off with its turn while no device has it', async () => {
+    it('is cancelled with its turn while no device has it', async () => {
       const device = await paired({ approval_mode: 'full' });
       const agent = await agentWith(device);
       world.model.reset();
@@ -480,8 +480,8 @@ export function devicesStory(open: () => Promise<DevicePlaces>): void {
     });
   });
 
-  describe('a device that is revoked', () => {
-    it('loses its session, its tool and its patterns; what it runs is of unknown outcome', async () => {
+  describe('a revoked device', () => {
+    it('loses its session, its tool and its patterns, and its running command has an unknown outcome', async () => {
       const device = await paired({ approval_mode: 'full' });
       const toolId = await toolOf(device);
       await world.alice.post(`/api/devices/${device.id}/auto-approve`, { command: 'ls' });
@@ -515,7 +515,7 @@ export function devicesStory(open: () => Promise<DevicePlaces>): void {
     });
   });
 
-  it('says nothing of tokens, codes and output in the log', async () => {
+  it('stores no tokens, codes or output in the log', async () => {
     const { device_code: deviceCode, user_code: code } = await pairing({ approval_mode: 'full' });
     const device = await ReferenceDevice.paired(places.serves.service.url, code);
     serve(

@@ -4,7 +4,7 @@ import type { MakeBacking } from '../support/backing.js';
 import { type Made, ScheduleCalls } from '../support/schedules.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
 
-/** Dates that a client can write and a database cannot read as they are, or cannot hold. */
+/** Dates that clients can send and that a database cannot read in this form, or cannot store. */
 const FAR_OFF = [
   '+010000-01-01T00:00:00.000Z',
   '+275760-09-13T00:00:00.000Z',
@@ -12,10 +12,10 @@ const FAR_OFF = [
   '-000001-12-31T00:00:00.000Z',
   '-271821-04-20T00:00:00.000Z',
 ];
-/** ISO 8601, but not what JavaScript makes a date of. */
+/** Valid ISO 8601 that JavaScript does not parse. */
 const UNREADABLE = ['2026-W05', '2026-366', '-0001-01-01', 'infinity'];
 
-/** Whatever date is named, it is found, found wrong, or has nothing to it: no request fails for it. */
+/** Extreme dates are accepted, refused, or match nothing. No request fails because of them. */
 export function endsOfTimeStory(makeBacking: MakeBacking): void {
   let world: World;
   let calls: ScheduleCalls;
@@ -26,7 +26,7 @@ export function endsOfTimeStory(makeBacking: MakeBacking): void {
   afterAll(() => world.close());
 
   describe('the calendar', () => {
-    it('shows the run of a schedule that is completed', async () => {
+    it('shows the run of a completed schedule', async () => {
       const { name, client } = await somebody(world);
       const at = Date.now() - HOUR_MS;
       const id = await scheduleOf(world, name, { kind: 'once', runAt: iso(at), timezone: 'UTC' }, at - HOUR_MS, 'Once');
@@ -37,19 +37,19 @@ export function endsOfTimeStory(makeBacking: MakeBacking): void {
     });
   });
 
-  it.each([...FAR_OFF, ...UNREADABLE])('the listing of conversations does not begin before %s', async (date) => {
+  it.each([...FAR_OFF, ...UNREADABLE])('the list of conversations refuses to start before %s', async (date) => {
     const { status, body } = await replyOf(world.alice.get(`/api/get_conversations?before=${encodeURIComponent(date)}`));
     expect([status, body]).toEqual([400, { success: false, message: expect.stringContaining('before') }]);
   });
 
-  it.each([...FAR_OFF, ...UNREADABLE])('the audit log does not begin or end at %s', async (date) => {
+  it.each([...FAR_OFF, ...UNREADABLE])('the audit log refuses to start or end at %s', async (date) => {
     for (const bound of ['from', 'to']) {
       const { status, body } = await replyOf(world.alice.get(`/api/audit/events?${bound}=${encodeURIComponent(date)}`));
       expect([status, body]).toEqual([400, { success: false, message: expect.stringContaining(bound) }]);
     }
   });
 
-  it('the audit log has nothing after the last of all positions', async () => {
+  it('the audit log has nothing after the last possible position', async () => {
     const { status, body } = await replyOf(world.alice.get('/api/audit/events?after=9999999999999999999'));
     expect([status, body]).toEqual([200, { success: true, events: [], next: null }]);
   });
@@ -61,7 +61,7 @@ export function endsOfTimeStory(makeBacking: MakeBacking): void {
       made = await calls.create(id, { end_at: '9999-12-31T23:59:59.999Z' });
     });
 
-    it.each(FAR_OFF)('does not end at %s, and stays as it is', async (date) => {
+    it.each(FAR_OFF)('refuses to end at %s, and remains unchanged', async (date) => {
       const agentId = String(made['agent_id']);
       const replies = [await calls.createReply(agentId, { end_at: date }), await calls.change(made.id, { end_at: date })];
       for (const { status, body } of replies) expect([status, body]).toMatchObject([400, { message: 'invalid end_at' }]);

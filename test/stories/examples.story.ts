@@ -14,7 +14,7 @@ import { openWorld, type World } from '../support/world.js';
 const WORDS = ['One ', 'two ', 'three ', 'four ', 'five.'];
 const UUID = '[0-9a-f-]{36}';
 
-/** The examples of `docs/examples`, run as their readers run them, against a service that answers. */
+/** The examples of `docs/examples`, run like their readers run them, against a service with a scripted model. */
 export function examplesStory(makeBacking: MakeBacking, languages: readonly ExampleLanguage[]): void {
   let world: World;
   let post: LocalServer;
@@ -24,7 +24,7 @@ export function examplesStory(makeBacking: MakeBacking, languages: readonly Exam
 
   beforeAll(async () => {
     post = await LocalServer.started((_request, response) => answerJson(response, { posted: true }));
-    // It is by keepalives that curl notices that its reader has gone.
+    // Keepalives make curl notice that its reader has closed the pipe.
     world = await openWorld({ ALLOWED_PRIVATE_HOSTS: '127.0.0.1', SSE_KEEPALIVE_SECONDS: '1' }, makeBacking);
     const source = await addedSource(world.alice, 'Birds', '# Storks\n\nStorks fly south in August.', 'storks.md');
     agent = await world.agent({ tools: [await cardTool()], source });
@@ -69,8 +69,8 @@ export function examplesStory(makeBacking: MakeBacking, languages: readonly Exam
       expect(world.model.completions.at(-1)!.body.messages.at(-1)!.content).toContain('When do storks fly?');
     });
 
-    it('stream an answer, and go on after the connection was cut', async () => {
-      // Long enough for most connections to be cut and made again while the answer is being written.
+    it('stream an answer, and continue after the connection was cut', async () => {
+      // Long enough that most connections are cut and reopened while the answer is being streamed.
       world.model.next([...say(...WORDS.slice(0, 2)), wait(1_500), ...say(...WORDS.slice(2))]);
       const environment = { ...asKeyHolder, VERBATIM_CUT_AFTER: '3' };
       const printed = await printedBy(language, 'stream', { environment, arguments: ['Count.'] });
@@ -85,7 +85,7 @@ export function examplesStory(makeBacking: MakeBacking, languages: readonly Exam
       expect(shown.map(({ data }) => (data['answer'] as string | undefined) ?? '').join('')).toBe(WORDS.join(''));
     });
 
-    it('stream an answer without a cut over one connection', async () => {
+    it('stream an answer over one connection if it is not cut', async () => {
       world.model.next(say(...WORDS));
       const printed = await printedBy(language, 'stream', { environment: asKeyHolder, arguments: ['Count.'] });
       expect(printed).toMatch(/connections: 1, complete: true\n$/);
@@ -94,7 +94,7 @@ export function examplesStory(makeBacking: MakeBacking, languages: readonly Exam
     it.each([
       ['y', 'completed', ['{"text":"hello"}']],
       ['n', 'denied', []],
-    ])('decide about a tool call: %s', async (input, status, sent) => {
+    ])('decide on a tool call: %s', async (input, status, sent) => {
       world.model.next([...say('Let me. '), call('c1', 'send_card', { text: 'hello' })], say('Done.'));
       const run = { environment: asAlice, arguments: ['Send a card.'], input: `${input}\n` };
       const printed = await printedBy(language, 'approve', run);
@@ -109,7 +109,7 @@ export function examplesStory(makeBacking: MakeBacking, languages: readonly Exam
       expect(JSON.parse(done!)).toMatchObject({ answer: 'Done.', tool_calls: [{ call_id: 'c1', status }] });
     });
 
-    it('deliver to a webhook once, however often they send', async () => {
+    it('deliver to a webhook once, even if they send twice', async () => {
       world.model.next(say('Noted.'));
       const environment = { VERBATIM_WEBHOOK_URL: world.service.url + (await webhookPath(world.alice, agent.id)) };
       const printed = await printedBy(language, 'webhook', { environment, arguments: ['{"order": 7}', `order-7-${language}`] });
@@ -122,7 +122,7 @@ export function examplesStory(makeBacking: MakeBacking, languages: readonly Exam
       expect(JSON.parse(outcome[0]!)).toMatchObject({ status: 'SUCCESS', result: { result: { answer: 'Noted.' } } });
     });
 
-    it('follow what happens to a user', async () => {
+    it('follow the events of a user', async () => {
       const tab = RunningExample.start(language, 'events', { environment: asAlice, arguments: ['2'] });
       await eventually(async () => tab.printed.includes('connected'));
       world.model.next(say('So.'));
@@ -141,7 +141,7 @@ export function examplesStory(makeBacking: MakeBacking, languages: readonly Exam
       );
     });
 
-    it('say what the service says when it refuses', async () => {
+    it('print the service’s message when it refuses', async () => {
       const environment = { ...asKeyHolder, VERBATIM_API_KEY: 'nobody’s' };
       for (const name of ['ask', 'stream'] as const) {
         await expect(printedBy(language, name, { environment })).rejects.toThrow(/Invalid API key/);

@@ -23,7 +23,7 @@ type Query = {
   metadata?: Record<string, unknown>;
 };
 
-/** Conversations that go on although nobody asks: because something has happened, or with what came about elsewhere. */
+/** Conversations that continue without a question: because a job or monitor has reported, or because a schedule adds a turn. */
 export function followUpsStory(makeBacking: MakeBacking): void {
   let world: World;
   let alice: Client;
@@ -74,7 +74,7 @@ export function followUpsStory(makeBacking: MakeBacking): void {
     tab.events
       .filter(({ payload }) => payload['conversation_id'] === conversationId)
       .map(({ type, payload }) => (type === 'conversation.mark' ? payload['mark'] : type));
-  /** What the model was asked last, and with what before it. */
+  /** The messages of the last model request. */
   const asked = () => world.model.completions.at(-1)!.body.messages;
 
   async function expectWhole(messageId: string): Promise<string> {
@@ -90,8 +90,8 @@ export function followUpsStory(makeBacking: MakeBacking): void {
     return answerIn(replayed);
   }
 
-  describe('a conversation that waits for something', () => {
-    it('goes on once, with all that has happened, and says why', async () => {
+  describe('a conversation with follow-ups', () => {
+    it('continues once, with all follow-ups, and names them', async () => {
       const conversationId = await begin();
       world.model.next([...say('Both are', ' done.')]);
       await Promise.all([followUp(conversationId, 'j1'), followUp(conversationId, 'j1')]);
@@ -116,7 +116,7 @@ export function followUpsStory(makeBacking: MakeBacking): void {
       expect(JSON.stringify(asked())).not.toContain('NO_REPLY');
     });
 
-    it('shows nothing of it where there is nothing to say', async () => {
+    it('shows nothing if the model replies NO_REPLY', async () => {
       const conversationId = await begin();
       world.model.next([...say('NO', '_REPLY')]);
       await followUp(conversationId, 'j1');
@@ -131,7 +131,7 @@ export function followUpsStory(makeBacking: MakeBacking): void {
       expect((await queries(conversationId)).map(({ prompt }) => prompt)).toEqual(['Export it.', 'Is it done?']);
     });
 
-    it('waits for its owner where the model wants to do something that they are to approve', async () => {
+    it('waits for its owner if the model calls an action that requires approval', async () => {
       const conversationId = await begin();
       world.model.next([...say('Let me. '), call('k1', 'send_card', { to: 'bob' })]);
       await followUp(conversationId, 'j1');
@@ -146,7 +146,7 @@ export function followUpsStory(makeBacking: MakeBacking): void {
       };
       await alice.stream(decided);
       await eventually(async () => (await queries(conversationId)).at(-1)!.response === 'That is done, too.');
-      // The events of a user come on their own way.
+      // User events arrive independently of the conversation.
       const continued = () =>
         tab.events.filter(({ type }) => type === 'conversation.continued').map(({ payload }) => payload['source']);
       await eventually(() => continued().length === 2);
@@ -158,7 +158,7 @@ export function followUpsStory(makeBacking: MakeBacking): void {
       ]);
     });
 
-    it('goes on with no more than the bearer of a key may, where such a one asked last', async () => {
+    it('continues with the rights of a key if it was last asked with one', async () => {
       world.model.next([...say('I have begun.')]);
       const conversationId = conversationIdIn(await world.nobody.stream({ question: 'Export it.', api_key: agentKey }));
       world.model.next([...say('Let me. '), call('k2', 'send_card', { to: 'bob' })], [...say('I may not.')]);
@@ -172,7 +172,7 @@ export function followUpsStory(makeBacking: MakeBacking): void {
       expect(shown).toMatchObject({ response: 'Let me. I may not.' });
     });
 
-    it('goes on also after a restart in between', async () => {
+    it('continues even after a restart in between', async () => {
       const conversationId = await begin();
       await followUp(conversationId, 'j1');
       world.model.always([...say('It is done.')]);
@@ -182,7 +182,7 @@ export function followUpsStory(makeBacking: MakeBacking): void {
       expect(await queries(conversationId)).toHaveLength(2);
     });
 
-    it('is not gone on with once it is deleted', async () => {
+    it('does not continue once it is deleted', async () => {
       const conversationId = await begin();
       const before = world.model.completions.length;
       await followUp(conversationId, 'j1');
@@ -196,8 +196,8 @@ export function followUpsStory(makeBacking: MakeBacking): void {
     });
   });
 
-  describe('a turn that came about elsewhere', () => {
-    it('is one of its conversation, for whoever reads it and for whoever answers next', async () => {
+  describe('a turn that was added from elsewhere', () => {
+    it('is part of its conversation for readers and for the next answer', async () => {
       const conversationId = await begin();
       const additions = world.service.service.app.get(TurnAdditions, { strict: false });
       const [turnId, scheduleId, runId] = [newId(), newId(), newId()];

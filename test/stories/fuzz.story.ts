@@ -6,12 +6,12 @@ import { conversationIdIn, framesIn, messageIdIn } from '../support/client.js';
 import { FUZZ_RUNS } from '../support/fuzz-runs.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
 
-/** Whatever was asked, nobody waits longer. */
+/** The maximum time of a response to any request. */
 const ANSWERED_MS_MAX = 60_000;
 const FUZZ_MS_MAX = 600_000 + 1_000 * FUZZ_RUNS;
 const REFUSALS = [400, 401, 404, 409, 413, 415, 422];
 
-/** Texts that break what handles texts. */
+/** Texts that break code which handles texts. */
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
   fc.string({ unit: 'grapheme', maxLength: 40 }),
@@ -45,7 +45,7 @@ const anything = fc.oneof(
   fc.integer({ min: 1, max: 90 }).map((depth) => JSON.parse('['.repeat(depth) + ']'.repeat(depth)) as unknown),
 );
 
-/** Bodies and requests that nobody would send on purpose: each is answered or refused, and a refused one leaves no trace. */
+/** Bodies and requests that no client would send on purpose. Each is answered or refused, and a refused one changes nothing. */
 export function fuzzStory(makeBacking: MakeBacking): void {
   let world: World;
   let known: { key: string; agentId: string; conversationId: string; messageId: string };
@@ -57,7 +57,7 @@ export function fuzzStory(makeBacking: MakeBacking): void {
   });
   afterAll(() => world.close());
 
-  /** A field as it should be, more often than not, so that what lies behind the first check is reached too. */
+  /** A field that is usually valid, so that code behind the first check is reached too. */
   const field = <T>(good: fc.Arbitrary<T>) => fc.option(fc.oneof({ weight: 20, arbitrary: good }, anything), { nil: undefined });
   const exchange = fc.record({ prompt: anything, response: anything }, { requiredKeys: [] });
   const question = () =>
@@ -132,21 +132,21 @@ export function fuzzStory(makeBacking: MakeBacking): void {
           expect(REFUSALS).toContain(reply.status);
           expect(reply.text.length).toBeGreaterThan(0);
           if (route === '/api/answer' && reply.status === 400 && (await world.quietHead()) !== before) {
-            // The question was taken and its answer failed, which this route tells in the same way.
+            // The question was accepted and its answer failed, which this route reports in the same way.
             return;
           }
           expect(await world.quietHead()).toBe(before);
         }),
         { numRuns: FUZZ_RUNS },
       );
-      // Both happened often enough to mean something.
+      // Both outcomes were frequent enough to be meaningful.
       for (const status of [200, 400]) expect(statuses.get(status)).toBeGreaterThan(FUZZ_RUNS / 20);
     },
     FUZZ_MS_MAX,
   );
 
   it(
-    'the routes around answers answer or refuse whatever comes',
+    'the routes around answers answer or refuse any request',
     async () => {
       const { alice } = world;
       const query = fc

@@ -35,7 +35,7 @@ type GuardrailEvent = Readonly<{
 const BLOCK_MESSAGE = 'That I keep to myself.';
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** What comes in and goes out of a guarded agent, and that nothing of what is held back is stored anywhere. */
+/** What a guarded agent reads and writes. Nothing that is masked or blocked is stored anywhere. */
 export function guardrailsStory(makeBacking: MakeBacking): void {
   let world: World;
   let post: LocalServer;
@@ -63,13 +63,13 @@ export function guardrailsStory(makeBacking: MakeBacking): void {
     world.model.meantFor = question;
   });
 
-  /** A key of its own for each place, in the format that `secrets` finds. */
+  /** A new key, in the format that the `secrets` check finds. */
   function secret(): string {
     const made = `AKIA${Array.from({ length: 16 }, () => LETTERS[Math.floor(Math.random() * LETTERS.length)]).join('')}`;
     secrets.push(made);
     return made;
   }
-  /** A published agent whose policy does this at these stages. */
+  /** A published agent whose policy has these actions per stage. */
   const agent = (actions: Actions, fields: object = {}, more: object = {}) =>
     world.agent({
       config: {
@@ -88,7 +88,7 @@ export function guardrailsStory(makeBacking: MakeBacking): void {
   const queries = async (id: string) =>
     (await world.alice.json<{ queries: Query[] }>(`/api/get_single_conversation?id=${id}`)).queries;
   const framesOf = async (messageId: string) => (await replyOf(world.alice.get(`/api/messages/${messageId}/events`))).text;
-  /** Read models come after the end of an answer. */
+  /** Read models are updated after the end of an answer. */
   const recorded = async (agentId: string) => {
     let events: readonly GuardrailEvent[] = [];
     await eventually(async () => {
@@ -100,7 +100,7 @@ export function guardrailsStory(makeBacking: MakeBacking): void {
   const letters = (text: string) => say(...text);
   const lastPrompt = () => JSON.stringify(world.model.completions.at(-1)!.body.messages);
 
-  /** A tool of the agent, whose server answers as the story says. */
+  /** A tool of the agent, whose server answers as the test specifies. */
   async function tool(): Promise<string> {
     const action = { name: 'fetch', method: 'POST', url: `${post.url}/fetch`, description: 'Fetches', active: true };
     const fields = {
@@ -115,7 +115,7 @@ export function guardrailsStory(makeBacking: MakeBacking): void {
   }
 
   describe('an answer', () => {
-    it('is masked, whatever the tokens are, and a replay is what was streamed', async () => {
+    it('is masked, however it is split into tokens, and a replay equals the stream', async () => {
       const { id } = await agent({ output: 'redact' });
       const [one, other] = [secret(), secret()];
       world.model.next([...think(`Is it ${one.slice(0, 7)}`, `${one.slice(7)}?`), ...letters(`It is ${other}, as you know.`)]);
@@ -134,7 +134,7 @@ export function guardrailsStory(makeBacking: MakeBacking): void {
       ]);
     });
 
-    it('is taken back where it is blocked, and is no part of what the model reads later', async () => {
+    it('is withdrawn when it is blocked, and the model does not read it later', async () => {
       const { id } = await agent({ output: 'block' });
       world.model.next(letters(`Listen well, for this is long. It is ${secret()}.`), say('Nothing.'));
       const asked = await ask(id);
@@ -155,13 +155,13 @@ export function guardrailsStory(makeBacking: MakeBacking): void {
       expect(await recorded(id)).toMatchObject([{ action: 'block', stage: 'output' }]);
     });
 
-    it('is 400 where it comes as one object', async () => {
+    it('returns 400 as a single object', async () => {
       const { id } = await agent({ output: 'block' });
       world.model.next(letters(`It is ${secret()}.`));
       expect(await ask(id, {}, '/api/answer')).toMatchObject({ status: 400, error: BLOCK_MESSAGE, code: 'guardrail' });
     });
 
-    it('is untouched where it is monitored, and what is found is noted without its text', async () => {
+    it('is unchanged in monitoring mode, and findings are recorded without their text', async () => {
       const { id } = await agent({ output: 'block', input: 'block' }, {}, { mode: 'monitor_only' });
       const shown = `AKIA${'QRST'.repeat(4)}`;
       world.model.next(say('It is ', shown.slice(0, 9), shown.slice(9)));
@@ -173,7 +173,7 @@ export function guardrailsStory(makeBacking: MakeBacking): void {
       expect(JSON.stringify(events)).not.toContain(shown);
     });
 
-    it('that has to fit a schema is masked in its values', async () => {
+    it('with a schema is masked in its values', async () => {
       const json_schema = { type: 'object', properties: { key: { type: 'string' } }, required: ['key'] };
       const { id } = await agent({ output: 'redact' }, { json_schema });
       world.model.next(letters(JSON.stringify({ key: secret() })));
@@ -182,7 +182,7 @@ export function guardrailsStory(makeBacking: MakeBacking): void {
   });
 
   describe('a question', () => {
-    it('is stored and asked masked, with its history', async () => {
+    it('is stored and sent masked, with its history', async () => {
       const { id } = await agent({ input: 'redact' });
       const history = [{ prompt: `Keep ${secret()}.`, response: 'I do.' }];
       const asked = await ask(id, { question: `${question} ${secret()}`, history });
@@ -192,7 +192,7 @@ export function guardrailsStory(makeBacking: MakeBacking): void {
       expect(lastPrompt()).toContain(`${question} [REDACTED]`);
     });
 
-    it('that is blocked ends with the block message, and no model reads it', async () => {
+    it('ends with the block message when it is blocked, and no model reads it', async () => {
       const { id } = await agent({ input: 'block' });
       const asked = await ask(id, { question: `${question} ${secret()}` });
       expect(outlineOf(asked.records)).toEqual(['message_id', 'guardrail', 'error', 'id', 'end']);
@@ -209,7 +209,7 @@ export function guardrailsStory(makeBacking: MakeBacking): void {
       expect((await recorded(id)).map(({ stage, action }) => [stage, action])).toContainEqual(['input', 'block']);
     });
 
-    it('keeps its key: sent again it is the same turn', async () => {
+    it('keeps its key: repeated it is the same turn', async () => {
       const { id } = await agent({ input: 'block' });
       const body = { question: `${question} ${secret()}`, agent_id: id };
       const key = { 'Idempotency-Key': newId() };
@@ -218,7 +218,7 @@ export function guardrailsStory(makeBacking: MakeBacking): void {
       expect([again.records, again.code]).toEqual([first.records, 'guardrail']);
     });
 
-    it('names a conversation, as its owner does, only with what may be stored', async () => {
+    it('names the conversation only with text that may be stored, and so does its owner', async () => {
       const { id } = await agent({ input: 'block' });
       const { conversationId } = await ask(id);
       const rename = { id: conversationId, name: `On ${secret()}` };
@@ -229,8 +229,8 @@ export function guardrailsStory(makeBacking: MakeBacking): void {
     });
   });
 
-  describe('what an agent reads', () => {
-    it('of tools is masked before the model, the record and the reader have it', async () => {
+  describe('the input of an agent', () => {
+    it('from tools is masked before the model, the record and the reader get it', async () => {
       const { id } = await agent({ tool_result: 'redact' }, { tools: [await tool()] });
       post.answer = (_, response) => answerJson(response, { key: [secret()], rows: 7 });
       world.model.next([call('c1', 'fetch', {})], say('Done.'));
@@ -240,7 +240,7 @@ export function guardrailsStory(makeBacking: MakeBacking): void {
       expect(lastPrompt()).toContain('rows');
     });
 
-    it('of tools is replaced by a note where it is blocked, and the answer goes on', async () => {
+    it('from tools is replaced by a note when it is blocked, and the answer continues', async () => {
       const { id } = await agent({ tool_result: 'block' }, { tools: [await tool()] });
       post.answer = (_, response) => answerJson(response, { key: secret() });
       world.model.next([call('c1', 'fetch', {})], say('Done.'));
@@ -249,7 +249,7 @@ export function guardrailsStory(makeBacking: MakeBacking): void {
       expect(lastPrompt()).toContain('withheld by a content policy');
     });
 
-    it('of jobs is masked before it is kept, and so is what the conversation is told of it', async () => {
+    it('from jobs is masked before it is stored, and in the follow-up', async () => {
       const { id } = await agent({ tool_result: 'redact' }, { tools: [await tool()] });
       let finish = () => {};
       post.answer = (_, response) => (finish = () => answerJson(response, { key: secret(), rows: 7 }));
@@ -260,7 +260,7 @@ export function guardrailsStory(makeBacking: MakeBacking): void {
       expect(lastPrompt()).toContain('[REDACTED]');
     });
 
-    it('of its sources is masked in the prompt and in what is shown, or withheld', async () => {
+    it('from its sources is masked or withheld in the prompt and for readers', async () => {
       const inSource = `AKIA${'UVWX'.repeat(4)}`;
       const source = await addedSource(world.alice, 'Keys', `# Keys\n\nThe key of the shed is ${inSource}.`);
       for (const [action, shown] of [
@@ -276,7 +276,7 @@ export function guardrailsStory(makeBacking: MakeBacking): void {
       }
     });
 
-    it('of its sources is masked or withheld for those who search them without a model', async () => {
+    it('from its sources is masked or withheld in searches without a model', async () => {
       const inSource = `AKIA${'EFGH'.repeat(4)}`;
       const source = await addedSource(world.alice, 'Codes', `# Codes\n\nThe code of the barn is ${inSource}.`);
       for (const [action, shown] of [
@@ -291,7 +291,7 @@ export function guardrailsStory(makeBacking: MakeBacking): void {
       }
     });
 
-    it('of the client’s own code, and of what is said with a refusal, is masked', async () => {
+    it('from the client’s own code, and from comments on a denial, is masked', async () => {
       const { id } = await agent({ input: 'redact', tool_result: 'redact', output: 'redact' });
       const client_tools = [
         { type: 'function', function: { name: 'look', description: 'Looks', parameters: { type: 'object' } } },
@@ -307,8 +307,8 @@ export function guardrailsStory(makeBacking: MakeBacking): void {
     });
   });
 
-  describe('what an agent does step by step', () => {
-    /** An expression that makes a secret of two halves, of which neither is one. */
+  describe('the steps of an agent', () => {
+    /** An expression that joins two halves to a secret, neither of which is one. */
     const halves = (whole: string) => `"${whole.slice(0, 8)}" + "${whole.slice(8)}"`;
     const workflowAgent = async (...between: ReturnType<typeof node>[]) => {
       const graph = chain(node('start'), ...between, node('end', 'end', { output_template: '{{ draft }}, {{ made }}' }));
@@ -318,7 +318,7 @@ export function guardrailsStory(makeBacking: MakeBacking): void {
       return agent({ output: 'redact' }, { agent_type: 'workflow', workflow: data.id });
     };
 
-    it('in a workflow is masked in its state, its files, its record and its end', async () => {
+    it('in a workflow are masked in its state, its files, its record and its end', async () => {
       const code = `open('key.txt', 'w').write(${halves(secret())})`;
       const { id } = await workflowAgent(
         node('agent', 'draft', { stream_to_user: false, output_variable: 'draft' }),
@@ -335,12 +335,12 @@ export function guardrailsStory(makeBacking: MakeBacking): void {
       expect((await replyOf(world.alice.get(`/api/artifacts/${file}/download`))).text).toBe('[REDACTED]');
     }, 120_000);
 
-    it('in a workflow is masked in what is told of a failure', async () => {
+    it('in a workflow are masked in error messages', async () => {
       const { id } = await workflowAgent(node('code', 'code', { code: `raise ValueError(${halves(secret())})` }));
       expect((await ask(id)).error).toContain('ValueError: [REDACTED]');
     }, 120_000);
 
-    it('in a research is masked in its plan, its reports and its answer', async () => {
+    it('in a research are masked in its plan, its reports and its answer', async () => {
       const { id } = await agent({ output: 'redact' }, { agent_type: 'research' });
       const [report, answer] = [secret(), secret()];
       world.model.always(
@@ -358,8 +358,8 @@ export function guardrailsStory(makeBacking: MakeBacking): void {
     });
   });
 
-  describe('without a reader', () => {
-    it('a delivery is stored masked, or ends as blocked', async () => {
+  describe('a headless run', () => {
+    it('stores a delivery masked, or ends as blocked', async () => {
       const redacting = await agent({ input: 'redact' });
       const path = await webhookPath(world.alice, redacting.id);
       world.model.meantFor = undefined;
@@ -375,7 +375,7 @@ export function guardrailsStory(makeBacking: MakeBacking): void {
       expect(world.model.completions).toHaveLength(before);
     });
 
-    it('an answer is blocked like any other', async () => {
+    it('blocks an answer like any other', async () => {
       const { id } = await agent({ output: 'block' });
       world.model.meantFor = undefined;
       world.model.next(letters(`It is ${secret()}.`));
@@ -383,7 +383,7 @@ export function guardrailsStory(makeBacking: MakeBacking): void {
       expect(ended).toMatchObject({ result: { result: { answer: '', thought: '', sources: [] } } });
     });
 
-    it('a schedule is made of what may be stored, or not at all', async () => {
+    it('of a schedule stores only a permitted instruction, or the schedule is refused', async () => {
       const schedule = (agentId: string) =>
         replyOf(
           world.alice.post(`/api/agents/${agentId}/schedules`, {
@@ -400,7 +400,7 @@ export function guardrailsStory(makeBacking: MakeBacking): void {
   });
 
   describe('the instance', () => {
-    it('has stored nothing of what was masked or blocked: not in its log, its files, its read models or its output', async () => {
+    it('has stored nothing that was masked or blocked: not in its log, its files, its read models or its output', async () => {
       await world.quietHead();
       expect(secrets.length).toBeGreaterThan(20);
       const isIn = (text: string) => secrets.filter((each) => text.includes(each));

@@ -8,7 +8,7 @@ import { openWorld, replyOf, type World } from '../support/world.js';
 
 const REUSED = 'This Idempotency-Key was used with another request.';
 
-/** The same request again is the same request. */
+/** Repeating a request with its key has no further effect. */
 export function idempotencyStory(makeBacking: MakeBacking): void {
   let world: World;
   let agentKey: string;
@@ -30,7 +30,7 @@ export function idempotencyStory(makeBacking: MakeBacking): void {
   };
   const turnsAsked = async () => (await new TurnLog(world.backing.store).refresh()).turns.size;
 
-  it('/stream gives the same stream again, from its start', async () => {
+  it('/stream repeats the same stream from its start', async () => {
     const key = newKey();
     const before = await turnsAsked();
     const first = await stream({ question: 'Why?' }, key);
@@ -40,7 +40,7 @@ export function idempotencyStory(makeBacking: MakeBacking): void {
     expect(await turnsAsked()).toBe(before + 1);
   });
 
-  it('/stream joins an answer that is still being written, and goes on live', async () => {
+  it('/stream joins a running answer, and continues live', async () => {
     const key = newKey();
     const { model, alice } = world;
     model.next([...say('The ', 'sky '), wait(400), ...say('is ', 'blue.')]);
@@ -56,7 +56,7 @@ export function idempotencyStory(makeBacking: MakeBacking): void {
     expect((await second!).text).toBe(first.text);
   });
 
-  it('/api/answer gives the same body again', async () => {
+  it('/api/answer repeats the same body', async () => {
     const key = newKey();
     const before = await turnsAsked();
     const first = await answer({ question: 'Why?' }, key);
@@ -66,7 +66,7 @@ export function idempotencyStory(makeBacking: MakeBacking): void {
     expect(await turnsAsked()).toBe(before + 1);
   });
 
-  it('/api/answer gives a failure again, and asks the model once', async () => {
+  it('/api/answer repeats a failure, and asks the model once', async () => {
     const key = newKey();
     const asked = world.model.completions.length;
     world.model.next([...say('The '), wait(100), cut]);
@@ -76,7 +76,7 @@ export function idempotencyStory(makeBacking: MakeBacking): void {
     expect(world.model.completions.length).toBe(asked + 1);
   });
 
-  it('another request under a used key is refused, on either route, and asks nothing', async () => {
+  it('refuses another request with a used key on either route, and asks nothing', async () => {
     const key = newKey();
     await stream({ question: 'Why?' }, key);
     const before = await world.quietHead();
@@ -90,7 +90,7 @@ export function idempotencyStory(makeBacking: MakeBacking): void {
     expect(await world.quietHead()).toBe(before);
   });
 
-  it('is each caller’s own', async () => {
+  it('separates keys by caller', async () => {
     const key = newKey();
     const { alice, bob, nobody } = world;
     const asked = [
@@ -103,7 +103,7 @@ export function idempotencyStory(makeBacking: MakeBacking): void {
     expect((await stream({ question: 'Why?', api_key: agentKey }, key, nobody)).text).toBe(asked[2]!.text);
   });
 
-  it('is one question however many ask at once', async () => {
+  it('makes concurrent requests with one key one question', async () => {
     const key = newKey();
     const before = await turnsAsked();
     const all = await Promise.all(Array.from({ length: 20 }, () => stream({ question: 'Why?' }, key)));
@@ -112,13 +112,13 @@ export function idempotencyStory(makeBacking: MakeBacking): void {
     expect(await turnsAsked()).toBe(before + 1);
   });
 
-  it('is not used up by a request that is refused', async () => {
+  it('does not use up the key of a refused request', async () => {
     const key = newKey();
     expect((await answer({ question: 'Why?', model_id: 'no-such-model' }, key)).status).toBe(400);
     expect((await answer({ question: 'Why?' }, key)).status).toBe(200);
   });
 
-  it('holds for a question in a conversation that has moved on since', async () => {
+  it('applies to a question in a conversation that has continued since', async () => {
     const key = newKey();
     const conversation_id = conversationIdIn(await stream({ question: 'Why?' }, newKey()));
     const first = await stream({ question: 'And then?', conversation_id }, key);
@@ -127,7 +127,7 @@ export function idempotencyStory(makeBacking: MakeBacking): void {
     expect(second.text).toBe(first.text);
   });
 
-  it('an answer whose caller has gone is there under its key', async () => {
+  it('returns an answer whose caller has disconnected', async () => {
     const key = newKey();
     const { model } = world;
     const asked = model.completions.length;
@@ -151,7 +151,7 @@ export function idempotencyStory(makeBacking: MakeBacking): void {
       expect(second.map(({ replayed }) => replayed)).toEqual(['true', 'true']);
     });
 
-    it('a key counts for as long as it should, and then no longer', async () => {
+    it('a key is valid for its lifetime, and not longer', async () => {
       const key = newKey();
       const first = messageIdIn(await stream({ question: 'Why?' }, key));
       expect(messageIdIn(await stream({ question: 'Why?' }, key))).toBe(first);

@@ -22,14 +22,14 @@ type Query = Readonly<{
   tool_calls: Record<string, unknown>[];
 }>;
 
-/** Tool calls that go on in the background: what the model, the owner and their tabs are told, and how they end. */
+/** Tool calls that continue in the background: what the model, the owner and their tabs get, and how the jobs end. */
 export function jobsStory(makeBacking: MakeBacking): void {
   let world: World;
   let post: LocalServer;
   let agentId: string;
   let question: string;
   let tab: TabForTests;
-  /** Of the requests that nobody has answered yet. */
+  /** The responses to requests that are not answered yet. */
   const open: ServerResponse[] = [];
   let cutOff = 0;
 
@@ -61,7 +61,7 @@ export function jobsStory(makeBacking: MakeBacking): void {
       response.on('close', () => (cutOff += response.writableEnded ? 0 : 1));
     };
     world.model.reset();
-    // Conversations of earlier stories may go on by themselves at any time, and get none of what is scripted here.
+    // Conversations of earlier tests may continue at any time, and must not use the scripts of this one.
     question = `Build it: ${newId()}`;
     world.model.meantFor = question;
     tab = await TabForTests.open(world.alice);
@@ -87,7 +87,7 @@ export function jobsStory(makeBacking: MakeBacking): void {
   const until = async (id: string, status: string) =>
     eventually(async () => (await job(id)).status === status, undefined, `job ${status}`);
 
-  /** A conversation with a job under way. */
+  /** A conversation with a running job. */
   async function begun() {
     world.model.next([...say('One moment. '), call('c1', 'build', {})], say('It is being built.'));
     const asked = await ask();
@@ -96,8 +96,8 @@ export function jobsStory(makeBacking: MakeBacking): void {
     return { asked, jobId, conversationId: asked.conversationId };
   }
 
-  describe('a call that takes long', () => {
-    it('goes on while the answer does, and what comes of it makes the conversation go on', async () => {
+  describe('a slow call', () => {
+    it('continues while the answer does, and its result continues the conversation', async () => {
       const { asked, jobId, conversationId } = await begun();
       expect(asked.answer).toBe('One moment. It is being built.');
       expect(asked.toolCalls).toMatchObject([
@@ -138,10 +138,10 @@ export function jobsStory(makeBacking: MakeBacking): void {
       expect(post.requests).toHaveLength(1);
     });
 
-    it('whose end the model asks for is told to nobody again', async () => {
+    it('requests no follow-up if the model has asked for its end', async () => {
       const { jobId, conversationId } = await begun();
       const status = () => JSON.parse(told().at(-1)!.content as string) as Job;
-      // It asks until it is over, which it is once the first answer was "working".
+      // The model asks until the job has ended, which it does after the first "working".
       world.model.always(({ messages }) => {
         const last = JSON.stringify(messages.at(-1));
         if (last.includes('completed')) return say('There it is.');
@@ -155,7 +155,7 @@ export function jobsStory(makeBacking: MakeBacking): void {
       expect(await queries(conversationId)).toHaveLength(2);
     });
 
-    it('is a spinner at its chat in the list until it is over; one that fails while away is a red dot until the chat is opened', async () => {
+    it('shows a spinner at its chat until it ends, and a red dot after a failure until the chat is opened', async () => {
       const { jobId, conversationId } = await begun();
       await world.alice.post(`/api/conversations/${conversationId}/read`, {});
       await eventually(async () => (await markOf(conversationId)) === 'running');
@@ -166,14 +166,14 @@ export function jobsStory(makeBacking: MakeBacking): void {
       expect((await job(jobId))['note']).toMatch(/^The job failed\. How far it came/);
       await eventually(async () => (await markOf(conversationId)) === 'failed');
       await eventually(async () => (await queries(conversationId)).at(-1)?.response === 'It went wrong.');
-      // To read it whole is to open it. What came after the opening, and was read with it, takes another one.
+      // Reading the whole conversation opens it. A turn that arrived after the opening takes another one.
       await queries(conversationId);
       await eventually(async () => (await markOf(conversationId)) === null);
       await eventually(() => toldOf(jobId).length === 2);
       expect(toldOf(jobId)).toEqual(['working', 'failed']);
     });
 
-    it('tells how far it has come, where its tool does', async () => {
+    it('reports its progress if its tool does', async () => {
       const server = await mcpServerForTests();
       const config = { server_url: server.url, auth_type: 'none' };
       const made = await world.alice.post('/api/mcp_server/save', { displayName: 'Steps', config, status: true });
@@ -197,7 +197,7 @@ export function jobsStory(makeBacking: MakeBacking): void {
       await server.close();
     });
 
-    it('of another conversation, or of somebody else, is none', async () => {
+    it('does not exist in another conversation or for another user', async () => {
       const { jobId, conversationId } = await begun();
       world.model.next([call('c2', 'check_job', { job_id: jobId })], say('No.'));
       await ask('What of it?');
@@ -210,8 +210,8 @@ export function jobsStory(makeBacking: MakeBacking): void {
     });
   });
 
-  describe('a job that is cancelled', () => {
-    it('ends its request, is cancelled then, and requests no follow-up', async () => {
+  describe('a cancelled job', () => {
+    it('ends its request, ends as cancelled, and requests no follow-up', async () => {
       const { jobId, conversationId } = await begun();
       const { status, body } = await cancel(jobId);
       expect([status, body]).toMatchObject([200, { job_id: jobId, cancel_requested: true }]);
@@ -223,7 +223,7 @@ export function jobsStory(makeBacking: MakeBacking): void {
       expect(await queries(conversationId)).toHaveLength(1);
     });
 
-    it('is so with its conversation, and is gone with it', async () => {
+    it('is cancelled and removed with its conversation', async () => {
       const { jobId, conversationId } = await begun();
       expect((await world.alice.post(`/api/delete_conversation?id=${conversationId}`, {})).status).toBe(200);
       await eventually(() => cutOff === 1);
@@ -232,11 +232,11 @@ export function jobsStory(makeBacking: MakeBacking): void {
   });
 
   describe('a process that ends', () => {
-    it('says that its jobs are lost; their conversation goes on, and the call is not repeated', async () => {
+    it('records its jobs as lost, their conversations continue, and the calls are not repeated', async () => {
       const { jobId, conversationId } = await begun();
       world.model.next(say('I do not know what came of it.'));
       await world.service.restart();
-      // The read model may take a moment after a start. Stated was it by the process that ended, not by who finds it gone.
+      // The read model may lag after a start. The process that ended has recorded the loss, not its successor.
       await until(jobId, 'lost');
       expect(await job(jobId)).toMatchObject({ note: expect.stringContaining('not repeated') });
       const stated = await eventsOf(world.service.backing.store, jobStream(jobId));
@@ -250,8 +250,8 @@ export function jobsStory(makeBacking: MakeBacking): void {
     });
   });
 
-  describe('more calls than jobs may be at a time', () => {
-    it('are waited for', async () => {
+  describe('calls beyond the maximum number of jobs', () => {
+    it('are awaited', async () => {
       world.model.next([call('c1', 'build', {}), call('c2', 'build', {}), call('c3', 'build_too', {})], say('Done.'));
       const asking = ask();
       await eventually(() => post.requests.length === 3);
@@ -264,7 +264,7 @@ export function jobsStory(makeBacking: MakeBacking): void {
     });
   });
 
-  it('is asked for with a session, about a conversation', async () => {
+  it('is read with a session, for one conversation', async () => {
     const message = (reply: { body: unknown }) => (reply.body as { message: string }).message;
     expect((await replyOf(world.nobody.get('/api/background_jobs?conversation_id=x'))).status).toBe(401);
     const without = await replyOf(world.alice.get('/api/background_jobs'));

@@ -11,13 +11,13 @@ const ROUTES: readonly AnsweringRoute[] = ['/stream', '/api/answer'];
 const DAY_SECONDS = 86_400;
 const OVER_THE_LIMIT = 'Exceeding usage limit, please try again later.';
 
-/** What a refusal says, whichever way its route says it. */
+/** The content of a refusal, in either format. */
 function toldIn(body: unknown) {
   const { success, message, error, code, ...rest } = body as Record<string, unknown>;
   return { ...(success === false ? { text: message, code: error } : { text: error, code }), rest };
 }
 
-/** An answer for which the endpoint charges so much. */
+/** An answer for which the endpoint reports this usage. */
 const charged = (promptTokens: number, completionTokens: number): Step[] => [
   ...say('Well.'),
   { do: 'usage', promptTokens, completionTokens },
@@ -26,7 +26,7 @@ const charged = (promptTokens: number, completionTokens: number): Step[] => [
 type Bucket = Readonly<{ bucket: string; tokens: Readonly<{ used: number }>; cost: object; resets_at: string }>;
 type Quota = Readonly<{ success: boolean; period: string; resets_at: string; buckets: readonly Bucket[] }>;
 
-/** What may be used is used up exactly, whichever way it is asked for, and everybody is told when to come again. */
+/** Limits are enforced exactly on every route, and a refusal says when to retry. */
 export function limitsStory(makeBacking: MakeBacking): void {
   let world: World;
   beforeAll(async () => {
@@ -52,7 +52,7 @@ export function limitsStory(makeBacking: MakeBacking): void {
     const requestsLimited = (limit: number) => world.agent({ limited_request_mode: true, request_limit: limit });
     const tokensLimited = (limit: number) => world.agent({ limited_token_mode: true, token_limit: limit });
 
-    it('the bearers of a key have as many requests as the agent allows, also one right after the other', async () => {
+    it('the holders of a key have as many requests as the agent allows, even in quick succession', async () => {
       const { key } = await requestsLimited(2);
       for (let count = 0; count < 2; count++) expect((await asked(route, key)).status).toBe(200);
       const before = world.model.completions.length;
@@ -60,7 +60,7 @@ export function limitsStory(makeBacking: MakeBacking): void {
       expect(world.model.completions).toHaveLength(before);
     });
 
-    it('and as many of however many at once', async () => {
+    it('the same number succeeds of many concurrent requests', async () => {
       const { key } = await requestsLimited(3);
       world.model.always([wait(50), ...say('Well.')]);
       const replies = await Promise.all(Array.from({ length: 12 }, () => asked(route, key)));
@@ -68,7 +68,7 @@ export function limitsStory(makeBacking: MakeBacking): void {
       for (const reply of replies.filter(({ status }) => status !== 200)) expectOverTheLimit(reply);
     });
 
-    it('the request that uses up the tokens is answered, the next one is not, however soon it comes', async () => {
+    it('the request that uses up the tokens is answered, and the next one is refused, however soon it follows', async () => {
       const { key } = await tokensLimited(100);
       world.model.next(charged(60, 39), charged(1, 0));
       expect((await asked(route, key)).status).toBe(200);
@@ -76,7 +76,7 @@ export function limitsStory(makeBacking: MakeBacking): void {
       expectOverTheLimit(await asked(route, key));
     });
 
-    it('what a failed answer has used counts', async () => {
+    it('the usage of a failed answer counts', async () => {
       const limit = { limited_token_mode: true, token_limit: 100 };
       const { key } = await world.agent({ ...limit, json_schema: { type: 'object', required: ['why'], properties: {} } });
       world.model.next(charged(100, 5));
@@ -84,7 +84,7 @@ export function limitsStory(makeBacking: MakeBacking): void {
       expectOverTheLimit(await asked(route, key));
     });
 
-    it('the owner, signed in, has the same limits, and no others without the agent', async () => {
+    it('the signed-in owner has the same limits, and no others without the agent', async () => {
       const { id, key } = await requestsLimited(2);
       expect((await replyTo(world.alice, route, { agent_id: id })).status).toBe(200);
       expect((await asked(route, key)).status).toBe(200);
@@ -93,7 +93,7 @@ export function limitsStory(makeBacking: MakeBacking): void {
       expect((await replyTo(world.alice, route, {})).status).toBe(200);
     });
 
-    it('so has whatever calls its webhook', async () => {
+    it('calls of its webhook have the same limits', async () => {
       const { id, key } = await requestsLimited(2);
       const hook = await webhookPath(world.alice, id);
       const outcome = async () => endOf(world.nobody, await taskOf(world.nobody.post(hook, {})));
@@ -106,7 +106,7 @@ export function limitsStory(makeBacking: MakeBacking): void {
       expect(world.model.completions).toHaveLength(before);
     });
 
-    it('a repetition is the same request, also when nothing is left', async () => {
+    it('a repetition counts as the same request, even when nothing is left', async () => {
       const { key } = await requestsLimited(1);
       const again = () =>
         replyOf(world.nobody.post(route, { question: 'Why?', api_key: key }, { 'idempotency-key': `${route}-once` }));
@@ -116,7 +116,7 @@ export function limitsStory(makeBacking: MakeBacking): void {
       expectOverTheLimit(await asked(route, key));
     });
 
-    it('what waits for somebody goes on when there are tokens for it, and stays until then', async () => {
+    it('a paused turn continues once there are tokens for it, and waits until then', async () => {
       const { id, key } = await tokensLimited(50);
       const pick = { type: 'function', function: { name: 'pick', description: 'Picks', parameters: { type: 'object' } } };
       world.model.next([call('c1', 'pick', {}), { do: 'usage', promptTokens: 50, completionTokens: 9 }]);
@@ -163,7 +163,7 @@ export function limitsStory(makeBacking: MakeBacking): void {
       expect(Math.abs(Number(headers.get('retry-after')) - seconds)).toBeLessThan(30);
     }
 
-    it.each(ROUTES)('is one for all that a user is charged for, over %s', async (route) => {
+    it.each(ROUTES)('is shared by everything that a user is charged for, over %s', async (route) => {
       const carol = await limited.as(`carol${route}`);
       const { key } = await limited.agent({}, carol);
       limited.model.next(charged(40, 20), charged(30, 15));
@@ -174,14 +174,14 @@ export function limitsStory(makeBacking: MakeBacking): void {
       expect((await replyTo(limited.bob, route, {})).status).toBe(200);
     });
 
-    it('is charged for runs with nobody watching, and keeps the next one from beginning once it is used up', async () => {
+    it('is charged for headless runs, and prevents the next one when it is used up', async () => {
       const fay = await limited.as('fay');
       const { id } = await limited.agent({}, fay);
       const hook = await webhookPath(fay, id);
       const outcomeOf = async (body: object) => endOf(limited.nobody, await taskOf(limited.nobody.post(hook, body)));
       limited.model.next(charged(90, 20));
       expect(await outcomeOf({ number: 1 })).toMatchObject({ status: 'SUCCESS', result: { status: 'success' } });
-      // However soon: whoever has seen the end of a run finds what it used counted.
+      // However soon: once the end of a run is visible, its usage is counted.
       expect(await outcomeOf({ number: 2 })).toEqual({
         status: 'SUCCESS',
         result: { status: 'quota_exceeded', error: expect.stringContaining('110 of 100 tokens') },
@@ -190,7 +190,7 @@ export function limitsStory(makeBacking: MakeBacking): void {
       expectUsedUp(await replyTo(fay, '/stream', {}), 110);
     });
 
-    it('can be looked at by its user', async () => {
+    it('can be read by its user', async () => {
       const dora = await limited.as('dora');
       const { key } = await limited.agent({}, dora);
       limited.model.next(charged(40, 2), charged(10, 1));
@@ -216,12 +216,12 @@ export function limitsStory(makeBacking: MakeBacking): void {
       });
     });
 
-    it('is nobody else’s to look at, nor of the bearers of a key', async () => {
+    it('cannot be read by others or with a key', async () => {
       expect((await limited.nobody.get('/api/user/quota')).status).toBe(401);
     });
   });
 
-  it('without a quota users see what they have used, of as much as they like', async () => {
+  it('users without a quota see their usage without a limit', async () => {
     world.model.next(charged(7, 3));
     const erin = await world.as('erin');
     await replyTo(erin, '/stream', {});

@@ -1,5 +1,5 @@
 import { openTwoProcesses } from '../support/two-processes.js';
 import { MCP_SETTINGS, mcpStory } from './mcp.story.js';
 
-// No session is kept: every other request of a client comes to the other process.
+// No session is stored: every other request of a client is sent to the other process.
 mcpStory(() => openTwoProcesses(MCP_SETTINGS));

@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.js';
 import { addedSource } from '../support/sources.js';
 import { replyOf, type World } from '../support/world.js';
 
-/** Those who set up agents, and two processes, or twice the same one, that their keys' holders come to in turn. */
+/** Agents' owners and two processes, or the same one twice, to which clients send requests in turn. */
 export type McpWorlds = Readonly<{ first: World; second: World; close(): Promise<void> }>;
 
 export const MCP_SETTINGS = { ALLOWED_PRIVATE_HOSTS: '127.0.0.1' };
@@ -14,7 +14,7 @@ export const MCP_SETTINGS = { ALLOWED_PRIVATE_HOSTS: '127.0.0.1' };
 const HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 const textsOf = ({ content }: CallToolResult) => content.map((block) => (block.type === 'text' ? block.text : block.type));
 
-/** The official client of the Model Context Protocol against agents: what it finds, calls, and is refused. */
+/** The official client of the Model Context Protocol with agents: what it finds, calls, and is refused. */
 export function mcpStory(open: () => Promise<McpWorlds>): void {
   let worlds: McpWorlds;
   let world: World;
@@ -40,7 +40,7 @@ export function mcpStory(open: () => Promise<McpWorlds>): void {
     world.model.reset();
   });
 
-  /** A client of the newest revision, or of the sessions that older ones have; every other request comes to the second process. */
+  /** A client of the newest revision, or of older ones with sessions. Every other request goes to the second process. */
   async function clientOf(
     key?: string,
     { path = '/mcp', mode = 'auto' }: Readonly<{ path?: string; mode?: 'auto' | 'legacy' }> = {},
@@ -63,7 +63,7 @@ export function mcpStory(open: () => Promise<McpWorlds>): void {
     world.nobody.request(path, { method: 'POST', headers: { ...HEADERS, ...headers }, body: JSON.stringify(body) });
 
   describe.each(['auto', 'legacy'] as const)('a client (%s)', (mode) => {
-    it('needs no key to begin and to see the tools', async () => {
+    it('needs no key to initialise and to list the tools', async () => {
       const { tools } = await (await clientOf(undefined, { mode })).listTools();
       expect(tools).toMatchObject([
         {
@@ -85,7 +85,7 @@ export function mcpStory(open: () => Promise<McpWorlds>): void {
       expect(JSON.parse(textsOf(result)[0]!)).toEqual((result.structuredContent as { result: unknown }).result);
     });
 
-    it('is told of its key when it calls a tool', async () => {
+    it('gets an error about its key when it calls a tool', async () => {
       expect(await called(await clientOf(undefined, { mode }), 'search_docs', { query: 'tea' })).toMatchObject({
         isError: true,
         content: [{ type: 'text', text: 'Missing Bearer token' }],
@@ -96,7 +96,7 @@ export function mcpStory(open: () => Promise<McpWorlds>): void {
       });
     });
 
-    it('asks an agent that says so, and continues the conversation', async () => {
+    it('asks an agent that allows it, and continues the conversation', async () => {
       const client = await clientOf(asked.key, { mode });
       expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['search_docs', 'ask']);
       world.model.next(say('At ', 'four.'), say('I said: at four.'));
@@ -113,7 +113,7 @@ export function mcpStory(open: () => Promise<McpWorlds>): void {
     });
   });
 
-  it('finds nothing where an agent has no source, or nothing is wanted', async () => {
+  it('finds nothing if an agent has no source, or if no chunks are requested', async () => {
     const bare = await clientOf((await world.agent()).key);
     expect((await called(bare, 'search_docs', { query: 'tea' })).structuredContent).toEqual({ result: [] });
     const client = await clientOf(agent.key);
@@ -121,7 +121,7 @@ export function mcpStory(open: () => Promise<McpWorlds>): void {
     expect(await called(client, 'search_docs', { query: 7 })).toMatchObject({ isError: true });
   });
 
-  it('finds what the guardrails of the agent let out', async () => {
+  it('finds only what the agent’s guardrails permit', async () => {
     const secret = `AKIA${'EFGH'.repeat(4)}`;
     const source = await addedSource(world.alice, 'Codes', `# Codes\n\nThe code of the barn is ${secret}.`);
     const controls = [{ check: 'secrets', stage: 'retrieval', action: 'redact' }];
@@ -130,7 +130,7 @@ export function mcpStory(open: () => Promise<McpWorlds>): void {
     expect([found.includes('The code of the barn'), found.includes(secret)]).toEqual([true, false]);
   });
 
-  it('knows no question to an agent that does not say so', async () => {
+  it('has no ask tool for an agent that does not allow it', async () => {
     const client = await clientOf(agent.key);
     await expect(called(client, 'ask', { question: 'When?' })).rejects.toThrow(/ask/);
     await world.alice.put(`/api/update_agent/${agent.id}`, { mcp_ask: true });
@@ -139,7 +139,7 @@ export function mcpStory(open: () => Promise<McpWorlds>): void {
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['search_docs']);
   });
 
-  it('hears how far an answer is', async () => {
+  it('receives the progress of an answer', async () => {
     world.model.next(say('At four.'));
     const heard: number[] = [];
     const client = await clientOf(asked.key);
@@ -148,7 +148,7 @@ export function mcpStory(open: () => Promise<McpWorlds>): void {
     expect(heard[0]).toBe(1);
   });
 
-  it('is told of what failed, as the result of the call', async () => {
+  it('gets a failure as the result of the call', async () => {
     const client = await clientOf(asked.key);
     world.model.next([refuse(400)]);
     expect(await called(client, 'ask', { question: 'When?' })).toMatchObject({ isError: true, content: [{ type: 'text' }] });
@@ -157,7 +157,7 @@ export function mcpStory(open: () => Promise<McpWorlds>): void {
     expect(await called(client, 'ask', { question: ' ' })).toMatchObject({ isError: true });
   });
 
-  it('is answered without what waits for an approval', async () => {
+  it('gets an answer without calls that require approval', async () => {
     const look = { name: 'look', method: 'GET', url: `${post.url}/look`, description: 'Looks', active: true };
     const config = { actions: { look: { ...look, require_approval: true } } };
     const tool = { name: 'api_tool', displayName: 'Shop', description: 'Looks', config, status: true };
@@ -169,7 +169,7 @@ export function mcpStory(open: () => Promise<McpWorlds>): void {
     expect(post.requests).toEqual([]);
   });
 
-  it('is let go when the key ends, without a word', async () => {
+  it('is disconnected silently when the key ends', async () => {
     const { id, key } = await world.agent({ mcp_ask: true });
     const client = await clientOf(key);
     let release = (): void => undefined;
@@ -183,7 +183,7 @@ export function mcpStory(open: () => Promise<McpWorlds>): void {
     release();
   });
 
-  it('has pages of other origins see and send the headers of the protocol', async () => {
+  it('lets pages of other origins read and send the protocol’s headers', async () => {
     const preflight = await world.nobody.request('/mcp', {
       method: 'OPTIONS',
       headers: {
@@ -210,7 +210,7 @@ export function mcpStory(open: () => Promise<McpWorlds>): void {
     await begun.body?.cancel();
   });
 
-  it('is refused in the words of JSON-RPC', async () => {
+  it('is refused in the format of JSON-RPC', async () => {
     const refused = async (init: Parameters<typeof world.nobody.request>[1]) => {
       const { status, body } = await replyOf(world.nobody.request('/mcp', init));
       return [status, body];

@@ -5,7 +5,7 @@ import { type Fields, WatchedShop } from '../support/watched-shop.js';
 
 const NOT_FOUND = { success: false, message: 'Monitor not found' };
 
-/** What models may have watched, and who may look after it. */
+/** Which monitors models may create, and who may manage them. */
 export function monitorRequestsStory(makeBacking: MakeBacking): void {
   let shop: WatchedShop;
   beforeAll(async () => {
@@ -32,20 +32,20 @@ export function monitorRequestsStory(makeBacking: MakeBacking): void {
       ['with a path to nothing', { check: { type: 'threshold', value_path: 'a.b', op: '<', value: 1 } }, /no number/],
       ['with an interval in words', { interval: 'often' }, /interval must be/],
       ['with no follow-ups', { max_wakes: 0 }, /max_wakes/],
-    ])('is told why it gets no monitor %s, and no place is taken', async (_, fields, why) => {
+    ])('gets an error and no monitor %s, and no slot is used', async (_, fields, why) => {
       const { text } = await shop.use('monitor_create', { description: 'Anything', source: shop.page, ...fields });
       expect(text).toMatch(/^Error/);
       expect(text).toMatch(why);
     });
 
-    it('watches what a tool of the user reads', async () => {
+    it('monitors the result of a user’s tool', async () => {
       const source = { type: 'tool', action: 'memory_view', arguments: { path: '/' } };
       const { monitor } = await shop.create({ source });
       expect(monitor).toMatchObject({ source_type: 'tool', watching: 'memory: memory_view', current: 'The memory is empty.' });
       await shop.endAll();
     });
 
-    it('ends the monitors of its own chat and no others', async () => {
+    it('cancels only the monitors of its own chat', async () => {
       const { conversationId, monitor } = await shop.create();
       const { monitor_id: id } = monitor;
       expect((await shop.use('monitor_cancel', { monitor_id: id })).text).toBe('Error: Monitor not found');
@@ -55,7 +55,7 @@ export function monitorRequestsStory(makeBacking: MakeBacking): void {
       expect((await shop.viewOf(id)).status).toBe('cancelled');
     });
 
-    it('gets none for whoever holds an agent’s key', async () => {
+    it('cannot create one for callers with an agent’s key', async () => {
       const { key } = await shop.world.agent();
       const { text } = await shop.use(
         'monitor_create',
@@ -68,7 +68,7 @@ export function monitorRequestsStory(makeBacking: MakeBacking): void {
     });
   });
 
-  it('monitors are nobody else’s business, and not that of programs', async () => {
+  it('monitors are closed to other users and to programs', async () => {
     const { monitor } = await shop.create();
     const { monitor_id: id } = monitor;
     const { key } = await shop.world.agent();

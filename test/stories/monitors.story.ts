@@ -8,7 +8,7 @@ import { call, say } from '../support/scripted-model-server.js';
 import { TabForTests } from '../support/tab.js';
 import { MONITORS_MAX, WatchedShop } from '../support/watched-shop.js';
 
-/** Chats have things outside watched, and go on when they happen. */
+/** Chats that monitor something outside, and continue when it changes. */
 export function monitorsStory(makeBacking: MakeBacking): void {
   let shop: WatchedShop;
   beforeAll(async () => {
@@ -19,7 +19,7 @@ export function monitorsStory(makeBacking: MakeBacking): void {
   const below = { type: 'threshold', op: '<', value: 90 };
 
   describe('a monitor', () => {
-    it('is shown as it was agreed on, with what it saw first', async () => {
+    it('is shown as it was requested, with its first observation', async () => {
       const { conversationId, monitor } = await shop.create({
         check: below,
         on_match: 'Tell me.',
@@ -69,7 +69,7 @@ export function monitorsStory(makeBacking: MakeBacking): void {
       await shop.endAll();
     });
 
-    it('is a ring at its chat in the list, the least that there is to say, for as long as it watches', async () => {
+    it('shows a ring at its chat, the lowest mark, while it is active', async () => {
       const { conversationId, monitor } = await shop.create({ check: below });
       const mark = async () =>
         (await shop.world.alice.json<{ id: string; mark: string | null }[]>('/api/get_conversations')).find(
@@ -84,7 +84,7 @@ export function monitorsStory(makeBacking: MakeBacking): void {
       await eventually(async () => (await mark()) === null);
     });
 
-    it('continues its chat when what it waits for happens, once, and is over', async () => {
+    it('continues its chat once when its condition is met, and ends', async () => {
       const tab = await TabForTests.open(shop.world.alice);
       const { conversationId, monitor } = await shop.create({ check: below, on_match: 'Tell me.' });
       const { monitor_id: id } = monitor;
@@ -109,7 +109,7 @@ export function monitorsStory(makeBacking: MakeBacking): void {
       expect(automatic!.prompt).toMatch(/ACME gets cheap.*Tell me\..*The value is now 89\.5 \(< 90\)/s);
       const told = () =>
         tab.events.filter(({ scope }) => scope['id'] === id).map(({ type, payload }) => [type, payload['status']]);
-      // The events of a user come on their own way.
+      // User events arrive independently of the chat.
       await eventually(() => told().at(-1)?.[1] === 'completed');
       expect(told()[0]).toEqual(['monitor.updated', 'active']);
       expect(told().at(-1)).toEqual(['monitor.updated', 'completed']);
@@ -125,7 +125,7 @@ export function monitorsStory(makeBacking: MakeBacking): void {
       await tab.close();
     });
 
-    it('asks a model where there is a condition, and leaves the chat alone where that does not hold', async () => {
+    it('asks a model about a condition, and does not continue the chat if it does not hold', async () => {
       const { conversationId, monitor } = await shop.create({ condition: 'It is sold out.' });
       shop.price = '94.00';
       shop.world.model.next(say('{"holds": false, "reason": "There is some left."}'));
@@ -145,12 +145,12 @@ export function monitorsStory(makeBacking: MakeBacking): void {
       await eventually(async () => (await shop.queries(conversationId)).at(-1)?.response === 'Gone.');
     });
 
-    it('pauses itself when there is nothing to be checked any more, and says so in its chat', async () => {
+    it('pauses itself when its target no longer exists, and says so in its chat', async () => {
       const { conversationId, monitor } = await shop.create();
       shop.server.answer = (_request, response) => answerJson(response, {}, 404);
       shop.world.model.next(say('It is gone.'));
       await shop.look(monitor.monitor_id);
-      // The check is recorded first, and then what it comes to.
+      // The check is recorded first, then its consequence.
       await eventually(async () => (await shop.viewOf(monitor.monitor_id)).status === 'paused');
       expect(await shop.viewOf(monitor.monitor_id)).toMatchObject({
         paused_reason: expect.stringMatching(/404/),
@@ -163,7 +163,7 @@ export function monitorsStory(makeBacking: MakeBacking): void {
       await shop.endAll();
     });
 
-    it('that has found nothing when its time is over says so in its chat', async () => {
+    it('says in its chat that it expired without a finding', async () => {
       shop.world.model.next(
         [call('brief', 'monitor_create', { description: 'Brief', source: shop.page, expires_in: '2s' })],
         say('Done.'),
@@ -177,7 +177,7 @@ export function monitorsStory(makeBacking: MakeBacking): void {
       expect(monitor).toMatchObject({ status: 'completed', wake_count: 0, next_check_at: null });
     });
 
-    it('with a pattern that has no end holds up nobody, and pauses itself', async () => {
+    it('with a pattern that never terminates delays nothing, and pauses itself', async () => {
       const { conversationId, monitor } = await shop.create({ check: { type: 'regex', pattern: '(a+)+$' } });
       shop.price = `${'a'.repeat(60)}!`;
       shop.world.model.next(say('Ah.'));
@@ -189,13 +189,13 @@ export function monitorsStory(makeBacking: MakeBacking): void {
       await shop.endAll();
     });
 
-    it('goes with its chat', async () => {
+    it('is cancelled with its chat', async () => {
       const { conversationId, monitor } = await shop.create();
       expect((await shop.world.alice.post(`/api/delete_conversation?id=${conversationId}`, {})).status).toBe(200);
       await eventually(async () => (await shop.viewOf(monitor.monitor_id)).status === 'cancelled');
     });
 
-    it('is one of so many of its user', async () => {
+    it('counts towards the limit of its user', async () => {
       for (let made = 0; made < MONITORS_MAX; made++) await shop.create();
       expect((await shop.use('monitor_create', { description: 'More', source: shop.page })).text).toMatch(
         /^Error: you have 3 monitors already/,

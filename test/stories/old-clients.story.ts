@@ -7,7 +7,7 @@ import { broken, hang, say, think, wait } from '../support/scripted-model-server
 import { TEST_SETTINGS } from '../support/service.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
 
-/** A session token as others issue it: HS256 over `sub` alone. */
+/** A session token of another issuer: HS256 over `sub` only. */
 function foreignToken(sub: string): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const signed = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ sub })}`;
@@ -16,7 +16,7 @@ function foreignToken(sub: string): string {
 
 type Data = Record<string, unknown> & { type: string };
 
-/** The web client as it reads a stream: records with any line ends, an id only when it is digits, data of several lines. */
+/** The web client's parser of a stream: records with any line ends, an id only if it is digits, data of several lines. */
 class WebClient {
   answer = '';
   thought = '';
@@ -69,7 +69,7 @@ class WebClient {
   }
 }
 
-/** The widget as it reads a stream: `data:` lines alone, and whatever it does not know has its `answer` appended. */
+/** The widget's parser of a stream: only `data:` lines, and the `answer` of every unknown frame is appended. */
 function widgetReads(text: string) {
   const seen = { answer: '', id: null as unknown, error: undefined as unknown, source: [] as unknown[], ended: false };
   for (const line of text.split('\n')) {
@@ -84,7 +84,7 @@ function widgetReads(text: string) {
   return seen;
 }
 
-/** Clients that were there before the service: the web client, the widget, bots and extensions. */
+/** Clients that are older than the service: the web client, the widget, bots and extensions. */
 export function oldClientsStory(makeBacking: MakeBacking): void {
   let world: World;
   let web: Client;
@@ -107,7 +107,7 @@ export function oldClientsStory(makeBacking: MakeBacking): void {
   });
   afterAll(() => world.close());
 
-  /** As the web client sends it. */
+  /** The body that the web client sends. */
   const webBody = (question: string, more: object = {}) => ({
     question,
     history: JSON.stringify([]),
