@@ -175,7 +175,7 @@ function notEmpty(field: string, value: string | undefined): string | undefined 
 /** Some clients send `default` when the agent has no source. */
 function sourceIn(value: string, field: string): string {
   if (value === '' || value === 'default') return '';
-  if (!isId(value)) throw refused(`${field} must hold ids of sources`);
+  if (!isId(value)) throw refused(`${field} must contain ids of sources`);
   return value;
 }
 
@@ -189,6 +189,6 @@ function distinct(values: readonly string[], field: string): readonly string[] {
   const entries = [...new Set(values)];
   if (entries.length > LIST_ENTRIES_MAX) throw refused(`${field} must hold at most ${LIST_ENTRIES_MAX} entries`);
   if (entries.some((entry) => entry === '' || entry.length > TITLE_CHARACTERS_MAX))
-    throw refused(`${field} holds an entry that is no id`);
+    throw refused(`${field} contains an entry that is not an id`);
   return entries;
 }

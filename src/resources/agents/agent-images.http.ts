@@ -26,7 +26,7 @@ const refused = (why: string) => new Rejection('image-not-accepted', `Image uplo
 /** Stores an uploaded picture. Its type is detected from its bytes, not from its name. @throws Rejection image-not-accepted */
 export async function keepImage(blobs: Blobs, bytes: Buffer): Promise<AgentImage> {
   const mediaType = (await fileTypeFromBuffer(bytes))?.mime;
-  if (!mediaType || !MEDIA_TYPES.includes(mediaType)) throw refused('it is no PNG, JPEG, GIF or WebP picture.');
+  if (!mediaType || !MEDIA_TYPES.includes(mediaType)) throw refused('the file is not a PNG, JPEG, GIF or WebP picture.');
   const pixels = pictureSizeOf(mediaType, bytes);
   if (!pixels) throw refused('the picture is damaged.');
   if (pixels.width * pixels.height > PICTURE_PIXELS_MAX) throw refused(`it has more than ${PICTURE_PIXELS_MAX} pixels.`);
@@ -41,7 +41,7 @@ export class AgentImagesController {
     private readonly blobs: Blobs,
   ) {}
 
-  @ApiOperation({ summary: 'The picture of an agent, at the address that its record names' })
+  @ApiOperation({ summary: 'Returns the picture of an agent, at the address in its record' })
   @Access({ for: 'capability', action: 'describe', of: 'agents', scopes: 'any-token' })
   @Get(':agentId/:capability')
   async image(

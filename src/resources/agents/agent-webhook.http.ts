@@ -40,7 +40,7 @@ export class AgentWebhookController {
 
   @Access({ for: 'user', action: 'read', of: 'agents', scopes: ['agents:keys'], at: { in: 'query', name: 'id' } })
   @Get('agent_webhook')
-  @ApiOperation({ summary: 'The webhook of an agent of one’s own. It never changes.' })
+  @ApiOperation({ summary: 'Returns the webhook URL of one of the user’s agents. It never changes.' })
   @ApiQuery({ name: 'id', required: true })
   async url(
     @CurrentUser() user: SignedInUser,

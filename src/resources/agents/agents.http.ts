@@ -49,7 +49,7 @@ const AgentImageUpload = FileInterceptor('image');
 const AGENT_BODY = {
   allOf: [
     { $ref: getSchemaPath(AgentFields) },
-    { type: 'object', properties: { image: { type: 'string', format: 'binary', description: 'In a form only.' } } },
+    { type: 'object', properties: { image: { type: 'string', format: 'binary', description: 'Only in a form.' } } },
   ],
 };
 const NEW_AGENT = {
@@ -78,7 +78,7 @@ export class AgentsController {
     private readonly fingerprints: Fingerprints,
   ) {}
 
-  @ApiOperation({ summary: 'The user’s agents, and those of others that teams and links let the user use' })
+  @ApiOperation({ summary: 'Lists the user’s agents, and those of others that the user may use by teams' })
   @Access({ for: 'user', action: 'list', of: 'agents', scopes: ['agents:read'] })
   @Get('get_agents')
   async list(@CurrentUser() user: SignedInUser) {
@@ -94,7 +94,7 @@ export class AgentsController {
     );
   }
 
-  @ApiOperation({ summary: 'An agent in full' })
+  @ApiOperation({ summary: 'Returns an agent with the resources that it uses' })
   @Access({
     for: 'user',
     action: 'read',
@@ -115,7 +115,7 @@ export class AgentsController {
     return agentRecordInFull({ ...this.shown(user, agent, tools), grant, pinned }, referred);
   }
 
-  @ApiOperation({ summary: 'The agents that the user has pinned' })
+  @ApiOperation({ summary: 'Lists the agents that the user has pinned' })
   @Access({ for: 'user', action: 'list', of: 'agents', scopes: ['agents:read'] })
   @Get('pinned_agents')
   async pinned(@CurrentUser() user: SignedInUser) {
@@ -126,7 +126,7 @@ export class AgentsController {
     return agents.map((agent) => agentRecord({ ...this.shown(user, agent, tools), grant: held.get(agent.id), pinned: true }));
   }
 
-  @ApiOperation({ summary: 'Makes an agent; one that is published answers with its key from now on' })
+  @ApiOperation({ summary: 'Creates an agent; if it is published, it can be asked with the returned key' })
   @ApiConsumes('application/json', 'multipart/form-data')
   @DocumentedBody({ schema: AGENT_BODY }, NEW_AGENT)
   @Access({ for: 'user', action: 'create', of: 'agents', scopes: ['agents:write'] })
@@ -153,7 +153,7 @@ export class AgentsController {
     return { id: agentId, key: shownKey(user, key) };
   }
 
-  @ApiOperation({ summary: 'Changes an agent; what is left out stays' })
+  @ApiOperation({ summary: 'Changes an agent; fields that are left out do not change' })
   @ApiConsumes('application/json', 'multipart/form-data')
   @DocumentedBody({ schema: AGENT_BODY }, { description: NEW_AGENT.description })
   @Access({
@@ -194,7 +194,7 @@ export class AgentsController {
     return { success: true, id, message: 'Agent updated successfully', ...shown };
   }
 
-  @ApiOperation({ summary: 'Gives an agent another key; the old one ends at once' })
+  @ApiOperation({ summary: 'Gives an agent a new key; the old one is invalid at once' })
   @Access({ for: 'user', action: 'change', of: 'agents', scopes: ['agents:keys'], at: { in: 'path', name: 'id' } })
   @Post('regenerate_agent_key/:id')
   @HttpCode(200)
@@ -225,7 +225,7 @@ export class AgentsController {
     return { id: agent.id };
   }
 
-  @ApiOperation({ summary: 'Pins an agent, or takes the pin away' })
+  @ApiOperation({ summary: 'Pins an agent, or removes the pin' })
   @Access({
     for: 'user',
     action: 'change',

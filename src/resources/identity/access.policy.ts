@@ -237,7 +237,7 @@ export function rejectionOf(refusal: Refusal, notFound: () => Rejection = genera
 function entering(who: Who, route: RouteAccess | undefined, named: (place: Place) => readonly unknown[]): Refusal | undefined {
   const token = tokenOf(who);
   if (token) return enteringWithToken(token, route, named);
-  if (!route) return { status: 403, code: 'not-allowed', message: 'This endpoint is open to no caller' };
+  if (!route) return { status: 403, code: 'not-allowed', message: 'This endpoint has no access rule and is closed' };
   return isOpenTo(who, route) ? undefined : UNAUTHENTICATED;
 }
 
@@ -355,7 +355,7 @@ function asking(
   if (who?.kind === 'agent-key') return notAllowed('A restricted token cannot ask with an agent key; send agent_id');
   if (agents && !agentId) return notAllowed('This token is restricted to specific agents; send agent_id');
   if (!agents && isRestricted(token, ['prompts', 'workflows']))
-    return notAllowed('This token asks no questions without specific agents');
+    return notAllowed('This token must be restricted to specific agents to ask questions');
   if (!agents && agentId) return notAllowed('This token is restricted to specific sources and cannot ask agents');
   if (continuedAgentId !== undefined && continuedAgentId !== agentId)
     return notAllowed('The conversation does not belong to the agent that this token may use');

@@ -163,7 +163,7 @@ export const refuseForeignPages =
       return;
     throw new Rejection(
       'origin-not-allowed',
-      'Pages of this origin change nothing here without a credential. ALLOWED_ORIGINS names others.',
+      'Pages of this origin need a credential to change anything. ALLOWED_ORIGINS lists the origins that do not.',
     );
   };
 
@@ -174,7 +174,10 @@ function refuseOtherSites(request: FastifyRequest, allowedOrigins: readonly stri
   const { 'sec-fetch-site': site, origin } = request.headers;
   if (site !== 'cross-site' || !isChangeByGet(request)) return;
   if (origin !== undefined && !isForeignPage(request, allowedOrigins)) return;
-  throw new Rejection('origin-not-allowed', 'Pages of other sites change nothing by GET. ALLOWED_ORIGINS names those that may.');
+  throw new Rejection(
+    'origin-not-allowed',
+    'Pages of other sites may not change anything by GET, unless ALLOWED_ORIGINS lists their origin.',
+  );
 }
 
 const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];

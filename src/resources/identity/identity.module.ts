@@ -113,6 +113,6 @@ export class IdentityModule implements OnModuleInit, OnApplicationBootstrap {
 
   async onApplicationBootstrap() {
     if (this.authenticator.authType !== 'simple_jwt') return;
-    this.logger.log(`Everybody signs in with this token: ${await this.authenticator.sharedToken()}`);
+    this.logger.log(`All users sign in with this token: ${await this.authenticator.sharedToken()}`);
   }
 }

@@ -5,8 +5,8 @@ import type { Rejections } from '../../platform/http/rejections.js';
 export const invalidToken = () => new Rejection('invalid-token', 'Authentication error: invalid token');
 export const tokenExpired = () => new Rejection('token-expired', 'Authentication error: token expired');
 /** The rejections of device tokens. */
-export const deviceTokenMissing = () => new Rejection('device-token-missing', 'The token of a device is missing');
-export const deviceTokenInvalid = () => new Rejection('device-token-invalid', 'The token is not that of a device');
+export const deviceTokenMissing = () => new Rejection('device-token-missing', 'The device token is missing');
+export const deviceTokenInvalid = () => new Rejection('device-token-invalid', 'The token is not a valid device token');
 export const tokenRevoked = () => new Rejection('token-revoked', 'Authentication error: token revoked');
 
 export const identityRejections: Rejections = {

@@ -26,9 +26,9 @@ export class SessionController {
   @Access({ for: 'anyone', action: 'create', of: 'sessions' })
   @Get('generate_token')
   @ApiOperation({
-    summary: 'A session token for a new user, where AUTH_TYPE is session_jwt',
+    summary: 'Issues a session token for a new user, if AUTH_TYPE is session_jwt',
     description:
-      'An address gets GENERATED_TOKENS_MAX_PER_HOUR of them within an hour (100 unless set), then 429 (`too_many_requests`).',
+      'At most GENERATED_TOKENS_MAX_PER_HOUR tokens per address and hour (100 unless set), then 429 (`too_many_requests`).',
   })
   async generateToken(@Req() request: FastifyRequest) {
     if (this.authenticator.authType !== 'session_jwt') {
@@ -41,9 +41,9 @@ export class SessionController {
   @Access({ for: 'user', action: 'describe', of: 'users', scopes: 'any-token' })
   @Get('user/me')
   @ApiOperation({
-    summary: 'Who is signed in',
+    summary: 'Returns the signed-in user',
     description:
-      '`user_id` is an opaque id, the same in every answer and event. `email`, `name` and `picture` are there where the issuer says them.',
+      '`user_id` is an opaque id, the same in every answer and event. `email`, `name` and `picture` are included if the issuer reports them.',
   })
   async me(@CurrentUser() { userId, roles, token }: SignedInUser) {
     const { email, name, picture } = (await this.accounts.labelsOf([userId])).get(userId) ?? NO_LABEL;

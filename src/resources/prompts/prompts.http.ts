@@ -48,7 +48,7 @@ export class PromptsController {
     private readonly reaching: Reaching,
   ) {}
 
-  @ApiOperation({ summary: 'The prompts that everybody has, the user’s own, and those of teams' })
+  @ApiOperation({ summary: 'Lists the presets, the user’s own prompts, and those of teams' })
   @Access({ for: 'user', action: 'list', of: 'prompts', scopes: ['prompts:read'] })
   @Get('get_prompts')
   async list(@CurrentUser() user: SignedInUser) {
@@ -63,7 +63,7 @@ export class PromptsController {
     ];
   }
 
-  @ApiOperation({ summary: 'The text of a prompt' })
+  @ApiOperation({ summary: 'Returns the text of a prompt' })
   @Access({
     for: 'user',
     action: 'read',
@@ -81,7 +81,7 @@ export class PromptsController {
     return { content: prompt.content, name: prompt.name, updated_at: prompt.updatedAt.toISOString() };
   }
 
-  @ApiOperation({ summary: 'Adds a prompt' })
+  @ApiOperation({ summary: 'Creates a prompt' })
   @DocumentedBody({ type: PromptText }, { name: 'Pirate', content: 'Answer like a pirate.' })
   @Access({ for: 'user', action: 'create', of: 'prompts', scopes: ['prompts:write'] })
   @Post('create_prompt')
@@ -92,7 +92,7 @@ export class PromptsController {
     return { id: promptId };
   }
 
-  @ApiOperation({ summary: 'Changes a prompt; refused where it was changed since `expected_updated_at`' })
+  @ApiOperation({ summary: 'Changes a prompt; refused if it was changed since `expected_updated_at`' })
   @DocumentedBody({ type: PromptEdit }, { id: '00000000-0000-4000-8000-000000000000', name: 'Pirate', content: 'Ahoy.' })
   @Access({
     for: 'user',

@@ -29,7 +29,7 @@ type Asked = string | undefined;
 
 const NOT_THERE = ApiResponse({
   status: 404,
-  description: 'There is no such team or thing, or the user has nothing to do with it.',
+  description: 'The team or the resource does not exist, or the user has no access to it.',
 });
 
 /** Shares resources with teams, and changes what the grants of a resource allow. */
@@ -44,7 +44,7 @@ export class SharingController {
     private readonly freshness: Freshness,
   ) {}
 
-  @ApiOperation({ summary: 'What is shared with a team' })
+  @ApiOperation({ summary: 'Lists what is shared with a team' })
   @NOT_THERE
   @OptionalQuery('resource_type')
   @Access({ for: 'user', action: 'read', of: 'teams', scopes: ['teams:read'], at: ID, inTeam: 'member' })
@@ -55,9 +55,11 @@ export class SharingController {
     return { success: true, grants: grants.map((grant) => grantRecord(grant, grant.createdAt)) };
   }
 
-  @ApiOperation({ summary: 'Shares a thing with a team, or with one of its members; shared already, it gets the access level' })
+  @ApiOperation({
+    summary: 'Shares a resource with a team or with one of its members; if it is shared already, changes the access level',
+  })
   @NOT_THERE
-  @ApiResponse({ status: 409, description: 'The team holds as many grants as it may (`too_many_grants`).' })
+  @ApiResponse({ status: 409, description: 'The team has the maximum number of grants (`too_many_grants`).' })
   @DocumentedBody({ type: GrantBody }, { ...EXAMPLE, access_level: 'viewer' })
   @Access({ for: 'user', action: 'change', of: 'teams', at: ID, inTeam: 'member' })
   @Post('teams/:id/grants')
@@ -81,8 +83,9 @@ export class SharingController {
   }
 
   @ApiOperation({
-    summary: 'Ends a grant; it is named in the query or in the body',
-    description: 'For the owner of the thing, also where the owner is no member of the team, and for administrators of the team.',
+    summary: 'Ends the grant that the query or the body names',
+    description:
+      'For users who may share the resource, for its owner, who need not be a member of the team, and for administrators of the team.',
   })
   @NOT_THERE
   @OptionalQuery('resource_type', 'resource_id', 'target_user_id')
@@ -109,7 +112,7 @@ export class SharingController {
     return { success: ended };
   }
 
-  @ApiOperation({ summary: 'With whom a thing of the user is shared' })
+  @ApiOperation({ summary: 'Lists the teams and members with which a resource of the user is shared' })
   @NOT_THERE
   @ApiQuery({ name: 'resource_type', enum: RESOURCE_TYPES })
   @RequiredQuery('resource_id')
@@ -126,7 +129,7 @@ export class SharingController {
     return { success: true, shares: records };
   }
 
-  @ApiOperation({ summary: 'What the grants of a thing let their holders do beyond the usual' })
+  @ApiOperation({ summary: 'Returns the switches for what the grants of a resource allow' })
   @NOT_THERE
   @ApiQuery({ name: 'resource_type', enum: RESOURCE_TYPES })
   @RequiredQuery('resource_id')
@@ -137,7 +140,7 @@ export class SharingController {
     return { success: true, settings: await this.settingsOf(family, resourceId) };
   }
 
-  @ApiOperation({ summary: 'Switches what the grants of a thing let their holders do' })
+  @ApiOperation({ summary: 'Changes the switches for what the grants of a resource allow' })
   @NOT_THERE
   @DocumentedBody({ type: ResourceSettingsBody }, { ...EXAMPLE, settings: { editors_can_share: true } })
   @Access({ for: 'user', action: 'change', of: 'teams' })

@@ -219,7 +219,8 @@ class Fields {
 
 /** Refuses numbers that JSON cannot represent, and the key `__proto__`. */
 function refuseUnsayable(value: unknown, path: string): void {
-  if (typeof value === 'number' && !Number.isFinite(value)) throw fileRefused(`${path} holds a number that cannot be kept`);
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw fileRefused(`${path} contains a number that JSON cannot represent`);
   if (typeof value !== 'object' || value === null) return;
   if (Object.hasOwn(value, '__proto__')) throw fileRefused(`${path} holds a key that is not allowed: __proto__`);
   for (const each of Object.values(value)) refuseUnsayable(each, path);

@@ -28,7 +28,7 @@ spec:
 
 const RESOLUTION = {
   type: 'object',
-  description: 'What is decided about the plan: `sources` by their names, `tools` by their keys, `models` by their names.',
+  description: 'The decisions about the plan: `sources` by their names, `tools` by their keys, `models` by their names.',
 };
 
 const IMPORT_BODIES = {
@@ -55,7 +55,7 @@ export class AgentFilesController {
     private readonly reaching: Reaching,
   ) {}
 
-  @ApiOperation({ summary: 'An agent as a file, without secrets. The first export gives it a slug' })
+  @ApiOperation({ summary: 'Exports an agent as a file, without secrets. The first export gives it a slug' })
   @ApiProduces('application/x-yaml')
   @RequiredQuery('id')
   @Access({
@@ -78,7 +78,7 @@ export class AgentFilesController {
     return text;
   }
 
-  @ApiOperation({ summary: 'What the import of a file would do; nothing is stored' })
+  @ApiOperation({ summary: 'Plans the import of a file; nothing is stored' })
   @DocumentedBodies(IMPORT_BODIES)
   @Access({ for: 'user', action: 'import', of: 'agents', scopes: ['agents:write'] })
   @Post('import_agent/plan')
@@ -90,7 +90,7 @@ export class AgentFilesController {
     return { success: true, plan };
   }
 
-  @ApiOperation({ summary: 'Makes an agent of a file, or changes the one that the file names; the file is authoritative' })
+  @ApiOperation({ summary: 'Creates an agent from a file, or changes the agent that the file names; the file is authoritative' })
   @DocumentedBodies(IMPORT_BODIES)
   @OptionalHeader('Idempotency-Key')
   @Access({ for: 'user', action: 'import', of: 'agents', scopes: ['agents:write'] })

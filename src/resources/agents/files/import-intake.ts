@@ -265,5 +265,5 @@ function refuseUnpublishable(target: Agent | undefined, imported: ImportedAgent)
   const after: AgentConfiguration = { ...current, ...fieldsAfterImport(current, imported, undefined) };
   const lacking = lackingForPublication(after);
   if (lacking.length === 0) return;
-  throw new Rejection('agent-not-publishable', `A published agent needs more than this file says: ${lacking.join(', ')}`);
+  throw new Rejection('agent-not-publishable', `A published agent needs fields that this file lacks: ${lacking.join(', ')}`);
 }

@@ -108,7 +108,7 @@ const REFUSED: readonly (readonly [string, string | Buffer, string | RegExp])[] 
   [
     'a number that JSON cannot represent',
     'apiVersion: docsgpt.v1\nkind: Agent\nspec: {name: x, config: {a: .nan}}',
-    'spec.config holds a number that cannot be kept',
+    'spec.config contains a number that JSON cannot represent',
   ],
   ['a workflow that is text', agentFile({ agent_type: 'workflow', workflow: 'x' }), 'spec.workflow must be a mapping'],
   [

@@ -56,7 +56,7 @@ export class AgentFoldersController {
     private readonly freshness: Freshness,
   ) {}
 
-  @ApiOperation({ summary: 'All folders of the caller, by their names' })
+  @ApiOperation({ summary: 'Lists all folders of the caller, sorted by name' })
   @Access({ for: 'user', action: 'list', of: 'folders', scopes: ['agents:read'] })
   @Get()
   async list(@CurrentUser() { userId }: SignedInUser) {
@@ -69,7 +69,7 @@ export class AgentFoldersController {
     };
   }
 
-  @ApiOperation({ summary: 'Makes a folder, at the top or in another one' })
+  @ApiOperation({ summary: 'Creates a folder, at the top level or in another folder' })
   @DocumentedBody({ type: NewFolder }, { name: 'Support' })
   @Access({ for: 'user', action: 'create', of: 'folders', scopes: ['agents:write'], closedToRestricted: ['agents'] })
   @Post()
@@ -81,7 +81,7 @@ export class AgentFoldersController {
     return { id: folderId, name: folder.name, parent_id: folder.parentId };
   }
 
-  @ApiOperation({ summary: 'A folder with its agents and the folders in it' })
+  @ApiOperation({ summary: 'Returns a folder with its agents and subfolders' })
   @Access({ for: 'user', action: 'read', of: 'folders', scopes: ['agents:read'] })
   @Get(':id')
   async one(@CurrentUser() user: SignedInUser, @Param('id') id: string) {
@@ -93,7 +93,7 @@ export class AgentFoldersController {
     return { id, name, parent_id: parentId, agents: visible(user, 'agents', agents), subfolders };
   }
 
-  @ApiOperation({ summary: 'Gives a folder another name or another place; what is left out stays' })
+  @ApiOperation({ summary: 'Renames or moves a folder; fields that are left out do not change' })
   @DocumentedBody({ type: FolderChange }, { name: 'Service', parent_id: null })
   @Access({ for: 'user', action: 'change', of: 'folders', scopes: ['agents:write'], closedToRestricted: ['agents'] })
   @Put(':id')
@@ -109,7 +109,7 @@ export class AgentFoldersController {
     return { success: true };
   }
 
-  @ApiOperation({ summary: 'Deletes a folder; the folders in it come to the top, its agents are in none' })
+  @ApiOperation({ summary: 'Deletes a folder; its subfolders move to the top level, and its agents are in no folder' })
   @Access({ for: 'user', action: 'delete', of: 'folders', scopes: ['agents:write'], closedToRestricted: ['agents'] })
   @Delete(':id')
   async delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Param('id') id: string) {
@@ -117,7 +117,7 @@ export class AgentFoldersController {
     return { success: true };
   }
 
-  @ApiOperation({ summary: 'Puts an agent into a folder, or into none' })
+  @ApiOperation({ summary: 'Moves an agent into a folder or out of its folder' })
   @DocumentedBody({ type: MovedAgent }, { agent_id: UNKNOWN, folder_id: null })
   @Access({ for: 'user', action: 'change', of: 'agents', scopes: ['agents:write'], at: { in: 'body', name: 'agent_id' } })
   @Post('move_agent')
@@ -126,7 +126,9 @@ export class AgentFoldersController {
     return this.moveAll(user, reply, [body.agent_id], body.folder_id || null);
   }
 
-  @ApiOperation({ summary: 'Puts agents into a folder, or into none: all of them, unless one is not the caller’s' })
+  @ApiOperation({
+    summary: 'Moves agents into a folder or out of their folders; none is moved if one does not belong to the caller',
+  })
   @DocumentedBody({ type: MovedAgents }, { agent_ids: [UNKNOWN], folder_id: null })
   @Access({ for: 'user', action: 'list', of: 'agents', scopes: ['agents:write'] })
   @Post('bulk_move')

@@ -48,7 +48,7 @@ export class AgentLinksController {
     private readonly freshness: Freshness,
   ) {}
 
-  @ApiOperation({ summary: 'Gives an agent a link, or ends it. An agent that has a link keeps it' })
+  @ApiOperation({ summary: 'Gives an agent a link unless it has one, or ends the link' })
   @DocumentedBody({ type: AgentShare }, { id: '00000000-0000-4000-8000-000000000000', shared: true, username: 'Alice' })
   @Access({ for: 'user', action: 'change', of: 'agents', at: { in: 'body', name: 'id' }, granted: 'share' })
   @Put('share_agent')
@@ -64,8 +64,8 @@ export class AgentLinksController {
     return { success: true, shared_token: token || null };
   }
 
-  @ApiResponse({ status: 404, description: 'The link has ended, or never was.' })
-  @ApiOperation({ summary: 'What a link shows. A signed-in visitor finds the agent among the shared ones from then on' })
+  @ApiResponse({ status: 404, description: 'The link has ended or never existed.' })
+  @ApiOperation({ summary: 'Returns what a link shows. Adds the agent to the list of shared agents of a signed-in visitor' })
   @RequiredQuery('token')
   @Access({ for: 'capability', action: 'read', of: 'shared agents' })
   @Get('shared_agent')
@@ -87,7 +87,7 @@ export class AgentLinksController {
     return this.visitorsRecord(agent, token);
   }
 
-  @ApiOperation({ summary: 'The agents of others that the user has come to by links which are open, the newest first' })
+  @ApiOperation({ summary: 'Lists the agents of others that the user has opened by links that are still open, newest first' })
   @Access({ for: 'user', action: 'list', of: 'shared agents' })
   @Get('shared_agents')
   async kept(@CurrentUser() user: SignedInUser) {
@@ -98,7 +98,7 @@ export class AgentLinksController {
     return Promise.all(records);
   }
 
-  @ApiOperation({ summary: 'Takes an agent out of the list of shared ones; what it answers for the user stops' })
+  @ApiOperation({ summary: 'Removes an agent from the list of shared agents; its running answers for the user stop' })
   @RequiredQuery('id')
   @Access({ for: 'user', action: 'change', of: 'shared agents', at: { in: 'query', name: 'id' } })
   @Delete('remove_shared_agent')
@@ -109,7 +109,7 @@ export class AgentLinksController {
     return { success: true, action: 'removed' };
   }
 
-  @ApiOperation({ summary: 'Copies an agent that the user may ask into one of the user’s own, with a key of its own' })
+  @ApiOperation({ summary: 'Creates a copy of an agent that the user may ask; the copy belongs to the user and has its own key' })
   @RequiredQuery('id')
   @Access({ for: 'user', action: 'ask', of: 'agents', at: { in: 'query', name: 'id' }, granted: 'use' })
   @Post('adopt_agent')

@@ -92,9 +92,9 @@ export class IdentityProvider {
       return (await jwtVerify(token, keys, { ...checks, ...required })).payload;
     });
     const { sub: subject, sid, jti: id } = claims;
-    if (!isLogout(claims) || 'nonce' in claims) throw new ProviderRefused('It is no logout token.');
-    if (sid !== undefined && typeof sid !== 'string') throw new ProviderRefused('The session of the logout token is no text.');
-    if (subject === undefined && sid === undefined) throw new ProviderRefused('The logout token names nobody.');
+    if (!isLogout(claims) || 'nonce' in claims) throw new ProviderRefused('The token is not a logout token.');
+    if (sid !== undefined && typeof sid !== 'string') throw new ProviderRefused('The sid of the logout token is not a string.');
+    if (subject === undefined && sid === undefined) throw new ProviderRefused('The logout token has neither a sub nor a sid.');
     return { issuer, subject, sid, id: id! };
   }
 

@@ -26,7 +26,7 @@ class OidcEnabled implements CanActivate {
   constructor(private readonly options: OidcOptions) {}
 
   canActivate(): boolean {
-    if (!this.options.settings) throw new Rejection('oidc-not-enabled', 'Users do not sign in at a provider here.');
+    if (!this.options.settings) throw new Rejection('oidc-not-enabled', 'Sign-in at a provider is not configured.');
     return true;
   }
 }
@@ -47,7 +47,7 @@ export class OidcController {
   @ApiOperation({
     summary: 'Sends the browser to the provider',
     description:
-      '302, with the cookie `oidc_state` for ten minutes. 429 (`too_many_requests`) for an address that begins too many; 503 (`idp_unavailable`).',
+      '302, with the cookie `oidc_state` for ten minutes. 429 (`too_many_requests`) if the address starts too many sign-ins; 503 (`idp_unavailable`) if the provider does not answer.',
   })
   @Access({ for: 'anyone', action: 'create', of: 'sessions' })
   @Get('login')
@@ -61,9 +61,9 @@ export class OidcController {
   }
 
   @ApiOperation({
-    summary: 'Where the provider sends the browser back to',
+    summary: 'Receives the browser from the provider, and redirects it to the web client',
     description:
-      '302 to `OIDC_FRONTEND_URL`, with `#oidc_code=…`, or with `#oidc_error=` and `invalid_state`, `auth_failed`, `missing_claim` or `not_authorized`.',
+      '302 to `OIDC_FRONTEND_URL` with `#oidc_code=…`, or with `#oidc_error=` and `invalid_state`, `auth_failed`, `missing_claim` or `not_authorized`.',
   })
   @Access({ for: 'anyone', action: 'create', of: 'sessions' })
   @Get('callback')
@@ -81,8 +81,8 @@ export class OidcController {
   }
 
   @ApiOperation({
-    summary: 'Changes the code of a sign-in for a session token',
-    description: 'Body `{"code": "…"}`. A code works once, within a minute of the sign-in; else 401 (`invalid_code`).',
+    summary: 'Exchanges the code of a sign-in for a session token',
+    description: 'Body `{"code": "…"}`. A code works once, within a minute of the sign-in; otherwise 401 (`invalid_code`).',
   })
   @DocumentedBody({ schema: textField('code') }, { code: 'Wr2x…' })
   @Access({ for: 'anyone', action: 'create', of: 'sessions' })
@@ -96,8 +96,8 @@ export class OidcController {
   @ApiOperation({
     summary: 'Renews a session',
     description:
-      'Takes the newest token of the session as bearer. 404 (`no_refresh_token`): this token renews nothing; 401 (`refresh_failed`, ' +
-      '`token_revoked`, `not_authorized`, `invalid_token`, `token_expired`): sign in anew; 503 (`refresh_unavailable`): try again.',
+      'Needs the newest token of the session as bearer token. 404 (`no_refresh_token`): this token cannot renew; 401 (`refresh_failed`, ' +
+      '`token_revoked`, `not_authorized`, `invalid_token`, `token_expired`): sign in again; 503 (`refresh_unavailable`): try again.',
   })
   @ApiBearerAuth()
   @Access({ for: 'anyone', action: 'change', of: 'sessions' })
@@ -112,7 +112,7 @@ export class OidcController {
   @ApiOperation({
     summary: 'Ends sessions for the provider (OpenID Connect Back-Channel Logout)',
     description:
-      'A form with `logout_token`. 200; 400 for a token that is not taken; 502 when it could not be checked or carried out.',
+      'Takes a form with `logout_token`. 200; 400 if the token is refused; 502 if the token could not be checked or the sessions could not be ended.',
   })
   @DocumentedBody({ schema: textField('logout_token') }, { logout_token: 'eyJhbGciOiJSUzI1NiJ9.e30.…' })
   @Access({ for: 'anyone', action: 'delete', of: 'sessions' })
@@ -125,7 +125,7 @@ export class OidcController {
     try {
       await this.signIn.logout(token, request.id);
     } catch (error) {
-      if (error instanceof ProviderRefused) throw new Rejection('oidc-invalid-logout-token', 'The logout token is not taken.');
+      if (error instanceof ProviderRefused) throw new Rejection('oidc-invalid-logout-token', 'The logout token was refused.');
       throw new Rejection('oidc-revocation-unavailable', 'The sessions could not be ended. Please try again.');
     }
     await reply.code(200).send('');
@@ -134,7 +134,7 @@ export class OidcController {
   @ApiOperation({
     summary: 'Sends the browser to the provider to sign out there',
     description:
-      'The session here ends when the provider says so (back-channel logout), by `DELETE /api/user/sessions/{id}`, or with its time.',
+      'The session here ends when the provider reports the sign-out (back-channel logout), by `DELETE /api/user/sessions/{id}`, or when it expires.',
   })
   @Access({ for: 'anyone', action: 'delete', of: 'sessions' })
   @Get('logout')

@@ -22,8 +22,8 @@ export class SessionsController {
   ) {}
 
   @ApiOperation({
-    summary: 'The sessions of the signed-in user, the newest first',
-    description: 'Of AUTH_TYPE oidc; otherwise the list is empty: a session token is then good as long as it says.',
+    summary: 'Lists the sessions of the signed-in user, newest first',
+    description: 'For AUTH_TYPE oidc. Otherwise the list is empty, and a session token is valid until it expires.',
   })
   @Access({ for: 'user', action: 'list', of: 'sessions' })
   @Get()
@@ -34,7 +34,7 @@ export class SessionsController {
 
   @ApiOperation({
     summary: 'Ends a session',
-    description: 'Its token is refused everywhere within two seconds, and its streams and answers that are under way end.',
+    description: 'Its token is refused everywhere within two seconds, and its open streams and answers end.',
   })
   @Access({ for: 'user', action: 'delete', of: 'sessions', at: { in: 'path', name: 'id' } })
   @Delete(':id')

@@ -22,12 +22,12 @@ import { MemberRole, NewMember, NewOwner, NewTeamBody, TeamEdit } from './teams.
 const ID = { in: 'path', name: 'id' } as const;
 const SOMEBODY = '00000000-0000-4000-8000-000000000000';
 
-const NO_MEMBER = ApiResponse({ status: 404, description: 'There is no such team, or the user is no member of it.' });
+const NO_MEMBER = ApiResponse({ status: 404, description: 'The team does not exist, or the user is not a member of it.' });
 const KEPT = ApiResponse({
   status: 409,
-  description: 'A team keeps its owner (`team_owner`) and an administrator (`last_team_admin`).',
+  description: 'The owner (`team_owner`) and the last administrator (`last_team_admin`) of a team cannot be removed or demoted.',
 });
-const FULL = ApiResponse({ status: 409, description: 'The team has as many members as it may (`team_full`).' });
+const FULL = ApiResponse({ status: 409, description: 'The team has the maximum number of members (`team_full`).' });
 
 /** Null has the same effect as leaving a field out. */
 const isGiven = <T>(value: T | null | undefined): value is T => value !== undefined && value !== null;
@@ -43,14 +43,14 @@ export class TeamsController {
     private readonly freshness: Freshness,
   ) {}
 
-  @ApiOperation({ summary: 'The teams of the user, oldest first' })
+  @ApiOperation({ summary: 'Lists the teams of the user, oldest first' })
   @Access({ for: 'user', action: 'list', of: 'teams', scopes: ['teams:read'] })
   @Get('teams')
   async list(@CurrentUser() user: SignedInUser) {
     return { success: true, teams: (await this.teams.ofMember(user.userId)).map(listedTeam) };
   }
 
-  @ApiOperation({ summary: 'All teams, for administrators of the installation' })
+  @ApiOperation({ summary: 'Lists all teams, for administrators of the installation' })
   @Access({ for: 'user', action: 'list', of: 'all teams' })
   @Get('admin/teams')
   async all(@CurrentUser() user: SignedInUser) {
@@ -58,7 +58,7 @@ export class TeamsController {
     return { success: true, teams: (await this.teams.all(user.userId)).map(listedTeam) };
   }
 
-  @ApiOperation({ summary: 'Founds a team; the user is its owner and its first administrator' })
+  @ApiOperation({ summary: 'Creates a team; the user is its owner and its first administrator' })
   @DocumentedBody({ type: NewTeamBody }, { name: 'Support', description: 'Who answers customers.' })
   @Access({ for: 'user', action: 'create', of: 'teams' })
   @Post('teams')
@@ -71,7 +71,7 @@ export class TeamsController {
     return { success: true, team: { ...teamRecord(team!), member_role: 'team_admin' } };
   }
 
-  @ApiOperation({ summary: 'A team with its members' })
+  @ApiOperation({ summary: 'Returns a team with its members' })
   @NO_MEMBER
   @Access({ for: 'user', action: 'read', of: 'teams', scopes: ['teams:read'], at: ID, inTeam: 'member' })
   @Get('teams/:id')
@@ -81,7 +81,7 @@ export class TeamsController {
     return { success: true, team: { ...teamRecord(team), members, member_role: role } };
   }
 
-  @ApiOperation({ summary: 'Renames a team, or describes it anew' })
+  @ApiOperation({ summary: 'Changes the name or the description of a team' })
   @NO_MEMBER
   @DocumentedBody({ type: TeamEdit }, { name: 'Customer support' })
   @Access({ for: 'user', action: 'change', of: 'teams', at: ID, inTeam: 'team_admin' })
@@ -97,7 +97,7 @@ export class TeamsController {
     return this.changed(user, reply, id, { does: 'change', ...wish });
   }
 
-  @ApiOperation({ summary: 'Deletes a team; what was shared with it is not shared any more' })
+  @ApiOperation({ summary: 'Deletes a team and ends its grants' })
   @NO_MEMBER
   @Access({ for: 'user', action: 'delete', of: 'teams', at: ID, inTeam: 'owner' })
   @Delete('teams/:id')
@@ -105,7 +105,7 @@ export class TeamsController {
     return this.changed(user, reply, id, { does: 'delete' });
   }
 
-  @ApiOperation({ summary: 'The members of a team' })
+  @ApiOperation({ summary: 'Lists the members of a team' })
   @NO_MEMBER
   @Access({ for: 'user', action: 'read', of: 'teams', scopes: ['teams:read'], at: ID, inTeam: 'member' })
   @Get('teams/:id/members')
@@ -114,7 +114,7 @@ export class TeamsController {
     return { success: true, members: await this.membersOf(team) };
   }
 
-  @ApiOperation({ summary: 'Adds a user of this service to a team, by the id or by the e-mail address' })
+  @ApiOperation({ summary: 'Adds a user of this service to a team, by id or e-mail address' })
   @NO_MEMBER
   @FULL
   @DocumentedBody({ type: NewMember }, { user_id: SOMEBODY, role: 'team_member' })
@@ -134,7 +134,7 @@ export class TeamsController {
     return this.changed(user, reply, id, { does: 'add-member', userId: added, role: role ?? 'team_member' });
   }
 
-  @ApiOperation({ summary: 'Gives a member another role' })
+  @ApiOperation({ summary: 'Changes the role of a member' })
   @NO_MEMBER
   @KEPT
   @DocumentedBody({ type: MemberRole }, { role: 'team_admin' })
@@ -164,7 +164,7 @@ export class TeamsController {
     return this.changed(user, reply, id, { does: 'remove-member', userId });
   }
 
-  @ApiOperation({ summary: 'Gives a team to another of its members' })
+  @ApiOperation({ summary: 'Makes another member the owner of a team' })
   @NO_MEMBER
   @DocumentedBody({ type: NewOwner }, { user_id: SOMEBODY })
   @Access({ for: 'user', action: 'change', of: 'teams', at: ID, inTeam: 'owner' })

@@ -6,13 +6,13 @@ const IDS = { type: 'array', items: { type: 'string', format: 'uuid' }, minItems
 const FILTER = {
   type: 'object',
   properties: Object.fromEntries(FAMILIES.map((family) => [family, IDS])),
-  description: 'Of a family that is named here the token reaches these ids alone.',
+  description: 'The ids to which the token is restricted, for each family that is listed.',
 };
 const EXPIRY = {
   type: 'integer',
   minimum: 0,
   description:
-    'At most PAT_MAX_LIFETIME_DAYS; PAT_DEFAULT_LIFETIME_DAYS where it is left out. 0: never, where PAT_ALLOW_NON_EXPIRING is set.',
+    'At most PAT_MAX_LIFETIME_DAYS; PAT_DEFAULT_LIFETIME_DAYS if left out. 0 for a token that never expires, if PAT_ALLOW_NON_EXPIRING is set.',
 };
 
 export const NEW_TOKEN = {
@@ -33,15 +33,15 @@ const TOKEN = {
   properties: {
     id: { type: 'string', format: 'uuid' },
     name: { type: 'string' },
-    token_prefix: { type: 'string', description: 'The beginning of the token, to know it by.' },
+    token_prefix: { type: 'string', description: 'The first characters of the token, by which its owner recognizes it.' },
     scopes: SCOPE_LIST,
     resource_filter: FILTER,
     status: { type: 'string', enum: ['active', 'expired'] },
     expires_at: TIME,
-    last_used_at: { ...TIME, description: 'Noted at most once a minute.' },
+    last_used_at: { ...TIME, description: 'Updated at most once a minute.' },
     last_used_ip: { type: 'string', nullable: true },
     created_at: TIME,
-    revoked_at: { ...TIME, description: 'Null: tokens that are revoked are not listed.' },
+    revoked_at: { ...TIME, description: 'Always null, because revoked tokens are not listed.' },
   },
 };
 
@@ -49,7 +49,7 @@ export const ISSUED = {
   type: 'object',
   properties: {
     success: { type: 'boolean' },
-    token: { type: 'string', description: 'The token. It is shown here and never again.' },
+    token: { type: 'string', description: 'The token. Only this response contains it.' },
     personal_access_token: TOKEN,
   },
 };

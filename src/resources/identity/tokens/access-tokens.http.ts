@@ -54,8 +54,8 @@ export class AccessTokensController {
 
   @Access({ for: 'user', action: 'list', of: 'access tokens' })
   @Get()
-  @ApiOperation({ summary: 'Your tokens, the scopes that there are, and the rules for tokens here' })
-  @ApiOkResponse({ description: 'Tokens that are not revoked, the oldest first.', schema: LISTING })
+  @ApiOperation({ summary: 'Lists your tokens, the available scopes, and the rules for tokens on this server' })
+  @ApiOkResponse({ description: 'Tokens that are not revoked, oldest first.', schema: LISTING })
   async list(@CurrentUser() { userId }: SignedInUser) {
     const own = await this.tokens.ownedBy(userId);
     const uses = await this.uses.of(own.map(({ id }) => id));
@@ -79,14 +79,17 @@ export class AccessTokensController {
   @Post()
   @HttpCode(201)
   @ApiOperation({
-    summary: 'Makes a token. It is shown in this answer and never again.',
+    summary: 'Creates a token. Only this response contains it.',
     description:
-      'A program sends it as `Authorization: Bearer dgpt_pat_…`, under every `AUTH_TYPE`. It may do what its scopes name: a scope that writes also reads. ' +
-      '`resource_filter` restricts it to ids of a family; such a token creates nothing in that family.',
+      'A program sends it as `Authorization: Bearer dgpt_pat_…`, with every `AUTH_TYPE`. It may do what its scopes allow. A write scope includes reading. ' +
+      '`resource_filter` restricts it to ids of a family. Such a token cannot create resources in that family.',
   })
   @DocumentedBody({ schema: NEW_TOKEN }, EXAMPLE)
-  @ApiResponse({ status: 201, description: 'The token, and what is known of it from now on.', schema: ISSUED })
-  @ApiResponse({ status: 409, description: 'A token has this name (`name_taken`), or there are too many (`too_many_tokens`).' })
+  @ApiResponse({ status: 201, description: 'The token, and its record.', schema: ISSUED })
+  @ApiResponse({
+    status: 409,
+    description: 'Another token has this name (`name_taken`), or there are too many tokens (`too_many_tokens`).',
+  })
   async create(@CurrentUser() user: SignedInUser, @Body() body: TokenBody, @Res({ passthrough: true }) reply: FastifyReply) {
     this.requireEnabled();
     const { name, scopes, resource_filter: filter, expires_in_days: expiresInDays } = body;
@@ -99,11 +102,10 @@ export class AccessTokensController {
   @Post(':id/regenerate')
   @HttpCode(200)
   @ApiOperation({
-    summary:
-      'Gives a token another secret. The one before is refused from then on, and its streams and answers that are under way end.',
+    summary: 'Gives a token a new secret. The previous one is refused from then on, and its open streams and answers end.',
   })
   @DocumentedBody({ schema: REGENERATION, required: false }, { expires_in_days: 30 })
-  @ApiOkResponse({ description: 'The token, which is shown in this answer and never again.', schema: ISSUED })
+  @ApiOkResponse({ description: 'The token, which only this response contains, and its record.', schema: ISSUED })
   async regenerate(
     @CurrentUser() user: SignedInUser,
     @Param('id') id: string,
@@ -118,7 +120,7 @@ export class AccessTokensController {
   @Access({ for: 'user', action: 'delete', of: 'access tokens' })
   @Delete(':id')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Revokes a token. It is refused from then on, and its streams and answers that are under way end.' })
+  @ApiOperation({ summary: 'Revokes a token. It is refused from then on, and its open streams and answers end.' })
   async revoke(@CurrentUser() user: SignedInUser, @Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply) {
     await this.settled(reply, await this.commands.execute(new RevokeAccessToken(checked(id), user.userId, user.cause)));
     await this.uses.forget(id);
