@@ -119,7 +119,7 @@ export function fuzzStory(makeBacking: MakeBacking): void {
   const usually = <T>(rare: fc.Arbitrary<T>) => fc.oneof({ weight: 4, arbitrary: fc.constant({}) }, rare);
 
   it.each(['/stream', '/api/answer'] as const)(
-    `%s answers or refuses whatever comes`,
+    `%s answers or refuses any request`,
     async (route) => {
       const body = fc.oneof({ weight: 5, arbitrary: question() }, raw);
       const statuses = new Map<number, number>();

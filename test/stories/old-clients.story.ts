@@ -155,7 +155,7 @@ export function oldClientsStory(makeBacking: MakeBacking): void {
         expect((await web.get(path)).status).toBe(200);
     });
 
-    it('chats, goes on in the conversation, and finds it again after a reload', async () => {
+    it('asks, continues the conversation, and finds it again after a reload', async () => {
       world.model.next([...think('Hm.'), ...say('Light ', 'scatters.')]);
       const first = new WebClient();
       await first.read(await web.post('/stream', webBody('Why is the sky blue?'), { 'idempotency-key': 'web 1' }));
@@ -192,7 +192,7 @@ export function oldClientsStory(makeBacking: MakeBacking): void {
       expect(asked).toContain('The garage opens at six');
     });
 
-    it('whose connection breaks goes on once with its cursor in the query, and misses nothing', async () => {
+    it('continues once after a broken connection with its cursor in the query, and misses nothing', async () => {
       world.model.next([...say('The ', 'sky '), wait(300), ...say('is ', 'blue.')]);
       const chat = new WebClient();
       await chat.read(await web.post('/stream', webBody('Why?')), 2);
@@ -201,7 +201,7 @@ export function oldClientsStory(makeBacking: MakeBacking): void {
       expect(chat).toMatchObject({ answer: 'The sky is blue.', over: true, error: undefined });
     });
 
-    it('that is reloaded in the middle of an answer polls until it is complete', async () => {
+    it('polls after a reload during an answer until it is complete', async () => {
       world.model.next([...say('The ', 'sky '), wait(500), ...say('is ', 'blue.')]);
       const chat = new WebClient();
       await chat.read(await web.post('/stream', webBody('Why?')), 2);
@@ -255,7 +255,7 @@ export function oldClientsStory(makeBacking: MakeBacking): void {
   });
 
   describe('the widget', () => {
-    /** As the widget sends it: its own records as history, a model it made up, and no bearer. */
+    /** The body that the widget sends: its own records as history, an invented model, and no bearer. */
     const widgetBody = (question: string, queries: object[], conversationId: unknown = null) => ({
       question,
       history: JSON.stringify(queries),
@@ -264,7 +264,7 @@ export function oldClientsStory(makeBacking: MakeBacking): void {
       api_key: key,
     });
 
-    it('chats with its key alone, and rates what it got', async () => {
+    it('asks with its key only, and rates the answer', async () => {
       const first = widgetReads((await replyOf(world.nobody.post('/stream', widgetBody('When does the garage open?', [])))).text);
       expect(first).toMatchObject({ answer: 'Hello from the script.', ended: true, error: undefined });
       expect(first.source).toEqual([
@@ -292,7 +292,7 @@ export function oldClientsStory(makeBacking: MakeBacking): void {
       });
     });
 
-    it('searches, and gets a bare list', async () => {
+    it('searches, and gets a plain array', async () => {
       const found = await replyOf(world.nobody.post('/api/search', { question: 'garage', api_key: key }));
       expect(found.body).toEqual([
         { text: expect.stringContaining('The garage opens at six'), title: expect.any(String), source: expect.any(String) },
@@ -300,7 +300,7 @@ export function oldClientsStory(makeBacking: MakeBacking): void {
     });
   });
 
-  it('bots and extensions ask with what they have always sent', async () => {
+  it('bots and extensions ask with the bodies that they have always sent', async () => {
     const { nobody } = world;
     const chatwoot = { sender: '7', question: 'When?', api_key: key, embeddings_key: 'e', history: '' };
     const telegram = { question: 'When?', api_key: key, history: [{ prompt: 'Hi', response: 'Hello' }], conversation_id: null };
@@ -317,7 +317,7 @@ export function oldClientsStory(makeBacking: MakeBacking): void {
     }
   });
 
-  it('a stopped answer is over for everybody', async () => {
+  it('a stopped answer has ended for every client', async () => {
     world.model.next([...say('Half '), hang]);
     const chat = new WebClient();
     await chat.read(await web.post('/stream', webBody('Why?')), 2);

@@ -19,7 +19,7 @@ const older = (more: object = {}) => ({
 
 type ApiKey = Readonly<{ id: string; name: string; key: string; source: string }>;
 
-/** Clients of before there were agents: what they send, and what they read. */
+/** Clients from before there were agents: what they send, and what they read. */
 export function olderDialectStory(makeBacking: MakeBacking): void {
   let world: World;
   let source: string;
@@ -33,7 +33,7 @@ export function olderDialectStory(makeBacking: MakeBacking): void {
   const keyOfLastCall = () => world.model.completions.at(-1)?.headers.authorization;
 
   describe('a question with the key of a provider', () => {
-    it('is answered with that key, out of the sources it names and with its history', async () => {
+    it('is answered with that key, from the sources it names and with its history', async () => {
       world.model.next(say('At ', 'four.'));
       const history = [{ prompt: 'Hi', response: 'Hello there' }];
       const { status, body } = await answered(older({ active_docs: source, history }));
@@ -44,7 +44,7 @@ export function olderDialectStory(makeBacking: MakeBacking): void {
       expect(asked).toContain('Hello there');
     });
 
-    it('leaves no trace of the key, and no conversation', async () => {
+    it('stores neither the key nor a conversation', async () => {
       expect((await answered(older())).status).toBe(200);
       await world.quietHead();
       const holding: string[] = [];
@@ -53,7 +53,7 @@ export function olderDialectStory(makeBacking: MakeBacking): void {
       expect(await world.alice.json('/api/get_conversations')).toEqual([]);
     });
 
-    it('is refused without a session, for somebody else’s sources, and in another shape', async () => {
+    it('is refused without a session, for another user’s sources, and with invalid fields', async () => {
       expect((await answered(older(), world.nobody)).status).toBe(401);
       expect(await answered(older({ active_docs: source }), world.bob)).toMatchObject({
         status: 404,
@@ -63,7 +63,7 @@ export function olderDialectStory(makeBacking: MakeBacking): void {
       expect((await answered(older(), (await tokenFor(world, { scopes: ['agents:read'] })).client)).status).toBe(403);
     });
 
-    it('says so when the provider refuses, without the key', async () => {
+    it('reports a refusal of the provider, without the key', async () => {
       world.model.next([refuse(401, `Incorrect API key provided: ${PROVIDERS_KEY}`)]);
       const { status, text } = await answered(older());
       expect(status).toBe(400);
@@ -72,7 +72,7 @@ export function olderDialectStory(makeBacking: MakeBacking): void {
   });
 
   describe('a question with the key of an agent', () => {
-    it('is one like any other, and also answered in the older words', async () => {
+    it('is an ordinary question, and also answered with the older fields', async () => {
       const { key } = await world.agent();
       world.model.next(say('Five.'));
       const { status, body } = await answered(older({ api_key: key, sender: '7' }), world.nobody);
@@ -87,7 +87,7 @@ export function olderDialectStory(makeBacking: MakeBacking): void {
   });
 
   describe('keys', () => {
-    it('are made, listed masked, used and deleted', async () => {
+    it('are created, listed masked, used and deleted', async () => {
       const fields = { name: 'Shop', source, prompt_id: 'default', chunks: '2' };
       const { status, body } = await replyOf(world.alice.post('/api/create_api_key', fields));
       expect([status, body]).toEqual([200, { id: expect.any(String), key: expect.any(String) }]);
@@ -107,14 +107,14 @@ export function olderDialectStory(makeBacking: MakeBacking): void {
       [{ prompt_id: 'default', chunks: 2 }, 'Missing required fields: name'],
       [{ name: 'Shop', chunks: 2 }, 'Missing required fields: prompt_id'],
       [{ name: 'Shop', prompt_id: 'default', chunks: 'two' }, 'chunks must'],
-    ])('are not made of %j', async (fields, message) => {
+    ])('are not created from %j', async (fields, message) => {
       const { status, body } = await replyOf(world.alice.post('/api/create_api_key', fields));
       expect([status, body]).toEqual([400, { success: false, message: expect.stringContaining(message) }]);
     });
   });
 
   describe('sources', () => {
-    it('are tried out by their owner', async () => {
+    it('are searched by their owner', async () => {
       const tried = (body: object, client = world.alice) => replyOf(client.post(`/api/sources/${source}/search`, body));
       const { status, body } = await tried({ query: 'When is tea?', retrieval: { chunks: 1 } });
       expect([status, body]).toEqual([

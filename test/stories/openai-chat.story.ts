@@ -25,7 +25,7 @@ const SECRET = `AKIA${'QRST'.repeat(4)}`;
 const used = (promptTokens: number, completionTokens: number): Step => ({ do: 'usage', promptTokens, completionTokens });
 const HELLO: Message = { role: 'user', content: 'When is tea?' };
 
-/** OpenAI's own client against an agent: what it asks, reads, and is refused. */
+/** OpenAI's own client with an agent: its requests, responses and refusals. */
 export function openAiChatStory(makeBacking: MakeBacking): void {
   let world: World;
   let post: LocalServer;
@@ -77,12 +77,12 @@ export function openAiChatStory(makeBacking: MakeBacking): void {
   const endOf = (chunks: readonly Chunk[]) => chunks.flatMap(({ choices }) => choices[0]?.finish_reason ?? []);
   const lastPrompt = () => world.model.completions.at(-1)!.body.messages;
 
-  it('lists the agent as the one model', async () => {
+  it('lists the agent as the only model', async () => {
     const { data } = await client.models.list();
     expect(data).toMatchObject([{ id: agent.id, object: 'model', owned_by: 'docsgpt', name: 'Guide', description: 'Knows' }]);
   });
 
-  it('answers as one object, with what was used', async () => {
+  it('answers with a single object, including the usage', async () => {
     world.model.next([...think('Four?'), ...say('At ', 'four.'), used(12, 3)]);
     const { id, choices, usage, model, docsgpt } = await complete({ messages: [HELLO] });
     expect(id).toMatch(/^chatcmpl-/);
@@ -95,7 +95,7 @@ export function openAiChatStory(makeBacking: MakeBacking): void {
     expect(docsgpt.conversation_id).toBeTruthy();
   });
 
-  it('streams: the role first, then the words, the end, and what was used where it is asked for', async () => {
+  it('streams the role, the text, the end, and the usage if it is requested', async () => {
     world.model.next([...say('At ', 'four.'), used(12, 3)]);
     const chunks = await chunksOf({ messages: [HELLO], stream_options: { include_usage: true } });
     expect(chunks[0]!.choices[0]!.delta).toMatchObject({ role: 'assistant' });
@@ -109,14 +109,14 @@ export function openAiChatStory(makeBacking: MakeBacking): void {
     expect((await chunksOf({ messages: [HELLO] })).some((chunk) => 'usage' in chunk)).toBe(false);
   });
 
-  it('streams each chunk as one line, also for readers that take U+2028 for the end of one', async () => {
+  it('streams each chunk as one line, also for readers that treat U+2028 as a line end', async () => {
     world.model.next(say('At\u2028four.'));
     const by = { authorization: `Bearer ${agent.key}` };
     const { text } = await replyOf(world.nobody.post('/v1/chat/completions', { messages: [HELLO], stream: true }, by));
     expect(text).toContain('"content":"At\\u2028four."');
   });
 
-  it('reads what was said before from the messages, or continues a conversation that is named', async () => {
+  it('takes earlier messages as history, or continues a conversation by its id', async () => {
     const before: Message[] = [
       { role: 'user', content: 'I am Ann.' },
       { role: 'assistant', content: 'Hello Ann.' },
@@ -136,7 +136,7 @@ export function openAiChatStory(makeBacking: MakeBacking): void {
     });
   });
 
-  describe('the code of the caller', () => {
+  describe('a function of the caller', () => {
     const asking = async (stream: boolean): Promise<Message[]> => {
       world.model.next([call('c1', 'pick_colour', { of: 'tea' }), used(10, 2)]);
       world.model.next([...say('Green ', 'it is.'), used(20, 4)]);
@@ -160,7 +160,7 @@ export function openAiChatStory(makeBacking: MakeBacking): void {
       { role: 'tool', tool_call_id: called(messages).id, content: 'green' },
     ];
 
-    it.each([false, true])('is called, and its result is what the turn goes on from (streamed: %s)', async (stream) => {
+    it.each([false, true])('is called, and the turn continues with its result (streamed: %s)', async (stream) => {
       const messages = await asking(stream);
       expect(called(messages).function).toEqual({ name: 'pick_colour', arguments: '{"of":"tea"}' });
       const asked = { messages: answered(messages), tools: [PICK] };
@@ -180,7 +180,7 @@ export function openAiChatStory(makeBacking: MakeBacking): void {
       expect(await refusalOf(asked)).toMatchObject({ status: 409, code: 'tool_call_not_pending' });
     });
 
-    it('is known to a conversation that goes on with all messages so far', async () => {
+    it('is called in a conversation that continues with all earlier messages', async () => {
       const messages = answered(await asking(false));
       const { choices, docsgpt } = await complete({ messages, tools: [PICK] });
       world.model.next(say('You are welcome.'));
@@ -190,7 +190,7 @@ export function openAiChatStory(makeBacking: MakeBacking): void {
     });
   });
 
-  it.each([false, true])('denies what waits for an approval, and goes on (streamed: %s)', async (stream) => {
+  it.each([false, true])('denies calls that require approval, and continues (streamed: %s)', async (stream) => {
     world.model.next([...say('Let me see. '), call('c1', 'look', {})], say('Not seen.'));
     if (stream) {
       const chunks = await chunksOf({ messages: [HELLO] });
@@ -204,7 +204,7 @@ export function openAiChatStory(makeBacking: MakeBacking): void {
     expect(post.requests).toEqual([]);
   });
 
-  it('takes no message for an approval, also beside results', async () => {
+  it('accepts no message as an approval, even next to results', async () => {
     world.model.next([call('c1', 'pick_colour', {}), call('c2', 'look', {})], say('Green, not seen.'));
     const { choices } = await complete({ messages: [HELLO], tools: [PICK] });
     const calls = choices[0]!.message.tool_calls!;
@@ -219,7 +219,7 @@ export function openAiChatStory(makeBacking: MakeBacking): void {
     expect(post.requests).toEqual([]);
   });
 
-  it('ends with content_filter where a guardrail stops the answer', async () => {
+  it('ends with content_filter if a guardrail blocks the answer', async () => {
     const controls = [{ check: 'secrets', stage: 'output', action: 'block' }];
     const guardrails = { enabled: true, mode: 'scan_all', block_message: BLOCK_MESSAGE, controls };
     const guarded = await world.agent({ config: { guardrails } });
@@ -234,13 +234,13 @@ export function openAiChatStory(makeBacking: MakeBacking): void {
     expect(JSON.stringify([whole, chunks])).not.toContain(SECRET);
   });
 
-  it('says in OpenAI’s shape that a model has failed', async () => {
+  it('reports a model failure in OpenAI’s format', async () => {
     world.model.always([...say('At '), cut]);
     expect(await refusalOf({ messages: [HELLO] })).toMatchObject({ status: 400 });
     await expect(chunksOf({ messages: [HELLO] })).rejects.toBeInstanceOf(APIError);
   });
 
-  it('repeats an answer to the same idempotency key', async () => {
+  it('repeats an answer for the same idempotency key', async () => {
     world.model.next(say('Once.'));
     const idempotent = { 'Idempotency-Key': newId() };
     const first = await complete({ messages: [HELLO] }, client, idempotent);
@@ -248,7 +248,7 @@ export function openAiChatStory(makeBacking: MakeBacking): void {
     expect(world.model.completions).toHaveLength(1);
   });
 
-  it('goes on answering when the client has gone', async () => {
+  it('continues an answer when the client has disconnected', async () => {
     let tell = () => {};
     world.model.next([...say('At '), until(new Promise<void>((resolve) => (tell = resolve))), ...say('four.')]);
     const asked = { model: agent.id, messages: [HELLO], stream: true as const };
@@ -264,7 +264,7 @@ export function openAiChatStory(makeBacking: MakeBacking): void {
     expect(world.model.completions).toMatchObject([{ closed: false }]);
   });
 
-  it('knows no other key, and no session', async () => {
+  it('accepts no other key, and no session', async () => {
     for (const key of [newId(), 'nonsense']) {
       await expect(clientFor(key).models.list()).rejects.toMatchObject({ status: 401, type: 'authentication_error' });
       expect(await refusalOf({ messages: [HELLO] }, clientFor(key))).toMatchObject({ status: 401, type: 'authentication_error' });
@@ -274,7 +274,7 @@ export function openAiChatStory(makeBacking: MakeBacking): void {
   });
 
   it.each([false, true])(
-    'takes instructions where the agent allows it, and says so where it does not (allowed: %s)',
+    'uses instructions if the agent allows it, and reports them as ignored if not (allowed: %s)',
     async (allowed) => {
       const { key } = await world.agent({ allow_system_prompt_override: allowed });
       world.model.next(say('Hello.'));
@@ -291,7 +291,7 @@ export function openAiChatStory(makeBacking: MakeBacking): void {
     },
   );
 
-  it('has the model sampled as it is told, and says where its tokens were used up', async () => {
+  it('passes sampling parameters to the model, and reports that its token limit was reached', async () => {
     world.model.always([...say('At f'), { do: 'finish', reason: 'length' }]);
     const sampling = { temperature: 0.2, top_p: 0.5, seed: 7, stop: ['x'], frequency_penalty: 1, presence_penalty: -1 };
     const { choices } = await complete({ messages: [HELLO], ...sampling, max_completion_tokens: 5 });
@@ -300,7 +300,7 @@ export function openAiChatStory(makeBacking: MakeBacking): void {
     expect(endOf(await chunksOf({ messages: [HELLO], max_tokens: 5 }))).toEqual(['length']);
   });
 
-  it.each([false, true])('answers with JSON that fits the schema that is sent (streamed: %s)', async (stream) => {
+  it.each([false, true])('answers with JSON that matches the given schema (streamed: %s)', async (stream) => {
     const schema = { type: 'object', properties: { hour: { type: 'number' } }, required: ['hour'], additionalProperties: false };
     const asked: Asked = {
       messages: [HELLO],
@@ -315,7 +315,7 @@ export function openAiChatStory(makeBacking: MakeBacking): void {
     expect(any.choices[0]!.message.content).toBe('{"any":1}');
   });
 
-  it('shows the model pictures that come along, and takes the repetition of such a question for one', async () => {
+  it('shows the model the pictures in messages, and recognises a repeated question with pictures', async () => {
     world.model.next(say('A dot.'));
     const url = `data:image/png;base64,${Buffer.from(pngFile('dot.png').bytes).toString('base64')}`;
     const picture: OpenAI.ChatCompletionContentPart = { type: 'image_url', image_url: { url } };
@@ -351,7 +351,7 @@ export function openAiChatStory(makeBacking: MakeBacking): void {
     ['temperature', { messages: [HELLO], temperature: 3 }],
     ['tool_choice', { messages: [HELLO], tool_choice: 'required' }],
     ['tools[0]', { messages: [HELLO], tools: [{ type: 'custom', custom: { name: 'x' } }] }],
-  ])('names what it cannot take: %s', async (param, asked) => {
+  ])('names what it does not support: %s', async (param, asked) => {
     const refusal = await refusalOf(asked);
     expect(refusal).toMatchObject({ status: 400, type: 'invalid_request_error', param });
     expect(refusal.message).toContain(param);

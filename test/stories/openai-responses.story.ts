@@ -29,7 +29,7 @@ const SECRET = `AKIA${'QRST'.repeat(4)}`;
 const used = (promptTokens: number, completionTokens: number): Step => ({ do: 'usage', promptTokens, completionTokens });
 const QUESTION = 'When is tea?';
 
-/** OpenAI's own client asks an agent for responses: whole, as events, in the background, and again afterwards. */
+/** OpenAI's own client with responses of an agent: complete, as events, in the background, and read again. */
 export function openAiResponsesStory(makeBacking: MakeBacking): void {
   let world: World;
   let post: LocalServer;
@@ -84,7 +84,7 @@ export function openAiResponsesStory(makeBacking: MakeBacking): void {
     events.map((event) => (event.type === 'response.output_text.delta' ? event.delta : '')).join('');
   const idIn = (events: readonly Event[]) => (events[0] as OpenAI.Responses.ResponseCreatedEvent).response.id;
 
-  it('answers as one object, with what was used', async () => {
+  it('answers with a single object, including the usage', async () => {
     world.model.next([...think('Four?'), ...say('At ', 'four.'), used(12, 3)]);
     const response = await create({ input: QUESTION, metadata: { who: 'Ann' }, temperature: 0.5, max_output_tokens: 9 });
     expect(response).toMatchObject({
@@ -106,7 +106,7 @@ export function openAiResponsesStory(makeBacking: MakeBacking): void {
     expect(await retrieved(response.id)).toEqual(response);
   });
 
-  it('streams typed events, numbered from 0 without a gap, that the official client puts together', async () => {
+  it('streams typed events, numbered from 0 without a gap, which the official client assembles', async () => {
     world.model.next([...think('Four?'), ...say('At ', 'four.'), used(12, 3)]);
     const stream = client.responses.stream({ input: QUESTION });
     const events: Event[] = [];
@@ -124,7 +124,7 @@ export function openAiResponsesStory(makeBacking: MakeBacking): void {
     expect(final.output).toMatchObject((await retrieved(final.id)).output);
   });
 
-  it('is read again the same, byte for byte, whole and after each event', async () => {
+  it('is read again byte for byte, from the start and from each event', async () => {
     world.model.next([...think('Four?'), ...say('At ', 'four, ', 'as ever.'), used(12, 3)]);
     const live = await (await http().post('/v1/responses', { input: QUESTION, stream: true })).text();
     const id = (JSON.parse(/^event: response.created\ndata: (.*)$/m.exec(live)![1]!) as { response: Response }).response.id;
@@ -137,7 +137,7 @@ export function openAiResponsesStory(makeBacking: MakeBacking): void {
   });
 
   describe('in the background', () => {
-    it('answers at once, and goes on by itself', async () => {
+    it('returns at once, and continues by itself', async () => {
       let tell = () => {};
       world.model.next([...say('At '), until(new Promise<void>((resolve) => (tell = resolve))), ...say('four.')]);
       const begun = await create({ input: QUESTION, background: true });
@@ -150,7 +150,7 @@ export function openAiResponsesStory(makeBacking: MakeBacking): void {
       expect((await retrieved(begun.id)).output_text).toBe('At four.');
     });
 
-    it('is gone on with after a cut, from the last event on', async () => {
+    it('continues after a cut from the last event', async () => {
       let tell = () => {};
       world.model.next([...say('At '), until(new Promise<void>((resolve) => (tell = resolve))), ...say('four.')]);
       const stream = await client.responses.create({ input: QUESTION, background: true, stream: true });
@@ -170,7 +170,7 @@ export function openAiResponsesStory(makeBacking: MakeBacking): void {
       expect([textOf(all), all.at(-1)!.type]).toEqual(['At four.', 'response.completed']);
     });
 
-    it('is cancelled, and stays so', async () => {
+    it('is cancelled permanently', async () => {
       world.model.next([...say('At '), { do: 'hang' }]);
       const { id } = await create({ input: QUESTION, background: true });
       await eventually(async () => (await retrieved(id)).output_text === 'At ');
@@ -184,7 +184,7 @@ export function openAiResponsesStory(makeBacking: MakeBacking): void {
       expect(typesOf((await eventText(id)).split('\n\n').slice(0, -1).map(eventIn)).at(-1)).toBe('incomplete');
     });
 
-    it('needs to be stored', async () => {
+    it('has to be stored', async () => {
       expect(await refusalOf(create({ input: QUESTION, background: true, store: false }))).toMatchObject({
         status: 400,
         param: 'background',
@@ -193,7 +193,7 @@ export function openAiResponsesStory(makeBacking: MakeBacking): void {
   });
 
   describe('previous_response_id', () => {
-    it('goes on with the conversation, and branches off where that has gone on already', async () => {
+    it('continues the conversation, or a branch of it if it has continued already', async () => {
       world.model.next(say('Hello Ann.'), say('You are Ann.'), say('Ann, still.'));
       const first = await create({ input: 'I am Ann.' });
       const second = await create({ input: 'Who am I?', previous_response_id: first.id });
@@ -206,7 +206,7 @@ export function openAiResponsesStory(makeBacking: MakeBacking): void {
       expect(JSON.stringify(lastPrompt())).not.toContain('You are Ann.');
     });
 
-    it('has to name a response that is there, and over', async () => {
+    it('must name a response that exists and has ended', async () => {
       const unknown = { status: 400, code: 'previous_response_not_found', param: 'previous_response_id' };
       for (const id of [`resp_${newId()}`, 'resp_1', newId()])
         expect(await refusalOf(create({ input: QUESTION, previous_response_id: id }))).toMatchObject(unknown);
@@ -220,7 +220,7 @@ export function openAiResponsesStory(makeBacking: MakeBacking): void {
     });
   });
 
-  describe('the functions of the caller', () => {
+  describe('a function of the caller', () => {
     const called = async (more: Partial<Asked> = {}) => {
       world.model.next([...say('Let me ask. '), call('c1', 'pick_colour', { of: 'tea' }), used(10, 2)]);
       world.model.next([...say('Green ', 'it is.'), used(20, 4)]);
@@ -235,7 +235,7 @@ export function openAiResponsesStory(makeBacking: MakeBacking): void {
       output: 'green',
     });
 
-    it('are called, and their results are what the next response goes on from', async () => {
+    it('is called, and the next response continues with its result', async () => {
       const { response, item } = await called();
       expect([response.status, response.output_text, response.usage?.total_tokens]).toEqual(['completed', 'Let me ask. ', 12]);
       const next = { previous_response_id: response.id, tools: [PICK] };
@@ -254,7 +254,7 @@ export function openAiResponsesStory(makeBacking: MakeBacking): void {
       expect((await client.responses.cancel(response.id)).status).toBe('completed');
     });
 
-    it('are told of in events', async () => {
+    it('is reported in events', async () => {
       world.model.next([call('c1', 'pick_colour', { of: 'tea' })]);
       const events = await eventsOf({ input: QUESTION, tools: [PICK] });
       expect(typesOf(events).slice(2)).toEqual([
@@ -263,7 +263,7 @@ export function openAiResponsesStory(makeBacking: MakeBacking): void {
       ]);
     });
 
-    it('work for clients that keep nothing here and say everything again', async () => {
+    it('works for clients that store nothing here and resend everything', async () => {
       const { response, item } = await called({ store: false });
       const { id: _, ...own } = item;
       const input: OpenAI.Responses.ResponseInputItem[] = [{ role: 'user', content: QUESTION }, own, outputOf(item)];
@@ -273,7 +273,7 @@ export function openAiResponsesStory(makeBacking: MakeBacking): void {
       for (const id of [response.id, next.id]) expect(await refusalOf(retrieved(id))).toMatchObject({ status: 404 });
     });
 
-    it('are never approvals: what waits for one is denied, also with nobody there', async () => {
+    it('is never an approval: calls that require one are denied, even in the background', async () => {
       world.model.next([...say('Let me see. '), call('c1', 'look', {})], say('Not seen.'));
       const { id } = await create({ input: QUESTION, background: true });
       await eventually(async () => (await retrieved(id)).status === 'completed');
@@ -284,7 +284,7 @@ export function openAiResponsesStory(makeBacking: MakeBacking): void {
     });
   });
 
-  it('is not found afterwards where it is not stored', async () => {
+  it('is not found later if it is not stored', async () => {
     world.model.next(say('At four.'), say('At five.'));
     const response = await create({ input: QUESTION, store: false });
     expect([response.store, response.output_text]).toEqual([false, 'At four.']);
@@ -293,7 +293,7 @@ export function openAiResponsesStory(makeBacking: MakeBacking): void {
     expect([textOf(events), typesOf(events)[0]]).toEqual(['At five.', 'created']);
   });
 
-  it('is deleted, and with that gone at once: for every route, and for who reads it', async () => {
+  it('is deleted at once, for every route and for current readers', async () => {
     world.model.next([...say('At '), { do: 'hang' }]);
     const { id } = await create({ input: QUESTION, background: true });
     await eventually(async () => (await retrieved(id)).output_text === 'At ');
@@ -313,7 +313,7 @@ export function openAiResponsesStory(makeBacking: MakeBacking): void {
     await eventually(() => world.model.completions.at(-1)!.closed);
   });
 
-  it('is found with keys of its agent alone', async () => {
+  it('is found only with keys of its agent', async () => {
     world.model.next(say('At four.'));
     const { id } = await create({ input: QUESTION });
     const other = await world.agent();
@@ -329,14 +329,14 @@ export function openAiResponsesStory(makeBacking: MakeBacking): void {
     expect((await retrieved(id)).status).toBe('completed');
   });
 
-  it('is gone with its conversation', async () => {
+  it('is deleted with its conversation', async () => {
     world.model.next(say('At four.'));
     const { id, docsgpt } = await create({ input: QUESTION });
     expect((await world.alice.post(`/api/delete_conversation?id=${docsgpt.conversation_id}`, {})).status).toBe(200);
     expect(await refusalOf(retrieved(id))).toMatchObject({ status: 404 });
   });
 
-  it('keeps what was asked, item by item, with pictures by the ids of their attachments', async () => {
+  it('keeps the input, item by item, with pictures as attachment ids', async () => {
     world.model.next(say('A dot.'));
     const image_url = `data:image/png;base64,${Buffer.from(pngFile('dot.png').bytes).toString('base64')}`;
     const input: OpenAI.Responses.ResponseInputItem[] = [
@@ -362,7 +362,7 @@ export function openAiResponsesStory(makeBacking: MakeBacking): void {
     expect(pages).toEqual([...data].reverse());
   });
 
-  it('fits the schema that is asked for', async () => {
+  it('matches the given schema', async () => {
     const schema = { type: 'object', properties: { hour: { type: 'number' } }, required: ['hour'], additionalProperties: false };
     world.model.next(say('{"hour":', '16}'));
     const parsed = await client.responses.parse({
@@ -372,7 +372,7 @@ export function openAiResponsesStory(makeBacking: MakeBacking): void {
     expect([parsed.output_text, parsed.output_parsed]).toEqual(['{"hour":16}', { hour: 16 }]);
   });
 
-  it('ends incomplete where a guardrail stops the answer, with nothing of it left', async () => {
+  it('ends as incomplete, without text, if a guardrail blocks the answer', async () => {
     const controls = [{ check: 'secrets', stage: 'output', action: 'block' }];
     const guardrails = { enabled: true, mode: 'scan_all', block_message: BLOCK_MESSAGE, controls };
     const guarded = await world.agent({ config: { guardrails } });
@@ -387,7 +387,7 @@ export function openAiResponsesStory(makeBacking: MakeBacking): void {
     expect(JSON.stringify([response, events])).not.toContain(SECRET);
   });
 
-  it('ends failed where the model has failed, incomplete where its tokens were used up', async () => {
+  it('ends as failed if the model fails, and as incomplete if its token limit is reached', async () => {
     world.model.always([...say('At '), cut]);
     const failed = await create({ input: QUESTION });
     expect([failed.status, failed.error]).toMatchObject(['failed', { code: 'server_error' }]);
@@ -401,7 +401,7 @@ export function openAiResponsesStory(makeBacking: MakeBacking): void {
     ]);
   });
 
-  it('is created once for an idempotency key', async () => {
+  it('is created once per idempotency key', async () => {
     world.model.next(say('Once.'));
     const once = { 'Idempotency-Key': newId() };
     const first = await create({ input: QUESTION }, client, once);
@@ -410,7 +410,7 @@ export function openAiResponsesStory(makeBacking: MakeBacking): void {
     expect(world.model.completions).toHaveLength(1);
   });
 
-  it('says what was sent and has no effect', async () => {
+  it('lists parameters that have no effect', async () => {
     world.model.next(say('Hello.'));
     const { key } = await world.agent();
     const sent = {
@@ -423,7 +423,7 @@ export function openAiResponsesStory(makeBacking: MakeBacking): void {
     expect([status, headers.get('x-ignored-parameters')]).toEqual([200, 'reasoning, include, instructions']);
   });
 
-  it('tells in warnings what its agent asks for and this service has not', async () => {
+  it('warns about settings of its agent that this service does not support', async () => {
     world.model.next(say('Hello.'));
     const { key } = await world.agent({ retriever: 'graphrag' });
     const { body } = await replyOf(http(key).post('/v1/responses', { input: QUESTION }));
@@ -458,7 +458,7 @@ export function openAiResponsesStory(makeBacking: MakeBacking): void {
     ['max_output_tokens', { input: QUESTION, max_output_tokens: 0 }],
     ['model', { input: QUESTION, model: 'nobody' }],
     ['stream_options.include_obfuscation', { input: QUESTION, stream: true, stream_options: { include_obfuscation: true } }],
-  ])('names what it cannot take: %s', async (param, asked) => {
+  ])('names what it does not support: %s', async (param, asked) => {
     const refusal = await refusalOf(client.responses.create(asked as never));
     expect(refusal).toMatchObject({ status: 400, type: 'invalid_request_error', param });
     expect(refusal.message).toContain(param);
@@ -466,5 +466,5 @@ export function openAiResponsesStory(makeBacking: MakeBacking): void {
   });
 }
 
-/** The event of a record of the stream. */
+/** The event in a record of the stream. */
 const eventIn = (record: string): Event => JSON.parse(record.slice(record.indexOf('data: ') + 'data: '.length)) as Event;

@@ -9,7 +9,7 @@ import { openWorld, type World } from '../support/world.js';
 
 const QUESTIONS = 50;
 const SCHEDULES = 40;
-/** Two services, their stores and their models share a processor with other suites. */
+/** Two services, their stores and their models share a CPU with other suites. */
 const ANSWERED_MS_MAX = 300_000;
 
 let backing: Backing;
@@ -26,11 +26,11 @@ afterAll(async () => {
   await backing.close();
 });
 
-/** The requests of one user are spread over both processes. */
+/** Distributes the requests of one user over both processes. */
 const processOf = (index: number): World => worlds[index % worlds.length]!;
 
 it(
-  `${QUESTIONS} questions at once in one conversation are all answered, whichever process takes or answers them`,
+  `${QUESTIONS} concurrent questions in one conversation are all answered, whichever process accepts or answers them`,
   async () => {
     for (const { model } of worlds) model.always(({ messages }) => say('You asked: ', String(messages.at(-1)!.content)));
     const conversation_id = conversationIdIn(await processOf(0).alice.stream({ question: 'First' }));
@@ -49,7 +49,7 @@ it(
   ANSWERED_MS_MAX,
 );
 
-it(`${SCHEDULES} schedules of one user are made at once through both processes`, async () => {
+it(`${SCHEDULES} concurrent schedules of one user are created through both processes`, async () => {
   const { id } = await processOf(0).agent();
   const calls = await Promise.all(worlds.map((world) => ScheduleCalls.of(world)));
   const replies = await Promise.all(
@@ -58,7 +58,7 @@ it(`${SCHEDULES} schedules of one user are made at once through both processes`,
   expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 201));
 });
 
-it('the bearers of a key have no more requests than the agent allows, through however many processes', async () => {
+it('the holders of a key have no more requests than the agent allows, through any number of processes', async () => {
   for (const { model } of worlds) model.always(say('Well.'));
   const { key } = await processOf(0).agent({ limited_request_mode: true, request_limit: 5 });
   const ask = (index: number) => processOf(index).nobody.post('/api/answer', { question: 'Why?', api_key: key });

@@ -10,12 +10,12 @@ import { openWorld, type World } from '../support/world.js';
 
 const SCHEDULES_MAX = 60;
 const TOO_MANY = 10;
-/** Fifty answers at once are seconds of a processor, and others may want it as well. */
+/** Fifty concurrent answers take seconds of CPU time, which other suites use too. */
 const ANSWERED_MS_MAX = 600_000;
 
 type Conversation = Readonly<{ queries: readonly Readonly<{ prompt: string; response: string; status: string }>[] }>;
 
-/** Many requests of one user at the same moment, which append to the same stream. */
+/** Many concurrent requests of one user, which append to the same stream. */
 export function parallelQuestionsStory(makeBacking: MakeBacking): void {
   let world: World;
   beforeAll(async () => {
@@ -25,7 +25,7 @@ export function parallelQuestionsStory(makeBacking: MakeBacking): void {
 
   describe('questions in one conversation', () => {
     it.each([5, 20, 50])(
-      'are all answered when %i come at once',
+      'are all answered when %i are asked concurrently',
       async (count) => {
         const { model, alice, backing } = world;
         model.always(({ messages }) => say('You asked: ', String(messages.at(-1)!.content)));
@@ -52,7 +52,7 @@ export function parallelQuestionsStory(makeBacking: MakeBacking): void {
       ANSWERED_MS_MAX,
     );
 
-    it('run at the same time, and each sees what was answered when it began', async () => {
+    it('run concurrently, and each sees the answers that existed when it started', async () => {
       const { model, alice } = world;
       model.reset();
       const conversation_id = conversationIdIn(await alice.stream({ question: 'First' }));
@@ -74,7 +74,7 @@ export function parallelQuestionsStory(makeBacking: MakeBacking): void {
     });
   });
 
-  it(`schedules of one user are all made when ${SCHEDULES_MAX} are asked for at once, and one too many is refused as such`, async () => {
+  it(`${SCHEDULES_MAX} concurrent schedules of one user are all created, and those beyond the limit are refused`, async () => {
     const calls = await ScheduleCalls.of(world);
     const { id } = await world.agent();
     const replies = await Promise.all(

@@ -18,7 +18,7 @@ const ASKING = [...say('Let me ', 'see. '), call('c1', 'send_card', { text: 'hel
 
 type Query = Record<string, unknown> & { tool_calls: Record<string, unknown>[] };
 
-/** Turns that stop for somebody and go on: what was approved happens once, and nothing that was shown is lost. */
+/** Paused turns: an approved call happens once, and nothing that was shown is lost. */
 export function pausesStory(makeBacking: MakeBacking): void {
   let world: World;
   let post: LocalServer;
@@ -75,7 +75,7 @@ export function pausesStory(makeBacking: MakeBacking): void {
   const sent = () => post.requests.map(({ path }) => path);
   const sentToModel = () => world.model.completions.at(-1)!.body.messages.filter(({ role }) => role === 'tool');
 
-  /** The journal of a turn, which is at its end, and the same for whoever reads it. */
+  /** The journal of a finished turn, which is the same for every reader. */
   async function wholeJournal(messageId: string): Promise<string> {
     await eventually(async () => (await log.refresh()).turns.get(messageId)?.seals.length === 1);
     const journal = await log.journalOf(messageId);
@@ -89,7 +89,7 @@ export function pausesStory(makeBacking: MakeBacking): void {
   }
 
   describe.each(ROUTES)('a pause over %s', (route) => {
-    it('shows what it waits for, and keeps what came before it', async () => {
+    it('shows the pending calls, and keeps what was said before', async () => {
       world.model.next(ASKING);
       const paused = await ask(route);
       expect(paused).toMatchObject({ status: 200, answer: 'Let me see. ', toolCalls: [], error: undefined });
@@ -135,7 +135,7 @@ export function pausesStory(makeBacking: MakeBacking): void {
         [],
       ],
     ];
-    it.each(cases)('goes on when it is %s, also after a restart', async (_, actions, status, told, requests) => {
+    it.each(cases)('continues when it is %s, even after a restart', async (_, actions, status, told, requests) => {
       world.model.next(ASKING, say('Done.'));
       const paused = await ask(route);
       await world.service.restart();
@@ -155,13 +155,13 @@ export function pausesStory(makeBacking: MakeBacking): void {
       expect(outlineOf(journal).slice(-goesOn.length)).toEqual(goesOn);
     });
 
-    it('denies what a resume leaves out, and runs the rest', async () => {
+    it('denies the calls that a resume leaves out, and runs the others', async () => {
       world.model.next(
         [call('c1', 'send_card', { text: 'one' }), call('c2', 'tear_card', { text: 'two' }), call('c3', 'count_cards', {})],
         say('Half done.'),
       );
       const paused = await ask(route);
-      // What needs nobody has run by then.
+      // The call that requires no approval has already run.
       expect(sent()).toEqual(['/count_cards']);
       expect(paused.toolCalls).toMatchObject([{ call_id: 'c3', status: 'completed' }]);
       await world.service.restart();
@@ -181,7 +181,7 @@ export function pausesStory(makeBacking: MakeBacking): void {
     });
 
     it.each([['red'], [''], [0], [false], [null], [{ error: 'no colours left' }]])(
-      'takes the result of the client: %j',
+      'accepts the result of the client: %j',
       async (result) => {
         world.model.next([...say('Which? '), call('c1', 'pick_colour', {})], say('Nice.'));
         const paused = await ask(route, { client_tools: [CLIENT_TOOL] });
@@ -195,7 +195,7 @@ export function pausesStory(makeBacking: MakeBacking): void {
       },
     );
 
-    it('may come again after a resume, under ids that stay apart', async () => {
+    it('may be followed by another one after a resume, with different call ids', async () => {
       world.model.next(ASKING, [...say('And '), call('c1', 'tear_card', { text: 'x' })], say('both.'));
       const first = await ask(route);
       const second = await resume(route, first, [{ call_id: 'c1', decision: 'approved' }]);
@@ -211,7 +211,7 @@ export function pausesStory(makeBacking: MakeBacking): void {
       expect((await stored(first))[0]).toMatchObject({ response: 'Let me see. And both.' });
     });
 
-    it('ends when the conversation goes on: its calls are not run, its text stays', async () => {
+    it('ends when the conversation continues: its calls are not run, and its text remains', async () => {
       world.model.next(ASKING, say('Something else.'));
       const paused = await ask(route);
       await world.service.restart();
@@ -229,7 +229,7 @@ export function pausesStory(makeBacking: MakeBacking): void {
       expect(outlineOf(journal).slice(-6)).toEqual(['message_id', 'tool_call denied', 'source', 'tool_calls', 'id', 'end']);
     });
 
-    it('expires, also while the service is down', async () => {
+    it('expires, even while the service is down', async () => {
       await world.service.restart({ APPROVAL_TTL_SECONDS: '1' });
       world.model.next(ASKING);
       const paused = await ask(route);
@@ -251,7 +251,7 @@ export function pausesStory(makeBacking: MakeBacking): void {
   });
 
   describe('a resume', () => {
-    it('that is wrong is refused, and leaves the pause as it was', async () => {
+    it('is refused when it is invalid, and leaves the pause unchanged', async () => {
       world.model.next(ASKING, say('Done.'));
       const paused = await ask('/stream');
       const refusals: readonly (readonly [object[], number])[] = [
@@ -290,7 +290,7 @@ export function pausesStory(makeBacking: MakeBacking): void {
       expect(await resume('/stream', paused, [{ call_id: 'c1', decision: 'approved' }])).toMatchObject({ status: 200 });
     });
 
-    it('of what a key asked takes that agent’s key or the owner, and no key what the owner asked', async () => {
+    it('of a question with a key requires that agent’s key or the owner, and of an owner’s question the owner', async () => {
       const other = await world.agent({ tools: [toolId] });
       world.model.next(ASKING);
       const paused = await ask('/stream');
@@ -308,7 +308,7 @@ export function pausesStory(makeBacking: MakeBacking): void {
       expect(await askOver('/api/answer', world.nobody, { ...answer, api_key: agent.key })).toMatchObject({ answer: 'Nice.' });
     });
 
-    it('is repeated under its key without being decided twice', async () => {
+    it('is repeated with its key without a second decision', async () => {
       world.model.next(ASKING, say('Done.'));
       const paused = await ask('/stream');
       const body = { conversation_id: paused.conversationId, tool_actions: [{ call_id: 'c1', decision: 'approved' }] };
@@ -319,7 +319,7 @@ export function pausesStory(makeBacking: MakeBacking): void {
       expect(sent()).toEqual(['/send_card']);
     });
 
-    it('is one of fifty: the others are told, and the tool is called once', async () => {
+    it('succeeds for one of fifty: the others are refused, and the tool is called once', async () => {
       world.model.next(ASKING, say('Done.'));
       const paused = await ask('/stream');
       const decisions = [{ decision: 'approved' }, { decision: 'denied', comment: 'no' }];
@@ -339,14 +339,14 @@ export function pausesStory(makeBacking: MakeBacking): void {
         const { events } = await world.alice.json<{ events: { type: string }[] }>(audited);
         return events.filter(({ type }) => type === 'ToolCallApproved' || type === 'ToolCallDenied');
       };
-      // What others read of the log they read a moment later.
+      // Other readers of the log see it a moment later.
       await eventually(async () => (await decisionsOf()).length > 0);
       const decided = await decisionsOf();
       expect(decided).toHaveLength(1);
       expect(sent()).toEqual(decided[0]!.type === 'ToolCallApproved' ? ['/send_card'] : []);
     });
 
-    it('runs what was shown, whatever has become of the tool and the agent', async () => {
+    it('runs the call that was shown, even if the tool and the agent have changed', async () => {
       world.model.next(ASKING, say('Done.'));
       const paused = await ask('/stream');
       const elsewhere = { actions: { send_card: action('elsewhere', 'POST', { name: 'send_card', require_approval: true }) } };
@@ -359,7 +359,7 @@ export function pausesStory(makeBacking: MakeBacking): void {
     });
   });
 
-  it('the listing shows who is waited for', async () => {
+  it('the list marks conversations that wait for a decision', async () => {
     const marks = async () =>
       (await world.alice.json<unknown[]>('/api/get_conversations')) as { id: string; mark: string | null }[];
     const markOf = async ({ conversationId }: Asked) => (await marks()).find(({ id }) => id === conversationId)?.mark;

@@ -4,7 +4,7 @@ import { conversationIdIn } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
 
-/** Tabs say what they show: what arrives there is not marked. */
+/** Tabs report what they show. New answers there are not marked. */
 export function presenceStory(makeBacking: MakeBacking): void {
   let world: World;
   beforeAll(async () => {
@@ -17,7 +17,7 @@ export function presenceStory(makeBacking: MakeBacking): void {
     const listed = (await (await world.alice.get('/api/get_conversations')).json()) as { id: string; mark: unknown }[];
     return listed.find((each) => each.id === id)?.mark;
   };
-  /** A question whose answer nobody reads to its end. */
+  /** Asks a question and disconnects before the end of its answer. */
   const askedAndLeft = async (conversation_id?: string): Promise<string> => {
     const left = new AbortController();
     const asked = { question: 'When is tea?', visibility: 'listed', ...(conversation_id && { conversation_id }) };
@@ -30,7 +30,7 @@ export function presenceStory(makeBacking: MakeBacking): void {
     return text;
   };
 
-  it('what arrives is marked where no tab shows it, and not where a visible one does', async () => {
+  it('a new answer is marked unless a visible tab shows its conversation', async () => {
     const first = await world.alice.stream({ question: 'When is tea?', visibility: 'listed' });
     const id = conversationIdIn(first);
     const other = conversationIdIn(await world.alice.stream({ question: 'When is cocoa?', visibility: 'listed' }));
@@ -42,7 +42,7 @@ export function presenceStory(makeBacking: MakeBacking): void {
     await eventually(async () => (await markOf(id)) === null);
   });
 
-  it('a tab that is hidden, closing or gone watches nothing', async () => {
+  it('a hidden, closing or closed tab shows nothing', async () => {
     const id = conversationIdIn(await world.alice.stream({ question: 'When is tea?', visibility: 'listed' }));
     for (const end of [{ visible: false }, { visible: true, closing: true }]) {
       await report({ tab_id: 'tab-1', conversation_id: id, visible: true });
@@ -54,14 +54,14 @@ export function presenceStory(makeBacking: MakeBacking): void {
     await eventually(async () => (await markOf(id)) === 'unread');
   });
 
-  it('is reported of one’s own conversations alone', async () => {
+  it('is stored only for the user’s own conversations', async () => {
     const id = conversationIdIn(await world.alice.stream({ question: 'When is tea?', visibility: 'listed' }));
     const reported = { tab_id: 'tab-1', conversation_id: id, visible: true };
     expect((await report(reported, world.bob)).body).toEqual({ success: true, stored: false });
     expect((await report({ ...reported, conversation_id: null })).body).toEqual({ success: true, stored: false });
   });
 
-  it('comes as a beacon of plain text, too', async () => {
+  it('is accepted as a beacon of plain text', async () => {
     const id = conversationIdIn(await world.alice.stream({ question: 'When is tea?', visibility: 'listed' }));
     const body = JSON.stringify({ tab_id: 'tab-1', conversation_id: id, visible: true });
     const sent = { method: 'POST', headers: { 'content-type': 'text/plain' }, body };
@@ -82,7 +82,7 @@ export function presenceStory(makeBacking: MakeBacking): void {
   });
 
   describe('web push', () => {
-    it('is not configured, and says so', async () => {
+    it('reports that it is not configured', async () => {
       const key = await replyOf(world.alice.get('/api/push/public_key'));
       expect([key.status, key.body]).toEqual([200, { enabled: false, public_key: null }]);
       const refused = { success: false, message: 'Web Push is not configured on this server', error: 'push_not_configured' };

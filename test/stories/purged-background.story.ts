@@ -23,7 +23,9 @@ const SECRET = 'The secret of the job.';
 type Fields = Record<string, unknown>;
 type Query = { response: string; metadata?: Fields };
 
-/** Background jobs and follow-ups of monitors, once their time is over: what goes, what stays, and who can see that it went. */
+/**
+ * Background jobs and follow-ups of monitors after their retention period: what is deleted, what remains, and who can see that.
+ */
 export function purgedBackgroundStory(makeBacking: MakeBacking): void {
   let world: World;
   let alice: Client;
@@ -75,7 +77,7 @@ export function purgedBackgroundStory(makeBacking: MakeBacking): void {
   };
 
   describe('a background job', () => {
-    it('is told of until its time is over, then is unknown; one that is under way is not old, however long it takes', async () => {
+    it('is shown until its retention ends and then unknown, and a running one does not expire', async () => {
       const underWay = await begin();
       const { jobId, conversationId } = await begin();
       const begun = Date.now();
@@ -102,7 +104,7 @@ export function purgedBackgroundStory(makeBacking: MakeBacking): void {
   });
 
   describe('a follow-up of a monitor', () => {
-    it('is in the history until its time is over; what the chat made of it stays, and so does the monitor', async () => {
+    it('is in the history until its retention ends, while the chat’s turn and the monitor remain', async () => {
       const definition = {
         description: 'It gets cheap',
         source: { type: 'webpage', url: `${outside.url}/price` },

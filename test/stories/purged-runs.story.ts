@@ -21,7 +21,7 @@ const SECRET = 'The secret of the run.';
 
 type Fields = Record<string, unknown>;
 
-/** Runs that nobody watched, once their time is over: what goes, what stays, and who can see that it went. */
+/** Headless runs after their retention period: what is deleted, what remains, and who can see that. */
 export function purgedRunsStory(makeBacking: MakeBacking): void {
   let world: World;
   let auditor: Client;
@@ -47,7 +47,7 @@ export function purgedRunsStory(makeBacking: MakeBacking): void {
       const [run, task] = await Promise.all([typesOf(runStream(runId)), typesOf(taskStream(runId))]);
       return run.join() === 'RunPurged' && task.join() === 'TaskPurged';
     });
-  /** What an auditor finds of a run: no word of it, but that it was purged. */
+  /** Expects that an auditor sees only that the run was purged. */
   const expectOnlyPurged = async (streams: readonly string[], types: readonly string[]) => {
     let found: Fields[] = [];
     await eventually(async () => {
@@ -63,7 +63,7 @@ export function purgedRunsStory(makeBacking: MakeBacking): void {
   };
 
   describe('a run of a webhook', () => {
-    it('is told of until its time is over, then is as good as unknown, and its key begins anew', async () => {
+    it('is shown until its retention ends and then unknown, and its key starts a new run', async () => {
       const hook = await webhookPath(world.alice, agentId);
       const key = { 'idempotency-key': 'once' };
       const begun = Date.now();
@@ -73,7 +73,7 @@ export function purgedRunsStory(makeBacking: MakeBacking): void {
       expect(Date.now() - begun).toBeGreaterThanOrEqual(RETENTION_SECONDS * 1000);
       await eventually(async () => (await statusOf(world.nobody, runId)).status === 'PENDING');
       await expectOnlyPurged([runStream(runId), taskStream(runId)], ['RunPurged', 'TaskPurged']);
-      // It is stated once, however often it is looked at.
+      // The purge is recorded once, however often the ticker runs.
       const ends = () => Promise.all([runStream(runId), taskStream(runId)].map((each) => world.backing.store.lastRevision(each)));
       const purged = await ends();
       await new Promise((resolve) => setTimeout(resolve, 600));
@@ -85,10 +85,10 @@ export function purgedRunsStory(makeBacking: MakeBacking): void {
     });
   });
 
-  describe('what a scheduled run said', () => {
+  describe('the result of a scheduled run', () => {
     const runsOf = async (id: string) => (await world.alice.json<{ runs: Fields[] }>(`/api/schedules/${id}/runs`)).runs;
 
-    it('stays for the newest runs, and goes with its schedule once its time is over', async () => {
+    it('remains for the newest runs, and is deleted with its schedule after the retention period', async () => {
       const created = await replyOf(
         world.alice.post(`/api/agents/${agentId}/schedules`, { instruction: 'Sum up.', cron: '0 9 31 12 *', timezone: 'UTC' }),
       );

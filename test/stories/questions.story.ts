@@ -12,7 +12,7 @@ type Conversation = Readonly<{
   queries: readonly (Record<string, unknown> & { prompt: string; response: string })[];
 }>;
 
-/** What the fields of a question do, seen from both ends: what the model is told, and what the asker gets. */
+/** The fields of a question, from both ends: what the model gets, and what the asker gets. */
 export function questionsStory(makeBacking: MakeBacking): void {
   let world: World;
   beforeAll(async () => {
@@ -45,12 +45,12 @@ export function questionsStory(makeBacking: MakeBacking): void {
       ['an empty text', '', []],
       ['an empty text of JSON', '[]', []],
       ['null', null, []],
-    ])('is told to the model: %s', async (_, history, expected) => {
+    ])('is sent to the model: %s', async (_, history, expected) => {
       await ask({ history });
       expect(exchanged()).toEqual([...expected, question]);
     });
 
-    it('belongs to new conversations, and stays with them', async () => {
+    it('is accepted for new conversations, and stored with them', async () => {
       const conversation_id = conversationIdIn(await ask({ history: [exchange] }));
       await ask({ question: 'And then?', conversation_id, history: [{ prompt: 'Other', response: 'Thing' }] });
       expect(exchanged()).toEqual([
@@ -61,7 +61,7 @@ export function questionsStory(makeBacking: MakeBacking): void {
       ]);
     });
 
-    it('of a conversation leaves out what failed and has of a stopped answer what it said', async () => {
+    it('of a conversation omits failed answers, and contains the text of a stopped one', async () => {
       const { model, alice } = world;
       const conversation_id = conversationIdIn(await ask({}));
       model.next([...say('Half'), broken]);
@@ -88,7 +88,7 @@ export function questionsStory(makeBacking: MakeBacking): void {
   });
 
   describe('index', () => {
-    it('puts a question in the place of an earlier one, and ends what came after', async () => {
+    it('replaces an earlier question, and removes the later ones', async () => {
       const conversation_id = conversationIdIn(await ask({ question: 'First?' }));
       await ask({ question: 'Second?', conversation_id });
       await ask({ question: 'Third?', conversation_id });
@@ -101,7 +101,7 @@ export function questionsStory(makeBacking: MakeBacking): void {
       expect(asked.map(({ question }) => question)).toEqual(['First?', 'Second?', 'Third?', 'Another second?']);
     });
 
-    it('of the next question is like none, and the whole conversation can be begun anew', async () => {
+    it('of the next question has no effect, and 0 restarts the conversation', async () => {
       const conversation_id = conversationIdIn(await ask({ question: 'First?' }));
       await ask({ question: 'Second?', conversation_id, index: 1 });
       await ask({ question: 'Other first?', conversation_id, index: '0' });
@@ -109,7 +109,7 @@ export function questionsStory(makeBacking: MakeBacking): void {
       expect((await conversation(conversation_id)).queries.map(({ prompt }) => prompt)).toEqual(['Other first?']);
     });
 
-    it('stops the answer whose place is taken', async () => {
+    it('stops the answer that it replaces', async () => {
       const { model } = world;
       model.next([...say('Half'), hang]);
       const conversationOf = async (turnId: string) =>
@@ -125,7 +125,7 @@ export function questionsStory(makeBacking: MakeBacking): void {
       expect((await first).frames.at(-1)!.data['code']).toBe('stopped');
     });
 
-    it('does not count on /api/answer', async () => {
+    it('is ignored by /api/answer', async () => {
       const conversation_id = conversationIdIn(await ask({ question: 'First?' }));
       await answer({ question: 'Second?', conversation_id, index: 0 });
       expect((await conversation(conversation_id)).queries.map(({ prompt }) => prompt)).toEqual(['First?', 'Second?']);
@@ -133,7 +133,7 @@ export function questionsStory(makeBacking: MakeBacking): void {
   });
 
   describe('model_id', () => {
-    it('goes before the agent’s own, which goes before the default', async () => {
+    it('takes precedence over the agent’s model, which takes precedence over the default', async () => {
       const { id, key } = await world.agent({ default_model_id: 'other' });
       const models: string[] = [];
       for (const body of [
@@ -153,7 +153,7 @@ export function questionsStory(makeBacking: MakeBacking): void {
   });
 
   describe('retriever', () => {
-    it('without an equivalent searches as classic does, and the asker is told', async () => {
+    it('without an equivalent searches like classic, with a notice', async () => {
       const told = 'This service has no retriever "graphrag": it searches as "classic" does.';
       const { id } = await world.agent({ retriever: 'graphrag' });
       for (const body of [{ retriever: 'graphrag' }, { agent_id: id }]) {
@@ -166,7 +166,7 @@ export function questionsStory(makeBacking: MakeBacking): void {
   });
 
   describe('prompt_id', () => {
-    it('that is unknown counts where no agent is resolved only', async () => {
+    it('that is unknown is refused only if no agent is given', async () => {
       const { id } = await world.agent();
       expect((await ask({ prompt_id: 'gone', agent_id: id })).status).toBe(200);
       for (const prompt_id of ['', 'default', 'agentic_strict']) expect((await ask({ prompt_id })).status).toBe(200);
@@ -174,7 +174,7 @@ export function questionsStory(makeBacking: MakeBacking): void {
   });
 
   describe('an agent', () => {
-    it('named by its key goes before one named by id, and its prompt before the request’s', async () => {
+    it('named by its key takes precedence over one named by id, and its prompt over the request’s', async () => {
       const { alice } = world;
       const prompt = async (content: string) =>
         ((await replyOf(alice.post('/api/create_prompt', { name: content, content }))).body as { id: string }).id;
@@ -189,7 +189,7 @@ export function questionsStory(makeBacking: MakeBacking): void {
       expect(told()[0]).toEqual({ role: 'system', content: 'Speak like a child.' });
     });
 
-    it('that answers in a schema sends one structured answer and no pieces of it', async () => {
+    it('with a schema sends one structured answer instead of chunks', async () => {
       const schema = { type: 'object', properties: { why: { type: 'string' } }, required: ['why'] };
       const { key } = await world.agent({ json_schema: schema });
       world.model.always(say('{"why":', '"light"}'));
@@ -216,7 +216,7 @@ export function questionsStory(makeBacking: MakeBacking): void {
   });
 
   describe('visibility', () => {
-    it('shows a conversation in the sidebar when it says so, and never otherwise', async () => {
+    it('shows a conversation in the sidebar only if it is "listed"', async () => {
       const visible = conversationIdIn(await ask({ visibility: 'listed' }));
       const hidden: string[] = [];
       for (const visibility of [undefined, null, 'hidden', 'LISTED', '', 5, true]) {
@@ -229,7 +229,7 @@ export function questionsStory(makeBacking: MakeBacking): void {
   });
 
   describe('the first frame', () => {
-    it('knows no conversation when it is new, and its id when it goes on', async () => {
+    it('has no conversation id in a new conversation, and its id in an existing one', async () => {
       const first = await ask({});
       const conversation_id = conversationIdIn(first);
       expect(first.frames[0]!.data).toEqual({
@@ -242,7 +242,7 @@ export function questionsStory(makeBacking: MakeBacking): void {
     });
   });
 
-  it('reasoning goes into thought frames, and into the answer’s thought', async () => {
+  it('reasoning is sent in thought frames, and stored as the answer’s thought', async () => {
     world.model.always([...think('Hm. ', 'Light?'), ...say('Light.')]);
     const { frames } = await ask({});
     expect(frames.slice(1, 3).map(({ data }) => data)).toEqual([
@@ -252,7 +252,7 @@ export function questionsStory(makeBacking: MakeBacking): void {
     expect(await answer({})).toMatchObject({ answer: 'Light.', thought: 'Hm. Light?' });
   });
 
-  it('nothing said is as good as null', async () => {
+  it('a field that is null is treated as absent', async () => {
     const nulls = { api_key: null, agent_id: null, conversation_id: null, history: null, model_id: null, passthrough: null };
     const more = { prompt_id: null, active_docs: null, retriever: null, chunks: null, isNoneDoc: null, index: null };
     const { frames } = await ask({ ...nulls, ...more, attachments: null, tool_actions: null, unheard_of: 5 });

@@ -8,7 +8,7 @@ import { openWorld, replyOf, type World } from '../support/world.js';
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const NOT_FOUND = { success: false, message: 'Not found' };
 
-/** Who may read a message, and from where. */
+/** Who may read a message, and from which cursor. */
 export function readersStory(makeBacking: MakeBacking): void {
   let world: World;
   let asked: Streamed;
@@ -34,7 +34,7 @@ export function readersStory(makeBacking: MakeBacking): void {
       }
     });
 
-    it('is read by whoever holds the key it was asked with, in query or header', async () => {
+    it('is read with the key that it was asked with, in query or header', async () => {
       const { nobody, bob } = world;
       const id = messageIdIn(askedWithKey);
       for (const response of [
@@ -46,29 +46,26 @@ export function readersStory(makeBacking: MakeBacking): void {
       }
     });
 
-    it.each(['events', 'tail', 'digest', 'cancel'])(
-      'does not exist for anybody else, nor where there is none: %s',
-      async (route) => {
-        const { alice, bob, nobody } = world;
-        const call = (client: Client, id: string, more = '') =>
-          replyOf(
-            route === 'cancel'
-              ? client.post(`/api/messages/${id}/cancel${more}`, {})
-              : client.get(`/api/messages/${id}/${route}${more}`),
-          );
-        const replies = [
-          await call(alice, UNKNOWN),
-          await call(alice, 'not-an-id'),
-          await call(bob, messageIdIn(asked)),
-          await call(bob, messageIdIn(askedWithKey)),
-          await call(nobody, messageIdIn(asked), `?api_key=${key}`),
-          await call(nobody, messageIdIn(askedWithKey), `?api_key=${otherKey}`),
-        ];
-        for (const { status, body } of replies) expect({ status, body }).toEqual({ status: 404, body: NOT_FOUND });
-      },
-    );
+    it.each(['events', 'tail', 'digest', 'cancel'])('does not exist for other users or with an unknown id: %s', async (route) => {
+      const { alice, bob, nobody } = world;
+      const call = (client: Client, id: string, more = '') =>
+        replyOf(
+          route === 'cancel'
+            ? client.post(`/api/messages/${id}/cancel${more}`, {})
+            : client.get(`/api/messages/${id}/${route}${more}`),
+        );
+      const replies = [
+        await call(alice, UNKNOWN),
+        await call(alice, 'not-an-id'),
+        await call(bob, messageIdIn(asked)),
+        await call(bob, messageIdIn(askedWithKey)),
+        await call(nobody, messageIdIn(asked), `?api_key=${key}`),
+        await call(nobody, messageIdIn(askedWithKey), `?api_key=${otherKey}`),
+      ];
+      for (const { status, body } of replies) expect({ status, body }).toEqual({ status: 404, body: NOT_FOUND });
+    });
 
-    it.each(['events', 'tail', 'digest', 'cancel'])('wants to know who reads it: %s', async (route) => {
+    it.each(['events', 'tail', 'digest', 'cancel'])('requires a credential: %s', async (route) => {
       const call = (headers: Record<string, string>) => {
         const path = `/api/messages/${messageIdIn(asked)}/${route}`;
         return replyOf(route === 'cancel' ? world.nobody.post(path, {}, headers) : world.nobody.get(path, headers));
@@ -84,7 +81,7 @@ export function readersStory(makeBacking: MakeBacking): void {
       });
     });
 
-    it('is gone with its conversation, at once and for everybody', async () => {
+    it('is gone with its conversation, at once and for every reader', async () => {
       const { alice, nobody } = world;
       const message = await alice.stream({ question: 'Why?', api_key: key });
       const id = messageIdIn(message);
@@ -97,7 +94,7 @@ export function readersStory(makeBacking: MakeBacking): void {
       }
     });
 
-    it('says what it adds up to, for clients that poll', async () => {
+    it('is summed up in its tail, for clients that poll', async () => {
       const tail = await world.alice.json(`/api/messages/${messageIdIn(asked)}/tail`);
       expect(tail).toEqual({
         message_id: messageIdIn(asked),
@@ -122,7 +119,7 @@ export function readersStory(makeBacking: MakeBacking): void {
     };
     const after = (id: number) => asked.text.slice(asked.text.indexOf(`id: ${id + 1}\n`));
 
-    it('is exclusive, and none, or an empty one, is from the start', async () => {
+    it('is exclusive, and an absent or empty one means the start', async () => {
       expect((await replyOf(events(messageIdIn(asked), world.alice))).text).toBe(`: connected\n\n${asked.text}`);
       expect((await rest('')).text).toBe(`: connected\n\n${asked.text}`);
       expect((await rest('0')).text).toBe(`: connected\n\n${after(0)}`);
@@ -130,7 +127,7 @@ export function readersStory(makeBacking: MakeBacking): void {
       expect((await rest('002')).text).toBe(`: connected\n\n${after(2)}`);
     });
 
-    it('at or past the end of a finished message gives nothing more, and ends', async () => {
+    it('at or past the end of a finished message returns nothing more, and ends', async () => {
       const last = asked.frames.at(-1)!.id;
       for (const cursor of [last, last + 1, 1_000_000, '9'.repeat(30)]) {
         expect((await rest(String(cursor))).text).toBe(': connected\n\n: up-to-date\n\n');
@@ -138,7 +135,7 @@ export function readersStory(makeBacking: MakeBacking): void {
     });
 
     it.each(['-1', '1.5', 'abc', '1e3', '0x1', ' ', '1 2', '١', 'null', '1;2'])(
-      'that is no whole number is refused: "%s"',
+      'is refused if it is not a whole number: "%s"',
       async (cursor) => {
         const reply = await replyOf(events(messageIdIn(asked), world.alice, `?last_event_id=${encodeURIComponent(cursor)}`));
         expect({ status: reply.status, body: reply.body }).toEqual({
@@ -148,12 +145,12 @@ export function readersStory(makeBacking: MakeBacking): void {
       },
     );
 
-    it('in the header goes before one in the query', async () => {
+    it('in the header takes precedence over one in the query', async () => {
       const reply = await replyOf(events(messageIdIn(asked), world.alice, '?last_event_id=0', { 'last-event-id': '2' }));
       expect(reply.text).toBe(`: connected\n\n${after(2)}`);
     });
 
-    it('past the end of a running message waits for its end, and comments keep the line alive', async () => {
+    it('past the end of a running message waits for its end, with keepalive comments', async () => {
       const { alice, model, service } = world;
       await service.restart({ SSE_KEEPALIVE_SECONDS: '0.2' });
       model.next([...say('The ', 'sky'), hang]);

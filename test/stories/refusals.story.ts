@@ -12,16 +12,16 @@ type Case = Readonly<{
   headers?: Readonly<Record<string, string>>;
   as?: 'alice' | 'bob' | 'nobody';
   status: number;
-  /** What the text for the client must say. */
+  /** The expected message. */
   says: RegExp;
   code?: string;
-  /** Only where it means something. */
+  /** The only route to which the case applies. */
   only?: '/stream' | '/api/answer';
-  /** JSON on `/stream` as well: about the request as such. */
+  /** The refusal is JSON on `/stream` too, because it is about the request itself. */
   json?: true;
 }>;
 
-/** What each refused question is told, on both answering routes, and that nothing comes of it. */
+/** The refusals of questions on both answering routes. A refused question has no effect. */
 export function refusalsStory(makeBacking: MakeBacking): void {
   let world: World;
   const made: Record<'foreign' | 'deleted' | 'ofAgent' | 'foreignAgent' | 'key' | 'otherKey' | 'own', string> = {
@@ -186,7 +186,7 @@ export function refusalsStory(makeBacking: MakeBacking): void {
   describe.each(['/stream', '/api/answer'] as const)('%s', (route) => {
     const ask = (body: object, client: Client = world.alice) => replyOf(client.post(route, body));
 
-    it('does not tell an unknown conversation from a foreign, a deleted one, or one of another agent', async () => {
+    it('does not distinguish an unknown conversation from a foreign, a deleted one, or one of another agent', async () => {
       const before = await world.quietHead();
       const { alice, nobody } = world;
       const replies = [
@@ -205,7 +205,7 @@ export function refusalsStory(makeBacking: MakeBacking): void {
       expect(await world.quietHead()).toBe(before);
     });
 
-    it('does not tell an unknown agent from a foreign one', async () => {
+    it('does not distinguish an unknown agent from a foreign one', async () => {
       for (const agent_id of [UNKNOWN, 'not-an-id', made.foreignAgent]) {
         const reply = await ask({ question, agent_id });
         expect(reply.status).toBe(404);
@@ -213,7 +213,7 @@ export function refusalsStory(makeBacking: MakeBacking): void {
       }
     });
 
-    it('does not tell an unknown prompt from a foreign one', async () => {
+    it('does not distinguish an unknown prompt from a foreign one', async () => {
       const foreign = await replyOf(world.bob.post('/api/create_prompt', { name: 'Pirate', content: 'Arr.' }));
       for (const prompt_id of [UNKNOWN, 'not-an-id', (foreign.body as { id: string }).id]) {
         const reply = await ask({ question, prompt_id });
@@ -222,13 +222,13 @@ export function refusalsStory(makeBacking: MakeBacking): void {
       }
     });
 
-    it('says that nothing is pending where nothing is', async () => {
+    it('refuses a decision if nothing is pending', async () => {
       const reply = await ask({ conversation_id: made.own, tool_actions: [{ call_id: 'c1', decision: 'approved' }] });
       expect(reply.status).toBe(409);
       expectRefusal(reply, route, /no longer pending/, 'tool_call_not_pending');
     });
 
-    it('says of an expired bearer that it has expired', async () => {
+    it('reports that a bearer has expired', async () => {
       const late = await world.as('alice', { expiresInSeconds: -10 });
       const reply = await ask({ question, api_key: made.key }, late);
       expect(reply.status).toBe(401);
@@ -236,13 +236,13 @@ export function refusalsStory(makeBacking: MakeBacking): void {
     });
   });
 
-  it('an index past the end of a conversation is refused', async () => {
+  it('/stream refuses an index past the end of a conversation', async () => {
     const reply = await replyOf(world.alice.post('/stream', { question, conversation_id: made.own, index: 5 }));
     expect(reply.status).toBe(400);
     expect(reply.body).toEqual({ success: false, message: 'index must be at most 1, the number of questions so far.' });
   });
 
-  it('an answer that fails is 400 on /api/answer, and an error in the stream on /stream', async () => {
+  it('a failed answer is 400 on /api/answer, and an error in the stream on /stream', async () => {
     world.model.next([{ do: 'refuse', status: 400, body: { error: { message: 'too much context: secret-host' } } }]);
     const reply = await replyOf(world.alice.post('/api/answer', { question }));
     expect(reply.status).toBe(400);
@@ -257,7 +257,7 @@ export function refusalsStory(makeBacking: MakeBacking): void {
     expect([reply.text, JSON.stringify(frames)].join()).not.toContain('secret-host');
   });
 
-  it('other routes refuse in one shape', async () => {
+  it('other routes refuse in one format', async () => {
     const { nobody, alice } = world;
     const id = messageIdIn(await alice.stream({ question }));
     const table: readonly [Promise<Response>, number, object][] = [
@@ -277,7 +277,7 @@ export function refusalsStory(makeBacking: MakeBacking): void {
     }
   });
 
-  it('pages of other origins may read what we say, our headers included', async () => {
+  it('pages of other origins may read responses, including the headers', async () => {
     const preflight = await fetch(`${world.service.url}/stream`, {
       method: 'OPTIONS',
       headers: {
@@ -296,7 +296,10 @@ export function refusalsStory(makeBacking: MakeBacking): void {
   });
 }
 
-/** A refusal as its route tells it; one of `/stream` is JSON where it is about the request as such, else a frame without id. */
+/**
+ * Expects a refusal in the format of its route. On `/stream` it is JSON if it is about the request itself, else a frame without
+ * an id.
+ */
 function expectRefusal(reply: Reply, route: '/stream' | '/api/answer', says: RegExp, code?: string, isJson = false): void {
   if (route === '/api/answer') {
     expect(reply.body).toEqual({ error: expect.stringMatching(says), ...(code && { code }) });

@@ -21,12 +21,12 @@ const PAGES_MAX = 4;
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 const NOT_FOUND = { status: 404, body: { success: false, message: 'Source not found' } };
 
-/** Pages on the web as sources: what is fetched, what questions find in it, and what becomes of it when the pages change. */
+/** Web pages as sources: what is fetched, what questions find in it, and what changes when the pages change. */
 export function remoteSourcesStory(makeBacking: MakeBacking): void {
   let world: World;
   let site: LocalServer;
   const bearers = new Map<string, string>();
-  /** What a page says, or with which status it is not there. */
+  /** The text of a page, or the status of a missing one. */
   const pages = new Map<string, string | number>();
 
   beforeAll(async () => {
@@ -88,7 +88,7 @@ export function remoteSourcesStory(makeBacking: MakeBacking): void {
     (await world.alice.json<Listed[]>('/api/sources')).find((source) => source.id === id)!;
 
   describe('pages', () => {
-    it('are found by questions, and once they have changed and been synced, what they say now is', async () => {
+    it('are found by questions, with their new text once they have changed and been synced', async () => {
       pages.set('/prices', '<title>Prices</title><h1>Tickets</h1><p>A ticket to the moon costs 70 crowns.</p>');
       const { source_id, task_id } = await add('url', { url: `${site.url}/prices` });
       expect(await settled(task_id)).toEqual({
@@ -126,7 +126,7 @@ export function remoteSourcesStory(makeBacking: MakeBacking): void {
       expect([before.length, await chunkIds()]).toEqual([1, before]);
     });
 
-    it('stay searchable when a sync of them fails, and the reason is told', async () => {
+    it('stay searchable when a sync fails, and the reason is reported', async () => {
       pages.set('/kept', '<h1>Kept</h1><p>The lighthouse keeper keeps owls.</p>');
       const { source_id, task_id } = await add('url', { url: `${site.url}/kept` });
       await settled(task_id);
@@ -142,7 +142,7 @@ export function remoteSourcesStory(makeBacking: MakeBacking): void {
       });
     });
 
-    it('that are away for a while stay as they were beside those that are not', async () => {
+    it('that are temporarily unavailable keep their chunks, while others are updated', async () => {
       pages.set('/away', '<p>The smith forges horseshoes.</p>').set('/here', '<p>The miller grinds rye.</p>');
       const { source_id, task_id } = await add('url', { url: ['/away', '/here'].map((path) => site.url + path) });
       await settled(task_id);
@@ -158,7 +158,7 @@ export function remoteSourcesStory(makeBacking: MakeBacking): void {
       expect((await found(source_id, 'miller')).join()).toContain('wheat');
     });
 
-    it('are read where they can be, and those that cannot are told', async () => {
+    it('are read if possible, and those that cannot be read are reported', async () => {
       pages.set('/there', '<p>The ferry leaves at nine.</p>').set('/silent', '<script>app()</script>');
       const urls = ['/there', '/gone', '/silent'].map((path) => site.url + path);
       const { source_id, task_id } = await add('url', { url: urls });
@@ -173,7 +173,7 @@ export function remoteSourcesStory(makeBacking: MakeBacking): void {
       expect((await found(source_id, 'ferry')).join()).toContain('nine');
     });
 
-    it('are told of while they are ingested', async () => {
+    it('are reported to the owner’s tabs while they are ingested', async () => {
       pages.set('/told', '<p>Told.</p>');
       const { source_id, task_id } = await add('url', { url: [`${site.url}/told`, `${site.url}/gone`] }, 'Told');
       await settled(task_id);
@@ -198,7 +198,7 @@ export function remoteSourcesStory(makeBacking: MakeBacking): void {
     });
   });
 
-  it('a sitemap says which pages there are, up to as many as are read', async () => {
+  it('a sitemap lists the pages, up to the maximum number', async () => {
     const paths = ['/1', '/2', '/3', '/4', '/5'];
     for (const path of paths) pages.set(path, `<p>This is page number${path.slice(1)}.</p>`);
     pages.set('/sitemap.xml', `<urlset>${paths.map((path) => `<url><loc>${site.url}${path}</loc></url>`).join('')}</urlset>`);
@@ -218,7 +218,7 @@ export function remoteSourcesStory(makeBacking: MakeBacking): void {
     expect(await listed(source_id)).toMatchObject({ type: 'crawler', location: 'local' });
   });
 
-  describe('what is asked for', () => {
+  describe('a request', () => {
     it.each([
       [{ data: '{"url": "http://127.0.0.1:1/"}' }, '127.0.0.1 may not be reached from here'],
       [{ data: '{"url": "http://169.254.169.254/latest"}' }, 'may not be reached from here'],
@@ -232,7 +232,7 @@ export function remoteSourcesStory(makeBacking: MakeBacking): void {
       expect([status, body]).toEqual([400, { success: false, message: expect.stringContaining(reason) as unknown }]);
     });
 
-    it('is one source for one key, and another request under it is refused', async () => {
+    it('creates one source per key, and another request with the same key is refused', async () => {
       pages.set('/key', '<p>Key.</p>');
       const data = JSON.stringify({ url: `${site.url}/key` });
       const key = { 'idempotency-key': 'remote-1' };
@@ -244,21 +244,21 @@ export function remoteSourcesStory(makeBacking: MakeBacking): void {
       await settled((first.body as Added).task_id);
     });
 
-    it('may come as JSON, too', async () => {
+    it('may be sent as JSON', async () => {
       pages.set('/json', '<p>JSON.</p>');
       const { status, body } = await send('/api/remote', { source: 'url', name: 'J', data: JSON.stringify(`${site.url}/json`) });
       expect(status).toBe(200);
       expect((await settled((body as Added).task_id)).status).toBe('SUCCESS');
     });
 
-    it('needs somebody to ask', async () => {
+    it('requires a user', async () => {
       expect((await remote({ data: '{}' }, {}, 'nobody')).status).toBe(401);
       expect((await send('/api/manage_sync', {}, world.nobody)).status).toBe(401);
     });
   });
 
   describe('a frequency', () => {
-    it('is set by the owner and shown, and the next sync is known', async () => {
+    it('is set by the owner and shown, with the time of the next sync', async () => {
       pages.set('/often', '<p>Often.</p>');
       const { source_id, task_id } = await add('url', { url: `${site.url}/often` });
       await settled(task_id);
@@ -274,7 +274,7 @@ export function remoteSourcesStory(makeBacking: MakeBacking): void {
       expect((await listed(source_id)).syncFrequency).toBe('never');
     });
 
-    it('has the pages fetched anew when the time has come, without anybody asking', async () => {
+    it('fetches the pages again when it is due, without a request', async () => {
       pages.set('/due', '<p>The harbour is open.</p>');
       const { source_id, task_id } = await add('url', { url: `${site.url}/due`, sync_frequency: 'daily' });
       await settled(task_id);
@@ -299,14 +299,14 @@ export function remoteSourcesStory(makeBacking: MakeBacking): void {
       expect(nextSyncAt.toISOString()).toMatch(/T00:00:00.000Z$/);
     });
 
-    it('may be given with the source', async () => {
+    it('may be set when the source is created', async () => {
       pages.set('/daily', '<p>Daily.</p>');
       const { source_id, task_id } = await add('url', { url: `${site.url}/daily`, sync_frequency: 'daily' });
       expect((await listed(source_id)).syncFrequency).toBe('daily');
       await settled(task_id);
     });
 
-    it('is refused where it is none, of an upload, and of a source that is somebody else’s', async () => {
+    it('is refused if it is unknown, for an upload, and for a source of another user', async () => {
       const form = new FormData();
       form.append('name', 'Upload');
       form.append('file', new Blob(['Uploaded text.']), 'a.txt');

@@ -9,7 +9,7 @@ import { digestOf, expectTurnWhole } from '../support/whole-turn.js';
 
 const SLOWLY = [...think('Hm. '), ...say('The ', 'sky '), wait(150), ...say('is ', 'blue '), wait(150), ...say('because.')];
 
-/** An answer is the same bytes for the one who asked, for whoever looks on, and for everybody later. */
+/** An answer has the same bytes for the asker, for concurrent readers, and for every later reader. */
 export function replayStory(makeBacking: MakeBacking): void {
   let service: TestService;
   let model: ScriptedModelServer;
@@ -53,7 +53,7 @@ export function replayStory(makeBacking: MakeBacking): void {
       }
     });
 
-    it('is the same to a second reader who looks on while it is written', async () => {
+    it('is the same for a second reader who joins while it is streamed', async () => {
       model.next(SLOWLY);
       let second: Promise<Streamed> | undefined;
       const live = await client.stream({ question: 'Why?' }, (text) => {
@@ -71,7 +71,7 @@ export function replayStory(makeBacking: MakeBacking): void {
       const seen = async () => [digestOf(recordsIn((await client.resume(id)).text)), await digest(id)];
       expect(await seen()).toEqual([sha256, sha256]);
       const log = new TurnLog(service.backing.store);
-      // An answer is sealed after its readers have seen its end.
+      // An answer is sealed after its readers have received its end.
       await eventually(async () => (await log.refresh()).unsealed.length === 0);
       await expectTurnWhole(log, id, client);
       await service.restart();

@@ -17,7 +17,7 @@ const END = ['source', 'tool_calls', 'id', 'end'];
 const step = (number: number) => [`research_progress researching ${number}`, `research_progress complete ${number}`];
 const PLANNED = ['message_id', 'research_progress planning', 'research_plan'];
 
-/** Research agents as their users see them: frames, questions back, approvals, runs without a reader. */
+/** Research agents as their users see them: frames, clarifying questions, approvals, headless runs. */
 export function researchStory(makeBacking: MakeBacking): void {
   let world: World;
   let post: LocalServer;
@@ -47,7 +47,7 @@ export function researchStory(makeBacking: MakeBacking): void {
     });
   const asked = () => tasksOf(world.model.completions);
 
-  it('shows its plan and its steps, answers, and is replayed as it was shown', async () => {
+  it('shows its plan and its steps, answers, and replays the same', async () => {
     const answer = await ask();
     expect(outline(answer)).toEqual([
       ...[...PLANNED, ...step(1), ...step(2), 'research_progress synthesizing', 'answer'],
@@ -70,7 +70,7 @@ export function researchStory(makeBacking: MakeBacking): void {
     expect(recordsIn((await world.alice.resume(messageIdIn(answer))).text)).toBe(recordsIn(answer.text));
   });
 
-  it('asks back once where the question is unclear, and researches the answer to that', async () => {
+  it('asks back once if the question is unclear, and researches the reply', async () => {
     const unclear = { clarify: () => say('{"needs_clarification": true, "question": "Which returns?"}') };
     world.model.always(researchScript(['q1'], unclear));
     const first = await ask();
@@ -98,7 +98,7 @@ export function researchStory(makeBacking: MakeBacking): void {
     expect(offered[0]).toEqual(['reason', 'search', 'list_files']);
   });
 
-  it('runs without a reader: nobody is asked back, and the answer is that of the run', async () => {
+  it('runs headless without asking back, and its answer is that of the run', async () => {
     const unclear = { clarify: () => say('{"needs_clarification": true, "question": "Which?"}') };
     world.model.always(researchScript(['q1', 'q2'], unclear));
     const hook = await webhookPath(world.alice, agent.id);
@@ -109,12 +109,12 @@ export function researchStory(makeBacking: MakeBacking): void {
     expect(facts).toEqual(['ResearchPlanned', 'ResearchStepReported', 'ResearchStepReported']);
   });
 
-  it('answers /api/answer in one object', async () => {
+  it('answers /api/answer with a single object', async () => {
     const { body } = await replyOf(world.alice.post('/api/answer', { question: 'Why?', agent_id: agent.id }));
     expect(body).toMatchObject({ answer: 'The answer.', sources: [], tool_calls: [] });
   });
 
-  it('is stopped in a step', async () => {
+  it('is stopped during a step', async () => {
     world.model.always(researchScript(['q1', 'q2'], { q2: () => [hang] }));
     const answer = await ask({}, (text) => text.includes('"step":2'));
     const id = messageIdIn(answer);
@@ -124,8 +124,8 @@ export function researchStory(makeBacking: MakeBacking): void {
     await eventually(() => world.model.completions.at(-1)!.closed);
   });
 
-  describe('a call in a step that needs an approval', () => {
-    it('pauses the turn, which goes on within the step after a restart', async () => {
+  describe('a call in a step that requires approval', () => {
+    it('pauses the turn, which continues within the step after a restart', async () => {
       const send_card = {
         ...{ name: 'send_card', url: `${post.url}/send_card`, method: 'POST', description: 'Sends a card', active: true },
         require_approval: true,
@@ -157,7 +157,7 @@ export function researchStory(makeBacking: MakeBacking): void {
     });
   });
 
-  it('of the offline model investigates the question itself, and quotes what it found', async () => {
+  it('with the built-in model investigates the question itself, and quotes what it finds', async () => {
     const service = await serviceForTests({}, makeBacking);
     try {
       const client = new Client(service.url);

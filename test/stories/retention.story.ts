@@ -6,7 +6,7 @@ import { openWorld, replyOf, type World } from '../support/world.js';
 
 const SECONDS_IN_DAYS = String(8 / 86_400);
 
-/** What is left of an answer when its journal has expired, and of the service without its realtime routes. */
+/** What remains of an answer when its journal has expired, and of the service without its realtime routes. */
 export function retentionStory(makeBacking: MakeBacking): void {
   let world: World;
   beforeAll(async () => {
@@ -21,7 +21,7 @@ export function retentionStory(makeBacking: MakeBacking): void {
       error: 'journal_expired',
     };
 
-    it('is 410 to those who may read it, 404 to all others, and stays in the conversation', async () => {
+    it('is 410 for those who may read it, 404 for all others, and remains in the conversation', async () => {
       const { alice, bob, nobody, agent } = world;
       const { key } = await agent();
       const stream = await nobody.stream({ question: 'Why?', api_key: key });
@@ -54,7 +54,7 @@ export function retentionStory(makeBacking: MakeBacking): void {
       expect(queries[0]!.response).toBe(answerIn(stream));
     });
 
-    it('is 404 to clients of OpenAI’s API, on every route, and never 410', async () => {
+    it('is 404 for clients of OpenAI’s API, on every route, and never 410', async () => {
       const { key } = await world.agent();
       const by = new Client(world.service.url, { authorization: `Bearer ${key}` });
       const { body } = await replyOf(by.post('/v1/responses', { input: 'Why?' }));
@@ -74,7 +74,7 @@ export function retentionStory(makeBacking: MakeBacking): void {
       expect(await replyOf(goingOn)).toMatchObject({ status: 400, body: { error: { code: 'previous_response_not_found' } } });
     });
 
-    it('is gone when its conversation is', async () => {
+    it('is deleted with its conversation', async () => {
       const { alice } = world;
       const stream = await alice.stream({ question: 'Why?' });
       const id = messageIdIn(stream);
@@ -86,7 +86,7 @@ export function retentionStory(makeBacking: MakeBacking): void {
   });
 
   describe('a plain server', () => {
-    it('has no realtime routes, and answers as ever', async () => {
+    it('has no realtime routes, and answers as usual', async () => {
       await world.service.restart({ SERVER_MODE: 'plain' });
       const { alice } = world;
       const stream = await alice.stream({ question: 'Why?' });

@@ -5,10 +5,10 @@ import { eventually } from '../support/eventually.js';
 import { say, until } from '../support/scripted-model-server.js';
 import { replyOf, type World } from '../support/world.js';
 
-/** Where a stream is read, and where the credential ends with which it is read: the same process, or two. */
+/** The process at which a stream is read, and the one at which its credential ends. They may be the same. */
 export type Places = Readonly<{ reads: World; ends: World; close(): Promise<void> }>;
 
-/** Something that reads a stream and may lose the right to: how it reads, and how that right ends. */
+/** A reader of a stream whose credential can end: how it reads, and how the credential ends. */
 type Reader = Readonly<{ client: Client; query?: string; asks: object; end: () => Promise<unknown>; afterwards: number }>;
 
 const question = 'Why?';
@@ -58,11 +58,11 @@ export function revocationStory(open: () => Promise<Places>): void {
     'the key of an agent that is deleted': () => withKey((id) => places.ends.alice.delete(`/api/delete_agent?id=${id}`)),
   };
 
-  it.each(Object.entries(READERS))('%s ends what is read with it, and nothing else', async (_, makeReader) => {
+  it.each(Object.entries(READERS))('%s ends the streams that were opened with it, and no others', async (_, makeReader) => {
     const { reads } = places;
     const { client, query = '', asks, end, afterwards } = await makeReader();
     let goOn = (): void => undefined;
-    // No frame comes until both readers are gone: only the end of the credential can close their streams.
+    // No frame is sent until both readers are disconnected, so only the end of the credential can close their streams.
     reads.model.next([...say(BEFORE), until(new Promise<void>((resolve) => (goOn = resolve))), ...say('After.')]);
     let messageId = '';
     const [first, begun] = noticed((text) => text.includes(BEFORE));
@@ -86,7 +86,7 @@ export function revocationStory(open: () => Promise<Places>): void {
     expect(frames.at(-1)!.data.type).toBe('end');
   });
 
-  it.each(Object.entries(READERS))('%s breaks off an answer as a whole that is under way', async (_, makeReader) => {
+  it.each(Object.entries(READERS))('%s cuts a running /api/answer request', async (_, makeReader) => {
     const { reads } = places;
     const { client, asks, end } = await makeReader();
     let goOn = (): void => undefined;
@@ -119,7 +119,9 @@ export function revocationStory(open: () => Promise<Places>): void {
 
 const lastFrameOf = ({ frames }: Streamed) => frames.at(-1)?.data;
 
-/** A look at a text as it comes that never says enough, and the moment at which it has held what was looked for. */
+/**
+ * A callback for a growing text that never stops the reading, and a promise that resolves once the text satisfies the condition.
+ */
 function noticed(holds: (text: string) => boolean): readonly [(text: string) => boolean, Promise<void>] {
   let resolve = (): void => undefined;
   const come = new Promise<void>((done) => (resolve = done));

@@ -30,7 +30,7 @@ async function stop(service: TestService): Promise<void> {
 
 const NO_WORKER = 'No worker is alive: questions and tasks wait for one.';
 
-it('a front says that it is degraded while no worker or no projector is alive, and takes requests all the same', async () => {
+it('an api process reports itself as degraded while no worker or no projector is alive, and still accepts requests', async () => {
   const projector = await start('projector');
   const front = await start('api', { SEED_DEMO: 'true' });
   const client = new Client(front.url);

@@ -28,7 +28,7 @@ import { openWorld, replyOf, type World } from '../support/world.js';
 
 const PAGE_ROWS = 7;
 
-/** What was done for a user, of all kinds: every filter, every page and every field that is promised. */
+/** The history of a user's runs of all kinds, with every filter, every page and every documented field. */
 export function runHistoryStory(makeBacking: MakeBacking): void {
   let world: World;
 
@@ -43,12 +43,12 @@ export function runHistoryStory(makeBacking: MakeBacking): void {
     it.each<[Fields, string]>([
       [{ kind: 'sync' }, 'kind must be one of schedule, webhook, workflow, job, monitor'],
       [{ status: 'running' }, 'status must be one of success, failed, timeout, skipped, cancelled'],
-    ])('does not know %j', async (fields, message) => {
+    ])('refuses %j', async (fields, message) => {
       const { status, body } = await replyOf(world.alice.get(`/api/activity/history?${query(fields)}`));
       expect([status, body]).toEqual([400, { success: false, message }]);
     });
 
-    it('has a row for each run of a schedule, by how it ended, what it is called and when it was', async () => {
+    it('has a row for each run of a schedule, filtered by status, name and time', async () => {
       const { name, client } = await somebody(world);
       const start = Date.now() - 40 * DAY_MS;
       const percent = await scheduleOf(world, name, YEARLY, start - DAY_MS, '100%_sure');
@@ -91,7 +91,7 @@ export function runHistoryStory(makeBacking: MakeBacking): void {
       expect(await history(await world.as('a-stranger'))).toEqual({ runs: [], has_more: false });
     });
 
-    it('has what webhooks set off, jobs and follow-ups of monitors among them, each page once, the newest first', async () => {
+    it('has runs of webhooks, jobs and follow-ups of monitors, each once over all pages, newest first', async () => {
       const { name, client } = await somebody(world);
       const agent = await world.agent({ name: 'Doorman' }, client);
       const hook = await webhookPath(client, agent.id);

@@ -12,7 +12,7 @@ import { openWorld, replyOf, type World } from '../support/world.js';
 
 const DAY_MS = 86_400_000;
 
-/** What becomes of the runs of a schedule, and of its slots that came to none. */
+/** The runs of a schedule, and its slots without a run. */
 export function scheduleRunsStory(makeBacking: MakeBacking): void {
   let world: World;
   let post: LocalServer;
@@ -35,7 +35,7 @@ export function scheduleRunsStory(makeBacking: MakeBacking): void {
     agentId = (await world.agent()).id;
   });
 
-  /** What Alice's tabs were told of a schedule, once they know that it was resumed. */
+  /** The events about a schedule that Alice's tabs were sent, up to its resumption. */
   const toldOf = async (id: string) => {
     let told: readonly UserEvent[] = [];
     await eventually(async () => {
@@ -49,7 +49,7 @@ export function scheduleRunsStory(makeBacking: MakeBacking): void {
     return told;
   };
   describe('a run', () => {
-    it('asked for now is one more, and never two at a time', async () => {
+    it('on demand is an additional one, and only one runs at a time', async () => {
       const { id } = await calls.create(agentId);
       let finish = () => {};
       world.model.next([until(new Promise<void>((resolve) => (finish = resolve))), ...say('Done.')]);
@@ -64,7 +64,7 @@ export function scheduleRunsStory(makeBacking: MakeBacking): void {
       await calls.remove(id);
     });
 
-    it('that fails again and again pauses its schedule, which says how often it failed', async () => {
+    it('that fails repeatedly pauses its schedule, which shows the number of failures', async () => {
       world.model.always([refuse(400)]);
       const { id } = await calls.create(agentId);
       for (const failures of [1, 2]) {
@@ -105,7 +105,7 @@ export function scheduleRunsStory(makeBacking: MakeBacking): void {
       await calls.remove(id);
     });
 
-    it('that used more than its budget has failed', async () => {
+    it('that used more than its budget fails', async () => {
       const { id } = await calls.create(agentId, { token_budget: 0 });
       await calls.runNow(id);
       expect(await calls.endOfRun(id)).toMatchObject({
@@ -126,7 +126,7 @@ export function scheduleRunsStory(makeBacking: MakeBacking): void {
       await world.service.restart();
     });
 
-    it('may do beforehand what its schedule allows, and nothing else that needs approval', async () => {
+    it('may call what its schedule allows, and nothing else that requires approval', async () => {
       const action = { url: `${post.url}/drop`, method: 'POST', description: 'Drops', active: true, require_approval: true };
       const config = { actions: { drop: { name: 'drop', ...action } } };
       const tool = { name: 'api_tool', displayName: 'API', description: '-', status: true, config };
@@ -145,7 +145,7 @@ export function scheduleRunsStory(makeBacking: MakeBacking): void {
       }
     });
 
-    it('is listed by the page', async () => {
+    it('is listed in pages', async () => {
       const { id } = await calls.create(agentId);
       for (let index = 0; index < 3; index++) {
         await calls.runNow(id);
@@ -169,7 +169,7 @@ export function scheduleRunsStory(makeBacking: MakeBacking): void {
       await calls.remove(id);
     });
 
-    it('is of an owner whose quota is used up, and fails for that', async () => {
+    it('fails if the quota of its owner is used up', async () => {
       await world.service.restart({ QUOTA_PERIOD: 'day', QUOTA_TOKENS_PER_USER: '1' });
       const { id } = await calls.create(agentId);
       world.model.always(say('One two three.'));
@@ -183,7 +183,7 @@ export function scheduleRunsStory(makeBacking: MakeBacking): void {
   });
 
   describe('a slot', () => {
-    it('that came to no run is told among the runs, with the reason; one that passed in a pause is not', async () => {
+    it('without a run is listed among the runs with the reason, unless it passed during a pause', async () => {
       const { id } = await calls.create(agentId);
       const slot = (daysAgo: number) => new Date(Math.floor(Date.now() / DAY_MS - daysAgo) * DAY_MS).toISOString();
       const decided = (daysAgo: number) => ({ scheduleId: id, slot: slot(daysAgo), nextSlotAt: slot(-300) });

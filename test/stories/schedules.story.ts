@@ -14,7 +14,7 @@ const refusal = (message: string) => ({ success: false, message });
 const conflict = (message: string, error: string) => ({ success: false, message, error });
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
 
-/** Agents do things at set times: what is accepted and what is refused, and how one that is due once stands. */
+/** Agents run on a schedule: what is accepted and refused, and the states of a one-time schedule. */
 export function schedulesStory(makeBacking: MakeBacking): void {
   let world: World;
   let calls: ScheduleCalls;
@@ -31,7 +31,7 @@ export function schedulesStory(makeBacking: MakeBacking): void {
   });
 
   describe('a schedule', () => {
-    it('is shown as it was agreed on, with its next slot on the clocks of its zone', async () => {
+    it('is shown as it was created, with its next slot in its time zone', async () => {
       const reply = await calls.createReply(agentId, { name: 'Year', tool_allowlist: ['t1'], token_budget: 500 });
       expect([reply.status, reply.headers.get('x-position')]).toEqual([201, expect.stringMatching(/^\d+$/)]);
       const { schedule } = reply.body as { schedule: Fields & { id: string } };
@@ -85,7 +85,7 @@ export function schedulesStory(makeBacking: MakeBacking): void {
       [{ trigger_type: 'once', cron: undefined, run_at: 'soon' }, 'invalid run_at'],
       [{ trigger_type: 'once', cron: undefined, run_at: '2020-01-01' }, 'run_at must be in the future'],
       [{ trigger_type: 'once', cron: undefined, run_at: inMs(HORIZON_MS) }, 'run_at is too far in the future'],
-    ])('with %j is refused, and takes no place', async (fields, message) => {
+    ])('with %j is refused, and does not count towards the limit', async (fields, message) => {
       const { status, body } = await calls.createReply(agentId, fields);
       expect([status, body]).toEqual([400, refusal(message)]);
     });
@@ -110,7 +110,7 @@ export function schedulesStory(makeBacking: MakeBacking): void {
       expect([(await calls.remove(id)).status, (await calls.remove(id)).body]).toEqual([404, NOT_FOUND]);
     });
 
-    it('ends when its end is moved to before its next slot', async () => {
+    it('completes when its end is moved to before its next slot', async () => {
       const { id } = await calls.create(agentId);
       const ended = await calls.change(id, { end_at: inMs(1_000) });
       expect(ended.body).toMatchObject({ schedule: { status: 'completed', next_run_at: null, end_at: expect.any(String) } });
@@ -118,7 +118,7 @@ export function schedulesStory(makeBacking: MakeBacking): void {
       expect([reply.status, reply.body]).toEqual([409, conflict('schedule is terminal', 'schedule_terminal')]);
     });
 
-    it('is nobody else’s business', async () => {
+    it('is closed to other users', async () => {
       const { id } = await calls.create(agentId);
       const paths = [['GET', ''], ['PUT', ''], ['PATCH', ''], ['DELETE', ''], ['POST', '/run'], ['GET', '/runs'], ['GET', `/runs/${newId()}`]]; // prettier-ignore
       for (const [method, path] of paths) {
@@ -138,13 +138,13 @@ export function schedulesStory(makeBacking: MakeBacking): void {
       await calls.remove(id);
     });
 
-    it('goes with its agent', async () => {
+    it('is deleted with its agent', async () => {
       const { id } = await calls.create(agentId);
       expect((await calls.send('DELETE', `/api/delete_agent?id=${agentId}`)).status).toBe(200);
       await eventually(async () => (await calls.send('GET', `/api/schedules/${id}`)).status === 404);
     });
 
-    it('is one of so many of its owner, however many are made at once', async () => {
+    it('counts towards the limit of its owner, even if many are created at once', async () => {
       await world.service.restart({ SCHEDULE_MAX_PER_USER: String(SCHEDULES_MAX) });
       const { id: agent } = await world.agent({}, await world.as('carol'));
       const path = `/api/agents/${agent}/schedules`;
@@ -161,7 +161,7 @@ export function schedulesStory(makeBacking: MakeBacking): void {
   describe('a one-time schedule', () => {
     const inAnHour = () => ({ trigger_type: 'once', cron: undefined, run_at: inMs(HOUR_MS) });
 
-    it('runs once, at its time, says what came of it, and is over', async () => {
+    it('runs once at its time, reports the result, and completes', async () => {
       world.model.next(say('All ', 'quiet.'));
       const { id, run_at: runAt } = await calls.createDueSoon(agentId);
       const run = await calls.endOfRun(id);
@@ -230,7 +230,7 @@ export function schedulesStory(makeBacking: MakeBacking): void {
       await calls.remove(id);
     });
 
-    it('cannot be moved while it runs, and goes on to the time that it is resumed for meanwhile', async () => {
+    it('cannot be moved while it runs, and continues with the time to which it is resumed meanwhile', async () => {
       let finish = () => {};
       world.model.next([until(new Promise<void>((resolve) => (finish = resolve))), ...say('Done.')]);
       const { id } = await calls.createDueSoon(agentId);
@@ -247,13 +247,13 @@ export function schedulesStory(makeBacking: MakeBacking): void {
       await calls.remove(id);
     });
 
-    it('whose time passes while nobody is there runs late', async () => {
+    it('whose time passes while the service is down runs late', async () => {
       const { id } = await calls.createDueSoon(agentId);
       await world.service.restart();
       expect(await calls.endOfRun(id)).toMatchObject({ status: 'success', trigger_source: 'cron' });
     });
 
-    it('that is paused over its time needs another', async () => {
+    it('that is paused past its time needs another time', async () => {
       const { id } = await calls.create(agentId, inAnHour());
       const act = (body: Fields) => calls.send('PATCH', `/api/schedules/${id}`, body);
       await act({ action: 'pause' });

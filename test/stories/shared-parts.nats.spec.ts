@@ -1,7 +1,7 @@
 import { openTwoProcesses } from '../support/two-processes.js';
 import { sharedPartsStory } from './shared-parts.story.js';
 
-// What is shared is used at one process, and its grants are made and ended at another one, over one log.
+// Shared resources are used at one process, and their grants are changed at another, over one log.
 sharedPartsStory(async () => {
   const { first, second, close } = await openTwoProcesses();
   return { asks: first, changes: second, close };

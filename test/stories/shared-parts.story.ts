@@ -13,7 +13,10 @@ import type { TeamPlaces } from './teams.story.js';
 
 type Id = Readonly<{ id: string }>;
 
-/** What is shared with a team and used elsewhere: in an agent of a member's own, and by what begins by itself. It asks again each time. */
+/**
+ * Resources that are shared with a team and used elsewhere: in a member's own agent, and in follow-ups. Access is checked again
+ * at each use.
+ */
 export function sharedPartsStory(open: () => Promise<TeamPlaces>): void {
   let places: TeamPlaces;
   let world: World;
@@ -49,7 +52,7 @@ export function sharedPartsStory(open: () => Promise<TeamPlaces>): void {
     const tool = { name: 'postcard', displayName: 'Cards', description: 'Mine', config: { token: 'secret' }, status: true };
     return (await (await places.changes.alice.post('/api/create_tool', { ...tool, ...fields })).json()) as Id;
   };
-  /** The other process hears of a change in its own time. */
+  /** The other process learns of a change with a delay. */
   const bobSees = (tool: Id, isShown: boolean) =>
     eventually(async () => {
       const { tools } = await world.bob.json<{ tools: Id[] }>('/api/get_tools');
@@ -62,7 +65,7 @@ export function sharedPartsStory(open: () => Promise<TeamPlaces>): void {
     return world.agent({ tools: [tool.id] }, world.bob);
   };
 
-  it('a tool is called no more once it is not shared, also by a turn that began before', async () => {
+  it('a tool is not called once it is no longer shared, even by a turn that started before', async () => {
     const tool = await madeTool();
     const { id } = await usingTool(tool);
     let goOn = (): void => undefined;
@@ -79,7 +82,7 @@ export function sharedPartsStory(open: () => Promise<TeamPlaces>): void {
     expect(postcards.calls).toEqual([]);
   });
 
-  it('a call that waits for an approval is not run once the tool is not shared', async () => {
+  it('a call that waits for approval is not run once the tool is no longer shared', async () => {
     const tool = await madeTool();
     await places.changes.alice.post('/api/update_tool_actions', {
       ...{ id: tool.id, actions: [{ name: 'send_card', require_approval: true }] },
@@ -96,7 +99,7 @@ export function sharedPartsStory(open: () => Promise<TeamPlaces>): void {
     expect(postcards.calls).toEqual([]);
   });
 
-  it('an editor of a tool sends what its owner has stored nowhere else', async () => {
+  it('an editor of a tool must provide its secrets again to change its settings', async () => {
     const tool = await madeTool();
     await share('tool', tool, 'editor');
     await bobSees(tool, true);
@@ -105,7 +108,7 @@ export function sharedPartsStory(open: () => Promise<TeamPlaces>): void {
     expect((await edit({ copies: 2, token: 'of Bob' })).status).toBe(200);
   });
 
-  it('an editor of a workflow adds to it what is shared with the editor, and nothing else of its owner', async () => {
+  it('an editor of a workflow adds only resources that the editor may use', async () => {
     const tool = await madeTool();
     const using = (...tools: string[]) => ({
       ...{ name: 'Ours', description: '' },
@@ -119,12 +122,12 @@ export function sharedPartsStory(open: () => Promise<TeamPlaces>): void {
     expect([refused.status, refused.text]).toEqual([404, expect.stringContaining('Tool not accessible')]);
     await share('tool', tool);
     expect((await edit()).status).toBe(200);
-    // What is there already stays.
+    // Resources that are already in the workflow remain.
     await unshare('tool', tool);
     expect((await edit()).status).toBe(200);
   });
 
-  it('a conversation with a shared agent goes on by itself as long as it is shared', async () => {
+  it('a conversation with a shared agent continues with follow-ups only while the agent is shared', async () => {
     const agent = await world.agent();
     await share('agent', agent);
     await eventually(async () => (await world.bob.get(`/api/get_agent?id=${agent.id}`)).status === 200);

@@ -10,7 +10,7 @@ import { openWorld, type Reply, replyOf, type World } from '../support/world.js'
 type Added = Readonly<{ success: boolean; task_id: string; source_id: string; warnings: string[] }>;
 type Listed = Readonly<{ id?: string; name: string; config: unknown }>;
 
-/** A form in which somebody has touched everything. */
+/** A form in which every field was changed. */
 const TOUCHED = {
   kind: 'graphrag',
   chunking: { strategy: 'semantic', max_tokens: 200, min_tokens: 10, chunk_overlap: 20, duplicate_headers: true },
@@ -43,12 +43,12 @@ const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 const namesIn = (warnings: readonly string[]) => warnings.map((warning) => /^\S+/.exec(warning)![0]);
 
-/** Ten sections that are small enough to be one chunk, and large enough to be many. */
+/** Ten sections that fit into one chunk or into many, depending on the settings. */
 const DOCUMENT = Array.from({ length: 10 }, (_, index) => `# Room ${index}\n\n${`Room ${index} has seats. `.repeat(10)}`).join(
   '\n\n',
 );
 
-/** The config of sources, in the shape and by all the ways that the incumbent's clients send it. */
+/** The config of sources, in the format and on all routes that the incumbent's clients use. */
 export function sourceConfigStory(makeBacking: MakeBacking): void {
   let world: World;
   let site: LocalServer;
@@ -99,7 +99,7 @@ export function sourceConfigStory(makeBacking: MakeBacking): void {
     ['pages on the web, by a form', remoteForm],
     ['pages on the web, by JSON', remoteJson],
   ])('%s', (_, add) => {
-    it('takes the whole form of the web client as it stands, which says nothing', async () => {
+    it('accepts the whole default form of the web client, without warnings', async () => {
       const source = await added(add(FORM));
       expect(source).toEqual({
         success: true,
@@ -111,27 +111,27 @@ export function sourceConfigStory(makeBacking: MakeBacking): void {
       expect(await configOf(source.source_id)).toEqual(DEFAULT_SOURCE_CONFIG);
     });
 
-    it('keeps whatever the form says, heeds what it can, and names the rest', async () => {
+    it('stores the whole form, applies what it supports, and warns of the rest', async () => {
       const source = await added(add(TOUCHED));
       expect(namesIn(source.warnings)).toEqual(WITHOUT_EFFECT);
       expect(await configOf(source.source_id)).toEqual(TOUCHED);
     });
 
-    it('refuses what nobody knows, by its name', async () => {
+    it('refuses an unknown value, and names its field', async () => {
       const { status, body } = await add({ ...FORM, retrieval: { ...FORM.retrieval, retriever: 'colour' } });
       expect(status).toBe(400);
       expect(body).toEqual({ success: false, message: 'Invalid source config: retrieval.retriever is not valid.' });
     });
   });
 
-  it('an upload whose answer was lost is told the same warnings again', async () => {
+  it('a repeated upload returns the same warnings', async () => {
     const key = { 'idempotency-key': 'an upload' };
     const first = await added(upload(TOUCHED, 'Rooms', key));
     const again = await upload(TOUCHED, 'Rooms', key);
     expect([again.headers.get('idempotent-replayed'), again.body]).toEqual(['true', first]);
   });
 
-  it('is cut as it says', async () => {
+  it('determines the size of the chunks', async () => {
     const [whole, small] = [await added(upload(FORM)), await added(upload(TOUCHED))];
     expect(await chunksOf(small.source_id)).toBeGreaterThan(await chunksOf(whole.source_id));
   });
@@ -142,7 +142,7 @@ export function sourceConfigStory(makeBacking: MakeBacking): void {
       id = (await added(upload(FORM, 'Changing'))).source_id;
     });
 
-    it('is heeded by the next search', async () => {
+    it('applies to the next search', async () => {
       const { key } = await world.agent({ source: id, chunks: 1 });
       const cut = { ...FORM, chunking: { ...FORM.chunking, max_tokens: 60, min_tokens: 0 } };
       await configure(id, cut);
@@ -155,7 +155,7 @@ export function sourceConfigStory(makeBacking: MakeBacking): void {
       expect(await found()).toHaveLength(4);
     });
 
-    it('of where it is cut is heeded by the next ingestion', async () => {
+    it('of the chunking applies to the next ingestion', async () => {
       await configure(id, FORM);
       await added(replyOf(alice.post('/api/sources/reingest', { source_id: id })));
       const before = await chunksOf(id);
@@ -171,13 +171,13 @@ export function sourceConfigStory(makeBacking: MakeBacking): void {
       expect((await configure(id, TOUCHED)).body).toMatchObject({ requires_reingest: false });
     });
 
-    it('without a kind leaves it, and is else the whole config', async () => {
+    it('without a kind keeps it, and otherwise replaces the whole config', async () => {
       await configure(id, TOUCHED);
       const { body } = await configure(id, { retrieval: { chunks: 3 } });
       expect(body).toMatchObject({ config: { ...DEFAULT_SOURCE_CONFIG, kind: 'graphrag', retrieval: { chunks: 3 } } });
     });
 
-    it('is refused where it is not valid, and for whom the source is not', async () => {
+    it('is refused if it is invalid, or if the source belongs to another user', async () => {
       const before = await configOf(id);
       for (const config of [[], 'classic', { colour: 'red' }, { kind: 'notes' }, { chunking: { max_tokens: 'many' } }]) {
         const { status, body } = await configure(id, config);
@@ -193,7 +193,7 @@ export function sourceConfigStory(makeBacking: MakeBacking): void {
     });
   });
 
-  it('is described where the API is described', async () => {
+  it('is described in the API reference', async () => {
     const { paths } = await alice.json<{ paths: Record<string, Record<string, object>> }>('/api/openapi.json');
     const answers = [
       paths['/api/upload']!['post'],

@@ -9,16 +9,16 @@ import { serviceForTests, type TestService } from '../support/service.js';
 import { TurnLog } from '../support/turn-log.js';
 import { expectTurnWhole } from '../support/whole-turn.js';
 
-/** Each is close: whoever stops comes about when the answer ends. TEST_STOP_RACES is for more. */
+/** The number of races. In each the stop arrives at about the end of the answer. TEST_STOP_RACES sets more. */
 const RACES = Number(process.env['TEST_STOP_RACES'] ?? 60);
-/** Each is an answer of its own, and on EventStoreDB with a busy machine takes half a second. */
+/** Each race is an answer, which takes half a second on EventStoreDB on a busy machine. */
 const RACES_MS_MAX = 600_000;
 const AT_ONCE = 10;
-/** Longer than a request takes on a busy machine: some stops have to be in time. */
+/** Longer than a request takes on a busy machine, because some stops have to be in time. */
 const ANSWER_MS = 150;
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 
-/** Stopping an answer: what is promised is kept, and nothing ends twice. */
+/** Stopping an answer: an accepted stop takes effect, and no answer ends twice. */
 export function stopStory(makeBacking: MakeBacking): void {
   let service: TestService;
   let model: ScriptedModelServer;
@@ -44,7 +44,7 @@ export function stopStory(makeBacking: MakeBacking): void {
     body: { success: false, message: 'The answer is not running.', error: 'message_not_running' },
   };
 
-  /** Asks, and resolves once the id of the answer is known; `rest` is the whole stream, read on in the meantime. */
+  /** Asks, and resolves once the id of the answer is known. `rest` resolves with the whole stream. */
   async function asked(): Promise<{ id: string; rest: ReturnType<typeof streamed> }> {
     let known: (id: string) => void;
     const id = new Promise<string>((resolve) => (known = resolve));
@@ -56,8 +56,8 @@ export function stopStory(makeBacking: MakeBacking): void {
     return { id: await Promise.race([id, rest.then(messageIdIn)]), rest };
   }
 
-  describe('an answer that is stopped', () => {
-    it('keeps what it wrote, ends with the stop, and tells the model to be quiet', async () => {
+  describe('a stopped answer', () => {
+    it('keeps its text, ends with the stop, and cancels the model request', async () => {
       model.next([...say('The ', 'sky'), hang]);
       const { id, rest } = await asked();
       await eventually(async () => (await client.json(`/api/messages/${id}/tail`))['response'] === 'The sky');
@@ -69,10 +69,10 @@ export function stopStory(makeBacking: MakeBacking): void {
       expect(await client.json(`/api/messages/${id}/tail`)).toMatchObject({ response: 'The sky', status: 'complete' });
     });
 
-    it('may be stopped again while it is stopping, and not when it is over', async () => {
+    it('may be stopped again while it is stopping, but not when it has ended', async () => {
       model.next([...say('The '), hang]);
       const { id, rest } = await asked();
-      // Which of them comes first is open.
+      // Either of the two may be first.
       const both = await Promise.all([cancel(id), cancel(id)]);
       expect(both).toContainEqual(ACCEPTED);
       for (const one of both) expect([ACCEPTED, OVER]).toContainEqual(one);
@@ -80,19 +80,20 @@ export function stopStory(makeBacking: MakeBacking): void {
       expect(await cancel(id)).toEqual(OVER);
     });
 
-    it('is one that exists', async () => {
+    it('must exist', async () => {
       const none = { status: 404, body: { success: false, message: 'Not found' } };
       expect(await cancel(UNKNOWN)).toEqual(none);
       expect(await cancel('not-an-id')).toEqual(none);
     });
 
     it(
-      `or finished: of ${RACES} races each has one end, and a stop that was accepted is the end`,
+      `ends once in each of ${RACES} races, as stopped if the stop was accepted`,
       async () => {
         const random = new Seeded(7);
         model.always([...say('The ', 'sky '), wait(ANSWER_MS), ...say('is ', 'blue.')]);
         const promised = new Map<string, boolean>();
-        // Whoever stops comes later after each stop that was in time, and sooner after each that was not: about when it ends.
+        // The delay grows after each stop that was in time and shrinks after each that was late, so that stops arrive at about
+        // the end.
         let aboutMs = ANSWER_MS;
         const race = async () => {
           const { id, rest } = await asked();

@@ -12,7 +12,7 @@ type Listed = Readonly<{ id: string; type: string; provider: string; syncFrequen
 
 const TOKEN = 'ghp_0123456789verysecret';
 
-/** Repositories and buckets as sources: what questions find in them, what becomes of it when they change, and where credentials stand. */
+/** Repositories and buckets as sources: what questions find, what changes when they change, and where credentials are stored. */
 export function storedFilesStory(makeBacking: MakeBacking): void {
   let world: World;
   let github: GithubServer;
@@ -72,7 +72,7 @@ export function storedFilesStory(makeBacking: MakeBacking): void {
     const answer = await world.nobody.post('/api/answer', { question, api_key: key });
     return JSON.stringify(((await answer.json()) as { sources: unknown }).sources);
   };
-  /** All that is stored in events, and in every table of every read model. */
+  /** Everything that is stored in events, and in every table of every read model. */
   const everything = async (): Promise<string> => {
     const texts: string[] = [];
     for await (const page of world.backing.store.readAll({ after: -1n })) {
@@ -88,7 +88,7 @@ export function storedFilesStory(makeBacking: MakeBacking): void {
     return texts.join('\n');
   };
 
-  it('a private repository is answered from, and once it has changed and been synced, what it says now is', async () => {
+  it('a private repository is found by questions, with its new content once it has changed and been synced', async () => {
     github.token = TOKEN;
     github.files.set('docs/ferry.md', '# Ferry\n\nA ticket for the ferry costs 12 crowns.');
     github.files.set('src/tide.py', '# The tide table of the harbour is computed by moonphase.\ndef moonphase(): pass');
@@ -118,7 +118,7 @@ export function storedFilesStory(makeBacking: MakeBacking): void {
     expect([now.includes('15 crowns'), now.includes('12 crowns'), now.includes('moonphase')]).toEqual([true, false, false]);
   });
 
-  it('a bucket is answered from, and once it has changed and been synced, what it says now is', async () => {
+  it('a bucket is found by questions, with its new content once it has changed and been synced', async () => {
     s3.objects.set('guide/mill.md', '# Mill\n\nThe mill grinds rye on Mondays.').set('guide/oven.txt', 'The oven bakes at dawn.');
     s3.objects.set('other/secret.md', 'Not under the prefix.');
     const { id, ended: first } = await add('s3', { ...s3.data, prefix: 'guide/' });
@@ -129,7 +129,7 @@ export function storedFilesStory(makeBacking: MakeBacking): void {
     expect(await cited(id, 'When does the mill grind?')).toContain('wheat');
   });
 
-  it('that has not changed keeps its chunks, and one that cannot be reached stays as it was', async () => {
+  it('an unchanged bucket keeps its chunks, and so does one that cannot be reached', async () => {
     s3.objects.set('a.md', 'The lighthouse keeper keeps owls.');
     const { id } = await add('s3', s3.data);
     const chunkIds = async () =>
@@ -145,7 +145,7 @@ export function storedFilesStory(makeBacking: MakeBacking): void {
     expect(await chunkIds()).toEqual(before);
   });
 
-  it('wrong credentials are told by the task, without a word of them', async () => {
+  it('wrong credentials are reported by the task, without any part of them', async () => {
     const data = { ...s3.data, aws_secret_access_key: 'WRONGSECRETKEY0123' };
     expect((await add('s3', data)).ended).toEqual({
       status: 'FAILURE',
@@ -153,7 +153,7 @@ export function storedFilesStory(makeBacking: MakeBacking): void {
     });
   });
 
-  it('credentials stand nowhere but in the vault, once for one key, and go with their source', async () => {
+  it('credentials are stored only in the vault, once per key, and deleted with their source', async () => {
     github.token = TOKEN;
     github.files.set('a.md', 'A');
     s3.objects.set('a.md', 'A');
@@ -171,7 +171,7 @@ export function storedFilesStory(makeBacking: MakeBacking): void {
     expect(stored).toContain(github.repositoryUrl);
     for (const secret of [TOKEN, s3.secretAccessKey, s3.accessKeyId, 'WRONGSECRETKEY0123']) {
       expect(stored.includes(secret)).toBe(false);
-      // As columns of bytes are shown.
+      // The form in which columns of bytes are printed.
       expect(stored.includes(Buffer.from(secret).toString('hex'))).toBe(false);
     }
     for (const source of [id, (first.body as Added).source_id]) {
@@ -180,7 +180,7 @@ export function storedFilesStory(makeBacking: MakeBacking): void {
     await eventually(async () => (await kept()) === before - 2);
   });
 
-  describe('what is asked for is refused', () => {
+  describe('a request is refused', () => {
     it.each([
       ['github', { repo_url: 'https://example.com/ann/handbook' }, 'repo_url must be the address of a repository'],
       ['github', {}, 'Missing required fields: repo_url'],

@@ -10,7 +10,7 @@ import { endOf, statusOf, taskOf, webhookPath } from '../support/webhooks.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
 import { systemTiming } from '../../src/platform/system-timing.js';
 
-/** Work in the background, as whoever waits for it is told. */
+/** Background tasks, as a client that waits for one sees them. */
 export function tasksStory(makeBacking: MakeBacking): void {
   let world: World;
   beforeAll(async () => {
@@ -18,12 +18,12 @@ export function tasksStory(makeBacking: MakeBacking): void {
   });
   afterAll(() => world.close());
 
-  it('is told of as it goes: pending, started, waiting for another attempt, under way again, failed for good', async () => {
+  it('reports its states: pending, started, waiting for a retry, started again, failed', async () => {
     const taskId = newId();
     const streams = new Streams(world.backing.store, systemTiming);
     const cause = { actor: 'system:test', credential: 'system', correlationId: taskId, causationId: taskId } as const;
     const told: unknown[] = [];
-    // Nobody runs what is of this kind, so it stands as it is left.
+    // There is no runner for this kind, so no process changes its state.
     for (const [decision, status] of [
       [queueTask({ taskId, kind: 'of-no-runner', ownerId: 'alice', input: {} }), 'PENDING'],
       [startTask(taskId, 'one', new Date()), 'STARTED'],
@@ -39,26 +39,26 @@ export function tasksStory(makeBacking: MakeBacking): void {
     expect(told).toEqual([null, null, null, null, { current: 40 }, 'No luck again.']);
   });
 
-  it('that nobody knows is pending, whatever its id looks like', async () => {
+  it('that is unknown is pending, whatever its id', async () => {
     for (const id of [newId(), 'deduplicated', 'x'.repeat(500), '..%2F..', newId().toUpperCase()]) {
       const { status, body } = await replyOf(world.nobody.get(`/api/task_status?task_id=${id}`));
       expect({ id, status, body }).toEqual({ id, status: 200, body: { status: 'PENDING', result: null } });
     }
   });
 
-  it('has to be named', async () => {
+  it('must be named', async () => {
     for (const query of ['', '?task_id=', '?task_id=a&task_id=b', '?task_id[]=a', '?task=a']) {
       const { status, body } = await replyOf(world.nobody.get(`/api/task_status${query}`));
       expect({ query, status, body }).toEqual({ query, status: 400, body: { success: false, message: 'Task ID is required' } });
     }
   });
 
-  it('that is pending cannot be told of while nobody is there to be at it; what has ended can', async () => {
+  it('that is pending is reported as unavailable while there is no worker, but one that has ended is shown', async () => {
     const { id } = await world.agent();
     const hook = await webhookPath(world.alice, id);
     const ended = await taskOf(world.nobody.post(hook, {}));
     const end = await endOf(world.nobody, ended);
-    // Its worker goes, and the rest of the process stays.
+    // Its worker stops, and the rest of the process continues.
     await world.service.service.app.get(TasksModule, { strict: false }).beforeApplicationShutdown();
     const pending = await taskOf(world.nobody.post(hook, {}));
     for (const taskId of [pending, newId()]) {

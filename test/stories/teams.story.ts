@@ -7,18 +7,18 @@ import { YEARLY } from '../support/schedules.js';
 import { addedSource } from '../support/sources.js';
 import { replyOf, type World } from '../support/world.js';
 
-/** Two processes over one log, or one that is both: where people ask, and where their access is changed. */
+/** Two processes over one log, or one as both: where users ask, and where their access is changed. */
 export type TeamPlaces = Readonly<{ asks: World; changes: World; close(): Promise<void> }>;
 
 type Team = Readonly<{ id: string }> & Readonly<Record<string, unknown>>;
 
 const STOPPED = { type: 'error', code: 'stopped' };
 
-/** Teams: who is in them, what is shared with them, what that lets people do, and what happens when it ends. */
+/** Teams: their members, what is shared with them, what members may do with it, and what happens when access ends. */
 export function teamsStory(open: () => Promise<TeamPlaces>): void {
   let places: TeamPlaces;
   let world: World;
-  /** Bob is a member of Alice's team, Mallory is not. */
+  /** Not a member of Alice's team, unlike Bob. */
   let mallory: Client;
   let bobId: string;
 
@@ -48,11 +48,11 @@ export function teamsStory(open: () => Promise<TeamPlaces>): void {
   const unshare = (team: Team, type: string, id: string) =>
     replyOf(places.changes.alice.delete(`/api/teams/${team.id}/grants?resource_type=${type}&resource_id=${id}`));
 
-  /** The other process hears of a change in its own time. */
+  /** Waits until the other process has learned of a change. */
   const sees = (by: Client, path: string, status = 200) => eventually(async () => (await by.get(path)).status === status);
 
   describe('a team', () => {
-    it('is listed with the role, the members and what is shared', async () => {
+    it('is listed with the role, the members and the shared resources', async () => {
       const team = await withBob();
       const agent = await world.agent();
       await share(team, 'agent', agent.id);
@@ -65,7 +65,7 @@ export function teamsStory(open: () => Promise<TeamPlaces>): void {
       });
     });
 
-    it('shows its members to members, and is not there for others', async () => {
+    it('shows its members to members, and does not exist for others', async () => {
       const team = await withBob();
       const { changes } = places;
       const { team: shown } = await changes.bob.json<{ team: Team }>(`/api/teams/${team.id}`);
@@ -86,7 +86,7 @@ export function teamsStory(open: () => Promise<TeamPlaces>): void {
       ['POST', '/members', { user_id: 'bob', role: 'team_member' }],
       ['DELETE', '', undefined],
       ['POST', '/transfer_owner', { user_id: 'bob' }],
-    ])('refuses %s %s to those who may not', async (method, path, body) => {
+    ])('refuses %s %s to users without the role', async (method, path, body) => {
       const team = await withBob();
       const send = (by: Client) =>
         by.request(`/api/teams/${team.id}${path}`, {
@@ -96,7 +96,7 @@ export function teamsStory(open: () => Promise<TeamPlaces>): void {
       expect([(await send(places.changes.bob)).status, (await send(mallory)).status]).toEqual([403, 404]);
     });
 
-    it('takes null for what is not said', async () => {
+    it('treats null as absent', async () => {
       const team = await withBob();
       const { alice } = places.changes;
       const changed = (body: object) => replyOf(alice.put(`/api/teams/${team.id}`, body));
@@ -116,7 +116,7 @@ export function teamsStory(open: () => Promise<TeamPlaces>): void {
       expect(unnamed).toMatchObject({ status: 400, body: { message: 'email or user_id required' } });
     });
 
-    it('keeps an administrator and its owner', async () => {
+    it('keeps at least one administrator, and its owner', async () => {
       const team = await withBob();
       const aliceId = await world.idOf('alice');
       const { alice, bob } = places.changes;
@@ -130,7 +130,7 @@ export function teamsStory(open: () => Promise<TeamPlaces>): void {
       expect((await bob.get(`/api/teams/${team.id}`)).status).toBe(404);
     });
 
-    it('is listed whole for administrators of the installation, who may delete it', async () => {
+    it('is listed for administrators of the installation, who may delete it', async () => {
       const team = await found();
       const root = await places.changes.as('root', { roles: ['admin'] });
       const { teams } = await root.json<{ teams: Team[] }>('/api/admin/teams');
@@ -148,7 +148,7 @@ export function teamsStory(open: () => Promise<TeamPlaces>): void {
       expect([status, (said as { message: string }).message]).toEqual([400, expect.stringContaining(text)]);
     });
 
-    it('tells users when they are added, and when something is shared with them', async () => {
+    it('notifies users when they are added, and when something is shared with them', async () => {
       const team = await withBob();
       const agent = await world.agent();
       await share(team, 'agent', agent.id, { access_level: 'editor' });
@@ -165,7 +165,7 @@ export function teamsStory(open: () => Promise<TeamPlaces>): void {
   });
 
   describe('a grant', () => {
-    it('is made by the owner of the thing, to members', async () => {
+    it('is made by the owner of the resource, to members', async () => {
       const team = await withBob();
       const agent = await world.agent();
       const { status, body } = await share(team, 'agent', agent.id, { target_user_id: bobId });
@@ -197,7 +197,7 @@ export function teamsStory(open: () => Promise<TeamPlaces>): void {
       expect([refused.status, refused.body]).toMatchObject([status, { message: expect.stringContaining(message) }]);
     });
 
-    it('is not made of what belongs to somebody else, unless editors may share it', async () => {
+    it('is refused for resources of other users, unless editors may share them', async () => {
       const [team, agent] = [await withBob(), await world.agent()];
       await share(team, 'agent', agent.id, { access_level: 'editor' });
       const other = await found('Others', places.changes.bob);
@@ -209,7 +209,7 @@ export function teamsStory(open: () => Promise<TeamPlaces>): void {
         ...{ key: 'editors_can_share', value: true, default: false },
       });
       expect((await byBob()).status).toBe(201);
-      // Alice, who is no member there, ends it; Mallory, who is none either, hears of no team.
+      // Alice is not a member there but owns the agent, so she may end the grant. For Mallory the team does not exist.
       const grant = `/api/teams/${other.id}/grants?resource_type=agent&resource_id=${agent.id}`;
       expect((await mallory.delete(grant)).status).toBe(404);
       const ended = await replyOf(places.changes.alice.delete(grant));
@@ -218,7 +218,7 @@ export function teamsStory(open: () => Promise<TeamPlaces>): void {
       expect((await places.changes.bob.put('/api/resource_settings', settings)).status).toBe(403);
     });
 
-    it('lets viewers use an agent and see no settings of it, and editors change it', async () => {
+    it('lets viewers use an agent without seeing its settings, and editors change it', async () => {
       const [team, agent] = [await withBob(), await world.agent({ config: { api_write_allowlist: ['t:write'] } })];
       const { bob } = places.changes;
       expect((await bob.get(`/api/get_agent?id=${agent.id}`)).status).toBe(404);
@@ -246,7 +246,7 @@ export function teamsStory(open: () => Promise<TeamPlaces>): void {
       expect((await bob.delete(`/api/delete_agent?id=${agent.id}`)).status).toBe(403);
     });
 
-    it('lets a viewer list, pin and ask an agent, and the conversation is the viewer’s', async () => {
+    it('lets a viewer list, pin and ask an agent, and the conversation belongs to the viewer', async () => {
       const [team, agent] = [await withBob(), await world.agent()];
       await share(team, 'agent', agent.id);
       await sees(world.bob, `/api/get_agent?id=${agent.id}`);
@@ -315,7 +315,7 @@ export function teamsStory(open: () => Promise<TeamPlaces>): void {
       expect((await bob.get(`/api/get_single_prompt?id=${id}`)).status).toBe(403);
     });
 
-    it('of a deleted thing ends', async () => {
+    it('of a deleted resource ends', async () => {
       const [team, agent] = [await withBob(), await world.agent()];
       await share(team, 'agent', agent.id);
       expect((await places.changes.alice.delete(`/api/delete_agent?id=${agent.id}`)).status).toBe(200);
@@ -333,7 +333,7 @@ export function teamsStory(open: () => Promise<TeamPlaces>): void {
       'the team is deleted': (team) => places.changes.alice.delete(`/api/teams/${team.id}`),
     };
 
-    it.each(Object.entries(ENDS))('stops the running turn when %s, and its journal stays', async (_, end) => {
+    it.each(Object.entries(ENDS))('stops the running turn when %s, and its journal remains', async (_, end) => {
       const [team, agent] = [await withBob(), await world.agent()];
       await share(team, 'agent', agent.id);
       await sees(world.bob, `/api/get_agent?id=${agent.id}`);
@@ -356,7 +356,7 @@ export function teamsStory(open: () => Promise<TeamPlaces>): void {
       expect(again.status).toBe(404);
     });
 
-    it('leaves those alone who keep it by another grant', async () => {
+    it('has no effect on members who keep it by another grant', async () => {
       const [team, agent] = [await withBob(), await world.agent()];
       await share(team, 'agent', agent.id);
       await share(team, 'agent', agent.id, { target_user_id: bobId });
@@ -367,7 +367,7 @@ export function teamsStory(open: () => Promise<TeamPlaces>): void {
       expect(asked.frames.at(-1)!.data.type).toBe('end');
     });
 
-    it('makes an approval that waits, and the conversation, go on no more', async () => {
+    it('prevents pending approvals and the conversation from continuing', async () => {
       const tool = { name: 'ntfy', displayName: 'Phone', description: 'Mine', config: { token: 'secret' }, status: true };
       const { id } = (await (await world.bob.post('/api/create_tool', tool)).json()) as Team;
       const [team, agent] = [await withBob(), await world.agent()];

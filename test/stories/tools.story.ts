@@ -12,7 +12,7 @@ import { openWorld, replyOf, type World } from '../support/world.js';
 const MCP_SECRET = 'planted-mcp-secret-77aa';
 const TURN = ['message_id', 'answer', 'tool_call pending', 'tool_call completed', 'answer', 'source', 'tool_calls', 'id', 'end'];
 
-/** Models with tools: what is called, by whom, and what everybody is shown of it. */
+/** Models with tools: what is called, with whose rights, and what is shown. */
 export function toolsStory(makeBacking: MakeBacking): void {
   let world: World;
   let post: LocalServer;
@@ -53,7 +53,7 @@ export function toolsStory(makeBacking: MakeBacking): void {
     ((world.model.completions.at(-1)!.body['tools'] ?? []) as { function: { name: string } }[]).map((tool) => tool.function.name);
 
   describe('a tool server', () => {
-    it('is used through a call that is approved, with the owner’s token and what it says of itself', async () => {
+    it('is called once approved, with the owner’s token and the server’s own description', async () => {
       const id = await createTool({
         name: 'mcp_tool',
         displayName: 'Counter',
@@ -83,7 +83,7 @@ export function toolsStory(makeBacking: MakeBacking): void {
   });
 
   describe('a caller with an agent’s key', () => {
-    it('may read, and writes with the owner’s credentials only what the owner allows', async () => {
+    it('may call reading actions, and writing ones with the owner’s credentials only if the owner allows it', async () => {
       const id = await apiTool({
         look: { method: 'GET' },
         write: { method: 'POST' },
@@ -112,7 +112,7 @@ export function toolsStory(makeBacking: MakeBacking): void {
   });
 
   describe('a model', () => {
-    it('is told what it got wrong, and no tool is bothered', async () => {
+    it('gets its errors in arguments reported, and no tool is called', async () => {
       const id = await apiTool({
         send: {
           method: 'POST',
@@ -140,7 +140,7 @@ export function toolsStory(makeBacking: MakeBacking): void {
       expect(post.requests).toEqual([]);
     });
 
-    it('that calls on and on has to answer in the end', async () => {
+    it('that calls repeatedly has to answer eventually', async () => {
       const agent = await world.agent({ tools: [await apiTool({ look: { method: 'GET' } })] });
       world.model.always(({ tools }) => (tools ? [call('again', 'look', {})] : say('Enough.')));
       const asked = await askOver('/stream', world.alice, { question: 'Go?', agent_id: agent.id });
@@ -148,7 +148,7 @@ export function toolsStory(makeBacking: MakeBacking): void {
       expect(new Set(asked.toolCalls.map(({ call_id: id }) => id)).size).toBe(25);
     });
 
-    it('keeps notes for a user without an agent, until the user switches that off', async () => {
+    it('keeps notes for a user without an agent, until the user disables that', async () => {
       const carol = await world.as('carol');
       world.model.next(
         [...say('Noted. '), call('c1', 'memory_create', { path: '/likes.md', file_text: 'tea' })],
@@ -166,7 +166,7 @@ export function toolsStory(makeBacking: MakeBacking): void {
       expect(offeredToModel()).toContain('read_webpage');
     });
 
-    it('of an agentic agent searches by itself, and what it found becomes the sources of the answer', async () => {
+    it('of an agentic agent searches by itself, and the results become the sources of the answer', async () => {
       const form = new FormData();
       form.append('name', 'Harbour');
       form.append('file', new Blob(['The harbour of Brunsbek opens at six in the morning.']), 'harbour.txt');
@@ -188,8 +188,8 @@ export function toolsStory(makeBacking: MakeBacking): void {
     };
   });
 
-  describe('an answer that is stopped', () => {
-    it('waits for a call with effects that has begun, and begins no other', async () => {
+  describe('a stopped answer', () => {
+    it('waits for a running call with side effects, and starts no other', async () => {
       const id = await apiTool({ first: { method: 'POST' }, second: { method: 'POST' } });
       const agent = await world.agent({ tools: [id] });
       let release: () => void = () => undefined;

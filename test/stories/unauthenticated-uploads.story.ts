@@ -11,10 +11,10 @@ import { openWorld, type World } from '../support/world.js';
 
 const MiB = 1024 * 1024;
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
-/** What a stream may have read ahead, on its way to the form and of the connection. */
+/** The number of bytes that streams may read ahead between the connection and the form. */
 const READ_AHEAD_BYTES_MAX = 256 * 1024;
 
-/** Files of senders who do not show who they are, or show it late. */
+/** Uploads of senders without valid credentials, or with late ones. */
 export function unauthenticatedUploadsStory(makeBacking: MakeBacking): void {
   let world: World;
   let key: string;
@@ -31,7 +31,7 @@ export function unauthenticatedUploadsStory(makeBacking: MakeBacking): void {
     sendRaw(server(), { path: '/api/store_attachment', begin: fileHead(), fileBytes: 50 * MiB, end: FORM_END, ...upload });
   const bad = { authorization: 'Bearer nonsense' };
 
-  /** Where files are sent, as `METHOD path`. */
+  /** The routes that accept files, as `METHOD path`. */
   const ROUTES = [
     'POST /api/upload',
     'POST /api/remote',
@@ -40,7 +40,7 @@ export function unauthenticatedUploadsStory(makeBacking: MakeBacking): void {
     `PUT /api/update_agent/${UNKNOWN}`,
   ];
 
-  it('takes of a file that nobody sends no more than the limit, says so, and keeps nothing', async () => {
+  it('reads an upload without a sender only up to the limit, reports it, and stores nothing', async () => {
     const before = await world.quietHead();
     const { status, text, taken } = await raw({ isPersistent: true });
     expect([status, text]).toEqual([401, expect.stringContaining('"message":"Authentication required')]);
@@ -48,14 +48,14 @@ export function unauthenticatedUploadsStory(makeBacking: MakeBacking): void {
     expect([await world.quietHead(), await staged()]).toEqual([before, []]);
   });
 
-  it('tells a client that is still sending', async () => {
+  it('responds to a client that is still sending', async () => {
     const large = { filename: 'a.txt', bytes: new Uint8Array(60 * MiB).fill(0x78) };
     const reply = await send(world.nobody, formOf([large], { api_key: key }));
     expect(reply).toMatchObject({ status: 401, body: { success: false } });
     expect(await staged()).toEqual([]);
   });
 
-  it.each(ROUTES)('reads no file beside a bearer that is wrong: %s', async (route) => {
+  it.each(ROUTES)('reads no file with a wrong bearer: %s', async (route) => {
     const [method, path] = route.split(' ') as [string, string];
     const { status, text, taken } = await raw({ method, path, headers: bad, isPersistent: true });
     expect([status, text]).toEqual([401, expect.stringContaining('"error":"invalid_token"')]);
@@ -63,7 +63,7 @@ export function unauthenticatedUploadsStory(makeBacking: MakeBacking): void {
   });
 
   it.each(ROUTES.filter((route) => !route.endsWith('store_attachment')))(
-    'reads no file without a bearer where only users may send one: %s',
+    'reads no file without a bearer on routes for users: %s',
     async (route) => {
       const [method, path] = route.split(' ') as [string, string];
       const { status, text, taken } = await raw({ method, path, begin: fileHead('image'), isPersistent: true });
@@ -72,7 +72,7 @@ export function unauthenticatedUploadsStory(makeBacking: MakeBacking): void {
     },
   );
 
-  it('reads no file behind a key that is wrong', async () => {
+  it('reads no file after a wrong key', async () => {
     for (const upload of [
       { begin: formField('api_key', UNKNOWN) + fileHead() },
       { path: `/api/store_attachment?api_key=${UNKNOWN}` },
@@ -85,7 +85,7 @@ export function unauthenticatedUploadsStory(makeBacking: MakeBacking): void {
     expect(await staged()).toEqual([]);
   });
 
-  describe('takes a whole file', () => {
+  describe('accepts a whole file', () => {
     it.each([
       ['after the key', () => ({ begin: formField('api_key', key) + fileHead() })],
       ['with the key in the query', () => ({ path: `/api/store_attachment?api_key=${key}` })],
@@ -94,19 +94,19 @@ export function unauthenticatedUploadsStory(makeBacking: MakeBacking): void {
       expect((await raw({ fileBytes: 5 * MiB, ...upload() })).status).toBe(200);
     });
 
-    it('of a signed-in user, also beside a key that is no agent’s', async () => {
+    it('of a signed-in user, even with a key that is unknown', async () => {
       const large = textFile('a.txt', 'x'.repeat(5 * MiB));
       expect((await send(world.alice, formOf([large], { api_key: 'unknown' }))).status).toBe(200);
     });
 
-    it('before the key, as long as all of it is small', async () => {
+    it('before the key, if all of it is small', async () => {
       const end = `\r\n${formField('api_key', key)}${FORM_END.slice(2)}`;
       expect((await raw({ fileBytes: MiB / 2, end })).status).toBe(200);
       expect((await raw({ fileBytes: MiB, end })).status).toBe(401);
     });
   });
 
-  it('takes every file where nobody signs in', async () => {
+  it('accepts every file if there is no sign-in', async () => {
     await world.service.restart({ AUTH_TYPE: 'none' });
     expect((await raw({ fileBytes: 5 * MiB })).status).toBe(200);
   });

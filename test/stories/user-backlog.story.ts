@@ -16,7 +16,7 @@ const PAGE = 200;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 const tokens = new SessionTokens(TEST_SETTINGS.JWT_SECRET_KEY);
-/** Cursors: what is kept of a user's events is read page by page, and on into what comes. */
+/** Cursors: stored user events are read page by page, followed by new ones. */
 export function userBacklogStory(makeBacking: MakeBacking): void {
   let service: TestService;
   const begunAt = Date.now() - EVENTS;
@@ -26,7 +26,7 @@ export function userBacklogStory(makeBacking: MakeBacking): void {
 
   const idAt = (revision: number) => `${begunAt + revision}-${revision}`;
 
-  /** Events as the reaction would have written them, a millisecond apart. */
+  /** Writes events like the reaction, a millisecond apart. */
   async function write(subject: string, from: number, count: number, ageMs = 0): Promise<void> {
     const userId = await userIdOf(service, subject);
     const events = Array.from({ length: count }, (_, index) => {
@@ -44,7 +44,7 @@ export function userBacklogStory(makeBacking: MakeBacking): void {
       await store.append(userStream(userId), from + at === 0 ? 'none' : from + at - 1, events.slice(at, at + 100));
   }
 
-  /** All that a connection is sent until the service closes it. */
+  /** Everything that a connection is sent until the service closes it. */
   async function page(client: Client, cursor: string): Promise<TabForTests> {
     const tab = await TabForTests.open(client, cursor);
     await tab.closed;
@@ -68,8 +68,8 @@ export function userBacklogStory(makeBacking: MakeBacking): void {
   const OLDEST = EVENTS - KEPT;
   const revisions = (from: number, count: number) => Array.from({ length: count }, (_, index) => idAt(from + index));
 
-  describe(`of ${EVENTS} events, ${KEPT} of which are kept`, () => {
-    it('a connection without a cursor gets what comes from now on', async () => {
+  describe(`a backlog of ${EVENTS} events, ${KEPT} of which are kept`, () => {
+    it('is not sent to a connection without a cursor, which gets only new events', async () => {
       await write('kim', 0, 3);
       const tab = await TabForTests.open(await signedIn('kim'));
       await write('kim', 3, 1);
@@ -79,7 +79,7 @@ export function userBacklogStory(makeBacking: MakeBacking): void {
     });
 
     it.each(['0-0', '0', '0-99999999999', idAt(0), idAt(OLDEST - 2)])(
-      'a cursor before them, as %s, is told so, and where they begin',
+      'reports a cursor before it, such as %s, as truncated, and where it begins',
       async (cursor) => {
         const ann = await signedIn('ann');
         const tab = await page(ann, cursor);
@@ -105,7 +105,7 @@ export function userBacklogStory(makeBacking: MakeBacking): void {
       ['the last that was trimmed', OLDEST - 1],
       ['the oldest', OLDEST],
       ['one in between', OLDEST + 321],
-    ])('a cursor on %s is followed by a full page', async (_, revision) => {
+    ])('is sent as a full page after a cursor on %s', async (_, revision) => {
       const tab = await page(await signedIn('ann'), idAt(revision));
       expect(tab.ids).toEqual(revisions(revision + 1, PAGE));
       expect(tab.text.endsWith('\n\n: page-full\n\n')).toBe(true);
@@ -115,7 +115,7 @@ export function userBacklogStory(makeBacking: MakeBacking): void {
       ['the query', '', `?last_event_id=${idAt(EVENTS - 2)}`],
       ['the header', idAt(EVENTS - 2), ''],
       ['the header before the query', idAt(EVENTS - 2), '?last_event_id=0-0'],
-    ])('the cursor is taken from %s', async (_, header, query) => {
+    ])('accepts a cursor from %s', async (_, header, query) => {
       const leaving = new AbortController();
       const ann = await signedIn('ann');
       const response = await ann.get(`/api/events${query}`, header ? { 'last-event-id': header } : {}, leaving.signal);
@@ -128,7 +128,7 @@ export function userBacklogStory(makeBacking: MakeBacking): void {
       expect(text.match(/^id: .*$/gm)).toEqual([`id: ${idAt(EVENTS - 1)}`]);
     });
 
-    it.each(['x', '-1', '1-2-3', '1.5', `${idAt(1)};`])('%j is no cursor', async (cursor) => {
+    it.each(['x', '-1', '1-2-3', '1.5', `${idAt(1)};`])('refuses %j as a cursor', async (cursor) => {
       const ann = await signedIn('ann');
       for (const response of [
         await ann.get('/api/events', { 'last-event-id': cursor }),
@@ -140,7 +140,7 @@ export function userBacklogStory(makeBacking: MakeBacking): void {
       }
     });
 
-    it('a page is the last only when it has everything, and then the connection stays', async () => {
+    it('keeps the connection open after the last page', async () => {
       const tab = await TabForTests.open(await signedIn('ann'), idAt(EVENTS - 1 - PAGE));
       await eventually(() => tab.ids.length === PAGE);
       expect(tab.ids).toEqual(revisions(EVENTS - PAGE, PAGE));
@@ -152,7 +152,7 @@ export function userBacklogStory(makeBacking: MakeBacking): void {
   it.each([
     ['the newest', 'pat', 3, 2],
     ['none there ever was', 'quin', 0, 99],
-  ])('a cursor on %s waits for what comes', async (_, userId, before, cursor) => {
+  ])('a cursor on %s is followed only by new events', async (_, userId, before, cursor) => {
     await write(userId, 0, before);
     const tab = await TabForTests.open(await signedIn(userId), idAt(cursor));
     await write(userId, before, 2);
@@ -161,7 +161,7 @@ export function userBacklogStory(makeBacking: MakeBacking): void {
     await tab.close();
   });
 
-  it('an empty cursor is none', async () => {
+  it('an empty cursor counts as absent', async () => {
     await write('ruth', 0, 3);
     const tab = await TabForTests.open(await signedIn('ruth'), '');
     await write('ruth', 3, 1);
@@ -170,7 +170,7 @@ export function userBacklogStory(makeBacking: MakeBacking): void {
     await tab.close();
   });
 
-  it('a client that comes back page by page misses nothing and gets nothing twice, while more and more comes', async () => {
+  it('a client that reads page by page misses nothing and gets nothing twice while new events arrive', async () => {
     await write('lea', 0, 1);
     const lea = await signedIn('lea');
     const live = await TabForTests.open(lea, idAt(0));
@@ -196,7 +196,7 @@ export function userBacklogStory(makeBacking: MakeBacking): void {
     await live.close();
   });
 
-  it('a cursor of the future waits for what really comes', async () => {
+  it('a cursor in the future is followed only by new events', async () => {
     await write('max', 0, 3);
     const tab = await TabForTests.open(await signedIn('max'), `${begunAt + DAY_MS}-77`);
     await write('max', 3, 2);
@@ -205,7 +205,7 @@ export function userBacklogStory(makeBacking: MakeBacking): void {
     await tab.close();
   });
 
-  it('events of more than two days ago are not replayed, and the client is told', async () => {
+  it('events older than two days are not replayed, and the client is notified', async () => {
     await write('ned', 0, 3, 3 * DAY_MS);
     await write('ned', 3, 1);
     const tab = await TabForTests.open(await signedIn('ned'), '0-0');
@@ -215,7 +215,7 @@ export function userBacklogStory(makeBacking: MakeBacking): void {
     await tab.close();
   });
 
-  it('a service that ends closes its streams, and another goes on from the cursor', async () => {
+  it('a client continues from its cursor after the service has restarted', async () => {
     await write('ola', 0, 2);
     const ola = await signedIn('ola');
     const tab = await TabForTests.open(ola, idAt(0));

@@ -13,7 +13,7 @@ const tokens = new SessionTokens(TEST_SETTINGS.JWT_SECRET_KEY);
 const signedIn = async (url: string, userId: string): Promise<Client> =>
   new Client(url, { authorization: `Bearer ${await tokens.issue({ subject: userId, roles: [] })}` });
 
-/** What users are told of their things, as it happens, and who may listen. */
+/** User events: what users are notified of, and who may listen. */
 export function userEventsStory(makeBacking: MakeBacking): void {
   let service: TestService;
   let model: ScriptedModelServer;
@@ -25,7 +25,7 @@ export function userEventsStory(makeBacking: MakeBacking): void {
         AUTH_TYPE: 'session_jwt',
         OPENAI_BASE_URL: model.url,
         OPENAI_API_KEY: 'scripted',
-        // A title would be asked of the same model and use up what was scripted for an answer.
+        // A title would use the same scripted model and consume a script that is meant for an answer.
         TITLE_MODEL_ID: 'none',
         SSE_MAX_CONCURRENT_PER_USER: '3',
         EVENTS_REPLAY_BUDGET_REQUESTS_PER_WINDOW: '5',
@@ -41,7 +41,7 @@ export function userEventsStory(makeBacking: MakeBacking): void {
   type Listed = { id: string; mark: string | null; unread: boolean };
 
   describe('the marks of a conversation', () => {
-    it('reach an open tab as they come, and the listing says the same', async () => {
+    it('are sent to an open tab, and the list shows the same', async () => {
       const ann = await signedIn(service.url, 'ann');
       const tab = await TabForTests.open(ann);
       expect(tab.text).toBe(': connected\n\n');
@@ -91,7 +91,7 @@ export function userEventsStory(makeBacking: MakeBacking): void {
       await tab.close();
     });
 
-    it('of a conversation that is not listed are told to nobody, and nobody is told of others’', async () => {
+    it('are not sent if the conversation is not listed, nor to other users', async () => {
       const [bob, carl] = [await signedIn(service.url, 'bob'), await signedIn(service.url, 'carl')];
       const [bobsTab, carlsTab] = [await TabForTests.open(bob), await TabForTests.open(carl)];
       await bob.stream({ question: 'Why?', visibility: 'hidden' });
@@ -106,7 +106,7 @@ export function userEventsStory(makeBacking: MakeBacking): void {
   });
 
   describe('an ingestion', () => {
-    it('is told from its queueing to its end', async () => {
+    it('is reported from its queueing to its end', async () => {
       const dora = await signedIn(service.url, 'dora');
       const tab = await TabForTests.open(dora);
       const token = await tokens.issue({ subject: 'dora', roles: [] });
@@ -146,11 +146,11 @@ export function userEventsStory(makeBacking: MakeBacking): void {
   });
 
   describe('a connection', () => {
-    it('needs a user', async () => {
+    it('requires a user', async () => {
       expect((await fetch(`${service.url}/api/events`)).status).toBe(401);
     });
 
-    it('has its place among those of its user, and gives it back', async () => {
+    it('counts towards the limit of its user until it is closed', async () => {
       const eve = await signedIn(service.url, 'eve');
       const tabs = await Promise.all([1, 2, 3].map(() => TabForTests.open(eve)));
       const refused = await eve.get('/api/events');
@@ -172,7 +172,7 @@ export function userEventsStory(makeBacking: MakeBacking): void {
       await Promise.all([...tabs, ...again].map((tab) => tab.close()));
     });
 
-    it('has so many replays in a window of time, and is told when there is one again', async () => {
+    it('has a limited number of replays per time window, and is told when to retry', async () => {
       const gus = await signedIn(service.url, 'gus');
       const begun = Date.now();
       for (let asked = 0; asked < 5; asked++) await (await TabForTests.open(gus, '0-0')).close();
@@ -188,7 +188,7 @@ export function userEventsStory(makeBacking: MakeBacking): void {
   });
 
   describe('a service without user events', () => {
-    it('says so at once where they are switched off', async () => {
+    it('reports at once that user events are disabled', async () => {
       await service.restart({ ENABLE_SSE_PUSH: 'false' });
       const hal = await signedIn(service.url, 'hal');
       const response = await hal.get('/api/events');
@@ -196,7 +196,7 @@ export function userEventsStory(makeBacking: MakeBacking): void {
       const { frames } = await hal.stream({ question: 'Why?', visibility: 'listed' });
       const { id } = frames.at(-2)!.data;
       const renamed = await hal.post('/api/update_conversation_name', { id, name: 'While nobody was told' });
-      // What is not behind it when it begins to tell again is told.
+      // Once the reaction is enabled again, later events are sent.
       const position = BigInt(renamed.headers.get('x-position')!);
       await eventually(async () => {
         const { reactions } = await hal.json<{ reactions: Record<string, { position: string }> }>('/api/ready');
@@ -212,7 +212,7 @@ export function userEventsStory(makeBacking: MakeBacking): void {
       await tab.close();
     });
 
-    it('has no such route under a plain server, whoever asks', async () => {
+    it('has no such route as a plain server, for any caller', async () => {
       await service.restart({ SERVER_MODE: 'plain' });
       expect((await (await signedIn(service.url, 'ann')).get('/api/events')).status).toBe(404);
       expect((await fetch(`${service.url}/api/events`)).status).toBe(404);

@@ -8,7 +8,7 @@ import { openWorld, type World } from '../support/world.js';
 
 type Json = Record<string, unknown>;
 
-/** A graph as the editor of the incumbent's web client holds it: the settings of a node are flat in its `data`. */
+/** A graph as the incumbent's web client holds it: the settings of a node are flat in its `data`. */
 const GRAPH = chain(
   node('start', 'start'),
   node('agent', 'agent_1', {
@@ -26,7 +26,7 @@ const GRAPH = chain(
 );
 const WORKFLOW = { name: 'Draft', description: '', ...GRAPH };
 
-/** What the agent pages of the incumbent's web client send, and what of the answers they read. */
+/** What the agent pages of the incumbent's web client send, and which fields of responses they read. */
 export function webClientBuilderStory(makeBacking: MakeBacking): void {
   let world: World;
   beforeAll(async () => {
@@ -51,7 +51,7 @@ export function webClientBuilderStory(makeBacking: MakeBacking): void {
       .map(({ data }) => `${String(data['node_id'])} ${String(data['status'])}`);
 
   describe('the preview of the workflow builder', () => {
-    it('runs a graph that is not saved, step by step, and lists no conversation', async () => {
+    it('runs an unsaved graph step by step, and lists no conversation', async () => {
       world.model.next(say('Because ', 'it is.'));
       const shown = await preview();
       expect(stepsIn(shown)).toEqual(['start', 'agent_1', 'end'].flatMap((id) => [`${id} running`, `${id} completed`]));
@@ -66,11 +66,11 @@ export function webClientBuilderStory(makeBacking: MakeBacking): void {
       });
       expect(await world.alice.json<unknown[]>('/api/get_conversations')).toEqual([]);
       const artifacts = await world.alice.get(`/api/artifacts?workflow_run_id=${runIn(shown)}`);
-      // The client takes 403 for none.
+      // The client treats 403 as an empty list.
       expect([200, 403]).toContain(artifacts.status);
     });
 
-    it('runs what the editor shows of a saved workflow, and keeps a record of the run', async () => {
+    it('runs the shown graph of a saved workflow, and records the run', async () => {
       const saved = await bodyOf(await world.alice.post('/api/workflows', WORKFLOW));
       const { id } = saved.body['data'] as { id: string };
       world.model.next(say('Saved.'));
@@ -82,14 +82,14 @@ export function webClientBuilderStory(makeBacking: MakeBacking): void {
       expect(artifacts).toMatchObject({ success: true, artifacts: [] });
     });
 
-    it('says all that is wrong with a graph that cannot run', async () => {
+    it('reports all problems of an invalid graph', async () => {
       const reply = await bodyOf(await world.alice.post('/api/workflows', { name: 'Broken', nodes: [], edges: [] }));
       expect(reply).toMatchObject({ status: 400, body: { success: false, error: 'Workflow validation failed' } });
       expect((reply.body['errors'] as string[]).length).toBeGreaterThan(0);
     });
   });
 
-  it('the import dialog shows a plan of the file that was exported, and brings it in with what was mapped', async () => {
+  it('the import dialog shows a plan of an exported file, and imports it with the chosen mappings', async () => {
     const source = await addedSource(world.alice, 'Handbook', '# Parking\n\nThe garage opens at six.');
     const agent = await world.agent({ source, name: 'Porter' });
     const yaml = (await (await world.alice.get(`/api/export_agent?id=${agent.id}`)).text()).replace(

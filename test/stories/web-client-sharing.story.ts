@@ -9,7 +9,10 @@ import { openWorld, replyOf, type World } from '../support/world.js';
 
 type Json = Record<string, unknown>;
 
-/** What the team pages, the sharing dialogs and the page of devices of the incumbent's web client send, and what of the answers they read. */
+/**
+ * What the team pages, the sharing dialogs and the devices page of the incumbent's web client send, and which fields of responses
+ * they read.
+ */
 export function webClientSharingStory(makeBacking: MakeBacking): void {
   let world: World;
   let bobId: string;
@@ -20,9 +23,9 @@ export function webClientSharingStory(makeBacking: MakeBacking): void {
   afterAll(() => world.close());
   beforeEach(() => world.model.reset());
 
-  /** The client reads the body of any answer, whatever its status. */
+  /** The client reads the body of every response, whatever its status. */
   const bodyOf = async (response: Promise<Response>) => (await replyOf(response)).body as Json;
-  /** As the client sends a `DELETE` with a body. */
+  /** Sends a `DELETE` with a body, like the client. */
   const remove = (by: Client, path: string, body: object) =>
     bodyOf(by.request(path, { method: 'DELETE', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }));
   const { stringify } = JSON;
@@ -45,7 +48,7 @@ export function webClientSharingStory(makeBacking: MakeBacking): void {
       });
     });
 
-    it('add somebody by the e-mail address, or say why not', async () => {
+    it('add a member by email address, or report why not', async () => {
       const unknown = { email: 'nobody@nowhere.example', role: 'team_member' };
       expect(await bodyOf(world.alice.post(path('/members'), unknown))).toMatchObject({
         ...{ success: false, message: expect.any(String) },
@@ -60,7 +63,7 @@ export function webClientSharingStory(makeBacking: MakeBacking): void {
       expect(members).toContainEqual(expect.objectContaining({ user_id: bobId, role: 'team_member', source: 'manual' }));
     });
 
-    it('change a role, and hear of what they may not', async () => {
+    it('change a role, and show why a change is refused', async () => {
       const member = path(`/members/${encodeURIComponent(bobId)}`);
       for (const role of ['team_admin', 'team_member'])
         expect(await bodyOf(world.alice.put(member, { role }))).toEqual({ success: true });
@@ -70,7 +73,7 @@ export function webClientSharingStory(makeBacking: MakeBacking): void {
       });
     });
 
-    it('list what is shared by names that the lists of the user know', async () => {
+    it('list shared resources with names from the user’s own lists', async () => {
       const agent = await world.agent({ name: 'Porter' });
       const tool = { name: 'ntfy', displayName: 'Phone', description: 'Mine', config: { token: 'tok of alice' }, status: true };
       const { id: toolId } = (await bodyOf(world.alice.post('/api/create_tool', tool))) as { id: string };
@@ -100,7 +103,7 @@ export function webClientSharingStory(makeBacking: MakeBacking): void {
     });
   });
 
-  it('the dialog that shares with teams lists, adds, changes and takes away', async () => {
+  it('the dialog that shares with teams lists, adds, changes and removes grants', async () => {
     const { team } = (await bodyOf(world.alice.post('/api/teams', { name: 'Readers' }))) as { team: Json };
     const id = String(team['id']);
     await world.alice.post(`/api/teams/${id}/members`, { user_id: bobId, role: 'team_member' });
@@ -131,7 +134,7 @@ export function webClientSharingStory(makeBacking: MakeBacking): void {
     expect(await shares()).toEqual([]);
   });
 
-  it('a toast tells who was added, and what was shared, by its name', async () => {
+  it('a toast names the added member and the shared resource', async () => {
     const { team } = (await bodyOf(world.alice.post('/api/teams', { name: 'Told' }))) as { team: Json };
     const id = String(team['id']);
     await world.alice.post(`/api/teams/${id}/members`, { user_id: bobId, role: 'team_admin' });
@@ -147,7 +150,7 @@ export function webClientSharingStory(makeBacking: MakeBacking): void {
     });
   });
 
-  it('the dialog of a conversation makes its link, whose page shows it and asks on', async () => {
+  it('the dialog of a conversation creates its link, whose page shows it and continues it', async () => {
     const source = await addedSource(world.alice, 'Teas', 'Cake is at six.');
     world.model.next(say('Tea is at four.'));
     const conversation_id = conversationIdIn(await world.alice.stream({ question: 'When is tea?', visibility: 'listed' }));
@@ -201,7 +204,7 @@ export function webClientSharingStory(makeBacking: MakeBacking): void {
     });
   });
 
-  it('the page of devices pairs one, waits for it, sets it up, shows what it ran and revokes it', async () => {
+  it('the page of devices pairs one, waits for it, configures it, shows what it ran and revokes it', async () => {
     const body = { name: 'Build', description: undefined, approval_mode: 'ask' };
     const pairing = (await bodyOf(world.alice.post('/api/devices/pairings', body))) as Record<string, string>;
     const poll = () => bodyOf(world.alice.get(`/api/devices/pairings/${pairing['device_code']}`));
@@ -244,7 +247,7 @@ export function webClientSharingStory(makeBacking: MakeBacking): void {
     expect(await bodyOf(world.alice.get(path))).toMatchObject({ status: 'revoked' });
   });
 
-  it('the page of devices takes a code back when its dialog closes', async () => {
+  it('the page of devices cancels a code when its dialog closes', async () => {
     const pairing = (await bodyOf(world.alice.post('/api/devices/pairings', { approval_mode: 'ask' }))) as Record<string, string>;
     const path = `/api/devices/pairings/${pairing['device_code']}`;
     expect(await bodyOf(world.alice.delete(path))).toEqual({ success: true });

@@ -10,7 +10,7 @@ const ROUTES: readonly AnsweringRoute[] = ['/stream', '/api/answer'];
 
 type Queries = { queries: { prompt: string; response: string; status: string }[] };
 
-/** What the incumbent's web client always sends, and what it means by it. */
+/** The fields that the incumbent's web client always sends, and their meaning. */
 export function webClientStory(makeBacking: MakeBacking): void {
   let world: World;
   let sourceId: string;
@@ -29,7 +29,7 @@ export function webClientStory(makeBacking: MakeBacking): void {
   describe.each(ROUTES)('isNoneDoc, which means that no document is selected, over %s', (route) => {
     const modelWasGiven = () => JSON.stringify(world.model.completions.at(-1)!.body.messages);
 
-    it('does not keep an agent from its sources, however the agent is named', async () => {
+    it('does not remove the sources of an agent, however the agent is named', async () => {
       const byId = await askOver(route, world.alice, { question, isNoneDoc: true, agent_id: agent.id });
       expect(byId.status).toBe(200);
       expect(modelWasGiven()).toContain('The garage opens at six');
@@ -41,7 +41,7 @@ export function webClientStory(makeBacking: MakeBacking): void {
       expect(modelWasGiven()).toContain('The garage opens at six');
     });
 
-    it('retrieves nothing where there is no agent', async () => {
+    it('retrieves nothing without an agent', async () => {
       await askOver(route, world.alice, { question, isNoneDoc: true, active_docs: [sourceId] });
       expect(modelWasGiven()).not.toContain('The garage opens at six');
       await askOver(route, world.alice, { question, isNoneDoc: false, active_docs: [sourceId] });
@@ -49,10 +49,10 @@ export function webClientStory(makeBacking: MakeBacking): void {
     });
   });
 
-  describe.each(ROUTES)('fields that have no effect or are not taken, over %s', (route) => {
+  describe.each(ROUTES)('unsupported fields, over %s', (route) => {
     const ask = (more: object) => world.alice.post(route, { question, ...more });
 
-    it('say so: every conversation is kept', async () => {
+    it('are reported as ignored: every conversation is stored', async () => {
       const unkept = await ask({ persist: false });
       expect([unkept.status, unkept.headers.get('x-ignored-parameters')]).toEqual([200, 'persist']);
       await unkept.text();
@@ -61,7 +61,7 @@ export function webClientStory(makeBacking: MakeBacking): void {
       await kept.text();
     });
 
-    it('are refused: parts of other kinds than text are attached', async () => {
+    it('are refused for pictures, which must be attachments', async () => {
       const refused = await ask({
         multimodal_content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }],
       });
@@ -83,20 +83,20 @@ export function webClientStory(makeBacking: MakeBacking): void {
       );
     const ANSWERED = [{ prompt: question, response: 'Hello from the script.', status: 'complete' }];
 
-    it.each([0, 3, '0'])('of a question whose conversation the client never heard of begins one (index %j)', async (index) => {
+    it.each([0, 3, '0'])('of a question whose conversation id never arrived starts one (index %j)', async (index) => {
       const retried = await ask({ index });
       expect(retried.status).toBe(200);
       expect(answerIn(retried)).toBe('Hello from the script.');
       expect(await queriesOf(conversationIdIn(retried))).toEqual(ANSWERED);
     });
 
-    it('without a word about the conversation is refused', async () => {
+    it('without a conversation_id is refused', async () => {
       const reply = await world.alice.post('/stream', { question, index: 0 });
       expect(reply.status).toBe(400);
       expect(await reply.json()).toEqual({ success: false, message: 'Missing required fields: conversation_id' });
     });
 
-    it('with the key of a question that was refused is the first one that counts', async () => {
+    it('with the key of a refused question is accepted as new', async () => {
       const key = newKey();
       expect((await ask({ model_id: 'no-such-model' }, key)).status).toBe(400);
       const retried = await ask({ index: 0 }, key);
@@ -107,7 +107,7 @@ export function webClientStory(makeBacking: MakeBacking): void {
       ]);
     });
 
-    it('with the key of a question that was answered is that question, and asks nothing', async () => {
+    it('with the key of an answered question returns that answer, and asks nothing', async () => {
       const key = newKey();
       const first = await ask({}, key);
       const conversation_id = conversationIdIn(first);
@@ -119,7 +119,7 @@ export function webClientStory(makeBacking: MakeBacking): void {
       expect(await world.quietHead()).toBe(before);
     });
 
-    it('with the key of a question whose answer failed takes its place, each time until it is answered', async () => {
+    it('with the key of a failed question replaces it, each time until it is answered', async () => {
       const key = newKey();
       fails();
       const failed = await ask({}, key);
@@ -152,7 +152,7 @@ export function webClientStory(makeBacking: MakeBacking): void {
       expect(world.model.completions).toHaveLength(2);
     });
 
-    it('is another request where it asks for another place, or something else, than what was answered', async () => {
+    it('is refused if its index or question differs from what was answered', async () => {
       const key = newKey();
       const conversation_id = conversationIdIn(await ask({}, key));
       for (const more of [

@@ -14,7 +14,7 @@ import { openWorld, replyOf, type World } from '../support/world.js';
 
 type Answered = Readonly<{ result: Readonly<{ result: Readonly<{ sources: readonly unknown[] }> }> }>;
 
-/** What becomes of deliveries: an agent’s answer with nobody watching, as its owner, and how it is told. */
+/** The runs of deliveries: headless answers with the rights of the agent's owner, and their results. */
 export function webhookRunsStory(makeBacking: MakeBacking): void {
   let world: World;
   let post: LocalServer;
@@ -49,7 +49,7 @@ export function webhookRunsStory(makeBacking: MakeBacking): void {
     return ((await (await world.alice.post('/api/create_tool', { ...body, config })).json()) as { id: string }).id;
   };
 
-  it('tells what it was answered from', async () => {
+  it('returns the sources of the answer', async () => {
     const form = new FormData();
     form.append('name', 'Guide');
     form.append('file', new Blob(['Tea is served at four.']), 'guide.txt');
@@ -61,7 +61,7 @@ export function webhookRunsStory(makeBacking: MakeBacking): void {
     expect(result.result.sources).toEqual([told]);
   });
 
-  it('is not offered the scheduler, which its owner is offered in a chat with the same agent', async () => {
+  it('has no scheduler, unlike its owner in a chat with the same agent', async () => {
     const planner = await world.agent({ tools: [defaultToolId('scheduler')] });
     await world.alice.stream({ question: 'Hello?', agent_id: planner.id });
     const offered = () => world.model.completions.at(-1)!.body['tools'];
@@ -70,7 +70,7 @@ export function webhookRunsStory(makeBacking: MakeBacking): void {
     expect(offered()).toBeUndefined();
   });
 
-  it('acts as the owner; what needs approval is refused, and the model is told so and goes on', async () => {
+  it('has the owner’s rights, except calls that require approval, which are refused to the model', async () => {
     const id = await tool({ send: {}, drop: { require_approval: true } });
     const able = await world.agent({ tools: [id], config: { api_write_allowlist: [] } });
     world.model.next([...say('Let me see. '), call('c1', 'drop', {}), call('c2', 'send', {})], say('Sent.'));
@@ -98,7 +98,7 @@ export function webhookRunsStory(makeBacking: MakeBacking): void {
     expect(post.requests.map(({ path }) => path)).toEqual(['/send']);
   });
 
-  it('whose model fails has succeeded all the same, with as much of an answer as there is', async () => {
+  it('succeeds even if its model fails, with the text so far', async () => {
     world.model.always([refuse(400)]);
     expect(await outcomeOf('{}')).toMatchObject({
       status: 'SUCCESS',
@@ -108,7 +108,7 @@ export function webhookRunsStory(makeBacking: MakeBacking): void {
     expect(await outcomeOf('{}')).toMatchObject({ status: 'SUCCESS', result: { result: { answer: 'Half of ' } } });
   });
 
-  it('whose code breaks is run three times more, each from the start and after a longer delay, and then has failed', async () => {
+  it('is retried three times after an internal error, from the start and with growing delays, and then fails', async () => {
     const headless = world.service.service.app.get(HeadlessAnswering, { strict: false });
     let attempts = 0;
     headless.answer = () => Promise.reject(new Error(`Attempt ${++attempts} broke.`));
@@ -125,7 +125,7 @@ export function webhookRunsStory(makeBacking: MakeBacking): void {
     expect(waits).toEqual([...waits].sort((one, other) => one - other));
   });
 
-  it('does not begin where the owner’s quota is used up', async () => {
+  it('does not start if the owner’s quota is used up', async () => {
     await world.service.restart({ QUOTA_TOKENS_PER_USER: '0' });
     expect(await outcomeOf('{}')).toEqual({
       status: 'SUCCESS',
@@ -135,13 +135,13 @@ export function webhookRunsStory(makeBacking: MakeBacking): void {
     await world.service.restart();
   });
 
-  it('whose result is large is told whole', async () => {
+  it('returns a large result completely', async () => {
     const long = 'x'.repeat(200 * 1024);
     world.model.always(say(long));
     expect(await outcomeOf('{}')).toMatchObject({ status: 'SUCCESS', result: { result: { answer: long } } });
   });
 
-  it('fails when its agent cannot be had any more', async () => {
+  it('fails if its agent no longer exists', async () => {
     const gone = await world.agent();
     const runs = world.service.service.app.get(Runs, { strict: false });
     const runId = newId();
@@ -151,7 +151,7 @@ export function webhookRunsStory(makeBacking: MakeBacking): void {
     expect(await endOf(world.nobody, runId)).toEqual({ status: 'FAILURE', result: 'Agent not found' });
   });
 
-  it('tells how far it is; a service that is stopped meanwhile leaves it to the next', async () => {
+  it('reports its progress, and is left to the next service when the current one stops', async () => {
     world.model.always([hang]);
     const taskId = await taskOf(deliver('{}'));
     await eventually(async () => (await statusOf(world.nobody, taskId)).status === 'PROGRESS');

@@ -9,7 +9,7 @@ import { openWorld, replyOf, type World } from '../support/world.js';
 const NOT_FOUND = { success: false, message: 'Agent not found' };
 const BODY_BYTES_MAX = 4096;
 
-/** Other programs set agents to work: what is accepted, what is refused, and what becomes of it. */
+/** Webhooks: which deliveries are accepted and refused, and what they lead to. */
 export function webhooksStory(makeBacking: MakeBacking): void {
   let world: World;
   let agent: { id: string; key: string };
@@ -28,7 +28,7 @@ export function webhooksStory(makeBacking: MakeBacking): void {
   const sentToModel = () => world.model.completions.at(-1)!.body.messages;
 
   describe('its URL', () => {
-    it('is shown to the owner of the agent, always the same, of a published agent and of a draft', async () => {
+    it('is shown to the owner of the agent, always the same, for published agents and drafts', async () => {
       const show = async (id: string) => replyOf(world.alice.get(`/api/agent_webhook?id=${id}`));
       const first = await show(agent.id);
       expect(first.body).toEqual({
@@ -42,7 +42,7 @@ export function webhooksStory(makeBacking: MakeBacking): void {
       expect((await outcomeOf('{}', await webhookPath(world.alice, draft.id))).status).toBe('SUCCESS');
     });
 
-    it('is nobody else’s business', async () => {
+    it('is closed to other users', async () => {
       const statuses = await Promise.all([
         replyOf(world.bob.get(`/api/agent_webhook?id=${agent.id}`)),
         replyOf(world.alice.get(`/api/agent_webhook?id=${newId()}`)),
@@ -77,7 +77,7 @@ export function webhooksStory(makeBacking: MakeBacking): void {
   });
 
   describe('a delivery', () => {
-    it('is answered with a task, whose result is what the agent said', async () => {
+    it('returns a task, whose result is the agent’s answer', async () => {
       world.model.next([...think('New order.'), ...say('Noted', ' it.')]);
       const reply = await replyOf(deliver('{"order": 7}'));
       expect(reply.headers.get('x-position')).toMatch(/^\d+$/);
@@ -100,7 +100,7 @@ export function webhooksStory(makeBacking: MakeBacking): void {
       '"text"',
       '{"id": 12345678901234567890, "note": "Žluť"}',
       '{"api_key": "x", "question": "y", "__proto__": {"a": 1}, "constructor": {"prototype": 2}}',
-    ])('of %s becomes the agent’s input as it stands', async (text) => {
+    ])('of %s becomes the agent’s input unchanged', async (text) => {
       await outcomeOf(text);
       expect(sentToModel().at(-1)).toEqual({ role: 'user', content: text });
     });
@@ -113,14 +113,14 @@ export function webhooksStory(makeBacking: MakeBacking): void {
       expect(sentToModel().at(-1)).toEqual({ role: 'user', content: '{}' });
     });
 
-    it('is JSON also where its type says more than that', async () => {
+    it('is JSON even if its content type has parameters', async () => {
       for (const type of ['application/json; charset=utf-8', 'Application/JSON;charset=UTF-8']) {
         await endOf(world.nobody, await taskOf(deliver('{"order": 7}', { 'content-type': type })));
         expect(sentToModel().at(-1)).toEqual({ role: 'user', content: '{"order": 7}' });
       }
     });
 
-    it('needs no other credential than its token, and none that it brings spoils it', async () => {
+    it('needs no credential except its token, and ignores others', async () => {
       for (const authorization of ['Bearer of something else', 'Basic YTpi']) {
         expect((await endOf(world.nobody, await taskOf(deliver('{}', { authorization })))).status).toBe('SUCCESS');
         await endOf(world.nobody, await taskOf(world.nobody.get(`${hook}?api_key=unknown`, { authorization })));
@@ -128,7 +128,7 @@ export function webhooksStory(makeBacking: MakeBacking): void {
       }
     });
 
-    it('does not come of asking for the head of an answer', async () => {
+    it('is not made by a HEAD request', async () => {
       const head = await fetch(world.service.url + hook, { method: 'HEAD' });
       expect(head.status).toBe(200);
       await taskOf(deliver('{}')).then((taskId) => endOf(world.nobody, taskId));
@@ -149,14 +149,14 @@ export function webhooksStory(makeBacking: MakeBacking): void {
     });
 
     it.each(['application/cloudevents+json', 'application/problem+json; charset=utf-8'])(
-      'of a type that is JSON as well, %s, is taken',
+      'of another JSON type, %s, is accepted',
       async (type) => {
         const taskId = await taskOf(deliver('{"a":1}', { 'content-type': type }));
         expect(await endOf(world.nobody, taskId)).toMatchObject({ status: 'SUCCESS' });
       },
     );
 
-    it('with a token nobody has is refused whatever it brings', async () => {
+    it('with an unknown token is refused whatever it contains', async () => {
       const unknown = hook.slice(0, -1) + (hook.endsWith('A') ? 'B' : 'A');
       for (const reply of await Promise.all([
         replyOf(deliver('{}', {}, unknown)),
@@ -171,7 +171,7 @@ export function webhooksStory(makeBacking: MakeBacking): void {
   });
 
   describe('a key', () => {
-    it('makes one task of many deliveries, by POST and by GET, also at the same time and across a restart', async () => {
+    it('makes one task of many deliveries, by POST and by GET, even concurrently and across a restart', async () => {
       const key = { 'idempotency-key': newId() };
       const tasks = await Promise.all(Array.from({ length: 8 }, () => taskOf(deliver('{"n":1}', key))));
       expect(new Set(tasks).size).toBe(1);
@@ -187,7 +187,7 @@ export function webhooksStory(makeBacking: MakeBacking): void {
       expect(world.model.completions).toHaveLength(1);
     });
 
-    it('is one agent’s own, and an empty one is none', async () => {
+    it('is separate per agent, and an empty one is ignored', async () => {
       const other = await webhookPath(world.alice, (await world.agent()).id);
       const key = { 'idempotency-key': 'order-7' };
       const tasks = await Promise.all([
@@ -202,7 +202,7 @@ export function webhooksStory(makeBacking: MakeBacking): void {
       await Promise.all(tasks.map((taskId) => endOf(world.nobody, taskId)));
     });
 
-    it('answers another body with the original task, unless that is to be refused', async () => {
+    it('returns the original task for another body, unless the setting refuses that', async () => {
       const key = { 'idempotency-key': newId() };
       const original = await taskOf(deliver('{"n":1}', key));
       expect(await taskOf(deliver('{"n":2}', key))).toBe(original);
@@ -213,7 +213,7 @@ export function webhooksStory(makeBacking: MakeBacking): void {
       await world.service.restart();
     });
 
-    it('stands for a new task once its time is over', async () => {
+    it('leads to a new task once it has expired', async () => {
       await world.service.restart({ IDEMPOTENCY_TTL_SECONDS: '1' });
       const key = { 'idempotency-key': newId() };
       const first = await taskOf(deliver('{}', key));

@@ -25,14 +25,14 @@ type RunRecord = Readonly<{
 
 const agentNode = (id: string, data: object = {}) => node('agent', id, { prompt_template: `Do ${id}`, ...data });
 const end = (template = '') => node('end', 'end', { output_template: template });
-/** The node that a request of the model is for, by what the node asks. */
+/** The node that a model request belongs to, from the node's prompt. */
 const nodeOf = ({ messages }: CompletionRequest): string => {
   const asked = messages.findLast(({ role }) => role === 'user')!.content;
   return /Do (\w+)/.exec(JSON.stringify(asked))?.[1] ?? 'none';
 };
 const isAnswered = ({ messages }: CompletionRequest) => messages.some(({ role }) => role === 'tool');
 
-/** Workflows as their users meet them: what is shown of a run, how it goes on, and what is recorded of it. */
+/** Workflows as their users see them: what a run shows, how it continues, and what is recorded. */
 export function workflowsStory(makeBacking: MakeBacking): void {
   let world: World;
   let post: LocalServer;
@@ -97,7 +97,7 @@ export function workflowsStory(makeBacking: MakeBacking): void {
       : say(`${nodeOf(request)} done. `);
 
   describe('a run', () => {
-    it('shows itself, its nodes and what they say, in order, and a replay shows the same', async () => {
+    it('shows itself, its nodes and their text in order, and a replay shows the same', async () => {
       const { frames, stream, runId } = await asked(
         chain(
           node('start'),
@@ -141,7 +141,7 @@ export function workflowsStory(makeBacking: MakeBacking): void {
       });
     });
 
-    it('says how each of its steps went, and for how long', async () => {
+    it('records the result and the duration of each step', async () => {
       const { agent, runId } = await asked(chain(node('start'), agentNode('first'), end()));
       const run = await record(runId);
       expect(run).toMatchObject({
@@ -160,7 +160,7 @@ export function workflowsStory(makeBacking: MakeBacking): void {
       expect(Date.parse(run.ended_at!)).toBeGreaterThanOrEqual(Date.parse(run.started_at));
     });
 
-    it('is there for its user and for the owner of its workflow, and for nobody else', async () => {
+    it('is visible only to its user and to the owner of its workflow', async () => {
       const { runId } = await asked(chain(node('start'), end('Bye.')));
       expect((await world.bob.get(`/api/workflow_runs/${runId}`)).status).toBe(404);
       expect((await world.nobody.get(`/api/workflow_runs/${runId}`)).status).toBe(401);
@@ -168,7 +168,7 @@ export function workflowsStory(makeBacking: MakeBacking): void {
       expect((await world.alice.get('/api/workflow_runs/nothing')).status).toBe(404);
     });
 
-    it('keeps the version of the graph that it was asked with', async () => {
+    it('uses the version of the graph from when it was asked', async () => {
       const agent = await agentWith(chain(node('start'), end('One.')));
       const changed = await world.alice.put(`/api/workflows/${agent.workflowId}`, {
         name: 'Steps',
@@ -182,7 +182,7 @@ export function workflowsStory(makeBacking: MakeBacking): void {
       expect(await record(runId)).toMatchObject({ workflow_version: 2 });
     });
 
-    it('goes the way that a condition chooses, and records a case that cannot be evaluated', async () => {
+    it('follows the branch that a condition chooses, and records a case that cannot be evaluated', async () => {
       const cases = [
         { name: 'broken', expression: 'missing.field > 1', sourceHandle: 'broken' },
         { name: 'asked', expression: 'query == "Why?"', sourceHandle: 'asked' },
@@ -200,7 +200,7 @@ export function workflowsStory(makeBacking: MakeBacking): void {
       expect((await record(runId)).steps[1]).toMatchObject({ problems: [expect.stringContaining('"broken"')] });
     });
 
-    it('visits a node again, as another step, and is ended after fifty', async () => {
+    it('visits a node again as a new step, and ends after fifty steps', async () => {
       const loop: GraphBody = {
         nodes: [
           node('start'),
@@ -219,7 +219,7 @@ export function workflowsStory(makeBacking: MakeBacking): void {
   });
 
   describe('a node that fails', () => {
-    it('ends the run: its step, then the error, then the usual end', async () => {
+    it('ends the run with its step, then the error, then the usual end', async () => {
       world.model.always((request: CompletionRequest) => (nodeOf(request) === 'second' ? [refuse(400)] : say('first done. ')));
       const { frames, runId } = await asked(chain(node('start'), agentNode('first'), agentNode('second'), end()));
       expect(brief(frames).slice(-5)).toEqual(['second running', 'second failed', 'error', 'id', 'end']);
@@ -230,7 +230,7 @@ export function workflowsStory(makeBacking: MakeBacking): void {
       expect(run.steps.at(-1)).toMatchObject({ node_id: 'second', status: 'failed', error: failed['error'] });
     });
 
-    it('of an expression says which, and what is wrong with it', async () => {
+    it('names the expression that failed, and the reason', async () => {
       const operations = [{ expression: 'missing + 1', target_variable: 'total' }];
       const { frames } = await asked(chain(node('start'), node('state', 'set', { operations }), end()));
       expect(frames.find(({ type }) => type === 'error')).toMatchObject({
@@ -239,7 +239,7 @@ export function workflowsStory(makeBacking: MakeBacking): void {
       });
     });
 
-    it('with a schema fails where the model gives another value, and is read as a value where it does not', async () => {
+    it('with a schema fails if the model returns another value, and otherwise outputs the parsed value', async () => {
       const json_schema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
       const graph = chain(
         node('start'),
@@ -256,7 +256,7 @@ export function workflowsStory(makeBacking: MakeBacking): void {
     });
   });
 
-  it('a node that does not stream is read by those that follow, and a template that is broken is used as it is written', async () => {
+  it('the output of a silent node is available to later ones, and an invalid template is used as literal text', async () => {
     const { frames } = await asked(
       chain(
         node('start'),
@@ -272,7 +272,7 @@ export function workflowsStory(makeBacking: MakeBacking): void {
     ]);
   });
 
-  it('a node that does research shows its plan and its steps, and a replay shows the same', async () => {
+  it('a research node shows its plan and its steps, and a replay shows the same', async () => {
     world.model.always(researchScript(['q1']));
     const agent = await agentWith(chain(node('start'), agentNode('dig', { agent_type: 'research' }), end('Done.')));
     const answer = await world.alice.stream({ question: 'Why?', agent_id: agent.id });
@@ -284,7 +284,7 @@ export function workflowsStory(makeBacking: MakeBacking): void {
     expect(recordsIn((await world.alice.resume(messageIdIn(answer))).text)).toBe(recordsIn(answer.text));
   });
 
-  it('nodes know the chat history, and templates read it', async () => {
+  it('nodes get the chat history, and templates can use it', async () => {
     const agent = await agentWith(chain(node('start'), agentNode('first'), end('{{ chat_history | length }} {{ agent.query }}')));
     const first = await askOver('/stream', world.alice, { question: 'One?', agent_id: agent.id });
     const second = await askOver('/stream', world.alice, { question: 'Two?', conversation_id: first.conversationId });
@@ -292,7 +292,7 @@ export function workflowsStory(makeBacking: MakeBacking): void {
     expect(JSON.stringify(world.model.completions.at(-1)!.body.messages)).toContain('One?');
   });
 
-  describe('a call that needs approval inside a node', () => {
+  describe('a call that requires approval inside a node', () => {
     const pausing = async () => {
       const id = await tool(true);
       world.model.always(sends);
@@ -304,7 +304,7 @@ export function workflowsStory(makeBacking: MakeBacking): void {
     };
     const modelAsks = (name: string) => world.model.completions.filter(({ body }) => nodeOf(body) === name).length;
 
-    it('pauses the turn, and goes on inside the node once it is approved, also after a restart', async () => {
+    it('pauses the turn, which continues inside the node once it is approved, even after a restart', async () => {
       const { runId, conversationId } = await pausing();
       const waiting = await record(runId);
       expect([waiting.status, waiting.steps.at(-1)!['status'], post.requests.length]).toEqual(['running', 'running', 0]);
@@ -329,7 +329,7 @@ export function workflowsStory(makeBacking: MakeBacking): void {
       expect(queries[0]!.response).toBe('first done. send done. last done. \n\nBye.');
     });
 
-    it('is not run when it is denied, and the run goes on', async () => {
+    it('is not run when it is denied, and the run continues', async () => {
       const { runId, conversationId } = await pausing();
       await askOver('/stream', world.alice, {
         conversation_id: conversationId,
@@ -353,7 +353,7 @@ export function workflowsStory(makeBacking: MakeBacking): void {
     });
   });
 
-  it('code reads the state and leaves artifacts, which later nodes read', async () => {
+  it('code reads the state and creates artifacts, which later nodes read', async () => {
     const code = "import json\nn = len(json.load(open('state.json'))['query'])\nopen('count.txt', 'w').write(f'{n} characters')";
     const reads = node('agent', 'first', { prompt_template: 'Do first', input_documents: ['table'], stream_to_user: false });
     const { frames, runId } = await asked(
@@ -366,7 +366,7 @@ export function workflowsStory(makeBacking: MakeBacking): void {
     expect(await listed.text()).toContain(id);
   }, 120_000);
 
-  it('an answer that is stopped stops its run', async () => {
+  it('stopping an answer stops its run', async () => {
     world.model.always(() => [...say('so far '), hang]);
     const agent = await agentWith(chain(node('start'), agentNode('first'), end()));
     let known: (id: string) => void;
@@ -387,7 +387,7 @@ export function workflowsStory(makeBacking: MakeBacking): void {
     });
   });
 
-  it('a workflow that is deleted takes its runs with it', async () => {
+  it('deleting a workflow deletes its runs', async () => {
     const agent = await agentWith(chain(node('start'), end('Bye.')));
     const { frames } = await world.alice.stream({ question: 'Why?', agent_id: agent.id });
     const runId = frames.find(({ data }) => data.type === 'workflow_run')!.data['workflow_run_id'] as string;
@@ -397,7 +397,7 @@ export function workflowsStory(makeBacking: MakeBacking): void {
     await eventually(async () => (await world.alice.get(`/api/workflow_runs/${runId}`)).status === 404);
   });
 
-  it('a webhook run with a node that fails has the answer so far, and its record says that it failed', async () => {
+  it('a webhook run with a failing node returns the answer so far, and its record says that it failed', async () => {
     world.model.always((request: CompletionRequest) => (nodeOf(request) === 'second' ? [refuse(400)] : say('first done. ')));
     const agent = await agentWith(chain(node('start'), agentNode('first'), agentNode('second'), end()));
     const path = await webhookPath(world.alice, agent.id);

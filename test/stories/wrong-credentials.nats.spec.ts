@@ -13,7 +13,7 @@ beforeAll(async () => {
   backing = await onEventStoreDbAndNats();
   const shared = async () => ({ ...backing, close: async () => undefined });
   const settings = { AUTH_TYPE: 'session_jwt', WRONG_CREDENTIALS_MAX_PER_MINUTE: String(MAX), TRUSTED_PROXIES: 'loopback' };
-  // A machine that stands still for a while must not look like a server that is away.
+  // Long enough that a test machine that stalls for a while does not look like an unavailable server.
   const start = () => serviceForTests({ ...USUAL_DEADLINES, NATS_DEADLINE_SECONDS: '10', ...settings }, shared);
   fronts = [await start(), await start()];
 });
@@ -22,7 +22,7 @@ afterAll(async () => {
   await backing.close();
 });
 
-/** How often each status was answered to wrong tries at both processes at once. */
+/** Sends wrong credentials to both processes at once. Returns the number of responses per status. */
 async function tries(from: string): Promise<Readonly<Record<number, number>>> {
   const clients = fronts.map(({ url }) => new Client(url, { 'x-forwarded-for': from, authorization: 'Bearer nonsense' }));
   const replies = await Promise.all(
@@ -33,15 +33,15 @@ async function tries(from: string): Promise<Readonly<Record<number, number>>> {
   return counts;
 }
 
-it('two processes count wrong credentials together', async () => {
-  // Shares of the budget come back every six seconds, also while a slow machine is at it.
+it('two processes share the count of wrong credentials', async () => {
+  // A share of the budget is restored every six seconds, even while a slow machine runs this test.
   const first = await tries('203.0.113.1');
   expect(first[401]).toBeGreaterThanOrEqual(MAX);
   expect(first[401]).toBeLessThan(2 * MAX);
   expect(first[429]).toBe(ALL - first[401]!);
 });
 
-it('wrong credentials are 401 and right ones work while nothing can be counted', async () => {
+it('wrong credentials are 401 and right ones work while attempts cannot be counted', async () => {
   await backing.nats.kill();
   expect(await tries('203.0.113.2')).toEqual({ 401: ALL });
   for (const { url } of fronts) {

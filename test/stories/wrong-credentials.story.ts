@@ -9,20 +9,20 @@ import { textFile } from '../support/document-files.js';
 import { webhookPath } from '../support/webhooks.js';
 import { openWorld, type Reply, replyOf, type World } from '../support/world.js';
 
-/** One comes back after half a minute: no test takes so long. */
+/** One attempt is restored after half a minute, which is longer than any test. */
 const MAX = 2;
-/** What is wrong with a call is the result of the call. */
+/** MCP reports errors of a call as its result. */
 const TELLS_IN_RESULTS = '/mcp';
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const question = 'Why?';
 const REFUSED = { success: false, message: 'Too many wrong credentials', error: 'too_many_wrong_credentials' };
 const REFUSED_TO_ANSWER = { error: REFUSED.message, code: REFUSED.error };
 
-/** Shows a credential; the client comes from an address of its own. */
+/** Sends a credential, from a client with a separate address. */
 type Show = (client: Client) => Promise<Reply>;
 type Door = Readonly<{ wrong: Show; right: Show; status: number }>;
 
-/** Every way to show a credential: wrong ones are counted together, and right ones are not in question. */
+/** Every way to send a credential: wrong ones are counted together, and right ones are always accepted. */
 export function wrongCredentialsStory(makeBacking: MakeBacking): void {
   let world: World;
   let agentId: string;
@@ -84,7 +84,7 @@ export function wrongCredentialsStory(makeBacking: MakeBacking): void {
   };
 
   describe.each(Object.entries(DOORS))('%s', (_, { wrong, right, status }) => {
-    it('is refused as wrong until there were too many, and then as one too many', async () => {
+    it('is refused as wrong up to the limit, and then as too many', async () => {
       const client = newClient();
       for (let time = 0; time < MAX; time++) expect((await wrong(client)).status).toBe(status);
       const refused = await wrong(client);
@@ -97,14 +97,14 @@ export function wrongCredentialsStory(makeBacking: MakeBacking): void {
     });
   });
 
-  it('the state of a sign-in that nobody began is counted too', async () => {
+  it('an unknown sign-in state is counted too', async () => {
     const client = newClient();
     const back = () => client.get(`/api/mcp_server/callback?state=${UNKNOWN}.nonsense&code=c`);
     for (let time = 0; time < MAX; time++) expect((await replyOf(back())).status).toBe(400);
     expect(await replyOf(back())).toMatchObject({ status: 429, body: REFUSED });
   });
 
-  it('all of them count together', async () => {
+  it('all kinds are counted together', async () => {
     const client = newClient();
     const doors = Object.values(DOORS);
     for (let time = 0; time < MAX; time++) await doors[time]!.wrong(client);
@@ -112,7 +112,7 @@ export function wrongCredentialsStory(makeBacking: MakeBacking): void {
     for (const { right } of doors) expect((await right(client)).status).toBe(200);
   });
 
-  it('pages of other origins may read how long they have to wait', async () => {
+  it('pages of other origins may read the Retry-After header', async () => {
     const client = newClient();
     const { wrong } = DOORS['the key of a question']!;
     for (let time = 0; time < MAX; time++) await wrong(client);
@@ -120,7 +120,7 @@ export function wrongCredentialsStory(makeBacking: MakeBacking): void {
     expect(headers.get('access-control-expose-headers')).toContain('Retry-After');
   });
 
-  it('a trusted proxy also says which host and protocol its client used', async () => {
+  it('a trusted proxy also states the host and protocol that its client used', async () => {
     const headers = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'ask.example' };
     const { webhook_url } = (await replyOf(world.alice.get(`/api/agent_webhook?id=${agentId}`, headers))).body as {
       webhook_url: string;
@@ -128,7 +128,7 @@ export function wrongCredentialsStory(makeBacking: MakeBacking): void {
     expect(webhook_url).toMatch(/^https:\/\/ask\.example\/api\/webhooks\//);
   });
 
-  it('are described where the API is described', async () => {
+  it('the refusals are described in the API reference', async () => {
     type Responses = Record<string, Readonly<{ $ref?: string }>>;
     type Operations = Record<string, Readonly<{ description?: string; responses: Responses }>>;
     type Document = Readonly<{ paths: Record<string, Operations>; components: Readonly<{ responses: Responses }> }>;
@@ -151,7 +151,7 @@ export function wrongCredentialsStory(makeBacking: MakeBacking): void {
     expect(JSON.stringify(paths['/api/store_attachment'])).toContain(`more than ${UNAUTHENTICATED_UPLOAD_BYTES_MAX} bytes`);
   });
 
-  it('new tokens are limited for each address', async () => {
+  it('new tokens are limited per address', async () => {
     const client = newClient();
     const ask = () => replyOf(client.get('/api/generate_token'));
     expect([(await ask()).status, (await ask()).status]).toEqual([200, 200]);
