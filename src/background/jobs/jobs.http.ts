@@ -45,7 +45,7 @@ export class JobsController {
 
   @Access({ for: 'user', action: 'read', of: 'background jobs' })
   @Get(':id')
-  @ApiOperation({ summary: 'One background job, with what it came to.' })
+  @ApiOperation({ summary: 'One background job, with its result.' })
   async one(@CurrentUser() user: SignedInUser, @Param('id') id: string) {
     const job = reached(user, isId(id) ? await this.jobs.byId(id) : undefined, jobNotFound);
     const kept = job.result && (await keptResult(this.blobs, job.result));
@@ -55,7 +55,7 @@ export class JobsController {
   @Access({ for: 'user', action: 'change', of: 'background jobs' })
   @Post(':id/cancel')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Asks a background job to stop; it is cancelled once it really has stopped.' })
+  @ApiOperation({ summary: 'Request the cancellation of a background job. It is cancelled once its work has ended.' })
   async cancel(@CurrentUser() user: SignedInUser, @Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply) {
     if (!isId(id)) throw jobNotFound();
     const position = await this.commands.execute(new CancelJob(id, user.userId, 'by-owner', user.cause));

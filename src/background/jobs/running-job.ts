@@ -87,7 +87,7 @@ export class RunningJob {
         commands.execute(new EndJob(this.started.jobId, ending, this.cause)),
       );
     } catch (error) {
-      this.logger.error(`The end of job ${this.started.jobId} could not be stated; it will be found lost.`, error);
+      this.logger.error(`The end of job ${this.started.jobId} could not be recorded; the job will be recorded as lost.`, error);
     } finally {
       stopWatching();
     }

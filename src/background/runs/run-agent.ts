@@ -21,7 +21,7 @@ export type RunResult =
 
 type RunAnswer = Readonly<{ answer: string; sources: readonly unknown[]; tool_calls: readonly unknown[]; thought: string }>;
 
-const TIMED_OUT_TEXT = 'The run took longer than it may.';
+const TIMED_OUT_TEXT = 'The run exceeded its time limit.';
 
 /** The progress of a task after its run has started with its settings. */
 const SETTLED_PERCENT = 50;

@@ -144,7 +144,7 @@ export class GuardedAnswer {
         yield delta;
         break;
       default:
-        throw new Error(`What is to be checked of ${(delta satisfies never as AnswerDelta).type} is not known.`);
+        throw new Error(`No check is defined for ${(delta satisfies never as AnswerDelta).type}.`);
     }
   }
 

@@ -87,8 +87,8 @@ it('skips attachments that are not stored any more, with a notice for each', asy
   const { parts, notices } = await files.give([gone, blind, fine, unheard], model('image/png'), 64_000);
   expect(parts).toHaveLength(1);
   expect(notices).toEqual([
-    'gone.txt was skipped: it is not kept any more.',
-    'a.png was skipped: it is not kept any more.',
-    'u.txt was skipped: it is not kept any more.',
+    'gone.txt was skipped: it is not stored any more.',
+    'a.png was skipped: it is not stored any more.',
+    'u.txt was skipped: it is not stored any more.',
   ]);
 });

@@ -66,7 +66,7 @@ export class AttachedFiles {
   }
 }
 
-const goneText = (filename: string): string => `${filename} was skipped: it is not kept any more.`;
+const goneText = (filename: string): string => `${filename} was skipped: it is not stored any more.`;
 
 const introductionOf = ({ filename, pages }: ReadyAttachment, pictures: number): string => {
   if (pages === null) return `Attached picture: ${filename}`;

@@ -125,7 +125,7 @@ function failed(call: CalledTool, text: string): Step {
 }
 
 function notAllowed(call: CalledTool): Step {
-  const text = `${call.actionName} writes with credentials of this agent's owner, who has not allowed that to callers of the agent's API.`;
+  const text = `${call.actionName} writes with the credentials of this agent's owner, who has not allowed callers of the agent's API to run it.`;
   return { call, record: recordOf(call, { status: 'denied', error: text, error_type: 'tool_not_allowed' }), text };
 }
 

@@ -7,7 +7,7 @@ import type { Transcript } from '../loop/transcript.js';
 import type { AnswerComposer } from './answer-composer.js';
 
 const tooEarly = (): never => {
-  throw new Error('A call was made for an answer that nobody has taken.');
+  throw new Error('A call was made before the turn was claimed.');
 };
 const NO_LEDGER: CallLedger = { begin: tooEarly, finish: tooEarly };
 

@@ -35,11 +35,11 @@ type WorkflowContinuation = Readonly<{ text: string; workflow: Waiting }>;
 
 const FAILED = 'workflow-failed';
 const NO_START = 'No start node found in workflow.';
-const GONE = 'The workflow of this agent is not there any more.';
+const GONE = 'The workflow of this agent does not exist any more.';
 const ENDED = 'The workflow run has ended.';
-const GIVEN_UP = 'The answer was ended before its workflow.';
-const TOO_LONG = `The workflow was ended: a run has at most ${RUN_STEPS_MAX} steps, and none of them was an end.`;
-const DEAD_END = 'The workflow was ended: no way leads on from this node, and it is no end.';
+const GIVEN_UP = 'The answer ended before its workflow.';
+const TOO_LONG = `The workflow was ended: a run has at most ${RUN_STEPS_MAX} steps, and this run has not reached an end node.`;
+const DEAD_END = 'The workflow was ended: this node has no outgoing edge and is not an end node.';
 
 /** Rejection codes which mean that the producer has lost the turn or the run. They are not failures of a node. */
 const NO_LONGER_OURS: ReadonlySet<string> = new Set([

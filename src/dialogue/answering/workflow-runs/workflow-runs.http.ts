@@ -20,7 +20,7 @@ export class WorkflowRunsController {
 
   @Access({ for: 'user', action: 'read', of: 'workflow runs', scopes: ['workflows:read'], closedToRestricted: FAMILIES })
   @Get(':id')
-  @ApiOperation({ summary: 'A run of a workflow: how it stands, and each of its steps.' })
+  @ApiOperation({ summary: 'A workflow run, with its status and its steps.' })
   async one(@CurrentUser() user: SignedInUser, @Param('id') id: string) {
     const run = isId(id) ? await this.runs.byId(id) : undefined;
     const ofOwner = run && { ownerId: run.started.workflowOwnerId };

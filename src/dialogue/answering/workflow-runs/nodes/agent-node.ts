@@ -50,7 +50,8 @@ export class AgentNode {
         case 'text':
           text += delta.text;
           bytes += Buffer.byteLength(delta.text);
-          if (bytes > NODE_OUTPUT_BYTES_MAX) throw new AnswerFailed('answer-too-long', 'The node wrote more than it may.');
+          if (bytes > NODE_OUTPUT_BYTES_MAX)
+            throw new AnswerFailed('answer-too-long', 'The node exceeded the maximum length of its text.');
           if (speaks && !isHeld) yield delta;
           break;
         case 'thought':

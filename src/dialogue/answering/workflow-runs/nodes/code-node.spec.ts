@@ -93,8 +93,8 @@ it('a code node outputs its printed text if it left no file, and the printed val
 
 it.each([
   ['error', 'Traceback: it broke', 'The code failed: Traceback: it broke'],
-  ['timeout', '', 'The code took longer than it may.'],
-  ['memory', '', 'The code needed more memory than it may.'],
+  ['timeout', '', 'The code exceeded its time limit.'],
+  ['memory', '', 'The code exceeded its memory limit.'],
 ] as const)('a code node that ends with %s fails with the reason', async (kind, text, said) => {
   await expect(ran({ failure: { kind, text } })).rejects.toMatchObject({ code: 'code-failed', message: said });
 });

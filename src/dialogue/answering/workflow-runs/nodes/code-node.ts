@@ -19,10 +19,10 @@ const FAILURE_CHARACTERS_MAX = 4_000;
 
 const FAILURES: Readonly<Record<CodeFailure['kind'], string>> = {
   error: 'The code failed:',
-  timeout: 'The code took longer than it may.',
-  memory: 'The code needed more memory than it may.',
-  output: 'The code wrote more than it may.',
-  unavailable: 'No interpreter could be had for the code.',
+  timeout: 'The code exceeded its time limit.',
+  memory: 'The code exceeded its memory limit.',
+  output: 'The code exceeded its output limit.',
+  unavailable: 'No interpreter is available for the code.',
 };
 
 /**
