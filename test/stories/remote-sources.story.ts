@@ -223,7 +223,7 @@ export function remoteSourcesStory(makeBacking: MakeBacking): void {
       [{ data: '{"url": "http://127.0.0.1:1/"}' }, '127.0.0.1 may not be reached from here'],
       [{ data: '{"url": "http://169.254.169.254/latest"}' }, 'may not be reached from here'],
       [{ data: '{"url": "http://me:secret@example.com/"}' }, 'must not hold a user name or a password'],
-      [{ data: '{"url": "file:///etc/passwd"}' }, 'no http or https address'],
+      [{ data: '{"url": "file:///etc/passwd"}' }, 'is not an http or https address'],
       [{ data: '{}' }, 'Missing required fields: url in data'],
       [{ data: '' }, 'Missing required fields: data'],
       [{ source: 'reddit', data: '{"client_id": "a"}' }, 'no sources of the kind reddit'],

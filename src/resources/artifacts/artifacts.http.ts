@@ -32,13 +32,13 @@ export class RestoredVersion {
 const BY_LINK = ApiQuery({
   name: 'share_token',
   required: false,
-  description: 'The identifier of a link to a conversation: what its turns had made by then.',
+  description: 'The identifier of a link to a conversation. Shows the artifacts that its turns had made when it was shared.',
 });
 
 const OF_CONVERSATION = ApiQuery({
   name: 'conversation_id',
   required: false,
-  description: 'The conversation of the artifact; the key of an agent needs it.',
+  description: 'The conversation of the artifact. Required with an agent’s key.',
 });
 
 /** The routes of the files that runs make. */
@@ -58,7 +58,7 @@ export class ArtifactsController {
   @Access({ for: 'caller', action: 'list', of: 'artifacts', shownByLinks: 'too' })
   @Get('artifacts')
   @ApiOperation({
-    summary: 'Lists the artifacts of a conversation, of a run of a workflow, those that a link shows, or all of one’s own',
+    summary: 'Lists the artifacts of a conversation, of a workflow run, those that a link shows, or all of the caller’s',
   })
   @OF_CONVERSATION
   @BY_LINK
@@ -143,7 +143,7 @@ export class ArtifactsController {
 
   @Access({ for: 'capability', action: 'read', of: 'artifacts', scopes: 'any-token' })
   @Get('artifact_files/:capability')
-  @ApiOperation({ summary: 'Sends the file that a link was made for' })
+  @ApiOperation({ summary: 'Sends the file of a link' })
   @ApiProduces('application/octet-stream')
   async linked(
     @Param('capability') capability: string,

@@ -31,7 +31,7 @@ const ATTACHMENT_FORM = {
   properties: {
     api_key: {
       type: 'string',
-      description: `An agent’s key; not needed with a session. In a form of more than ${UNAUTHENTICATED_UPLOAD_BYTES_MAX} bytes it stands before the files, else the form is answered 401; the query and the header X-API-Key take it as well.`,
+      description: `An agent’s key; not needed with a session. In a form of more than ${UNAUTHENTICATED_UPLOAD_BYTES_MAX} bytes it must precede the files, else the answer is 401. It may also be in the query or the header X-API-Key.`,
     },
     file: { type: 'array', items: { type: 'string', format: 'binary' } },
   },
@@ -48,7 +48,7 @@ export class AttachmentsController {
   @Access({ for: 'caller', action: 'create', of: 'attachments', scopes: ['chat:run'] })
   @Post('store_attachment')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Keeps files to be attached to questions, and begins to read them' })
+  @ApiOperation({ summary: 'Stores files that questions can refer to, and begins to parse them' })
   @ApiConsumes('multipart/form-data')
   @DocumentedBody({ schema: ATTACHMENT_FORM }, { file: 'Tea is at four.' })
   async store(

@@ -20,6 +20,6 @@ export class TextAllowance {
   /** Counts characters that are about to be written. @throws Rejection `document-too-large` */
   spend(chars: number): void {
     this.left -= chars;
-    if (this.left < 0) throw tooLarge(this.filename, 'written out, its text is too long.');
+    if (this.left < 0) throw tooLarge(this.filename, 'its text is too long when it is written out.');
   }
 }

@@ -15,7 +15,7 @@ export const tooDeep = (filename: string, depthMax: number): Rejection =>
   tooLarge(filename, `it is nested deeper than ${depthMax}.`);
 
 /** The rejection for a RangeError of a library: the call stack or a string became too large. */
-export const tooMuch = (filename: string): Rejection => tooLarge(filename, 'it is nested too deep, or too much comes of it.');
+export const tooMuch = (filename: string): Rejection => tooLarge(filename, 'it is nested too deep, or yields too much text.');
 
 export const needsTooMuchMemory = (filename: string): Rejection => tooLarge(filename, 'it needs too much memory.');
 

@@ -129,7 +129,7 @@ const NOT_WHOLE = /unexpected end of multipart data|boundary not found|premature
 function asRefusal(error: unknown): never {
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (!BROKEN_OFF.has(String(code)) && !NOT_WHOLE.test(String(message))) throw error;
-  throw new Rejection('invalid-request', 'The form broke off before its end.');
+  throw new Rejection('invalid-request', 'The form is incomplete.');
 }
 
 const tooLarge = (text: string) => new Rejection('too-large', text);

@@ -29,14 +29,14 @@ const REMOTE_FORM = {
       description: [
         'JSON, by `source`.',
         '`url`, `sitemap`, `crawler`: {"url": one address or several}.',
-        '`github`: {"repo_url": a repository, also with `/tree/branch/path`, "access_token": for one that is private}.',
+        '`github`: {"repo_url": a repository, also with `/tree/branch/path`, "access_token": for a private one}.',
         '`s3`: {"aws_access_key_id", "aws_secret_access_key", "bucket", "prefix": "", "region": "us-east-1",',
-        '"endpoint_url": of a store that is compatible}.',
-        `Each may say "sync_frequency", how often it is fetched anew: ${SYNC_FREQUENCIES.join(', ')}.`,
-        'Credentials are kept sealed, and are never shown.',
+        '"endpoint_url": of a compatible store}.',
+        `Each may have "sync_frequency", how often it is fetched again: ${SYNC_FREQUENCIES.join(', ')}.`,
+        'Credentials are stored sealed and are never shown.',
       ].join(' '),
     },
-    user: { type: 'string', description: 'Not used: the source is the caller’s.' },
+    user: { type: 'string', description: 'Ignored. The source belongs to the caller.' },
     config: CONFIG_FIELD,
   },
 };
@@ -55,7 +55,7 @@ export class RemoteController {
   @Post('remote')
   @HttpCode(200)
   @ApiOperation({
-    summary: 'Makes a source of pages on the web, or of the files of a repository or a bucket, and begins to fetch them',
+    summary: 'Creates a source from web pages or from the files of a repository or a bucket, and begins to fetch them',
   })
   @ApiConsumes('multipart/form-data', 'application/x-www-form-urlencoded', 'application/json')
   @DocumentedBody({ schema: REMOTE_FORM }, { source: 'url', name: 'Handbook', data: '{"url": "https://example.com/handbook"}' })

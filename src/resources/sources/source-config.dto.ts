@@ -5,13 +5,13 @@ const count = (more: object) => ({ type: 'integer', ...more });
 export const SOURCE_CONFIG_SCHEMA = {
   type: 'object',
   additionalProperties: false,
-  description: 'How a source is cut into chunks and searched. What has no effect here is kept, and named in `warnings`.',
+  description: 'How a source is cut into chunks and searched. Fields without effect here are stored and named in `warnings`.',
   properties: {
     kind: { type: 'string', enum: ['classic', 'wiki', 'graphrag'], default: 'classic' },
     chunking: {
       type: 'object',
       additionalProperties: false,
-      description: 'Heeded by the next ingestion.',
+      description: 'Used by the next ingestion.',
       properties: {
         strategy: {
           type: 'string',
@@ -27,7 +27,7 @@ export const SOURCE_CONFIG_SCHEMA = {
     retrieval: {
       type: 'object',
       additionalProperties: false,
-      description: 'Heeded by the next search.',
+      description: 'Used by the next search.',
       properties: {
         retriever: { type: 'string', enum: ['classic', 'default', 'hybrid', 'graphrag'], default: 'classic' },
         exposure: { type: 'string', enum: ['prefetch', 'agentic_tool'], default: 'prefetch' },
@@ -36,7 +36,7 @@ export const SOURCE_CONFIG_SCHEMA = {
           maximum: 500,
           nullable: true,
           description:
-            'How many chunks a question gets from this source; null leaves it to the question or its agent, and so do 2 and 6 where all other fields of a client’s form come as they are by default.',
+            'The number of chunks that a question gets from this source. Null leaves it to the question or its agent. So do 2 and 6 if all other fields of a client’s form have their defaults.',
         }),
         score_threshold: { type: 'number', nullable: true },
         rephrase_query: { type: 'boolean', default: true },
@@ -84,7 +84,7 @@ export const SOURCE_CONFIG_SCHEMA = {
 export const CONFIG_FIELD = {
   type: 'string',
   description:
-    'JSON of at most 4,096 characters, as `PATCH /api/sources/{id}/config` takes it: how the source is cut into chunks and searched.',
+    'JSON of at most 4,096 characters, as for `PATCH /api/sources/{id}/config`: how the source is cut into chunks and searched.',
 };
 
 const WARNINGS = { type: 'array', items: { type: 'string' }, description: 'The fields of `config` that have no effect here.' };
@@ -94,17 +94,19 @@ const answer = (more: Readonly<Record<string, object>>) => ({
 });
 
 export const SOURCE_ADDED = answer({
-  status: { type: 'string', description: '`ok`, as older clients read it.' },
-  task_id: { type: 'string', description: 'The ingestion, for `GET /api/task_status`.' },
+  status: { type: 'string', description: 'Always `ok`, for older clients.' },
+  task_id: { type: 'string', description: 'The task of the ingestion, for `GET /api/task_status`.' },
   source_id: { type: 'string' },
 });
 
-export const SOURCE_INGESTED_AGAIN = answer({ task_id: { type: 'string', description: 'For `GET /api/task_status`.' } });
+export const SOURCE_INGESTED_AGAIN = answer({
+  task_id: { type: 'string', description: 'The task of the ingestion, for `GET /api/task_status`.' },
+});
 
 export const SOURCE_CONFIGURED = answer({
   config: SOURCE_CONFIG_SCHEMA,
   requires_reingest: {
     type: 'boolean',
-    description: 'What is searched is still cut otherwise; `POST /api/sources/reingest` cuts it anew.',
+    description: 'Whether the current chunks do not match the config. `POST /api/sources/reingest` cuts them anew.',
   },
 });

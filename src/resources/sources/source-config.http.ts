@@ -38,7 +38,7 @@ export class SourceConfigController {
     granted: 'edit',
   })
   @Patch()
-  @ApiOperation({ summary: 'Says anew, as a whole, how a source is cut into chunks and searched' })
+  @ApiOperation({ summary: 'Replaces the config of a source: how it is cut into chunks and searched' })
   @DocumentedBody({ schema: SOURCE_CONFIG_SCHEMA }, { retrieval: { chunks: 8 } })
   @ApiOkResponse(SOURCE_CONFIGURED)
   async configure(

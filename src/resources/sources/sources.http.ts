@@ -48,7 +48,7 @@ export class SourcesController {
 
   @Access({ for: 'user', action: 'list', of: 'sources', scopes: ['sources:read'] })
   @Get('sources')
-  @ApiOperation({ summary: 'All sources, newest first, after one that stands for none' })
+  @ApiOperation({ summary: 'Lists all sources, newest first, after an entry for no source' })
   async all(@CurrentUser() user: SignedInUser): Promise<readonly ListedSource[]> {
     const { embeddingsModel } = this.listing;
     const [own, held] = await Promise.all([this.sources.ownedBy(user.userId), this.reaching.held(user.userId, 'sources')]);
@@ -61,13 +61,13 @@ export class SourcesController {
 
   @Access({ for: 'user', action: 'list', of: 'sources' })
   @Get('combine')
-  @ApiOperation({ summary: 'All sources, as older clients list them' })
+  @ApiOperation({ summary: 'Lists all sources in the form of older clients' })
   async combine(@CurrentUser() user: SignedInUser) {
     const own = await this.sources.ownedBy(user.userId);
     return [undefined, ...own].map((source) => combinedRecord(source, this.listing.embeddingsModel));
   }
 
-  @ApiOperation({ summary: 'The user’s sources, page by page' })
+  @ApiOperation({ summary: 'Lists the user’s sources by page' })
   @OptionalQuery('sort', 'order', 'page', 'rows', 'search')
   @Access({ for: 'user', action: 'search', of: 'sources', scopes: ['sources:read'] })
   @Get('sources/paginated')
@@ -102,7 +102,7 @@ export class SourcesController {
     granted: 'delete',
   })
   @Get('delete_old')
-  @ApiOperation({ summary: 'Deletes a source, named by itself or by the task that ingested it' })
+  @ApiOperation({ summary: 'Deletes a source, named by its id or by the id of the task that ingested it' })
   async delete(
     @CurrentUser() user: SignedInUser,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -116,7 +116,7 @@ export class SourcesController {
     return { success: true, status: 'ok' };
   }
 
-  @ApiOperation({ summary: 'The files of a source as a tree' })
+  @ApiOperation({ summary: 'Returns the files of a source as a tree' })
   @RequiredQuery('id')
   @Access({
     for: 'user',
@@ -138,7 +138,7 @@ export class SourcesController {
     };
   }
 
-  @ApiOperation({ summary: 'The chunks of a source, page by page' })
+  @ApiOperation({ summary: 'Lists the chunks of a source by page' })
   @RequiredQuery('id')
   @OptionalQuery('page', 'per_page', 'path', 'search')
   @Access({

@@ -59,7 +59,7 @@ export class SyncController {
   })
   @Post('manage_sync')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Says how often the pages or files of a source are fetched anew' })
+  @ApiOperation({ summary: 'Sets how often the pages or files of a source are fetched again' })
   @DocumentedBody({ schema: SYNC_SCHEMA }, { ...EXAMPLE, sync_frequency: 'daily' })
   async manage(
     @CurrentUser() user: SignedInUser,
@@ -85,7 +85,9 @@ export class SyncController {
   })
   @Post('sync_source')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Fetches the pages or files of a source anew; until they are searched the old ones are' })
+  @ApiOperation({
+    summary: 'Fetches the pages or files of a source again; the old ones are searched until the new ones are ingested',
+  })
   @DocumentedBody({ schema: SOURCE_SCHEMA }, EXAMPLE)
   @ApiOkResponse(SOURCE_INGESTED_AGAIN)
   sync(@CurrentUser() user: SignedInUser, @Body() body: SourceBody, @Res({ passthrough: true }) reply: FastifyReply) {
@@ -102,7 +104,7 @@ export class SyncController {
   })
   @Post('sources/reingest')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Fetches the pages, or reads the files, of a source anew, and cuts them as its config says now' })
+  @ApiOperation({ summary: 'Ingests a source again: fetches its pages or parses its files, and cuts them by its current config' })
   @DocumentedBody({ schema: SOURCE_SCHEMA }, EXAMPLE)
   @ApiOkResponse(SOURCE_INGESTED_AGAIN)
   reingest(@CurrentUser() user: SignedInUser, @Body() body: SourceBody, @Res({ passthrough: true }) reply: FastifyReply) {

@@ -21,12 +21,12 @@ const UPLOAD_FORM = {
   required: ['name', 'file'],
   properties: {
     name: { type: 'string' },
-    user: { type: 'string', description: 'Not used: the source is its uploader’s.' },
+    user: { type: 'string', description: 'Ignored. The source belongs to the uploader.' },
     config: CONFIG_FIELD,
     file: {
       type: 'array',
       items: { type: 'string', format: 'binary' },
-      description: `Of these kinds: ${DOCUMENT_EXTENSIONS.join(', ')}. A zip stands for the documents inside of it; the task’s result names those that are not read.`,
+      description: `Of these kinds: ${DOCUMENT_EXTENSIONS.join(', ')}. A zip is unpacked to the documents in it; the task’s result names the files that are not read.`,
     },
   },
 };
@@ -44,7 +44,7 @@ export class UploadController {
   @Access({ for: 'user', action: 'create', of: 'sources', scopes: ['sources:write'] })
   @Post('upload')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Keeps files as a source and begins to make them searchable' })
+  @ApiOperation({ summary: 'Creates a source from files and begins to ingest it' })
   @ApiConsumes('multipart/form-data')
   @DocumentedBody({ schema: UPLOAD_FORM }, { name: 'Handbook', file: 'Tea is at four.' })
   @ApiOkResponse(SOURCE_ADDED)

@@ -5,7 +5,7 @@ const success = { type: 'boolean' };
 
 export const SPOKEN_SCHEMA = {
   type: 'object',
-  properties: { success, audio_base64: { type: 'string', format: 'byte', description: 'MP3.' } },
+  properties: { success, audio_base64: { type: 'string', format: 'byte', description: 'An MP3 recording.' } },
 };
 
 export const TRANSCRIPT_SCHEMA = {
@@ -26,14 +26,14 @@ export const LIVE_SCHEMA = {
     success,
     session_id: text,
     language: { type: 'string', nullable: true },
-    committed_text: { type: 'string', description: 'Changes no more.' },
-    mutable_text: { type: 'string', description: 'May still be heard otherwise.' },
-    finalized_text: { type: 'string', description: 'As `committed_text`.' },
-    pending_text: { type: 'string', description: 'As `mutable_text`.' },
-    transcript_text: { type: 'string', description: 'Both.' },
+    committed_text: { type: 'string', description: 'The text that does not change any more.' },
+    mutable_text: { type: 'string', description: 'The text that the next chunk may change.' },
+    finalized_text: { type: 'string', description: 'The same as `committed_text`.' },
+    pending_text: { type: 'string', description: 'The same as `mutable_text`.' },
+    transcript_text: { type: 'string', description: 'The committed and the mutable text.' },
     chunk_index: { type: 'integer' },
     is_silence: { type: 'boolean' },
-    text: { type: 'string', description: 'At the end: all that was said.' },
+    text: { type: 'string', description: 'Only at the end: the whole text.' },
   },
 };
 

@@ -17,7 +17,7 @@ import { refuseRecording, SPOKEN_CHARACTERS_MAX, spokenParts } from './recording
 
 type FormRequest = FastifyRequest & { isMultipart(): boolean; parts(): AsyncIterable<FormPart> };
 
-const LANGUAGE = { type: 'string', description: 'As `en`; without it the endpoint finds out.' };
+const LANGUAGE = { type: 'string', description: 'For example `en`. By default the endpoint detects it.' };
 const RECORDING = { type: 'string', format: 'binary' };
 const LANGUAGE_CHARACTERS_MAX = 16;
 
@@ -34,7 +34,7 @@ export class SpeechController {
   @Access({ for: 'user', action: 'ask', of: 'speech' })
   @Post('tts')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Reads a text aloud; 501 where TTS_MODEL is unset' })
+  @ApiOperation({ summary: 'Reads a text aloud; 501 if TTS_MODEL is unset' })
   @DocumentedBody(
     {
       schema: { type: 'object', required: ['text'], properties: { text: { type: 'string', maxLength: SPOKEN_CHARACTERS_MAX } } },
@@ -58,7 +58,7 @@ export class SpeechController {
   @Access({ for: 'user', action: 'ask', of: 'speech' })
   @Post('stt')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Writes down what is said in a recording; 501 where STT_MODEL is unset' })
+  @ApiOperation({ summary: 'Transcribes a recording; 501 if STT_MODEL is unset' })
   @ApiConsumes('multipart/form-data')
   @DocumentedBody(
     { schema: { type: 'object', required: ['file'], properties: { file: RECORDING, language: LANGUAGE } } },
@@ -75,7 +75,7 @@ export class SpeechController {
   @Access({ for: 'user', action: 'ask', of: 'speech' })
   @Post('stt/live/start')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Begins to write down what somebody says while they speak' })
+  @ApiOperation({ summary: 'Starts a live transcription' })
   @DocumentedBody({ schema: { type: 'object', properties: { language: LANGUAGE } } }, { language: 'en' })
   @ApiOkResponse({ schema: LIVE_SCHEMA })
   async begin(@CurrentUser() user: SignedInUser, @Body() body: unknown) {
@@ -87,7 +87,7 @@ export class SpeechController {
   @Access({ for: 'user', action: 'ask', of: 'speech' })
   @Post('stt/live/chunk')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Writes down what is in one more chunk: all that was said so far, or the end of it' })
+  @ApiOperation({ summary: 'Transcribes one more chunk, which holds all that was said so far or only the end of it' })
   @ApiConsumes('multipart/form-data')
   @DocumentedBody(
     {
@@ -96,8 +96,8 @@ export class SpeechController {
         required: ['session_id', 'chunk_index', 'file'],
         properties: {
           session_id: { type: 'string' },
-          chunk_index: { type: 'integer', minimum: 0, description: 'Greater than that of the chunk before.' },
-          is_silence: { type: 'boolean', description: 'Nothing is said at the end of it.' },
+          chunk_index: { type: 'integer', minimum: 0, description: 'Greater than the index of the chunk before.' },
+          is_silence: { type: 'boolean', description: 'Whether the chunk ends in silence.' },
           file: RECORDING,
         },
       },
@@ -127,7 +127,7 @@ export class SpeechController {
   @Access({ for: 'user', action: 'ask', of: 'speech' })
   @Post('stt/live/finish')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Ends writing along; the answer is all that was said' })
+  @ApiOperation({ summary: 'Ends a live transcription and returns the whole text' })
   @DocumentedBody(
     { schema: { type: 'object', required: ['session_id'], properties: { session_id: { type: 'string' } } } },
     { session_id: '00000000-0000-4000-8000-000000000000' },
@@ -166,7 +166,7 @@ const fieldOf = (body: unknown, name: string): unknown =>
 function languageIn(given: unknown): string | undefined {
   if (given === undefined || given === null || given === '') return undefined;
   if (typeof given !== 'string' || given.length > LANGUAGE_CHARACTERS_MAX)
-    throw new Rejection('invalid-request', 'language must be the code of a language');
+    throw new Rejection('invalid-request', 'language must be a language code');
   return given;
 }
 
@@ -180,6 +180,6 @@ function goneSignal(reply: FastifyReply): AbortSignal {
 /** Turns a refusal by the endpoint into a rejection, because the caller has to correct the request. */
 function asRefusal(error: unknown): never {
   if (error instanceof ModelFailed && error.failure === 'not-accepted')
-    throw new Rejection('recording-not-accepted', 'The endpoint for speech did not accept this.');
+    throw new Rejection('recording-not-accepted', 'The speech endpoint did not accept the request.');
   throw error;
 }

@@ -72,6 +72,6 @@ export class CollectedResult {
   }
 }
 
-const tooMuch: CodeFailure = { kind: 'output', text: 'It put out more than a run may.' };
+const tooMuch: CodeFailure = { kind: 'output', text: 'It produced more output than a run may.' };
 
 const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1) ?? '';

@@ -189,9 +189,10 @@ class Unpacking {
     const { archiveEntriesMax, unpackedBytesMax } = this.limits;
     this.members += entries.length;
     this.bytes += entries.reduce((sum, { unpacked }) => sum + unpacked, 0);
-    if (this.members > archiveEntriesMax) throw tooLarge(filename, `with it there are more than ${archiveEntriesMax} files.`);
+    if (this.members > archiveEntriesMax)
+      throw tooLarge(filename, `the archives have more than ${archiveEntriesMax} files together.`);
     if (this.bytes > unpackedBytesMax)
-      throw tooLarge(filename, `with it there are more than ${unpackedBytesMax} bytes unpacked.`);
+      throw tooLarge(filename, `the archives have more than ${unpackedBytesMax} bytes together, unpacked.`);
   }
 
   private skip(path: string, reason: string): void {
@@ -215,8 +216,8 @@ function memberOf(entry: Entry, levels: number): Member | undefined {
 function reasonOf(entry: Entry, path: string, levels: number): string | undefined {
   if (entry.isLink) return 'It is a link.';
   if (entry.isEncrypted) return 'It is encrypted.';
-  if (!canUnpack(entry)) return 'It is packed in a way that cannot be read.';
-  if (isArchiveName(path)) return levels > 1 ? undefined : 'Too many archives are inside of each other.';
+  if (!canUnpack(entry)) return 'Its compression method is not supported.';
+  if (isArchiveName(path)) return levels > 1 ? undefined : 'Archives are nested too deep.';
   return DOCUMENT_EXTENSIONS.includes(extensionOf(path)) ? undefined : 'Files of this kind are not accepted.';
 }
 

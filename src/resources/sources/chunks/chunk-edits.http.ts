@@ -50,7 +50,7 @@ export class ChunkEditsController {
     private readonly reaching: Reaching,
   ) {}
 
-  @ApiOperation({ summary: 'Adds a chunk; it is searched until the source is ingested again' })
+  @ApiOperation({ summary: 'Adds a chunk, which is searched until the source is ingested again' })
   @DocumentedBody({ type: NewChunk }, { id: UNKNOWN, text: 'Tea is at four.', metadata: { title: 'Tea' } })
   @Access({
     for: 'user',
@@ -71,7 +71,7 @@ export class ChunkEditsController {
     return { message: 'Chunk added successfully', chunk_id: chunkId };
   }
 
-  @ApiOperation({ summary: 'Rewrites a chunk; what is left out stays' })
+  @ApiOperation({ summary: 'Changes a chunk; fields that are left out keep their value' })
   @DocumentedBody({ type: ChunkChange }, { id: UNKNOWN, chunk_id: `${UNKNOWN}-0`, text: 'Tea is at five.' })
   @Access({
     for: 'user',
@@ -90,7 +90,7 @@ export class ChunkEditsController {
     return { message: 'Chunk updated successfully', chunk_id: chunkId, original_chunk_id: body.chunk_id };
   }
 
-  @ApiOperation({ summary: 'Takes a chunk out' })
+  @ApiOperation({ summary: 'Removes a chunk' })
   @RequiredQuery('id', 'chunk_id')
   @Access({
     for: 'user',

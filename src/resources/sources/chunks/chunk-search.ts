@@ -191,7 +191,7 @@ class Failures {
   throwIfNothingElse(searched: readonly Searched[], found: readonly Found[]): void {
     const errors = searched.map(({ sourceId }) => this.failed.get(sourceId));
     if (found.length === 0 && errors.length > 0 && errors.every((error) => error !== undefined)) {
-      throw new Error('None of the sources could be asked.', { cause: errors[0] });
+      throw new Error('None of the sources could be searched.', { cause: errors[0] });
     }
   }
 }

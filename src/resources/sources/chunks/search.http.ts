@@ -17,7 +17,7 @@ const SEARCH_BODY = {
     question: { type: 'string' },
     api_key: {
       type: 'string',
-      description: 'The key of the agent whose sources are searched; the header X-API-Key takes it as well.',
+      description: 'The key of the agent whose sources are searched. It may also be in the header X-API-Key.',
     },
     chunks: { type: 'number', default: SEARCH_CHUNKS_DEFAULT },
   },
@@ -32,7 +32,7 @@ export class SearchController {
   @Access({ for: 'key', action: 'search', of: 'answers', scopes: ['chat:run'], closedToRestricted: FAMILIES })
   @Post('search')
   @HttpCode(200)
-  @ApiOperation({ summary: 'The pieces of an agent’s sources that answer a question' })
+  @ApiOperation({ summary: 'Searches an agent’s sources for chunks that answer a question' })
   @OptionalHeader('X-API-Key')
   @DocumentedBody({ schema: SEARCH_BODY }, { question: 'When is tea?' })
   async search(

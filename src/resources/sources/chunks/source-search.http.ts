@@ -33,7 +33,7 @@ export class SourceSearchController {
     private readonly reaching: Reaching,
   ) {}
 
-  @ApiOperation({ summary: 'The chunks of a source that fit a question, best first; without a model' })
+  @ApiOperation({ summary: 'Searches a source without a model and returns the best chunks first' })
   @DocumentedBody({ type: SourceQuery }, { query: 'When is tea?', retrieval: { chunks: 3 } })
   @Access({
     for: 'user',

@@ -13,7 +13,7 @@ export const changeFiles =
   (state) => {
     if (state.status !== 'kept' || state.ownerId !== ownerId) throw sourceNotFound();
     if (state.remote)
-      throw new Rejection('source-is-remote', 'The files of this source are fetched: they are changed where they are.');
+      throw new Rejection('source-is-remote', 'The files of this source are fetched from elsewhere and cannot be changed here.');
     if (state.ingest?.ingestId === ingestId) return [];
     if (openIngest(state))
       throw new Rejection('source-being-ingested', 'The files of this source are being read. Please try again.');

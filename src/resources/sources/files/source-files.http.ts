@@ -32,10 +32,10 @@ const FORM = {
   properties: {
     source_id: { type: 'string' },
     operation: { type: 'string', enum: ['add', 'remove', 'remove_directory'] },
-    file: { type: 'array', items: { type: 'string', format: 'binary' }, description: 'With `add`, in a form only.' },
-    parent_dir: { type: 'string', description: 'With `add`: the directory within the source that the files come into.' },
-    file_paths: { type: 'string', description: 'With `remove`: a JSON array of paths within the source.' },
-    directory_path: { type: 'string', description: 'With `remove_directory`: the directory within the source.' },
+    file: { type: 'array', items: { type: 'string', format: 'binary' }, description: 'For `add`, only in a form.' },
+    parent_dir: { type: 'string', description: 'For `add`: the directory in the source to which the files are added.' },
+    file_paths: { type: 'string', description: 'For `remove`: a JSON array of paths in the source.' },
+    directory_path: { type: 'string', description: 'For `remove_directory`: the directory in the source.' },
   },
 };
 const EXAMPLE = { source_id: '00000000-0000-4000-8000-000000000000', operation: 'remove', file_paths: '["old.md"]' };
@@ -47,7 +47,7 @@ const CHANGED = {
       success: { type: 'boolean' },
       message: { type: 'string' },
       source_id: { type: 'string' },
-      reingest_task_id: { type: 'string', description: 'The ingestion, for `GET /api/task_status`.' },
+      reingest_task_id: { type: 'string', description: 'The task of the ingestion, for `GET /api/task_status`.' },
       added_files: paths,
       parent_dir: { type: 'string' },
       removed_files: paths,
@@ -82,10 +82,10 @@ export class SourceFilesController {
   @Post('manage_source_files')
   @HttpCode(200)
   @ApiOperation({
-    summary: 'Adds files to a source that was uploaded, or removes some, and has it read anew',
+    summary: 'Adds files to an uploaded source or removes some, and ingests it again',
     description:
-      'Until that is done the files of before are searched. While they are being read it is 409; the files of a source that is fetched are changed where they are (400). ' +
-      'A token that is restricted to some sources changes them with a JSON body, which says what source it is about.',
+      'The previous files are searched until the ingestion is complete. Answers 409 during an ingestion, and 400 for a source that is fetched from elsewhere. ' +
+      'A token that is restricted to some sources needs a JSON body, which names the source.',
   })
   @ApiConsumes('multipart/form-data', 'application/json')
   @DocumentedBody({ schema: FORM }, EXAMPLE)

@@ -189,4 +189,4 @@ function jsonIn({ body, truncated }: OutgoingResponse): unknown {
   throw unexpected();
 }
 
-const unexpected = () => new PageNotFetched('GitHub answered with something else than was asked for.', true);
+const unexpected = () => new PageNotFetched('GitHub sent an unexpected answer.', true);

@@ -246,7 +246,7 @@ describe('a repository', () => {
 
   it('is missed with the reason if the answer is unexpected', async () => {
     github.instead = (_, response) => (response.end('<html>'), true);
-    expect(told(await gather(repository()))[0]?.[1]).toBe('GitHub answered with something else than was asked for.');
+    expect(told(await gather(repository()))[0]?.[1]).toBe('GitHub sent an unexpected answer.');
     github.instead = ({ path }, response) =>
       path.includes('/git/trees/') && (response.end('{"tree": [{"path": 7}, null, {}]}'), true);
     expect(told(await gather(repository()))[0]?.[1]).toBe('It holds no file that can be read.');

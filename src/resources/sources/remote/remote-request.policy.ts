@@ -74,7 +74,8 @@ function repositoryIn(data: unknown, webHost: string): Readonly<{ origin: Github
     throw invalid(`repo_url must be the address of a repository, such as https://${webHost}/owner/name, without credentials`);
   const { owner, repository, place, url } = address;
   const token = isRecord(data) ? (data['access_token'] ?? '') : '';
-  if (typeof token !== 'string' || (token !== '' && !ACCESS_TOKEN.test(token.trim()))) throw invalid('access_token is no token');
+  if (typeof token !== 'string' || (token !== '' && !ACCESS_TOKEN.test(token.trim())))
+    throw invalid('access_token is not a valid token');
   const origin: GithubOrigin = { kind: 'github', urls: [url], repository: `${owner}/${repository}`, place, credentialsId: null };
   return { origin, secrets: token === '' ? {} : { accessToken: token.trim() } };
 }
@@ -120,7 +121,7 @@ function addressesIn(data: unknown): readonly string[] {
 /** Adds https if the scheme is missing. @throws Rejection `invalid-request` */
 function urlIn(address: string, charactersMax: number): string {
   const url = URL.parse(/^[a-z][a-z\d+.-]*:\/\//i.test(address) ? address : `https://${address}`);
-  if (!url || !/^https?:$/.test(url.protocol)) throw invalid(`${address.slice(0, 100)} is no http or https address`);
+  if (!url || !/^https?:$/.test(url.protocol)) throw invalid(`${address.slice(0, 100)} is not an http or https address`);
   if (url.href.length > charactersMax) throw invalid(`A url has more than ${charactersMax} characters`);
   url.hash = '';
   return url.href;

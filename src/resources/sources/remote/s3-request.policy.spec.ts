@@ -32,9 +32,9 @@ it.each([
 
 it.each([
   [{ bucket: '' }, 'Missing required fields: bucket in data'],
-  [{ bucket: '../other' }, 'bucket is no name'],
-  [{ bucket: 'a..b' }, 'bucket is no name'],
-  [{ region: 'x.evil.example/' }, 'region is no name'],
+  [{ bucket: '../other' }, 'bucket is not a valid bucket name'],
+  [{ bucket: 'a..b' }, 'bucket is not a valid bucket name'],
+  [{ region: 'x.evil.example/' }, 'region is not a valid region name'],
   [{ prefix: 'x'.repeat(1_025) }, 'prefix has more than 1024 characters'],
   [{ endpoint_url: 'ftp://a.example' }, 'endpoint_url must be'],
   [{ endpoint_url: 'https://me:pass@a.example' }, 'endpoint_url must be'],

@@ -19,15 +19,16 @@ export function s3RequestIn(data: Readonly<Record<string, unknown>>): S3Request 
   if (missing.length > 0) return { refused: `Missing required fields: ${missing.join(', ')} in data` };
   const [accessKeyId, secretAccessKey] = S3_KEY_FIELDS.map((field) => textIn(data[field]));
   if (![accessKeyId, secretAccessKey].every((key) => KEY.test(key!)))
-    return { refused: 'The access key has characters that no key has' };
+    return { refused: 'The access key contains characters that no key has' };
   const bucket = textIn(data['bucket']);
-  if (!BUCKET.test(bucket) || bucket.includes('..')) return { refused: 'bucket is no name of a bucket' };
+  if (!BUCKET.test(bucket) || bucket.includes('..')) return { refused: 'bucket is not a valid bucket name' };
   const region = textIn(data['region']) || REGION_DEFAULT;
-  if (!REGION.test(region)) return { refused: 'region is no name of a region' };
+  if (!REGION.test(region)) return { refused: 'region is not a valid region name' };
   const prefix = typeof data['prefix'] === 'string' ? data['prefix'].replace(/^\/+/, '') : '';
   if (prefix.length > PREFIX_CHARACTERS_MAX) return { refused: `prefix has more than ${PREFIX_CHARACTERS_MAX} characters` };
   const endpointUrl = endpointIn(textIn(data['endpoint_url']), bucket);
-  if (endpointUrl === undefined) return { refused: 'endpoint_url must be an http or https address, and no more than that' };
+  if (endpointUrl === undefined)
+    return { refused: 'endpoint_url must be an http or https address without credentials, query or fragment' };
   const origin: S3Origin = {
     kind: 's3',
     urls: [`s3://${bucket}/${prefix}`],

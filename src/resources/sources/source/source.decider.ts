@@ -211,4 +211,4 @@ function requireIngest({ status, ingest }: Source, ingestId: string): Ingest {
 }
 
 export const sourceNotFound = () => new Rejection('source-not-found', 'Source not found');
-const superseded = (id: string) => new Rejection('ingest-superseded', `Another ingestion has taken the place of ${id}.`);
+const superseded = (id: string) => new Rejection('ingest-superseded', `Another ingestion has replaced ${id}.`);
