@@ -128,7 +128,7 @@ export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicati
     const { roles } = this.platform.config;
     if (roles.includes('projector')) await this.projector.start();
     // Requests and tickers wait until the read models have their tables.
-    const onMissing = (schema: string) => this.log.warn(`The tables of ${schema} are not there: a projector is waited for`);
+    const onMissing = (schema: string) => this.log.warn(`Waiting for a projector to create the tables of ${schema}`);
     await untilTablesAreThere(this.platform.sql, projections.map(schemaOf), onMissing, this.timing);
     if (roles.includes('worker')) this.reactions.start();
     this.tickers.start();

@@ -17,7 +17,7 @@ try {
 } catch (error) {
   fail(error);
 }
-const onOutage = (error: unknown, waitMs: number) => log.warn({ err: error, waitMs }, 'What this process rests on is waited for');
+const onOutage = (error: unknown, waitMs: number) => log.warn({ err: error, waitMs }, 'Waiting for an unavailable dependency');
 const opening = openPlatform(config, fail, onOutage).catch(fail);
 void start();
 

@@ -36,7 +36,7 @@ const command = new Command('rebuild')
   .description('Rebuilds read models from the log, beside the live rows and while the service runs.')
   .argument('<projection>', `which: ${projections.map(({ name }) => name).join(', ')}, or all`)
   .option('--verify', 'change nothing; compare the live rows with the log and name the first that differs')
-  .addOption(new Option('--parked', `only try again what was parked; also for ${REACTION}<name>`).conflicts('verify'))
+  .addOption(new Option('--parked', `only retry parked events; also for ${REACTION}<name>`).conflicts('verify'))
   .option('--json', 'one line of JSON for each projection, and no progress')
   .parse();
 const [name] = command.processedArgs as [string];

@@ -14,7 +14,7 @@ const roles = (text: string): readonly Role[] =>
   });
 
 const seconds = (text: string): number => {
-  if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError('It is a whole number of seconds.');
+  if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError('It must be a whole number of seconds.');
   return Number(text);
 };
 
@@ -26,7 +26,7 @@ const {
   .description('Prints a session token.')
   .requiredOption('--user <id>', 'whose it is')
   .option('--roles <list>', 'roles, separated by commas: user, admin', roles, [] as readonly Role[])
-  .option('--expires-in <seconds>', 'after how long it stops being good; never when left out', seconds)
+  .option('--expires-in <seconds>', 'the seconds after which the token expires; without this option it never does', seconds)
   .parse()
   .opts<{ user: string; roles: readonly Role[]; expiresIn?: number }>();
 

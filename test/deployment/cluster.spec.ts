@@ -47,7 +47,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('both files', () => {
-  it.each(NODES)('run the line of the server that this program was tried on, and start %s again when it ends', (name) => {
+  it.each(NODES)('run the tested line of the server, and start %s again when it ends', (name) => {
     expect(merged(name)).toMatchObject({
       image: expect.stringMatching(
         new RegExp(`^eventstore/eventstore:${TESTED_LINE.replace('.', '\\.')}\\.\\d+-jammy$`),

@@ -239,7 +239,7 @@ export const conclude =
     const turn = turnOf(state, outcome.data.turnId);
     if (!turn || !isUnfinished(turn)) return [];
     if (producer !== undefined && turn.producer !== producer) {
-      throw new Rejection('turn-taken', `Turn ${outcome.data.turnId} is no longer run here.`);
+      throw new Rejection('turn-taken', `Turn ${outcome.data.turnId} is no longer run by this producer.`);
     }
     if (turn.stopRequested) return [stoppedInstead(outcome)];
     const { turnId, answer } = outcome.data;

@@ -21,7 +21,7 @@ export type CallAnswer = Readonly<
 const notFound = () => new Rejection('conversation-not-found', 'Conversation not found');
 const notPending = () => new Rejection('tool-call-not-pending', 'This request is no longer pending.');
 const inProgress = () => new Rejection('resume-in-progress', 'This conversation is being resumed already.');
-const notTheirs = () => new Rejection('resource-not-allowed', 'A token decides only on calls of what it asked itself.');
+const notTheirs = () => new Rejection('resource-not-allowed', 'An access token decides only on tool calls of its own questions.');
 const invalid = (text: string) => new Rejection('invalid-request', text);
 
 const isPaused = (turn: Turn): boolean => turn.status === 'paused';
@@ -82,7 +82,7 @@ function decisionOn({ callId, pauseType }: PendingCall, answer: CallAnswer | und
 const turnOf = (state: Conversation, turnId: TurnId): Turn | undefined =>
   state.status === 'open' ? state.turns.get(turnId) : undefined;
 
-const taken = (turnId: TurnId) => new Rejection('turn-taken', `Turn ${turnId} is no longer run here.`);
+const taken = (turnId: TurnId) => new Rejection('turn-taken', `Turn ${turnId} is no longer run by this producer.`);
 
 /**
  * Pauses the turn of a producer. A stop that was accepted before takes precedence, and so does any other end of the turn. Refused

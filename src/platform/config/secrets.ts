@@ -13,7 +13,7 @@ export function secretIn(dataDir: string, name: string): string {
 function read(path: string): string | undefined {
   try {
     const secret = readFileSync(path, 'utf8').trim();
-    if (secret === '') throw new Error(`${path} is empty; remove it to have a new secret made.`);
+    if (secret === '') throw new Error(`${path} is empty; remove it, and a new secret is generated.`);
     return secret;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;

@@ -17,7 +17,7 @@ export class SealingKey extends Seals {
 
   constructor(secret: string) {
     super();
-    if (secret === '') throw new Error('ENCRYPTION_SECRET_KEY is empty: without it no secret can be kept.');
+    if (secret === '') throw new Error('ENCRYPTION_SECRET_KEY is empty, but secrets cannot be stored without it.');
     this.key = Buffer.from(hkdfSync('sha256', secret, '', `credentials v${KEY_VERSION}`, KEY_BYTES));
   }
 

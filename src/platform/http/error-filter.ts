@@ -45,7 +45,7 @@ export class ErrorFilter implements ExceptionFilter {
 
   private log(thrown: unknown, failure: Failure, request: FastifyRequest) {
     if (thrown instanceof Rejection && !(thrown.code in this.rejections))
-      this.logger.error(`The code ${thrown.code} is in no table.`);
+      this.logger.error(`The rejection code ${thrown.code} is in no list of rejections.`);
     if (!failure.unexpected) return;
     // Logs the route pattern, because a path may contain a secret, such as a webhook token.
     const report = `${request.method} ${request.routeOptions.url ?? 'nowhere'} answered ${failure.status} (request ${request.id})`;

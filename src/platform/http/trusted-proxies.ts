@@ -12,6 +12,6 @@ export function checkTrustedProxies(proxies: readonly string[]): void {
     if (NAMED_NETWORKS.includes(proxy) || ipaddr.IPv4.isValidFourPartDecimal(proxy) || ipaddr.IPv6.isValid(proxy)) continue;
     // A network of all addresses would let clients choose their address.
     if (ipaddr.isValidCIDR(proxy) && ipaddr.parseCIDR(proxy)[1] > 0) continue;
-    throw new Error(`holds "${proxy}", which is no address and no network such as 10.0.0.0/8.`);
+    throw new Error(`holds "${proxy}", which is neither an address nor a network such as 10.0.0.0/8.`);
   }
 }

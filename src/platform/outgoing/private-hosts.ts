@@ -38,15 +38,16 @@ const HOST_NAME = /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/;
 
 function entryOf(text: string): Entry {
   if (text.includes('/')) {
-    if (!ipaddr.isValidCIDR(text)) throw new Error(`holds "${text}", which is no network such as 10.0.0.0/8.`);
+    if (!ipaddr.isValidCIDR(text)) throw new Error(`holds "${text}", which is not a network such as 10.0.0.0/8.`);
     return { network: ipaddr.parseCIDR(text), port: undefined };
   }
   const [, bracketed, plain, digits] = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::(\d{1,5}))?$/.exec(text) ?? [];
   const host = isIP(text) === 6 ? text : (bracketed ?? plain ?? '').toLowerCase();
   const port = digits === undefined || isIP(text) === 6 ? undefined : Number(digits);
-  if (port !== undefined && (port < 1 || port > 65_535)) throw new Error(`holds "${text}", whose port does not exist.`);
+  if (port !== undefined && (port < 1 || port > 65_535))
+    throw new Error(`holds "${text}", whose port is not between 1 and 65535.`);
   if (isIP(host) !== 0) return { network: networkOf(host), port };
-  if (bracketed !== undefined || !HOST_NAME.test(host)) throw new Error(`holds "${text}", which is no host.`);
+  if (bracketed !== undefined || !HOST_NAME.test(host)) throw new Error(`holds "${text}", which is not a host name.`);
   return { name: host, port };
 }
 

@@ -33,7 +33,7 @@ const LOOK_FOR_RETRIES_EVERY_MS = 2_000;
 class HeldBack extends Error {
   override readonly name = 'HeldBack';
   constructor(stream: string) {
-    super(`An earlier event of ${stream} is set aside.`);
+    super(`An earlier event of ${stream} is parked.`);
   }
 }
 
@@ -74,7 +74,7 @@ export class ReactionRunner {
     const checkpoint = await this.table.takeOver(async () => (begins === 'now' ? store.head() : LOG_START));
     this.aside = new Set(await this.table.streamsAside());
     await this.follow(checkpoint, AbortSignal.any([signal, lost]));
-    if (!signal.aborted) throw new Error(`The connection that made this process the one to ${name} was lost.`);
+    if (!signal.aborted) throw new Error(`The connection that made this process the runner of the reaction ${name} was lost.`);
   }
 
   private async follow({ position, epoch }: ReactionCheckpoint, signal: AbortSignal): Promise<void> {
@@ -198,7 +198,7 @@ export class ReactionRunner {
       this.aside.delete(stream);
     } catch (error) {
       // The next poll retries.
-      this.dependencies.log.warn({ err: error, stream }, `${this.reaction.name} cannot try what is parked yet`);
+      this.dependencies.log.warn({ err: error, stream }, `${this.reaction.name} cannot retry its parked events yet`);
     }
   }
 }

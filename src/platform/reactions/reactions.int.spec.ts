@@ -162,8 +162,8 @@ describe('a reaction', () => {
     expect(heard.filter((each) => each.startsWith('bell-a'))).toEqual([]);
     expect((await parkedEvents()).map(({ error }) => error as string)).toEqual([
       'Error: unlucky',
-      expect.stringContaining('An earlier event of bell-a is set aside.'),
-      expect.stringContaining('An earlier event of bell-a is set aside.'),
+      expect.stringContaining('An earlier event of bell-a is parked.'),
+      expect.stringContaining('An earlier event of bell-a is parked.'),
     ]);
     isUnlucky = false;
     await askToRetry(database.sql, 'answer-door');

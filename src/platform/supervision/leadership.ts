@@ -78,7 +78,7 @@ export class Leadership {
   }
 
   private opened(): Promise<Session> {
-    if (this.closed) throw new Error('This process has given its parts back.');
+    if (this.closed) throw new Error('This process has given up its leadership.');
     if (this.session) return this.session;
     const opening = (this.session = this.open());
     const forget = () => {

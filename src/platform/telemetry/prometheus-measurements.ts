@@ -23,7 +23,7 @@ export class PrometheusMeasurements extends Measurements {
 
   private readonly scrapeFailures = new Counter({
     name: 'verbatim_condition_report_failures_total',
-    help: 'Scrapes that could not say how the service is.',
+    help: 'Scrapes without a report of the conditions.',
     registers: [this.registry],
   });
 
@@ -33,9 +33,9 @@ export class PrometheusMeasurements extends Measurements {
     'verbatim_follower_seconds_behind',
     'Age of the newest event it has dealt with, 0 at the end of the log.',
   );
-  private readonly parked = this.gauge('verbatim_follower_parked', 'Entities or events that were set aside.');
-  private readonly held = this.gauge('verbatim_follower_held_events', 'Events that wait with what was set aside.');
-  private readonly usable = this.gauge('verbatim_follower_usable', 'Whether what it wrote can be used.');
+  private readonly parked = this.gauge('verbatim_follower_parked', 'Parked entities or events.');
+  private readonly held = this.gauge('verbatim_follower_held_events', 'Events that are held behind parked ones.');
+  private readonly usable = this.gauge('verbatim_follower_usable', 'Whether its results can be used.');
 
   constructor(private readonly conditions: Conditions) {
     super();

@@ -61,9 +61,9 @@ function check(stream: string, expected: ExpectedRevision, events: readonly NewE
   if (stream === '') throw new RangeError('A stream has a name.');
   if (events.length === 0) throw new RangeError('An append needs at least one event.');
   if (expected !== 'none' && !(Number.isSafeInteger(expected) && expected >= 0))
-    throw new RangeError(`${expected} is no revision.`);
+    throw new RangeError(`${expected} is not a revision.`);
   const unidentified = events.find(({ id }) => !isId(id));
-  if (unidentified) throw new RangeError(`${unidentified.id} is no id of an event.`);
+  if (unidentified) throw new RangeError(`${unidentified.id} is not an event id.`);
   const bytes = appendBytes(events);
   if (bytes > APPEND_BYTES_MAX) throw new AppendTooLarge(stream, bytes);
 }

@@ -8,7 +8,7 @@ it.each([
   ['24.1.9', /older/],
   ['24.10.4', /24\.10\.4 is newer/],
   ['25.0.1', /newer/],
-  ['unknown', /does not tell its version \("unknown"\)/],
+  ['unknown', /does not report its version \("unknown"\)/],
 ])('for a server of version %s the warning is %s', (version, warning) => {
   if (warning === undefined) expect(versionWarning(version)).toBeUndefined();
   else expect(versionWarning(version)).toMatch(warning);

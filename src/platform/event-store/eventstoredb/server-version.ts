@@ -5,9 +5,9 @@ export const TESTED_LINE = '24.2';
 export function versionWarning(version: string): string | undefined {
   const [, year, minor] = /^(\d+)\.(\d+)\./.exec(version) ?? [];
   if (year === undefined)
-    return `EventStoreDB does not tell its version ("${version}"); this program was tried on ${TESTED_LINE}.`;
+    return `EventStoreDB does not report its version ("${version}"); this program was tested with ${TESTED_LINE}.`;
   const [testedYear, testedMinor] = TESTED_LINE.split('.').map(Number) as [number, number];
   const difference = Number(year) - testedYear || Number(minor) - testedMinor;
   if (difference === 0) return undefined;
-  return `EventStoreDB ${version} is ${difference < 0 ? 'older' : 'newer'} than the line ${TESTED_LINE} that this program was tried on.`;
+  return `EventStoreDB ${version} is ${difference < 0 ? 'older' : 'newer'} than the line ${TESTED_LINE} that this program was tested with.`;
 }

@@ -14,7 +14,7 @@ export const SEPARATOR = '\u001f';
 export function assertStorable(stream: string, expected: number | 'none', events: readonly NewEvent[]): void {
   if (events.length === 0) throw new RangeError(`An append to ${stream} without events.`);
   if (expected !== 'none' && !(Number.isSafeInteger(expected) && expected >= 0))
-    throw new RangeError(`${String(expected)} is no revision.`);
+    throw new RangeError(`${String(expected)} is not a revision.`);
   assertStreamName(stream);
   for (const { id, type, data, metadata } of events) {
     if (!isId(id)) throw new TypeError(`The id of an event is not a UUID in lower case: ${String(id)}`);
@@ -33,5 +33,5 @@ export function assertStreamName(stream: string): void {
 function assertText(text: string, what: string): void {
   if (text === '') throw new TypeError(`${what} is empty.`);
   if (text.includes(SEPARATOR) || text.includes('\0')) throw new TypeError(`${what} holds a control character.`);
-  if (!(text as string & { isWellFormed(): boolean }).isWellFormed()) throw new TypeError(`${what} holds half a surrogate pair.`);
+  if (!(text as string & { isWellFormed(): boolean }).isWellFormed()) throw new TypeError(`${what} holds a lone surrogate.`);
 }

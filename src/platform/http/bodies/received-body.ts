@@ -29,7 +29,7 @@ export function receiveBody(body: Readable, { bytesMax, declared }: BodyBounds, 
       leave();
       resolve(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces, size));
     };
-    const onGone = (): void => refuse(new Rejection('invalid-request', 'The request body broke off before its end.'));
+    const onGone = (): void => refuse(new Rejection('invalid-request', 'The request body ended before it was complete.'));
     const leave = (): unknown => body.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
     const refuse = (error: Error): void => {
       leave();
