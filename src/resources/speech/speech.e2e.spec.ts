@@ -60,7 +60,7 @@ describe('text to speech', () => {
   it.each([
     ['missing', {}],
     ['blank', { text: ' ' }],
-    ['no text', { text: 7 }],
+    ['not a text', { text: 7 }],
     ['too long', { text: 'x'.repeat(SPOKEN_CHARACTERS_MAX + 1) }],
   ])('refuses a text that is %s', async (_, body) => {
     expect((await replyOf(world.alice.post('/api/tts', body))).status).toBe(400);
@@ -87,7 +87,7 @@ describe('a recording', () => {
 
   it.each([
     ['that is missing', undefined, 'Missing file'],
-    ['of a kind that is not heard', 'clip.exe', 'Unsupported audio format'],
+    ['of an unsupported type', 'clip.exe', 'Unsupported audio format'],
   ])('%s is refused', async (_, filename, message) => {
     const { status, text } = await hear({}, filename);
     expect([status, text]).toEqual([400, expect.stringContaining(message)]);

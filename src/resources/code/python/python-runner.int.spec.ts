@@ -355,8 +355,8 @@ describe('code that exceeds a limit', () => {
     ['a loop without an end', 'while True: pass', 'timeout'],
     ['a sleep', 'import time; time.sleep(3600)', 'timeout'],
     ['a pattern that backtracks', `import re; re.match(r'(a+)+$', 'a' * 60 + 'b')`, 'timeout'],
-    ['a number without an end', 'x = 10 ** 10 ** 9', 'timeout|memory'],
-    ['an await of nothing', 'import asyncio; await asyncio.Future()', 'error|timeout'],
+    ['a huge number', 'x = 10 ** 10 ** 9', 'timeout|memory'],
+    ['an await that never ends', 'import asyncio; await asyncio.Future()', 'error|timeout'],
   ])('is stopped at its timeout or memory limit: %s', async (_, code, kind) => {
     const { stdout, failure } = await run(`print('begun', flush=True)\n${code}`, { timeoutMs: 1_500 });
     expect(failure?.kind).toMatch(new RegExp(`^(${kind})$`));
@@ -386,10 +386,10 @@ describe('code that exceeds a limit', () => {
     ['prints errors', `import sys\nwhile True: sys.stderr.write('x' * 100_000)`, 'output'],
     ['files', `for i in range(51): open(f'{i}', 'w').write('x')`, 'output'],
     ['a large file', `open('a', 'wb').write(bytes(51 * 1024 * 1024))`, 'output'],
-    ['a file with a name for elsewhere', `open('a\\\\b:c', 'w').write('x')`, 'output'],
+    ['a file with an invalid name', `open('a\\\\b:c', 'w').write('x')`, 'output'],
     ['a file with a long name', `open('n' * 300, 'w').write('x')`, 'output|error'],
     ['a deep folder', `import os; os.makedirs('a/' * 20); open('a/' * 20 + 'x', 'w').write('x')`, 'output'],
-    ['a name that is no text', `open(b'a\\xff\\n', 'w').write('x')`, 'output|error'],
+    ['a name that is not valid text', `open(b'a\\xff\\n', 'w').write('x')`, 'output|error'],
   ])('fails at its limits: %s', async (_, code, kind) => {
     const { failure, files } = await run(code);
     expect(failure?.kind).toMatch(new RegExp(`^(${kind})$`));

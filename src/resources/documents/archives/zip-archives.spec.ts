@@ -139,8 +139,8 @@ describe('the check of an uploaded archive', () => {
   const encrypted = patched(zipOf({ 'secret.md': 'x' }), 8, (flags) => flags | 1);
   const zeros = 'x'.repeat(2_000_000);
   it.each<readonly [string, Uint8Array, unknown, Partial<ArchiveLimits>]>([
-    ['that is none', strToU8('no archive'), refusal('document-unreadable', 'docs.zip'), {}],
-    ['that is cut off', zipOf({ 'a.md': 'A'.repeat(99) }).subarray(0, 80), refusal('document-unreadable'), {}],
+    ['that is not an archive', strToU8('no archive'), refusal('document-unreadable', 'docs.zip'), {}],
+    ['that is truncated', zipOf({ 'a.md': 'A'.repeat(99) }).subarray(0, 80), refusal('document-unreadable'), {}],
     [
       'without a document',
       zipOf({ 'a.png': 'x' }),
@@ -150,20 +150,20 @@ describe('the check of an uploaded archive', () => {
     ['that is empty', zipOf({}), refusal('document-unreadable', 'an archive of documents'), {}],
     ['that is encrypted', encrypted, refusal('document-unreadable', 'secret.md: It is encrypted.'), {}],
     [
-      'that unpacks to too much',
+      'that is too large unpacked',
       zipOf({ 'a.md': zeros }),
       refusal('document-too-large', '2000000'),
       { unpackedBytesMax: 1_000_000 },
     ],
-    ['that is packed like a bomb', zipOf({ 'a.md': zeros }), refusal('document-too-large'), { unpackedRatioMax: 100 }],
+    ['that is a zip bomb', zipOf({ 'a.md': zeros }), refusal('document-too-large'), { unpackedRatioMax: 100 }],
     [
       'with too many files',
       zipOf({ 'a.md': '', 'b.md': '', 'c.md': '' }),
       refusal('document-too-large'),
       { archiveEntriesMax: 2 },
     ],
-    ['where none are accepted', zipOf({ 'a.md': '' }), refusal('document-type-not-accepted'), { archiveDepthMax: 0 }],
-  ])('refuses one %s', async (_, bytes, error, limits) => {
+    ['if archives are not accepted', zipOf({ 'a.md': '' }), refusal('document-type-not-accepted'), { archiveDepthMax: 0 }],
+  ])('refuses an archive %s', async (_, bytes, error, limits) => {
     await expect(checked(bytes, limits)).rejects.toEqual(error);
   });
 

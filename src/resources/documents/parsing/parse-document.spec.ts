@@ -179,7 +179,7 @@ describe('an office document', () => {
   });
 
   it.each([
-    ['a cell that stands nowhere', '<row r="1"><c r="ABCDEFG1"><v>7</v></c></row>'],
+    ['a cell with an invalid address', '<row r="1"><c r="ABCDEFG1"><v>7</v></c></row>'],
     ['a row without a number', '<row r="one"><c r="A1"><v>7</v></c></row>'],
   ])('with sheets is refused as damaged: %s', async (_, rows) => {
     await expect(read(sheetFile(rows))).rejects.toEqual(refusal('document-unreadable', 'stock.xlsx'));

@@ -57,11 +57,11 @@ describe('the type of an attached file', () => {
   ])('is detected as %s by its content', async (mimeType, file) => expect(await mimeTypeOf(file)).toBe(mimeType));
 
   it.each([
-    ['that nobody can read', bytesFile('a.bin', 0, 1, 2, 3)],
+    ['unknown bytes', bytesFile('a.bin', 0, 1, 2, 3)],
     ['a program', bytesFile('a.exe', 0x4d, 0x5a, 0x90, 0, 3, 0, 0, 0)],
-    ['text in an encoding nobody told of', bytesFile('cafe.log', 0x63, 0x61, 0x66, 0xe9)],
-    ['an archive of anything', { filename: 'a.zip', bytes: zipSync({ a: new Uint8Array(5) }) }],
-    ['no picture, whatever its name says', bytesFile('a.png', 0, 1, 2, 3)],
+    ['text in an undeclared encoding', bytesFile('cafe.log', 0x63, 0x61, 0x66, 0xe9)],
+    ['an archive', { filename: 'a.zip', bytes: zipSync({ a: new Uint8Array(5) }) }],
+    ['another file named as a picture', bytesFile('a.png', 0, 1, 2, 3)],
   ])('is refused: %s', (_, file) =>
     expect(mimeTypeOf(file)).rejects.toEqual(refusal('document-type-not-accepted', file.filename)),
   );

@@ -70,21 +70,16 @@ describe('the files of a source', () => {
 
   it.each([
     ['without a source', { source_id: '', operation: 'add' }, {}, 400],
-    ['with an operation that there is not', { operation: 'rename' }, {}, 400],
+    ['with an unknown operation', { operation: 'rename' }, {}, 400],
     ['without files', { operation: 'add' }, {}, 400],
-    ['with files of another kind', { operation: 'add' }, { 'a.exe': 'MZ' }, 415],
-    ['out of the source', { operation: 'add', parent_dir: '../other' }, { 'a.md': 'Apples.' }, 400],
-    ['with paths that are no list', { operation: 'remove', file_paths: 'a.md' }, {}, 400],
-    ['with no path', { operation: 'remove' }, {}, 400],
-    ['with the paths of nothing', { operation: 'remove', file_paths: '["z.md"]' }, {}, 404],
-    ['with all that there is', { operation: 'remove', file_paths: '["tea.md"]' }, {}, 400],
+    ['with files of an unsupported kind', { operation: 'add' }, { 'a.exe': 'MZ' }, 415],
+    ['with a directory outside the source', { operation: 'add', parent_dir: '../other' }, { 'a.md': 'Apples.' }, 400],
+    ['with paths that are not a list', { operation: 'remove', file_paths: 'a.md' }, {}, 400],
+    ['without paths', { operation: 'remove' }, {}, 400],
+    ['with paths that do not exist', { operation: 'remove', file_paths: '["z.md"]' }, {}, 404],
+    ['with the paths of all files', { operation: 'remove', file_paths: '["tea.md"]' }, {}, 400],
     ['without a directory', { operation: 'remove_directory', directory_path: '/' }, {}, 400],
-    [
-      'of a source that there is not',
-      { source_id: '00000000-0000-4000-8000-000000000000', operation: 'add' },
-      { 'a.md': 'A' },
-      404,
-    ],
+    ['of an unknown source', { source_id: '00000000-0000-4000-8000-000000000000', operation: 'add' }, { 'a.md': 'A' }, 404],
   ])('are not changed %s', async (_, fields, files, status) => {
     expect((await send(fields as Record<string, string>, files as Record<string, string>)).status).toBe(status);
   });
