@@ -18,7 +18,7 @@ export type AttachmentContent = Readonly<{
 /** Reads files attached to questions. Refuses what it cannot read with a Rejection `document-…` that names the file. */
 export abstract class AttachmentReader {
   /**
-   * The MIME type of a file on disk, by its content. Refuses what can be seen to be unreadable without reading the whole file.
+   * The MIME type of a file on disk, by its content. Refuses files that are recognizably unreadable, without reading all of them.
    */
   abstract mimeTypeOf(filename: string, path: string): Promise<string>;
   /** @throws DocumentsBusy */

@@ -13,8 +13,8 @@ export class NotCopied extends Error {
 }
 
 /**
- * Writes the XML that was read anew, without comments and entities. A library that parses the copy cannot interpret it
- * differently. @throws NotCopied
+ * Rewrites the XML that was read, without comments and entities. A library that parses the copy cannot interpret it differently.
+ * @throws NotCopied
  */
 export class XmlCopy {
   private readonly written: string[] = [];

@@ -20,6 +20,6 @@ export class RemotePages {
   }
 }
 
-/** Whether every file was only kept from before because fetching it failed. A missed file of a store is named by its path. */
+/** Whether no file was fetched: each was missed and kept as it was before. A missed file of a store is named by its path. */
 export const isNothingFetched = ({ files, missed }: GatheredPages): boolean =>
   files.every(({ filename, url = filename, requestedUrl = url }) => missed.some((page) => page.url === requestedUrl));
