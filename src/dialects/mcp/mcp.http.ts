@@ -13,7 +13,7 @@ import { McpOptions } from './mcp-options.js';
 
 const BODY = {
   type: 'object',
-  description: 'A message of JSON-RPC 2.0 as the Model Context Protocol has them, or an array of such messages.',
+  description: 'A JSON-RPC 2.0 message of the Model Context Protocol, or an array of such messages.',
   properties: {
     jsonrpc: { type: 'string', enum: ['2.0'] },
     id: { oneOf: [{ type: 'string' }, { type: 'integer' }] },
@@ -67,13 +67,13 @@ export class McpController implements OnModuleDestroy {
   @ApiOperation({
     summary: 'An agent as a tool server of the Model Context Protocol (streamable HTTP)',
     description:
-      'The tool `search_docs` searches the sources of the agent; `ask` asks it, where its `mcp_ask` is true. Tools are listed to anybody; ' +
-      'a call needs the key of the agent as bearer. What goes wrong in a call is its result, with `isError`.',
+      'The tool `search_docs` searches the sources of the agent. `ask` asks the agent, if its `mcp_ask` is true. Listing tools needs no ' +
+      'credential; a call needs the key of the agent as bearer token. An error in a call is returned as its result, with `isError`.',
   })
   @OptionalHeader('Accept', 'Mcp-Protocol-Version')
   @DocumentedBody({ schema: BODY }, EXAMPLE)
-  @ApiAcceptedResponse({ description: 'A notification, to which nothing is answered.' })
-  @ApiNotAcceptableResponse({ description: '`Accept` leaves out JSON or event streams.', schema: REFUSED })
+  @ApiAcceptedResponse({ description: 'The message was a notification, which has no response.' })
+  @ApiNotAcceptableResponse({ description: '`Accept` does not include both JSON and event streams.', schema: REFUSED })
   @Access({ for: 'anyone', action: 'ask', of: 'answers' })
   @Post()
   @HttpCode(200)

@@ -57,7 +57,7 @@ export class ApiKeysController {
     return agents.flatMap(({ id, key, configuration: { name, source } }) => (key ? [{ id, name, key: key.masked, source }] : []));
   }
 
-  @ApiOperation({ summary: 'Makes a published agent, and answers with its key once; masked, where the token does not read keys' })
+  @ApiOperation({ summary: 'Creates a published agent and returns its key once, masked if the token may not read keys' })
   @DocumentedBody({ type: NewApiKey }, { name: 'Shop', source: '', prompt_id: 'default', chunks: '2' })
   @Access({ for: 'user', action: 'create', of: 'agents', scopes: ['agents:write'] })
   @Post('create_api_key')

@@ -22,7 +22,7 @@ class DocsLocation {
 export class DocsCheckController {
   constructor(private readonly sources: SourceQueries) {}
 
-  @ApiOperation({ summary: 'Whether a source is there, by its id, its name, or a path that ends with one of them' })
+  @ApiOperation({ summary: 'Whether a source exists with this id or name, or with the id or name at the end of this path' })
   @DocumentedBody({ type: DocsLocation }, { docs: 'local/Handbook/' })
   @Access({ for: 'user', action: 'list', of: 'sources', scopes: ['sources:read'] })
   @Post('docs_check')

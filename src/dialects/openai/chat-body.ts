@@ -17,8 +17,8 @@ const MESSAGE = {
   properties: {
     role: { type: 'string', enum: ['user', 'assistant', 'tool'] },
     content: { description: 'A text, or parts of the type `text`.' },
-    tool_calls: { type: 'array', items: { type: 'object' }, description: 'Of the assistant, as they came.' },
-    tool_call_id: { type: 'string', description: 'Of a tool: the call whose result the content is.' },
+    tool_calls: { type: 'array', items: { type: 'object' }, description: 'For `assistant`: the calls, as they were returned.' },
+    tool_call_id: { type: 'string', description: 'For `tool`: the id of the call whose result `content` is.' },
   },
 };
 
@@ -30,9 +30,9 @@ export const CHAT_BODY = {
     messages: {
       type: 'array',
       items: MESSAGE,
-      description: 'The last one is the question, or the last ones are results of calls.',
+      description: 'The last message is the question, or the last messages are results of calls.',
     },
-    model: { type: 'string', description: 'The id of the agent, or of a model that it may use; the agent’s own if missing.' },
+    model: { type: 'string', description: 'The id of the agent, or of a model that it may use. Default: the agent’s own model.' },
     tools: { type: 'array', items: FUNCTION, description: 'Functions of the caller.' },
     stream: { type: 'boolean' },
     stream_options: { type: 'object', properties: { include_usage: { type: 'boolean' } } },

@@ -43,7 +43,9 @@ export class ChatCompletionsController {
     private readonly agents: AgentQueries,
   ) {}
 
-  @ApiOperation({ summary: 'Ask the agent of a key as OpenAI’s clients do. The key is the bearer, or in X-API-Key.' })
+  @ApiOperation({
+    summary: 'Asks the agent of a key, as clients of OpenAI’s API do. The key is the bearer token, or in X-API-Key.',
+  })
   @OptionalHeader('Idempotency-Key', CONVERSATION_HEADER)
   @DocumentedBody({ schema: CHAT_BODY }, CHAT_EXAMPLE)
   @Access({ for: 'key', action: 'ask', of: 'answers' })

@@ -11,7 +11,7 @@ import { KeyIdentity } from '../../resources/identity/identity.http.js';
 export class ModelsController {
   constructor(private readonly agents: AgentQueries) {}
 
-  @ApiOperation({ summary: 'The agent of the key, as the one model that there is. The key is the bearer, or in X-API-Key.' })
+  @ApiOperation({ summary: 'The agent of the key, as the only model. The key is the bearer token, or in X-API-Key.' })
   @Access({ for: 'key', action: 'read', of: 'agents' })
   @Get()
   async list(@KeyIdentity() identity: Identity) {

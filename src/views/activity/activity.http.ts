@@ -40,7 +40,7 @@ export class ActivityController {
 
   @Access({ for: 'user', action: 'read', of: 'activity' })
   @Get('now')
-  @ApiOperation({ summary: 'What runs, what needs you, what comes next, and how the last 24 hours went.' })
+  @ApiOperation({ summary: 'Running work, work that waits for the user, coming runs, and the counts of the last 24 hours.' })
   async now(@CurrentUser() { userId }: SignedInUser) {
     await this.freshness.reached(READ, this.lastWrites.of(userId));
     return this.current.of(userId, this.clock.now());
@@ -48,10 +48,14 @@ export class ActivityController {
 
   @Access({ for: 'user', action: 'read', of: 'activity' })
   @Get('planned')
-  @ApiOperation({ summary: 'What is planned and what became of it, in a window of at most 62 days.' })
-  @ApiQuery({ name: 'from', required: false, description: 'ISO 8601; without an offset on the clocks of tz. Default: today' })
+  @ApiOperation({ summary: 'Planned and past runs in a window of at most 62 days.' })
+  @ApiQuery({
+    name: 'from',
+    required: false,
+    description: 'ISO 8601. Without an offset, a local time of tz. Default: the start of today',
+  })
   @ApiQuery({ name: 'to', required: false, description: 'ISO 8601. Default: a week after from' })
-  @ApiQuery({ name: 'tz', required: false, description: 'An IANA zone. Default: UTC' })
+  @ApiQuery({ name: 'tz', required: false, description: 'An IANA time zone. Default: UTC' })
   async calendar(@CurrentUser() { userId }: SignedInUser, @Query() query: WindowRequest) {
     const now = this.clock.now();
     return this.planned.of(userId, windowIn(query, now), now);
@@ -59,10 +63,10 @@ export class ActivityController {
 
   @Access({ for: 'user', action: 'read', of: 'activity' })
   @Get('history')
-  @ApiOperation({ summary: 'What was done, of all kinds, the newest first.' })
+  @ApiOperation({ summary: 'Past runs of all kinds, the newest first.' })
   @ApiQuery({ name: 'kind', required: false, enum: HISTORY_KINDS })
-  @ApiQuery({ name: 'status', required: false, enum: HISTORY_STATUSES, description: '`failed` includes what timed out' })
-  @ApiQuery({ name: 'q', required: false, description: 'A part of the title, whatever its case' })
+  @ApiQuery({ name: 'status', required: false, enum: HISTORY_STATUSES, description: '`failed` includes timeouts' })
+  @ApiQuery({ name: 'q', required: false, description: 'A part of the title, in any case' })
   @ApiQuery({ name: 'days', required: false, description: `Default: ${HISTORY_DAYS}, at most ${HISTORY_DAYS_MAX}` })
   @ApiQuery({ name: 'limit', required: false, description: `Default: ${HISTORY_LIMIT}, at most ${HISTORY_LIMIT_MAX}` })
   @ApiQuery({ name: 'offset', required: false, description: `Default: 0, at most ${HISTORY_OFFSET_MAX}` })

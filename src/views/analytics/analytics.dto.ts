@@ -10,7 +10,7 @@ export const LOG_LEVELS = ['info', 'error', 'warning'] as const;
 export const LOG_EVENT_TYPES = ['chat', 'schedule', 'webhook', 'workflow', 'system'] as const;
 
 class OfAgent {
-  @ApiProperty({ required: false, description: 'The id of one of the caller’s agents; without it, all that the caller did' })
+  @ApiProperty({ required: false, description: 'The id of one of the caller’s agents. Default: everything of the caller' })
   @IsOptional()
   @IsString()
   @MaxLength(ID_CHARACTERS_MAX)
@@ -29,7 +29,7 @@ export class TokenAnalyticsRequest extends AnalyticsRequest {
   @IsOptional()
   group_by?: unknown;
 
-  @ApiProperty({ required: false, default: true, description: 'With what models have used to judge what monitors saw' })
+  @ApiProperty({ required: false, default: true, description: 'Include the tokens that evaluate the conditions of monitors' })
   @IsOptional()
   include_side_channel?: unknown;
 }
@@ -52,7 +52,7 @@ export class UserLogsRequest extends OfAgent {
   @IsOptional()
   event_type?: unknown;
 
-  @ApiProperty({ required: false, description: 'A text in the question or the name' })
+  @ApiProperty({ required: false, description: 'A part of the question or the name' })
   @IsOptional()
   @IsString()
   @MaxLength(SEARCH_CHARACTERS_MAX)

@@ -43,7 +43,7 @@ export class AnalyticsController {
     private readonly clock: Clock,
   ) {}
 
-  @ApiOperation({ summary: 'How many questions were asked, by minute, hour or day' })
+  @ApiOperation({ summary: 'The number of questions by minute, hour or day' })
   @DocumentedBody({ type: AnalyticsRequest }, EXAMPLE)
   @Access(ACCESS)
   @Post('get_message_analytics')
@@ -54,7 +54,7 @@ export class AnalyticsController {
     return { success: true, messages: filled(buckets, new Map(rows.map(({ bucket, messages }) => [bucket, messages])), 0) };
   }
 
-  @ApiOperation({ summary: 'How many tokens were used, by minute, hour or day, and by what' })
+  @ApiOperation({ summary: 'The number of tokens by minute, hour or day, and by group' })
   @DocumentedBody({ type: TokenAnalyticsRequest }, { ...EXAMPLE, group_by: 'model' })
   @Access(ACCESS)
   @Post('get_token_analytics')
@@ -92,7 +92,7 @@ export class AnalyticsController {
     };
   }
 
-  @ApiOperation({ summary: 'How answers were rated, by minute, hour or day' })
+  @ApiOperation({ summary: 'The ratings of answers by minute, hour or day' })
   @DocumentedBody({ type: AnalyticsRequest }, EXAMPLE)
   @Access(ACCESS)
   @Post('get_feedback_analytics')
@@ -102,7 +102,7 @@ export class AnalyticsController {
     return { success: true, feedback: filled(buckets, byBucket(await this.conversations.feedback(scope, buckets)), NO_FEEDBACK) };
   }
 
-  @ApiOperation({ summary: 'How often each tool was called, and how often it failed' })
+  @ApiOperation({ summary: 'The number of calls and failures of each tool' })
   @DocumentedBody({ type: AnalyticsRequest }, EXAMPLE)
   @Access(ACCESS)
   @Post('get_tool_analytics')
@@ -113,7 +113,7 @@ export class AnalyticsController {
     return { success: true, tools: rows.map(({ toolName, calls, failures }) => ({ tool_name: toolName, calls, failures })) };
   }
 
-  @ApiOperation({ summary: 'How runs of schedules ended, by minute, hour or day' })
+  @ApiOperation({ summary: 'The outcomes of scheduled runs by minute, hour or day' })
   @DocumentedBody({ type: AnalyticsRequest }, EXAMPLE)
   @Access(ACCESS)
   @Post('get_schedule_analytics')

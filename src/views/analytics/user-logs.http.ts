@@ -29,7 +29,7 @@ export class UserLogsController {
 
   @ApiOperation({
     summary: 'Answers, runs of webhooks, schedules and workflows, the newest first',
-    description: `A page has ${PAGE_SIZE} entries unless told, at most ${PAGE_SIZE_MAX}; the newest ${ENTRIES_MAX} can be reached.`,
+    description: `A page has ${PAGE_SIZE} entries by default and at most ${PAGE_SIZE_MAX}. Only the newest ${ENTRIES_MAX} entries can be read.`,
   })
   @DocumentedBody({ type: UserLogsRequest }, { page: 1, page_size: 10 })
   @Access({ for: 'user', action: 'read', of: 'analytics', scopes: ['analytics:read'], closedToRestricted: FAMILIES })

@@ -33,7 +33,7 @@ export class AuditController {
     private readonly lastWrites: LastWrites,
   ) {}
 
-  @ApiOperation({ summary: 'Events in the order of the log; with Accept: application/x-ndjson one a line, to the end' })
+  @ApiOperation({ summary: 'Events in the order of the log. With Accept: application/x-ndjson, all of them, one per line' })
   @OptionalQuery('stream', 'type', 'actor', 'correlation', 'from', 'to', 'after', 'limit')
   @Access({ for: 'user', action: 'read', of: 'audit' })
   @Get('events')
@@ -63,7 +63,7 @@ export class AuditController {
   }
 
   @ApiOperation({
-    summary: 'What a request led to, event by event, to the last frame; by the id of the request or of any of its events',
+    summary: 'The tree of events that a request caused, up to the last frame, by the id of the request or of any of its events',
   })
   @Access({ for: 'user', action: 'read', of: 'audit' })
   @Get('trace/:id')

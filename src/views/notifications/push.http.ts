@@ -21,7 +21,7 @@ const EXAMPLE = { endpoint: 'https://push.example/1', keys: { p256dh: 'key', aut
 export class PushController {
   @Access({ for: 'user', action: 'describe', of: 'web push' })
   @Get('public_key')
-  @ApiOperation({ summary: 'Whether this service sends web push: it does not' })
+  @ApiOperation({ summary: 'Reports that this service does not send web push' })
   @ApiOkResponse(KEY)
   publicKey(@CurrentUser() _: SignedInUser) {
     return { enabled: false, public_key: null };

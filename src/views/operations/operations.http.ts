@@ -17,7 +17,7 @@ export class OperationsController {
   @Access({ for: 'anyone', action: 'describe', of: 'service', scopes: 'any-token' })
   @Get('api/health')
   @ApiOperation({ summary: 'Whether the process is up.' })
-  @ApiOkResponse({ description: 'It is.', schema: HEALTH })
+  @ApiOkResponse({ description: 'The process is up.', schema: HEALTH })
   health() {
     return { status: 'ok' };
   }
@@ -25,8 +25,8 @@ export class OperationsController {
   @Access({ for: 'anyone', action: 'describe', of: 'service', scopes: 'any-token' })
   @Get('api/ready')
   @ApiOperation({
-    summary: 'Whether the process can do its work, and what keeps it from that.',
-    description: 'For load balancers: processes that answer 200 take requests. No credential is needed.',
+    summary: 'Whether the process is ready, and the reasons if it is not.',
+    description: 'For load balancers: a process that answers 200 accepts requests. No credential is needed.',
   })
   @ApiOkResponse({
     description:
@@ -50,7 +50,7 @@ export class OperationsController {
 
   @Access({ for: 'anyone', action: 'describe', of: 'service', scopes: 'any-token' })
   @Get('metrics')
-  @ApiOperation({ summary: 'What is measured in this process, for Prometheus.' })
+  @ApiOperation({ summary: 'The measurements of this process, for Prometheus.' })
   @ApiProduces('text/plain')
   async metrics(@Res({ passthrough: true }) reply: FastifyReply) {
     const { contentType, body } = await this.measurements.text();

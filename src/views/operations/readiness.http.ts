@@ -8,20 +8,20 @@ export const HEALTH = { type: 'object', required: ['status'], properties: { stat
 const DEPENDENCY = {
   type: 'object',
   required: ['ok', 'ms'],
-  properties: { ok: flag, ms: { ...number, description: 'How long it took to answer' }, error: text },
+  properties: { ok: flag, ms: { ...number, description: 'The response time in milliseconds' }, error: text },
 };
 
 const FOLLOWER = {
   type: 'object',
   required: ['ok', 'position', 'behind', 'parked', 'held', 'seconds_behind'],
   properties: {
-    ok: { ...flag, description: 'Whether what it wrote can be used' },
-    position: { ...text, nullable: true, description: 'How far it has followed the log; opaque' },
-    behind: { ...text, nullable: true, description: 'How much of the log lies before it, in positions' },
+    ok: { ...flag, description: 'Whether its results are usable' },
+    position: { ...text, nullable: true, description: 'The last position of the log that it has processed; opaque' },
+    behind: { ...text, nullable: true, description: 'The part of the log that it has not processed yet, in positions' },
     seconds_behind: { ...number, nullable: true },
-    parked: { ...number, description: 'Entities or events that were set aside' },
-    held: { ...number, description: 'Events that wait with what was set aside' },
-    error: { ...text, description: 'Why it does not get on' },
+    parked: { ...number, description: 'The number of entities of a projection, or events of a reaction, that failed' },
+    held: { ...number, description: 'The number of later events that wait for them' },
+    error: { ...text, description: 'Why it makes no progress' },
   },
 };
 
@@ -32,9 +32,13 @@ export const READINESS = {
   required: ['status', 'reasons', 'dependencies', 'projections', 'reactions'],
   properties: {
     status: { type: 'string', enum: ['ready', 'degraded', 'not_ready'] },
-    reasons: { type: 'array', items: text, description: 'What keeps it from being ready, the worst first; empty when it is' },
-    dependencies: byName(DEPENDENCY, 'What the process rests on'),
-    projections: byName(FOLLOWER, 'Those that write the read models, in whatever process'),
-    reactions: byName(FOLLOWER, 'Those that act on events, in whatever process'),
+    reasons: {
+      type: 'array',
+      items: text,
+      description: 'Why the process is degraded or not ready, the worst reason first; empty if it is ready',
+    },
+    dependencies: byName(DEPENDENCY, 'The dependencies of the process'),
+    projections: byName(FOLLOWER, 'The writers of the read models, in any process'),
+    reactions: byName(FOLLOWER, 'The reactions to events, in any process'),
   },
 };

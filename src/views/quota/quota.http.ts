@@ -21,7 +21,7 @@ export class QuotaController {
     private readonly lastWrites: LastWrites,
   ) {}
 
-  @ApiOperation({ summary: "The caller's own limits, what is used of them, and when they are renewed" })
+  @ApiOperation({ summary: "The caller's own limits, their use, and when they are renewed" })
   @Access({ for: 'user', action: 'describe', of: 'users', scopes: 'any-token' })
   @Get('quota')
   async own(@CurrentUser() { userId }: SignedInUser) {

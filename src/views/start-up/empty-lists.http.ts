@@ -10,7 +10,7 @@ import { Access } from '../../platform/http/access.js';
  */
 @Controller('api')
 export class EmptyListsController {
-  @ApiOperation({ summary: 'Templates of agents: there are none' })
+  @ApiOperation({ summary: 'Templates of agents, of which this service has none' })
   @Access({ for: 'user', action: 'describe', of: 'agents', scopes: ['agents:read'] })
   @Get('template_agents')
   templateAgents(@CurrentUser() _: SignedInUser) {

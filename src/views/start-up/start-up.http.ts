@@ -19,13 +19,13 @@ export class StartUpController {
   constructor(private readonly options: StartUpOptions) {}
 
   /** This service has no web page, so the home page redirects to the interactive API reference. */
-  @ApiOperation({ summary: 'Leads to this reference' })
+  @ApiOperation({ summary: 'Redirects to this reference' })
   @Access({ for: 'anyone', action: 'describe', of: 'service', scopes: 'any-token' })
   @Get()
   @Redirect('/api/docs', 302)
   home() {}
 
-  @ApiOperation({ summary: 'How users sign in, and what can be searched' })
+  @ApiOperation({ summary: 'How users sign in, and which kinds of search are available' })
   @Access({ for: 'anyone', action: 'describe', of: 'service', scopes: 'any-token' })
   @Get('api/config')
   config() {

@@ -39,7 +39,7 @@ export class TracesController {
 
   @ApiOperation({
     summary: 'Traces by one of their references, the oldest first',
-    description: `At least one of ${TRACE_REFERENCES.join(', ')} is needed; \`limit\` is ${LIMIT} unless told, at most ${LIMIT_MAX}.`,
+    description: `At least one of ${TRACE_REFERENCES.join(', ')} is required. \`limit\` is ${LIMIT} by default and at most ${LIMIT_MAX}.`,
   })
   @OptionalQuery(...TRACE_REFERENCES, 'limit')
   @Access({ for: 'user', action: 'read', of: 'traces', scopes: ['analytics:read'], closedToRestricted: FAMILIES })

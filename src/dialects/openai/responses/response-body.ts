@@ -30,14 +30,14 @@ export const RESPONSE_BODY: SchemaObject = {
   required: ['input'],
   properties: {
     input: INPUT,
-    model: text('The id of the agent, or of a model that it may use; the agent’s own if missing.'),
+    model: text('The id of the agent, or of a model that it may use. Default: the agent’s own model.'),
     instructions: text(
-      'In the place of the agent’s prompt, where it allows that; else without effect, as X-Ignored-Parameters says.',
+      'Replaces the prompt of an agent that allows it. Otherwise it is ignored and named in X-Ignored-Parameters.',
     ),
-    previous_response_id: text('The response that this one goes on from.'),
-    background: flag('Answers at once; the response goes on by itself.'),
-    store: flag('False: the response is not found afterwards. The conversation keeps the answer all the same.'),
-    stream: flag('Answers with events.'),
+    previous_response_id: text('The response that this one continues.'),
+    background: flag('Returns the response at once and generates it in the background.'),
+    store: flag('False: the response cannot be retrieved later. The conversation still keeps the answer.'),
+    stream: flag('Returns events instead of the whole response.'),
     tools: { type: 'array', items: FUNCTION, description: 'Functions of the caller.' },
     text: { type: 'object', properties: { format: { type: 'object', description: 'text, json_object or json_schema.' } } },
     metadata: { type: 'object', additionalProperties: { type: 'string' } },
@@ -88,7 +88,7 @@ export const RESPONSE: SchemaObject = {
         conversation_id: { type: 'string' },
         sources: { type: 'array', items: { type: 'object' } },
         tool_calls: { type: 'array', items: { type: 'object' } },
-        guardrail: { type: 'object', description: 'Why an answer ends early: `stage`, `categories`, `checks`.' },
+        guardrail: { type: 'object', description: 'Why a guardrail ended the answer: `stage`, `categories`, `checks`.' },
         warnings: { type: 'array', items: { type: 'string' } },
       },
     },
@@ -131,7 +131,7 @@ const LIFECYCLE = ['created', 'queued', 'in_progress', 'completed', 'failed', 'i
 
 /** All events of a response. Each is sent as `event: <type>` and `data: <JSON>`. */
 const EVENTS: SchemaObject = {
-  description: 'One event. `event:` is its type, `data:` the object as JSON; numbers begin with 0 and have no gap.',
+  description: 'One event. `event:` is its type and `data:` the object as JSON. Sequence numbers begin with 0 and have no gaps.',
   oneOf: [
     ...LIFECYCLE.map((each) => event(`response.${each}`, { response: RESPONSE })),
     event('response.output_item.added', ITEM),

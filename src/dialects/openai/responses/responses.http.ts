@@ -49,7 +49,7 @@ export class ResponsesController {
     private readonly agents: AgentQueries,
   ) {}
 
-  @ApiOperation({ summary: 'Ask the agent of a key for a response: whole, as events, or in the background' })
+  @ApiOperation({ summary: 'Asks the agent of a key for a response: whole, as events, or in the background' })
   @OptionalHeader('Idempotency-Key')
   @DocumentedBody({ schema: RESPONSE_BODY }, RESPONSE_EXAMPLE)
   @ApiResponse(responseOrEvents('The response: at its end, begun where `background` is true, or its events where `stream` is.'))
@@ -73,7 +73,7 @@ export class ResponsesController {
     void reply.headers(headersOf(begun)).send(response);
   }
 
-  @ApiOperation({ summary: 'A response as far as it has come, or its events after one, past and live' })
+  @ApiOperation({ summary: 'A response in its current state, or its past and live events after a given one' })
   @OptionalQuery('stream', 'starting_after', 'include_obfuscation')
   @ApiResponse(responseOrEvents('The response, or its events where `stream` is true.'))
   @Access({ for: 'key', action: 'read', of: 'responses' })
@@ -95,8 +95,12 @@ export class ResponsesController {
     await this.write(headOf(created), caller, sse, after);
   }
 
-  @ApiOperation({ summary: 'Stop a response that is being written; what it wrote is kept' })
-  @ApiResponse({ status: 200, description: 'The response after that.', content: { 'application/json': { schema: RESPONSE } } })
+  @ApiOperation({ summary: 'Stops a running response and keeps the text so far' })
+  @ApiResponse({
+    status: 200,
+    description: 'The response after the cancellation.',
+    content: { 'application/json': { schema: RESPONSE } },
+  })
   @Access({ for: 'key', action: 'change', of: 'responses' })
   @Post(':responseId/cancel')
   @HttpCode(200)
@@ -106,9 +110,9 @@ export class ResponsesController {
   }
 
   @ApiOperation({
-    summary: 'Delete a response: nobody finds it any more, and its streams end. Its conversation keeps the answer',
+    summary: 'Deletes a response and ends its streams. Its conversation keeps the answer',
   })
-  @ApiResponse({ status: 200, description: 'It is deleted.', content: { 'application/json': { schema: DELETED } } })
+  @ApiResponse({ status: 200, description: 'The response is deleted.', content: { 'application/json': { schema: DELETED } } })
   @Access({ for: 'key', action: 'delete', of: 'responses' })
   @Delete(':responseId')
   async delete(@Param('responseId') id: string, @KeyIdentity() identity: Identity): Promise<object> {
@@ -118,9 +122,9 @@ export class ResponsesController {
     return { id: publicIdOf(created.responseId), object: 'response', deleted: true };
   }
 
-  @ApiOperation({ summary: 'What was asked for a response, item by item' })
+  @ApiOperation({ summary: 'The input items of a response' })
   @OptionalQuery('after', 'limit', 'order')
-  @ApiResponse({ status: 200, description: 'A page of them.', content: { 'application/json': { schema: INPUT_ITEMS } } })
+  @ApiResponse({ status: 200, description: 'A page of input items.', content: { 'application/json': { schema: INPUT_ITEMS } } })
   @Access({ for: 'key', action: 'read', of: 'responses' })
   @Get(':responseId/input_items')
   async inputItems(
