@@ -43,7 +43,7 @@ export class GuardrailsController {
     private readonly reaching: Reaching,
   ) {}
 
-  @ApiOperation({ summary: 'The checks that an agent can be given, and the floor that holds for all agents' })
+  @ApiOperation({ summary: 'The checks that agents can use, and the floor that applies to all agents' })
   @Access({ for: 'user', action: 'describe', of: 'guardrails', scopes: ['agents:read'] })
   @Get('catalog')
   catalog() {
@@ -69,9 +69,9 @@ export class GuardrailsController {
   }
 
   @ApiOperation({
-    summary: 'What guardrails found, the newest first: one entry for each control of a turn, and no part of any text',
+    summary: 'The decisions of guardrails, newest first: one entry per control of a turn, without any part of the texts',
   })
-  @ApiQuery({ name: 'agent_id', required: false, description: 'Of one agent only' })
+  @ApiQuery({ name: 'agent_id', required: false, description: 'Only the decisions about this agent' })
   @ApiQuery({ name: 'limit', required: false, description: `Default: ${EVENTS_PER_PAGE}, at most ${EVENTS_PER_PAGE_MAX}` })
   @ApiQuery({ name: 'offset', required: false, description: 'Default: 0' })
   @Access({
@@ -89,8 +89,8 @@ export class GuardrailsController {
     return { success: true, events: found.map(eventRecord) };
   }
 
-  @ApiOperation({ summary: 'How often which control found something' })
-  @ApiQuery({ name: 'agent_id', required: false, description: 'Of one agent only' })
+  @ApiOperation({ summary: 'The numbers of decisions of guardrails, by control and outcome' })
+  @ApiQuery({ name: 'agent_id', required: false, description: 'Only the decisions about this agent' })
   @ApiQuery({ name: 'days', required: false, description: `Default: ${SUMMARY_DAYS}, at most ${SUMMARY_DAYS_MAX}` })
   @Access({
     for: 'user',

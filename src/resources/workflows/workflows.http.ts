@@ -72,7 +72,7 @@ export class WorkflowsController {
     private readonly reaching: Reaching,
   ) {}
 
-  @ApiOperation({ summary: 'Keeps a workflow; everything that is wrong with it is told at once, in `errors`' })
+  @ApiOperation({ summary: 'Creates a workflow; if it is invalid, `errors` lists all problems' })
   @DocumentedBody({ type: WorkflowBody }, EXAMPLE)
   @Access({ for: 'user', action: 'create', of: 'workflows', scopes: ['workflows:write'], closedToRestricted: PARTS })
   @Post()
@@ -83,7 +83,7 @@ export class WorkflowsController {
     return { success: true, data: { id: workflowId } };
   }
 
-  @ApiOperation({ summary: 'A workflow with its newest graph, and what its nodes use' })
+  @ApiOperation({ summary: 'A workflow with its newest graph, and the tools and sources that its nodes use' })
   @Access({ for: 'user', action: 'read', of: 'workflows', scopes: ['workflows:read'], at: ID, granted: 'view' })
   @Get(':id')
   async one(@CurrentUser() user: SignedInUser, @Param('id') id: string) {
@@ -93,7 +93,7 @@ export class WorkflowsController {
     return { success: true, data: workflowRecord(workflow, graph, await this.references.of(workflow.ownerId, graph)) };
   }
 
-  @ApiOperation({ summary: 'Replaces a workflow; runs that have begun go on with the graph they began with' })
+  @ApiOperation({ summary: 'Replaces a workflow; runs that have started keep their graph' })
   @DocumentedBody({ type: WorkflowBody }, EXAMPLE)
   @Access({
     for: 'user',

@@ -35,7 +35,7 @@ export class MonitorsController {
   @Access({ for: 'user', action: 'list', of: 'monitors' })
   @Get()
   @ApiOperation({
-    summary: 'Your active monitors, newest first; `status=live`: paused ones as well, `status=all`: also those that are over.',
+    summary: 'Your active monitors, newest first; `status=live` adds paused ones, `status=all` adds ended ones too.',
   })
   async list(
     @CurrentUser() { userId }: SignedInUser,
@@ -59,7 +59,7 @@ export class MonitorsController {
 
   @Access({ for: 'user', action: 'read', of: 'monitors' })
   @Get(':id/secret')
-  @ApiOperation({ summary: 'The secret of the link that a monitor was given. None is given one here.' })
+  @ApiOperation({ summary: 'The secret of a monitor’s link. This service creates no such links, so there is never a secret.' })
   async secret(
     @CurrentUser() user: SignedInUser,
     @Param('id') id: string,
@@ -72,7 +72,9 @@ export class MonitorsController {
 
   @Access({ for: 'user', action: 'change', of: 'monitors' })
   @Put(':id/secret')
-  @ApiOperation({ summary: 'Changes the secret of the link that a monitor was given. None is given one here.' })
+  @ApiOperation({
+    summary: 'Changes the secret of a monitor’s link. This service creates no such links, so there is never a secret.',
+  })
   async changeSecret(@CurrentUser() user: SignedInUser, @Param('id') id: string): Promise<never> {
     await this.own(id, user);
     throw new Rejection('monitor-not-found', 'No signed link for this monitor');

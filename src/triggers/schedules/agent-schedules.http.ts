@@ -81,7 +81,7 @@ export class AgentSchedulesController {
   })
   @Post()
   @HttpCode(201)
-  @ApiOperation({ summary: 'Has the agent do something later, or again and again.' })
+  @ApiOperation({ summary: 'Creates a schedule: the agent runs once at a given time, or repeatedly.' })
   async create(
     @CurrentUser() user: SignedInUser,
     @Param('agentId') agentId: string,
@@ -120,7 +120,7 @@ export class AgentSchedulesController {
     ...BY_GRANT,
   })
   @Get('stats')
-  @ApiOperation({ summary: "How the runs of an agent's schedules went of late." })
+  @ApiOperation({ summary: "Statistics of the recent runs of an agent's schedules." })
   async statistics(@CurrentUser() user: SignedInUser, @Param('agentId') agentId: string, @Query('days') asked?: string) {
     await this.requireManaged(agentId, user);
     const days = clampedNumber(asked, { fallback: STATISTICS_DAYS, min: 1, max: STATISTICS_DAYS_MAX });

@@ -48,7 +48,7 @@ export class SchedulesController {
   @DocumentedBody({ type: ScheduleBody }, { instruction: 'Report the weather.' })
   @Access({ for: 'user', action: 'change', of: 'schedules', scopes: ['schedules:write'], closedToRestricted: FAMILIES })
   @Put()
-  @ApiOperation({ summary: 'Changes what a schedule does, or when; what is left out stays.' })
+  @ApiOperation({ summary: 'Changes what a schedule does, or when; omitted fields stay as they are.' })
   async change(
     @CurrentUser() user: SignedInUser,
     @Param('id') id: string,
@@ -90,7 +90,7 @@ export class SchedulesController {
   @Access({ for: 'user', action: 'ask', of: 'schedules', scopes: ['schedules:write'], closedToRestricted: FAMILIES })
   @Post('run')
   @HttpCode(202)
-  @ApiOperation({ summary: 'Runs a schedule now, beside its slots.' })
+  @ApiOperation({ summary: 'Runs a schedule now, in addition to its slots.' })
   async runNow(@CurrentUser() user: SignedInUser, @Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply) {
     const schedule = await this.own(id, user);
     const runId = newId();
@@ -101,7 +101,7 @@ export class SchedulesController {
   @OptionalQuery('limit', 'offset')
   @Access({ for: 'user', action: 'list', of: 'schedules', scopes: ['schedules:read'], closedToRestricted: FAMILIES })
   @Get('runs')
-  @ApiOperation({ summary: 'The runs of a schedule and the slots that came to none, the latest first.' })
+  @ApiOperation({ summary: 'The runs of a schedule and its slots without a run, latest first.' })
   async runs(
     @CurrentUser() user: SignedInUser,
     @Param('id') id: string,

@@ -22,14 +22,14 @@ const TOKEN = { name: 'token', description: 'The last part of the webhook’s UR
 const KEY = {
   name: 'Idempotency-Key',
   required: false,
-  description: `At most ${IDEMPOTENCY_KEY_CHARACTERS_MAX} characters. Under a key that is known, the task of the first delivery is named again.`,
+  description: `At most ${IDEMPOTENCY_KEY_CHARACTERS_MAX} characters. A repeated key gets the task of the first delivery.`,
 };
 
 type AcceptedBody = Readonly<{ success: true; task_id: string }>;
 
 /** Lets other programs run agents. The token in the path is the only credential. */
 @ApiTags('Webhooks')
-@ApiNotFoundResponse({ description: 'The token is no agent’s. Too many wrong ones from an address are 429.' })
+@ApiNotFoundResponse({ description: 'No agent has this token. Too many wrong tokens from one address get 429.' })
 @Controller('api/webhooks/agents')
 export class WebhooksController {
   constructor(
@@ -43,9 +43,9 @@ export class WebhooksController {
   @Post(':token')
   @HttpCode(200)
   @UseGuards(AnyJsonBodyOnly)
-  @ApiOperation({ summary: 'The body becomes the agent’s input as it stands; the answer names the task to ask about.' })
+  @ApiOperation({ summary: 'Runs the agent with the body as its input; the response holds the id of the task.' })
   @ApiConsumes('application/json', 'application/*+json')
-  @DocumentedBody({ schema: { description: 'Any JSON but null.' } }, { order: 42, state: 'paid' })
+  @DocumentedBody({ schema: { description: 'Any JSON value except null.' } }, { order: 42, state: 'paid' })
   @ApiHeader(KEY)
   async post(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<AcceptedBody> {
     const input = jsonTextOf(request);
@@ -59,7 +59,7 @@ export class WebhooksController {
   @ApiParam(TOKEN)
   @Access({ for: 'capability', action: 'ask', of: 'webhooks' })
   @Get(':token')
-  @ApiOperation({ summary: 'The query parameters become the agent’s input, as a JSON object of texts.' })
+  @ApiOperation({ summary: 'Runs the agent with the query parameters as its input, a JSON object of texts.' })
   @ApiHeader(KEY)
   async get(
     @Req() request: FastifyRequest,

@@ -74,7 +74,7 @@ export class CustomModelsController {
     return this.shown(id, user);
   }
 
-  @ApiOperation({ summary: 'Tries a model out that is not saved' })
+  @ApiOperation({ summary: 'Tests a model that is not saved' })
   @DocumentedBody({ type: CustomModelTest }, { upstream_model_id, base_url, api_key })
   @Access({ for: 'user', action: 'read', of: 'models', scopes: ['models:write'] })
   @Post('test')
@@ -102,7 +102,7 @@ export class CustomModelsController {
     return this.shown(id, user);
   }
 
-  @ApiOperation({ summary: 'Changes a model; what is left out stays' })
+  @ApiOperation({ summary: 'Changes a model; omitted fields stay as they are' })
   @DocumentedBody({ type: CustomModelEdit }, { display_name: NEW_MODEL.display_name, enabled: false })
   @Access({ for: 'user', action: 'change', of: 'models', scopes: ['models:write'], at: { in: 'path', name: 'id' } })
   @Patch(':id')
@@ -128,7 +128,7 @@ export class CustomModelsController {
     return { success: true };
   }
 
-  @ApiOperation({ summary: 'Tries a saved model out, with what is sent in place of what is saved' })
+  @ApiOperation({ summary: 'Tests a saved model; the sent fields replace the saved ones' })
   @DocumentedBody({ type: SavedCustomModelTest }, { upstream_model_id })
   @Access({ for: 'user', action: 'read', of: 'models', scopes: ['models:write'], at: { in: 'path', name: 'id' } })
   @Post(':id/test')

@@ -24,7 +24,7 @@ export function compiledSchema(
   // References that Ajv follows in the meta-schema while it compiles are not counted.
   let left = Infinity;
   const follow = () => {
-    if (--left < 0) throw new SchemaWithoutEnd('The schema leads further than is followed.');
+    if (--left < 0) throw new SchemaWithoutEnd('The schema needs too many references.');
   };
   const bounds: Options = { allErrors: true, inlineRefs: false, code: { optimize: false } };
   const ajv = new Ajv2020({ strict: false, logger: false, ...options, ...bounds });
