@@ -18,8 +18,9 @@ import { workflowRun } from './workflow-runs/run/workflow-run.decider.js';
 import { researchIdOf, workflowRunIdOf, workflowRunStream } from './workflow-runs/run/workflow-run.events.js';
 
 /**
- * Purges deleted conversations as soon as the journals of their turns have expired. Deletes the data that is stored beside a conversation
- * first and the conversation last, because only the conversation refers to that data. After a crash the remaining steps are repeated.
+ * Purges deleted conversations as soon as all their turns are sealed, so that no producer writes frames any more. Deletes the
+ * data that is stored beside a conversation first and the conversation last, because only the conversation refers to that data.
+ * After a crash the remaining steps are repeated.
  */
 @Injectable()
 export class PurgeDeletedConversations implements RetentionRule<OldOutput> {

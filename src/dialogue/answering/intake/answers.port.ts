@@ -46,7 +46,7 @@ export abstract class Answers {
   abstract begin(asked: AskedElsewhere, caller: Caller, way: WayElsewhere): Promise<BegunAnswer>;
   /** The frames after number `after`, stored and live, until a run of the turn ends or the signal aborts. */
   abstract frames(begun: BegunAnswer, after: number, caller: Caller, signal: AbortSignal): AsyncIterable<NumberedFrame>;
-  /** Checks that the caller may read a conversation that was begun with an agent's key. @throws Rejection message-not-found */
+  /** Checks that the caller may read a conversation. @throws Rejection message-not-found */
   abstract requireReadable(conversationId: string, caller: Caller): Promise<void>;
   /** The frames after number `after` that are stored now, without waiting for more. @throws Rejection journal-expired */
   abstract written(turn: TurnIds, after: number): AsyncIterable<NumberedFrame>;

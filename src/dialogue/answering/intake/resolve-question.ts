@@ -120,9 +120,9 @@ export class QuestionResolver {
   }
 
   /**
-   * The model that a question names: a model of the service, or one that the caller has added. With an agent of another owner,
-   * the caller may name only the owner's models that the agent is configured with, and none of the caller's own, which must not
-   * receive the agent's data.
+   * The model that a question names: a model of the service, or one that the caller has added. With an agent of another owner, it
+   * may be a model of the service or one of the owner's models that the agent is configured with, but no model of the caller,
+   * which must not receive the agent's data.
    * @throws Rejection invalid-request
    */
   private async checkedModel(

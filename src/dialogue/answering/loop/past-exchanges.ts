@@ -89,7 +89,7 @@ export class PastExchanges {
     return isAnswered(exchange) ? exchange : undefined;
   }
 
-  /** Whether a turn was superseded or withdrawn. Withdrawing an earlier turn moved this turn's index up by one. */
+  /** Whether a turn was superseded or withdrawn. The withdrawal of an earlier turn lowered this turn's index by one. */
   private isGone(turnId: TurnId, askedAt: number): boolean {
     let index = askedAt;
     for (const change of this.changes.toReversed()) {
@@ -105,7 +105,7 @@ export class PastExchanges {
   }
 }
 
-/** Exchanges with an empty answer are left out, because models accept no empty assistant messages. */
+/** Whether an exchange has an answer. Others are left out, because models accept no empty assistant messages. */
 const isAnswered = ({ response }: Exchange): boolean => response.trim() !== '';
 
 /**

@@ -38,7 +38,7 @@ export function isErrorResult(result: unknown): boolean {
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-/** Used to avoid splitting a surrogate pair, because many JSON parsers refuse a lone surrogate. */
+/** Whether a cut here would split a surrogate pair. Many JSON parsers refuse a lone surrogate. */
 const isLowSurrogate = (text: string, at: number): boolean => /[\uDC00-\uDFFF]/.test(text.charAt(at));
 const beginningOf = (text: string, characters: number): string =>
   text.slice(0, isLowSurrogate(text, characters) ? characters - 1 : characters);

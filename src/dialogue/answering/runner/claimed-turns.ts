@@ -99,7 +99,7 @@ export class ClaimedTurns {
     const executionMode = this.executionMode(transcript);
     const compose = () => this.parts.composer.compose(transcript, { signal, ledger, executionMode, records, shown });
     const { ready, rest } = foreseen?.taken(ledger, records) ?? { ready: [], rest: compose() };
-    // The first frame and the ready deltas are written in one step, so that one append stores them.
+    // The first frame and the ready deltas are written in one step, so that they are stored together.
     if (opening) journal.write(opening);
     const error = await writer.write(rest, signal, ready).catch((thrown: unknown) => this.told(thrown, turnId, controller));
     const isStopped = controller.signal.aborted && controller.signal.reason === 'stopped';

@@ -35,8 +35,8 @@ export class ForeseenAnswer {
   }
 
   /**
-   * Undefined if composing does more than call a model. `instead` is the answer that this one replaces because the append was
-   * retried with a changed question. Its token usage counts for this one.
+   * Undefined if composing does more than call a model. `instead` is the answer that this one replaces because the append lost a
+   * race and was decided again. Its token usage counts for this one.
    */
   static begin(
     composer: AnswerComposer,

@@ -23,7 +23,7 @@ export const RECOVERED_AT_ONCE_MAX = 64;
  */
 const SILENCE_SHARE = 2 / 3;
 export const PAUSES_REMEMBERED_MAX = 10_000;
-/** A turn that no runner has claimed this long after its question is started by the sweep: its queue item was lost. */
+/** A turn that no runner has claimed this long after its question is started by the sweep, because its queue item may be lost. */
 const UNHEARD_AFTER_MS = 1_000;
 
 export const producerKey = (producer: string): string => `producer.${producer}`;

@@ -46,8 +46,8 @@ export class TurnRecovery {
 
   /**
    * Undefined if there is no such turn. Reads the journal before the conversation: a producer appends each outcome before the
-   * frames that show it, so the conversation explains all frames read. If the producer writes more frames later, the append at
-   * the end of this journal fails.
+   * frames that show it, so the conversation explains all frames read. If the producer writes more frames later, the recovery's
+   * append after the last frame read fails.
    */
   private async left(conversationId: string, turnId: string): Promise<Left | undefined> {
     const soFar = await this.closer.readJournal(turnId);
