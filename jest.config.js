@@ -1,9 +1,12 @@
-/** jest on Node itself (`test/support/jest/runtime.js`). Suites are chosen by file name: unit `.spec.ts`, `.oracle.spec.ts`, `.int.spec.ts`, `.e2e.spec.ts`, `.fault.spec.ts`, `.nats.spec.ts`, `.browser.spec.ts`. */
+/**
+ * Runs jest directly on Node (`test/support/jest/runtime.js`). The file name decides the project: unit `.spec.ts`,
+ * `.oracle.spec.ts`, `.int.spec.ts`, `.e2e.spec.ts`, `.fault.spec.ts`, `.nats.spec.ts`, `.browser.spec.ts`.
+ */
 const base = {
   testEnvironment: '<rootDir>/test/support/jest/environment.js',
   runtime: '<rootDir>/test/support/jest/runtime.js',
   injectGlobals: false,
-  // For what never ends: a test that is only slow, on a machine that is, shall pass.
+  // For tests that never end. A test that is only slow, on a slow machine, must pass.
   testTimeout: 120_000,
   setupFiles: ['reflect-metadata'],
   roots: ['<rootDir>/src', '<rootDir>/projections', '<rootDir>/test'],
@@ -19,9 +22,9 @@ const withPostgres = {
 export default {
   projects: [
     suite('unit', '(?<!\\.(oracle|int|e2e|fault|nats|browser)|/simulation)\\.spec\\.ts$'),
-    // As pure as unit tests, but held against enumerations that take their time.
+    // As pure as unit tests, but they compare with slow enumerations.
     suite('oracle', '\\.oracle\\.spec\\.ts$'),
-    // The core in simulated processes and time, by seeds.
+    // The core in simulated processes and time, driven by seeds.
     suite('simulation', '/simulation\\.spec\\.ts$'),
     suite('int', '\\.int\\.spec\\.ts$', withPostgres),
     suite('e2e', '\\.e2e\\.spec\\.ts$', withPostgres),
@@ -30,9 +33,9 @@ export default {
     suite('browser', '\\.browser\\.spec\\.ts$', withPostgres),
   ],
   testTimeout: 120_000,
-  // Stories wait for each other's processors, and faults for processes that start: five at a time keep two processors busy.
+  // Stories wait for CPU time and faults for processes that start, so five workers keep two CPUs busy.
   maxWorkers: 5,
   testSequencer: '<rootDir>/test/support/slowest-first.sequencer.cjs',
-  // Modules of finished suites are never freed from a process, and a full heap stands still for seconds.
+  // Modules of finished suites are never freed, and a full heap pauses the process for seconds.
   workerIdleMemoryLimit: '768MB',
 };

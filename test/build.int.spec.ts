@@ -29,7 +29,7 @@ const SOURCES = {
   'src/invoice.dto.ts': "import type { Amount } from './amount.js';\nexport class Invoice {\n  readonly total!: Amount;\n}",
   'src/greeting.ts': "export const greeting: string = 'good day';",
   'src/greeting.spec.ts': '',
-  // A program reads a file that lies beside one of its modules.
+  // The program reads a file that is stored beside one of its modules.
   'src/beside.ts':
     "import { readFileSync } from 'node:fs';\nexport const table = readFileSync(new URL('../projections/invoices.sql', import.meta.url), 'utf8');",
   'src/app/bundle.ts': readFileSync(join(ROOT, 'src/app/bundle.ts'), 'utf8'),
@@ -41,7 +41,7 @@ const SOURCES = {
   'projections/invoices.sql': 'create table invoices ();',
 };
 
-/** A project as small as can be, built once as this one is: a DTO with a type of another file, a file of its own, an asset. */
+/** A minimal project, built once like this one: a DTO with a type of another file, a file of its own, an asset. */
 let original: string;
 let project: string;
 
@@ -70,7 +70,7 @@ const write = (file: string, text: string) => {
   writeFileSync(path(file), text);
 };
 const exists = (file: string) => statSync(path(file), { throwIfNoEntry: false }) !== undefined;
-/** Which build wrote it. */
+/** The time of the build that wrote it. */
 const writtenBy = (file: string) => statSync(path(file)).mtimeMs;
 
 const build = () => spawnSync(process.execPath, ['build.js'], { cwd: project, encoding: 'utf8' });
@@ -82,7 +82,7 @@ const started = () => spawnSync(process.execPath, ['dist/program/main.js'], { cw
 const OUTPUTS = ['dist/src/invoice.dto.js', 'dist/src/greeting.js', 'dist/projections/invoices.sql'] as const;
 const writers = () => OUTPUTS.map(writtenBy);
 
-it('compiles the whole program, with source maps, and takes along what is read while it runs', () => {
+it('compiles the whole program with source maps, and copies the files that it reads at run time', () => {
   expect(read('dist/src/greeting.js')).toMatch(
     /^export const greeting = 'good day';\n\/\/# sourceMappingURL=greeting\.js\.map$/m,
   );
@@ -95,7 +95,7 @@ it('compiles the whole program, with source maps, and takes along what is read w
   expect(exists('dist/src/greeting.spec.js')).toBe(false);
 });
 
-it('compiles again what has changed, and nothing else', () => {
+it('compiles only what has changed', () => {
   const first = writers();
   built();
   expect(writers()).toEqual(first);
@@ -105,7 +105,7 @@ it('compiles again what has changed, and nothing else', () => {
   expect(writers()).toEqual([first[0], writtenBy('dist/src/greeting.js'), first[2]]);
 });
 
-it('bundles what is started, which finds its files and keeps the names of its classes', () => {
+it('bundles the programs, which find their files and keep the names of their classes', () => {
   expect(started()).toBe('good day create table invoices (); Later 5');
   expect(JSON.parse(read('dist/program/bundle.cjs.map'))).toHaveProperty(
     'sources',
@@ -113,7 +113,7 @@ it('bundles what is started, which finds its files and keeps the names of its cl
   );
 });
 
-it('bundles again when a module of it has changed, leaves no old part, and does nothing when none has', () => {
+it('bundles again when a module has changed, leaves no old part, and does nothing otherwise', () => {
   const parts = (): string[] => readdirSync(path('dist/program')).sort();
   const [first, firstParts] = [writtenBy('dist/program/main.js'), parts()];
   built();
@@ -128,11 +128,11 @@ it('bundles again when a module of it has changed, leaves no old part, and does 
   expect(started()).toBe('good day create table invoices (); Later 5');
 });
 
-it('keeps what V8 makes of the bundle, starts from it, and makes it again for another V8', () => {
+it('stores V8’s code of the bundle, starts from it, and creates it again for another V8', () => {
   const kept = () => readdirSync(path('dist/program')).find((name) => /^bundle\.cjs\.\d+$/.test(name));
   const file = path(join('dist/program', kept()!));
   const bundle = read('dist/program/bundle.cjs');
-  // With its length and checksum it passes for what was compiled.
+  // A forged bundle with the same length and hash is treated as the compiled one.
   const forged = bundle.replaceAll('good day', 'bad! day');
   write('dist/program/bundle.cjs', forged);
   expect(started()).toContain('good day');
@@ -147,14 +147,14 @@ it('keeps what V8 makes of the bundle, starts from it, and makes it again for an
   expect(writtenBy('dist/program/bundle.cjs')).toBe(first);
 });
 
-it('names sources in stack traces where Node is asked to', () => {
+it('names sources in stack traces if Node is told to', () => {
   const failed = (...flags: string[]) =>
     spawnSync(process.execPath, [...flags, 'dist/program/main.js', 'Out of order'], { cwd: project, encoding: 'utf8' }).stderr;
   expect(failed('--enable-source-maps')).toMatch(/Error: Out of order\n    at .*\/src\/app\/main\.ts:3:\d+\)?\n/);
   expect(failed()).toMatch(/Error: Out of order\n    at .*\/dist\/program\/bundle\.cjs:\d+:\d+\)?\n/);
 });
 
-it('makes again what was deleted, and takes away what has no source any more', () => {
+it('recreates deleted outputs, and removes those without a source', () => {
   for (const output of OUTPUTS) rmSync(path(output));
   rmSync(path('src/amount.ts'));
   write('src/invoice.dto.ts', 'export class Invoice {\n  readonly total!: string;\n}');
@@ -166,14 +166,14 @@ it('makes again what was deleted, and takes away what has no source any more', (
   expect(OUTPUTS.filter((output) => !exists(output))).toEqual([]);
 });
 
-it('compiles everything anew when it would compile otherwise', () => {
+it('compiles everything again when the toolchain has changed', () => {
   const first = writers();
   write('package-lock.json', '{ "lockfileVersion": 3 }');
   built();
   expect(writers().filter((each) => first.includes(each))).toEqual([]);
 });
 
-it.each(['src/greeting.ts', 'src/invoice.dto.ts'])('fails on %s where it cannot be read, and succeeds once it can', (file) => {
+it.each(['src/greeting.ts', 'src/invoice.dto.ts'])('fails on %s if it cannot be parsed, and succeeds once it can', (file) => {
   const text = read(file);
   write(file, `${text}\nexport const = ;`);
   const { status, stderr } = build();

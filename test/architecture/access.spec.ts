@@ -22,13 +22,13 @@ class Planted {
 }
 
 describe('every route', () => {
-  it('declares what it does, and one that does not is found', () => {
+  it('declares its access, and an undeclared one is detected', () => {
     expect(routes.length).toBeGreaterThan(90);
     expect(undeclared(routes)).toEqual([]);
     expect(undeclared(routesIn(Planted))).toEqual(['POST /planted/undeclared', 'POST /planted/undeclared/:id']);
   });
 
-  it('of activity, of user events and of tokens, and the one that stops an answer, is closed to tokens', () => {
+  it('of activity, user events and tokens, and the one that stops an answer, is closed to tokens', () => {
     const closed = routes.filter((route) => scopesFor(route) === '—').map(nameOf);
     expect(closed).toEqual(
       expect.arrayContaining([
@@ -43,14 +43,14 @@ describe('every route', () => {
     );
   });
 
-  it('is in docs/access.md as it is decided on: `npm run access:dump` writes it', async () => {
+  it('is listed in docs/access.md with its access: `npm run access:dump` writes it', async () => {
     expect(readFileSync(ACCESS_TABLE_FILE, 'utf8')).toBe(await formattedAccessPage());
   });
 });
 
-/** Names of fields that say who owns a thing, or what a caller may do. */
+/** Names of fields that state who owns a resource, or what a caller may do. */
 const TELLING = new Set(['ownerId', 'userId', 'agentKeyId', 'roles', 'credential', 'scopes', 'resources']);
-/** Functions that decide beside the access function. */
+/** Functions that decide about access besides the access function. */
 const DECIDING = new Set(['isAdmin', 'belongsTo', 'isPartyTo', 'mayResume', 'signedInUserOf']);
 const COMPARING = new Set([
   ts.SyntaxKind.EqualsEqualsToken,
@@ -59,7 +59,7 @@ const COMPARING = new Set([
   ts.SyntaxKind.ExclamationEqualsEqualsToken,
 ]);
 
-/** The token of a user; a token by itself may be that of a webhook. */
+/** The token of a user. A plain variable `token` may be that of a webhook. */
 const isTokenOf = (node: ts.Expression): boolean => ts.isPropertyAccessExpression(node) && node.name.text === 'token';
 const tells = (node: ts.Expression): boolean => isTokenOf(node) || TELLING.has(lastName(node) ?? '');
 
@@ -70,7 +70,7 @@ const lastName = (node: ts.Expression): string | undefined => {
   return undefined;
 };
 
-/** The places where a controller judges by itself what a caller may do. */
+/** The places where a controller itself decides what a caller may do. */
 function judgements(file: string, text: string): readonly string[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const found: string[] = [];
@@ -87,15 +87,15 @@ function judgements(file: string, text: string): readonly string[] {
   return found.map((judgement) => `${file}: ${judgement}`);
 }
 
-/** Compares the owner of what is, and of what is said, without letting anybody in. */
+/** Compares owners without granting access. */
 const EXCEPTIONS: readonly string[] = ['src/resources/tools/notebooks/artifacts.http.ts: ownerId === null'];
 
-describe('no controller decides who may do what', () => {
+describe('a controller', () => {
   const controllers = readdirSync('src', { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.http.ts'))
     .map((file) => join('src', file));
 
-  it('they ask the access function', () => {
+  it('asks the access function instead of deciding about access', () => {
     expect(controllers.length).toBeGreaterThan(40);
     const found = controllers.flatMap((file) => judgements(file, readFileSync(file, 'utf8')));
     expect(found.filter((judgement) => !EXCEPTIONS.includes(judgement))).toEqual([]);
@@ -110,7 +110,7 @@ describe('no controller decides who may do what', () => {
     ["return user.roles.includes('admin');", "user.roles.includes('admin')"],
     ["return user.token!.scopes.includes('chat:run');", "user.token!.scopes.includes('chat:run')"],
     ['if (user.token === undefined) return all;', 'user.token === undefined'],
-  ])('one that judges by itself is found: %s', (text, judgement) => {
+  ])('is detected when it decides itself: %s', (text, judgement) => {
     expect(judgements('probe.http.ts', `function probe() { ${text} }`)).toContain(`probe.http.ts: ${judgement}`);
   });
 
@@ -119,7 +119,7 @@ describe('no controller decides who may do what', () => {
     'const { userId, cause } = user; return this.things.ownedBy(userId);',
     "if (action !== 'pause' && id === undefined) throw invalid();",
     "return reached(user, await this.things.byId(id), notFound, 'agents');",
-  ])('one that asks is not: %s', (text) => {
+  ])('is accepted when it asks: %s', (text) => {
     expect(judgements('probe.http.ts', text)).toEqual([]);
   });
 });

@@ -1,23 +1,23 @@
 /**
- * Who may import whom, and why. The spec beside this file shows each rule a file that breaks it, and judges the real code.
- * `$1` in a target is what the first group of the source's path matched: usually the feature or the read model itself.
+ * Who may import whom, and why. The spec beside this file tests each rule with a file that breaks it, and checks the real code.
+ * `$1` in a target is the first group of the source's path, usually the feature or the read model itself.
  */
 const TEST = '(\\.spec\\.ts$|^test/)';
-/** From the ground up. What stands on a floor knows its own and those below. */
+/** The layers, lowest first. A file may import from its own layer and from those below. */
 const FLOORS = ['kernel', 'platform', 'work', 'resources', 'dialogue', 'background', 'triggers', 'dialects', 'views', 'app'];
-/** A room, as `$1`: a feature on its floor. The demo is none: like the app it puts features to use, through their commands. */
+/** A feature on its layer, captured as `$1`. The demo is not one: like the app, it uses features through their commands. */
 const FEATURE = '^src/((?:work|resources|dialogue|background|triggers|dialects|views)/(?!demo/)[^/]+)/';
 const CORE = '\\.(events|decider|policy|codec|port)\\.ts$';
-/** Data beside the events: the publishers of `views/notifications` and `work/retention` take it as lists. */
+/** Data that belongs to events. The publishers of `views/notifications` and `work/retention` receive it as lists. */
 const DATA = '\\.(notifications|purges)\\.ts$';
 const SHARED_BY_FEATURES = '\\.(events|policy|port|codec|commands)\\.ts$';
-/** Who calls is a word of every feature; how it is read from a request, of every controller. */
+/** Every feature uses the caller, and every controller reads it from requests. */
 const CALLER = '^src/resources/identity/(caller|identity|reaching)\\.ts$';
 const CALLER_OF_REQUEST = '^src/resources/identity/(caller|identity|reaching|identity\\.http)\\.ts$';
-/** An adapter beside the port it serves. Modules alone pick one. */
+/** Adapters beside the port that they implement. Only modules choose one. */
 const ADAPTER =
   '^src/(resources/(documents/parsing|models/(offline|openai)|prompts/templates|tools/databases|workflows/expressions)|triggers/monitors/patterns)/';
-/** Of the platform: what any feature may know. */
+/** The parts of the platform that every feature may import. */
 const SHARED_BY_PLATFORM = '^src/platform/.*\\.(port|policy)\\.ts$|^src/platform/http/(sse|rejections)\\.ts$';
 const PROJECTION = '^projections/([^/]+)/';
 const DRIVERS = 'node_modules/(postgres|@nats-io|@eventstore|@grpc|openai|undici)/';

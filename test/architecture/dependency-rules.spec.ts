@@ -11,7 +11,7 @@ type Judgement = Readonly<{
   violations: readonly Violation[];
   totalCruised: number;
   totalDependenciesCruised: number;
-  /** Each import of a file of ours by another, specs apart. */
+  /** Every import of one of our files by another, without specs. */
   imports: readonly Readonly<{ from: string; to: string }>[];
 }>;
 type Cruised = Readonly<{
@@ -22,11 +22,11 @@ type Cruised = Readonly<{
 const root = process.cwd();
 const rules = join(root, 'test/architecture/dependency-rules.cjs');
 const cruiser = join(root, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs');
-/** It takes seconds of a processor that others may want as well. */
+/** It takes seconds of CPU time, which other suites use too. */
 const CRUISED_MS_MAX = 600_000;
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 
-/** What the rules say about a folder. They judge what the service imports; test helpers are read where its specs use them. */
+/** Applies the rules to a folder. They check what the service imports. Test helpers are read only because its specs use them. */
 async function judge(folder: string): Promise<Judgement> {
   const run = [cruiser, 'src', 'projections', '--config', rules, '--output-type', 'json', '--no-cache'];
   const { stdout } = await promisify(execFile)(process.execPath, run, { cwd: folder, maxBuffer: OUTPUT_BYTES_MAX });
@@ -81,7 +81,7 @@ const places = [
   'src/dialogue/conversation/conversation.decider.spec.ts',
 ];
 
-/** A rule that no longer fires looks just like a clean tree, so each is shown imports that break it. */
+/** A rule that no longer matches looks like clean code, so each rule is tested with imports that break it. */
 const broken: readonly [rule: string, file: string, imported: string][] = [
   ['kernel-knows-no-floor-above', 'src/kernel/platform.ts', '../platform/http/errors.js'],
   ['platform-knows-no-floor-above', 'src/platform/tasks.ts', '../work/tasks/task.events.js'],
@@ -164,7 +164,7 @@ const broken: readonly [rule: string, file: string, imported: string][] = [
   ['parsers-stay-in-their-process', 'src/app/service.ts', '../resources/documents/formats/word.js'],
 ];
 
-/** What the design allows, so that no rule forbids more than it says. */
+/** Allowed imports, so that no rule forbids more than it states. */
 const kept: readonly [file: string, imported: string][] = [
   ['src/kernel/digest.ts', 'node:crypto'],
   ['src/dialogue/journal/good.decider.ts', '../conversation/conversation.events.js'],
@@ -195,7 +195,7 @@ const kept: readonly [file: string, imported: string][] = [
   ['projections/probe/good.queries.ts', '@nestjs/common'],
 ];
 
-/** Folders that know each other, file by file without a cycle. */
+/** Folders that import each other although their files form no cycle. */
 const knots: readonly [file: string, imported: string][] = [
   ['src/resources/agents/knot/first.ts', '../../prompts/knot/second.js'],
   ['src/resources/prompts/knot/second.ts', '../../../kernel/ids.js'],
@@ -232,14 +232,14 @@ it.each(kept)('%s may import %s', (file) => {
   expect(judgement.violations.filter(({ from }) => from === file).map((each) => each.rule.name)).toEqual([]);
 });
 
-it('has an import that breaks it for every rule', async () => {
+it('tests every rule with an import that breaks it', async () => {
   const { default: config } = (await import(pathToFileURL(rules).href)) as {
     default: { forbidden: readonly { name: string }[] };
   };
   expect(new Set(broken.map(([rule]) => rule))).toEqual(new Set(config.forbidden.map(({ name }) => name)));
 });
 
-/** Folders of the service that lead back to themselves. Read models are no part of it: events go in, queries come out. */
+/** Folders of the service that depend on themselves through others. Read models are excluded: events go in, queries come out. */
 function knotted({ imports }: Judgement): readonly string[] {
   const next = new Map<string, Set<string>>();
   for (const [from, to] of imports.map((each) => [dirname(each.from), dirname(each.to)] as const))
@@ -253,7 +253,7 @@ function knotted({ imports }: Judgement): readonly string[] {
   return [...next.keys()].filter((folder) => reaches(folder).has(folder)).sort();
 }
 
-/** More are not surveyed at a glance. Specs are not counted. */
+/** The maximum number of files in a folder, without specs, so that it remains easy to survey. */
 const FILES_IN_A_FOLDER_MAX = 25;
 
 /** Folders of the real tree with more files. */
@@ -267,12 +267,12 @@ function tooMany(): readonly string[] {
   return [...counts].filter(([, count]) => count > FILES_IN_A_FOLDER_MAX).map(([folder, count]) => `${folder}: ${count}`);
 }
 
-it('finds folders that know each other', () => {
+it('detects folders that import each other', () => {
   expect(knotted(judgement)).toEqual(expect.arrayContaining(['src/resources/agents/knot', 'src/resources/prompts/knot']));
 });
 
 it(
-  'finds no violation in the service, and sees the service',
+  'finds no violation in the service, and covers all of it',
   async () => {
     const service = await judge(root);
     expect(service.violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`)).toEqual([]);

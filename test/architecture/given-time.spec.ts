@@ -7,7 +7,7 @@ const CLOCK = 'Take the `Clock`';
 const TIMING = 'Take `Timing`';
 const IDS = 'Take `Ids`';
 
-/** A rule that no longer fires looks just like a clean tree, so each is shown code that breaks it. */
+/** A rule that no longer matches looks like clean code, so each rule is tested with code that breaks it. */
 const broken: readonly [code: string, message: string][] = [
   ['export const at = Date.now();', CLOCK],
   ['export const at = new Date();', CLOCK],
@@ -38,7 +38,7 @@ const broken: readonly [code: string, message: string][] = [
   ["import { systemIds } from '../../platform/system-ids.js';", TIMING],
 ];
 
-/** What a reader may take for the machine's, and is not. */
+/** Code that looks like it uses the machine, but does not. */
 const sound = [
   "export const at = new Date('2026-01-01');",
   "export const at = Date.parse('2026-01-01');",
@@ -48,7 +48,7 @@ const sound = [
 ];
 
 let eslint: ESLint;
-/** What is said of a text as if it stood in a file. */
+/** The lint messages for a text as the content of a file. */
 const messagesOf = async (code: string, filePath: string): Promise<string[]> => {
   const [result] = await eslint.lintText(code, { filePath });
   return result!.messages.filter(({ ruleId }) => ruleId?.startsWith('no-restricted') ?? true).map(({ message }) => message);
@@ -59,11 +59,11 @@ beforeAll(() => {
 });
 
 describe('the core', () => {
-  it.each(broken)('does not take of the machine: %s', async (code, message) => {
+  it.each(broken)('does not use the machine: %s', async (code, message) => {
     expect(await messagesOf(code, CORE_FILE)).toEqual([expect.stringContaining(message)]);
   });
 
-  it.each(sound)('may say: %s', async (code) => {
+  it.each(sound)('may contain: %s', async (code) => {
     expect(await messagesOf(code, CORE_FILE)).toEqual([]);
   });
 
@@ -78,16 +78,16 @@ describe('the core', () => {
     'platform/reactions',
     'platform/tickers',
     'platform/supervision',
-  ])('has %s in it', async (folder) => {
+  ])('includes %s', async (folder) => {
     expect(await messagesOf(broken[0]![0], `src/${folder}/probe.ts`)).toHaveLength(1);
   });
 
-  it('is handed ids by its controllers', async () => {
+  it('includes controllers, which may create ids', async () => {
     expect(await messagesOf("import { newId } from '../kernel/ids.js';", 'src/triggers/schedules/schedules.http.ts')).toEqual([]);
     expect(await messagesOf(broken[0]![0], 'src/triggers/schedules/schedules.http.ts')).toHaveLength(1);
   });
 
-  it('ends where the platform and the specs begin', async () => {
+  it('excludes the platform and the specs', async () => {
     for (const file of [
       'src/platform/system-timing.ts',
       'src/kernel/event-sourcing/streams.spec.ts',

@@ -8,7 +8,7 @@ const QUADRATIC = [
 ] as const;
 
 let eslint: ESLint;
-/** What is said of a text as if it stood in a file. */
+/** The lint rules that a text breaks as the content of a file. */
 const rulesBroken = async (code: string, filePath: string): Promise<(string | null)[]> => {
   const [result] = await eslint.lintText(code, { filePath });
   return result!.messages.map(({ ruleId }) => ruleId);
@@ -18,7 +18,7 @@ beforeAll(() => {
   eslint = new ESLint({ ruleFilter: ({ ruleId }) => ruleId.startsWith('regexp') });
 });
 
-describe('patterns that take the square of a text', () => {
+describe('patterns that take quadratic time', () => {
   it.each(QUADRATIC)('are refused: %s', async (_, code) => {
     for (const file of [
       'src/resources/sources/probe.ts',
@@ -28,11 +28,11 @@ describe('patterns that take the square of a text', () => {
       expect(await rulesBroken(code, file)).toEqual([expect.stringMatching(/^regexp\/no-super-linear-(move|backtracking)$/)]);
   });
 
-  it('may be written where only we write the text', async () => {
+  it('are allowed for text that only tests write', async () => {
     expect(await rulesBroken(QUADRATIC[0][1], 'test/support/probe.ts')).toEqual([]);
   });
 
-  it('are told from those that do not', async () => {
+  it('are distinguished from linear ones', async () => {
     expect(await rulesBroken('export const words = /[\\w.]+/gu;', 'src/resources/sources/probe.ts')).toEqual([]);
   });
 });

@@ -4,10 +4,10 @@ import { expect, it } from '@jest/globals';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** A cache written by hand shows by how it forgets: the first of a map or a set goes. */
+/** A handwritten cache is recognised by its eviction: it deletes the first entry of a map or a set. */
 const FORGETS_FIRST = /\.delete\([^;]{0,200}\.next\(\)\.value/;
 
-/** Asked who was admitted before whom: the order is what it is for. */
+/** Not caches: here the order of entries is the purpose. */
 const NO_CACHES = ['src/work/limits/turns-under-way.ts'];
 
 const sources = ['src', 'projections'].flatMap((folder) =>
@@ -19,9 +19,9 @@ const sources = ['src', 'projections'].flatMap((folder) =>
 it.each([
   'if (known.size > MAX) known.delete(known.keys().next().value!);',
   'this.seen.delete(\n  this.seen.values().next().value as string,\n);',
-])('knows a cache when it sees one: %s', (code) => expect(code).toMatch(FORGETS_FIRST));
+])('recognises a cache: %s', (code) => expect(code).toMatch(FORGETS_FIRST));
 
-it('all caches are of one make: `LRUCache`', () => {
+it('all caches are an `LRUCache`', () => {
   const forgetting = sources.filter((file) => FORGETS_FIRST.test(readFileSync(join(ROOT, file), 'utf8')));
   expect(forgetting).toEqual(NO_CACHES);
 });

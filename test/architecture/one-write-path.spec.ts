@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 
-/** These append without a command, each for a reason of its own. They decide on nothing. */
+/** Files that append without a command, each for the stated reason. They make no decisions. */
 const RAW_WRITERS = {
   'src/dialogue/journal/journal.ts':
     'the writer of an answer’s journal: its frames are appended as they come, and no state decides on them',
@@ -12,10 +12,10 @@ const RAW_WRITERS = {
   'src/views/notifications/user-journal.ts': 'the writer of user events: they repeat what was decided elsewhere',
 } as const;
 
-/** What all others append with; and the keeper of idempotency keys, which are appended raw. */
+/** The code with which all others append, and the store of idempotency keys, which are appended directly. */
 const FOUNDATION = ['src/kernel/event-sourcing/', 'src/platform/event-store/'];
 
-/** What handlers of several commands share. Nothing else imports it. */
+/** Code that handlers of several commands share. Only they import it. */
 const OF_HANDLERS = ['src/triggers/schedules/schedule/catch-up.ts'];
 
 type Source = Readonly<{ file: string; text: string }>;
@@ -26,7 +26,7 @@ const RAW = /\.\s*appendEvents\s*[(<]|(?:streams|store)\s*[?!]?\.\s*append\s*[(<
 const callsIn = ({ text }: Source, pattern: RegExp): readonly string[] =>
   (text.match(pattern) ?? []).map((call) => call.replace(/\s/gu, ''));
 
-/** What appends and is no handler of commands. Raw writers may append, but not decide. */
+/** Calls that append outside command handlers. Raw writers may append, but not decide. */
 function violationsIn(sources: readonly Source[]): readonly string[] {
   return sources.flatMap((source) => {
     const { file } = source;
@@ -43,12 +43,12 @@ const sources: readonly Source[] = readdirSync('src', { recursive: true, encodin
   .map((file) => ({ file, text: readFileSync(file, 'utf8') }));
 
 describe('events are appended', () => {
-  it('by handlers of commands and by the named raw writers only', () => {
+  it('only by command handlers and by the named raw writers', () => {
     expect(sources.length).toBeGreaterThan(500);
     expect(violationsIn(sources)).toEqual([]);
   });
 
-  it.each(Object.entries(RAW_WRITERS))('raw by %s, because: %s', (file) => {
+  it.each(Object.entries(RAW_WRITERS))('directly by %s, because: %s', (file) => {
     expect(
       callsIn(
         sources.find((source) => source.file === file)!,
@@ -57,14 +57,14 @@ describe('events are appended', () => {
     ).not.toEqual([]);
   });
 
-  it.each(OF_HANDLERS)('on behalf of handlers only by %s', (file) => {
+  it.each(OF_HANDLERS)('for command handlers only by %s', (file) => {
     const importing = sources.filter(({ text }) => text.includes(`/${basename(file, '.ts')}.js'`));
     expect(importing.map((each) => each.file).filter((each) => !each.endsWith('.commands.ts'))).toEqual([]);
     expect(importing.length).toBeGreaterThan(0);
   });
 });
 
-describe('what is refused', () => {
+describe('a violation', () => {
   const violation = 'src/resources/agents/probe.ts';
 
   it.each([
@@ -76,11 +76,11 @@ describe('what is refused', () => {
     ['a raw append', "await streams.append(stream, 'none', codec, events, cause);", 'streams.append('],
     ['an append past the streams', "await this.streams.store.append(stream, 'none', events);", 'store.append('],
     ['events that are written already', "await this.streams.appendEvents(stream, 'none', events);", '.appendEvents('],
-  ])('is %s outside of a handler', (_, text, call) => {
+  ])('is %s outside a handler', (_, text, call) => {
     expect(violationsIn([{ file: violation, text }])).toEqual([`${violation} calls ${call}`]);
   });
 
-  it('is a decision of a raw writer', () => {
+  it('is a decision by a raw writer', () => {
     for (const file of Object.keys(RAW_WRITERS)) {
       const text =
         'await this.streams.transact(stream, job, decide, cause); await this.streams.append(stream, 1, codec, [], cause);';

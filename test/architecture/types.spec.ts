@@ -7,10 +7,10 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 
 const ROOT = join(import.meta.dirname, '../..');
 const OXLINT = join(ROOT, 'node_modules/oxlint/bin/oxlint');
-/** It takes a second of a processor that others may want as well. */
+/** It takes a second of CPU time, which other suites use too. */
 const JUDGED_MS_MAX = 600_000;
 
-/** A rule that no longer fires looks just like a clean tree, so each is shown code that breaks it. */
+/** A rule that no longer matches looks like clean code, so each rule is tested with code that breaks it. */
 const broken: readonly [rule: string, code: string][] = [
   ['TS2322', 'export const text: string = 1;'],
   ['TS2307', "export * from './nowhere.js';"],
@@ -56,16 +56,16 @@ beforeAll(async () => {
 }, JUDGED_MS_MAX);
 afterAll(() => rmSync(folder, { recursive: true }));
 
-it.each(broken.map(([rule], place) => [rule, place] as const))('%s is told', (rule, place) => {
+it.each(broken.map(([rule], place) => [rule, place] as const))('%s is reported', (rule, place) => {
   const told = found.filter((line) => line.startsWith(`src/broken-${place}.ts:`));
   expect(told.map((line) => /\/typescript\(([\w-]+)\)/.exec(line)?.[1])).toContain(rule);
 });
 
-it('nothing is told of what is sound', () => {
+it('correct code is not reported', () => {
   expect(found.filter((line) => line.includes('sound'))).toEqual([]);
 });
 
-it('each rule that is on is shown code that breaks it', () => {
+it('every enabled rule is tested with code that breaks it', () => {
   const { rules } = JSON.parse(readFileSync(join(ROOT, '.oxlintrc.json'), 'utf8')) as { rules: Record<string, 'error'> };
   const shown = broken.map(([rule]) => `typescript/${rule}`).filter((rule) => !rule.includes('/TS'));
   expect(shown.sort()).toEqual(Object.keys(rules).sort());

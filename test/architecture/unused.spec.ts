@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 const HERE = import.meta.dirname;
 const KNIP = join(HERE, '../../node_modules/knip/bin/knip.js');
 
-/** A service in small. A check that no longer looks at something finds just as little as one that finds nothing. */
+/** A small service with unused code. A check that no longer looks at something finds as little as one with nothing to find. */
 const FILES: Readonly<Record<string, string>> = {
   'package.json': JSON.stringify({ name: 'probe', type: 'module', dependencies: { postgres: '1.0.0' } }),
   'src/app/main.ts': "import { used } from '../feature.js';\nconsole.log(used);",
@@ -34,7 +34,7 @@ afterAll(() => rm(probe, { recursive: true }));
 
 type Issue = Readonly<{ file: string } & Record<'files' | 'exports' | 'types' | 'dependencies', readonly { name: string }[]>>;
 
-/** What a configuration finds there, each as `kind name`. */
+/** The findings of a configuration, each as `kind name`. */
 const foundBy = (config: string, ...options: string[]) =>
   new Promise<readonly string[]>((resolve, reject) => {
     const args = [KNIP, '--directory', probe, '--config', join(HERE, config), '--reporter', 'json', '--no-progress', ...options];
@@ -47,7 +47,7 @@ const foundBy = (config: string, ...options: string[]) =>
     });
   });
 
-it('what nobody imports is found; events are words of their feature, all of which may be said', async () => {
+it('unused exports and files are found, except events, which a feature may declare without using them', async () => {
   expect(await foundBy('knip.json')).toEqual([
     'dependencies postgres',
     'exports useless',
@@ -56,7 +56,7 @@ it('what nobody imports is found; events are words of their feature, all of whic
   ]);
 });
 
-it('what only tests import is found, but for limits that hold where they are', async () => {
+it('exports that only tests use are found, except limits that their own file uses', async () => {
   expect(await foundBy('knip.production.json', '--production', '--include', 'files,exports,types')).toEqual([
     'exports forTests',
     'exports useless',

@@ -28,7 +28,7 @@ const data = JSON.stringify({
 const newEvent = (): NewEvent => ({ id: randomUUID(), type: 'TurnAsked', data, metadata });
 const newEvents = (count: number): NewEvent[] => Array.from({ length: count }, newEvent);
 
-/** So many at once do the same thing over and over until the time is up. Answers how often per second it was done. */
+/** Runs this many loops concurrently until the time is up. Returns the number of operations per second. */
 async function rate(seconds: number, writers: number, start: () => () => Promise<unknown>): Promise<number> {
   const from = performance.now();
   const until = from + seconds * 1000;
@@ -42,7 +42,7 @@ async function rate(seconds: number, writers: number, start: () => () => Promise
 
 const newStream = (): string => `conversation-${randomUUID()}`;
 
-/** Each writer appends to a stream of its own, on the revision before. */
+/** Each writer appends to its own stream, at the preceding revision. */
 const throughStore = (store: EventStore, batch: number) => () => {
   const stream = newStream();
   let expected: ExpectedRevision = 'none';
@@ -54,7 +54,7 @@ const throughStore = (store: EventStore, batch: number) => () => {
 const rows = (stream: string, from: number, count: number) =>
   newEvents(count).map((event, index) => ({ stream, revision: from + index, ...event }));
 
-/** The same columns and the same constraint, one statement per append. */
+/** The same columns and constraint, with one statement per append. */
 const throughInsert = (insert: (rows: readonly Row[]) => Promise<unknown>, batch: number) => () => {
   const stream = newStream();
   let next = 0;
@@ -114,12 +114,15 @@ async function measure(store: EventStore, sql: Sql, { writers, batch, times }: C
   ];
 }
 
-/** How fast events become durable: our store against plain INSERTs by the same client, on as many connections as there are writers. */
+/**
+ * The rate at which events become durable: our store compared with plain INSERTs by the same client, on as many connections as
+ * there are writers.
+ */
 export const bench: Bench = {
   name: 'append',
   title: 'Appends, fsync on: the Postgres event store, against INSERTs on the same server',
   async run({ say }) {
-    // Beside the code and not in the temporary directory, which may be in memory, where nothing is ever flushed.
+    // Not in the temporary directory, which may be in memory, where fsync does nothing.
     const dataDir = mkdtempSync(join(import.meta.dirname, '../../node_modules/.bench-append-'));
     const server = await startEmbeddedPostgres({ dataDir });
     const store = new PostgresEventStore({ url: server.url });

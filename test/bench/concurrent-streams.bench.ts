@@ -10,12 +10,12 @@ const EVERY_MS = 20;
 const TOKENS = 400;
 const WARM_UP_TOKENS = 50;
 const ROUNDS = 2;
-/** Streams begin one after the other, as users do. */
+/** Streams start one after another, like those of users. */
 const BEGIN_EVERY_MS = 5;
 
 type Crowd = Readonly<{ lateMs: readonly number[]; seconds: number; cpuMs: readonly number[]; rssPerStream: number }>;
 
-/** So many streams at once; usage is taken while all of them are open. */
+/** Opens `STREAMS` concurrent streams. Usage is measured while all of them are open. */
 async function crowd(one: (question: string) => [string, Call], tokens: number, usage: () => Promise<Usage[]>): Promise<Crowd> {
   const lateMs: number[] = [];
   const before = await usage();
@@ -35,7 +35,7 @@ async function crowd(one: (question: string) => [string, Call], tokens: number, 
   return { lateMs, seconds, cpuMs: after.map(({ cpuMs }, index) => cpuMs - before[index]!.cpuMs), rssPerStream };
 }
 
-/** Everybody at once: whether tokens come on time when two hundred answers are written, and what one of them costs. */
+/** Two hundred concurrent answers: the delay of their tokens, and the cost of one stream. */
 export const bench: Bench = {
   name: 'concurrent-streams',
   title: `${STREAMS} answers at once, ${1000 / EVERY_MS} tokens a second each`,

@@ -15,12 +15,12 @@ const SCHEDULES = 100_000;
 const DUE = 1_000;
 const TEMPLATE_ID = '00000000-0000-4000-8000-000000000001';
 const MINUTE_MS = 60_000;
-/** From the last schedule that is made to the minute in which those that count come due. */
+/** The time between the creation of the last schedule and the minute in which the measured ones become due. */
 const LEAD_MS = 4_000;
 const PATIENCE_MS = 60_000;
 const LOOK_EVERY_MS = 200;
 
-/** Schedules that are not due for long, written as the event store would have, but far faster; each with an id of its own. */
+/** Schedules that are not due soon, written in the event store's format but much faster, each with a different id. */
 async function filled(sql: Sql, agentId: string): Promise<void> {
   const [event] = scheduleNow(TEMPLATE_ID, { ownerId: 'local', agentId, cron: '0 9 29 2 *', timezone: 'UTC' })(schedule.initial);
   const { type, data } = event!;
@@ -40,7 +40,7 @@ async function filled(sql: Sql, agentId: string): Promise<void> {
   });
 }
 
-/** So many rows, each durable by itself, by as many writers as the service has. */
+/** The same number of rows, each committed separately, by as many writers as the service has. */
 async function inserted(sql: Sql): Promise<number> {
   await sql`create table raw_slot (id uuid primary key, slot timestamptz not null)`;
   const since = performance.now();
@@ -58,7 +58,7 @@ const untilRows = async (sql: Sql, count: number): Promise<void> => {
   }
 };
 
-/** How long after a moment the last of so many events of a type was stored. */
+/** The time from a moment to the last of DUE stored events of a type, in milliseconds. */
 async function lastOf(sql: Sql, type: string, since: number, after: string): Promise<number> {
   for (const until = performance.now() + PATIENCE_MS; ; await pause(LOOK_EVERY_MS)) {
     const [row] = await sql<{ count: number; last: Date | null }[]>`
@@ -69,7 +69,7 @@ async function lastOf(sql: Sql, type: string, since: number, after: string): Pro
   }
 }
 
-/** From the minute that comes to a thousand runs in the queue, among a hundred thousand schedules that are not due. */
+/** The time from the due minute until a thousand runs are queued, among a hundred thousand schedules that are not due. */
 export const bench: Bench = {
   name: 'due-schedules',
   title: `${DUE} of ${SCHEDULES} schedules come due in the same minute`,

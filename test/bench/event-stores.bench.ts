@@ -33,7 +33,9 @@ const COPIED_AT_ONCE = 50;
 const RAW_COMMITS = 200;
 const isReal = process.env['TEST_EVENTSTOREDB_COMMAND'] !== undefined;
 
-/** A real server where one is named, else the double in a process of its own, which commits as fast as the disk of the embedded store. */
+/**
+ * A real server if one is named, else the double in a separate process, which commits as fast as the disk of the embedded store.
+ */
 async function startEventStoreDb(commitMs: number): Promise<{ connectionString: string; stop: () => Promise<void> }> {
   if (isReal) {
     const { connectionString, close } = await eventStoreDbForTest();
@@ -52,7 +54,7 @@ async function commitMsOf(service: MeasuredService): Promise<number> {
 
 type Measured = Readonly<Record<'eventStoreDb' | 'embedded', readonly number[]>>;
 
-/** How long, in ms, until the first frame of an answer is there, which is in the log by then. */
+/** The time until the first frame of an answer, in milliseconds. The frame is in the log by then. */
 async function firstFrameMs(url: string): Promise<number> {
   const askedAt = microsNow();
   let came = 0;
@@ -70,7 +72,7 @@ async function turnsPerSecond(url: string): Promise<number> {
   return (1000 * TURNS) / (performance.now() - since);
 }
 
-/** Writes what one store has into another, stream by stream. */
+/** Copies everything from one store into another, stream by stream. */
 async function copy(from: EventStore, to: EventStore): Promise<void> {
   const streams = new Map<string, NewEvent[]>();
   for await (const { events } of from.readAll({ after: -1n })) {
@@ -92,7 +94,7 @@ async function rebuildSeconds(sql: Sql, store: EventStore): Promise<number> {
   return seconds;
 }
 
-/** The same log of conversations in both stores, and one read model made from each in turns. */
+/** Rebuilds one read model in turns from the same log of conversations in both stores. */
 async function rebuilds(connectionString: string): Promise<Measured> {
   const dataDir = mkdtempSync(join(tmpdir(), 'verbatim-bench-'));
   const server = await startEmbeddedPostgres({ dataDir });
@@ -115,7 +117,7 @@ async function rebuilds(connectionString: string): Promise<Measured> {
   }
 }
 
-/** What the engine costs: the service over EventStoreDB against the service over its embedded store, in turns. */
+/** The cost of the engine: the service over EventStoreDB compared with the service over its embedded store, in turns. */
 export const bench: Bench = {
   name: 'event-stores',
   title: 'EventStoreDB against the embedded store: first frame, turns, rebuild',

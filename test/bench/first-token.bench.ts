@@ -10,7 +10,7 @@ const AT_ONCE = 16;
 const ROUNDS_AT_ONCE = 40;
 const QUESTION = 'paced 3 tokens 5 ms';
 
-/** How long, in ms, from the request to its first token. */
+/** The time from a request to its first token, in milliseconds. */
 async function firstToken([url, call]: [string, Call]): Promise<number> {
   const askedAt = microsNow();
   let first = 0;
@@ -18,11 +18,11 @@ async function firstToken([url, call]: [string, Call]): Promise<number> {
   return (first - askedAt) / 1000;
 }
 
-/** The first tokens of questions that are asked at the same moment. */
+/** The times to the first token of concurrent questions. */
 const firstTokens = (asked: [string, Call]): Promise<number[]> =>
   Promise.all(Array.from({ length: AT_ONCE }, () => firstToken(asked)));
 
-/** What it costs that every frame is in the log before it is shown: the way of a question to its first token. */
+/** The cost of storing every frame before it is shown: the time from a question to its first token. */
 export const bench: Bench = {
   name: 'first-token',
   title: 'First token: a question to the service, against the same question to the model itself',

@@ -13,7 +13,7 @@ const ROUNDS = 15;
 const FRAME_MS_MAX = 0.3;
 const HOSTILE_CHARACTERS = 200_000;
 
-/** The local checks ask none. */
+/** The local checks use no model. */
 class NoModels extends LanguageModels {
   stream = (): AsyncIterable<ModelChunk> => {
     throw new Error('No check of these asks a model.');
@@ -27,7 +27,7 @@ const settings = { enabled: true, checks: new Set(GUARDRAIL_CHECKS), floor: unde
 const options = new GuardrailOptions(settings);
 const guardrails = new ConfiguredGuardrails(new PolicyJudge(new NoModels(), options), systemTiming, options);
 
-/** Six controls; in an answer five can stand, so one that looks for injections is asked of the same text as the result of a tool. */
+/** Six controls. Only five apply to an answer, so the injection check runs on the same text as the result of a tool. */
 const controlsAt = (stage: string) => [
   { check: 'pii', stage, action: 'redact', settings: { entities: PII_ENTITIES } },
   { check: 'secrets', stage, action: 'redact' },
@@ -56,7 +56,7 @@ const WORDS =
   );
 const FOREIGN = 'Die Rechnung für Jürgen wurde übermittelt – „vielen Dank“, 漢字 und Äpfel zu 3,50 € je Stück. '.split(/(?<= )/);
 
-/** Milliseconds of each frame of an answer that comes word by word: what is held is checked again, and what is decided is let go. */
+/** Milliseconds per frame of an answer that arrives word by word. Held text is checked again, and decided text is released. */
 function answered(words: readonly string[]): readonly number[] {
   const took: number[] = [];
   let [before, held, shown] = ['', '', ''];
@@ -77,7 +77,7 @@ function answered(words: readonly string[]): readonly number[] {
   return took;
 }
 
-/** The whole answer, at its end: the check that compares it with documents. */
+/** Milliseconds of the check at the end of the answer, which compares it with documents. */
 async function compared(words: readonly string[]): Promise<number> {
   const text = Array.from({ length: FRAMES }, (_, at) => words[at % words.length]).join('');
   const begun = performance.now();

@@ -17,7 +17,7 @@ const numbered = (start: string, entry: (number: number) => string, end: string)
   return start + entries.join() + end;
 };
 
-/** Bodies of 10 MB, each made to cost as much as it can in one way. */
+/** Bodies of 10 MB, each designed to be as costly as possible in one way. */
 const shapes: Readonly<Record<string, () => string>> = {
   'fields at the top': () => numbered('{', (number) => `"k${number}":1`, '}'),
   'fields in passthrough': () => numbered('{"question":"x","passthrough":{', (number) => `"k${number}":1`, '}}'),
@@ -44,14 +44,14 @@ const shapes: Readonly<Record<string, () => string>> = {
 
 type Sample = Readonly<{ cpuMs: number; loopMs: number }>;
 
-/** What the process has used, and how long its event loop has stood still at most since it was asked before. */
+/** The CPU time of the process, and the longest pause of its event loop since the last call. */
 async function scrape(url: string): Promise<Sample> {
   const text = await (await fetch(`${url}/metrics`)).text();
   const value = (name: string) => 1000 * Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)![1]);
   return { cpuMs: value('process_cpu_seconds_total'), loopMs: value('nodejs_eventloop_lag_max_seconds') };
 }
 
-/** Sends a body until it is answered, which may be before its end. Resolves to the status. */
+/** Sends a body until the server responds, which may be before its end. Resolves with the status. */
 function send(url: string, body: Buffer): Promise<number> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url);
@@ -72,7 +72,7 @@ function send(url: string, body: Buffer): Promise<number> {
   });
 }
 
-/** What one request may take from all others: the event loop is one. */
+/** How long one request can occupy the event loop, which all others share. */
 export const bench: Bench = {
   name: 'hostile-bodies',
   title: 'Bodies of 10 MB that are made to cost: CPU time of the whole process for one',

@@ -8,9 +8,9 @@ import { startService } from './measured-service.js';
 import { type Bench, median, quantile } from './report.js';
 
 const SECRET = 'a secret for benches that is long enough';
-/** Below what a first turn takes, which is the dearest way to hold that lane up. */
+/** Below the size of a first turn, which is the costliest way to block that queue. */
 const HOSTILE_BYTES = 4 * 1024 * 1024;
-/** So many files of the hostile user are not at their end, at any time. */
+/** The number of the hostile user's files that are being parsed at any time. */
 const HOSTILE_FILES_OPEN = 12;
 const QUIET_ROUNDS = 10;
 const HOSTILE_MS = 45_000;
@@ -25,7 +25,7 @@ const ROUTES: readonly Route[] = [
   { name: 'source', path: '/api/upload' },
 ];
 
-/** The id of the task that reads the file. */
+/** Uploads a file. Returns the id of its parsing task. */
 async function upload(client: Client, { path }: Route, { filename, bytes }: DocumentFile): Promise<string> {
   const form = new FormData();
   form.append('name', filename);
@@ -48,7 +48,7 @@ async function ended(client: Client, taskId: string, signal?: AbortSignal): Prom
   return undefined;
 }
 
-/** How long a user waits from the beginning of an upload until a small file has been read. */
+/** The time from the start of an upload until a small file is parsed. */
 async function smallFileMs(client: Client, route: Route): Promise<number> {
   const since = performance.now();
   const taskId = await upload(client, route, textFile('small.txt', `What the miller knows. ${since}`));
@@ -57,7 +57,10 @@ async function smallFileMs(client: Client, route: Route): Promise<number> {
   return performance.now() - since;
 }
 
-/** Keeps so many hostile files open until the signal aborts. Resolves to how many were uploaded and how many ended. */
+/**
+ * Keeps HOSTILE_FILES_OPEN hostile files in progress until the signal aborts. Resolves with the numbers of uploaded and parsed
+ * files.
+ */
 async function attack(client: Client, route: Route, files: readonly DocumentFile[], signal: AbortSignal) {
   const count = { uploaded: 0, ended: 0 };
   const one = async (first: number): Promise<void> => {
@@ -83,7 +86,7 @@ async function whileOpen<T>(work: (signal: AbortSignal) => Promise<T>, measure: 
   return working;
 }
 
-/** What the files of one user may take from those of another: the processes that read them are shared. */
+/** How much one user's files delay those of another, which are parsed by the same processes. */
 export const bench: Bench = {
   name: 'hostile-documents',
   title: `A small file behind ${HOSTILE_FILES_OPEN} files of another user that are made to cost`,

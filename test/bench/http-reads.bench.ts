@@ -15,7 +15,7 @@ const WARM_UP_SECONDS = 2;
 const ALONE = 300;
 const QUESTION = 'paced 20 tokens 0 ms';
 
-/** So many read the same, over and over. Answers how often it was read per second. */
+/** The reads per second of `AT_ONCE` concurrent readers. */
 async function perSecond(url: string, seconds: number): Promise<number> {
   const since = performance.now();
   const until = since + seconds * 1000;
@@ -34,14 +34,14 @@ async function millisecondsOf(url: string): Promise<number> {
   return performance.now() - since;
 }
 
-/** An answer, and the id of its message. */
+/** Asks a question. Returns the id of its message. */
 async function shortAnswer(url: string): Promise<string> {
   let text = '';
   await read(...postStream(url, QUESTION), { onText: (piece) => void (text += piece) });
   return /"message_id":"([^"]+)"/.exec(text)![1]!;
 }
 
-/** What is read most often, over HTTP: against the least that the same server answers. */
+/** The most frequent reads over HTTP, compared with the cheapest response of the same server. */
 export const bench: Bench = {
   name: 'http-reads',
   title: `Reads over HTTP, alone and ${AT_ONCE} at once, with ${CONVERSATIONS} conversations`,

@@ -8,19 +8,19 @@ import { processorMsSince } from './usage.js';
 import { silentAnswer, waitingReaders } from './waiting-readers.js';
 
 const READERS = 10_000;
-/** Readers share answers as a team shares a conversation, and a user has several tabs open. */
+/** Readers share answers like a team shares a conversation, and a user has several tabs open. */
 const ANSWERS = 100;
 const USERS = 1_000;
 const CONNECTING_AT_ONCE = 16;
-/** Time in which what connecting has left to do is done. */
+/** The time for work that connecting leaves behind. */
 const SETTLE_MS = 4_000;
-/** In it two of three readers get a keepalive, and the log is looked at twice. */
+/** In this time two of three readers get a keepalive, and the log is polled twice. */
 const SECONDS = 10;
-/** A model that says nothing for longer has failed. */
+/** A model that sends nothing for longer counts as failed. */
 const SILENT_MS = 60_000;
 const SECRET = 'a secret for benches that is long enough';
 
-/** What service and database take of one core, in per cent, while nobody asks anything. */
+/** The percentage of one core that service and database use while no client asks anything. */
 async function shareOfCore(service: MeasuredService): Promise<number> {
   await pause(SETTLE_MS);
   const before = await service.usage();
@@ -40,7 +40,7 @@ async function headersOf(subject: string): Promise<{ authorization: string }> {
   return { authorization: `Bearer ${await new SessionTokens(SECRET).issue({ subject, roles: [] })}` };
 }
 
-/** What those who wait cost the processor: keepalives, and looks at the log for what a lost signal did not tell. */
+/** The CPU cost of waiting readers: keepalives, and polls of the log in case a signal was lost. */
 export const bench: Bench = {
   name: 'idle-crowd',
   title: `${READERS} readers who wait, of ${ANSWERS} answers that say nothing, and of the events of ${USERS} users`,

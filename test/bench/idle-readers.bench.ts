@@ -8,13 +8,13 @@ import { silentAnswer, waitingReaders } from './waiting-readers.js';
 
 const READERS = 1_000;
 const WARM_UP_READERS = 300;
-/** Readers share answers as a team shares a conversation. */
+/** Readers share answers like a team shares a conversation. */
 const ANSWERS = 100;
 const PROCESSES = 3;
-/** Time in which the garbage of connecting may go. */
+/** The time for the garbage of connecting to be collected. */
 const SETTLE_MS = 3_000;
 
-/** What a thousand readers add to a process that has had some before, in KiB for each. */
+/** The memory that a thousand readers add to a process that has had some before, in KiB per reader. */
 async function perReader(url: (index: number) => string, rss: () => Promise<number>): Promise<number> {
   const at = (index: number): [string, Call] => [url(index), {}];
   (await waitingReaders(WARM_UP_READERS, at)).abort();
@@ -40,7 +40,7 @@ const ofBareServer = ({ url, pid }: Program): Promise<number> =>
     async () => (await usageOf([pid])).rssBytes,
   );
 
-/** Those who are there and get nothing: what a connection costs that only waits. */
+/** The cost of a connection that only waits. */
 export const bench: Bench = {
   name: 'idle-readers',
   title: `${READERS} readers who wait, on ${ANSWERS} answers that say nothing`,

@@ -8,7 +8,7 @@ const IMPORT_MS_MAX = 1_000;
 /** A user may have 200 tools. */
 const USERS = 5;
 
-/** A file with a hundred tools, each of a server of its own. */
+/** A file with a hundred tools, each of a different server. */
 function fileOf(user: number): string {
   const tools = Array.from({ length: TOOLS }, (_, tool) => ({
     type: 'api_tool',
@@ -35,7 +35,7 @@ async function imported(url: string, yaml: string): Promise<number> {
   return milliseconds;
 }
 
-/** How long it takes until an agent is there that brings a hundred tools along. */
+/** The time until an imported agent with a hundred tools exists. */
 export const bench: Bench = {
   name: 'import',
   title: 'The import of an agent with a hundred tools',

@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres';
 
-/** Rows as the projection would have them: where they come from is nothing to those who read them. */
+/** Rows like those of the projection. Reads do not depend on where rows come from. */
 export async function fillReadModel(sql: Sql, ownerId: string, conversations: number, turns: number): Promise<void> {
   await sql`
     insert into conversations.conversation (conversation_id, owner_id, name, visibility, shared_usage, started_at, unread, mark, needs_owner)

@@ -15,7 +15,10 @@ const ROUNDS = 30;
 const WARM_UP_ROUNDS = 10;
 const SEARCH_MS_MAX = 50;
 const TIMES_MAX = 1.5;
-/** Of each there is something in the texts: in one answer, in every answer, in one name, nowhere; too short for the index; and a sign that means something to `like`. */
+/**
+ * Search texts: in one answer, in every answer, in one name, nowhere, too short for the index, and with a special character of
+ * `like`.
+ */
 const SOUGHT = {
   'one answer': 'answer 17 of conversation 2503',
   'all answers': 'scatters SHORT waves',
@@ -27,7 +30,7 @@ const SOUGHT = {
 
 type User = Readonly<{ id: string; headers: Readonly<Record<string, string>> }>;
 
-/** Somebody who has signed in, and is known by an id from their first request on. */
+/** A signed-in user, whose account exists after their first request. */
 async function userCalled(name: string, { url }: MeasuredService, sql: Sql): Promise<User> {
   const key = new TextEncoder().encode(SECRET);
   const token = await new SignJWT({}).setProtectedHeader({ alg: 'HS256' }).setSubject(name).sign(key);
@@ -37,7 +40,7 @@ async function userCalled(name: string, { url }: MeasuredService, sql: Sql): Pro
   return { id: row!.id, headers };
 }
 
-/** What is listed and searched costs what is shown of it, however much there is. */
+/** The cost of lists and searches, which should depend on what is shown and not on how much there is. */
 export const bench: Bench = {
   name: 'listings',
   title: `Listings of ${FEW} and of ${MANY} conversations, and the search in ${SEARCHED} of ${TURNS} turns`,

@@ -17,10 +17,10 @@ const LONG = 10_000;
 const ROUNDS = 60;
 const WARM_UP_ROUNDS = 10;
 const EVENTS_AT_ONCE = 200;
-/** A usual answer. The built-in limit of a history, 128,000 tokens, holds about 300 of these. */
+/** An ordinary answer. The built-in limit of a history, 128,000 tokens, holds about 300 of these. */
 const ANSWER = 'The sky is blue because air scatters short waves more than long ones. '.repeat(20);
 
-/** A conversation of so many answered questions, appended as the service would have. */
+/** Appends a conversation of this many answered questions like the service. */
 async function conversationOf(turns: number, streams: Streams): Promise<string> {
   const conversationId = randomUUID();
   const stream = conversationStream(conversationId);
@@ -59,7 +59,7 @@ const timed = async (work: () => Promise<unknown>): Promise<number> => {
   return performance.now() - begunAt;
 };
 
-/** The newest message of a conversation, and how long its question took to be accepted and to be answered. */
+/** The newest message of a conversation, and the times until its question was accepted and answered. */
 type Asked = { messageId: string; acceptedMs: number; answeredMs: number };
 
 async function asked({ url }: MeasuredService, conversation_id: string): Promise<Asked> {
@@ -87,7 +87,7 @@ async function found(url: string, init?: RequestInit): Promise<unknown> {
   return response.json();
 }
 
-/** What a turn costs in a short conversation and in a very long one. */
+/** The cost of a turn in a short conversation and in a very long one. */
 export const bench: Bench = {
   name: 'long-conversation',
   title: `Turn ${LONG} of a conversation against turn ${SHORT}`,

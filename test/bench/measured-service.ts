@@ -8,15 +8,18 @@ import type { BenchContext } from './report.js';
 import { firstLineOf, stop } from './program.js';
 import { type Usage, usageOf, withDescendants } from './usage.js';
 
-/** The compiled service as users run it: a process of its own, over an embedded Postgres with fsync unless it is given one, on fresh data. */
+/**
+ * The compiled service as users run it: a separate process with fresh data, over an embedded Postgres with fsync unless another
+ * is given.
+ */
 export type MeasuredService = Readonly<{
   url: string;
-  /** The database it runs for itself, for baselines on the very same server. */
+  /** The URL of its own database, for baselines on the same server. */
   databaseUrl: string;
   usage(): Promise<{ service: Usage; postgres: Usage }>;
-  /** What it has exchanged with Postgres, where it was started to be counted. */
+  /** Its traffic with Postgres. Only if it was started with `counted`. */
   traffic(): Promise<Traffic>;
-  /** Ends it as `kill -9` does, and starts it again over the same data. Resolves to when it was started. */
+  /** Kills it like `kill -9` and starts it again with the same data. Resolves with the time of the start. */
   restart(): Promise<number>;
   stop(): Promise<void>;
 }>;
@@ -41,7 +44,7 @@ const COUNTING = ['../support/typescript.js', './programs/postgres-traffic.ts'].
 export async function startService(
   { service, profileTo }: BenchContext,
   environment: Readonly<Record<string, string>>,
-  /** Counts what it exchanges with Postgres, which costs speed. */
+  /** Counts its traffic with Postgres, which makes it slower. */
   { counted = false } = {},
 ): Promise<MeasuredService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'verbatim-bench-'));

@@ -16,7 +16,7 @@ const ROUNDS = 40;
 const PATIENCE_MS = 30_000;
 const SECRET = 'a secret for benches that is long enough';
 const OWNER = 'alice';
-/** Has one schedule, which is due every minute. */
+/** A user with one schedule, which is due every minute. */
 const MINUTELY = 'bob';
 
 /** From once a week to every quarter of an hour, in zones whose clocks change at different times. */
@@ -37,7 +37,7 @@ async function untilThere(sql: Sql): Promise<void> {
   }
 }
 
-/** How long somebody with many schedules waits for the calendar of two months. */
+/** How long a user with many schedules waits for the calendar of two months. */
 export const bench: Bench = {
   name: 'planned',
   title: `The calendar of ${SCHEDULES} schedules over ${DAYS} days`,

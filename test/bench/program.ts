@@ -8,25 +8,25 @@ import { fileURLToPath } from 'node:url';
 /** Microseconds of a clock that all processes of the machine share. */
 export const microsNow = (): number => Math.round(Number(process.hrtime.bigint()) / 1000);
 
-/** A process of a bench's own, so that it neither waits for the bench nor makes it wait. */
+/** A separate process for a bench, so that neither delays the other. */
 export type Program = Readonly<{ url: string; pid: number; stop(): Promise<void> }>;
 
 const STOP_MS = 15_000;
 
-/** Starts a file of `programs/`, which says its address on its first line. It ends with us, however we end. */
+/** Starts a file of `programs/`, which prints its address on its first line. It ends with this process, however that ends. */
 export async function startProgram(name: string, ...args: readonly string[]): Promise<Program> {
   const file = fileURLToPath(new URL(`programs/${name}.ts`, import.meta.url));
   const child = spawn(process.execPath, [...process.execArgv, file, ...args], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   return { url: await firstLineOf(child, /^((?:http|esdb):\S+)$/), pid: child.pid!, stop: () => stop(child, 'SIGKILL') };
 }
 
-/** What a program says on its own side: it serves, and goes when the bench has gone. */
+/** Serves, prints the address, and exits when the bench has exited. */
 export function announce(server: Server): void {
   process.on('disconnect', () => process.exit(0));
   server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
 }
 
-/** What stands in the first line that matches. */
+/** The first group of the first line that matches. */
 export async function firstLineOf(child: ChildProcess, pattern: RegExp): Promise<string> {
   const lines = createInterface({ input: child.stdout! });
   const seen: string[] = [];

@@ -1,9 +1,9 @@
 import postgres from 'postgres';
 import type { MeasuredService } from './measured-service.js';
 
-/** A row of ordinary length, committed by itself: what durability alone costs on this disk, on the very server that is measured. */
+/** Commits a row of ordinary length: the cost of durability alone on this disk and on the measured server. */
 export type RawCommits = Readonly<{
-  /** Milliseconds of one commit. */
+  /** The duration of one commit in milliseconds. */
   commit(): Promise<number>;
   close(): Promise<void>;
 }>;

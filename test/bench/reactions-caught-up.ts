@@ -3,7 +3,7 @@ import postgres from 'postgres';
 
 const LOOK_EVERY_MS = 500;
 
-/** Resolves once all reactions have worked off what is in the log by now: what they still do would be measured with the rest. */
+/** Resolves once all reactions have handled the present log, because their remaining work would be measured too. */
 export async function reactionsCaughtUp(databaseUrl: string): Promise<void> {
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => undefined });
   try {

@@ -14,10 +14,10 @@ import { systemTiming } from '../../src/platform/system-timing.js';
 import { EVENTS_PER_CONVERSATION, fillWithConversations } from '../support/conversation-log.js';
 import { type Bench, type Figure, median } from './report.js';
 
-/** How many events: the second is to take ten times as long as the first. */
+/** The numbers of events. The second should take ten times as long as the first. */
 const SIZES = (process.env.BENCH_REBUILD_EVENTS ?? '100000,1000000').split(',').map(Number);
 
-/** A short rebuild says little about the machine's other work; of so many the median counts. */
+/** The number of rounds, of which the median counts. A single short rebuild is easily disturbed by other work of the machine. */
 const roundsOf = (events: number): number => (events < 500_000 ? 3 : 1);
 
 const CASES: readonly Readonly<{ projection: Projection; what: string; atLeast: number }>[] = [
@@ -25,7 +25,7 @@ const CASES: readonly Readonly<{ projection: Projection; what: string; atLeast: 
   { projection: conversations, what: 'conversations', atLeast: 8_000 },
 ];
 
-/** Seconds to fill, index and put in place a read model of the whole log; there are no live rows to compare with. */
+/** The seconds to fill, index and activate a read model of the whole log. There are no live rows to compare with. */
 async function rebuild(
   sql: Sql,
   store: PostgresEventStore,
@@ -40,7 +40,7 @@ async function rebuild(
   return { seconds, events };
 }
 
-/** Seconds in which Postgres itself fills the same tables, with the same indexes, from files that it has written before. */
+/** The seconds in which Postgres itself fills the same tables, with the same indexes, from files that it wrote before. */
 async function copyOf(sql: Sql, schema: string): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), 'verbatim-bench-copy-'));
   // The server may run as another user.
@@ -79,7 +79,7 @@ async function withLog<T>(events: number, run: (sql: Sql, store: PostgresEventSt
   }
 }
 
-/** How fast a read model is made again from the log, and whether a log ten times as long takes ten times as long. */
+/** The speed of a rebuild from the log, and whether a log ten times as long takes ten times as long. */
 export const bench: Bench = {
   name: 'rebuild',
   title: 'Rebuild: read models made from the log in Postgres, in a shadow schema, with their indexes',

@@ -7,24 +7,24 @@ import { postStream, read } from './token-reader.js';
 
 const STREAMS = 50;
 const KILLS = 6;
-/** An answer takes so long that all are under way when the process is killed. */
+/** Long enough that all answers are still running when the process is killed. */
 const ANSWER = 'paced 600 tokens 50 ms';
 const LOOK_MS = 20;
 
-/** Asks for answers; resolves once all of them are being written. */
+/** Asks questions. Resolves once all of their answers are being streamed. */
 async function underWay(service: MeasuredService): Promise<void> {
   const begun = Array.from(
     { length: STREAMS },
     () =>
       new Promise<void>((resolve, reject) => {
-        // Cut off by the kill: that is what it is for.
+        // The kill cuts these streams, which is expected.
         read(...postStream(service.url, ANSWER), { onToken: () => resolve() }).catch(reject);
       }),
   );
   await Promise.all(begun);
 }
 
-/** When all that was asked is sealed, as the log tells. */
+/** The time at which all questions are sealed, according to the log. */
 async function allSealed(databaseUrl: string): Promise<number> {
   const sql = postgres(databaseUrl, { max: 1 });
   try {
@@ -45,7 +45,7 @@ async function answersHealth(service: MeasuredService): Promise<number> {
   return performance.now();
 }
 
-/** How long those wait whose answers a killed process has left: until each is at its end, whatever that is. */
+/** How long readers wait for answers that a killed process has abandoned, until each has ended in any way. */
 export const bench: Bench = {
   name: 'recovery',
   title: `${STREAMS} answers under way, kill -9, and a restart`,

@@ -7,13 +7,13 @@ import { postStream, read } from './token-reader.js';
 import { usageOf } from './usage.js';
 
 const TOKENS = 10_000;
-/** The heap finds its size within the first few dozens. */
+/** The heap reaches its size within the first few dozen rounds. */
 const WARM_UP_ROUNDS = 60;
 const ROUNDS = 100;
-/** What memory may be off by and still count as flat. */
+/** The relative growth of memory that still counts as flat. */
 const FLAT_SHARE = 0.05;
 
-/** What one reader gets of a stream, and how fast. */
+/** The stream that one reader receives, and the seconds it takes. */
 async function replayed(url: string): Promise<{ seconds: number; text: string }> {
   const pieces: string[] = [];
   const begunAt = performance.now();
@@ -23,7 +23,7 @@ async function replayed(url: string): Promise<{ seconds: number; text: string }>
 
 const framesIn = (text: string): number => text.split('\nid: ').length;
 
-/** The digest as a client would compute it: over the `id:` and `data:` lines, without comments and empty lines. */
+/** The digest that a client computes: over the `id:` and `data:` lines, without comments and empty lines. */
 function digestOf(text: string): string {
   const hash = createHash('sha256');
   for (const line of text.split('\n')) if (line.startsWith('id: ') || line.startsWith('data: ')) hash.update(`${line}\n`);
@@ -36,7 +36,7 @@ async function longMessage(service: MeasuredService): Promise<string> {
   return /"message_id":"([^"]+)"/.exec(text)![1]!;
 }
 
-/** Reading again what was streamed: how fast one reader gets ten thousand frames from the log, and that memory stays where it is. */
+/** The speed at which one reader gets ten thousand frames from the log, and whether memory remains flat. */
 export const bench: Bench = {
   name: 'replay',
   title: `Replay of an answer of ${TOKENS} tokens to one reader`,

@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { table } from './table.js';
 
-/** A number with what it is held against: a target, and a baseline that was measured in turns with it in the same run. */
+/** A number with its target and a baseline that was measured in turns with it in the same run. */
 export type Figure = Readonly<{
   name: string;
   value: number;
@@ -15,14 +15,14 @@ export type Figure = Readonly<{
 export type Report = Readonly<{ figures: readonly Figure[]; notes?: readonly string[] }>;
 
 export type BenchContext = Readonly<{
-  /** The compiled service to start: another build can be measured beside the present one. */
+  /** The compiled service to start. It may be another build than the present one. */
   service: string;
-  /** Where CPU profiles of the service are to go; unset: none are taken, as they cost speed. */
+  /** The folder for CPU profiles of the service. If unset, none are taken, because they cost speed. */
   profileTo?: string;
   say: (line: string) => void;
 }>;
 
-/** One bench is one file `<name>.bench.ts` that exports a `bench`. */
+/** A bench is a file `<name>.bench.ts` that exports `bench`. */
 export type Bench = Readonly<{
   name: string;
   title: string;
@@ -41,8 +41,8 @@ export function quantile(values: readonly number[], share: number): number {
 export const median = (values: readonly number[]): number => quantile(values, 0.5);
 
 /**
- * Measures every subject once per round, each round in another order, so that what else happens on the machine falls on all
- * of them alike. The numbers of a subject come in the order of rounds.
+ * Measures every subject once per round, each round in another order, so that other work of the machine affects all of them
+ * equally. The numbers of a subject are in the order of rounds.
  */
 export async function interleaved<Name extends string>(
   rounds: number,
@@ -59,13 +59,13 @@ export async function interleaved<Name extends string>(
   return measured;
 }
 
-/** Measures subjects in turns and holds the median of the first named against that of another. */
+/** The ratio of the two medians. */
 export const ratioOf = (values: readonly number[], baseline: readonly number[]): number => median(values) / median(baseline);
 
 const isMet = ({ value, target }: Figure): boolean | undefined =>
   target && ('atMost' in target ? value <= target.atMost : value >= target.atLeast);
 
-/** Prints a report as one table and keeps it as JSON. */
+/** Prints a report as a table and stores it as JSON. */
 export async function publish(bench: Bench, report: Report, since: Date, directory: URL): Promise<void> {
   const { figures, notes = [] } = report;
   console.log(`\n${bench.title}\n${table(figures.map(rowOf), COLUMNS)}`);
@@ -100,7 +100,7 @@ const machine = () => ({
   loadAverage: loadavg().map(rounded),
 });
 
-/** Puts the reports that were made since a moment into one file, for the record. A bench that failed is named. */
+/** Writes the reports made since a moment into one file. A failed bench is named. */
 export async function publishRun(names: readonly string[], since: Date, results: URL, directory: URL): Promise<void> {
   const commit = execFileSync('git', ['describe', '--always', '--dirty', '--abbrev=10'], { encoding: 'utf8' }).trim();
   const read = (name: string) => readFile(new URL(`${name}.json`, results), 'utf8').then((text) => JSON.parse(text) as Kept);
@@ -137,7 +137,7 @@ function rowOf(figure: Figure): string[] {
   ];
 }
 
-/** As many digits as mean something. */
+/** Rounds to the significant digits. */
 function rounded(value: number): number {
   if (!Number.isFinite(value)) return value;
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;

@@ -7,15 +7,15 @@ import { parseArgs } from 'node:util';
 import { leaveAnswersUnheld } from '../support/held-to-reference.js';
 import { type Bench, publish, publishRun } from './report.js';
 
-/** A bench that takes longer is ended; what it started ends with it. */
+/** A bench that takes longer is ended, together with what it started. */
 const BENCH_MS_MAX = 300_000;
 const HERE = new URL('./', import.meta.url);
 const RESULTS = new URL('results/', HERE);
 
 /**
- * `npm run bench [-- name …]`: runs all benches or those named, one after the other, each in a process of its own.
- * `--service <main.js>` measures another build; `--profile-to <folder>` keeps CPU profiles of the service;
- * `--out <folder>` writes the figures of all of them into one file there, named by the day and the commit.
+ * `npm run bench [-- name …]`: runs all benches or those named, one after another, each in a separate process. `--service
+ * <main.js>` measures another build. `--profile-to <folder>` stores CPU profiles of the service. `--out <folder>` writes the
+ * figures of all benches into one file there, named by day and commit.
  */
 const { values: options, positionals: wanted } = parseArgs({
   allowPositionals: true,
@@ -51,7 +51,7 @@ async function runAll(): Promise<void> {
   if (options.out !== undefined) await publishRun(names, since, RESULTS, pathToFileURL(`${resolve(options.out)}/`));
 }
 
-/** Options are requeued; names are not. */
+/** Options are forwarded to each bench. Names are not. */
 function isOption(argument: string): boolean {
   return !wanted.includes(argument);
 }
@@ -64,7 +64,7 @@ async function runHere(name: string): Promise<void> {
     process.exit(1);
   }, BENCH_MS_MAX);
   const { bench } = (await import(new URL(`${name}.bench.ts`, HERE).href)) as { bench?: Bench };
-  // Without it the file has measured and printed by itself.
+  // A file without a `bench` measures and prints by itself.
   if (!bench) return clearTimeout(tooLong);
   const profileTo = options['profile-to'];
   const report = await bench.run({

@@ -13,12 +13,12 @@ const STREAMS = 64;
 const TOKENS = 150;
 const EVERY_MS = 20;
 const ROUNDS = 5;
-/** Streams begin one after the other, as users do. */
+/** Streams start one after another, like those of users. */
 const BEGIN_EVERY_MS = 5;
-/** What a turn leaves for later belongs to its costs. */
+/** The time for work that a turn leaves behind, which is part of its cost. */
 const SETTLE_MS = 1_000;
 
-/** Processor time of each stream, in milliseconds, when these processes share the streams. */
+/** The CPU time per stream, in milliseconds, when these processes share the streams. */
 async function cpuPerStream(apis: readonly MeasuredService[]): Promise<number> {
   const used = async () =>
     (await Promise.all(apis.map((api) => api.usage()))).reduce((sum, { service }) => sum + service.cpuMs, 0);
@@ -39,7 +39,9 @@ async function cpuPerStream(apis: readonly MeasuredService[]): Promise<number> {
   return ((await used()) - before) / STREAMS;
 }
 
-/** What a second process that takes requests costs: both have a share of the streams, and hear of what the other one does. */
+/**
+ * The cost of a second process that accepts requests: both have a share of the streams, and receive signals about the other's.
+ */
 export const bench: Bench = {
   name: 'scale-out',
   title: `${STREAMS} answers at once, ${1000 / EVERY_MS} tokens a second each, by one process and by two, with NATS`,

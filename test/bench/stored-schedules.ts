@@ -5,14 +5,14 @@ import { nothingYet, type Streams } from '../../src/kernel/event-sourcing/stream
 import { create, type Schedule, schedule } from '../../src/triggers/schedules/schedule/schedule.decider.js';
 import { type ScheduleEvent, scheduleStream } from '../../src/triggers/schedules/schedule/schedule.events.js';
 
-/** Appends that are under way at once, as in the service. */
+/** The number of concurrent appends, as in the service. */
 export const WRITERS = 64;
 
 export const cause: Cause = { actor: 'user:local', credential: 'none', correlationId: 'bench', causationId: 'bench' };
 
 type Made = Readonly<{ ownerId: string; agentId: string; cron: string; timezone: string }>;
 
-/** The decision by which a schedule comes to be, that its agent answers at once. */
+/** The decision that creates a schedule, whose agent answers at once. */
 export function scheduleNow(scheduleId: string, { ownerId, agentId, cron, timezone }: Made): Decision<Schedule, ScheduleEvent> {
   const timing = { kind: 'recurring', cron, timezone, endAt: null } as const;
   const instruction = 'paced 1 tokens 0 ms';
@@ -21,13 +21,13 @@ export function scheduleNow(scheduleId: string, { ownerId, agentId, cron, timezo
   return create(scheduleId, { ownerId, origin, definition, now: new Date() });
 }
 
-/** A schedule with an id of its own, as its owner would have made it. */
+/** A schedule with a new id, created like its owner would. */
 export async function make(streams: Streams, made: Made): Promise<void> {
   const id = randomUUID();
   await streams.transact(scheduleStream(id), schedule, scheduleNow(id, made), cause, nothingYet(schedule));
 }
 
-/** As many at a time as there are writers; each is told its number. */
+/** Runs work concurrently by this many writers. Each call gets its number. */
 export async function sideBySide(count: number, work: (number: number) => Promise<unknown>): Promise<void> {
   let next = 0;
   const worker = async () => {
@@ -36,7 +36,7 @@ export async function sideBySide(count: number, work: (number: number) => Promis
   await Promise.all(Array.from({ length: WRITERS }, worker));
 }
 
-/** A published agent of whoever sends these headers. */
+/** A published agent of the user with these headers. */
 export async function agentOf(service: string, headers: Readonly<Record<string, string>> = {}): Promise<string> {
   const agent = { name: 'Watch', description: 'Watches', chunks: 4, retriever: 'classic', prompt_id: 'default' };
   const response = await fetch(`${service}/api/create_agent`, {

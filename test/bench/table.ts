@@ -1,4 +1,4 @@
-/** Rows under a head, aligned; numbers read best from the right, the first and last column from the left. */
+/** An aligned table. The first and the last column are left-aligned, the others right-aligned. */
 export function table(rows: readonly (readonly string[])[], head: readonly string[]): string {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]!.length)));
   const line = (cells: readonly string[]): string =>

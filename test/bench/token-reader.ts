@@ -1,11 +1,11 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { microsNow } from './program.js';
 
-/** Reads event streams with as little work as possible, and says of each token when it was sent and when it came. */
+/** Reads event streams with as little work as possible, and reports when each token was sent and when it arrived. */
 export type Reading = Readonly<{
   /** Called for each token. */
   onToken?: (sentAt: number, cameAt: number) => void;
-  /** Called for each piece of the body; true ends the reading. */
+  /** Called for each chunk of the body. True ends the reading. */
   onText?: (text: string) => boolean | undefined;
 }>;
 
@@ -19,7 +19,7 @@ export type Call = Readonly<{
   signal?: AbortSignal;
 }>;
 
-/** Resolves when the stream has ended. Rejects when it was refused or cut. */
+/** Resolves when the stream has ended. Rejects if it was refused or cut. */
 export function read(url: string, { method = 'GET', headers = {}, body, signal }: Call, reading: Reading): Promise<void> {
   return new Promise((resolve, reject) => {
     const text = body === undefined ? undefined : JSON.stringify(body);

@@ -27,7 +27,7 @@ async function posted(url: string, body: unknown): Promise<Record<string, unknow
   return (await response.json()) as Record<string, unknown>;
 }
 
-/** What somebody would do without a service: ask the model, call the tool, tell the model, with nothing kept. */
+/** A round without a service: asks the model, calls the tool, sends the model the result, and stores nothing. */
 async function directly(model: string, tool: string): Promise<void> {
   const messages: object[] = [{ role: 'user', content: QUESTION }];
   const [url, call] = postCompletion(model, QUESTION);
@@ -38,7 +38,10 @@ async function directly(model: string, tool: string): Promise<void> {
   }
 }
 
-/** What a round of model and tool costs when every step of it is in the log: of reads, and of calls with effects, which are written down before and after. */
+/**
+ * The cost of a round of model and tool with every step in the log: for reads, and for calls with side effects, which are
+ * recorded before and after.
+ */
 export const bench: Bench = {
   name: 'tool-round',
   title: 'A round of model and tool, against the same two requests made directly',

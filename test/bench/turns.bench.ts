@@ -9,17 +9,17 @@ import { usageOf } from './usage.js';
 
 const AT_ONCE = 16;
 const TOKENS = 20;
-/** So fast that the model limits nobody, and yet a token at a time. */
+/** Fast enough that the model is not the limit, but still one token at a time. */
 const QUESTION = `paced ${TOKENS} tokens 1 ms`;
 const ROUNDS = 5;
 const SECONDS = 4;
 const WARM_UP_SECONDS = 6;
 const COUNTED_SECONDS = 8;
-/** What a turn leaves for later, such as read models, belongs to its costs. */
+/** The time for work that a turn leaves behind, such as read models, which is part of its cost. */
 const SETTLE_MS = 1_000;
 const TEXTS_SHOWN = 16;
 
-/** So many ask one question after the other. Answers how many were answered, whole. */
+/** AT_ONCE users ask one question after another. Returns the number of complete answers. */
 async function turns(url: string, seconds: number): Promise<{ count: number; perSecond: number }> {
   const since = performance.now();
   const until = since + seconds * 1000;
@@ -41,7 +41,7 @@ const walBytes = async (sql: Sql): Promise<number> =>
 
 type Counted = Readonly<{ perTurn: (count: number) => number; traffic: Traffic; wal: number }>;
 
-/** What turns exchange with Postgres, and write there, in a process of its own: counting costs speed. */
+/** The traffic and the writes of turns in Postgres, in a separate process, because counting costs speed. */
 async function counted(context: BenchContext, environment: Readonly<Record<string, string>>): Promise<Counted> {
   const service = await startService(context, environment, { counted: true });
   const sql = postgres(service.databaseUrl, { max: 1 });
@@ -61,7 +61,7 @@ async function counted(context: BenchContext, environment: Readonly<Record<strin
   };
 }
 
-/** CPU per turn of each process, over rounds: milliseconds by name, and how many turns they were. */
+/** CPU time per turn of each process over rounds, in milliseconds by name, with the number of turns. */
 class CpuPerTurn {
   private ms: Record<string, number> = {};
   private count = 0;
@@ -88,7 +88,7 @@ const cpuOf = (service: MeasuredService) => async () => {
   return { node: node.cpuMs, database: database.cpuMs };
 };
 
-/** What a turn costs when many are asked at once: how many are answered, and what each takes of the machine. */
+/** The cost of a turn when many are asked concurrently: answers per second, and the resources that each uses. */
 export const bench: Bench = {
   name: 'turns',
   title: `Turns of ${TOKENS} tokens, ${AT_ONCE} at a time`,

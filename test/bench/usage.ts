@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** What processes have used so far, and hold now. Nothing is known where there is no /proc. */
+/** What processes have used so far, and use now. Unknown on a system without /proc. */
 export type Usage = Readonly<{ cpuMs: number; rssBytes: number }>;
 
 const TICK_MS = 10;
@@ -16,11 +16,11 @@ export async function usageOf(pids: readonly number[]): Promise<Usage> {
 
 type UsageOfService = Readonly<{ service: Usage; postgres: Usage }>;
 
-/** What a service and its database have used of the processor in between, which is the same on a machine that is busy. */
+/** The CPU time that a service and its database have used in between. It does not depend on how busy the machine is. */
 export const processorMsSince = (before: UsageOfService, after: UsageOfService): number =>
   after.service.cpuMs - before.service.cpuMs + after.postgres.cpuMs - before.postgres.cpuMs;
 
-/** Fields of /proc/<pid>/stat after the name, which may hold anything and ends with the last parenthesis. */
+/** The fields of /proc/<pid>/stat after the name, which may contain anything and ends with the last parenthesis. */
 async function statOf(pid: number): Promise<string[] | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => undefined);
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -32,7 +32,7 @@ async function usageOfOne(pid: number): Promise<Usage> {
   return { cpuMs: (Number(stat[11]) + Number(stat[12])) * TICK_MS, rssBytes: Number(stat[21]) * PAGE_BYTES };
 }
 
-/** A process, first, and all that it has started, and those in turn. */
+/** A process, first, and all its descendants. */
 export async function withDescendants(pid: number): Promise<number[]> {
   const entries = await readdir('/proc').catch(() => []);
   const all = entries.map(Number).filter((each) => each > 0);

@@ -9,21 +9,21 @@ import { usageOf } from './usage.js';
 
 const USERS = 500;
 const EVENTS_PER_SECOND = 50;
-/** Each question is told of twice: that it runs, and that it is answered. */
+/** Each question leads to two events: that it runs, and that it is answered. */
 const EVENTS_PER_QUESTION = 2;
 const SECONDS = 30;
-/** The first event of a user costs more, and a process needs some time to find its size. */
+/** The first event of a user costs more, and a process needs some time to reach its size. */
 const WARM_UP_SECONDS = 15;
 const SECRET = 'a secret for benches that is long enough';
-/** What is held at a moment is partly garbage: the middle of the first fifth of the time is held against that of the last. */
+/** Memory is partly garbage at any moment, so the median of the first fifth of the time is compared with that of the last. */
 const RSS_EVERY_MS = 250;
-/** For the measure of memory: garbage is collected before there is much of it, so that it is not taken for growth. */
+/** For the measurement of memory: garbage is collected early, so that it is not mistaken for growth. */
 const BOUNDED_HEAP = '--max-old-space-size=140 --max-semi-space-size=8';
-/** Events that have not come by then are lost. */
+/** Events that have not arrived by then are lost. */
 const PATIENCE_MS = 5_000;
 
 type Side = Readonly<{
-  /** Where a user listens, and what makes something happen that they are told of. */
+  /** The requests with which a user listens and causes an event. */
   listen: (user: number) => [string, Call];
   cause: (user: number) => [string, Call];
   rss: () => Promise<number>;
@@ -31,7 +31,7 @@ type Side = Readonly<{
 
 type Measured = Readonly<{ lateMs: readonly number[]; rssAtStart: number; rssAtEnd: number }>;
 
-/** All users listen; one after the other has something happen. An event is late by what has passed since its cause was stored. */
+/** All users listen, and one after another causes an event. The delay of an event counts from when its cause was stored. */
 async function measure({ listen, cause, rss }: Side): Promise<Measured> {
   const leaving = new AbortController();
   setMaxListeners(0, leaving.signal);
@@ -82,7 +82,7 @@ async function measure({ listen, cause, rss }: Side): Promise<Measured> {
   return { lateMs, rssAtStart: median(held.slice(0, share)), rssAtEnd: median(held.slice(-share)) };
 }
 
-/** From the append of what happened, over the reaction that follows the log and the user's stored event, to an open tab. */
+/** The way from an append, over the reaction and the user's stored event, to an open tab. */
 export const bench: Bench = {
   name: 'user-events',
   title: `${USERS} users with an open tab each, ${EVENTS_PER_SECOND} events a second`,

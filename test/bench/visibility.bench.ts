@@ -9,7 +9,7 @@ const ROUNDS = 3;
 const SECONDS = 5;
 const EVENTS_PER_SECOND = 200;
 
-/** Answers side by side, at the given pace each, with a second reader on every one: how late it gets each token. */
+/** The delays of tokens for a second reader of each of several concurrent answers. */
 async function secondReaders(service: MeasuredService, answers: number, seconds: number): Promise<number[]> {
   const everyMs = (answers * 1000) / EVENTS_PER_SECOND;
   const lateMs: number[] = [];
@@ -21,7 +21,7 @@ async function secondReaders(service: MeasuredService, answers: number, seconds:
       const follow = (piece: string): undefined => {
         const id = /"message_id":"([^"]+)"/.exec(piece)?.[1];
         if (!id) return;
-        // What was there before the second reader came is replay, and no measure of how soon it sees what is new.
+        // Frames from before the second reader connected are replayed, and say nothing about the delay of new ones.
         const from = process.hrtime.bigint() / 1000n + 200_000n;
         other ??= read(
           `${service.url}/api/messages/${id}/events`,
@@ -44,7 +44,7 @@ async function straightFrom(model: Program): Promise<number[]> {
   return lateMs;
 }
 
-/** What durability alone costs on this disk: one row, committed, at the same pace. */
+/** The cost of durability alone on this disk: one committed row, at the same pace. */
 async function inserts(databaseUrl: string): Promise<number[]> {
   const sql = postgres(databaseUrl, { max: 2, onnotice: () => undefined });
   await sql`create table if not exists public.raw_insert (id bigserial primary key, data text not null)`;
@@ -62,7 +62,7 @@ async function inserts(databaseUrl: string): Promise<number[]> {
   return tookMs;
 }
 
-/** From the model's word to the eye of somebody who did not ask: model, journal with fsync, signal, second reader. */
+/** The way of a token to a reader who did not ask: model, journal with fsync, signal, second reader. */
 export const bench: Bench = {
   name: 'visibility',
   title: `From an append to another reader, at ${EVENTS_PER_SECOND} events a second`,
@@ -89,7 +89,7 @@ export const bench: Bench = {
       baseline: { name: 'raw INSERT … COMMIT', value: quantile(raw, share) },
       target: { atMost },
     });
-    // The way of a token into the service is no part of its append.
+    // The way of a token into the service is not part of its append.
     const inCommits = (name: string, late: number[]) => ({
       name: `${name}, p50, in raw commits`,
       value: (median(late) - median(direct)) / median(raw),

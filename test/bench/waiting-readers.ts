@@ -1,7 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { type Call, postStream, read } from './token-reader.js';
 
-/** Readers who have been greeted and now wait. `at`: the address of each; so many connect at a time. */
+/**
+ * Readers that have been greeted and now wait. `at` returns the address of each, and `connectingAtOnce` of them connect at a
+ * time.
+ */
 export async function waitingReaders(
   count: number,
   at: (index: number) => [string, Call],

@@ -10,11 +10,11 @@ const PER_SECOND = 50;
 const SECONDS = 20;
 const WARM_UP_SECONDS = 4;
 const WORKERS = 8;
-/** A run takes so long that all workers are busy all the time. */
+/** A run takes long enough that all workers are always busy. */
 const RUN = 'paced 20 tokens 20 ms';
 const AT_ONCE = 'paced 1 tokens 0 ms';
 
-/** Requests come when they come, whether those before are answered or not. Answers how long each took. */
+/** Sends requests at a fixed rate, whether or not earlier ones are answered. Returns the duration of each. */
 async function paced(seconds: number, work: (number: number) => Promise<void>): Promise<number[]> {
   const tookMs: number[] = [];
   const begunAt = performance.now();
@@ -35,7 +35,7 @@ async function asked<T>(url: string, body?: unknown): Promise<T> {
   return (await response.json()) as T;
 }
 
-/** How long a sender waits for its task while the workers have their hands full. */
+/** How long a sender waits for its task while all workers are busy. */
 export const bench: Bench = {
   name: 'webhooks',
   title: `${PER_SECOND} deliveries a second, ${WORKERS} workers that are busy all the time`,

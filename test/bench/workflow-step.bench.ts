@@ -5,7 +5,7 @@ import { type Call, postCompletion, read } from './token-reader.js';
 import { processorMsSince } from './usage.js';
 
 const STEPS = 10;
-/** Of a step, beside its request to the model. */
+/** The maximum overhead of a step, beside its request to the model. */
 const STEP_MS_MAX = 8;
 const WARM_UP_ROUNDS = 8;
 const ROUNDS = 30;
@@ -27,7 +27,7 @@ async function posted(url: string, body: unknown): Promise<Record<string, unknow
   return (await response.json()) as Record<string, unknown>;
 }
 
-/** A graph of so many agents in a row. */
+/** A graph of this many agents in a row. */
 function rowOf(count: number, streams: boolean) {
   const agents = Array.from({ length: count }, (_, at) => ({
     id: `agent-${at}`,
@@ -40,7 +40,7 @@ function rowOf(count: number, streams: boolean) {
   return { nodes, edges };
 }
 
-/** What a step of a workflow costs beside its request to the model, when each step is in the log before its end is shown. */
+/** The cost of a workflow step beside its request to the model, with each step in the log before its end is shown. */
 export const bench: Bench = {
   name: 'workflow-step',
   title: 'A step of a workflow, against the request to its model made directly',

@@ -6,8 +6,8 @@ import { settingsPages } from './pages/settings-pages.js';
 import { sharingPages } from './pages/sharing-pages.js';
 import { sourcePages } from './pages/source-pages.js';
 
-// What the pages of the incumbent's web client ask, by a browser and from another origin: the browser has nothing to complain of,
-// every answer is as the reference says, and holds what the page reads of it.
+// The requests of the incumbent's web client, from a browser and another origin. The browser must report no problem, and every
+// response must match the reference and contain what the page reads.
 
 let ground: Ground;
 beforeAll(async () => {
@@ -23,6 +23,6 @@ sourcePages(() => ground);
 settingsPages(() => ground);
 sharingPages(() => ground);
 
-it('the browser has asked leave for every method that pages use', () => {
+it('the browser has sent a preflight for every method that pages use', () => {
   expect([...ground.preflights].sort()).toEqual(['DELETE', 'GET', 'PATCH', 'POST', 'PUT']);
 });

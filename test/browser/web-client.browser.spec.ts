@@ -21,7 +21,7 @@ let world: World;
 let proxy: SeverableProxy;
 let browser: Chromium;
 let web: WebPage;
-/** The user that the page signed in as. */
+/** The user as whom the page signed in. */
 let user: Client;
 
 beforeAll(async () => {
@@ -49,14 +49,14 @@ afterEach(async () => expect(await web.allProblems()).toEqual([]));
 const conversationId = () => /#\/c\/(.+)$/.exec(web.page.url())?.[1];
 const stored = async () => (await user.json<Stored>(`/api/get_single_conversation?id=${conversationId()}`)).queries;
 const messageId = (index: number) => web.query(index).getAttribute('data-message');
-/** The text of an answer, as its journal has it. */
+/** The text of an answer, from its journal. */
 const journaled = async (index: number) => answerIn(await user.resume((await messageId(index))!));
 const choose = async (name: string) => {
   await web.page.locator('#agents button', { hasText: name }).click();
   await web.page.locator('body[data-agent]').waitFor();
 };
 
-/** An answer that stops in the middle until a test lets it go on. */
+/** An answer that pauses in the middle until the test continues it. */
 function heldAnswer(...rest: readonly Step[]): () => void {
   let goOn = (): void => undefined;
   const held = new Promise<void>((resolve) => (goOn = resolve));
@@ -64,13 +64,13 @@ function heldAnswer(...rest: readonly Step[]): () => void {
   return goOn;
 }
 
-it('starts: it is given a token, and finds everything it asks for', async () => {
+it('starts with a new token, and loads everything it needs', async () => {
   expect(await web.page.getAttribute('body', 'data-state')).toBe('started');
   expect(await user.json('/api/user/me')).toMatchObject({ success: true });
   expect(await web.page.locator('#sources li').allInnerTexts()).toEqual([expect.stringContaining('Default')]);
 });
 
-it('is told nothing from an origin that is not allowed', async () => {
+it('gets nothing from an origin that is not allowed', async () => {
   const elsewhere = await pageServer();
   const refused = await WebPage.open(browser, elsewhere.url, proxy.url);
   expect(await refused.page.getAttribute('body', 'data-state')).toBe('refused');
@@ -80,7 +80,7 @@ it('is told nothing from an origin that is not allowed', async () => {
 });
 
 describe('a source', () => {
-  it('is added by upload with the whole config, is followed to its end and listed', async () => {
+  it('is uploaded with the whole config, followed to its end and listed', async () => {
     await web.page.fill('#source-name', 'Handbook');
     const buffer = Buffer.from('# Parking\n\nThe garage opens at six in the morning.');
     await web.page.setInputFiles('#file', { name: 'handbook.md', mimeType: 'text/markdown', buffer });
@@ -92,7 +92,7 @@ describe('a source', () => {
     expect(listed.at(-1)).toMatchObject({ name: 'Handbook', config: DEFAULT_SOURCE_CONFIG });
   });
 
-  it('is configured anew, and what has no effect is named', async () => {
+  it('is configured again, and settings without effect are named', async () => {
     const id = await addedSource(user, 'Configured', 'The garage has three floors.');
     await web.reload();
     const item = web.page.locator(`#sources [data-id="${id}"]`);
@@ -122,7 +122,7 @@ describe('a question', () => {
   const retry = () => web.page.click('#retry');
   const lastTwo = () => web.sent('/stream').slice(-2);
 
-  it('that did not arrive is retried without a conversation, and is the only one', async () => {
+  it('that did not arrive is retried without a conversation, and asked once', async () => {
     proxy.cut();
     await web.ask(QUESTION);
     expect(await web.answer(0, 'failed')).toBe('');
@@ -136,7 +136,7 @@ describe('a question', () => {
     web.problems.length = 0;
   });
 
-  it('that arrived although its answer did not is not asked twice', async () => {
+  it('that arrived but whose answer did not is not asked twice', async () => {
     const goOn = heldAnswer(...say('opens.'));
     const asked = world.model.completions.length;
     await web.page.route('**/stream', async (route) => {
@@ -158,7 +158,7 @@ describe('a question', () => {
     web.problems.length = 0;
   });
 
-  it('whose answer failed is retried in its place, under its key', async () => {
+  it('whose answer failed is retried in its place, with its key', async () => {
     world.model.next([...say('Half'), broken]);
     await web.ask(QUESTION);
     expect(await web.answer(0, 'failed')).toBe('Half');
@@ -201,7 +201,7 @@ describe('an approval', () => {
     expect(shop.requests).toEqual([]);
   });
 
-  it('is waited for; approved, the call is made once and the answer goes on', async () => {
+  it('runs the call once, and the answer continues', async () => {
     await decide('Approve');
     await ends('completed');
     expect(await web.answer(0)).toBe('Let me see. Done.');
@@ -212,7 +212,7 @@ describe('an approval', () => {
     expect(await stored()).toMatchObject([{ response: 'Let me see. Done.', status: 'complete' }]);
   });
 
-  it('that is denied makes no call, and the model is told why', async () => {
+  it('that is denied runs no call, and the model gets the reason', async () => {
     await decide('Deny');
     await ends('denied');
     expect(await web.answer(0)).toBe('Let me see. Done.');
@@ -229,8 +229,8 @@ describe('an approval', () => {
   });
 });
 
-describe('in the middle of an answer', () => {
-  it('a connection that breaks is gone on with, and the text is the same', async () => {
+describe('during an answer', () => {
+  it('a broken connection is continued, and the text is the same', async () => {
     const goOn = heldAnswer(...say('opens ', 'at six.'));
     await web.ask(QUESTION);
     await web.shows(0, 'The garage ');
@@ -244,7 +244,7 @@ describe('in the middle of an answer', () => {
     web.problems.length = 0;
   });
 
-  it('a page that is reloaded asks for the rest until it is whole, and shows the same text', async () => {
+  it('a reloaded page polls until the answer is complete, and shows the same text', async () => {
     await web.ask('Is there a garage?');
     await web.answer(0);
     const goOn = heldAnswer(...say('opens ', 'at six.'));

@@ -24,7 +24,7 @@ const read = (name: string) =>
 const single = read('docker-compose.yml');
 const cluster = read('docker-compose.cluster.yml');
 
-/** The fields of both files that matter here, as Compose merges them. */
+/** The relevant fields of both files, merged like Compose does. */
 const merged = (name: string): Service => ({
   ...single.services[name],
   ...cluster.services[name],
@@ -47,7 +47,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('both files', () => {
-  it.each(NODES)('run the tested line of the server, and start %s again when it ends', (name) => {
+  it.each(NODES)('run the tested release line of the server, and restart %s when it ends', (name) => {
     expect(merged(name)).toMatchObject({
       image: expect.stringMatching(
         new RegExp(`^eventstore/eventstore:${TESTED_LINE.replace('.', '\\.')}\\.\\d+-jammy$`),
@@ -56,7 +56,7 @@ describe('both files', () => {
     });
   });
 
-  it('call a node healthy when appends are taken: it leads, or it follows one that does', () => {
+  it('call a node healthy when it accepts appends: as the leader, or as a follower of one', () => {
     const stateOf = ({ healthcheck }: Service) => /\/info \| grep -Eq '"state": \*"(.+)"'$/.exec(healthcheck!.test[1]!)?.[1];
     expect(stateOf(single.services['eventstoredb']!)).toBe('leader');
     for (const name of NODES) expect([name, stateOf(merged(name))]).toEqual([name, '(leader|follower)']);
@@ -64,7 +64,7 @@ describe('both files', () => {
 });
 
 describe('docker-compose.cluster.yml', () => {
-  it.each(NODES)('makes %s one of three, each with a log and a certificate of its own, over TLS', (name) => {
+  it.each(NODES)('makes %s one of three, each with a separate log and certificate, over TLS', (name) => {
     const { environment, volumes, depends_on: dependsOn } = merged(name);
     expect(environment).toMatchObject({
       EVENTSTORE_CLUSTER_SIZE: 3,
@@ -81,7 +81,7 @@ describe('docker-compose.cluster.yml', () => {
     expect(dependsOn).toMatchObject({ certificates: { condition: 'service_completed_successfully' } });
   });
 
-  it('makes the certificates for the names that the nodes have, and shows the key of the authority to nobody', () => {
+  it('creates the certificates for the names of the nodes, and does not expose the key of the authority', () => {
     const { command, volumes, restart } = cluster.services['certificates']!;
     const script = command!.join('\n');
     expect(script).toContain(`for node in ${NODES.join(' ')};`);

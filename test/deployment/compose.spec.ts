@@ -15,17 +15,17 @@ type Service = Readonly<{
 }>;
 
 const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
-// As Compose reads it: with merge keys.
+// Parsed like Compose does, with merge keys.
 const { services } = load(read('docker-compose.yml'), { schema: YAML11_SCHEMA }) as { services: Record<string, Service> };
 const ours = Object.entries(services).filter(([, { image }]) => image === 'verbatim');
 const inRole = (role: string) => ours.filter(([, { environment }]) => String(environment['ROLES']).split(',').includes(role));
 const example = Object.keys(parseEnv(read('.env.example').replaceAll(/^#(?=[A-Z_]+=)/gm, '')));
 
-/** The image and the file say what these are: a container has its own network and disk, and each service its part. */
+/** The image and the file set these: a container has its own network and disk, and each service its role. */
 const FIXED = ['HOST', 'PORT', 'DATA_DIR', 'ROLES'];
 
 describe('docker-compose.yml', () => {
-  it('has the image built by one service, which the others wait for, and pulled by none', () => {
+  it('builds the image in one service, which the others wait for, and pulls it in none', () => {
     const builders = ours.filter(([, { build }]) => build !== undefined);
     expect(builders).toMatchObject([[expect.any(String), { build: '.', image: 'verbatim' }]]);
     const [builder] = builders[0]!;
@@ -35,12 +35,12 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('plays every role, and runs two processes that take requests and two that work', () => {
+  it('has every role, with two processes that accept requests and two workers', () => {
     for (const role of ROLES) expect([role, inRole(role).length > 0]).toEqual([role, true]);
     expect([inRole('api').length, inRole('worker').length]).toEqual([2, 2]);
   });
 
-  it.each(ours)('lets every setting of .env.example reach %s, and no other', (_, { environment }) => {
+  it.each(ours)('passes every setting of .env.example to %s, and no other', (_, { environment }) => {
     expect(Object.keys(environment).sort()).toEqual([...example].sort());
     for (const name of example.filter((each) => !FIXED.includes(each))) {
       const value = environment[name];
@@ -49,7 +49,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('starts nothing before what it stands on is healthy', () => {
+  it('starts no service before the stores it depends on are healthy', () => {
     for (const [, { depends_on: dependsOn }] of ours) {
       for (const store of ['eventstoredb', 'postgres', 'nats']) {
         expect(dependsOn).toMatchObject({ [store]: { condition: 'service_healthy' } });
@@ -58,7 +58,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('lets a process end by itself before it is killed', () => {
+  it('gives a process time to end before it is killed', () => {
     for (const [, { stop_grace_period: grace }] of ours)
       expect(Number.parseInt(grace!, 10)).toBeGreaterThan(Number(settings.shutdownMs.fallback));
   });

@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, 900_000);
 afterAll(() => image.remove());
 
-it('answers the demo’s question with nothing beside it', async () => {
+it('answers the demo’s question without other services', async () => {
   const running = await image.run({});
   const client = new Client(running.url);
   await untilReady(client);

@@ -15,7 +15,7 @@ const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record
 
 const COMPARATOR = /^(>=|>|<=|<|\^|~|=)?v?(\d+|\*)(?:\.(\d+|x|\*))?(?:\.(\d+|x|\*))?$/;
 
-/** Whether a range of versions, as `engines` spell them, has a version. */
+/** Whether a version range, in the format of `engines`, includes a version. */
 function isIn(range: string, version: readonly number[]): boolean {
   const bare = range.replaceAll(/(>=|>|<=|<|\^|~|=)\s+/g, '$1');
   return bare.split('||').some((all) =>
@@ -40,12 +40,12 @@ function holds(comparator: string, version: readonly number[]): boolean {
   return difference === 0;
 }
 
-/** The oldest version of Node that this program promises to run on. */
+/** The oldest version of Node that this program supports. */
 const OLDEST = manifest.engines.node.replace('>=', '').split('.').map(Number);
 
 /**
- * What says that it needs a newer version, and why it is there all the same (docs/decisions/016-packages-for-a-newer-node.md). All of it is of
- * `nest build`, which is run on the oldest version too and is in no image.
+ * Packages that require a newer version, and why they are accepted (docs/decisions/016-packages-for-a-newer-node.md). All of them
+ * belong to `nest build`, which works on the oldest version too and is in no image.
  */
 const NEWER = [
   '@angular-devkit/core',
@@ -55,8 +55,8 @@ const NEWER = [
   '@nestjs/schematics',
 ];
 
-describe('what is installed', () => {
-  it('runs on the oldest version of Node that is promised, but for what is named here', () => {
+describe('the installed packages', () => {
+  it('run on the oldest supported version of Node, except those named here', () => {
     const newer = Object.entries(packages).flatMap(([path, { engines }]) => {
       const range = engines && 'node' in engines ? engines.node : undefined;
       return range === undefined || isIn(range, OLDEST) ? [] : [path.replace('node_modules/', '')];
@@ -64,7 +64,7 @@ describe('what is installed', () => {
     expect(newer).toEqual(NEWER);
   });
 
-  it('of that nothing is there in operation', () => {
+  it('include none of the exceptions in production', () => {
     for (const name of NEWER) expect(packages[`node_modules/${name}`]).toMatchObject({ dev: true });
   });
 
@@ -78,13 +78,13 @@ describe('what is installed', () => {
     ['>=16 || 14 >=14.17', true],
     ['10.* || >= 12.*', true],
     ['*', true],
-  ])('a range is read as npm reads it: %s', (range, has) => expect(isIn(range, [20, 19, 0])).toBe(has));
+  ])('version ranges are read like npm does: %s', (range, has) => expect(isIn(range, [20, 19, 0])).toBe(has));
 });
 
 describe('patches of packages', () => {
   const patches = readdirSync(new URL('patches/', root));
 
-  it('are of the versions that are installed, which are pinned', () => {
+  it('match the installed versions, which are pinned', () => {
     expect(patches).toContain(`postgres+${manifest.dependencies['postgres']}.patch`);
     for (const patch of patches) {
       const [name, version] = patch.replace(/\.patch$/, '').split('+');
@@ -92,12 +92,12 @@ describe('patches of packages', () => {
     }
   });
 
-  it('are applied by every installation, and before a start where scripts are left out', () => {
+  it('are applied by every installation, and before a start if scripts were skipped', () => {
     expect(packages['node_modules/patch-package']).toMatchObject({ version: manifest.dependencies['patch-package'] });
     expect(packages['node_modules/patch-package']!.dev).toBeUndefined();
     const apply = 'patch-package --error-on-fail --error-on-warn';
     expect(manifest.scripts['postinstall']).toBe(apply);
-    // The build applies them where they are not yet: test/build.int.spec.ts.
+    // The build applies them if they are missing: test/build.int.spec.ts.
     expect(manifest.scripts['prestart']).toBe('node build.js');
   });
 

@@ -13,7 +13,10 @@ const BUILD_MS_MAX = 600_000;
 const START_MS_MAX = 120_000;
 const KEPT_OUTPUT_CHARACTERS = 20_000;
 
-/** What the Dockerfile's last stage holds, in a folder of this machine: the build, the packages without those of development, and nothing else. */
+/**
+ * The content of the Dockerfile's last stage, in a local folder: the build, the packages without development ones, and nothing
+ * else.
+ */
 export class PackedImage {
   private constructor(
     readonly folder: string,
@@ -38,7 +41,7 @@ export class PackedImage {
     return new PackedImage(folder, Object.fromEntries(environment), command);
   }
 
-  /** The image's command, as an ordinary user and in a folder that this user may not write to. */
+  /** Runs the image's command as an ordinary user in a folder that this user may not write to. */
   async run(settings: Readonly<Record<string, string>>): Promise<RunningImage> {
     const dataDir = await mkdtemp(join(tmpdir(), 'verbatim-image-data-'));
     const user = serverUser(dataDir);
@@ -97,7 +100,7 @@ export class RunningImage {
     if (!this.isRunning) throw new Error(`The image ended:\n${this.said}`);
   }
 
-  /** As an operator stops it. */
+  /** Stops it like an operator. Returns the exit code. */
   async stop(): Promise<number | null> {
     if (this.isRunning) {
       this.child.kill('SIGTERM');
@@ -108,7 +111,7 @@ export class RunningImage {
   }
 }
 
-/** As `npm prune --omit=dev` leaves them. */
+/** Copies the packages that `npm prune --omit=dev` leaves. */
 async function copyPackages(folder: string): Promise<void> {
   const lock = JSON.parse(await readFile(join(ROOT, 'node_modules', '.package-lock.json'), 'utf8')) as {
     packages: Readonly<Record<string, { dev?: boolean; devOptional?: boolean }>>;

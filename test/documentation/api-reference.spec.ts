@@ -8,9 +8,9 @@ import { routes } from '../support/routes.js';
 
 const ROOT = new URL('../../', import.meta.url);
 const DOCUMENTS = ['openapi.json', 'swagger.json'] as const;
-/** The compiler reads all sources, on a machine that may have other things to do. */
+/** The compiler reads all sources, possibly on a busy machine. */
 const COMPILING_MS_MAX = 900_000;
-/** With the usual 16 a fifth of the time goes into moving what the compiler keeps anyway. */
+/** With the default of 16 MB a fifth of the time is spent copying what the compiler keeps anyway. */
 const YOUNG_MEGABYTES = 64;
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
 
@@ -34,17 +34,17 @@ type Document = Readonly<{
   'x-not-built': readonly string[];
 }>;
 
-/** There is nothing yet that these could answer but refusals. */
+/** Operations that currently only refuse. */
 const ALWAYS_REFUSED = [
   'POST /api/push/subscriptions',
   'DELETE /api/push/subscriptions',
   'GET /api/monitors/{id}/secret',
   'PUT /api/monitors/{id}/secret',
 ];
-/** These answer with a status alone, or send a browser on. */
+/** Responses with only a status, or a redirect. */
 const ANSWERED_WITHOUT_BODY = ['202', '302'];
 const ANSWERS_NOTHING = ['POST /api/auth/oidc/backchannel-logout'];
-/** Files are no JSON that a schema could describe. */
+/** Files, which a JSON schema cannot describe. */
 const FILES = ['application/octet-stream', 'application/vnd.docsgpt.artifact-url+json'];
 
 const textOf = (name: string): string => readFileSync(new URL(`docs/${name}`, ROOT), 'utf8');
@@ -57,7 +57,7 @@ const asDocumented = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}'
 
 describe('the API reference', () => {
   it(
-    'is what the sources say, as npm run openapi:dump writes it',
+    'matches the sources, as npm run openapi:dump writes it',
     async () => {
       const flags = [`--max-semi-space-size=${YOUNG_MEGABYTES}`, '--import', './test/support/typescript.js'];
       const program = [...flags, 'test/support/dump-openapi.ts', '--print'];
@@ -73,7 +73,7 @@ describe('the API reference', () => {
     expect(await new Validator().validate(JSON.parse(textOf(name)) as Record<string, unknown>)).toEqual({ valid: true });
   });
 
-  it('has every route of the service, and nothing else', () => {
+  it('has every route of the service, and no others', () => {
     const refused = routes.filter(({ method }) => method === 'ALL').map(({ path }) => asDocumented(path));
     const answered = routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${asDocumented(path)}`);
     expect(operations.map(({ title }) => title).sort()).toEqual(answered.sort());
@@ -81,7 +81,7 @@ describe('the API reference', () => {
     expect(refused).toHaveLength(Object.values({ ...NOT_BUILT, ...NOT_BUILT_FOR_ANYBODY }).flat().length);
   });
 
-  it('says of every operation what it does, who may, what is sent, what is answered and what is refused', () => {
+  it('describes for every operation its purpose, credentials, request, responses and refusals', () => {
     const saysNothing = (schema: object | undefined) => !schema || Object.keys(schema).length === 0;
     const lackingIn = ({ title, operation: { summary, tags, security, parameters, requestBody, responses } }: Documented) => {
       const bodies = Object.entries(requestBody?.content ?? {});

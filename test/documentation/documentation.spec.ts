@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const README_LINES_MAX = 150;
 
 describe('the documentation', () => {
-  it.each(pages().map(({ path }) => path))('names in %s only what is there', (path) => {
+  it.each(pages().map(({ path }) => path))('names in %s only what exists', (path) => {
     const each = page(path);
     const lost = {
       links: lostLinks(each),
@@ -21,7 +21,7 @@ describe('the documentation', () => {
     expect(lost).toEqual({ links: [], paths: [], scripts: [], settings: [], metrics: [], names: [] });
   });
 
-  it('finds in a page what is not there, and passes over what is', () => {
+  it('detects what a page names that does not exist, and accepts what does', () => {
     const text = `
 # What there is
 
@@ -44,7 +44,7 @@ describe('the documentation', () => {
   });
 
   it.each(['#two-commands', 'docs/configuration.md', 'docs/clients.md', 'docs/operations.md', 'CONTRIBUTING.md'])(
-    'is one click away from the README: %s',
+    'has a link in the README to %s',
     (target) => expect(page('README.md').text).toContain(`](${target})`),
   );
 

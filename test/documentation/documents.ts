@@ -19,30 +19,32 @@ export const page = (path: string): Page => ({ path, text: readFileSync(join(ROO
 const filesUnder = (folder: string): string[] =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name));
 
-/** A text without its blocks of code. */
+/** A text without its code blocks. */
 const prose = (text: string): string => text.replaceAll(/^ *```[^]*?^ *```$/gm, '');
 
-/** The texts that a page sets in code font within a line. */
+/** The inline code of a page. */
 const codeOf = ({ text }: Page): readonly string[] => [...prose(text).matchAll(/`([^`\n]+)`/g)].map(([, code]) => code!);
 
-/** `a/{b,c}.ts` names two files. */
+/** Expands `a/{b,c}.ts` to two files. */
 function expanded(path: string): readonly string[] {
   const [whole, before, choices, after] = /^([^{]*)\{([^}]*)\}(.*)$/.exec(path) ?? [];
   return whole === undefined ? [path] : choices!.split(',').flatMap((choice) => expanded(before! + choice.trim() + after!));
 }
 
-/** Files at the root are known by how they end; other names without a folder may be of any folder. */
+/**
+ * Paths in inline code. Files at the root are recognised by their extension. Other names without a folder may be in any folder.
+ */
 const PATH =
   /^(?:src|projections|test|docs|\.ci)\/[\w./{},-]+$|^\.env\.example$|^Dockerfile$|^(?:docker-compose[\w.-]*\.yml|[\w-]+\.config\.js|package\.json)$/;
 
-/** The paths that a page names and that lead nowhere. */
+/** The paths that a page names and that do not exist. */
 export const lostPaths = (page: Page): readonly string[] =>
   codeOf(page)
     .filter((code) => PATH.test(code))
     .flatMap(expanded)
     .filter((path) => !existsSync(join(ROOT, path)));
 
-/** The links of a page to files or headings that are not there. */
+/** The links of a page to files or headings that do not exist. */
 export function lostLinks(page: Page): readonly string[] {
   const links = [...prose(page.text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link!);
   return links.filter((link) => !/^[a-z]+:/.test(link) && !leadsSomewhere(page, link));
@@ -64,17 +66,17 @@ const headingsOf = (text: string): readonly string[] =>
       .replaceAll(' ', '-'),
   );
 
-/** The scripts of `package.json` that a page runs and that are not there. */
+/** The scripts of `package.json` that a page names and that do not exist. */
 export function lostScripts({ text }: Page): readonly string[] {
   const { scripts } = JSON.parse(page('package.json').text) as { scripts: Record<string, string> };
   const run = [...text.matchAll(/npm run (?:--silent )?([\w:-]+)/g)].map(([, script]) => script!);
   return run.filter((script) => !Object.hasOwn(scripts, script));
 }
 
-/** Variables that are not the service's own: those of its examples, of what it rests on, of npm, of Node and of the tests. */
+/** Variables that are not settings of the service: those of examples, infrastructure, npm, Node and tests. */
 const FOREIGN = /^(?:VERBATIM|EVENTSTORE|NODE|TEST|SIMULATION)_|^(?:PATH|CI|KILLS)$/;
 
-/** The settings that a page names and that `.env.example` does not know. */
+/** The settings that a page names and that `.env.example` does not have. */
 export function lostSettings(given: Page): readonly string[] {
   const known = page('.env.example').text;
   const named = codeOf(given).flatMap((code) =>
@@ -90,10 +92,10 @@ export function lostMetrics({ text }: Page): readonly string[] {
   return named.filter((name) => !own.includes(`'${name}'`));
 }
 
-/** Names of what the service talks to. */
+/** Names of external APIs. */
 const FOREIGN_NAMES: ReadonlySet<string> = new Set(['BatchAppend']);
 
-/** The names of events, classes and types that a page sets in code font and that the sources do not hold. */
+/** The names of events, classes and types in inline code that the sources do not contain. */
 export const lostNames = (page: Page): readonly string[] =>
   codeOf(page).filter((code) => /^(?:[A-Z][a-z0-9]+){2,}$/.test(code) && !FOREIGN_NAMES.has(code) && !words().has(code));
 

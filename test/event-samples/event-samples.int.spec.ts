@@ -16,7 +16,7 @@ afterAll(() => database.close());
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const DEVICE_OR_INVOCATION = /\b(dev|inv)_[0-9a-f]{32}\b/g;
 
-/** Whole histories, each about ids of its own, so that every face of every shape is told once of something that is there. */
+/** Whole histories, each with different ids, so that every variant of every shape is applied to something that exists. */
 function histories(types: readonly string[], samples: readonly Sample[]): readonly (readonly Sample[])[] {
   const faces = types.map((type) => samples.filter((sample) => sample.type === type)).filter((found) => found.length > 0);
   const rounds = Math.max(...faces.map(({ length }) => length));
@@ -31,9 +31,9 @@ function histories(types: readonly string[], samples: readonly Sample[]): readon
   );
 }
 
-it.each(projections)('$name sets no shape aside that was ever shipped', async (projection) => {
+it.each(projections)('$name parks no shape that was ever shipped', async (projection) => {
   const codecs = await featureCodecs(process.cwd());
-  // A codec names its types in the order in which they come about.
+  // A codec lists its types in the order in which they occur.
   const types = Object.values(codecs).flatMap((codec) => Object.keys(codec));
   const { given, parked, expectSameAfterRebuild } = await projecting(projection, database.sql);
   for (const { category, type, version, data } of histories(types, readSamples(import.meta.dirname)).flat()) {

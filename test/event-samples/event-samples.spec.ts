@@ -97,11 +97,11 @@ const USER_EVENT_TYPES: Readonly<Record<StoredNotification['type'], true>> = {
 const textsOf = (type: string): readonly string[] =>
   samples.filter((sample) => sample.type === type).map(({ data }) => JSON.stringify(data));
 
-it('keeps a sample of every event type in each of its versions, and of nothing else', () => {
+it('has a sample of every event type in each of its versions, and no others', () => {
   expect(problemsWith(samples, codecs)).toEqual([]);
 });
 
-it('decodes every sample to the shape the code knows now', () => {
+it('decodes every sample to the current shape', () => {
   const events = samples
     .filter(({ category }) => category in features)
     .map((sample) => {
@@ -117,7 +117,7 @@ it('decodes every sample to the shape the code knows now', () => {
   expect(misshapen(root, [...events, ...frames, ...userEvents])).toEqual([]);
 });
 
-it('decodes by the steps of the feature wherever a projection decodes', () => {
+it('decodes with the feature’s steps in every projection', () => {
   for (const { name, codec, on } of projections) {
     for (const type of Object.keys(on)) {
       const own = Object.values(features).find((feature) => type in feature);
@@ -132,7 +132,7 @@ describe('the journal', () => {
     expect([...new Set(kept)].sort()).toEqual(Object.keys(FRAME_TYPES).sort());
   });
 
-  it('adds up to the message it did when it was written', () => {
+  it('adds up to the same message as when it was written', () => {
     const order = ['message_id', 'thought', 'answer', 'notice', 'source', 'tool_calls', 'id', 'end'];
     const texts = textsOf('FrameJournaled');
     const inOrder = order.map((type) => texts.find((text) => text.startsWith(`{"type":"${type}"`))!);
@@ -147,12 +147,12 @@ describe('the journal', () => {
     expect(journaled.parts.toolCalls).toHaveLength(1);
   });
 
-  it('ends where it ended', () => {
+  it('ends at the same frame', () => {
     const ends = textsOf('FrameJournaled').filter(isTerminal);
     expect(ends.map((text) => (JSON.parse(text) as { code?: string }).code ?? 'end').sort()).toEqual(['end', 'stopped']);
   });
 
-  it('still says whose it is', async () => {
+  it('still names its owner', async () => {
     const { data, metadata } = samples.find(({ data }) => data['type'] === 'message_id')!;
     const began = samples.find(({ file }) => file === 'conversation/ConversationStarted.v1.json')!;
     const store = new InMemoryEventStore();
@@ -171,20 +171,20 @@ describe('the journal', () => {
   });
 });
 
-describe('what a user was told', () => {
+describe('a user event', () => {
   const told = samples.filter(({ category }) => category === 'user').map(({ data }) => data as unknown as StoredNotification);
 
   it('has a sample of each type', () => {
     expect([...new Set(told.map(({ type }) => type))].sort()).toEqual(Object.keys(USER_EVENT_TYPES).sort());
   });
 
-  it('is written today as it was written then', () => {
+  it('is still written byte for byte the same', () => {
     for (const event of told)
       expect(userEventText(event, event.user_id, idOf({ data: JSON.stringify(event) }))).toBe(JSON.stringify(event));
   });
 });
 
-it('finds what a key that was used under an older program has started', async () => {
+it('finds what a key that was used under an older version has started', async () => {
   const { type, stream, data } = samples.find(({ category }) => category === 'idempotency')!;
   const store = new InMemoryEventStore();
   const used = { id: 'e1', type, data: JSON.stringify(data), metadata: encodeMetadata(cause) };
@@ -196,7 +196,7 @@ it('finds what a key that was used under an older program has started', async ()
   });
 });
 
-describe('a shape that was shipped', () => {
+describe('a shipped shape', () => {
   const renamed = (data: { label: string }) => ({ name: data.label });
   const planted: Readonly<Record<string, Codec>> = { folder: { FolderCreated: [renamed], FolderDeleted: [] } };
   const sample = (type: string, version: number, file = `folder/${type}.v${version}.json`): Sample => ({
@@ -208,7 +208,7 @@ describe('a shape that was shipped', () => {
   });
   const whole = [sample('FolderCreated', 1), sample('FolderCreated', 2), sample('FolderDeleted', 1)];
 
-  it('has a sample, also when a newer one has come', () => {
+  it('needs a sample, even after a newer version', () => {
     expect(problemsWith(whole, planted)).toEqual([]);
     expect(problemsWith(whole.slice(1), planted)).toEqual(['there is no sample of folder/FolderCreated.v1']);
     expect(problemsWith(whole.slice(0, 1), planted)).toEqual([
@@ -217,7 +217,7 @@ describe('a shape that was shipped', () => {
     ]);
   });
 
-  it('stays in the codec, by its own name', () => {
+  it('must remain in the codec under its name', () => {
     const problems = (stray: Sample) => problemsWith([...whole, stray], planted);
     expect(problems(sample('FolderMoved', 1))).toEqual(['folder/FolderMoved.v1.json is of a type that no codec of folder knows']);
     expect(problems({ ...sample('FolderCreated', 1, 'shelf/FolderCreated.v1.json'), category: 'shelf' })).toEqual([
@@ -229,7 +229,7 @@ describe('a shape that was shipped', () => {
     ]);
   });
 
-  it('is told from one that lacks a field, has one too many, or another kind of value', () => {
+  it('is distinguished from one with a missing field, an additional one, or another type of value', () => {
     const opened = (data: unknown) => ({
       label: 'planted',
       type: 'ConversationRenamed',

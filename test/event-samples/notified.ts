@@ -8,7 +8,7 @@ import type { MonitorNotification } from '../../src/triggers/monitors/monitor/mo
 import type { ScheduleNotification } from '../../src/triggers/schedules/schedule/schedule.notifications.js';
 import type { UserEvent } from '../../src/views/notifications/user.events.js';
 
-/** What all rooms notify users of, as it is stored. */
+/** The user events of all features, as they are stored. */
 export type StoredNotification = UserEvent<
   | AttachmentNotification
   | ConversationNotification

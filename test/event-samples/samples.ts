@@ -8,21 +8,21 @@ import { USER_EVENT } from '../../src/views/notifications/user.events.js';
 /** An event's data as some version of the program wrote it, under the category of its stream. */
 export type Sample = Readonly<{
   category: string;
-  /** Its place, from the folder of all samples. */
+  /** Its path from the folder of all samples. */
   file: string;
   type: string;
   version: number;
-  /** Where its stream's name has to be found again. */
+  /** Its stream, if the name cannot be derived. */
   stream?: string;
-  /** Beside the usual cause, where metadata says more than that. */
+  /** Metadata in addition to the usual cause. */
   metadata?: Readonly<Record<string, unknown>>;
   data: Readonly<Record<string, unknown>>;
 }>;
 
-/** `TaskSucceeded.v1.json`, or `TaskSucceeded.with-blob.v1.json` for another face of the same shape. */
+/** `TaskSucceeded.v1.json`, or `TaskSucceeded.with-blob.v1.json` for another variant of the same shape. */
 const FILE_NAME = /^(?<type>[A-Za-z]+)(\.[\w-]+)?\.v(?<version>\d+)\.json$/;
 
-/** Streams whose events are stored as they are, beside the codecs: frames and user events are kept byte for byte, keys are the kernel's own. */
+/** Streams without codecs: frames and user events are stored byte for byte, and keys belong to the kernel. */
 export const STORED_AS_THEY_ARE: Readonly<Record<string, Codec>> = {
   message: { [FRAME_EVENT]: [] },
   user: { [USER_EVENT]: [] },
@@ -39,7 +39,7 @@ export function readSamples(folder: string): readonly Sample[] {
   );
 }
 
-/** The codecs of all features by category: whatever a `*.codec.ts` exports as `<category>Codec`. */
+/** The codecs of all features by category: every `<category>Codec` that a `*.codec.ts` exports. */
 export async function featureCodecs(root: string): Promise<Readonly<Record<string, Codec>>> {
   const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith('.codec.ts'),
@@ -51,7 +51,7 @@ export async function featureCodecs(root: string): Promise<Readonly<Record<strin
   return Object.fromEntries(named.map(([name, codec]) => [name.replace(/Codec$/, ''), codec]));
 }
 
-/** What is wrong with the samples as a whole: shapes nobody kept a sample of, and samples no codec knows of. */
+/** Shapes without a sample, and samples that no codec knows. */
 export function problemsWith(samples: readonly Sample[], codecs: Readonly<Record<string, Codec>>): readonly string[] {
   const strays = samples.flatMap(({ category, file, type, version }) => {
     const named = FILE_NAME.exec(file.slice(category.length + 1))?.groups;

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 
-/** A value, and the name under which an events file, or `notified.ts` beside this one, exports the type it has to be of. */
+/** A value, and the name under which an events file, or `notified.ts` in this folder, exports its type. */
 export type Shaped = Readonly<{ label: string; type: string; value: unknown }>;
 
 /**
- * What the compiler says of values that are not exactly of their type: a field that is missing, too many, or of another
- * kind. So a shape cannot change in the code while the log still says the old one.
+ * The compiler's errors for values that do not match their type exactly: a field is missing, additional, or of another type. So a
+ * shape cannot change in the code while the log still has the old one.
  */
 export function misshapen(root: string, values: readonly Shaped[]): readonly string[] {
   const source = join(root, 'test/event-samples/every-sample.ts');

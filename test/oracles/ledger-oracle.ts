@@ -8,32 +8,29 @@ const FATES: ReadonlySet<string> = new Set(['ScheduleRunQueued', 'ScheduleMissed
 
 const isSlot = (event: ScheduleEvent): event is Slot => FATES.has(event.type);
 const isPauseOf = (event: ScheduleEvent): boolean => event.type === 'SchedulePaused' || event.type === 'ScheduleAutoPaused';
-/** What became of slots, in the order of the log. */
+/** The types of slot events, in the order of the log. */
 export const fatesIn = (events: readonly ScheduleEvent[]): readonly string[] =>
   events.filter((event) => isSlot(event) || event.type === 'ScheduleSlotsPaused').map(({ type }) => type);
 export const slotsIn = (events: readonly ScheduleEvent[]): readonly string[] =>
   events.filter(isSlot).map(({ data }) => data.slot);
 
-/**
- * Which slots a schedule has had, by nothing but what its owner said of its time and by a look at every minute on the clocks of
- * its zone.
- */
+/** The slots of a schedule, derived only from its timing and from every minute on the clocks of its zone. */
 export class LedgerOracle {
   private readonly days = new Map<string, Days>();
   private readonly known = new Map<string, readonly string[]>();
 
-  /** No slot that is asked about is outside of these. */
+  /** No slot outside these is asked for. */
   constructor(
     private readonly from: number,
     private readonly until: number,
   ) {}
 
-  /** Slots of a timing after a time and up to another. */
+  /** The slots of a timing after one time and up to another. */
   between(timing: ScheduleTiming, after: string, until: string): readonly string[] {
     return this.all(timing).filter((slot) => slot > after && slot <= until);
   }
 
-  /** The slots that are in a ledger, in its order, with those of each pause in their place. */
+  /** The slots in a ledger, in its order, with those of each pause in their place. */
   slotsStated(events: readonly ScheduleEvent[]): readonly string[] {
     let timing: ScheduleTiming | undefined;
     return events.flatMap((event) => {
@@ -43,7 +40,10 @@ export class LedgerOracle {
     });
   }
 
-  /** The slots that have to be in a ledger once everything up to a time is decided on. Each time counts from when it was said, or from what was decided on before. Those of a pause that has not ended are not in it yet. */
+  /**
+   * The slots that a ledger must have once everything up to a time is decided. Each timing counts from when it was set, or from
+   * the last decision before. The slots of a pause that has not ended are not in it yet.
+   */
   slotsOf(events: readonly ScheduleEvent[], until: string): readonly string[] {
     const slots: string[] = [];
     let timing: ScheduleTiming | undefined;
@@ -63,7 +63,7 @@ export class LedgerOracle {
       if (!said) continue;
       const at = latest(said.at, latest(decided, since));
       close(said.isForGood ? (said.until ?? at) : at);
-      // It can still be edited then, and has no slots for that.
+      // It can still be edited then, which adds no slots.
       if (said.isForGood) return slots;
       timing = said.timing;
     }
@@ -91,7 +91,7 @@ const latest = (one: string, other: string): string => (one > other ? one : othe
 
 type Said = Readonly<{ at: string; timing?: ScheduleTiming; isForGood?: boolean; until?: string }>;
 
-/** What an event says of the time of a schedule. One that is complete has had all its slots. */
+/** The timing that an event sets. A completed schedule has had all its slots. */
 function saidOf({ type, data }: ScheduleEvent): Said | undefined {
   switch (type) {
     case 'ScheduleCreated':
@@ -113,7 +113,9 @@ function saidOf({ type, data }: ScheduleEvent): Said | undefined {
 
 const FOREVER = '9999';
 
-/** A slot is paused exactly in a pause, skipped for a reason that is one, and run beside no other run, under a name of its own. */
+/**
+ * Expects slots to be paused exactly during pauses, skipped only for a valid reason, and run one at a time under unique run ids.
+ */
 export function expectFitting(events: readonly ScheduleEvent[]): void {
   let isPaused = false;
   let openRun: string | undefined;

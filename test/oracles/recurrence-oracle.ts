@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 
 /**
- * What the slots of a recurrence are, said a second time and as plainly as can be: every minute is looked at on the clocks of
- * the zone, and every fixed time on every day of its calendar.
+ * The slots of a recurrence, implemented a second time as simply as possible: every minute is checked on the clocks of the zone,
+ * and every fixed time on every day of its calendar.
  */
 export type Fields = readonly [minute: string, hour: string, day: string, month: string, weekday: string];
 
@@ -23,14 +23,14 @@ function valuesOf(field: string, [first, last]: readonly [number, number]): Read
 const matchersOf = (fields: Fields) => fields.map((field, index) => valuesOf(field, BOUNDS[index]!));
 const known = new WeakMap<Fields, ReturnType<typeof matchersOf>>();
 
-/** Every minute asks for them. */
+/** Cached, because every minute needs them. */
 function matchers(fields: Fields): ReturnType<typeof matchersOf> {
   const found = known.get(fields) ?? matchersOf(fields);
   known.set(fields, found);
   return found;
 }
 
-/** Where both are said, a day of the month or a day of the week is enough. */
+/** If both are restricted, a match of either the day of the month or the day of the week is enough. */
 function isDay(fields: Fields, { day, month, dayOfWeek }: Pick<Temporal.PlainDate, 'day' | 'month' | 'dayOfWeek'>): boolean {
   const [, , days, months, weekdays] = matchers(fields);
   const [isDayOfMonth, isWeekday] = [days!.has(day), weekdays!.has(dayOfWeek % 7)];
@@ -42,7 +42,7 @@ const isFixed = ([minute, hour]: Fields): boolean => !/[*/]/.test(minute + hour)
 
 type Minute = Readonly<{ at: number; minute: number; hour: number; day: number; month: number; dayOfWeek: number }>;
 
-/** A zone's days around a change of its clocks, minute by minute. */
+/** A zone's days around a clock change, minute by minute. */
 export class Days {
   readonly minutes: readonly Minute[];
   private readonly first: Temporal.PlainDate;
@@ -84,7 +84,7 @@ export class Days {
     return moments.filter((moment) => moment > this.from && moment <= this.until);
   }
 
-  /** The first of two, and for a time that the clocks leave out the first minute that they show again. */
+  /** The first of two equal local times. For a time that a clock change skips, the first minute after it. */
   private momentOf(local: Temporal.PlainDateTime): number {
     for (let shown = local; ; shown = shown.add({ minutes: 1 })) {
       const zoned = shown.toZonedDateTime(this.timezone, { disambiguation: 'earlier' });
@@ -96,7 +96,7 @@ export class Days {
 /** The days of a zone between two times. */
 const around = (timezone: string, from: string, until: string) => new Days(timezone, Date.parse(from), Date.parse(until));
 
-/** Days around changes of clocks, of an hour and of half of one, by night and at midnight. */
+/** Days around clock changes, of an hour and of half an hour, at night and at midnight. */
 export const DAYS = {
   'Prague, clocks go forward': around('Europe/Prague', '2026-03-27T12:00:00Z', '2026-03-30T12:00:00Z'),
   'Prague, clocks go back': around('Europe/Prague', '2026-10-23T12:00:00Z', '2026-10-26T12:00:00Z'),
@@ -115,5 +115,5 @@ const hours = fc.oneof(listOf(below(24)), listOf(below(4)), fc.constantFrom('*',
 const days = fc.oneof({ weight: 3, arbitrary: fc.constant('*') }, { weight: 1, arbitrary: listOf(below(31, 1)) });
 const months = fc.oneof({ weight: 4, arbitrary: fc.constant('*') }, { weight: 1, arbitrary: fc.constantFrom('3,10', '4-9') });
 const weekdays = fc.oneof({ weight: 3, arbitrary: fc.constant('*') }, { weight: 1, arbitrary: listOf(below(7)) });
-/** Recurrences that have something to do with the changes of clocks more often than not. */
+/** Recurrences, of which most are affected by clock changes. */
 export const recurrences: fc.Arbitrary<Fields> = fc.tuple(minutes, hours, days, months, weekdays);

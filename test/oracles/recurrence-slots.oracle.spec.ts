@@ -14,7 +14,7 @@ const zones = fc.constantFrom(...ZONES);
 const slotsOf = (cron: string, timezone: string, from: number, until: number) =>
   new RecurrenceSlots(planOf(cron), clockPieces(timezone, from, until));
 
-/** What enumeration gives, from the beginning on and without the end. */
+/** The enumerated slots, including the start and excluding the end. */
 const enumerated = (cron: string, timezone: string, from: number, until: number): readonly number[] =>
   slotsBetween({ kind: 'recurring', cron, timezone, endAt: null }, new Date(from - 1), new Date(until - 1), Infinity).map(Number);
 
@@ -22,7 +22,7 @@ const summed = (slots: readonly number[]): SlotSum | undefined =>
   slots.length === 0 ? undefined : { count: slots.length, first: slots[0]!, last: slots.at(-1)! };
 
 describe.each(Object.entries(DAYS))('%s', (_, window) => {
-  it('has the slots that a look at every minute finds, each and in sum', () => {
+  it('has the same slots and sums as a check of every minute', () => {
     fc.assert(
       fc.property(recurrences, (fields) => {
         const { timezone, from, until } = window;
@@ -35,7 +35,7 @@ describe.each(Object.entries(DAYS))('%s', (_, window) => {
     );
   });
 
-  it('has the same slots as a look at one after the other, whatever part of it is asked for', () => {
+  it('has the same slots as stepwise enumeration, for any part of it', () => {
     const moments = fc.integer({ min: window.from, max: window.until });
     fc.assert(
       fc.property(recurrences, moments, moments, (fields, one, other) => {
@@ -49,7 +49,7 @@ describe.each(Object.entries(DAYS))('%s', (_, window) => {
   });
 });
 
-it('sums the days of a viewer in another zone as enumeration does, through every change of either’s clocks', () => {
+it('sums the days of a viewer in another zone like enumeration, across every clock change of both zones', () => {
   const starts = fc.integer({ min: Date.parse('2026-01-01T00:00:00Z'), max: Date.parse('2027-12-01T00:00:00Z') });
   fc.assert(
     fc.property(recurrences, zones, zones, starts, (fields, timezone, viewer, from) => {
@@ -81,14 +81,14 @@ it.each([
   '15 6 13 * +5',
   '0 0 29 2 *',
   '0 9 1 JAN-MAR 7',
-])('knows the days of %s', (cron) => {
+])('covers the days of %s', (cron) => {
   const [from, until] = [Date.parse('2026-01-01T00:00:00Z'), Date.parse('2028-03-05T00:00:00Z')];
   const slots = [...slotsOf(cron, 'Europe/Prague', from, until).between(from, until)];
   expect(slots).toEqual(enumerated(cron, 'Europe/Prague', from, until));
   expect(slots.length).toBeGreaterThan(0);
 });
 
-it('counts 62 days of a slot a minute, day by day', () => {
+it('counts 62 days of minutely slots, day by day', () => {
   const from = Date.parse('2026-03-01T00:00:00Z');
   const slots = slotsOf('* * * * *', 'Europe/Prague', from, from + 62 * DAY_MS);
   const counts = Array.from({ length: 62 }, (_, day) => slots.sum(from + day * DAY_MS, from + (day + 1) * DAY_MS)!.count);

@@ -12,7 +12,7 @@ const timings = {
 };
 const oracle = new LedgerOracle(START, START + 48 * HOUR_MS);
 
-/** The days in which the clocks of a zone change, as the zone's own law has it. */
+/** The days on which the clocks of a zone change, by the law of the zone. */
 const CHANGES = [
   ['Europe/Prague', 'forward', '2026-03-29T01:00:00Z'],
   ['Europe/Prague', 'back', '2026-10-25T01:00:00Z'],
@@ -33,17 +33,17 @@ describe.each(CHANGES)('in %s, when the clocks go %s', (timezone, _, at) => {
   const ids = Object.keys(ofZone) as (keyof typeof ofZone)[];
   const days = new LedgerOracle(clocksChange - 14 * HOUR_MS, clocksChange + 14 * HOUR_MS);
 
-  it('two processes, twenty minutes apart, decide on every slot once', async () => {
+  it('two processes whose clocks are twenty minutes apart decide every slot once', async () => {
     const world = await TwoProcesses.with(ofZone, clocksChange - 13 * HOUR_MS);
     world.offsetsMs = [-10 * MINUTE_MS, 10 * MINUTE_MS];
     for (; world.now < clocksChange + 13 * HOUR_MS; world.now += 5 * MINUTE_MS) {
       for (const id of ids) await Promise.all([world.look(0, id), world.look(1, id)]);
     }
-    // The clock that is ahead makes every slot early, and none is doubled by the one behind.
+    // The fast clock makes every slot early, and the slow one repeats none.
     const last = iso(world.now + 5 * MINUTE_MS);
     world.now -= 5 * MINUTE_MS;
     for (const id of ids) {
-      // No run is ever over here, so a schedule pauses itself: the end of the pause states its slots.
+      // Runs never end here, so a schedule pauses itself. The end of the pause records its slots.
       await world.ask(1, id, resume(world.asking(1)));
       const events = await world.eventsOf(id);
       expect(days.slotsStated(events)).toEqual(days.between(ofZone[id], iso(world.start), last));
@@ -51,7 +51,7 @@ describe.each(CHANGES)('in %s, when the clocks go %s', (timezone, _, at) => {
     }
   });
 
-  it('nobody is there for a day: its slots are missed, and only one that has just come is run', async () => {
+  it('slots of a day without a process are missed, and only the newest is run', async () => {
     const world = await TwoProcesses.with(ofZone, clocksChange - 12 * HOUR_MS);
     world.now += 24 * HOUR_MS;
     for (let looks = 0; looks < 4; looks++) for (const id of ids) await world.look(looks % 2, id);
@@ -66,7 +66,7 @@ describe.each(CHANGES)('in %s, when the clocks go %s', (timezone, _, at) => {
   });
 });
 
-it('calls the slots of an outage missed, also more of them than one append takes, and runs the next one', async () => {
+it('records the slots of an outage as missed, even more than one append holds, and runs the next one', async () => {
   const world = await TwoProcesses.with(timings, START);
   const minutely = every('* * * * *', 'Europe/Prague');
   await world.ask(
@@ -81,12 +81,12 @@ it('calls the slots of an outage missed, also more of them than one append takes
   const fates = fatesIn(events);
   expect(fates).toHaveLength(24 * 60);
   expect(new Set(fates.slice(0, -2))).toEqual(new Set(['ScheduleMissed']));
-  // A slot of a minute ago may still be run; it is under way when the next is looked at.
+  // A slot of a minute ago may still be run, and its run is under way when the next slot is decided.
   expect(fates.slice(-2)).toEqual(['ScheduleRunQueued', 'ScheduleSlotSkipped']);
   expect(slotsIn(await world.eventsOf('daily'))).toEqual(oracle.between(timings.daily, iso(START), iso(world.now)));
 });
 
-it('states the slots of a pause of ninety days as one span, which leaves none out', async () => {
+it('records the slots of a pause of ninety days as one span without gaps', async () => {
   const timezones = ['Europe/Prague'];
   const minutely = Object.fromEntries(timezones.map((timezone) => [timezone, every('* * * * *', timezone)]));
   const world = await TwoProcesses.with(minutely, START);
@@ -112,7 +112,7 @@ it('states the slots of a pause of ninety days as one span, which leaves none ou
   }
 });
 
-it('misses a slot only once nobody can be about to start it', async () => {
+it('records a slot as missed only when no process can still start it', async () => {
   const world = await TwoProcesses.with(timings, START);
   const slot = Date.parse('2026-03-28T12:15:00Z');
   const after = async (minutes: number) => {
@@ -123,7 +123,7 @@ it('misses a slot only once nobody can be about to start it', async () => {
   expect([await after(2), await after(9.9), await after(10)]).toEqual([[], [], ['ScheduleMissed']]);
 });
 
-it('does not give up a run that was begun by a clock twenty minutes behind, until it is under way for too long', async () => {
+it('does not give up a run that was started by a clock twenty minutes slow until it takes too long', async () => {
   const world = await TwoProcesses.with({ daily: every('15 13 * * *', 'Europe/Prague') }, START);
   world.offsetsMs = [-10 * MINUTE_MS, 10 * MINUTE_MS];
   world.now = Date.parse('2026-03-28T12:25:00Z');

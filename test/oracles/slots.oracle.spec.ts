@@ -13,14 +13,14 @@ function slotsOn({ timezone, from, until }: Pick<Days, 'timezone' | 'from' | 'un
 }
 
 describe.each(Object.entries(DAYS))('%s', (_, window) => {
-  it('has the same slots as a look at every minute', () => {
+  it('has the same slots as a check of every minute', () => {
     fc.assert(
       fc.property(recurrences, (fields) => expect(slotsOn(window, fields)).toEqual(window.slots(fields))),
       { numRuns: 100 },
     );
   });
 
-  it('has the same slots in any two halves as in one look', () => {
+  it('has the same slots in any two halves as in the whole', () => {
     fc.assert(
       fc.property(recurrences, fc.integer({ min: window.from, max: window.until }), (fields, middle) => {
         const halves = [

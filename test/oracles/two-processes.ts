@@ -27,7 +27,7 @@ export const rules: LedgerRules = {
   failuresMax: 3,
 };
 const OWNER = 'ann';
-/** Of each schedule. */
+/** The token budget of each schedule. */
 export const TOKEN_BUDGET = 100;
 const cause: Cause = { actor: `user:${OWNER}`, credential: 'session-token', correlationId: 'r', causationId: 'r' };
 
@@ -39,7 +39,7 @@ export const every = (cron: string, timezone: string, endAt: string | null = nul
   endAt,
 });
 
-/** Dies right before or right after one of its appends; the process then has to be started anew. */
+/** Thrown right before or right after an append. The process then has to be restarted. */
 class Killed extends Error {}
 class MortalStore extends InMemoryEventStore {
   killAt: 'before' | 'after' | undefined;
@@ -53,7 +53,7 @@ class MortalStore extends InMemoryEventStore {
   }
 }
 
-/** Two processes over one log, each with a clock of its own. No time passes but what is said to. */
+/** Two processes over one log, each with its own clock. Time passes only when the test sets it. */
 export class TwoProcesses {
   readonly store = new MortalStore();
   offsetsMs: readonly number[] = [0, 0];
@@ -66,7 +66,7 @@ export class TwoProcesses {
     public now = start,
   ) {}
 
-  /** With schedules that were made at the start, named by their ids. */
+  /** Creates schedules at the start, with the given ids. */
   static async with(timings: Readonly<Record<string, ScheduleTiming>>, start: number): Promise<TwoProcesses> {
     const world = new TwoProcesses(start);
     for (const [scheduleId, timing] of Object.entries(timings)) {
@@ -89,12 +89,12 @@ export class TwoProcesses {
     return new Date(this.now + this.offsetsMs[index]!);
   }
 
-  /** Its owner, by the clock of a process. */
+  /** The request context of the owner, by the clock of a process. */
   asking(index: number): Asked {
     return { ownerId: OWNER, rules, now: this.clock(index) };
   }
 
-  /** A look by one process; one that is killed is started anew and knows nothing. */
+  /** Lets one process decide slots. A killed process is restarted without any memory. */
   async look(index: number, scheduleId: string): Promise<void> {
     try {
       await this.processes[index]!.execute(new SettleSchedule(scheduleId, this.because('tick')));
@@ -104,7 +104,7 @@ export class TwoProcesses {
     }
   }
 
-  /** What is asked of a process is done, refused, or cut short by its death. */
+  /** Sends a command to a process, which accepts it, refuses it, or is killed. */
   async ask(index: number, scheduleId: string, decide: Decision<Schedule, ScheduleEvent>): Promise<void> {
     try {
       await transactCaughtUp(this.streams, scheduleId, decide, this.asking(index), this.because('request'));

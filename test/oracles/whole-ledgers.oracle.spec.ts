@@ -13,7 +13,7 @@ import { endRun, type RunEnding } from '../../src/triggers/schedules/schedule/sl
 import { expectFitting, fatesIn, LedgerOracle } from './ledger-oracle.js';
 import { every, HOUR_MS, MINUTE_MS, rules, TOKEN_BUDGET, TwoProcesses } from './two-processes.js';
 
-/** The clocks of all three zones are set within the first eight days. */
+/** The clocks of all three zones change within the first eight days. */
 const START = Date.parse('2026-03-28T12:00:00Z');
 const STEPS_MAX = 60;
 const LONGEST_STEP_MS = 25 * HOUR_MS;
@@ -21,7 +21,7 @@ const CLOCK_MINUTES_OFF_MAX = 10;
 const oracle = new LedgerOracle(START - HOUR_MS, START + STEPS_MAX * LONGEST_STEP_MS + 24 * HOUR_MS);
 
 const ZONES = ['Europe/Prague', 'America/Santiago', 'Australia/Lord_Howe'] as const;
-/** All come due at a quarter of an hour. */
+/** All are due at quarter hours. */
 const CRONS = ['*/15 * * * *', '30 */2 * * *', '15,45 0,1,2,3,23 * * *', '0 0 * * *', '30 2 * * *'] as const;
 
 const timings = {
@@ -76,7 +76,7 @@ const at = (minutes: number, deed: Deed): Step => ({
   passesMs: minutes * MINUTE_MS,
   deed,
 });
-/** With these a slot has each fate there is, whatever follows. */
+/** Steps that give a slot every possible outcome, whatever follows. */
 const EACH_FATE = [at(15, 'look'), at(30, 'look'), at(1, 'run ends'), at(1, 'pause'), at(60, 'resume'), at(90, 'look')];
 
 async function take(world: TwoProcesses, { name, deed, process, cron, timezone, inMinutes }: Step): Promise<void> {
@@ -118,7 +118,7 @@ async function take(world: TwoProcesses, { name, deed, process, cron, timezone, 
   }
 }
 
-/** Both clocks are right, no run is in the way, and at twelve past no slot waits any more. */
+/** Sets both clocks right and ends runs. At twelve minutes past the hour no slot waits. */
 async function settle(world: TwoProcesses): Promise<void> {
   world.store.killAt = undefined;
   world.offsetsMs = [0, 0];
@@ -126,12 +126,12 @@ async function settle(world: TwoProcesses): Promise<void> {
   for (const name of names) {
     const { openRun } = await world.stateOf(name);
     await world.ask(0, name, endRun(openRun?.runId ?? '', ending('success'), rules, world.clock(0)));
-    // Eight appends of two hundred slots a look.
+    // Each call makes up to eight appends of two hundred slots.
     for (let looks = 0; looks < 8; looks++) await world.look(looks % 2, name);
   }
 }
 
-it('hold every slot once and with the fate that fits, whatever the clocks, the owner, the budget and the machines do', async () => {
+it('contain every slot once with a valid outcome, whatever the clocks, the owner, the budget and the machines do', async () => {
   const fates = new Set<string>();
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: STEPS_MAX, size: 'max' }), async (steps) => {

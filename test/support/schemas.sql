@@ -1,4 +1,4 @@
--- What schemas other than the server's own consist of, a line each. Functions are told by their signature alone.
+-- The contents of all schemas except the server's own, a line each. Functions are listed by their signature.
 with own as (
   select oid, nspname from pg_namespace where nspname not in ('information_schema', 'public') and nspname !~ '^pg_'
 ), relation as (
@@ -28,7 +28,7 @@ with own as (
   left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
   where a.attnum > 0 and not a.attisdropped
   union all
-  -- What is not null is said with its column; newer servers have a constraint for it too.
+  -- NOT NULL is listed with its column. Newer servers have a constraint for it too.
   select nspname, relname, 2, 0, format('constraint %s %s', conname, pg_get_constraintdef(k.oid))
   from pg_constraint k join relation on relation.oid = k.conrelid
   where k.contype <> 'n'

@@ -3,9 +3,9 @@ import { Agent, request as ask } from 'undici';
 import { announce } from '../program.js';
 
 /**
- * The least that could do our job without its promise: it passes a model's tokens on as Server-Sent Events and keeps
- * nothing. `/stream` asks the model, `/replay` sends frames from memory, `/idle` sends nothing, `/tell` sends two events to
- * whoever holds `/events` open under the same name. Its argument is the model's address.
+ * The minimum that provides the same streams without durability: it forwards a model's tokens as Server-Sent Events and stores
+ * nothing. `/stream` asks the model, `/replay` sends frames from memory, `/idle` sends nothing, `/tell` sends two events to the
+ * reader that holds `/events` open under the same name. Its argument is the model's address.
  */
 const [model = ''] = process.argv.slice(2);
 const models = new Agent({ connections: 2_000, headersTimeout: 0, bodyTimeout: 0 });

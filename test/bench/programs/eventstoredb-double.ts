@@ -1,8 +1,8 @@
 import { EventStoreDbDouble } from '../../support/eventstoredb-double/event-store-db-double.js';
 
 /**
- * The double of EventStoreDB without the troubles it makes for tests. Its argument is how many milliseconds a commit takes, as a
- * disk would have it.
+ * The EventStoreDB double without the failures that it injects for tests. Its argument is the duration of a commit in
+ * milliseconds, like that of a disk.
  */
 const [commitMs = '1'] = process.argv.slice(2);
 const double = await EventStoreDbDouble.start();

@@ -1,12 +1,12 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { announce, microsNow } from '../program.js';
 
-/** What is asked for in the words of the question: so many tokens, so many milliseconds apart; 0: all at once. */
+/** The behaviour that the question requests: a number of tokens, and the milliseconds between them. 0: all at once. */
 const ORDER = /paced (\d+) tokens (\d+) ms/;
-/** The first token comes, and nothing after it for as long as the caller stays. */
+/** Sends the first token, and nothing more while the caller stays connected. */
 const SILENCE = 'then silence';
 
-/** So many times it calls each tool it is offered, a call a round, before it says anything. */
+/** Calls each offered tool this many times, one call per round, before it answers. */
 const CALLS = /call (\d+) times/;
 const OFFERED = /"tools":\[\{"type":"function","function":\{"name":"([^"]+)"/;
 
@@ -31,7 +31,7 @@ const callOf = (name: string): string => {
 
 const token = (): string => `${HEAD}t${microsNow()} ${TAIL}`;
 
-/** A model whose every token says when it was sent. It spends as little as it can, so that the machine is left to who is measured. */
+/** A model whose tokens contain their sending time. It uses as little CPU time as possible, which the measured service needs. */
 function play(body: string, response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   if (body.includes(SILENCE)) {

@@ -1,18 +1,18 @@
 import { Socket } from 'node:net';
 
-/** What this process has exchanged with Postgres so far. */
+/** The traffic of this process with Postgres so far. */
 export type Traffic = Readonly<{
-  /** Statements that Postgres has completed, among them BEGIN, COMMIT and those that one message holds several of. */
+  /** Statements that Postgres has completed, including BEGIN, COMMIT and each statement of a multi-statement message. */
   statements: number;
-  /** Calls of the system that write to a connection. */
+  /** System calls that write to a connection. */
   writes: number;
   /** How often each text was sent. */
   texts: Readonly<Record<string, number>>;
 }>;
 
 /**
- * Loaded into a service (`--import`), it counts what goes over its connections to Postgres, however they are made, and answers
- * each message of its parent with the counts.
+ * Loaded into a service (`--import`), it counts the traffic over all connections to Postgres, and answers each message of its
+ * parent with the counts.
  */
 const counts = { statements: 0, writes: 0, texts: {} as Record<string, number> };
 
@@ -21,7 +21,7 @@ type Write = (this: Handle, request: unknown, data: unknown, ...rest: unknown[])
 type Watched = Socket & { _handle: Handle; push(bytes: Buffer | null): boolean };
 
 const WRITES = ['writeBuffer', 'writev', 'writeUtf8String', 'writeLatin1String', 'writeAsciiString', 'writeUcs2String'];
-/** The first message of a connection carries the version of the protocol and no letter. */
+/** The first message of a connection has the protocol version and no type letter. */
 const PROTOCOL = 0x0003_0000;
 const HEAD_BYTES = 5;
 
@@ -53,7 +53,7 @@ function watch(socket: Watched): void {
   }
 }
 
-/** Chunks as a writev takes them: buffers alone, or each chunk followed by its encoding. */
+/** The chunks of a writev call: only buffers, or each chunk followed by its encoding. */
 function bytesOf(chunks: readonly unknown[], areBuffers: boolean): Buffer {
   const parts = areBuffers ? chunks : chunks.filter((_, index) => index % 2 === 0);
   return Buffer.concat(parts.map((part) => Buffer.from(part as string)));
@@ -61,7 +61,7 @@ function bytesOf(chunks: readonly unknown[], areBuffers: boolean): Buffer {
 
 const textFrom = (bytes: Buffer, from: number): string => bytes.toString('utf8', from, bytes.indexOf(0, from));
 
-/** Calls back for each whole message; what is cut off waits for the rest. */
+/** Calls back for each complete message. An incomplete one waits for the rest. */
 function messages(each: (letter: string, body: Buffer) => void): (bytes: Buffer) => void {
   let rest = Buffer.alloc(0);
   return (bytes) => {
@@ -75,7 +75,7 @@ function messages(each: (letter: string, body: Buffer) => void): (bytes: Buffer)
   };
 }
 
-/** Counts the texts that are sent: by themselves, or parsed before under a name. */
+/** Counts the texts that are sent, directly or as a prepared statement. */
 function sentCounter(): (bytes: Buffer) => void {
   const prepared = new Map<string, string>();
   const count = (text: string): void => void (counts.texts[text] = (counts.texts[text] ?? 0) + 1);

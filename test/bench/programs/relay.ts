@@ -3,8 +3,8 @@ import OpenAI from 'openai';
 import { announce } from '../program.js';
 
 /**
- * What many would write instead of this service: Fastify, the `openai` client, Server-Sent Events, nothing kept. Its argument is
- * the model's address.
+ * What many would write instead of this service: Fastify, the `openai` client, Server-Sent Events, and no storage. Its argument
+ * is the model's address.
  */
 const [model = ''] = process.argv.slice(2);
 const openai = new OpenAI({ baseURL: `${model}/v1`, apiKey: 'none' });

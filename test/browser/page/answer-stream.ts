@@ -6,8 +6,8 @@ export type Frame = Readonly<Record<string, unknown>> & Readonly<{ type: string 
 const LOST = 'Connection lost. The response could not be resumed; please try again.';
 
 /**
- * Posts a question or decisions, and hands over the frames that come. A stream that breaks off is gone on with once, from the last
- * id that was seen; what ends without an end is an error. What never begins is for whoever asked.
+ * Posts a question or decisions, and passes on the frames. A broken stream is continued once, from the last id. A stream that
+ * ends without a terminal frame is an error. A request that fails to start rejects.
  */
 export async function streamAnswer(api: Api, body: object, key: string, take: (frame: Frame) => void): Promise<void> {
   const seen = { messageId: null as string | null, cursor: null as string | null, isOver: false };
@@ -40,7 +40,7 @@ export async function streamAnswer(api: Api, body: object, key: string, take: (f
   if (!seen.isOver) handle({ type: 'error', error: LOST });
 }
 
-/** What a refusal says that is no stream; one that is a stream says it in its frame. */
+/** The message of a refusal that is not a stream. One that is a stream has it in its frame. */
 async function refusalIn(response: Response): Promise<string | undefined> {
   if (response.ok || response.headers.get('content-type')?.includes('text/event-stream')) return undefined;
   const text = await response.text();

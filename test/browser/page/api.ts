@@ -1,6 +1,8 @@
 import type { FormPart, PageCall, PageReply } from '../../support/page-call.js';
 
-/** Requests as the incumbent's web client makes them: a bearer where there is one, and JSON announced also where none is sent. */
+/**
+ * Requests like those of the incumbent's web client: with a bearer if there is one, and a JSON content type even without a body.
+ */
 export class Api {
   constructor(
     readonly base: string,
@@ -34,7 +36,9 @@ export class Api {
     return (await this.get(path)).json() as Promise<T>;
   }
 
-  /** A stream that goes on from a cursor. It stands in the query, where no other server has to allow a header of its own. */
+  /**
+   * Continues a stream from a cursor. The cursor is in the query, because a custom header would need permission from the server.
+   */
   events(path: string, lastEventId: string | null): Promise<Response> {
     const url = new URL(this.base + path);
     if (lastEventId !== null) url.searchParams.set('last_event_id', lastEventId);
@@ -42,7 +46,7 @@ export class Api {
     return fetch(url, { method: 'GET', headers, cache: 'no-store' });
   }
 
-  /** A form goes by XMLHttpRequest, which tells how much of it has gone. */
+  /** Sends a form with XMLHttpRequest, which reports the upload's progress. */
   send(path: string, form: FormData, key: string, progressed: (percent: number) => void): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const request = new XMLHttpRequest();

@@ -32,13 +32,13 @@ const TAIL_POLL_MS = 2_000;
 
 const isTerminal = (status: string): boolean => status === 'complete' || status === 'failed';
 
-/** One conversation as the web client holds it: questions, retries, decisions about tools, and what a reload finds. */
+/** A conversation as the web client holds it: questions, retries, decisions about tools, and what a reload finds. */
 export class Chat {
   conversationId: string | null = null;
   queries: Query[] = [];
   agentId: string | undefined;
   selectedDocs: readonly string[] = [];
-  /** Whose answer is asked for again and again. */
+  /** The query whose answer is polled. */
   private tailed: Query | undefined;
 
   constructor(
@@ -52,7 +52,7 @@ export class Chat {
     await this.answer(this.queries.length - 1, {});
   }
 
-  /** The last question once more: in its place, and under its key. */
+  /** Retries the last question in its place, with its key. */
   async retry(): Promise<void> {
     const index = this.queries.length - 1;
     const { prompt, idempotencyKey } = this.queries[index]!;
@@ -69,7 +69,7 @@ export class Chat {
     await this.stream({ conversation_id: this.conversationId, tool_actions }, crypto.randomUUID(), query);
   }
 
-  /** Finds the conversation as it is stored; an answer that is still being written is asked for again and again. */
+  /** Loads the conversation as it is stored. A running answer is polled. */
   async load(id: string): Promise<void> {
     const response = await this.api.get(`/api/get_single_conversation?id=${id}`);
     if (!response.ok) return;
@@ -144,7 +144,7 @@ export class Chat {
       case 'end':
         return;
       default:
-        // Whatever is new is taken for a piece of the answer, if it has one.
+        // An unknown frame is treated as part of the answer if it has one.
         if (frame['answer'] !== undefined) query.response = (query.response ?? '') + (frame['answer'] as string);
     }
   }
@@ -170,7 +170,7 @@ export class Chat {
 
 const newQuery = (prompt: string): Query => ({ prompt, idempotencyKey: crypto.randomUUID(), toolCalls: [], isOver: false });
 
-/** Only an answer that is whole is shown; what stands for one that is not is no text of it. */
+/** Only a complete answer is shown. The placeholder of an incomplete one is not its text. */
 const queryOf = ({ prompt, response, sources, tool_calls, message_id, status, metadata }: Stored): Query => ({
   ...newQuery(prompt),
   messageId: message_id,

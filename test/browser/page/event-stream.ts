@@ -1,7 +1,7 @@
-/** A record of a stream; `id` is undefined where it had none, `data` where it was a comment or an id alone. */
+/** A record of a stream. `id` is undefined if it has none, `data` if it is a comment or only an id. */
 type StreamRecord = Readonly<{ id: string | undefined; data: string | undefined }>;
 
-/** Reads records until the stream ends or the reader has enough. Lines may end in any way, and data may have several of them. */
+/** Reads records until the stream ends or the reader has enough. Any line ends are accepted, and data may have several lines. */
 export async function drain(
   body: ReadableStream<Uint8Array>,
   take: (record: StreamRecord) => void,

@@ -8,18 +8,18 @@ type Named = Readonly<{ id?: string; name: string }>;
 
 const TOKEN = 'authToken';
 const api = new Api(new URLSearchParams(location.search).get('api') ?? location.origin, localStorage.getItem(TOKEN));
-// What its other pages ask, tests say.
+// Tests make the requests of the other pages.
 Object.assign(globalThis, { api });
 const chat = new Chat(api, render, () => void listConversations());
 const uploads = new Uploads(api, render, () => void listSources());
-/** Conversations in which something waits for a decision, as user events tell. */
+/** Conversations with a pending decision, according to user events. */
 const toasts = new Set<string>();
 
 const byId = <E extends HTMLElement>(id: string): E => document.getElementById(id) as E;
 
 type Data = Readonly<Record<string, string | number | undefined>>;
 
-/** An element with attributes for whoever looks, a text, and what else is in it. */
+/** An element with data attributes for tests, a text, and children. */
 function element(tag: string, data: Data, text = '', ...children: Node[]): HTMLElement {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(data)) if (value !== undefined) made.dataset[name] = `${value}`;
@@ -115,7 +115,7 @@ function heard({ type, scope, payload }: UserEvent): void {
   render();
 }
 
-/** Who the user is comes first, then everything that the sidebar shows. */
+/** Identifies the user first, then loads everything that the sidebar shows. */
 async function start(): Promise<void> {
   const config = (await (await fetch(`${api.base}/api/config`)).json()) as { auth_type: string | null };
   if (config.auth_type === 'session_jwt' && !api.token) {

@@ -7,7 +7,7 @@ export type Upload = {
   status: string;
   sourceId?: string;
   warnings?: readonly string[];
-  /** The last of its user events. */
+  /** The last user event about it. */
   event?: string;
   error?: string;
 };
@@ -47,13 +47,13 @@ export class Uploads {
     this.changed();
   }
 
-  /** What is told of a source belongs to the upload that made it. */
+  /** Assigns an event about a source to the upload that created it. */
   note(sourceId: string, event: string): void {
     for (const upload of this.all) if (upload.sourceId === sourceId) upload.event = event;
     this.changed();
   }
 
-  /** Whatever is no answer counts as not yet. */
+  /** Polls the task. A response other than 200 counts as not finished. */
   private async follow(upload: Upload, taskId: string): Promise<void> {
     while (upload.status !== 'SUCCESS' && upload.status !== 'FAILURE') {
       const response = await this.api.get(`/api/task_status?task_id=${taskId}`).catch(() => undefined);

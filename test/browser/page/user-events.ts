@@ -10,7 +10,7 @@ export type UserEvent = Readonly<{
 const BACKOFF_MS = [0, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000];
 const UNAUTHORIZED_MAX = 3;
 
-/** Holds `/api/events` open for as long as the page is there, and goes on from its cursor whenever the connection ends. */
+/** Holds `/api/events` open while the page exists, and reconnects with its cursor whenever the connection ends. */
 export async function followUserEvents(api: Api, take: (event: UserEvent) => void): Promise<void> {
   let cursor: string | null = null;
   let attempt = 0;

@@ -4,7 +4,7 @@ import { pngFile } from '../../support/picture-files.js';
 import { chain, node } from '../../support/workflow-graphs.js';
 import { file, type Ground, type Json } from './ground.js';
 
-/** The form of the builder, where everything is a text. */
+/** The form of the builder, in which every field is text. */
 const FORM = {
   ...{ name: 'Porter', description: 'Knows the house', source: '', sources: '[]', chunks: '2', retriever: 'classic' },
   ...{ prompt_id: 'default', agent_type: 'classic', config: '{}', tools: '[]', models: '[]', default_model_id: '' },
@@ -19,13 +19,13 @@ const AGENT = {
 };
 const GRAPH = chain(node('start'), node(AGENT.type, AGENT.id, AGENT.data), node('end'));
 
-/** The pages of agents: their list with folders, the builder, the dialogs, and the builder of workflows. */
+/** The pages of agents: the list with folders, the builder, the dialogs, and the builder of workflows. */
 export function agentPages(ground: () => Ground): void {
   const made = async (form: Readonly<Record<string, string>> = {}): Promise<string> =>
     String((await ground().send('/api/create_agent', { ...FORM, status: 'published', ...form }))['id']);
 
   describe('the pages of agents', () => {
-    it('build one: it is drafted, published with a picture, and shown', async () => {
+    it('create one: as a draft, then published with a picture and shown', async () => {
       const page = ground();
       const draft = await page.send('/api/create_agent', { ...FORM, status: 'draft' });
       expect(draft).toMatchObject({ id: expect.any(String), key: '' });
@@ -75,7 +75,7 @@ export function agentPages(ground: () => Ground): void {
       expect(await page.get(`/api/shared_agent?token=${String(shared['shared_token'])}`)).toMatchObject({ id, name: 'Porter' });
     });
 
-    it('schedule one: it is planned, paused, resumed, run and taken back', async () => {
+    it('schedule one, and pause, resume, run and cancel the schedule', async () => {
       const page = ground();
       const id = await made();
       const plan = { name: 'Yearly', instruction: 'Report.', trigger_type: 'recurring', cron: '0 8 1 1 *', timezone: 'UTC' };
@@ -93,7 +93,7 @@ export function agentPages(ground: () => Ground): void {
       expect(await page.delete(at)).toEqual({ success: true });
     });
 
-    it('set guardrails, and show what these have found', async () => {
+    it('set guardrails, and show their findings', async () => {
       const page = ground();
       const catalog = await page.get('/api/guardrails/catalog');
       expect(catalog).toMatchObject({ success: true, modes: ['monitor_only', 'scan_all'], floor: null });
@@ -108,7 +108,7 @@ export function agentPages(ground: () => Ground): void {
       });
     });
 
-    it('bring in the file that was exported, whose name the page may read', async () => {
+    it('import the exported file, whose name the page may read', async () => {
       const page = ground();
       const id = await made({ name: 'Traveller' });
       const { text: yaml, disposition } = await page.web.call({ method: 'GET', path: `/api/export_agent?id=${id}` });

@@ -4,7 +4,7 @@ import { eventually } from '../../support/eventually.js';
 import { call, say } from '../../support/scripted-model-server.js';
 import { file, type Ground, type Json } from './ground.js';
 
-/** The chat, its list, and what tells a user of it elsewhere. */
+/** The chat, its list, and notifications elsewhere. */
 export function chatPages(ground: () => Ground): void {
   async function asked(more: Json = {}): Promise<Readonly<{ conversation: string; message: string; types: readonly string[] }>> {
     const body = {
@@ -49,7 +49,7 @@ export function chatPages(ground: () => Ground): void {
       expect(await page.get('/api/get_conversations')).toEqual([]);
     });
 
-    it('attaches a file to a question, once it is read', async () => {
+    it('attaches a file to a question, once it is parsed', async () => {
       const page = ground();
       const hours = file('hours.md', 'text/markdown', 'The garage opens at six.');
       const stored = await page.send('/api/store_attachment', { file: hours });
@@ -61,7 +61,7 @@ export function chatPages(ground: () => Ground): void {
       expect(queries).toMatchObject([{ attachments: [{ id: stored['attachment_id'], fileName: 'hours.md' }] }]);
     });
 
-    it('opens what a tool has kept', async () => {
+    it('opens the data that a tool has stored', async () => {
       const page = ground();
       const notes = { name: 'notes', displayName: 'Notes', description: 'Keeps notes', config: {}, status: true };
       const { id } = await page.post('/api/create_tool', notes);
@@ -77,7 +77,7 @@ export function chatPages(ground: () => Ground): void {
       expect(await page.post('/api/delete_tool', { id })).toEqual({ success: true });
     });
 
-    it('says what it shows, and takes marks away', async () => {
+    it('reports what it shows, and removes marks', async () => {
       const page = ground();
       const { conversation: conversation_id } = await asked();
       const report = { tab_id: 'tab-1', conversation_id, visible: true };
@@ -88,7 +88,7 @@ export function chatPages(ground: () => Ground): void {
       expect(await page.get(`/api/background_jobs?conversation_id=${conversation_id}`)).toEqual({ jobs: [] });
     });
 
-    it('shows what was done for an answer', async () => {
+    it('shows the trace of an answer', async () => {
       const page = ground();
       const { message } = await asked();
       let traces: readonly Json[] = [];
@@ -99,7 +99,7 @@ export function chatPages(ground: () => Ground): void {
       expect(traces).toMatchObject([{ message_id: message, source: 'chat', spans: [], summary: { model_id: 'scripted' } }]);
     });
 
-    it('shows what runs, what will and what did', async () => {
+    it('shows what runs, what is planned and what ran', async () => {
       const page = ground();
       expect(await page.get('/api/activity/now')).toMatchObject({ running: [], up_next: [] });
       const window = 'from=2026-01-01T00:00:00Z&to=2026-01-31T00:00:00Z&tz=Europe%2FBerlin';

@@ -9,20 +9,20 @@ import { openWorld, type World } from '../../support/world.js';
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** A file of a form. */
+/** A file for a form. */
 export const file = (filename: string, type: string, content: string | Uint8Array): FormPart => ({
   ...{ filename, type, base64: Buffer.from(content).toString('base64') },
 });
 
-/** A page of another origin in a real browser, signed in as a user of its own; it asks what the pages of the web client ask. */
+/** A page of another origin in a real browser, signed in as a separate user. It sends the requests of the web client's pages. */
 export class Ground {
-  /** The methods for which the browser has asked leave. */
+  /** The methods for which the browser has sent a preflight. */
   readonly preflights = new Set<string>();
 
   private constructor(
     readonly world: World,
     readonly web: WebPage,
-    /** The user of the page, over another client. */
+    /** The user of the page, for requests outside the browser. */
     readonly user: Client,
     private readonly browser: Chromium,
     private readonly site: LocalServer,
@@ -67,14 +67,14 @@ export class Ground {
     return this.json<T>({ method, path, form });
   }
 
-  /** The answer as it came. @throws where it is a refusal, of which the browser complains too */
+  /** The text of the response. @throws if it is a refusal, which the browser also reports as a problem */
   async text(call: PageCall): Promise<string> {
     const { status, text } = await this.web.call(call);
     if (status >= 300) throw new Error(`${call.method} ${call.path}: ${status} ${text}`);
     return text;
   }
 
-  /** Resolves with what became of a task, once it is over. */
+  /** Waits until a task has ended. Resolves with its result. */
   async ended(taskId: unknown): Promise<unknown> {
     let task: Json = {};
     await eventually(async () => {

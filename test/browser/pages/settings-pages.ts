@@ -11,7 +11,7 @@ const SPEC = JSON.stringify({
 
 /** The pages of settings: prompts, tools, models, analytics, logs and devices. */
 export function settingsPages(ground: () => Ground): void {
-  it('the page of prompts makes one, shows it, changes and deletes it', async () => {
+  it('the page of prompts creates one, shows, changes and deletes it', async () => {
     const page = ground();
     const { id } = await page.post('/api/create_prompt', { name: 'Pirate', content: 'Answer like a pirate.' });
     const presets = ['default', 'creative', 'strict'].map((name) => ({ id: name, name, type: 'public' }));
@@ -23,7 +23,7 @@ export function settingsPages(ground: () => Ground): void {
   });
 
   describe('the page of tools', () => {
-    it('offers kinds of tools, sets one up, switches it off and deletes it', async () => {
+    it('offers kinds of tools, configures one, disables and deletes it', async () => {
       const page = ground();
       const { data } = await page.get<{ data: Json[] }>('/api/available_tools');
       const kind = {
@@ -132,7 +132,7 @@ export function settingsPages(ground: () => Ground): void {
     expect(logs).toMatchObject({ success: true, page: 1, page_size: 10, has_more: false, logs: [{ question: 'Counted?' }] });
   });
 
-  it('the page of devices pairs one, sets it up, shows what it ran and revokes it', async () => {
+  it('the page of devices pairs one, configures it, shows what it ran and revokes it', async () => {
     const page = ground();
     const pairing = await page.post('/api/devices/pairings', { name: 'Build', approval_mode: 'ask' });
     const at = `/api/devices/pairings/${String(pairing['device_code'])}`;
@@ -151,14 +151,14 @@ export function settingsPages(ground: () => Ground): void {
     expect(await page.delete(`/api/devices/pairings/${String(other['device_code'])}`)).toEqual({ success: true });
   });
 
-  it('the pages of the account show who the user is, and what is used', async () => {
+  it('the pages of the account show the user and the usage', async () => {
     const page = ground();
     expect(await page.get('/api/user/me')).toMatchObject({ success: true, user_id: expect.any(String), roles: ['user'] });
     expect(await page.get('/api/user/quota')).toMatchObject({ success: true, buckets: expect.any(Array) });
     expect(await page.get('/api/user/sessions')).toMatchObject({ success: true, sessions: expect.any(Array) });
   });
 
-  it('the pages of keys and tokens make them, show them once, renew and delete them', async () => {
+  it('the pages of keys and tokens create them, show them once, renew and delete them', async () => {
     const page = ground();
     const made = await page.post('/api/create_api_key', { name: 'Shop', source: '', prompt_id: 'default', chunks: '2' });
     expect(made).toMatchObject({ id: expect.any(String), key: expect.any(String) });

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { framesIn } from '../../support/client.js';
 import type { Ground, Json } from './ground.js';
 
-/** The pages of teams, the dialogs that share, and the pages of what is shared. */
+/** The pages of teams, the sharing dialogs, and the pages of shared resources. */
 export function sharingPages(ground: () => Ground): void {
   const team = async (name: string): Promise<string> => {
     const made = await ground().post<{ team: Json }>('/api/teams', { name });
@@ -10,7 +10,7 @@ export function sharingPages(ground: () => Ground): void {
   };
   const agent = async (name: string): Promise<string> => (await ground().world.agent({ name }, ground().user)).id;
 
-  it('the pages of teams make one, show its members and what it shares, and hand it on', async () => {
+  it('the pages of teams create one, show its members and what it shares, and transfer it', async () => {
     const page = ground();
     const id = await team('Support');
     const bob = await page.world.idOf('bob');
@@ -28,7 +28,7 @@ export function sharingPages(ground: () => Ground): void {
     expect(await page.delete(`${at}/members/${me}`)).toEqual({ success: true });
   });
 
-  it('the dialog of a resource shares it with a team, sets how, and takes it back', async () => {
+  it('the dialog of a resource shares it with a team, changes the access and removes it', async () => {
     const page = ground();
     const [id, resource_id] = [await team('Readers'), await agent('Shared')];
     const about = { resource_type: 'agent', resource_id };
@@ -46,8 +46,8 @@ export function sharingPages(ground: () => Ground): void {
     expect(await page.delete(`/api/teams/${id}`)).toEqual({ success: true });
   });
 
-  describe('what is shared by a link', () => {
-    it('is a conversation, which its page shows and asks on', async () => {
+  describe('a link', () => {
+    it('to a conversation opens its page, which shows and continues it', async () => {
       const page = ground();
       const body = { question: 'When is tea?', visibility: 'listed' };
       const frames = framesIn(await page.text({ method: 'POST', path: '/stream', body }));
@@ -67,7 +67,7 @@ export function sharingPages(ground: () => Ground): void {
       expect(await page.text({ method: 'POST', path: '/stream', body: asked })).toContain('"type":"end"');
     });
 
-    it('is an agent, which its page shows, keeps and copies', async () => {
+    it('to an agent opens its page, which shows, keeps and copies it', async () => {
       const page = ground();
       const { id } = await page.world.agent({ name: 'Open' }, page.world.bob);
       const shared = (await (await page.world.bob.put('/api/share_agent', { id, shared: true })).json()) as Json;

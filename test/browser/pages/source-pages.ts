@@ -21,7 +21,7 @@ export function sourcePages(ground: () => Ground): void {
       id = await uploaded('Handbook', 'parking.md', '# Parking\n\nThe garage opens at six.');
     });
 
-    it('list them by pages', async () => {
+    it('list them in pages', async () => {
       const page = ground();
       const item = { id, name: 'Handbook', location: 'local', syncFrequency: 'never', type: expect.any(String) };
       expect(await page.get('/api/sources/paginated?sort=date&order=desc&page=1&rows=10&search=hand')).toEqual({
@@ -34,7 +34,7 @@ export function sourcePages(ground: () => Ground): void {
       ]);
     });
 
-    it('show chunks, add, change, find and delete one', async () => {
+    it('show chunks, and add, change, find and delete one', async () => {
       const page = ground();
       const chunks = (more = '') =>
         page.get<{ total: number; chunks: Json[] }>(`/api/get_chunks?id=${id}&page=1&per_page=10${more}`);
@@ -59,7 +59,7 @@ export function sourcePages(ground: () => Ground): void {
       expect((await chunks()).total).toBe(total);
     });
 
-    it('show the files of one, add and remove some', async () => {
+    it('show the files of one, and add and remove some', async () => {
       const page = ground();
       const form = {
         source_id: id,
@@ -79,7 +79,7 @@ export function sourcePages(ground: () => Ground): void {
       await page.ended(removed['reingest_task_id']);
     });
 
-    it('configure one, and read it again', async () => {
+    it('configure one, and ingest it again', async () => {
       const page = ground();
       const config = { ...WEB_CLIENT_CONFIG, retrieval: { ...WEB_CLIENT_CONFIG.retrieval, chunks: 5 } };
       const changed = await page.patch(`/api/sources/${id}/config`, config);
@@ -94,7 +94,7 @@ export function sourcePages(ground: () => Ground): void {
       await page.ended(again['task_id']);
     });
 
-    it('read one from the web, keep it fresh and delete it', async () => {
+    it('add one from the web, set its sync frequency and delete it', async () => {
       const page = ground();
       const site = await LocalServer.started((_, response) => answerJson(response, { hours: 'The pool opens at seven.' }));
       try {
