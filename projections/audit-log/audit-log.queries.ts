@@ -25,7 +25,7 @@ export type AuditFilter = Readonly<{
   type?: string;
   actor?: string;
   correlationId?: string;
-  /** Recorded at or after, and before. */
+  /** Only events that were recorded at `from` or later, and before `to`. */
   from?: Date;
   to?: Date;
 }>;

@@ -9,14 +9,14 @@ const opened = (asked: WindowRequest) => {
 };
 
 it.each<[string, WindowRequest, readonly [string, string, number]]>([
-  ['is a week from today on', {}, ['2026-03-28T00:00:00.000Z', '2026-04-04T00:00:00.000Z', 7]],
-  ['begins with today where the viewer is', { tz: 'Europe/Prague' }, ['2026-03-28T23:00:00.000Z', '2026-04-04T22:00:00.000Z', 7]],
-  ['reads times on the clocks of its zone', { from: '2026-03-29T03:00', to: '2026-03-30', tz: 'Europe/Prague' }, ['2026-03-29T01:00:00.000Z', '2026-03-29T22:00:00.000Z', 1]],
+  ['is a week from today by default', {}, ['2026-03-28T00:00:00.000Z', '2026-04-04T00:00:00.000Z', 7]],
+  ['begins with today in the viewer’s time zone', { tz: 'Europe/Prague' }, ['2026-03-28T23:00:00.000Z', '2026-04-04T22:00:00.000Z', 7]],
+  ['reads times as local times of its zone', { from: '2026-03-29T03:00', to: '2026-03-30', tz: 'Europe/Prague' }, ['2026-03-29T01:00:00.000Z', '2026-03-29T22:00:00.000Z', 1]],
   ['reads offsets as they are', { from: '2026-01-01T00:00:00+02:00', to: '2026-01-01T00:00:00Z', tz: 'Asia/Tokyo' }, ['2025-12-31T22:00:00.000Z', '2026-01-01T00:00:00.000Z', 1]],
-  ['takes the plus of an offset for one that was not encoded', { from: '2026-01-01T00:00:00 02:00', to: '2026-01-01T00:00:00Z' }, ['2025-12-31T22:00:00.000Z', '2026-01-01T00:00:00.000Z', 1]],
-  ['may be of no time', { from: '2026-01-01', to: '2026-01-01' }, ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', 1]],
-  ['may be of 62 days', { from: '2026-01-01', to: '2026-03-04' }, ['2026-01-01T00:00:00.000Z', '2026-03-04T00:00:00.000Z', 62]],
-  ['may be of 62 days with a longer one among them', { from: '2026-10-01', to: '2026-12-02', tz: 'Europe/Prague' }, ['2026-09-30T22:00:00.000Z', '2026-12-01T23:00:00.000Z', 62]],
+  ['accepts an offset whose plus was not encoded', { from: '2026-01-01T00:00:00 02:00', to: '2026-01-01T00:00:00Z' }, ['2025-12-31T22:00:00.000Z', '2026-01-01T00:00:00.000Z', 1]],
+  ['may be empty', { from: '2026-01-01', to: '2026-01-01' }, ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', 1]],
+  ['may have 62 days', { from: '2026-01-01', to: '2026-03-04' }, ['2026-01-01T00:00:00.000Z', '2026-03-04T00:00:00.000Z', 62]],
+  ['may have 62 days of which one is longer', { from: '2026-10-01', to: '2026-12-02', tz: 'Europe/Prague' }, ['2026-09-30T22:00:00.000Z', '2026-12-01T23:00:00.000Z', 62]],
   ['has a day that begins at one o’clock', { from: '2026-09-05T12:00', to: '2026-09-07', tz: 'America/Santiago' }, ['2026-09-05T16:00:00.000Z', '2026-09-07T03:00:00.000Z', 2]],
 ])('a window %s', (_, asked, expected) => expect(opened(asked)).toEqual(expected)); // prettier-ignore
 

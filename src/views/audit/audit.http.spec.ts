@@ -43,7 +43,7 @@ describe('the audit shows users their latest writes', () => {
 
   it.each([
     ['as a page', undefined],
-    ['by lines', 'application/x-ndjson'],
+    ['as lines', 'application/x-ndjson'],
   ])('%s', async (_, accept) => {
     const reply = new Reply();
     await audit().events(ann, {}, accept, reply as unknown as FastifyReply);

@@ -16,7 +16,10 @@ type Journal = Readonly<{ stream: string; frames: number; lastId: number; sha256
 
 export type TraceNode = Readonly<{ event: TracedEvent; journal: Journal | undefined; caused: readonly TraceNode[] }>;
 
-/** The maximum depth of the tree. Deeper events become siblings of their cause, because readers and JSON parsers limit depth. */
+/**
+ * The maximum depth of the tree, for readers and for `JSON.stringify`, which is recursive. Deeper events become siblings of their
+ * cause.
+ */
 export const TRACE_DEPTH_MAX = 200;
 
 /**

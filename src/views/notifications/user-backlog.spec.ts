@@ -52,14 +52,14 @@ describe('in a complete backlog with two events in one millisecond', () => {
     ['0', '0', -1],
     ['the first', `${NOW - 30}-0`, 0],
     ['the first of the millisecond', `${NOW - 20}-1`, 1],
-    ['the second of it', `${NOW - 20}-2`, 2],
+    ['the second of the millisecond', `${NOW - 20}-2`, 2],
     ['the millisecond alone', `${NOW - 20}`, 0],
     ['a time between two', `${NOW - 25}-7`, 0],
     ['the last', `${NOW - 10}-3`, 3],
-    ['one of the last millisecond that is still to come', `${NOW - 10}-9`, 3],
+    ['a future one of the last millisecond', `${NOW - 10}-9`, 3],
     ['one of the future', `${NOW + 999_999}-0`, 3],
-    ['a revision that is still to come, at an earlier time', `${NOW - 25}-999`, 0],
-    ['numbers past all bounds', `${'9'.repeat(40)}-${'9'.repeat(40)}`, 3],
+    ['a future revision at an earlier time', `${NOW - 25}-999`, 0],
+    ['numbers that are too large', `${'9'.repeat(40)}-${'9'.repeat(40)}`, 3],
   ])('the cursor %s is found', async (_, cursor, after) => expect(await at(await backlogOf(whole), cursor)).toBe(after));
 });
 
@@ -70,7 +70,7 @@ describe('in a backlog whose older half was trimmed', () => {
     ['0-0', '0-0', truncated],
     ['one that was trimmed', `${NOW - 60}-0`, truncated],
     ['the last that was trimmed, after which nothing is missing', `${NOW - 40}-2`, 2],
-    ['the oldest that is kept', `${NOW - 30}-3`, 3],
+    ['the oldest stored one', `${NOW - 30}-3`, 3],
     ['where a truncated client is told to resume', `${NOW - 30}-2`, 2],
     ['the newest', `${NOW - 10}-5`, 5],
     ['one of the future', `${NOW}-9`, 5],

@@ -36,7 +36,7 @@ class Reader {
   }
 }
 
-/** The past and live events of users as one sequence, read from the log. Signals only make polling unnecessary. */
+/** The past and live events of users as one sequence, read from the log. Signals only wake readers, which also poll. */
 @Injectable()
 export class UserFeed {
   private readonly topics: Topics<Reader>;
