@@ -169,6 +169,13 @@ describe('an agent node', () => {
     ]);
   });
 
+  it('does not use the sampling parameters of the caller', async () => {
+    const { models } = await ran(inARow([node('ask', 'agent')]), { settings: { sampling: { temperature: 2, maxTokens: 1 } } });
+    expect(models.requests).toHaveLength(1);
+    expect(models.requests[0]!.sampling).toBeUndefined();
+    expect(models.requests[0]!.maxTokens).toBeUndefined();
+  });
+
   it('without streaming shows no text, and later nodes read its text', async () => {
     const { answer, steps, outcome } = await ran(
       inARow([

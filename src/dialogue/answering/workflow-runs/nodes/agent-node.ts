@@ -89,7 +89,7 @@ export class AgentNode {
     const { origin: _, ...asked } = transcript.asked;
     const documents = state.documents(config.inputDocuments);
     const files = await this.files.forAgent(documents, transcript.ownerId);
-    const { workflow: __, ...inherited } = asked.settings;
+    const { workflow: __, sampling: ___, ...inherited } = asked.settings;
     const settings: TurnSettings = {
       ...inherited,
       agentType: config.agentType,
