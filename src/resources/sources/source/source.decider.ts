@@ -178,7 +178,7 @@ export const completeIngest =
   (state) => {
     const ingest = requireIngest(state, ingestId);
     if (ingest.status === 'completed') return [];
-    if (ingest.status !== 'started' || ingest.chunksId !== chunksId) throw superseded(sourceId);
+    if (ingest.status !== 'started' || ingest.chunksId !== chunksId) throw superseded(ingestId);
     return [{ type: 'SourceIngestCompleted', data: { sourceId, ingestId, chunksId, ...totals } }];
   };
 
