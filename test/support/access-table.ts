@@ -243,7 +243,7 @@ The owner is the user whose resource the request names. A resource of another us
 | not read | the address or the body is the credential; the route ignores other credentials |
 
 A wrong, revoked or expired bearer token gets 401 on every route that reads it. Under \`AUTH_TYPE=none\` a request
-without a credential belongs to the local user. A token in such a request still restricts it. An administrator's session sees the events of all users in the audit log, and owns no additional resources.
+without a credential belongs to the local user, and a request with a token is restricted by the token. An administrator's session sees the events of all users in the audit log, and owns no additional resources.
 
 ## Routes
 
