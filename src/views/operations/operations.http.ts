@@ -30,14 +30,15 @@ export class OperationsController {
   })
   @ApiOkResponse({
     description:
-      '`ready`: everything works. `degraded`: requests are answered, but something does not get on, as `reasons` tell: no worker or no ' +
-      'projector is alive, a read model or a reaction fails, no space is left in `DATA_DIR`, or the demo agent could not be made.',
+      '`ready`: everything works. `degraded`: requests are answered, but something has stopped, as `reasons` says: no worker or no ' +
+      'projector is alive, a read model or a reaction fails, no space is left in `DATA_DIR`, or the demo agent could not be created.',
     schema: READINESS,
   })
   @ApiServiceUnavailableResponse({
     description:
-      '`not_ready`: a dependency does not answer (the embedded Postgres also says why it ended), a read model has to be rebuilt or fails and never got anywhere, or the demo agent ' +
-      'of a first start is still being made. `Retry-After` says when to ask again.',
+      '`not_ready`: a dependency does not answer (for the embedded Postgres the reason also says why it ended), a read model has to be ' +
+      'rebuilt or failed before its first checkpoint, or the first start is still creating the demo agent. `Retry-After` says when to ' +
+      'ask again.',
     schema: READINESS,
   })
   async ready(@Res({ passthrough: true }) reply: FastifyReply) {
