@@ -31,32 +31,32 @@ module.exports = {
     ...FLOORS.slice(0, -1).map((floor, at) =>
       rule(
         `${floor}-knows-no-floor-above`,
-        'What stands below is built, read and tested without what stands on it.',
+        'A lower layer is built, read and tested without the layers above it.',
         { path: `^src/${floor}/`, pathNot: TEST },
         { path: `^src/(${FLOORS.slice(at + 1).join('|')})/` },
       ),
     ),
     rule(
       'stands-on-a-floor',
-      'A file in no room is found by nobody.',
+      'Every file belongs to a layer, so that it can be found.',
       { path: '^(src|projections)/', pathNot: TEST },
       { path: '^src/', pathNot: `^src/(${FLOORS.join('|')})/` },
     ),
     rule(
       'no-circular',
-      'In ES modules a cycle of decorated classes dies at boot: one is read before it exists.',
+      'In ES modules a cycle of decorated classes fails at start-up, because one is read before it is defined.',
       { path: '^(src|projections)/' },
       { circular: true },
     ),
     rule(
       'nothing-unresolved',
-      'An import that leads nowhere compiles to a crash at boot.',
+      'An import that cannot be resolved compiles, but fails at start-up.',
       { path: '^(src|projections)/' },
       { couldNotResolve: true },
     ),
     rule(
       'runs-on-its-dependencies',
-      'What only development installs is not there in production.',
+      'Development dependencies are not installed in production.',
       { path: '^(src|projections)/', pathNot: TEST },
       { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], pathNot: 'node_modules/@types/' },
     ),
@@ -68,19 +68,19 @@ module.exports = {
     ),
     rule(
       'kernel-imports-nothing',
-      'Plain TypeScript: no Nest, no driver, none of ours. A bounded map is no more than one: all caches are of one make.',
+      'The kernel is plain TypeScript without Nest, drivers or other code of ours. Its only package is lru-cache, which all caches use.',
       { path: '^src/kernel/', pathNot: TEST },
       { pathNot: ['^src/kernel/', 'node_modules/lru-cache/'], dependencyTypesNot: ['core'] },
     ),
     rule(
       'kernel-does-no-io',
-      'What the kernel does to the world it does through its ports.',
+      'The kernel does all I/O through its ports.',
       { path: '^src/kernel/', pathNot: TEST },
       { path: INPUT_AND_OUTPUT },
     ),
     rule(
       'core-is-pure',
-      'Events, deciders, policies, codecs and ports know the kernel and each other, and libraries that only compute; so does data beside events.',
+      'Events, deciders, policies, codecs, ports and data beside events import only the kernel, each other, and libraries that only compute.',
       { path: [CORE, DATA], pathNot: TEST },
       {
         pathNot: [
@@ -96,7 +96,7 @@ module.exports = {
     ),
     rule(
       'deciders-only-decide',
-      'A decision is arguments and state in, events out: no port to ask, no clock, no id, no hash.',
+      'A decider maps arguments and state to events, without ports, clocks, ids or hashes.',
       { path: '\\.decider\\.ts$', pathNot: TEST },
       {
         path: [
@@ -109,13 +109,13 @@ module.exports = {
     ),
     rule(
       'features-meet-in-the-core',
-      'From another feature: its events, policies, ports and codecs, and who calls.',
+      'A feature imports from another one only its events, policies, ports, codecs and commands, and the caller.',
       { path: FEATURE, pathNot: [TEST, '\\.(http|dto|module)\\.ts$', '^src/dialogue/(answering|journal)/'] },
       { path: FEATURE, pathNot: ['^src/$1/', SHARED_BY_FEATURES, CALLER] },
     ),
     rule(
       'answers-decide-on-conversations',
-      'A turn is a part of its conversation, so those who run and show turns know that decider, and those who run them write their journals.',
+      'A turn is part of its conversation, so the code that runs and shows turns imports that decider, and the code that runs them writes their journals.',
       { path: '^src/dialogue/(answering|journal)/', pathNot: [TEST, '\\.(http|dto|module)\\.ts$'] },
       {
         path: FEATURE,
@@ -130,19 +130,19 @@ module.exports = {
     ),
     rule(
       'publishers-know-no-room',
-      'What of an event is notified, and what a purge takes with it, stands beside the event: its publisher takes all rooms as lists.',
+      'Notifications and purges of an event are declared beside it. Their publishers receive those of all features as lists.',
       { path: '^src/(views/notifications|work/retention)/', pathNot: TEST },
       { path: FEATURE, pathNot: ['^src/$1/', CALLER_OF_REQUEST] },
     ),
     rule(
       'controllers-meet-in-the-core',
-      'As their features do; a controller also asks who calls.',
+      'Controllers may import what their features may, and the caller of a request.',
       { path: `${FEATURE}.*\\.(http|dto)\\.ts$`, pathNot: [TEST, '^src/dialogue/answering/'] },
       { path: FEATURE, pathNot: ['^src/$1/', SHARED_BY_FEATURES, CALLER_OF_REQUEST] },
     ),
     rule(
       'controllers-of-answers-read-journals',
-      'As other controllers do; those that answer also read what is in the journal of an answer, and who may.',
+      'Like other controllers. Those for answers also read the journal of an answer and the access to it.',
       { path: '^src/dialogue/answering/.*\\.(http|dto)\\.ts$', pathNot: TEST },
       {
         path: FEATURE,
@@ -151,43 +151,43 @@ module.exports = {
     ),
     rule(
       'modules-import-modules',
-      'A module puts its own feature together and names what it needs of another: its module, its ports, its core.',
+      'A module assembles its own feature and imports from others their modules, ports and core.',
       { path: `${FEATURE}.*\\.module\\.ts$`, pathNot: TEST },
       { path: FEATURE, pathNot: ['^src/$1/', SHARED_BY_FEATURES, '\\.module\\.ts$', CALLER] },
     ),
     rule(
       'features-know-no-adapter',
-      'A feature names a port. Controllers know the HTTP platform, as does whoever writes to an open stream; only modules pick adapters.',
+      'A feature imports ports. Controllers and code that writes to open streams import the HTTP platform. Only modules choose adapters.',
       { path: FEATURE, pathNot: [TEST, ADAPTER, '\\.(module|http|dto)\\.ts$'] },
       { path: '^src/platform/', pathNot: SHARED_BY_PLATFORM },
     ),
     rule(
       'controllers-know-http-only',
-      'Of the platform a controller knows how to read requests and write answers.',
+      'A controller imports from the platform only what reads requests and writes responses.',
       { path: `${FEATURE}.*\\.(http|dto)\\.ts$`, pathNot: TEST },
       { path: '^src/platform/', pathNot: ['^src/platform/http/', SHARED_BY_PLATFORM] },
     ),
     rule(
       'drivers-stay-in-adapters',
-      'A driver is known to the adapter that contains its traps, and to nobody else.',
+      'Only the adapter of a driver imports it.',
       { path: '^src/', pathNot: [TEST, ADAPTER, '^src/platform/', '\\.module\\.ts$', '^src/app/'] },
       { path: DRIVERS, dependencyTypesNot: ['type-only'] },
     ),
     rule(
       'platform-serves-ports',
-      'An adapter implements a port; it does not know what the features do with it.',
+      'An adapter implements a port and does not import features.',
       { path: '^src/platform/', pathNot: TEST },
       { path: FEATURE, pathNot: [SHARED_BY_FEATURES, CALLER] },
     ),
     rule(
       'commands-meet-in-events',
-      'Whatever spans streams is a reaction: no command sends or knows another.',
+      'Work across streams belongs to a reaction: a command does not send or import another.',
       { path: '\\.commands\\.ts$', pathNot: TEST },
       { path: '\\.(commands|reaction|ticker|http|module)\\.ts$', dependencyTypesNot: ['type-only'] },
     ),
     rule(
       'a-projection-is-events-and-sql',
-      'A read model is made of recorded facts: no decider, no command, no Nest, no other source.',
+      'A read model is built only from events, without deciders, commands, Nest or other sources.',
       { path: `${PROJECTION}.*\\.projection\\.ts$`, pathNot: TEST },
       {
         pathNot: [
@@ -201,25 +201,25 @@ module.exports = {
     ),
     rule(
       'projections-send-no-command',
-      'Nothing flows backwards: what is shown does not act.',
+      'Read models do not trigger actions.',
       { path: '^projections/', pathNot: TEST },
       { path: ['^src/platform/', '\\.(commands|decider|reaction|ticker|http|module)\\.ts$'] },
     ),
     rule(
       'projections-stand-apart',
-      'A read model reads no other: each can be rebuilt alone.',
+      'A read model does not read another one, so that each can be rebuilt alone.',
       { path: PROJECTION, pathNot: TEST },
       { path: PROJECTION, pathNot: '^projections/$1/' },
     ),
     rule(
       'queries-read-no-stream',
-      'A query reads its read model; whoever wants the log folds it in a command.',
+      'A query reads its read model. Only commands fold the log.',
       { path: '\\.queries\\.ts$', pathNot: TEST },
       { path: ['^src/kernel/event-sourcing/(event-store|streams|decider)\\.ts$', '\\.(projection|decider|commands)\\.ts$'] },
     ),
     rule(
       'nobody-writes-read-models',
-      'The projector alone fills them; everyone else asks their queries.',
+      'Only the projector writes read models. Other code uses their queries.',
       {
         path: '^src/',
         pathNot: [TEST, '^src/platform/projections/', '^src/views/operations/', '^src/app/'],
@@ -228,7 +228,7 @@ module.exports = {
     ),
     rule(
       'parsers-stay-in-their-process',
-      'The service asks the process that reads documents: parsers and the tokenizer cost each start half a second and 50 MB.',
+      'Documents are parsed in a separate process, because parsers and the tokenizer would cost every start half a second and 50 MB.',
       { path: '^src/app/service\\.ts$' },
       { path: 'node_modules/(csv-parse|gpt-tokenizer|mammoth|marked|read-excel-file|unpdf)/', reachable: true },
     ),

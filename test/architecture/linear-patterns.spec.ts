@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ESLint } from 'eslint';
 
 const QUADRATIC = [
-  ['a run that what follows may refuse', 'export const words = /\\w+\\.\\w+/gu;'],
+  ['a run with an ambiguous end', 'export const words = /\\w+\\.\\w+/gu;'],
   ['a run up to the end', "export const base = (url: string) => url.replace(/\\/+$/, '');"],
   ['a quantifier within a quantifier', 'export const nested = /^(?:a+)+$/;'],
 ] as const;

@@ -70,12 +70,12 @@ describe('a violation', () => {
   it.each([
     ['a decision', 'await this.streams.transact(stream, agent, remove(ownerId), cause);', '.transact('],
     ['a decision with its types', 'await this.streams.transact<Agent, AgentEvent>(stream, agent, decide, cause);', '.transact<'],
-    ['a decision of whoever is named otherwise', 'await log.transact(stream, agent, decide, cause);', '.transact('],
-    ['what has happened', 'await this.parts.streams.record(stream, agent, decide, cause);', 'streams.record('],
+    ['a decision through another variable', 'await log.transact(stream, agent, decide, cause);', '.transact('],
+    ['a recorded event', 'await this.parts.streams.record(stream, agent, decide, cause);', 'streams.record('],
     ['a call over several lines', 'await this.parts.streams\n  .record(stream, agent, decide, cause);', 'streams.record('],
     ['a raw append', "await streams.append(stream, 'none', codec, events, cause);", 'streams.append('],
     ['an append past the streams', "await this.streams.store.append(stream, 'none', events);", 'store.append('],
-    ['events that are written already', "await this.streams.appendEvents(stream, 'none', events);", '.appendEvents('],
+    ['an append of encoded events', "await this.streams.appendEvents(stream, 'none', events);", '.appendEvents('],
   ])('is %s outside a handler', (_, text, call) => {
     expect(violationsIn([{ file: violation, text }])).toEqual([`${violation} calls ${call}`]);
   });

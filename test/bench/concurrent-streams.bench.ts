@@ -112,7 +112,7 @@ function figuresOf({ ours, bare }: Record<'ours' | 'bare', Crowd[]>): Figure[] {
 function notesOf({ ours, direct }: Record<'ours' | 'direct', Crowd[]>): string[] {
   const [first] = ours;
   return [
-    `Straight from the model tokens come late by ${late(direct, 0.5).toFixed(1)} ms, p99 ${late(direct, 0.99).toFixed(1)} ms; the rounds of ours had p99 ${ours.map((each) => late([each], 0.99).toFixed(0)).join(' and ')} ms.`,
-    `${STREAMS * TOKENS} tokens within ${first!.seconds.toFixed(1)} s, beginnings ${BEGIN_EVERY_MS} ms apart. CPU is a share of one core; service, Postgres, model and readers share the machine.`,
+    `Directly from the model, tokens are late by ${late(direct, 0.5).toFixed(1)} ms, p99 ${late(direct, 0.99).toFixed(1)} ms. The rounds of the service had p99 ${ours.map((each) => late([each], 0.99).toFixed(0)).join(' and ')} ms.`,
+    `${STREAMS * TOKENS} tokens within ${first!.seconds.toFixed(1)} s, started ${BEGIN_EVERY_MS} ms apart. CPU is a percentage of one core. Service, Postgres, model and readers share the machine.`,
   ];
 }

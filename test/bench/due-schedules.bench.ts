@@ -86,7 +86,7 @@ export const bench: Bench = {
     await untilRows(sql, SCHEDULES - DUE);
     const seconds = (performance.now() - since) / 1000;
     const due = Math.ceil((Date.now() + LEAD_MS) / MINUTE_MS) * MINUTE_MS;
-    context.say(`made within ${seconds.toFixed(1)} s; those that count are due at ${new Date(due).toISOString()}`);
+    context.say(`made within ${seconds.toFixed(1)} s; the measured ones are due at ${new Date(due).toISOString()}`);
     const cron = `${new Date(due).getUTCMinutes()} * * * *`;
     await sideBySide(DUE, () => make(streams, { ownerId: 'local', agentId, cron, timezone: 'UTC' }));
     await untilRows(sql, SCHEDULES);
@@ -107,7 +107,7 @@ export const bench: Bench = {
         { ...figure('every run is queued after', queuedMs), target: { atMost: 5 } },
         figure('every run is over after', overMs),
       ],
-      notes: ['From the beginning of the minute; whoever looks for slots that have come does so once a second.'],
+      notes: ['From the start of the minute. The ticker polls for due slots once a second.'],
     };
   },
 };

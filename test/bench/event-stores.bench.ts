@@ -161,7 +161,7 @@ export const bench: Bench = {
       notes: [
         isReal
           ? 'EventStoreDB: the server that TEST_EVENTSTOREDB_COMMAND starts, on this machine beside everything else.'
-          : `EventStoreDB: the double, which commits within ${commitMs.toFixed(1)} ms as the embedded store does; its speed says nothing of a real server. TEST_EVENTSTOREDB_COMMAND names one.`,
+          : `EventStoreDB: the double, which commits within ${commitMs.toFixed(1)} ms like the embedded store. Its speed says nothing about a real server, which TEST_EVENTSTOREDB_COMMAND names.`,
       ],
     };
   },

@@ -93,7 +93,7 @@ export const bench: Bench = {
         inCommits(`overhead with ${AT_ONCE} at once, median`, overheadTogether, commit.p50, 12),
       ],
       notes: [
-        `${ROUNDS} questions to each, one at a time, in turns; overhead is taken question by question. Then ${ROUNDS_AT_ONCE} times ${AT_ONCE} at once.`,
+        `${ROUNDS} questions to each, one at a time, in turns. The overhead is computed per question. Then ${ROUNDS_AT_ONCE} times ${AT_ONCE} concurrent ones.`,
       ],
     };
   },

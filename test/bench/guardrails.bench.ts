@@ -94,7 +94,7 @@ async function scanned(unit: string): Promise<number> {
 
 export const bench: Bench = {
   name: 'guardrails',
-  title: 'What the six local checks of guardrails cost each frame of an answer, in the mode that scans all',
+  title: 'The cost of the six local guardrail checks per frame of an answer, in the mode scan_all',
   async run({ say }) {
     const frames: Record<string, number[]> = { english: [], foreign: [] };
     for (let round = 0; round < WARM_UP_ROUNDS + ROUNDS; round++) {
@@ -120,8 +120,8 @@ export const bench: Bench = {
         ...hostile,
       ],
       notes: [
-        `An answer has ${FRAMES} frames of one word; the denylist has 500 terms; personal data are looked for in all six kinds.`,
-        'Five of the six stand at the answer itself. The sixth, which looks for injections, is in the results of tools.',
+        `An answer has ${FRAMES} frames of one word; the denylist has 500 terms; all six kinds of personal data are searched for.`,
+        'Five of the six checks run on the answer. The sixth, for injections, runs on the results of tools.',
       ],
     };
   },

@@ -75,7 +75,7 @@ function send(url: string, body: Buffer): Promise<number> {
 /** How long one request can occupy the event loop, which all others share. */
 export const bench: Bench = {
   name: 'hostile-bodies',
-  title: 'Bodies of 10 MB that are made to cost: CPU time of the whole process for one',
+  title: 'Hostile bodies of 10 MB: CPU time of the whole process for each',
   async run(context) {
     const service = await startService(context, { MODEL_IDS: 'offline' });
     const used = async (body: Buffer | undefined) => {
@@ -94,7 +94,7 @@ export const bench: Bench = {
     );
     const idleMs = median(idle[0]!.map(({ cpuMs }) => cpuMs));
     const figures = [];
-    const notes = [`Two scrapes, which are taken off, use ${idleMs.toFixed(1)} ms.`];
+    const notes = [`Two scrapes use ${idleMs.toFixed(1)} ms, which are subtracted.`];
     for (const [name, make] of Object.entries(shapes)) {
       const body = Buffer.from(make());
       for (let round = 0; round < WARM_UP_ROUNDS; round++) await used(body);
@@ -104,7 +104,7 @@ export const bench: Bench = {
       figures.push({ name, value: median(cpuMs), unit: 'ms', target: { atMost: LOOP_MS_MAX } });
       const loopMs = median(samples.map((sample) => sample.loopMs));
       notes.push(
-        `${name}: ${samples[0]!.status}, ${quantile(cpuMs, 0).toFixed(1)} to ${quantile(cpuMs, 1).toFixed(1)} ms; the loop stood still for ${loopMs.toFixed(1)} ms at most.`,
+        `${name}: ${samples[0]!.status}, ${quantile(cpuMs, 0).toFixed(1)} to ${quantile(cpuMs, 1).toFixed(1)} ms; the longest pause of the event loop was ${loopMs.toFixed(1)} ms.`,
       );
       context.say(notes.at(-1)!);
     }

@@ -89,7 +89,7 @@ async function whileOpen<T>(work: (signal: AbortSignal) => Promise<T>, measure: 
 /** How much one user's files delay those of another, which are parsed by the same processes. */
 export const bench: Bench = {
   name: 'hostile-documents',
-  title: `A small file behind ${HOSTILE_FILES_OPEN} files of another user that are made to cost`,
+  title: `A small file beside ${HOSTILE_FILES_OPEN} hostile files of another user`,
   async run(context) {
     const hostile = HOSTILE_FILES.map(({ make }) => make(HOSTILE_BYTES));
     const service = await startService(context, { AUTH_TYPE: 'session_jwt', JWT_SECRET_KEY: SECRET, MODEL_IDS: 'offline' });
@@ -99,7 +99,7 @@ export const bench: Bench = {
       });
     const [alice, mallory] = await Promise.all([as('alice'), as('mallory')]);
     const figures = [];
-    const notes = [`The hostile files have ${HOSTILE_BYTES} bytes, of archives unpacked, in ${hostile.length} shapes.`];
+    const notes = [`The hostile files have ${HOSTILE_BYTES} bytes (archives: unpacked) in ${hostile.length} shapes.`];
     for (const route of ROUTES) {
       const quiet: number[] = [];
       for (let round = 0; round < QUIET_ROUNDS; round++) quiet.push(await smallFileMs(alice, route));
@@ -116,7 +116,7 @@ export const bench: Bench = {
         { name: `${route.name}, median`, value: median(waits), unit: 'ms', baseline },
         { name: `${route.name}, worst`, value: quantile(waits, 1), unit: 'ms', baseline, target: { atMost: WAIT_MS_MAX } },
       );
-      notes.push(`${route.name}: ${waits.length} small files; of ${count.uploaded} hostile ones ${count.ended} ended meanwhile.`);
+      notes.push(`${route.name}: ${waits.length} small files; ${count.ended} of ${count.uploaded} hostile ones ended meanwhile.`);
       context.say(`${notes.at(-1)!} Worst ${Math.round(quantile(waits, 1))} ms.`);
     }
     await service.stop();

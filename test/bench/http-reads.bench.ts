@@ -111,7 +111,7 @@ export const bench: Bench = {
         ...figuresOf('get_single_conversation', 'conversation', 0.5),
       ],
       notes: [
-        `Medians of ${ROUNDS} rounds of ${SECONDS} s, in turns, and of ${ALONE} reads each. 30 of ${CONVERSATIONS} conversations are listed; the one that is read has two turns.`,
+        `Medians of ${ROUNDS} rounds of ${SECONDS} s, in turns, and of ${ALONE} reads each. 30 of ${CONVERSATIONS} conversations are listed. The conversation that is read has two turns.`,
       ],
     };
   },

@@ -43,7 +43,7 @@ async function headersOf(subject: string): Promise<{ authorization: string }> {
 /** The CPU cost of waiting readers: keepalives, and polls of the log in case a signal was lost. */
 export const bench: Bench = {
   name: 'idle-crowd',
-  title: `${READERS} readers who wait, of ${ANSWERS} answers that say nothing, and of the events of ${USERS} users`,
+  title: `${READERS} waiting readers, of ${ANSWERS} silent answers and of the events of ${USERS} users`,
   async run(context) {
     const model = await startProgram('paced-model');
     const service = await startService(context, {

@@ -43,7 +43,7 @@ const ofBareServer = ({ url, pid }: Program): Promise<number> =>
 /** The cost of a connection that only waits. */
 export const bench: Bench = {
   name: 'idle-readers',
-  title: `${READERS} readers who wait, on ${ANSWERS} answers that say nothing`,
+  title: `${READERS} waiting readers of ${ANSWERS} silent answers`,
   async run(context) {
     const model = await startProgram('paced-model');
     const ours: number[] = [];
@@ -64,7 +64,7 @@ export const bench: Bench = {
         { name: 'RSS per reader: times the bare server', value: ratioOf(ours, bare), unit: '×', target: { atMost: 1.6 } },
       ],
       notes: [
-        `In ${PROCESSES} fresh processes each, after ${WARM_UP_READERS} readers had come and gone: ${ours.map((each) => each.toFixed(1)).join(', ')} KiB; the bare server ${bare.map((each) => each.toFixed(1)).join(', ')} KiB.`,
+        `In ${PROCESSES} fresh processes each, after ${WARM_UP_READERS} readers had connected and left: ${ours.map((each) => each.toFixed(1)).join(', ')} KiB; the bare server ${bare.map((each) => each.toFixed(1)).join(', ')} KiB.`,
       ],
     };
   },

@@ -58,7 +58,7 @@ export const bench: Bench = {
         { name: `${TOOLS} tools, slowest`, value: Math.max(...durations), unit: 'ms' },
         { name: 'processor time, with the database, median', value: median(processor), unit: 'ms' },
       ],
-      notes: [`The first import of each of ${USERS} services, with the start of the thread that reads YAML.`],
+      notes: [`The first import of each of ${USERS} services, including the start of the thread that parses YAML.`],
     };
   },
 };

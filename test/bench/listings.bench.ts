@@ -110,7 +110,7 @@ export const bench: Bench = {
           target: { atMost: SEARCH_MS_MAX },
         })),
       ],
-      notes: [`Medians of ${ROUNDS}, in turns. Of ${MANY} conversations a page of 30 is shown, of ${FEW} all.`],
+      notes: [`Medians of ${ROUNDS}, in turns. A page shows 30 of ${MANY} conversations, or all of ${FEW}.`],
     };
   },
 };

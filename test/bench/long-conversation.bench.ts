@@ -101,7 +101,7 @@ export const bench: Bench = {
     const whole = (id: string) => found(`${service.url}/api/get_single_conversation?id=${id}`);
     const hasAll = async () => ((await whole(ids.long)) as { queries: unknown[] }).queries.length >= LONG - 1;
     while (!(await hasAll().catch(() => false))) await systemTiming.pause(250);
-    context.say('waits for the reactions to what was appended');
+    context.say('waiting for the reactions to the appended events');
     await reactionsCaughtUp(service.databaseUrl);
 
     const last = { short: '', long: '' };
@@ -155,9 +155,7 @@ export const bench: Bench = {
         against('the whole answer, with its history, median', median(answered.long), median(answered.short)),
         against(`the whole conversation, median`, median(wholeMs.long), median(wholeMs.short)),
       ],
-      notes: [
-        `The history of the long conversation is as long as the model takes; that of the short one has ${SHORT - 1} answers.`,
-      ],
+      notes: [`The history of the long conversation fills the model’s limit; that of the short one has ${SHORT - 1} answers.`],
     };
   },
 };

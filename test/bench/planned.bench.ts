@@ -77,7 +77,7 @@ export const bench: Bench = {
         { name: 'the calendar, p99', value: quantile(planned, 0.99), unit: 'ms', baseline },
         { name: 'one schedule of every minute, median', value: median(counted), unit: 'ms', baseline, target: { atMost: 50 } },
       ],
-      notes: [`${body.events.length} events in it, of ${body.truncated.length} schedules not all.`],
+      notes: [`${body.events.length} events, truncated for ${body.truncated.length} schedules.`],
     };
   },
 };

@@ -126,6 +126,6 @@ export const bench: Bench = {
       };
       return [...each, slowdown];
     });
-    return { figures, notes: ['Each event is about 1 KB: conversations of two turns, fifty side by side.'] };
+    return { figures, notes: ['Each event is about 1 KB: conversations of two turns, fifty interleaved.'] };
   },
 };

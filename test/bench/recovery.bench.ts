@@ -73,8 +73,8 @@ export const bench: Bench = {
     return {
       figures: [figure('median', median), figure('at most', (values) => Math.max(...values))],
       notes: [
-        `${KILLS} kills; both from the start of the new process, which brings its Postgres with it.`,
-        'Where several processes share leases over NATS, the lease of the dead one has to run out first: STALE_PRODUCER_SECONDS / 2.',
+        `${KILLS} kills; both from the start of the new process, including that of its Postgres.`,
+        'If several processes share leases over NATS, the lease of the killed one has to expire first: STALE_PRODUCER_SECONDS / 2.',
       ],
     };
   },

@@ -115,7 +115,7 @@ export const bench: Bench = {
           target: { atMost: Math.round(rss[0]! * (1 + FLAT_SHARE)) },
         },
       ],
-      notes: [`${frames} frames, checked against the digest; highest RSS on the way ${Math.max(...rss).toFixed(0)} MiB.`],
+      notes: [`${frames} frames, checked against the digest; highest RSS meanwhile ${Math.max(...rss).toFixed(0)} MiB.`],
     };
   },
 };

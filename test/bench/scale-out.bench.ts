@@ -72,7 +72,7 @@ export const bench: Bench = {
         { name: 'CPU per stream: times that of one process', value: median(ratios), unit: '×', target: { atMost: 1.1 } },
       ],
       notes: [
-        `Medians of ${ROUNDS} rounds, in turns, of the processes that take requests; another one plays all other roles. ${TOKENS} tokens each.`,
+        `Medians of ${ROUNDS} rounds, in turns, of the processes that accept requests. Another one has all other roles. ${TOKENS} tokens each.`,
       ],
     };
   },

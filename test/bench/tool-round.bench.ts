@@ -103,7 +103,9 @@ export const bench: Bench = {
         { name: 'overhead of effects, median', value: median(overhead(writes)), unit: 'ms' },
         { name: 'overhead of effects, p99', value: quantile(overhead(writes), 0.99), unit: 'ms' },
       ],
-      notes: [`${ROUNDS} turns of ${CALLS} rounds each, in turns; a turn without tools is taken off before it is divided.`],
+      notes: [
+        `${ROUNDS} turns of ${CALLS} rounds each, in turns. The time of a turn without tools is subtracted before the division.`,
+      ],
     };
   },
 };

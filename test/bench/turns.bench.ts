@@ -137,7 +137,7 @@ export const bench: Bench = {
 };
 
 const notesOf = ({ texts }: Traffic, perTurn: Counted['perTurn']): string[] => [
-  `Medians of ${ROUNDS} rounds of ${SECONDS} s, in turns; CPU over all of them, with ${SETTLE_MS} ms for what a turn leaves for later. Statements, writes and WAL are of another process, as counting costs speed; those of read models are among them.`,
+  `Medians of ${ROUNDS} rounds of ${SECONDS} s, in turns. CPU over all of them, with ${SETTLE_MS} ms for work that a turn leaves behind. Statements, writes and WAL are from another process, because counting costs speed. They include those of read models.`,
   'Sent most often, per turn:',
   ...Object.entries(texts)
     .sort(([, a], [, b]) => b - a)

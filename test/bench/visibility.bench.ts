@@ -106,8 +106,8 @@ export const bench: Bench = {
         inCommits('one answer', alone),
       ],
       notes: [
-        `Measured from the moment the model sends a token, so the way into the service counts too; straight from the model to a reader it takes ${median(direct).toFixed(2)} ms, p99 ${quantile(direct, 0.99).toFixed(2)} ms.`,
-        'Tokens of one answer that come within 5 ms of each other share an append.',
+        `Measured from when the model sends a token, so the way into the service counts too. Directly from the model to a reader it takes ${median(direct).toFixed(2)} ms, p99 ${quantile(direct, 0.99).toFixed(2)} ms.`,
+        'Tokens of one answer that arrive within 5 ms of each other share an append.',
       ],
     };
   },

@@ -85,7 +85,7 @@ export const bench: Bench = {
         figure('accepting, at most', 1),
       ],
       notes: [
-        `${ours.length} deliveries under keys of their own, each durable before it is answered; ${row!.waiting} runs waited at the end.`,
+        `${ours.length} deliveries with separate keys, each durable before its response; ${row!.waiting} runs waited at the end.`,
         `The service used ${cpu.toFixed(0)} % of a CPU meanwhile, for deliveries and runs.`,
       ],
     };

@@ -99,7 +99,7 @@ export const bench: Bench = {
         { name: 'overhead of a step that speaks, p99', value: quantile(overhead(turns.speaking), 0.99), unit: 'ms' },
       ],
       notes: [
-        `${ROUNDS} turns of ${STEPS} steps each, in turns; a turn of a start and an end is taken off before it is divided.`,
+        `${ROUNDS} turns of ${STEPS} steps each, in turns. The time of a turn with only start and end is subtracted before the division.`,
       ],
     };
   },

@@ -18,7 +18,7 @@ export function logFollowsContract(subject: () => Subject): void {
     expect(revisions((await following.stop()).events)).toEqual([2, 3, 4, 5]);
   });
 
-  it('delivers the user events of the whole log without a filter, and none of the store itself', async () => {
+  it('delivers the whole log without a filter, except the store’s own events', async () => {
     const stream = newStream();
     const following = Following.log(store(), await store().head());
     await store().setRetention(stream, { maxCount: 1000 });

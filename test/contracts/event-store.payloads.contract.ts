@@ -17,7 +17,7 @@ const TEXTS: readonly (readonly [string, string])[] = [
   ['the last characters of the planes', '"\uffff\ufffe\u{10ffff}"'],
   ['keys in an unsorted order', '{"b":1,"a":2,"B":3,"":4}'],
   ['keys that look like integers', '{"10":"ten","9":"nine","x":0,"1":"one"}'],
-  ['a key that is there twice', '{"a":1,"a":2,"__proto__":{"a":3}}'],
+  ['a duplicate key', '{"a":1,"a":2,"__proto__":{"a":3}}'],
   ['whitespace', ' \t{ "a" :\r\n [ 1 ,2 ] }\n'],
   ['numbers that are not doubles', '[1e400,-1E400,12345678901234567890,0.1000000000000000055511151231257827]'],
   ['numbers in odd notations', '[1.0,1.50,-0,-0.0,1e2,1E+2,0e0]'],

@@ -120,12 +120,12 @@ export function readsContract(subject: () => Subject): void {
   it.each([
     ['from the start', {}, range(0, 9)],
     ['from a revision', { from: 4 }, range(4, 9)],
-    ['from a revision, so many', { from: 4, limit: 3 }, range(4, 6)],
+    ['from a revision with a limit', { from: 4, limit: 3 }, range(4, 6)],
     ['from the last', { from: 9 }, [9]],
     ['from past the end', { from: 10 }, []],
     ['back from the end', { direction: 'backwards' as const }, range(0, 9).reverse()],
-    ['back from the end, one', { direction: 'backwards' as const, limit: 1 }, [9]],
-    ['back from a revision, so many', { direction: 'backwards' as const, from: 4, limit: 3 }, [4, 3, 2]],
+    ['back from the end with a limit', { direction: 'backwards' as const, limit: 1 }, [9]],
+    ['back from a revision with a limit', { direction: 'backwards' as const, from: 4, limit: 3 }, [4, 3, 2]],
     ['back from the first', { direction: 'backwards' as const, from: 0 }, [0]],
   ])('returns a stream %s', async (_, options, expected) => {
     const stream = newStream();
@@ -174,7 +174,7 @@ export function readsContract(subject: () => Subject): void {
     expect(await eventsOf(store().read(one))).toEqual(events.filter(({ stream }) => stream === one));
   });
 
-  it('returns the user events of the whole log without a filter, and none of the store itself', async () => {
+  it('returns the whole log without a filter, except the store’s own events', async () => {
     const stream = newStream();
     const after = await store().head();
     const batch = newEvents(3);

@@ -141,7 +141,7 @@ describe('The driver', () => {
 
   it.each<[string, unknown]>([
     ['that is undefined', undefined],
-    ['that is no time', new Date(NaN)],
+    ['that is an invalid date', new Date(NaN)],
   ])('fails only the statement with a parameter %s, among many pending ones', async (_what, parameter) => {
     await withPool(async (sql) => {
       let results: PromiseSettledResult<unknown>[] = [];

@@ -164,8 +164,8 @@ describe('A rebuild as a process', () => {
   });
 
   it.each([
-    ['what there is not, and names what there is', ['nonsense'], /no projection nonsense.*conversations/],
-    ['to try again what is parked where it is to change nothing', ['conversations', '--verify', '--parked'], /cannot be used/],
+    ['an unknown projection, and names the known ones', ['nonsense'], /no projection nonsense.*conversations/],
+    ['to retry parked events in a verification', ['conversations', '--verify', '--parked'], /cannot be used/],
   ])('refuses %s', async (_, args, expected) => {
     const child = spawn(process.execPath, [join(program, 'program/rebuild.js'), ...args], { cwd: tmpdir() });
     let said = '';

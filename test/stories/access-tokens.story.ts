@@ -77,13 +77,13 @@ export function accessTokensStory(makeBacking: MakeBacking): void {
     it.each<[string, object, number]>([
       ['without a name', { scopes: ['chat:run'] }, 400],
       ['without a scope', { name: 'x', scopes: [] }, 400],
-      ['with a scope that there is not', { name: 'x', scopes: ['agents:all'] }, 400],
-      ['for longer than may be', { name: 'x', scopes: ['chat:run'], expires_in_days: 366 }, 400],
-      ['for ever', { name: 'x', scopes: ['chat:run'], expires_in_days: 0 }, 400],
-      ['restricted in what it has no scope for', { name: 'x', scopes: ['chat:run'], resource_filter: { tools: [newId()] } }, 400],
-      ['restricted to what is no id', { name: 'x', scopes: ['agents:read'], resource_filter: { agents: ['all'] } }, 400],
+      ['with an unknown scope', { name: 'x', scopes: ['agents:all'] }, 400],
+      ['with too long a lifetime', { name: 'x', scopes: ['chat:run'], expires_in_days: 366 }, 400],
+      ['without an expiry', { name: 'x', scopes: ['chat:run'], expires_in_days: 0 }, 400],
+      ['restricted in a family without a scope', { name: 'x', scopes: ['chat:run'], resource_filter: { tools: [newId()] } }, 400],
+      ['restricted to an invalid id', { name: 'x', scopes: ['agents:read'], resource_filter: { agents: ['all'] } }, 400],
       ['restricted to nothing', { name: 'x', scopes: ['agents:read'], resource_filter: { agents: [] } }, 400],
-      ['under a name that another one has', { name: 'Import', scopes: ['chat:run'] }, 409],
+      ['with the name of another one', { name: 'Import', scopes: ['chat:run'] }, 409],
     ])('is not created %s', async (_, body, status) => {
       expect((await world.alice.post('/api/user/tokens', body)).status).toBe(status);
     });

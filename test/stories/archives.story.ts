@@ -85,7 +85,7 @@ export function archivesStory(makeBacking: MakeBacking): void {
     const zeros = '0'.repeat(3_000_000);
     const many = Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`${index}.md`, 'x']));
     it.each([
-      ['that are none', 400, strToU8('none'), 'cannot be read as an archive'],
+      ['that are not archives', 400, strToU8('none'), 'cannot be read as an archive'],
       ['without a document', 400, zipOf({ 'a.png': 'x' }), 'holds no document that can be read'],
       ['with too many bytes', 413, zipOf({ 'a.md': zeros }), 'unpacked it would take 3000000 bytes'],
       ['with too many files', 413, zipOf(many), 'more than 20 files'],

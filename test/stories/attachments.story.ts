@@ -126,11 +126,11 @@ export function attachmentsStory(makeBacking: MakeBacking): void {
     it.each([
       ['half a picture', [half], 400, 'half.png'],
       ['half a JSON text', [textFile('half.json', '{"a":')], 400, 'half.json'],
-      ['a kind nobody can read', [program], 400, 'a.exe'],
+      ['an unknown type', [program], 400, 'a.exe'],
       ['too many bytes', [big], 413, `File exceeds the ${FILE_BYTES_MAX}-byte upload limit`],
-      ['too many bytes once it is unpacked', [bomb], 413, 'bomb.docx'],
-      ['either', [program, big], 400, 'No valid files to upload'],
-      ['emptiness', [textFile('empty.txt', '')], 400, 'There is no text in empty.txt.'],
+      ['a file that is too large when unpacked', [bomb], 413, 'bomb.docx'],
+      ['two such files', [program, big], 400, 'No valid files to upload'],
+      ['an empty file', [textFile('empty.txt', '')], 400, 'There is no text in empty.txt.'],
     ])('of nothing but %s is refused, and nothing is stored', async (_, files, status, text) => {
       const before = await attachmentsInLog();
       const reply = await send(world.alice, formOf(files));

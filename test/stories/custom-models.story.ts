@@ -277,7 +277,7 @@ export function customModelsStory(makeBacking: MakeBacking): void {
 
     it.each([
       [
-        'a page that is no JSON',
+        'a page that is not JSON',
         (_: unknown, response: Parameters<LocalServer['answer']>[1]) => response.writeHead(500).end('intern'),
         /^The endpoint answered with HTTP 500\.$/,
       ],
@@ -287,7 +287,7 @@ export function customModelsStory(makeBacking: MakeBacking): void {
         /HTTP 302: redirects are not followed/,
       ],
       [
-        'an answer in another spelling',
+        'an error in another format',
         (_: unknown, response: Parameters<LocalServer['answer']>[1]) => answerJson(response, { error: 'no' }, 403),
         /HTTP 403: \{"error":"no"\}/,
       ],
@@ -341,11 +341,7 @@ export function customModelsStory(makeBacking: MakeBacking): void {
     ['a flag in words', () => ({ capabilities: { supports_tools: 'yes' } }), /supports_tools' must be true or false/],
     ['a small window', () => ({ capabilities: { context_window: 999 } }), /between 1000 and 10000000/],
     ['an unknown group of files', () => ({ capabilities: { attachments: ['video'] } }), /attachments' must hold MIME types/],
-    [
-      'another interface',
-      () => ({ capabilities: { api_flavor: 'responses' } }),
-      /api_flavor' must be one of \[chat_completions\]/,
-    ],
+    ['an unknown API', () => ({ capabilities: { api_flavor: 'responses' } }), /api_flavor' must be one of \[chat_completions\]/],
     ['an unknown effort', () => ({ capabilities: { reasoning_effort: 'huge' } }), /reasoning_effort' must be one of/],
     ['a name that is too long', () => ({ display_name: 'x'.repeat(201) }), /display_name/],
   ])('refuses %s, and stores nothing', async (_, fields, message) => {

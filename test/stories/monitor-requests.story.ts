@@ -17,19 +17,19 @@ export function monitorRequestsStory(makeBacking: MakeBacking): void {
   describe('a model', () => {
     it.each<[string, Fields, RegExp]>([
       ['without a description', { description: ' ' }, /description is required/],
-      ['for nothing in particular', { source: { type: 'thing' } }, /source/],
-      ['for an address that is none', { source: { type: 'webpage', url: 'file:///etc/passwd' } }, /source\.url must be/],
+      ['for an unknown source', { source: { type: 'thing' } }, /source/],
+      ['for an invalid address', { source: { type: 'webpage', url: 'file:///etc/passwd' } }, /source\.url must be/],
       [
         'for an address with a password',
         { source: { type: 'webpage', url: 'https://a:b@c.example' } },
         /must not hold a user name/,
       ],
-      ['for a place inside', { source: { type: 'webpage', url: 'http://127.0.0.1:1/' } }, /cannot be watched/],
-      ['for a tool that is not there', { source: { type: 'tool', action: 'get_all' } }, /no such tool and action/],
-      ['for what may change something', { source: { type: 'tool', action: 'memory_create' } }, /only reads/],
-      ['for a source that is not there', { source: { type: 'ingest', source_id: newId() } }, /source of the user/],
+      ['for an internal address', { source: { type: 'webpage', url: 'http://127.0.0.1:1/' } }, /cannot be watched/],
+      ['for an unknown tool', { source: { type: 'tool', action: 'get_all' } }, /no such tool and action/],
+      ['for an action that writes', { source: { type: 'tool', action: 'memory_create' } }, /only reads/],
+      ['for a missing source', { source: { type: 'ingest', source_id: newId() } }, /source of the user/],
       ['with a broken pattern', { check: { type: 'regex', pattern: '(' } }, /no regular expression/],
-      ['with a path to nothing', { check: { type: 'threshold', value_path: 'a.b', op: '<', value: 1 } }, /no number/],
+      ['with a path without a value', { check: { type: 'threshold', value_path: 'a.b', op: '<', value: 1 } }, /no number/],
       ['with an interval in words', { interval: 'often' }, /interval must be/],
       ['with no follow-ups', { max_wakes: 0 }, /max_wakes/],
     ])('gets an error and no monitor %s, and no slot is used', async (_, fields, why) => {

@@ -71,9 +71,9 @@ export function presenceStory(makeBacking: MakeBacking): void {
   it.each([
     ['no body', 'hello', 'A JSON body is required'],
     ['no tab', { visible: true }, 'tab_id is required'],
-    ['a tab that is no name', { tab_id: 'a b', visible: true }, 'tab_id is required'],
-    ['another thing than a conversation', { tab_id: 'a', conversation_id: 7, visible: true }, 'conversation_id must be'],
-    ['no word of what is visible', { tab_id: 'a' }, 'visible and closing must be booleans'],
+    ['an invalid tab id', { tab_id: 'a b', visible: true }, 'tab_id is required'],
+    ['an invalid conversation id', { tab_id: 'a', conversation_id: 7, visible: true }, 'conversation_id must be'],
+    ['no visibility', { tab_id: 'a' }, 'visible and closing must be booleans'],
   ])('with %s is refused', async (_, body, message) => {
     const sent = { method: 'POST', headers: { 'content-type': typeof body === 'string' ? 'text/plain' : 'application/json' } };
     const text = typeof body === 'string' ? body : JSON.stringify(body);

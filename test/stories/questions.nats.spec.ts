@@ -17,7 +17,7 @@ const stories = storiesOn({
   ],
   onDemand: [
     // Fifty over two processes are in `parallel-processes.nats.spec.ts`.
-    ['at the same moment', parallelQuestionsStory],
+    ['concurrent questions', parallelQuestionsStory],
     ['questions', questionsStory],
     ['old clients', oldClientsStory],
     ['the web client', webClientStory],

@@ -14,7 +14,7 @@ const stories = storiesOn({
     ['runs of schedules', scheduleRunsStory],
   ],
   onDemand: [
-    ['what chats want done later', chatSchedulesStory],
+    ['tasks that chats schedule', chatSchedulesStory],
     ['schedules', schedulesStory],
   ],
 });

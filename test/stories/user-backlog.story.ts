@@ -102,9 +102,9 @@ export function userBacklogStory(makeBacking: MakeBacking): void {
     );
 
     it.each([
-      ['the last that was trimmed', OLDEST - 1],
-      ['the oldest', OLDEST],
-      ['one in between', OLDEST + 321],
+      ['the last trimmed event', OLDEST - 1],
+      ['the oldest event', OLDEST],
+      ['an event in between', OLDEST + 321],
     ])('is sent as a full page after a cursor on %s', async (_, revision) => {
       const tab = await page(await signedIn('ann'), idAt(revision));
       expect(tab.ids).toEqual(revisions(revision + 1, PAGE));
@@ -150,8 +150,8 @@ export function userBacklogStory(makeBacking: MakeBacking): void {
   });
 
   it.each([
-    ['the newest', 'pat', 3, 2],
-    ['none there ever was', 'quin', 0, 99],
+    ['the newest event', 'pat', 3, 2],
+    ['an event that never existed', 'quin', 0, 99],
   ])('a cursor on %s is followed only by new events', async (_, userId, before, cursor) => {
     await write(userId, 0, before);
     const tab = await TabForTests.open(await signedIn(userId), idAt(cursor));

@@ -6,6 +6,6 @@ import { userEventsStory } from './user-events.story.js';
 
 describe.each([
   ['user events', userEventsStory],
-  ['approvals that are told', approvalEventsStory],
+  ['approval events', approvalEventsStory],
   ['the backlog of user events', userBacklogStory],
 ])('with EventStoreDB, Postgres and NATS: %s', (_, story) => story(onEventStoreDbAndNats));

@@ -138,9 +138,9 @@ export function webhooksStory(makeBacking: MakeBacking): void {
     it.each<[string, unknown, Record<string, string>, number]>([
       ['of another type', 'a=b', { 'content-type': 'application/x-www-form-urlencoded' }, 415],
       ['of plain text', '{}', { 'content-type': 'text/plain' }, 415],
-      ['that is no JSON', '{"a":', {}, 400],
+      ['that is not JSON', '{"a":', {}, 400],
       ['of null', 'null', {}, 400],
-      ['of nothing', '', {}, 400],
+      ['without a body', '', {}, 400],
       ['that is too large', JSON.stringify('x'.repeat(BODY_BYTES_MAX)), {}, 413],
       ['with too long a key', '{}', { 'idempotency-key': 'k'.repeat(257) }, 400],
     ])('%s is refused', async (_, body, headers, status) => {

@@ -51,37 +51,37 @@ const many = (count: number) => Array.from({ length: count }, (_, at) => node('n
 export const BROKEN_GRAPHS: readonly (readonly [string, unknown, readonly string[]])[] = [
   ['nothing', {}, ['Workflow must have at least one node']],
   [
-    'lists that are none',
+    'nodes and edges that are not lists',
     { nodes: 'a', edges: 1 },
     ['nodes must be a list', 'edges must be a list', 'Workflow must have at least one node'],
   ],
   ['no start', chain(agentNode(), node('end')), ['Workflow must have exactly one start node']],
   ['two starts', more(plain, [node('start', 'again')], [edge('again', 'end')]), ['Workflow must have exactly one start node']],
   ['no end', chain(node('start'), agentNode()), ['Workflow must have at least one end node']],
-  ['a start that leads nowhere', { nodes: [node('start'), node('end')], edges: [] }, ['Start node must have an outgoing edge']],
-  ['a node of no type', more(plain, [without('type')]), ['Node 3 must have a type']],
+  ['a start without an edge', { nodes: [node('start'), node('end')], edges: [] }, ['Start node must have an outgoing edge']],
+  ['a node without a type', more(plain, [without('type')]), ['Node 3 must have a type']],
   ['a node without an id', more(plain, [without('id')]), ['Node 3 must have an id']],
-  ['a node that is no object', more(plain, ['x']), ['Node 3 must be an object']],
-  ['a node whose id is no text', more(plain, [{ ...node('note'), id: 7 }]), ['Node 3 must have an id']],
+  ['a node that is not an object', more(plain, ['x']), ['Node 3 must be an object']],
+  ['a node with a number as its id', more(plain, [{ ...node('note'), id: 7 }]), ['Node 3 must have an id']],
   [
     'data that is a list',
     around({ ...agentNode(), data: [] }),
     ["Node 'agent' has an invalid configuration: data must be an object"],
   ],
   [
-    'a title that is no text',
+    'a title that is not text',
     around({ ...agentNode(), title: 7 }),
     ["Node 'agent': title must be a text of at most 200 characters"],
   ],
   [
-    'a place that is none',
+    'an invalid position',
     around({ ...agentNode(), position: { x: 'left' } }),
     ["Node 'agent': position must hold the numbers x and y"],
   ],
   ['an unknown type', around(node('approval')), ["Node 'approval' has the unknown type 'approval'"]],
-  ['two nodes of one id', more(plain, [node('note', 'n'), node('note', 'n')]), ["More than one node has the id 'n'"]],
+  ['two nodes with one id', more(plain, [node('note', 'n'), node('note', 'n')]), ["More than one node has the id 'n'"]],
   [
-    'two edges of one id',
+    'two edges with one id',
     { nodes: plain.nodes, edges: [edge('start', 'end'), { ...edge('end', 'start'), id: 'start--end' }] },
     ["More than one edge has the id 'start--end'"],
   ],
@@ -90,15 +90,19 @@ export const BROKEN_GRAPHS: readonly (readonly [string, unknown, readonly string
     { ...plain, edges: [{ source: 'start', target: 'end' }] },
     ['Edge 1 must have an id', 'Start node must have an outgoing edge'],
   ],
-  ['an edge from nowhere', more(plain, [], [edge('gone', 'end')]), ["Edge 'gone--end' begins at 'gone', which is no node"]],
   [
-    'an edge to nowhere',
+    'an edge from a missing node',
+    more(plain, [], [edge('gone', 'end')]),
+    ["Edge 'gone--end' begins at 'gone', which is no node"],
+  ],
+  [
+    'an edge to a missing node',
     { nodes: plain.nodes, edges: [edge('start', 'gone')] },
     ["Edge 'start--gone' leads to 'gone', which is no node", "End node 'end' cannot be reached from the start node"],
   ],
   ['a node that no edge leads to', more(plain, [agentNode()]), ["Agent node 'agent' cannot be reached from the start node"]],
   [
-    'a node behind an end',
+    'a node after an end',
     more(plain, [agentNode()], [edge('end', 'agent')]),
     ["Agent node 'agent' cannot be reached from the start node"],
   ],
@@ -108,7 +112,7 @@ export const BROKEN_GRAPHS: readonly (readonly [string, unknown, readonly string
     ["Agent node 'agent' has more than one outgoing edge"],
   ],
   [
-    'a circle without a way out',
+    'a loop without an exit',
     {
       nodes: [node('start'), node('state', 'a'), node('state', 'b'), node('end')],
       edges: [edge('start', 'a'), edge('a', 'b'), edge('b', 'a')],
@@ -116,7 +120,7 @@ export const BROKEN_GRAPHS: readonly (readonly [string, unknown, readonly string
     ["End node 'end' cannot be reached from the start node"],
   ],
   [
-    'a way of 51 steps',
+    'a path of 51 steps',
     chain(node('start'), ...Array.from({ length: 49 }, (_, at) => node('state', `s${at}`)), node('end')),
     ['The shortest way to an end node takes 51 steps; a run has at most 50'],
   ],
@@ -155,7 +159,7 @@ export const BROKEN_GRAPHS: readonly (readonly [string, unknown, readonly string
     ],
   ],
   [
-    'cases that are no list',
+    'cases that are not a list',
     branching({} as never),
     [
       "Condition node 'if' must have at least one case with an expression",
@@ -168,9 +172,9 @@ export const BROKEN_GRAPHS: readonly (readonly [string, unknown, readonly string
     branching([CASE, { expression: 'true' }]),
     ["Condition node 'if' has a case without a branch handle"],
   ],
-  ['two cases of one handle', branching([CASE, CASE]), ["Condition node 'if' has more than one case with the handle 'case_0'"]],
+  ['two cases with one handle', branching([CASE, CASE]), ["Condition node 'if' has more than one case with the handle 'case_0'"]],
   [
-    'a case that is the branch of all others',
+    'a case with the handle of the else branch',
     branching([CASE, { ...CASE, sourceHandle: 'else' }]),
     ["Condition node 'if' has a case with the handle else, which is the branch of all others"],
   ],
@@ -180,27 +184,27 @@ export const BROKEN_GRAPHS: readonly (readonly [string, unknown, readonly string
     ["Condition node 'if' has an outgoing edge without a sourceHandle"],
   ],
   [
-    'two edges of one branch',
+    'two edges from one branch',
     branching([CASE], [edge('if', 'end', 'case_0'), edge('if', 'end', 'else'), { ...edge('if', 'end', 'else'), id: 'x' }]),
     ["Condition node 'if' has more than one edge from the branch 'else'"],
   ],
   [
-    'no branch of all others',
+    'no else branch',
     branching([CASE, { ...CASE, sourceHandle: 'case_1' }], [edge('if', 'end', 'case_0'), edge('if', 'end', 'case_1')]),
     ["Condition node 'if' must have an 'else' branch"],
   ],
   [
-    'a branch that goes round in circles',
+    'a branch that loops for ever',
     more(branching([CASE], [edge('if', 'end', 'case_0'), edge('if', 'a', 'else')]), [node('state', 'a')], [edge('a', 'a')]),
     ["Branch 'else' of Condition node 'if' must reach an end node"],
   ],
   [
-    'an expression that is none',
+    'an invalid expression',
     branching([{ ...CASE, expression: 'query ==' }]),
     [beginsWith("Condition node 'if': the expression of case 'case_0' is not valid: ")],
   ],
   [
-    'operations by halves',
+    'incomplete operations',
     around(
       node('state', 'set', {
         operations: [{ expression: '1' }, { target_variable: 'b' }, { expression: '', target_variable: '' }],
@@ -212,26 +216,26 @@ export const BROKEN_GRAPHS: readonly (readonly [string, unknown, readonly string
     ],
   ],
   [
-    'an operation that is no expression',
+    'an operation with an invalid expression',
     around(node('state', 'set', { config: { operations: [{ expression: '1 +', target_variable: 'a' }] } })),
     [beginsWith("Set State node 'set': the expression of 'a' is not valid: ")],
   ],
   [
-    'a variable that every object has',
+    'a variable named like a property of every object',
     around(node('state', 'set', { operations: [{ expression: '1', target_variable: 'constructor' }] })),
     [
       "Set State node 'set' target_variable must not be constructor",
       "Set State node 'set' operation 1 has an expression but no target variable",
     ],
   ],
-  ['a config that is no object', around(agentNode({ config: 'x' })), ["Agent node 'agent' config must be an object"]],
+  ['a config that is not an object', around(agentNode({ config: 'x' })), ["Agent node 'agent' config must be an object"]],
   [
     'an agent of an unknown type',
     around(agentNode({ agent_type: 'oracle' })),
     ["Agent node 'agent' agent_type must be one of classic, react, agentic, research"],
   ],
   [
-    'an agent whose settings are of other types',
+    'an agent with settings of wrong types',
     around(agentNode({ system_prompt: 1, stream_to_user: 'yes', tools: [1], chunks: 'many', file_passing: 'post' })),
     [
       "Agent node 'agent' system_prompt must be a text",
@@ -252,25 +256,25 @@ export const BROKEN_GRAPHS: readonly (readonly [string, unknown, readonly string
     ["Agent node 'agent' names no model of this service, and none of its owner: oracle"],
   ],
   [
-    'a template that cannot be read',
+    'an invalid template',
     around(agentNode({ prompt_template: '{{ agent.query }} {% if %}' })),
     [beginsWith("Agent node 'agent': The prompt template is not valid: ")],
   ],
   [
-    'an end whose template cannot be read',
+    'an end with an invalid template',
     chain(node('start'), node('end', 'end', { output_template: '{{ agent. }}' })),
     [beginsWith("End node 'end': The prompt template is not valid: ")],
   ],
-  ['code that is none', around(node('code', 'code', { code: ' ' })), ["Code node 'code' must have code to run"]],
+  ['empty code', around(node('code', 'code', { code: ' ' })), ["Code node 'code' must have code to run"]],
   [
-    'code with a schema that is none and no time',
+    'code with an invalid schema and timeout',
     around(node('code', 'code', { code: 'x = 1', json_schema: [], timeout: -1 })),
     [
       "Code node 'code' timeout must be a number between 0.001 and 3600",
       "Code node 'code' Invalid JSON schema: it must be an object.",
     ],
   ],
-  ['more than is kept', around(agentNode({ note: 'x'.repeat(1024 * 1024) })), [beginsWith('The workflow has 1048')]],
+  ['a node that is too large', around(agentNode({ note: 'x'.repeat(1024 * 1024) })), [beginsWith('The workflow has 1048')]],
 ];
 
 /** Marks a problem whose end comes from a library. Only its beginning is compared. */
@@ -281,11 +285,11 @@ function beginsWith(text: string): string {
 /** Graphs that are accepted. */
 export const SOUND_GRAPHS: readonly (readonly [string, GraphBody])[] = [
   ['start and end', plain],
-  ['a note that lies beside', more(plain, [node('note')])],
+  ['an unconnected note', more(plain, [node('note')])],
   ['a condition', branching()],
-  ['a case that says nothing yet', branching([CASE, { name: '', expression: '', sourceHandle: 'case_1' }])],
+  ['an empty case', branching([CASE, { name: '', expression: '', sourceHandle: 'case_1' }])],
   [
-    'a loop with a way out',
+    'a loop with an exit',
     more(branching([CASE], [edge('if', 'end', 'case_0'), edge('if', 'a', 'else')]), [node('state', 'a')], [edge('a', 'if')]),
   ],
   [
@@ -311,9 +315,9 @@ export const SOUND_GRAPHS: readonly (readonly [string, GraphBody])[] = [
       }),
     ),
   ],
-  ['braces that are no template', chain(node('start'), node('end', 'end', { output_template: 'if {x} then {% y' }))],
+  ['braces that are not a template', chain(node('start'), node('end', 'end', { output_template: 'if {x} then {% y' }))],
   ['code', around(node('code', 'code', { code: 'print(1)', inputs: ['*'], timeout: 5, json_schema: null }))],
   ['50 steps', chain(node('start'), ...Array.from({ length: 48 }, (_, at) => node('state', `s${at}`)), node('end'))],
   ['200 nodes', more(plain, many(198))],
-  ['nulls where nothing is said', around({ ...agentNode(), title: null, description: null, position: null, data: null })],
+  ['nulls for absent fields', around({ ...agentNode(), title: null, description: null, position: null, data: null })],
 ];

@@ -179,10 +179,10 @@ describe('a subscription', () => {
   });
 
   it.each([
-    ['stream names that begin so', streamNameFilter({ prefixes: ['wanted-', 'welcome-'] })],
-    ['stream names that match', streamNameFilter({ regex: '^(?:wanted|welcome)-' })],
-    ['event types that begin so', eventTypeFilter({ prefixes: ['Want'] })],
-    ['event types that match', eventTypeFilter({ regex: '^W' })],
+    ['stream names by prefix', streamNameFilter({ prefixes: ['wanted-', 'welcome-'] })],
+    ['stream names by pattern', streamNameFilter({ regex: '^(?:wanted|welcome)-' })],
+    ['event types by prefix', eventTypeFilter({ prefixes: ['Want'] })],
+    ['event types by pattern', eventTypeFilter({ regex: '^W' })],
   ])('delivers the events of the log that pass a filter: %s', async (_, filter) => {
     const from = await end();
     const names = [stream('wanted'), stream('unwanted'), stream('welcome')];
