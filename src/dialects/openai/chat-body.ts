@@ -15,14 +15,24 @@ const MESSAGE = {
   type: 'object',
   required: ['role'],
   properties: {
-    role: { type: 'string', enum: ['user', 'assistant', 'tool'] },
-    content: { description: 'A text, or parts of the type `text`.' },
+    role: {
+      type: 'string',
+      enum: ['user', 'assistant', 'tool', 'system', 'developer'],
+      description: '`system` and `developer` replace the prompt of an agent that allows it. Otherwise they are ignored.',
+    },
+    content: {
+      description:
+        'A text, or an array of parts: `text`; for `user` also `image_url` with a data URL, and `file` with `file_data` as a data URL or the `file_id` of an attachment; for `assistant` also `refusal`.',
+    },
     tool_calls: { type: 'array', items: { type: 'object' }, description: 'For `assistant`: the calls, as they were returned.' },
     tool_call_id: { type: 'string', description: 'For `tool`: the id of the call whose result `content` is.' },
   },
 };
 
-/** The fields of a request for a completion. Other fields, and options that would change how the agent answers, are refused. */
+/**
+ * The fields of a request for a completion. Other fields, and options that would change how the agent answers, are refused by
+ * name. Agents that research or run a workflow ignore the sampling parameters.
+ */
 export const CHAT_BODY = {
   type: 'object',
   required: ['messages'],
@@ -34,6 +44,24 @@ export const CHAT_BODY = {
     },
     model: { type: 'string', description: 'The id of the agent, or of a model that it may use. Default: the agent’s own model.' },
     tools: { type: 'array', items: FUNCTION, description: 'Functions of the caller.' },
+    response_format: {
+      type: 'object',
+      properties: {
+        type: { type: 'string', enum: ['text', 'json_object', 'json_schema'] },
+        json_schema: { type: 'object', properties: { schema: { type: 'object', description: 'A JSON Schema.' } } },
+      },
+    },
+    temperature: { type: 'number', minimum: 0, maximum: 2 },
+    top_p: { type: 'number', minimum: 0, maximum: 1 },
+    frequency_penalty: { type: 'number', minimum: -2, maximum: 2 },
+    presence_penalty: { type: 'number', minimum: -2, maximum: 2 },
+    seed: { type: 'integer' },
+    stop: {
+      oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, maxItems: 4 }],
+      description: 'A text, or at most 4 texts, of at most 256 characters each.',
+    },
+    max_completion_tokens: { type: 'integer', minimum: 1 },
+    max_tokens: { type: 'integer', minimum: 1, description: 'The older name of `max_completion_tokens`.' },
     stream: { type: 'boolean' },
     stream_options: { type: 'object', properties: { include_usage: { type: 'boolean' } } },
     conversation_id: {

@@ -84,7 +84,7 @@ function messageOf(message: unknown, place: string): Message {
     case 'developer':
       return { role: 'instructions', place, text: contentOf(content, at, RESULT_PARTS).text };
     default:
-      throw refused(`${place}.role`, 'must be user, assistant or tool.');
+      throw refused(`${place}.role`, 'must be user, assistant, tool, system or developer.');
   }
 }
 
