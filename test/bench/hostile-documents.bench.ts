@@ -8,9 +8,9 @@ import { startService } from './measured-service.js';
 import { type Bench, median, quantile } from './report.js';
 
 const SECRET = 'a secret for benches that is long enough';
-/** Below the size of a first turn, which is the costliest way to block that queue. */
+/** Small enough for the short turn of a parser, whose queue such a file blocks longest. */
 const HOSTILE_BYTES = 4 * 1024 * 1024;
-/** The number of the hostile user's files that are being parsed at any time. */
+/** The number of the hostile user's files that are waiting or being parsed at any time. */
 const HOSTILE_FILES_OPEN = 12;
 const QUIET_ROUNDS = 10;
 const HOSTILE_MS = 45_000;

@@ -138,7 +138,7 @@ export function jobsStory(makeBacking: MakeBacking): void {
       expect(post.requests).toHaveLength(1);
     });
 
-    it('requests no follow-up if the model has asked for its end', async () => {
+    it('leads to no follow-up if the model has read its result', async () => {
       const { jobId, conversationId } = await begun();
       const status = () => JSON.parse(told().at(-1)!.content as string) as Job;
       // The model asks until the job has ended, which it does after the first "working".

@@ -70,7 +70,7 @@ export function webhookRunsStory(makeBacking: MakeBacking): void {
     expect(offered()).toBeUndefined();
   });
 
-  it('has the owner’s rights, except calls that require approval, which are refused to the model', async () => {
+  it('has the owner’s rights, except that calls which require approval are denied', async () => {
     const id = await tool({ send: {}, drop: { require_approval: true } });
     const able = await world.agent({ tools: [id], config: { api_write_allowlist: [] } });
     world.model.next([...say('Let me see. '), call('c1', 'drop', {}), call('c2', 'send', {})], say('Sent.'));
