@@ -28,7 +28,7 @@ export function monitorRequestsStory(makeBacking: MakeBacking): void {
       ['for an unknown tool', { source: { type: 'tool', action: 'get_all' } }, /no such tool and action/],
       ['for an action that writes', { source: { type: 'tool', action: 'memory_create' } }, /only reads/],
       ['for a missing source', { source: { type: 'ingest', source_id: newId() } }, /source of the user/],
-      ['with a broken pattern', { check: { type: 'regex', pattern: '(' } }, /no regular expression/],
+      ['with a broken pattern', { check: { type: 'regex', pattern: '(' } }, /not a valid regular expression/],
       ['with a path without a value', { check: { type: 'threshold', value_path: 'a.b', op: '<', value: 1 } }, /no number/],
       ['with an interval in words', { interval: 'often' }, /interval must be/],
       ['with no follow-ups', { max_wakes: 0 }, /max_wakes/],

@@ -40,7 +40,7 @@ function definitionFor(state: CustomModel, ownerId: string): CustomModelDefiniti
   return state.definition;
 }
 
-/** Creates nothing if the owner has used the id before. @throws Rejection custom-model-not-found if the id is taken by another user */
+/** Creates nothing if the owner has this model already. @throws Rejection custom-model-not-found if the id belongs to another user or was deleted */
 export const create =
   (modelId: CustomModelId, ownerId: string, definition: CustomModelDefinition, importId?: string): Decide =>
   (state) => {
@@ -71,7 +71,7 @@ const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.str
 /** A key is sent only to the server it was given for. Otherwise another credential with write access could redirect the key. */
 function refuseKeyElsewhere(current: CustomModelDefinition, { baseUrl, credentialsId }: Partial<CustomModelDefinition>): void {
   if (baseUrl === undefined || credentialsId !== undefined || originOf(baseUrl) === originOf(current.baseUrl)) return;
-  throw new Rejection('invalid-request', 'Another server in base_url needs the api_key for it');
+  throw new Rejection('invalid-request', 'A base_url on another server needs the api_key for it');
 }
 
 const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : url);

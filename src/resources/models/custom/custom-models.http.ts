@@ -144,7 +144,7 @@ export class CustomModelsController {
     const given = body.api_key?.trim() ? checkedKey(body.api_key) : undefined;
     const baseUrl = body.base_url?.trim() ? checkedBaseUrl(body.base_url) : definition.baseUrl;
     if (given === undefined && baseUrl !== definition.baseUrl)
-      throw new Rejection('invalid-request', 'Another base_url is tested with the api_key for it');
+      throw new Rejection('invalid-request', 'A test with another base_url needs the api_key for it');
     const apiKey = given ?? (await this.keys.reveal(user.userId, definition.credentialsId));
     if (apiKey === undefined) throw new Rejection('invalid-request', 'The stored API key cannot be read. Please enter it again.');
     const tested = {

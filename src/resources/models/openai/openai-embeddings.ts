@@ -38,7 +38,7 @@ export class OpenAiEmbeddings extends Embeddings {
     if (vectors.length !== input.length || vectors.some((vector) => !isVector(vector, vectors[0]!.length))) {
       throw modelFailed(
         'bad-reply',
-        new Error(`${vectors.length} vectors came for ${input.length} texts, or not all of one length.`),
+        new Error(`${vectors.length} vectors for ${input.length} texts, or vectors of different lengths.`),
       );
     }
     return vectors;

@@ -62,7 +62,7 @@ function evaluateOnRequest(load: NodeJS.Require): void {
     if (value === null || value === undefined) return null;
     if (typeof value === 'bigint') return Number(value);
     if (typeof value === 'number') {
-      if (!Number.isFinite(value)) throw new Error('The result is no finite number');
+      if (!Number.isFinite(value)) throw new Error('The result is not a finite number');
       return value;
     }
     if (typeof value === 'string' || typeof value === 'boolean') return value;

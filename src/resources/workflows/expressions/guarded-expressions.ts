@@ -34,7 +34,7 @@ export class GuardedExpressions extends Expressions {
     if (expressions.length === 0) return [];
     const answer = await this.ask({ compile: expressions });
     if ('problems' in answer) return answer.problems.map((problem) => problem ?? undefined);
-    throw new Error('The process of expressions gave another answer than it was asked for.');
+    throw new Error('The process for expressions gave an answer of the wrong kind.');
   }
 
   close(): Promise<void> {

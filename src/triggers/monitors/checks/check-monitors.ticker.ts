@@ -61,7 +61,7 @@ export class CheckMonitors implements Ticker, BeforeApplicationShutdown {
       .check(monitorId, cause, this.stopping.signal)
       .catch((error: unknown) => {
         if (this.stopping.signal.aborted) return;
-        this.logger.error(`Monitor ${monitorId} could not be checked; it is tried again once its claim has run out.`, error);
+        this.logger.error(`Monitor ${monitorId} could not be checked. The check is repeated after its claim has expired.`, error);
       })
       .finally(() => this.underWay.delete(monitorId));
     this.underWay.set(monitorId, check);

@@ -110,9 +110,9 @@ export class WatchedSources {
     const scope = { pins, ownerId, agentId, agentType: 'classic', hasSources: false };
     const tools = await this.toolbox.open(scope);
     const action = tools.actions.find(({ toolId, actionName }) => toolId === source.toolId && actionName === source.actionName);
-    if (!action) throw new LookFailed('gone', `The tool ${source.name} is gone, or was switched off.`);
+    if (!action) throw new LookFailed('gone', `The tool ${source.name} was deleted or disabled.`);
     if (action.access !== 'read' || action.requiresApproval) {
-      throw new LookFailed('gone', `${source.actionName} of ${source.name} needs somebody's approval, or may change something.`);
+      throw new LookFailed('gone', `${source.actionName} of ${source.name} needs an approval or may change something.`);
     }
     const args = filledIn(source.arguments, context.times) as Readonly<Record<string, unknown>>;
     const callId = `${monitorId}:${check}`;

@@ -66,7 +66,7 @@ type Note = (text: string) => void;
 function intervalIn(value: unknown, { intervalSeconds, intervalSecondsMin, ttlSecondsMax }: DefinitionRules, note: Note): number {
   const asked = isLeftOut(value) ? intervalSeconds : secondsIn('interval', value);
   if (asked < intervalSecondsMin && !isLeftOut(value)) {
-    note(`interval was raised to ${durationText(intervalSecondsMin)}, the shortest there is`);
+    note(`interval was raised to ${durationText(intervalSecondsMin)}, the minimum`);
   }
   return Math.min(Math.max(asked, intervalSecondsMin), ttlSecondsMax);
 }
@@ -74,7 +74,7 @@ function intervalIn(value: unknown, { intervalSeconds, intervalSecondsMin, ttlSe
 function ttlIn(value: unknown, { ttlSeconds, ttlSecondsMax }: DefinitionRules, note: Note): number {
   const asked = isLeftOut(value) ? ttlSeconds : secondsIn('expires_in', value);
   if (asked > ttlSecondsMax && !isLeftOut(value)) {
-    note(`expires_in was shortened to ${durationText(ttlSecondsMax)}, the longest there is`);
+    note(`expires_in was shortened to ${durationText(ttlSecondsMax)}, the maximum`);
   }
   return Math.min(asked, ttlSecondsMax);
 }
@@ -82,7 +82,7 @@ function ttlIn(value: unknown, { ttlSeconds, ttlSecondsMax }: DefinitionRules, n
 function followUpsIn(value: unknown, { followUps, followUpsMax }: DefinitionRules, note: Note): number {
   const asked = isLeftOut(value) ? followUps : Number(value);
   if (!Number.isSafeInteger(asked) || asked < 1) throw refused('max_wakes must be a whole number, at least 1');
-  if (asked > followUpsMax && !isLeftOut(value)) note(`max_wakes was lowered to ${followUpsMax}, the most there may be`);
+  if (asked > followUpsMax && !isLeftOut(value)) note(`max_wakes was lowered to ${followUpsMax}, the maximum`);
   return Math.min(asked, followUpsMax);
 }
 

@@ -47,7 +47,7 @@ export const admit =
       ([id, since]) => live.has(id) || (!over.has(id) && now.getTime() - Date.parse(since) < ADMISSION_MS),
     );
     if (kept.length >= max) {
-      throw new Rejection('too-many-monitors', `you have ${max} monitors already, and may not have more`);
+      throw new Rejection('too-many-monitors', `you have ${max} monitors already, which is the maximum`);
     }
     const free = places.filter((each) => !kept.includes(each));
     return [

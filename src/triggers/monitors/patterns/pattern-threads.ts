@@ -58,13 +58,13 @@ export class PatternThreads extends Patterns {
       return await new Promise<Reply>((resolve, reject) => {
         const giveUpAfter = (ms: number) => {
           clearTimeout(deadline);
-          deadline = setTimeout(() => reject(new PatternTooSlow(`The pattern found no end within ${ms} ms.`)), ms);
+          deadline = setTimeout(() => reject(new PatternTooSlow(`The pattern did not finish within ${ms} ms.`)), ms);
         };
         giveUpAfter(START_MS_MAX);
         worker.on('message', (said: Reply | 'ready') => (said === 'ready' ? giveUpAfter(this.deadlineMs) : resolve(said)));
         // Emitted if the thread runs out of memory, for example.
-        worker.on('error', (error) => reject(new PatternTooSlow('The pattern needs too much.', { cause: error })));
-        worker.on('exit', () => reject(new PatternTooSlow('The pattern needs too much.')));
+        worker.on('error', (error) => reject(new PatternTooSlow('The pattern needs too much memory.', { cause: error })));
+        worker.on('exit', () => reject(new PatternTooSlow('The pattern needs too much memory.')));
       });
     } finally {
       clearTimeout(deadline);

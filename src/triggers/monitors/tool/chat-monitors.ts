@@ -28,7 +28,7 @@ const READ = ['monitors'];
 const MONITORS_LISTED_MAX = 200;
 
 const NO_FOLLOW_UPS =
-  'a monitor reports back by going on with its chat, and this is not a chat of its own user with an agent of their own';
+  'a monitor reports by continuing its chat, which is possible only in your own chats with no agent or an agent of your own';
 
 const refused = (text: string): Rejection => new Rejection('monitor-refused', text);
 
@@ -135,7 +135,7 @@ export class ChatMonitors {
       const content = await this.sources.look(definition.source, context);
       return (await observe(definition.check, content, undefined, this.patterns)).seen;
     } catch (error) {
-      if (error instanceof SyntaxError) throw refused(`check.pattern is no regular expression: ${error.message}`);
+      if (error instanceof SyntaxError) throw refused(`check.pattern is not a valid regular expression: ${error.message}`);
       const isAboutSource = error instanceof LookFailed || error instanceof Unfit || error instanceof PatternTooSlow;
       throw isAboutSource ? refused(`it cannot be watched: ${error.message}`) : error;
     }

@@ -71,7 +71,7 @@ export class AppendScheduledAnswers implements Reaction<ScheduleRunEnded> {
         if (event?.type === 'ScheduleRunRequested' && event.data.runId === runId) return event.data.requestedAt;
       }
     }
-    throw new Error(`Schedule ${scheduleId} ended run ${runId}, which it never began.`);
+    throw new Error(`Schedule ${scheduleId} ended run ${runId}, which it did not start.`);
   }
 }
 
