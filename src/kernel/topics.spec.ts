@@ -4,12 +4,12 @@ import { InProcessSignals } from '../platform/messaging/signals/in-process-signa
 import { systemTiming } from '../platform/system-timing.js';
 import type { Signals } from './signals.js';
 import type { Timing } from './timing.js';
-import { type Delivery, LOOK_TOPICS_MAX, Seen, Topics } from './topics.js';
+import { type Delivery, POLLED_TOPICS_MAX, Seen, Topics } from './topics.js';
 
 const delivery: Delivery<string[]> = {
   subjectOf: (key) => `topics.${key}`,
-  tell: (readers, payload) => readers.forEach((reader) => reader.push(payload)),
-  look: () => Promise.resolve(),
+  onSignal: (readers, payload) => readers.forEach((reader) => reader.push(payload)),
+  poll: () => Promise.resolve(),
 };
 
 it('subscribes for the first reader, unsubscribes after the last, and subscribes again for the next', async () => {
@@ -50,17 +50,17 @@ class HandTiming {
 it('polls all topics with one timer, a thousand at a time, and stops after the last reader', async () => {
   const timing = new HandTiming();
   const looks: string[][] = [];
-  const look: Delivery<string[]>['look'] = (topics) => {
+  const look: Delivery<string[]>['poll'] = (topics) => {
     looks.push([...topics.keys()]);
     return Promise.resolve();
   };
   const signals: Signals = new InProcessSignals();
-  const topics = new Topics(signals, { ...delivery, look }, timing as unknown as Timing);
-  const keys = Array.from({ length: LOOK_TOPICS_MAX + 1 }, (_, index) => `k${index}`);
+  const topics = new Topics(signals, { ...delivery, poll: look }, timing as unknown as Timing);
+  const keys = Array.from({ length: POLLED_TOPICS_MAX + 1 }, (_, index) => `k${index}`);
   const leaving = keys.map((key) => topics.join(key, []));
   expect(timing.timers.size).toBe(1);
   await timing.fire();
-  expect(looks.map(({ length }) => length)).toEqual([LOOK_TOPICS_MAX, 1]);
+  expect(looks.map(({ length }) => length)).toEqual([POLLED_TOPICS_MAX, 1]);
   expect(timing.timers.size).toBe(1);
   leaving.forEach((leave) => leave());
   expect(timing.timers.size).toBe(0);
@@ -70,7 +70,7 @@ it('keeps polling after an outage of the log, unless the last reader left during
   const timing = new HandTiming();
   let answer: (() => void) | undefined;
   const look = () => (answer ? Promise.reject(new Error('away')) : new Promise<void>((resolve) => (answer = resolve)));
-  const topics = new Topics(new InProcessSignals(), { ...delivery, look }, timing as unknown as Timing);
+  const topics = new Topics(new InProcessSignals(), { ...delivery, poll: look }, timing as unknown as Timing);
   const leave = topics.join('k', []);
   const first = timing.fire();
   answer!();

@@ -2,26 +2,26 @@ import type { Signals } from './signals.js';
 import type { Timing } from './timing.js';
 
 /** Signals may be lost, so the log is polled at this interval for what readers wait for. */
-const LOOK_HEALTHY_MS = 5_000;
-export const LOOK_UNHEALTHY_MS = 250;
+const POLL_HEALTHY_MS = 5_000;
+export const POLL_UNHEALTHY_MS = 250;
 /** The interval at which a reader retries while the event store is unavailable. */
 export const STORE_RETRY_MS = 250;
 /** Maximum number of topics in one poll: more would make the statement too long and block the event loop. */
-export const LOOK_TOPICS_MAX = 1_000;
+export const POLLED_TOPICS_MAX = 1_000;
 
 /** How often a reader polls for an event that reads do not show. The retention of the stream may hide it for ever. */
-const LOOKS_IN_VAIN_MAX = 3;
+const VAIN_POLLS_MAX = 3;
 
 /** The revision up to which a reader has seen its stream. */
 export class Seen {
-  private lookedFor = -1;
-  private looks = 0;
+  private polledFor = -1;
+  private polls = 0;
 
   constructor(private revision = -1) {}
 
   /** The reader has seen, or has given up on, everything up to this revision. */
   get known(): number {
-    return this.looks < LOOKS_IN_VAIN_MAX ? this.revision : Math.max(this.revision, this.lookedFor);
+    return this.polls < VAIN_POLLS_MAX ? this.revision : Math.max(this.revision, this.polledFor);
   }
 
   upTo(revision: number): void {
@@ -31,9 +31,9 @@ export class Seen {
   /** Whether the reader has to read, given the newest revision of its stream. A read may return less on a server that lags behind. */
   isBehind(revision: number): boolean {
     if (revision <= this.known) return false;
-    if (revision !== this.lookedFor) this.looks = 0;
-    this.lookedFor = revision;
-    this.looks++;
+    if (revision !== this.polledFor) this.polls = 0;
+    this.polledFor = revision;
+    this.polls++;
     return true;
   }
 }
@@ -52,9 +52,9 @@ export type TopicReaders<Reader> = ReadonlyMap<string, ReadonlySet<Reader>>;
 export type Delivery<Reader> = Readonly<{
   subjectOf: (key: string) => string;
   /** Called with the payload of a signal. */
-  tell: (readers: ReadonlySet<Reader>, payload: string) => void;
+  onSignal: (readers: ReadonlySet<Reader>, payload: string) => void;
   /** Delivers to the readers that are behind the log. */
-  look: (topics: TopicReaders<Reader>) => Promise<void>;
+  poll: (topics: TopicReaders<Reader>) => Promise<void>;
 }>;
 
 type Topic<Reader> = Readonly<{ readers: Set<Reader>; unsubscribe: () => void }>;
@@ -62,7 +62,7 @@ type Topic<Reader> = Readonly<{ readers: Set<Reader>; unsubscribe: () => void }>
 /** The topics that have readers in this process. The readers of one topic share a subscription; all topics share a timer and a poll. */
 export class Topics<Reader> {
   private readonly topics = new Map<string, Topic<Reader>>();
-  private cancelLook: (() => void) | undefined;
+  private cancelPoll: (() => void) | undefined;
 
   constructor(
     private readonly signals: Signals,
@@ -82,10 +82,12 @@ export class Topics<Reader> {
 
   private open(key: string): Topic<Reader> {
     const readers = new Set<Reader>();
-    const unsubscribe = this.signals.subscribe(this.delivery.subjectOf(key), (payload) => this.delivery.tell(readers, payload));
+    const unsubscribe = this.signals.subscribe(this.delivery.subjectOf(key), (payload) =>
+      this.delivery.onSignal(readers, payload),
+    );
     const topic = { readers, unsubscribe };
     this.topics.set(key, topic);
-    this.cancelLook ??= this.lookLater();
+    this.cancelPoll ??= this.pollLater();
     return topic;
   }
 
@@ -93,18 +95,18 @@ export class Topics<Reader> {
     unsubscribe();
     this.topics.delete(key);
     if (this.topics.size > 0) return;
-    this.cancelLook?.();
-    this.cancelLook = undefined;
+    this.cancelPoll?.();
+    this.cancelPoll = undefined;
   }
 
-  private lookLater(): () => void {
-    const afterMs = this.signals.healthy ? LOOK_HEALTHY_MS : LOOK_UNHEALTHY_MS;
+  private pollLater(): () => void {
+    const afterMs = this.signals.healthy ? POLL_HEALTHY_MS : POLL_UNHEALTHY_MS;
     let isWanted = true;
     const cancel = this.timing.after(
       afterMs,
       () =>
-        void this.look().then(() => {
-          if (isWanted) this.cancelLook = this.lookLater();
+        void this.poll().then(() => {
+          if (isWanted) this.cancelPoll = this.pollLater();
         }),
       { unref: true },
     );
@@ -114,9 +116,9 @@ export class Topics<Reader> {
     };
   }
 
-  private async look(): Promise<void> {
+  private async poll(): Promise<void> {
     try {
-      for (const topics of this.pages()) await this.delivery.look(topics);
+      for (const topics of this.pages()) await this.delivery.poll(topics);
     } catch {
       // The event store is unavailable, which the readers notice too. The next poll tries again.
     }
@@ -126,7 +128,7 @@ export class Topics<Reader> {
     let page = new Map<string, ReadonlySet<Reader>>();
     for (const [key, { readers }] of this.topics) {
       page.set(key, readers);
-      if (page.size < LOOK_TOPICS_MAX) continue;
+      if (page.size < POLLED_TOPICS_MAX) continue;
       yield page;
       page = new Map();
     }

@@ -6,5 +6,5 @@ export class NoLimits extends UsageLimits {
     return Promise.resolve();
   }
   withdraw(): void {}
-  told(): void {}
+  endSeen(): void {}
 }

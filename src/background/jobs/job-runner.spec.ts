@@ -21,7 +21,7 @@ import { cancelSubject, ERROR_CHARACTERS_MAX, jobIdOf, jobLease } from './job.po
 import { JobOptions } from './job-options.js';
 import { keptResult } from './job-result.js';
 import { JobRunner } from './job-runner.js';
-import { CANCEL_LOOK_MS, LATE_WORK_MS_MAX } from './running-job.js';
+import { CANCEL_POLL_MS, LATE_WORK_MS_MAX } from './running-job.js';
 import { systemIds } from '../../platform/system-ids.js';
 import { systemTiming } from '../../platform/system-timing.js';
 
@@ -147,17 +147,17 @@ describe('the progress that a tool reports', () => {
     const { perform, ends, report } = work();
     void processOf().run(call, never(), perform);
     report({ progress: 1, total: 3, message: 'Reading.' });
-    await pass(YIELD_MS + CANCEL_LOOK_MS);
+    await pass(YIELD_MS + CANCEL_POLL_MS);
     expect((await stateOf(call)).progress).toEqual({
       report: { progress: 1, total: 3, message: 'Reading.' },
       outputTail: 'Reading.',
     });
     for (let said = 0; said < 100; said++) report({ progress: 2 + said / 100 });
-    await pass(3 * CANCEL_LOOK_MS);
+    await pass(3 * CANCEL_POLL_MS);
     expect((await stateOf(call)).progress?.report).toEqual({ progress: 2.99 });
     report({ progress: 3 });
     ends.resolve({ done: 1 });
-    await pass(2 * CANCEL_LOOK_MS);
+    await pass(2 * CANCEL_POLL_MS);
     expect(await typesOf(call)).toEqual(['JobStarted', 'JobProgressed', 'JobProgressed', 'JobCompleted']);
   });
 
@@ -168,9 +168,9 @@ describe('the progress that a tool reports', () => {
       throw new Error('Away.');
     };
     report({ progress: 1 });
-    await pass(CANCEL_LOOK_MS);
+    await pass(CANCEL_POLL_MS);
     store.read = read;
-    await pass(CANCEL_LOOK_MS);
+    await pass(CANCEL_POLL_MS);
     expect((await stateOf(call)).progress?.report).toEqual({ progress: 1 });
   });
 });
@@ -360,7 +360,7 @@ describe('a job', () => {
     const answering = new AbortController();
     const begun = await jobOf(processOf(), longCall(), work(), answering.signal);
     answering.abort('stopped');
-    await pass(CANCEL_LOOK_MS);
+    await pass(CANCEL_POLL_MS);
     expect(begun.isStopped()).toBe(false);
     expect((await stateOf(begun.call)).end).toBeNull();
   });
@@ -381,7 +381,7 @@ describe('a job', () => {
 
   it.each([
     ['is told', (call: LongCall) => (signals.publish(cancelSubject(idOf(call)), ''), 0)],
-    ['finds it in the log', () => CANCEL_LOOK_MS],
+    ['finds it in the log', () => CANCEL_POLL_MS],
   ])('that is asked to stop %s, and is cancelled once its work has ended', async (_, afterMs) => {
     const { call, ends, ...begun } = await jobOf(processOf(), longCall(), work({ stopsWhenTold: false }));
     await streams.transact(jobStream(idOf(call)), job, requestCancel('alice', 'by-owner'), cause);
@@ -397,7 +397,7 @@ describe('a job', () => {
   it('that ends before a cancellation takes effect is completed', async () => {
     const { call, ends } = await jobOf(processOf(), longCall(), work({ stopsWhenTold: false }));
     await streams.transact(jobStream(idOf(call)), job, requestCancel('alice', 'by-owner'), cause);
-    await pass(CANCEL_LOOK_MS);
+    await pass(CANCEL_POLL_MS);
     ends.resolve('done');
     await pass(0);
     expect((await stateOf(call)).end?.type).toBe('JobCompleted');
@@ -417,7 +417,7 @@ describe('a job', () => {
   it('that another process has recorded as lost is stopped', async () => {
     const begun = await jobOf(processOf());
     await streams.transact(jobStream(idOf(begun.call)), job, endJob({ type: 'lost' }, new Date()), cause);
-    await pass(CANCEL_LOOK_MS);
+    await pass(CANCEL_POLL_MS);
     expect(begun.isStopped()).toBe(true);
     expect(await keyValue.keys('')).toEqual([]);
   });

@@ -17,7 +17,7 @@ import { beginningOf, cancelSubject, ERROR_CHARACTERS_MAX } from './job.policy.j
 import { keepResult } from './job-result.js';
 
 /** The interval at which a job checks the log for a cancellation, whose signal may be lost, and records its progress. */
-export const CANCEL_LOOK_MS = 2_000;
+export const CANCEL_POLL_MS = 2_000;
 /** After its deadline, work has this long to end before the job counts as timed out. Cancelled work has until the deadline. */
 export const LATE_WORK_MS_MAX = 10_000;
 /** The same limit if the process is shutting down or has lost the job's lease. */
@@ -55,10 +55,10 @@ export class RunningJob {
   /** Resolves when the end of the job is recorded, or could not be recorded. */
   readonly over: Promise<void>;
   private readonly logger = new Logger('Jobs');
-  private readonly givenUp = new AbortController();
+  private readonly abandoned = new AbortController();
   private stop: Stop | undefined;
   private known: Folded<Job> | undefined;
-  private told: JobProgress | null = null;
+  private lastReported: JobProgress | null = null;
 
   constructor(
     private readonly parts: JobParts,
@@ -81,7 +81,7 @@ export class RunningJob {
     const { streams, commands } = this.parts;
     const stopWatching = this.watch();
     try {
-      const settled = await Promise.race([this.work.done, untilAborted(this.givenUp.signal)]);
+      const settled = await Promise.race([this.work.done, untilAborted(this.abandoned.signal)]);
       const ending = await this.ending(settled ?? undefined);
       await streams.retryWhileUnavailable(END_PATIENCE_MS, () =>
         commands.execute(new EndJob(this.started.jobId, ending, this.cause)),
@@ -117,7 +117,7 @@ export class RunningJob {
       } catch (error) {
         if (!(error instanceof BlobsUnavailable)) throw error;
         // While the disk is full, storing is retried until the job's deadline, because space may become free.
-        const waits = isDiskFull(error) && !this.givenUp.signal.aborted;
+        const waits = isDiskFull(error) && !this.abandoned.signal.aborted;
         if (attempt >= KEEP_ATTEMPTS_MAX && !waits) return failedBy('The call was completed, but its result could not be kept.');
         await this.parts.timing.pause(KEEP_AGAIN_MS);
       }
@@ -129,10 +129,10 @@ export class RunningJob {
     const { jobId, deadlineAt } = this.started;
     const dropDeadline = timing.after(Date.parse(deadlineAt) - clock.now().getTime(), () => this.end('timeout'));
     // A failed check is repeated at the next interval. In any case the job ends at its deadline.
-    let looked = Promise.resolve();
-    const look = () => void (looked = looked.then(() => this.look()).catch(() => undefined));
-    const stopLooking = timing.every(CANCEL_LOOK_MS, look);
-    const unsubscribe = signals.subscribe(cancelSubject(jobId), look);
+    let polled = Promise.resolve();
+    const pollQuietly = () => void (polled = polled.then(() => this.poll()).catch(() => undefined));
+    const stopLooking = timing.every(CANCEL_POLL_MS, pollQuietly);
+    const unsubscribe = signals.subscribe(cancelSubject(jobId), pollQuietly);
     return () => {
       dropDeadline();
       stopLooking();
@@ -140,19 +140,19 @@ export class RunningJob {
     };
   }
 
-  private async look(): Promise<void> {
+  private async poll(): Promise<void> {
     this.known = await this.parts.streams.fold(jobStream(this.started.jobId), job, this.known);
     const { end, cancelRequested } = this.known.state;
     if (end) return this.end('lost');
     if (cancelRequested) this.end('cancelled');
-    await this.tell(this.known);
+    await this.report(this.known);
   }
 
-  private async tell(known: Folded<Job>): Promise<void> {
+  private async report(known: Folded<Job>): Promise<void> {
     const progress = this.work.progress();
-    if (!progress || progress === this.told) return;
+    if (!progress || progress === this.lastReported) return;
     this.known = await this.parts.commands.execute(new ReportJobProgress(this.started.jobId, progress, known, this.cause));
-    this.told = progress;
+    this.lastReported = progress;
   }
 
   /** Stops the work, unless it was already stopped for a reason of the same or a higher weight. */
@@ -162,7 +162,7 @@ export class RunningJob {
     this.work.controller.abort(stop);
     if (stop === 'cancelled') return;
     const patienceMs = stop === 'lost' ? LEFT_WORK_MS_MAX : LATE_WORK_MS_MAX;
-    this.parts.timing.after(patienceMs, () => this.givenUp.abort(), { unref: true });
+    this.parts.timing.after(patienceMs, () => this.abandoned.abort(), { unref: true });
   }
 }
 

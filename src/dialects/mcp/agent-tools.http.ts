@@ -92,8 +92,8 @@ export class AgentTools {
   }
 
   private async ask(asked: AskedAgent, caller: AgentKeyCaller, { mcpReq }: ServerContext, closing: AbortSignal) {
-    const giveBack = this.streams.reserve(this.options.streamsMax);
-    if (!giveBack) throw new Rejection('too-many-requests', 'Too many concurrent streams');
+    const release = this.streams.reserve(this.options.streamsMax);
+    if (!release) throw new Rejection('too-many-requests', 'Too many concurrent streams');
     try {
       const signal = AbortSignal.any([mcpReq.signal, closing]);
       const answer = await this.answers.ask(asked, caller, signal, this.progress(mcpReq));
@@ -106,7 +106,7 @@ export class AgentTools {
         structuredContent: answer,
       };
     } finally {
-      giveBack();
+      release();
     }
   }
 

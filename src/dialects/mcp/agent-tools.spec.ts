@@ -63,12 +63,12 @@ it('ask refuses a question above the limit of streams until another question has
 });
 
 it('ask shares the limit with the open streams of the process', async () => {
-  const giveBack = [streams.reserve(STREAMS_MAX)!, streams.reserve(STREAMS_MAX)!];
+  const releases = [streams.reserve(STREAMS_MAX)!, streams.reserve(STREAMS_MAX)!];
   expect(await ask('1')).toMatchObject(REFUSED);
-  giveBack[0]!();
+  releases[0]!();
   const answered = ask('2');
   expect(await ask('3')).toMatchObject(REFUSED);
   asked[0]!.answer();
   expect(textOf(await answered)).toBe('To 2');
-  giveBack[1]!();
+  releases[1]!();
 });

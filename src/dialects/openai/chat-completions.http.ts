@@ -86,16 +86,16 @@ export class ChatCompletionsController {
 
   /** Reserves a stream before the question is accepted, so that a request that is refused at the limit leaves no turn. */
   private async stream(begin: () => Promise<Started>, reply: FastifyReply): Promise<void> {
-    const giveBack = this.streams.reserve(this.options.streamsMax);
-    if (!giveBack) throw new Rejection('too-many-requests', 'Too many concurrent streams');
+    const release = this.streams.reserve(this.options.streamsMax);
+    if (!release) throw new Rejection('too-many-requests', 'Too many concurrent streams');
     try {
       const started = await begin();
-      giveBack();
+      release();
       const sse = this.streams.start(reply, { headers: headersOf(started.begun, started.request) });
       await this.write(started, sse);
       sse.end();
     } finally {
-      giveBack();
+      release();
     }
   }
 

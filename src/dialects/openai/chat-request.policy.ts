@@ -1,11 +1,11 @@
 import { Rejection } from '../../kernel/rejection.js';
 import { formatIn } from './asking/answer-format.policy.js';
 import { type CallersFunction, functionOf } from './asking/functions.policy.js';
-import { saidIn, type Told } from './asking/messages.policy.js';
+import { saidIn, type Contents } from './asking/messages.policy.js';
 import { isAbsent, isObject, type OnlyValues, refused, refuseUnread } from './asking/refusals.policy.js';
 
 /** The parts of a request for a completion that the service uses. */
-export type ChatRequest = Told &
+export type ChatRequest = Contents &
   Readonly<{
     conversationId: string | undefined;
     /** Undefined: the agent's own model. */
@@ -47,14 +47,14 @@ export function chatRequestOf(body: unknown, agentId: string): ChatRequest {
   const { model, tools, stream, stream_options: options, response_format: format } = body;
   if (!isAbsent(model) && typeof model !== 'string') throw refused('model', 'must be a string.');
   if (!isAbsent(stream) && typeof stream !== 'boolean') throw refused('stream', 'must be a boolean.');
-  const told = saidIn(body['messages']);
+  const contents = saidIn(body['messages']);
   const functions = isAbsent(tools) ? [] : functionsOf(tools);
   return {
-    ...told,
+    ...contents,
     ignored: [
       ...IGNORED.filter((field) => !isAbsent(body[field])),
       ...functions.flatMap(({ ignored }) => ignored),
-      ...told.ignored,
+      ...contents.ignored,
     ],
     conversationId: conversationIn(body),
     modelId: !model || model === agentId ? undefined : model,

@@ -332,7 +332,7 @@ export type PurgedQuestion = Deed &
     modelId: string;
   }>;
 /** The usage of a turn up to an event, all its runs together. */
-export type ToldUsage = Usage & Readonly<{ revision: number; at: string }>;
+export type ReportedUsage = Usage & Readonly<{ revision: number; at: string }>;
 /** The facts of a turn that are kept after the purge of its conversation. They contain no text. */
 export type PurgedTurn = Readonly<{
   turnId: TurnId;
@@ -340,7 +340,7 @@ export type PurgedTurn = Readonly<{
   lastId: number;
   /** Null for a turn that another feature appended and whose usage it counted. */
   question: PurgedQuestion | null;
-  told: readonly ToldUsage[];
+  told: readonly ReportedUsage[];
 }>;
 /**
  * The texts and journals of these turns of a deleted conversation are purged. They follow the turns that were purged before. The

@@ -64,31 +64,31 @@ function noticesOf(
   const { conversationId } = event.data;
   const scope = { kind: 'conversation', id: conversationId } as const;
   const mark = markOf(after);
-  const told: Notice<ConversationNotification>[] = [];
+  const notices: Notice<ConversationNotification>[] = [];
   if (after.visibility === 'listed' && mark !== markOf(before)) {
     const payload = { conversation_id: conversationId, mark };
-    told.push({ notification: { type: 'conversation.mark', scope, payload } });
+    notices.push({ notification: { type: 'conversation.mark', scope, payload } });
   }
   if (event.type === 'TurnPaused' && awaitsApproval(event)) {
-    told.push({ name: 'approval', notification: { type: 'tool.approval.required', scope, payload: required(event) } });
+    notices.push({ name: 'approval', notification: { type: 'tool.approval.required', scope, payload: required(event) } });
   }
   if (event.type === 'TurnAppended' && event.data.origin.kind === 'schedule') {
     const { turnId: message_id, index: position, origin } = event.data;
     const { scheduleId: schedule_id, runId: run_id } = origin;
     const payload = { conversation_id: conversationId, message_id, schedule_id, run_id, position };
-    told.push({ name: 'appended', notification: { type: 'schedule.message.appended', scope, payload } });
+    notices.push({ name: 'appended', notification: { type: 'schedule.message.appended', scope, payload } });
   }
   const continued = sourceOfEnded(before, event);
   if (continued) {
     const payload = { conversation_id: conversationId, message_id: continued.turnId, source: continued.source };
-    told.push({ name: 'continued', notification: { type: 'conversation.continued', scope, payload } });
+    notices.push({ name: 'continued', notification: { type: 'conversation.continued', scope, payload } });
   }
   const ended = endedBy(before, event);
   for (const turnId of ended?.turnIds ?? []) {
     const payload = { conversation_id: conversationId, message_id: turnId, reason: ended!.reason };
-    told.push({ name: `approval ${turnId}`, notification: { type: 'tool.approval.cleared', scope, payload } });
+    notices.push({ name: `approval ${turnId}`, notification: { type: 'tool.approval.cleared', scope, payload } });
   }
-  return told;
+  return notices;
 }
 
 /** The automatic turn that an event ends with an answer or a failure, and its cause. */

@@ -67,9 +67,9 @@ export function denialFor(comment: string | null, notRun: NotRun | null): string
 type Entry = Readonly<Record<string, unknown>>;
 
 /** Merges reports of tool calls: each call once, in the order of its first report. */
-export function withToolCalls(known: readonly Entry[], told: readonly Entry[]): readonly Entry[] {
+export function withToolCalls(known: readonly Entry[], reported: readonly Entry[]): readonly Entry[] {
   const calls = new Map(known.map((call) => [call['call_id'], call]));
-  for (const call of told) calls.set(call['call_id'], call);
+  for (const call of reported) calls.set(call['call_id'], call);
   return [...calls.values()];
 }
 

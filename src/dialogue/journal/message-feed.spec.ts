@@ -13,7 +13,7 @@ import { systemTiming } from '../../platform/system-timing.js';
 import { VirtualTiming } from '../../../test/support/virtual-timing.js';
 import { EXPECTED_READER_MS, type FrameBatch, MessageFeed, READER_BUFFER_BYTES_MAX } from './message-feed.js';
 import type { Following } from './turn-activity.js';
-import { LOOK_UNHEALTHY_MS } from '../../kernel/topics.js';
+import { POLL_UNHEALTHY_MS } from '../../kernel/topics.js';
 
 const END = '{"type":"end"}';
 const answer = (text: string) => JSON.stringify({ type: 'answer', answer: text });
@@ -236,7 +236,7 @@ it('polls the log once for all readers of a message, and reads nothing for reade
   const readers = Array.from({ length: 100 }, () => textOf(feed.tail('m1', -1, over, new AbortController().signal)));
   await pause(10);
   store.reads = 0;
-  await pause(4.5 * LOOK_UNHEALTHY_MS);
+  await pause(4.5 * POLL_UNHEALTHY_MS);
   expect(store.reads).toBeLessThanOrEqual(5);
   await write(store, undefined, 1, END);
   expect(new Set(await Promise.all(readers))).toEqual(new Set([rendered(0, answer('a'), END)]));

@@ -69,11 +69,11 @@ class Reader {
     if (this.mustLook) return;
     this.offered.push(batch);
     this.offeredBytes += batch.text.length;
-    if (this.offeredBytes > READER_BUFFER_BYTES_MAX) this.look();
+    if (this.offeredBytes > READER_BUFFER_BYTES_MAX) this.readLog();
     else this.stir();
   }
 
-  look(): void {
+  readLog(): void {
     this.clear();
     this.mustLook = true;
     this.stir();
@@ -136,7 +136,7 @@ function offerSignalled(readers: ReadonlySet<Reader>, payload: string): void {
   const batch = data.length > 0 ? batchOf(Number(first), data) : undefined;
   for (const reader of readers) {
     if (batch) reader.offer(batch);
-    else reader.look();
+    else reader.readLog();
   }
 }
 
@@ -170,13 +170,13 @@ export class MessageFeed implements FramePublisher {
   ) {
     const delivery: Delivery<Reader> = {
       subjectOf,
-      tell: offerSignalled,
-      look: async (topics) => {
+      onSignal: offerSignalled,
+      poll: async (topics) => {
         const known = new Map([...topics].map(([messageId, readers]) => [messageStream(messageId), seenByAll(readers)]));
         const grown = await this.store.grownPast(known);
         for (const [messageId, readers] of topics) {
           const revision = grown.get(messageStream(messageId)) ?? STREAM_START;
-          for (const reader of readers) if (reader.waitsPastEnd || reader.isBehind(revision)) reader.look();
+          for (const reader of readers) if (reader.waitsPastEnd || reader.isBehind(revision)) reader.readLog();
         }
       },
     };
@@ -268,7 +268,7 @@ export class MessageFeed implements FramePublisher {
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       await new Promise<void>((resolve) => this.timing.after(STORE_RETRY_MS, resolve, { unref: true }));
-      reader.look();
+      reader.readLog();
       return false;
     }
   }
@@ -297,7 +297,7 @@ export class MessageFeed implements FramePublisher {
     const last = await this.lastFrame(messageId);
     if (last === undefined || last.revision < reader.next) return true;
     // The reader reads it from the log, because it may have missed the signals.
-    reader.look();
+    reader.readLog();
     return false;
   }
 
@@ -346,7 +346,7 @@ class Reading implements FrameReading {
     if (begun && (yield* frames.begun(begun))) return false;
     if (!this.leave) {
       this.leave = frames.join();
-      reader.look();
+      reader.readLog();
     }
     while (!reader.isGone) {
       const batch = reader.take();

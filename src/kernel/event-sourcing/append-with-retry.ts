@@ -64,8 +64,8 @@ async function answeredBy<T>(
 ): Promise<T> {
   let forget: (() => void) | undefined;
   const late = new Promise<never>((_, reject) => {
-    const tell = () => reject(before ?? new StoreUnavailable('The event store does not answer.'));
-    forget = timing.after(Math.max(0, at - timing.elapsedMs()), tell, { unref: true });
+    const giveUp = () => reject(before ?? new StoreUnavailable('The event store does not answer.'));
+    forget = timing.after(Math.max(0, at - timing.elapsedMs()), giveUp, { unref: true });
   });
   return Promise.race([ask(), late]).finally(forget);
 }

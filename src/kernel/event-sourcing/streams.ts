@@ -50,11 +50,11 @@ export class Streams {
   ): Promise<Folded<State>> {
     if (before.revision === 'none' && aggregate.snapshot) {
       const newest = await eventsSinceSnapshot(this.store, stream, aggregate.snapshot);
-      if (newest) return newest.reduce((known, stored) => told(aggregate, known, stored), before);
+      if (newest) return newest.reduce((known, stored) => applied(aggregate, known, stored), before);
     }
     let known = before;
     for await (const page of this.store.read(stream, { from: before.revision === 'none' ? 0 : before.revision + 1 })) {
-      for (const stored of page) known = told(aggregate, known, stored);
+      for (const stored of page) known = applied(aggregate, known, stored);
     }
     return known;
   }
@@ -63,7 +63,7 @@ export class Streams {
   async beginning<State, E extends Event>(stream: string, aggregate: Aggregate<State, E>, eventsMax: number): Promise<State> {
     let known = nothingYet(aggregate);
     for await (const page of this.store.read(stream, { limit: eventsMax })) {
-      for (const stored of page) known = told(aggregate, known, stored);
+      for (const stored of page) known = applied(aggregate, known, stored);
     }
     return known.state;
   }
@@ -230,7 +230,7 @@ function unlessRefused<State, E extends Event>(decide: Decision<State, E>, state
   }
 }
 
-function told<State, E extends Event>(
+function applied<State, E extends Event>(
   aggregate: Aggregate<State, E>,
   { state }: Folded<State>,
   stored: StoredEvent,

@@ -84,10 +84,10 @@ export class SseStreams {
   reserve(max: number): (() => void) | undefined {
     if (this.size >= max) return undefined;
     this.reserved++;
-    let giveBack = () => void this.reserved--;
+    let release = () => void this.reserved--;
     return () => {
-      giveBack();
-      giveBack = () => undefined;
+      release();
+      release = () => undefined;
     };
   }
 

@@ -15,7 +15,7 @@ beforeEach(async () => {
   database = await testDatabase();
   line = await PostgresLine.to(database.url);
   const open = (connections: number) => () => openDatabase({ url: line.url, name: 'watched', connections });
-  watched = new WatchedDatabase({ open: open(3), probe: open(1), lookEveryMs: 50, silenceMsMax: SILENCE_MS });
+  watched = new WatchedDatabase({ open: open(3), probe: open(1), probeEveryMs: 50, silenceMsMax: SILENCE_MS });
 });
 afterEach(async () => {
   await watched.close(0);

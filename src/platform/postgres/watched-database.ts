@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Sql } from 'postgres';
 
-const LOOK_EVERY_MS = 1_000;
+const PROBE_EVERY_MS = 1_000;
 /** A server that does not answer a trivial query for this long counts as frozen. */
 const SILENCE_MS_MAX = 5_000;
 /** Extra time for an answer that arrived while this process was busy. */
@@ -11,7 +11,7 @@ export type Watching = Readonly<{
   open: () => Sql;
   /** A separate connection to the same server, because busy connections must not count as silent. */
   probe: () => Sql;
-  lookEveryMs?: number;
+  probeEveryMs?: number;
   silenceMsMax?: number;
 }>;
 
@@ -44,7 +44,7 @@ export class WatchedDatabase {
   }
 
   private async watch(): Promise<void> {
-    const { open, probe, lookEveryMs = LOOK_EVERY_MS } = this.options;
+    const { open, probe, probeEveryMs: lookEveryMs = PROBE_EVERY_MS } = this.options;
     const { signal } = this.closing;
     while (!signal.aborted) {
       await pause(lookEveryMs, undefined, { signal, ref: false }).catch(() => undefined);

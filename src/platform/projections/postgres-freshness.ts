@@ -70,7 +70,7 @@ export class PostgresFreshness extends Freshness {
     this.polling = true;
     while (this.waiters.size > 0) {
       const names = this.worthALook();
-      await Promise.all(names.map((name) => this.look(name).catch(() => undefined)));
+      await Promise.all(names.map((name) => this.readCheckpoint(name).catch(() => undefined)));
       await this.askLog().catch(() => undefined);
       await this.timing.pause(POLL_MS);
     }
@@ -87,7 +87,7 @@ export class PostgresFreshness extends Freshness {
   }
 
   /** Reads a checkpoint. Missing tables of one read model, as before its first rebuild, do not affect the others. */
-  private async look(name: string): Promise<void> {
+  private async readCheckpoint(name: string): Promise<void> {
     const schema = schemaOf(this.projections.get(name)!);
     const [row] = await this.sql<{ position: string }[]>`select position::text from ${this.sql(schema)}.checkpoint`;
     if (row) this.progress.seen(name, BigInt(row.position));

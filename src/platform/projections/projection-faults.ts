@@ -16,7 +16,7 @@ export class ProjectionFaults {
   constructor(private readonly keyValue: KeyValue) {}
 
   /** Reports a projection's failure, or (undefined) that it works again. */
-  tell(name: string, fault: string | undefined): void {
+  report(name: string, fault: string | undefined): void {
     this.unrecorded.set(name, fault?.slice(0, CHARACTERS_MAX));
     this.recording ??= this.recordAll().finally(() => (this.recording = undefined));
   }

@@ -111,12 +111,12 @@ export class ProjectionRunner {
 
   private failed(reason: string): void {
     this.failure = reason;
-    this.dependencies.faults?.tell(this.name, reason);
+    this.dependencies.faults?.report(this.name, reason);
   }
 
   private getsOn(): void {
     if (this.failure === undefined) return;
     this.failure = undefined;
-    this.dependencies.faults?.tell(this.name, undefined);
+    this.dependencies.faults?.report(this.name, undefined);
   }
 }

@@ -96,7 +96,7 @@ export class Rebuild {
     this.writer = await this.openShadow();
     const live = await readCheckpoint(sql, definition.schema);
     await this.catchUp();
-    this.tell('indexing', this.writer.position);
+    this.show('indexing', this.writer.position);
     await buildDeferredIndexes(sql, this.shadow);
     // Rows of another version are expected to differ.
     const isComparable = live && (options.verifyOnly || live.fingerprint === definition.fingerprint);
@@ -148,14 +148,14 @@ export class Rebuild {
 
   private async compare(): Promise<Comparison> {
     const { sql, definition, shadow } = this;
-    this.tell('comparing', this.writer.position);
+    this.show('comparing', this.writer.position);
     return compareAtRest(sql, { live: definition.schema, rebuilt: shadow }, (position) => this.fill(position));
   }
 
   private async swap(): Promise<void> {
     const { sql, definition } = this;
     await this.catchUp();
-    this.tell('swapping', this.writer.position);
+    this.show('swapping', this.writer.position);
     if ((await this.livePosition()) === undefined) {
       await sql.begin((tx) => putInPlace(tx, definition.schema, false));
       return;
@@ -179,7 +179,7 @@ export class Rebuild {
         this.throwIfCancelled();
         await this.writer.write(batch);
         this.events += batch.events.length;
-        this.tell('rebuilding', target);
+        this.show('rebuilding', target);
       }
     } finally {
       await batches.close();
@@ -191,7 +191,7 @@ export class Rebuild {
     if (this.options.signal.aborted) throw new RebuildCancelled('The rebuild was cancelled; run it again to go on.');
   }
 
-  private tell(phase: RebuildProgress['phase'], target: bigint): void {
+  private show(phase: RebuildProgress['phase'], target: bigint): void {
     this.options.onProgress({ phase, position: this.writer.position, target, events: this.events });
   }
 }

@@ -89,7 +89,7 @@ export const dropSchema = (sql: Sql | TransactionSql, schema: string) => sql`dro
 
 /** How often a starting process logs that it waits for tables that another process creates. */
 const TABLES_NOTICE_MS = 10_000;
-const TABLES_LOOK_MS = 100;
+const TABLES_POLL_MS = 100;
 
 /** Resolves once all these schemas have their tables. Logs a missing one regularly. */
 export async function untilTablesAreThere(
@@ -99,7 +99,7 @@ export async function untilTablesAreThere(
   timing: Timing,
   noticeMs = TABLES_NOTICE_MS,
 ): Promise<void> {
-  for (let noticed = timing.elapsedMs(); ; await timing.pause(TABLES_LOOK_MS)) {
+  for (let noticed = timing.elapsedMs(); ; await timing.pause(TABLES_POLL_MS)) {
     // Postgres may not be running yet, which counts as missing tables.
     const there = await tablesThere(sql, schemas).catch(() => new Set<string>());
     const missing = schemas.find((schema) => !there.has(schema));

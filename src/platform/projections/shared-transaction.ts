@@ -6,7 +6,7 @@ import { enter } from './schema.js';
 
 /** Another writer has taken the schema over or replaced it, so this writer's knowledge is stale. */
 export class FencedOut extends Error {
-  override readonly name = 'Relieved';
+  override readonly name = 'FencedOut';
   constructor(schema: string) {
     super(`Another writer has taken over ${schema}.`);
   }

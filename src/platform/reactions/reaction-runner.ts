@@ -27,7 +27,7 @@ const CHECKPOINT_EVERY_MS = 100;
 /** How long a checkpoint may lag while there is nothing to do. A crash only repeats reading that part. */
 const IDLE_CHECKPOINT_MS = 2_000;
 
-const LOOK_FOR_RETRIES_EVERY_MS = 2_000;
+const RETRIES_POLL_MS = 2_000;
 
 /** The reason for parking an event that was not tried: an earlier event of its stream is parked. */
 class HeldBack extends Error {
@@ -179,7 +179,7 @@ export class ReactionRunner {
         if (signal.aborted) return;
         await new Promise<void>((resolve) => lanes.add(stream, () => this.retryStream(stream, signal).finally(resolve)));
       }
-      await this.dependencies.timing.pause(LOOK_FOR_RETRIES_EVERY_MS, signal);
+      await this.dependencies.timing.pause(RETRIES_POLL_MS, signal);
     }
   }
 

@@ -8,8 +8,8 @@ export type ReactionCheckpoint = Readonly<{ position: bigint; epoch: bigint }>;
 export type Progressed = Readonly<{ position: bigint; eventAt: Date | null }>;
 
 /** Another process runs the reaction now. */
-class ReactionRelieved extends Error {
-  override readonly name = 'ReactionRelieved';
+class ReactionFencedOut extends Error {
+  override readonly name = 'ReactionFencedOut';
   constructor(reaction: string) {
     super(`Another process has taken over the reaction ${reaction}.`);
   }
@@ -81,12 +81,12 @@ export class ReactionTable {
     return row && { position: BigInt(row.position), epoch: BigInt(row.epoch) };
   }
 
-  /** @throws ReactionRelieved */
+  /** @throws ReactionFencedOut */
   async save({ position, eventAt }: Progressed, epoch: bigint): Promise<void> {
     const { count } = await this.sql`
       update reactions.reaction_checkpoint set position = ${String(position)}, event_at = coalesce(${eventAt}, event_at)
       where reaction = ${this.reaction} and epoch = ${String(epoch)}`;
-    if (count !== 1) throw new ReactionRelieved(this.reaction);
+    if (count !== 1) throw new ReactionFencedOut(this.reaction);
   }
 
   /** Parks an event until a retry is requested. */

@@ -113,7 +113,7 @@ export class GuardedProcess<Question, Answer> {
   private give(job: Job<Question, Answer>): void {
     this.inHand.set(job.id, job);
     try {
-      this.running!.program.tell({ id: job.id, question: job.question });
+      this.running!.program.send({ id: job.id, question: job.question });
     } catch (error) {
       this.inHand.delete(job.id);
       job.reject(error);
@@ -125,7 +125,7 @@ export class GuardedProcess<Question, Answer> {
     job.isGivenUp = true;
     job.reject(reason);
     for (const list of [this.jobs, this.suspects]) if (list.includes(job)) list.splice(list.indexOf(job), 1);
-    if (this.inHand.has(job.id)) this.running?.program.tell({ cancel: job.id });
+    if (this.inHand.has(job.id)) this.running?.program.send({ cancel: job.id });
     this.next();
   }
 

@@ -66,7 +66,7 @@ export class RunningProgram<Question, Answer> {
   }
 
   /** Sends a message. @throws Error if the message cannot be serialised */
-  tell(asked: Asked<Question>): void {
+  send(asked: Asked<Question>): void {
     this.child.send(asked, () => undefined);
   }
 

@@ -51,11 +51,11 @@ export class ServiceConditions extends Conditions {
 
   report(): Promise<ConditionReport> {
     const now = performance.now();
-    if (!this.latest || now - this.latest.at > FRESH_MS) this.latest = { at: now, report: this.look() };
+    if (!this.latest || now - this.latest.at > FRESH_MS) this.latest = { at: now, report: this.measure() };
     return this.latest.report;
   }
 
-  private async look(): Promise<ConditionReport> {
+  private async measure(): Promise<ConditionReport> {
     const [dependencies, { projections, reactions, unwritten }, others] = await Promise.all([
       this.dependencies(),
       this.followers(),
@@ -127,7 +127,7 @@ const unknownStatuses = (projections: readonly Projection[], error: unknown): re
   }));
 
 /** Undefined on a timeout or error. The dependency that caused it is reported by its own check. */
-const outcomeOf = <T>(look: () => Promise<T>): Promise<T | undefined> => within(ANSWER_MS_MAX, look()).catch(() => undefined);
+const outcomeOf = <T>(check: () => Promise<T>): Promise<T | undefined> => within(ANSWER_MS_MAX, check()).catch(() => undefined);
 
 async function probe(check: () => Promise<void>): Promise<DependencyCondition> {
   const startedAt = performance.now();

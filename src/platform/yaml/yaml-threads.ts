@@ -120,15 +120,15 @@ export class YamlThreads extends YamlDocuments {
   private watch({ thread }: Ready, deadline: Deadline, resolve: (reply: Reply) => void, busy: () => void): void {
     const { textMs, busyMs } = this.deadlines;
     const [before, begun] = [this.timeOf(thread), performance.now()];
-    const look = () => {
+    const check = () => {
       const waited = performance.now() - begun;
       const now = this.timeOf(thread);
       const used = before === undefined || now === undefined ? waited : now - before;
       if (used >= textMs) resolve({ refused: `Invalid YAML: reading it takes longer than ${textMs} ms` });
       else if (waited >= busyMs) busy();
-      else deadline.after(Math.min(textMs - used, busyMs - waited), look);
+      else deadline.after(Math.min(textMs - used, busyMs - waited), check);
     };
-    deadline.after(textMs, look);
+    deadline.after(textMs, check);
   }
 }
 

@@ -71,7 +71,7 @@ export class ConfiguredGuardrails extends Guardrails {
   }
 
   localScan(policy: GuardrailPolicy, stage: GuardrailStage, text: string, before = ''): LocalScan {
-    const { spans, decidedTo } = look(this.controlsOf(policy, stage), text, before);
+    const { spans, decidedTo } = located(this.controlsOf(policy, stage), text, before);
     const enough = this.withEnoughMatches(policy, stage, spans);
     return { spans: enough, decidedTo, decisions: decisionsOf(stage, enough) };
   }
@@ -104,7 +104,7 @@ export class ConfiguredGuardrails extends Guardrails {
     let size = SLICE_CHARACTERS;
     for (let from = 0; ;) {
       const end = Math.min(from + size, text.length);
-      const slice = look(controls, text.slice(from, end), text.slice(Math.max(0, from - BEFORE_CHARACTERS), from));
+      const slice = located(controls, text.slice(from, end), text.slice(Math.max(0, from - BEFORE_CHARACTERS), from));
       const decided = end === text.length ? end - from : slice.decidedTo;
       spans.push(...slice.spans.filter(({ start }) => start < decided).map((span) => movedBy(span, from)));
       from += decided;
@@ -169,7 +169,7 @@ export class ConfiguredGuardrails extends Guardrails {
 }
 
 /** Runs the span checks on a text. Returns their matches and the offset up to which these are final. */
-function look({ spans: controls }: StageControls, text: string, before: string): Omit<LocalScan, 'decisions'> {
+function located({ spans: controls }: StageControls, text: string, before: string): Omit<LocalScan, 'decisions'> {
   const whole = before + text;
   const folds = new Map<boolean, FoldedText>();
   const found: GuardrailSpan[] = [];

@@ -40,9 +40,11 @@ export const record =
   ): Decision<GuardrailRecord, GuardrailRecordEvent> =>
   (state) => {
     if (state.isPurged) return [];
-    const news = mergeDecisions(decisions).filter((decision) => saysMore(decision, state.decisions.get(controlOf(decision))));
-    if (news.length === 0) return [];
-    return [{ type: 'GuardrailDecisionsRecorded', data: { ...subject, decisions: news, recordedAt: now.toISOString() } }];
+    const additions = mergeDecisions(decisions).filter((decision) =>
+      saysMore(decision, state.decisions.get(controlOf(decision))),
+    );
+    if (additions.length === 0) return [];
+    return [{ type: 'GuardrailDecisionsRecorded', data: { ...subject, decisions: additions, recordedAt: now.toISOString() } }];
   };
 
 /** A match is graver than a control that was not evaluated, and more matches are graver than fewer. */

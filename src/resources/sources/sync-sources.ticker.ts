@@ -31,7 +31,7 @@ export class SyncSources implements Ticker {
     const cause = causeOfTick(this, this.ids.next());
     const failures: unknown[] = [];
     let after: DueSync | undefined;
-    for (let looked = 0; looked < SYNCS_PER_TICK_MAX; looked += SYNCS_PER_PAGE_MAX) {
+    for (let checked = 0; checked < SYNCS_PER_TICK_MAX; checked += SYNCS_PER_PAGE_MAX) {
       const page = await this.sources.dueForSync(now, SYNCS_PER_PAGE_MAX, after);
       const begin = ({ sourceId, nextSyncAt }: DueSync) =>
         this.commands.execute(new BeginDueSync(sourceId, nextSyncAt.toISOString(), cause));

@@ -32,16 +32,16 @@ export function withHeard(before: LiveTranscript, text: string, chunk: number, l
   const heard = wordsOf(text);
   if (heard.length === 0) return next;
   const [committed, mutable] = [wordsOf(before.committed), wordsOf(before.mutable)];
-  const news = heard.slice(overlapOf(committed, heard));
+  const additions = heard.slice(overlapOf(committed, heard));
   let agreed = 0;
-  while (isSame(mutable[agreed], news[agreed])) agreed++;
+  while (isSame(mutable[agreed], additions[agreed])) agreed++;
   // The chunk begins in the middle of the mutable words: the words before are past, so all mutable words are committed.
-  const gone = agreed === 0 ? overlapOf(mutable, news) : 0;
-  const settled = gone > 0 ? mutable : news.slice(0, agreed);
+  const gone = agreed === 0 ? overlapOf(mutable, additions) : 0;
+  const settled = gone > 0 ? mutable : additions.slice(0, agreed);
   return {
     ...next,
     committed: joined(...committed, ...settled),
-    mutable: joined(...news.slice(gone > 0 ? gone : agreed)),
+    mutable: joined(...additions.slice(gone > 0 ? gone : agreed)),
   };
 }
 

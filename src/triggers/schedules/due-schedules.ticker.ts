@@ -58,18 +58,18 @@ export class DueSchedules implements Ticker {
     const failed: unknown[] = [];
     const waiting = new Map<string, Readonly<{ slot: number; until: number }>>();
     let after: DueSchedule | undefined;
-    let looked = 0;
-    while (looked < SCHEDULES_PER_TICK_MAX && !isDone) {
+    let checked = 0;
+    while (checked < SCHEDULES_PER_TICK_MAX && !isDone) {
       const page = await this.schedules.due(now, SCHEDULES_PER_PAGE_MAX, after);
-      const look = async ({ scheduleId, nextSlotAt }: DueSchedule) => {
+      const check = async ({ scheduleId, nextSlotAt }: DueSchedule) => {
         const slot = nextSlotAt.getTime();
         const wait = this.waiting.get(scheduleId);
         if (wait?.slot === slot && wait.until > now.getTime()) return void waiting.set(scheduleId, wait);
-        looked++;
+        checked++;
         const until = waitsUntil(await this.settle(scheduleId, cause), this.rules, now);
         if (until) waiting.set(scheduleId, { slot, until: until.getTime() });
       };
-      const failures = await collectFailures(page, look, SIDE_BY_SIDE_MAX);
+      const failures = await collectFailures(page, check, SIDE_BY_SIDE_MAX);
       failed.push(...failures);
       after = page.at(-1);
       isDone = page.length < SCHEDULES_PER_PAGE_MAX;

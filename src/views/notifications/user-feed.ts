@@ -10,7 +10,7 @@ export const userSubject = (stream: string): string => stream.replace('-', '.');
 
 /** A reader of a stream. It is woken if the stream may have events that it has not read. */
 class Reader {
-  private isWoken = true;
+  private isSignalled = true;
   private resume: (() => void) | undefined;
   readonly seen: Seen;
 
@@ -22,17 +22,17 @@ class Reader {
   }
 
   readonly wake = (): void => {
-    this.isWoken = true;
+    this.isSignalled = true;
     this.resume?.();
   };
 
   /** Clears the wake-up before a read. A wake-up after this may be for an event that the read misses. */
-  lookNow(): void {
-    this.isWoken = false;
+  pollNow(): void {
+    this.isSignalled = false;
   }
 
-  async woken(): Promise<void> {
-    while (!this.isWoken) await new Promise<void>((resolve) => (this.resume = resolve));
+  async signalled(): Promise<void> {
+    while (!this.isSignalled) await new Promise<void>((resolve) => (this.resume = resolve));
   }
 }
 
@@ -48,10 +48,10 @@ export class UserFeed {
   ) {
     const delivery: Delivery<Reader> = {
       subjectOf: userSubject,
-      tell: (readers) => {
+      onSignal: (readers) => {
         for (const reader of readers) reader.wake();
       },
-      look: async (topics) => {
+      poll: async (topics) => {
         const known = new Map([...topics].map(([stream, readers]) => [stream, seenByAll(readers)]));
         for (const [stream, revision] of await this.store.grownPast(known)) {
           for (const reader of topics.get(stream)!) if (reader.seen.isBehind(revision)) reader.wake();
@@ -68,7 +68,7 @@ export class UserFeed {
     signal.addEventListener('abort', reader.wake);
     try {
       while (!signal.aborted) {
-        reader.lookNow();
+        reader.pollNow();
         try {
           for await (const page of this.store.read(stream, { from: reader.next })) {
             reader.next = page.at(-1)!.revision + 1;
@@ -81,7 +81,7 @@ export class UserFeed {
           await new Promise<void>((resolve) => this.timing.after(STORE_RETRY_MS, resolve, { unref: true }));
           continue;
         }
-        if (!signal.aborted) await reader.woken();
+        if (!signal.aborted) await reader.signalled();
       }
     } finally {
       signal.removeEventListener('abort', reader.wake);

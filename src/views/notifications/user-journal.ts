@@ -153,23 +153,23 @@ const earliest = (notices: readonly Waiting[]): bigint =>
  * composed.
  */
 async function composed(together: readonly Waiting[], tail: Tail) {
-  const told: { event: NewEvent; source: bigint; millis: number }[] = [];
+  const appended: { event: NewEvent; source: bigint; millis: number }[] = [];
   const failed = new Map<Waiting, unknown>();
-  const isTold = (id: string) => tail.sources.has(id) || told.some(({ event }) => event.id === id);
+  const isAppended = (id: string) => tail.sources.has(id) || appended.some(({ event }) => event.id === id);
   for (const notice of together) {
     const { id, userId, about, compose } = notice;
-    if (about.position <= tail.after || isTold(id)) continue;
+    if (about.position <= tail.after || isAppended(id)) continue;
     try {
       const notification = await compose();
       if (!notification) continue;
-      const millis = Math.max(told.at(-1)?.millis ?? tail.millis, about.at.getTime());
-      const data = userEventText(notification, userId, { millis, revision: tail.revision + 1 + told.length });
-      told.push({ event: { id, type: USER_EVENT, data, metadata: metadataOf(about) }, source: about.position, millis });
+      const millis = Math.max(appended.at(-1)?.millis ?? tail.millis, about.at.getTime());
+      const data = userEventText(notification, userId, { millis, revision: tail.revision + 1 + appended.length });
+      appended.push({ event: { id, type: USER_EVENT, data, metadata: metadataOf(about) }, source: about.position, millis });
     } catch (error) {
       failed.set(notice, error);
     }
   }
-  return { told, failed };
+  return { told: appended, failed };
 }
 
 const metadataOf = (about: Recorded): string => {

@@ -24,7 +24,7 @@ export class RequestPlaces {
   }
 
   /** @throws KeyValueUnavailable */
-  async giveBack(agentId: string, turnIds: readonly string[]): Promise<void> {
+  async release(agentId: string, turnIds: readonly string[]): Promise<void> {
     await Promise.all(turnIds.map((turnId) => this.keyValue.delete(placeOf(agentId, turnId))));
   }
 

@@ -195,7 +195,7 @@ describe('a limit of tokens', () => {
     await limits.admit(of('a', agent));
     await askedTurn(store, 'of-a', 'a');
     expect(waits).toEqual([undefined]);
-    limits.told('a');
+    limits.endSeen('a');
     const outcomes = await Promise.allSettled(['b', 'c'].map((id) => limits.admit(of(id, agent))));
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     expect(waits.slice(1)).toEqual([await store.head(), await store.head()]);
@@ -205,7 +205,7 @@ describe('a limit of tokens', () => {
     const { limits, store } = limited({ reaches: tokens(now, 100) });
     await limits.admit(of('a', agent));
     await askedTurn(store, 'of-a', 'a');
-    limits.told('a');
+    limits.endSeen('a');
     await expect(limits.admit(of('a', agent, { isNewRequest: false }))).rejects.toMatchObject({ code: 'usage-limit' });
   });
 
@@ -216,7 +216,7 @@ describe('a limit of tokens', () => {
     await limits.admit(second);
     limits.withdraw(second);
     await askedTurn(store, 'of-a', 'a');
-    limits.told('a');
+    limits.endSeen('a');
     await expect(limits.admit(of('b', agent))).rejects.toMatchObject({ code: 'usage-limit' });
   });
 

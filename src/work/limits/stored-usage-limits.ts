@@ -12,7 +12,7 @@ import { type Admission, UsageLimits } from './usage-limits.port.js';
 const USAGE = 'usage';
 
 /** Number of turns, newest first, whose end an owner has seen since the last check and that are read from the log. */
-const NOTED_TURNS_LOOKED_UP_MAX = 64;
+const SEEN_TURNS_READ_MAX = 64;
 
 /** The usage limit of the readers of a link in 24 hours. It applies to each link separately. */
 export class LinkQuota {
@@ -56,7 +56,7 @@ export class StoredUsageLimits extends UsageLimits {
     try {
       // The reservations are taken first, so that concurrent requests count them.
       for (const each of limited) if (countsRequests(each, admission)) await this.places.take(each.id, admission.turnId);
-      await this.knowWhatWasTold(ownerId, upTo);
+      await this.catchUp(ownerId, upTo);
       for (const each of limited) await this.refuseBeyond(each, admission);
       await this.quota.refuse(ownerId);
     } catch (error) {
@@ -69,23 +69,23 @@ export class StoredUsageLimits extends UsageLimits {
     this.underWay.leave(admission);
     for (const each of this.limitedBy(admission)) {
       // While the store is unavailable, the reservation expires by itself.
-      if (countsRequests(each, admission)) void this.places.giveBack(each.id, [admission.turnId]).catch(() => undefined);
+      if (countsRequests(each, admission)) void this.places.release(each.id, [admission.turnId]).catch(() => undefined);
     }
   }
 
-  told(turnId: string): void {
-    this.underWay.told(turnId);
+  endSeen(turnId: string): void {
+    this.underWay.endSeen(turnId);
   }
 
   /** Waits until the tokens of the answers that the owner has read are counted. */
-  private async knowWhatWasTold(ownerId: string, upTo?: bigint): Promise<void> {
-    const told = this.underWay.admittedFor(ownerId);
-    const newestNoted = told.slice(-NOTED_TURNS_LOOKED_UP_MAX);
+  private async catchUp(ownerId: string, upTo?: bigint): Promise<void> {
+    const seen = this.underWay.admittedFor(ownerId);
+    const newestNoted = seen.slice(-SEEN_TURNS_READ_MAX);
     const last = await Promise.all(newestNoted.map(({ stream }) => lastEvent(this.store, stream)));
     const positions = [...(upTo === undefined ? [] : [upTo]), ...last.flatMap((event) => event?.position ?? [])];
     const newest = positions.reduce<bigint | undefined>((max, each) => (max !== undefined && max > each ? max : each), undefined);
     await this.freshness.reached([USAGE], newest);
-    this.underWay.settled(told);
+    this.underWay.settled(seen);
   }
 
   /** The limited subjects of an admission: its agent, and the link of its reader. */
@@ -104,7 +104,7 @@ export class StoredUsageLimits extends UsageLimits {
     // Read before the read model, which has every request whose reservation is released after this.
     const places = isCounted ? await this.places.taken(id) : [];
     const { requests, tokens, known } = await this.usage.used(counted, windowStart(now), places);
-    void this.places.giveBack(id, known).catch(() => undefined);
+    void this.places.release(id, known).catch(() => undefined);
     const unknown = without(countedBefore(admission.turnId, places), known).length;
     const waits: number[] = [];
     if (isCounted && requests + unknown >= requestLimit!)

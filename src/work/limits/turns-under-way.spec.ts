@@ -21,13 +21,13 @@ it('a withdrawn turn leaves no trace', () => {
   const a = turn('a');
   const underWay = entered(a, turn('b'));
   underWay.leave(a);
-  underWay.told('a');
+  underWay.endSeen('a');
   expect([underWay.size, told(underWay)]).toEqual([1, []]);
 });
 
 it('turns whose end was reported are listed for their owner until they are settled', () => {
   const underWay = entered(turn('a'), turn('b'), turn('c'), turn('of-bob', { ownerId: 'bob' }));
-  for (const id of ['of-bob', 'b', 'a', 'nobody']) underWay.told(id);
+  for (const id of ['of-bob', 'b', 'a', 'nobody']) underWay.endSeen(id);
   expect([told(underWay), told(underWay, 'bob')]).toEqual([['b', 'a'], ['of-bob']]);
   underWay.settled(underWay.admittedFor('ann'));
   expect([told(underWay), told(underWay, 'bob'), underWay.size]).toEqual([[], ['of-bob'], 2]);
@@ -35,7 +35,7 @@ it('turns whose end was reported are listed for their owner until they are settl
 
 it('a turn that resumes before its pause is settled is still listed and stays under way afterwards', () => {
   const underWay = entered(turn('a'));
-  underWay.told('a');
+  underWay.endSeen('a');
   underWay.enter(turn('a', { isNewRequest: false }));
   const paused = underWay.admittedFor('ann');
   expect(paused).toHaveLength(1);
@@ -46,6 +46,6 @@ it('a turn that resumes before its pause is settled is still listed and stays un
 it('remembers at most TURNS_UNDER_WAY_MAX turns and drops the oldest', () => {
   const underWay = entered(...Array.from({ length: TURNS_UNDER_WAY_MAX + 1 }, (_, index) => turn(`t${index}`)));
   expect(underWay.size).toBe(TURNS_UNDER_WAY_MAX);
-  for (const id of ['t0', 't1']) underWay.told(id);
+  for (const id of ['t0', 't1']) underWay.endSeen(id);
   expect(told(underWay)).toEqual(['t1']);
 });

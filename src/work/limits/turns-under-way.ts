@@ -27,7 +27,7 @@ export class TurnsUnderWay {
     else this.turns.set(admission.turnId, others);
   }
 
-  told(turnId: string): void {
+  endSeen(turnId: string): void {
     const turn = this.turns.get(turnId)?.at(-1);
     if (turn) setLast(this.ended, turnId, turn);
   }

@@ -27,5 +27,5 @@ export abstract class UsageLimits {
   /** Withdraws this admission. A faster one for the same turn stays. */
   abstract withdraw(admission: Admission): void;
   /** Reports that the caller has seen the end of the run. Its usage counts for the next question. */
-  abstract told(turnId: string): void;
+  abstract endSeen(turnId: string): void;
 }

@@ -37,7 +37,7 @@ export class ApplyRetention implements Ticker {
   /** Applies a rule. If it fails, its items wait for the next tick, and the other rules continue. */
   private async apply(rule: RetentionRule, now: Date, cause: Cause): Promise<void> {
     let last: Due | undefined;
-    for (let looked = 0; looked < DUE_PER_TICK_MAX; looked += DUE_PER_PAGE_MAX) {
+    for (let checked = 0; checked < DUE_PER_TICK_MAX; checked += DUE_PER_PAGE_MAX) {
       try {
         const due = await rule.due(now, DUE_PER_PAGE_MAX, last);
         last = due.at(-1);

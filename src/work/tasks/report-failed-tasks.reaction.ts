@@ -17,14 +17,14 @@ export class ReportFailedTasks implements Reaction<TaskFailed> {
   readonly name = 'report-failed-tasks';
   readonly categories = ['task'];
   readonly codec: Codec<TaskFailed> = taskCodec;
-  readonly on = { TaskFailed: (event: Recorded<TaskFailed>) => this.tell(event) };
+  readonly on = { TaskFailed: (event: Recorded<TaskFailed>) => this.report(event) };
 
   constructor(
     private readonly streams: Streams,
     private readonly runners: TaskRunners,
   ) {}
 
-  private async tell(event: Recorded<TaskFailed>): Promise<void> {
+  private async report(event: Recorded<TaskFailed>): Promise<void> {
     const { taskId, reason } = event.data;
     const { state } = await this.streams.fold(taskStream(taskId), task);
     await this.runners.of(state.kind)?.failed?.(taskId, state.input, reason, causedBy(event, `system:${this.name}`));

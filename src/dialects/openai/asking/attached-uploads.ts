@@ -9,7 +9,7 @@ import { refused } from './refusals.policy.js';
 
 /** The maximum time that a question waits until its files are read. */
 export const READING_MS_MAX = 60_000;
-const READING_LOOKED_EVERY_MS = 50;
+const READING_POLL_MS = 50;
 
 /** Stores the files of a question as attachments and waits until they are read. */
 @Injectable()
@@ -48,7 +48,7 @@ export class AttachedUploads {
         const isBeingRead = error instanceof Rejection && error.code === 'attachment-not-ready';
         if (!isBeingRead || this.timing.elapsedMs() > deadline) throw error;
       }
-      await this.timing.pause(READING_LOOKED_EVERY_MS);
+      await this.timing.pause(READING_POLL_MS);
     }
   }
 }

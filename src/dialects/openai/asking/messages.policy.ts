@@ -24,7 +24,12 @@ export type Said = Readonly<
  * The content of messages. `instructions` replace the prompt of an agent that allows it, and `instructionsAt` are their places.
  * `ignored`: the places without effect.
  */
-export type Told = Readonly<{ said: Said; instructions: string; instructionsAt: readonly string[]; ignored: readonly string[] }>;
+export type Contents = Readonly<{
+  said: Said;
+  instructions: string;
+  instructionsAt: readonly string[];
+  ignored: readonly string[];
+}>;
 
 type Spoken = Readonly<
   | ({ role: 'user' } & Content)
@@ -38,7 +43,7 @@ export type Message = Readonly<{ place: string }> & (Spoken | Readonly<{ role: '
 const UNREAD_FIELDS = ['name', 'audio', 'function_call'] as const;
 
 /** @throws Rejection invalid-request, which names the message and the part of it that is not accepted */
-export function saidIn(given: unknown): Told {
+export function saidIn(given: unknown): Contents {
   if (isAbsent(given)) throw new Rejection('invalid-request', 'messages field is required', { param: 'messages' });
   if (!Array.isArray(given) || given.length === 0) throw refused('messages', 'must be an array with at least one message.');
   return saidBy(
@@ -48,10 +53,10 @@ export function saidIn(given: unknown): Told {
 }
 
 /** `field` holds the messages. @throws Rejection invalid-request */
-export function saidBy(all: readonly Message[], field: string): Told {
+export function saidBy(all: readonly Message[], field: string): Contents {
   const messages = all.filter((message) => message.role !== 'instructions');
-  const told = all.filter((message) => message.role === 'instructions');
-  const instructions = joined(told.map(({ text }) => text));
+  const instructing = all.filter((message) => message.role === 'instructions');
+  const instructions = joined(instructing.map(({ text }) => text));
   const last = messages.at(-1);
   if (!last) throw refused(field, 'must have a message of the role user or tool.');
   if (last.role === 'assistant') throw refused(last.place, 'is the last message, which must be of the role user or tool.');
@@ -61,7 +66,7 @@ export function saidBy(all: readonly Message[], field: string): Told {
   const ignored = messages.flatMap((message) =>
     message.role === 'user' ? message.attached.filter((part) => !asked.includes(part)).map(({ place }) => place) : [],
   );
-  return { said, instructions, instructionsAt: told.map(({ place }) => place), ignored };
+  return { said, instructions, instructionsAt: instructing.map(({ place }) => place), ignored };
 }
 
 function messageOf(message: unknown, place: string): Message {
@@ -107,11 +112,11 @@ const trailing = <Role extends Spoken['role']>(messages: readonly Message[], rol
   messages.slice(messages.findLastIndex((message) => message.role !== role) + 1) as Of<Role>[];
 
 function resultsIn(messages: readonly Message[]): Said {
-  const told = trailing(messages, 'tool');
-  const { conversationId } = told[0]!.call;
-  const elsewhere = told.find(({ call }) => call.conversationId !== conversationId);
+  const answers = trailing(messages, 'tool');
+  const { conversationId } = answers[0]!.call;
+  const elsewhere = answers.find(({ call }) => call.conversationId !== conversationId);
   if (elsewhere) throw refused(elsewhere.place, 'is a result for a call of another conversation than the others.');
-  const results = told.map(({ call: { callId }, text }) => ({ callId, text }));
+  const results = answers.map(({ call: { callId }, text }) => ({ callId, text }));
   return { kind: 'results', results, conversationId };
 }
 

@@ -4,7 +4,7 @@ import { cause } from '../../../../test/support/turns.js';
 import { VirtualTiming } from '../../../../test/support/virtual-timing.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
-import { DeletedResponses, LOOKED_EVERY_MS } from './deleted-responses.js';
+import { DeletedResponses, POLL_MS } from './deleted-responses.js';
 import { responseDeletedSubject } from './response.commands.js';
 import { create, remove, storedResponse } from './response.decider.js';
 import { type ResponseCreated, responseStream } from './response.events.js';
@@ -37,7 +37,7 @@ const after = async (ms: number) => {
 
 it('a deletion whose signal is lost is noticed at the next check', async () => {
   await removed();
-  await after(LOOKED_EVERY_MS - 1);
+  await after(POLL_MS - 1);
   expect(told).toBe(0);
   await after(1);
   expect(told).toBe(1);
@@ -58,10 +58,10 @@ it('the check is repeated after a failed one', async () => {
   await removed();
   const fold = streams.fold.bind(streams);
   streams.fold = () => Promise.reject(new Error('The store is away.'));
-  await after(LOOKED_EVERY_MS);
+  await after(POLL_MS);
   streams.fold = fold;
   expect(told).toBe(0);
-  await after(LOOKED_EVERY_MS);
+  await after(POLL_MS);
   expect(told).toBe(1);
 });
 
@@ -69,6 +69,6 @@ it('the checks end with the watch', async () => {
   await removed();
   stop();
   signals.publish(responseDeletedSubject(ID), '');
-  await after(2 * LOOKED_EVERY_MS);
+  await after(2 * POLL_MS);
   expect(told).toBe(0);
 });

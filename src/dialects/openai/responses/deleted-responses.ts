@@ -7,7 +7,7 @@ import { storedResponse } from './response.decider.js';
 import { responseStream } from './response.events.js';
 
 /** The interval at which a reader of a response checks that it still exists, because a signal may be lost. */
-export const LOOKED_EVERY_MS = 750;
+export const POLL_MS = 750;
 
 /** Notifies the readers of a response of its deletion. */
 @Injectable()
@@ -20,14 +20,14 @@ export class DeletedResponses {
 
   /** Calls `gone` after the response is deleted. The returned function ends the watch. */
   watch(responseId: string, gone: () => void): () => void {
-    const look = async () => {
+    const poll = async () => {
       const { state } = await this.streams.fold(responseStream(responseId), storedResponse);
       if (state.status === 'deleted') gone();
     };
     // After a failed check, the next one follows.
-    const lookQuietly = () => void look().catch(() => undefined);
-    const unsubscribe = this.signals.subscribe(responseDeletedSubject(responseId), lookQuietly);
-    const stopLooking = this.timing.every(LOOKED_EVERY_MS, lookQuietly);
+    const pollQuietly = () => void poll().catch(() => undefined);
+    const unsubscribe = this.signals.subscribe(responseDeletedSubject(responseId), pollQuietly);
+    const stopLooking = this.timing.every(POLL_MS, pollQuietly);
     return () => {
       stopLooking();
       unsubscribe();

@@ -1,5 +1,5 @@
 import { Rejection } from '../../../kernel/rejection.js';
-import { callOf, type Message, saidBy, type Told } from '../asking/messages.policy.js';
+import { callOf, type Message, saidBy, type Contents } from '../asking/messages.policy.js';
 import { type AttachedPart, contentOf, INPUT_PARTS, OUTPUT_PARTS, RESULT_PARTS } from '../asking/parts.policy.js';
 import { isAbsent, isObject, refused } from '../asking/refusals.policy.js';
 import type { InputItem } from './response.events.js';
@@ -7,7 +7,7 @@ import type { InputItem } from './response.events.js';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The content of the input of a request, and its items as they are stored. */
-export type Input = Told & Readonly<{ items: readonly InputItem[] }>;
+export type Input = Contents & Readonly<{ items: readonly InputItem[] }>;
 
 /** An item of the input and its message. Items that only models read have no message. */
 type Read = Readonly<{ message?: Message; item: InputItem }>;
@@ -26,9 +26,9 @@ export function inputOf(given: unknown, instructions: string | null): Input {
   }
   if (!Array.isArray(given) || given.length === 0) throw refused('input', 'must be a text, or an array with at least one item.');
   const read = given.map((item: unknown, index) => itemOf(item, `input[${index}]`));
-  const told = saidBy([...before, ...read.flatMap(({ message }) => message ?? [])], 'input');
+  const contents = saidBy([...before, ...read.flatMap(({ message }) => message ?? [])], 'input');
   const unread = read.flatMap(({ message }, index) => (message ? [] : `input[${index}]`));
-  return { ...told, ignored: [...unread, ...told.ignored], items: read.map(({ item }) => item) };
+  return { ...contents, ignored: [...unread, ...contents.ignored], items: read.map(({ item }) => item) };
 }
 
 const userItem = (content: readonly object[]): InputItem => ({ type: 'message', role: 'user', content });

@@ -155,17 +155,17 @@ export class ResponsesController {
 
   /** Reserves a stream before the question is accepted, so that a request that is refused at the limit leaves no turn. */
   private async stream(begin: () => Promise<BegunResponse>, caller: AgentKeyCaller, reply: FastifyReply): Promise<void> {
-    const giveBack = this.streams.reserve(this.options.streamsMax);
-    if (!giveBack) throw new Rejection('too-many-requests', 'Too many concurrent streams');
+    const release = this.streams.reserve(this.options.streamsMax);
+    if (!release) throw new Rejection('too-many-requests', 'Too many concurrent streams');
     try {
       const begun = await begin();
-      giveBack();
+      release();
       const sse = this.streams.start(reply, { headers: headersOf(begun) });
       const head = begun.head ?? (await this.responses.headOnceBegun(begun, caller, sse.signal));
       if (head) await this.write(head, caller, sse, -1);
       else sse.end();
     } finally {
-      giveBack();
+      release();
     }
   }
 

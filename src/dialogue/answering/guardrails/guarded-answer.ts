@@ -33,7 +33,7 @@ export class GuardedAnswer {
   private readonly others: unknown[] = [];
   private readonly documents: string[] = [];
   /** The policy neither masks nor blocks, so the answer is shown unchanged and checked at its end. */
-  private readonly onlyLooks: boolean;
+  private readonly onlyObserves: boolean;
   private readonly holdsAll: boolean;
 
   constructor(
@@ -42,7 +42,7 @@ export class GuardedAnswer {
   ) {
     const { mode, controls } = guard.policy;
     const { before, schema } = context;
-    this.onlyLooks = mode === 'monitor_only' || !controls.some(({ stage, action }) => stage === 'output' && action !== 'flag');
+    this.onlyObserves = mode === 'monitor_only' || !controls.some(({ stage, action }) => stage === 'output' && action !== 'flag');
     this.holdsAll = schema !== null || guard.holdsOutput;
     this.whole = { text: before.answer, thought: before.thought };
     const channel = (shown: string) =>
@@ -57,7 +57,7 @@ export class GuardedAnswer {
 
   /** @throws GuardrailBlock */
   async *through(deltas: AsyncIterable<AnswerDelta>): AsyncGenerator<AnswerDelta> {
-    if (this.onlyLooks) yield* this.lookingAt(deltas);
+    if (this.onlyObserves) yield* this.observing(deltas);
     else yield* this.checking(deltas);
   }
 
@@ -78,7 +78,7 @@ export class GuardedAnswer {
     if (pause) yield pause;
   }
 
-  private async *lookingAt(deltas: AsyncIterable<AnswerDelta>): AsyncGenerator<AnswerDelta> {
+  private async *observing(deltas: AsyncIterable<AnswerDelta>): AsyncGenerator<AnswerDelta> {
     let pause: AnswerDelta | undefined;
     for await (const delta of deltas) {
       this.see(delta);

@@ -87,14 +87,14 @@ export class AnsweringController {
    * Reserves a stream before it accepts the question, so that a question refused for too many streams leaves nothing in the log.
    */
   private async begin(request: QuestionRequest, identity: Identity, headers: IncomingHttpHeaders, reply: FastifyReply) {
-    const giveBack = this.streams.reserve(this.options.settings.streamsMax);
-    if (!giveBack) throw new Rejection('too-many-requests', 'Too many concurrent streams');
+    const release = this.streams.reserve(this.options.settings.streamsMax);
+    if (!release) throw new Rejection('too-many-requests', 'Too many concurrent streams');
     try {
       const accepted = await this.accept(request, identity, 'stream', headers);
-      giveBack();
+      release();
       return { accepted, sse: this.streams.start(reply, { headers: headersOf(accepted, request) }) };
     } finally {
-      giveBack();
+      release();
     }
   }
 
@@ -103,7 +103,7 @@ export class AnsweringController {
       const reader = onlookerOf(await identity.callerOrReader());
       yield* this.frames.tail(accepted, accepted.after, signal, reader);
     } finally {
-      this.limits.told(accepted.turnId);
+      this.limits.endSeen(accepted.turnId);
     }
   }
 

@@ -243,7 +243,7 @@ class Gate extends UsageLimits {
   withdraw({ turnId }: Admission): void {
     this.withdrawn.push(turnId);
   }
-  told(): void {}
+  endSeen(): void {}
 }
 
 it.each([undefined, 'k'])('a request over a limit leaves no event and uses no key (%s)', async (key) => {

@@ -60,7 +60,7 @@ export class JournaledAnswers extends Answers {
         for (const [index, text] of data.entries()) yield { id: first + index, frame: JSON.parse(text) as Frame };
       }
     } finally {
-      this.limits.told(begun.turnId);
+      this.limits.endSeen(begun.turnId);
     }
   }
 

@@ -101,7 +101,7 @@ export class ClaimedTurns {
     const { ready, rest } = foreseen?.taken(ledger, records) ?? { ready: [], rest: compose() };
     // The first frame and the ready deltas are written in one step, so that they are stored together.
     if (opening) journal.write(opening);
-    const error = await writer.write(rest, signal, ready).catch((thrown: unknown) => this.told(thrown, turnId, controller));
+    const error = await writer.write(rest, signal, ready).catch((thrown: unknown) => this.errorFor(thrown, turnId, controller));
     const isStopped = controller.signal.aborted && controller.signal.reason === 'stopped';
     const isPaused = writer.pause && !error && !isStopped;
     if (!isPaused) writer.interruptCalls({ begun: ledger.unfinished, finished: new Map() });
@@ -128,7 +128,7 @@ export class ClaimedTurns {
    * The error that the user sees. Only messages of the model and of rules that are meant for users are passed on.
    * @throws JournalLost
    */
-  private told(error: unknown, turnId: string, controller: AbortController): UserError {
+  private errorFor(error: unknown, turnId: string, controller: AbortController): UserError {
     if (error instanceof JournalLost) throw error;
     if (error instanceof Rejection && error.code === 'turn-stopping') controller.abort('stopped' satisfies StopReason);
     if (error instanceof GuardrailBlock) return userErrorOf(error);

@@ -23,7 +23,7 @@ export class EndUnclaimedTurns implements Ticker {
   readonly role = 'api';
   private readonly logger = new Logger(EndUnclaimedTurns.name);
   private absentSince: Date | undefined;
-  private told: ReadonlySet<string> = new Set();
+  private notified: ReadonlySet<string> = new Set();
 
   constructor(
     private readonly turns: UnsealedTurnQueries,
@@ -36,7 +36,7 @@ export class EndUnclaimedTurns implements Ticker {
   async tick(now: Date): Promise<void> {
     if (await this.mayBeWorkedOn()) {
       this.absentSince = undefined;
-      this.told = new Set();
+      this.notified = new Set();
       return;
     }
     // Acts only after two checks without a lease, because a worker may be just about to take its lease.
@@ -47,10 +47,13 @@ export class EndUnclaimedTurns implements Ticker {
       await this.each(await this.waitingSince(now, noWorkerTurnMs, SWEPT_TURNS_MAX), 'end');
     }
     const waiting = await this.waitingSince(now, staleProducerMs, TOLD_MAX);
-    const untold = waiting.filter(({ turnId }) => !this.told.has(turnId)).slice(0, SWEPT_TURNS_MAX);
-    const failed = new Set(await this.each(untold, 'report'));
-    const told = [...waiting.filter(({ turnId }) => this.told.has(turnId)), ...untold.filter((turn) => !failed.has(turn))];
-    this.told = new Set(told.map(({ turnId }) => turnId));
+    const unnotified = waiting.filter(({ turnId }) => !this.notified.has(turnId)).slice(0, SWEPT_TURNS_MAX);
+    const failed = new Set(await this.each(unnotified, 'report'));
+    const notified = [
+      ...waiting.filter(({ turnId }) => this.notified.has(turnId)),
+      ...unnotified.filter((turn) => !failed.has(turn)),
+    ];
+    this.notified = new Set(notified.map(({ turnId }) => turnId));
   }
 
   /** Whether a worker has a lease, or the store of leases is unavailable and workers may be alive. */

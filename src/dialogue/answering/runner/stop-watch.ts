@@ -6,7 +6,7 @@ import { conversationStream } from '../../conversation/conversation.events.js';
 import { type Conversation, stopSubject } from '../../conversation/turn.policy.js';
 
 /** The interval at which a running turn checks the log for a stop request, because the signal of a stop may be lost. */
-const STOP_LOOK_MS = 2_000;
+const STOP_POLL_MS = 2_000;
 
 /** Notifies running turns of stop requests and of the deletion of their conversation. */
 export class StopWatch {
@@ -19,15 +19,15 @@ export class StopWatch {
   /** Calls `onStop` when the turn has to stop, until the returned function is called. */
   watch(claimed: Folded<Conversation>, turnId: string, onStop: () => void): () => void {
     let folded = claimed;
-    const look = async (): Promise<void> => {
+    const poll = async (): Promise<void> => {
       folded = await this.streams.fold(conversationStream(claimed.state.id), conversation, folded);
       const { state } = folded;
       if (state.status === 'deleted' || state.turns.get(turnId)?.stopRequested) onStop();
     };
     // A failed check is repeated at the next interval. The append of the outcome checks the log in any case.
-    const lookQuietly = () => void look().catch(() => undefined);
-    const unsubscribe = this.signals.subscribe(stopSubject(turnId), lookQuietly);
-    const stopLooking = this.timing.every(STOP_LOOK_MS, lookQuietly);
+    const pollQuietly = () => void poll().catch(() => undefined);
+    const unsubscribe = this.signals.subscribe(stopSubject(turnId), pollQuietly);
+    const stopLooking = this.timing.every(STOP_POLL_MS, pollQuietly);
     return () => {
       stopLooking();
       unsubscribe();

@@ -55,16 +55,16 @@ export class SweepTurns implements Ticker {
   ) {}
 
   async tick(now: Date): Promise<void> {
-    await this.runUnheard(now);
+    await this.runUnclaimed(now);
     await this.recoverOrphans(now);
   }
 
   /** Starts at most as many turns as this process has room for. The others probably wait in the queue for the same room. */
-  private async runUnheard(now: Date): Promise<void> {
+  private async runUnclaimed(now: Date): Promise<void> {
     const room = Math.min(SWEPT_TURNS_MAX, this.options.settings.turnsConcurrentMax - this.runner.running.length);
     if (room <= 0) return;
-    const unheard = await this.turns.untaken(new Date(now.getTime() - UNHEARD_AFTER_MS), room);
-    for (const turn of unheard) void this.attempt(turn, 'run');
+    const unclaimed = await this.turns.untaken(new Date(now.getTime() - UNHEARD_AFTER_MS), room);
+    for (const turn of unclaimed) void this.attempt(turn, 'run');
   }
 
   /** Recovers the turns of producers that are gone. A process with a worker also runs the turns that recovery requeues. */

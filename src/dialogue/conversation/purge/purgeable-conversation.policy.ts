@@ -87,14 +87,14 @@ function purged(begun: Begun, events: readonly Recorded<ConversationEvent>[]): P
       origin: begun.data.origin?.kind ?? null,
       modelId: events.reduce((known, event) => modelIn(event) ?? known, modelId),
     },
-    told: events.flatMap(toldBy),
+    told: events.flatMap(usageIn),
   };
 }
 
 const modelIn = (event: ConversationEvent): string | undefined =>
   event.type === 'TurnAnswered' && event.data.usage ? event.data.modelId : undefined;
 
-function toldBy(event: Recorded<ConversationEvent>): PurgedTurn['told'] {
+function usageIn(event: Recorded<ConversationEvent>): PurgedTurn['told'] {
   const { type, data, revision, at } = event;
   if (type !== 'TurnPaused' && type !== 'TurnAnswered' && type !== 'TurnFailed' && type !== 'TurnStopped') return [];
   if (!data.usage) return [];

@@ -25,4 +25,4 @@ export const PING_DEADLINE_MS = 1_500;
 
 /** How long the end of the log may appear to be before a followed position, because a new leader is still indexing. */
 export const END_VISIBLE_MS_MAX = 2_000;
-export const END_LOOK_MS = 100;
+export const END_POLL_MS = 100;

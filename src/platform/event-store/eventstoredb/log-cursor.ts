@@ -2,7 +2,7 @@ import { LOG_START, LogEndsEarlier, type LogFilter, type LogPage } from '../../.
 import { systemTiming } from '../../system-timing.js';
 import { type Answer, eventsIn, positionOf } from './answer.js';
 import type { Cursor } from './reading.js';
-import { END_LOOK_MS, END_VISIBLE_MS_MAX } from './limits.js';
+import { END_POLL_MS, END_VISIBLE_MS_MAX } from './limits.js';
 import { readLog, readLogEnd, subscribeToLog } from './read-requests.js';
 import type { ReadRequest } from './stubs.js';
 
@@ -83,7 +83,7 @@ export class LogFollow implements Cursor<LogPage> {
     for (; this.present < this.position; this.present = await this.head()) {
       this.beyondSince ??= systemTiming.elapsedMs();
       if (systemTiming.elapsedMs() - this.beyondSince > END_VISIBLE_MS_MAX) throw new LogEndsEarlier();
-      await systemTiming.pause(END_LOOK_MS);
+      await systemTiming.pause(END_POLL_MS);
     }
     this.beyondSince = undefined;
     return subscribeToLog(this.position, this.filter);

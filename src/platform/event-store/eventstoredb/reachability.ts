@@ -20,35 +20,35 @@ const NO_TLS = /^(?:EPROTO|ERR_SSL_\w+)$/;
 const UNKNOWN_HOST = /^(?:ENOTFOUND|EAI_AGAIN|EAI_FAIL|EAI_NODATA)$/;
 
 /** What is wrong with the endpoints, and whether every endpoint has a problem. */
-type Looked = Readonly<{ clauses: readonly string[]; isTotal: boolean }>;
+type Probed = Readonly<{ clauses: readonly string[]; isTotal: boolean }>;
 
 /**
  * Probes the endpoints of a connection string after the client has found no server. The client reports only that discovery
  * failed or that there is no connection.
  */
 export class Reachability {
-  private latest: Promise<Looked> | undefined;
+  private latest: Promise<Probed> | undefined;
 
   constructor(private readonly target: ConnectionTarget) {}
 
   /** The reasons why no server is found; undefined if one can be reached and no leader is needed. */
   async trouble(needsLeader: boolean): Promise<string | undefined> {
-    const { clauses, isTotal } = await this.looked();
+    const { clauses, isTotal } = await this.probed();
     if (isTotal) return clauses.join('; ');
     return needsLeader ? [...clauses, 'no node knows of a leader'].join('; ') : undefined;
   }
 
-  private looked(): Promise<Looked> {
+  private probed(): Promise<Probed> {
     if (!this.latest) {
-      const looking = (this.latest = look(this.target));
+      const probing = (this.latest = probeAll(this.target));
       const forget = () => setTimeout(() => (this.latest = undefined), FRESH_MS).unref();
-      looking.then(forget, forget);
+      probing.then(forget, forget);
     }
     return this.latest;
   }
 }
 
-async function look(target: ConnectionTarget): Promise<Looked> {
+async function probeAll(target: ConnectionTarget): Promise<Probed> {
   const probed = await Promise.all(
     target.endpoints.map(async (endpoint) => ({ name: nameOf(endpoint), trouble: await probe(endpoint, target) })),
   );

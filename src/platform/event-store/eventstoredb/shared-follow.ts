@@ -69,20 +69,20 @@ export class SharedFollow {
     this.shared ??= this.begin(after);
     signal.addEventListener('abort', wakeFlag.ring);
     let position = after;
-    let told = { position, at: this.timing.elapsedMs() };
+    let reported = { position, at: this.timing.elapsedMs() };
     try {
       while (!signal.aborted) {
         wakeFlag.mute();
         const page = this.shared?.pageAfter(position, filter);
         if (!page) break;
         ({ position } = page);
-        const isDue = this.timing.elapsedMs() - told.at >= SILENCE_MS_MAX && position !== told.position;
+        const isDue = this.timing.elapsedMs() - reported.at >= SILENCE_MS_MAX && position !== reported.position;
         if (page.events.length > 0 || isDue) {
-          told = { position, at: this.timing.elapsedMs() };
+          reported = { position, at: this.timing.elapsedMs() };
           yield page;
         }
         if (this.shared && position >= this.shared.position)
-          await wakeFlag.rings(position === told.position ? undefined : SILENCE_MS_MAX);
+          await wakeFlag.rings(position === reported.position ? undefined : SILENCE_MS_MAX);
       }
     } finally {
       signal.removeEventListener('abort', wakeFlag.ring);

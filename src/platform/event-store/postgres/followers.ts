@@ -68,7 +68,7 @@ export class Followers {
     const follower = this.wakeUps.joinLog(after, filter);
     const { wakeFlag } = follower;
     const forget = this.ringAtTheEnd(wakeFlag, signal);
-    let told: { position: bigint; at: number } | undefined;
+    let reported: { position: bigint; at: number } | undefined;
     let shares = false;
     try {
       while (!this.isOver(signal)) {
@@ -82,12 +82,12 @@ export class Followers {
         if (!page) return;
         shares = page.caughtUp && !follower.wantsFrames;
         follower.position = page.position;
-        const silentMs = told ? performance.now() - told.at : Infinity;
+        const silentMs = reported ? performance.now() - reported.at : Infinity;
         if (page.events.length > 0 || !page.caughtUp || silentMs >= SILENCE_MS_MAX) {
-          if (page.events.length > 0 || told?.position !== page.position) yield page;
-          told = { position: page.position, at: performance.now() };
+          if (page.events.length > 0 || reported?.position !== page.position) yield page;
+          reported = { position: page.position, at: performance.now() };
         }
-        if (page.caughtUp) await wakeFlag.rings(told!.position === page.position ? undefined : SILENCE_MS_MAX);
+        if (page.caughtUp) await wakeFlag.rings(reported!.position === page.position ? undefined : SILENCE_MS_MAX);
       }
     } finally {
       forget();

@@ -7,7 +7,7 @@ import type { WakeUps } from './wake-ups.js';
 /**
  * The interval at which followers are compared with the database, because notifications may be lost. One statement serves all.
  */
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 /** The minimum interval between announcements, and the time without a sign of other processes after which none are sent. */
 const ANNOUNCE_MS = 5;
 const SILENCE_MS_MAX = 5_000;
@@ -29,7 +29,7 @@ export class Notifications {
   private readonly unannounced = new Set<string>();
   private heardAt = -Infinity;
   private announcing: NodeJS.Timeout | undefined;
-  private looking: NodeJS.Timeout | undefined;
+  private polling: NodeJS.Timeout | undefined;
   private presence: NodeJS.Timeout | undefined;
   private closed = false;
 
@@ -38,7 +38,7 @@ export class Notifications {
     /** Holds the connection that listens. */
     private readonly listener: Sql,
     private readonly wakeUps: WakeUps,
-    private readonly lookMs = LOOK_MS,
+    private readonly pollMs = POLL_MS,
   ) {}
 
   async start(): Promise<void> {
@@ -46,15 +46,15 @@ export class Notifications {
       CHANNEL,
       (payload) => this.hear(JSON.parse(payload) as Announcement),
       // Also called after a reconnect: notifications in between were lost.
-      () => void this.look(),
+      () => void this.poll(),
     );
     await this.send({ by: this.id, here: true });
     this.presence = setInterval(() => void this.send({ by: this.id, here: true }), PRESENCE_MS).unref();
-    this.lookLater();
+    this.pollLater();
   }
 
   /** Announces streams with new events to the other processes, if there are any, within ANNOUNCE_MS. */
-  tell(streams: Iterable<string>): void {
+  announce(streams: Iterable<string>): void {
     if (this.closed || performance.now() - this.heardAt > SILENCE_MS_MAX) return;
     for (const stream of streams) this.unannounced.add(stream);
     if (this.unannounced.size > 0) this.announcing ??= setTimeout(() => void this.announceNow(), ANNOUNCE_MS);
@@ -63,7 +63,7 @@ export class Notifications {
   async close(): Promise<void> {
     this.closed = true;
     clearTimeout(this.announcing);
-    clearTimeout(this.looking);
+    clearTimeout(this.polling);
     clearInterval(this.presence);
     await this.listener.end({ timeout: 1 });
   }
@@ -73,7 +73,7 @@ export class Notifications {
     this.unannounced.clear();
     await this.send({ by: this.id, streams });
     this.announcing = undefined;
-    this.tell([]);
+    this.announce([]);
   }
 
   private async send(announced: Announcement): Promise<void> {
@@ -96,15 +96,15 @@ export class Notifications {
     // Announces this process to the one that has just started.
     if (isNew) void this.send({ by: this.id, here: true });
     if (streams) this.wakeUps.ring(streams);
-    else if (!here) void this.look();
+    else if (!here) void this.poll();
   }
 
-  private lookLater(): void {
+  private pollLater(): void {
     if (this.closed) return;
-    this.looking = setTimeout(() => void this.look().finally(() => this.lookLater()), this.lookMs);
+    this.polling = setTimeout(() => void this.poll().finally(() => this.pollLater()), this.pollMs);
   }
 
-  private async look(): Promise<void> {
+  private async poll(): Promise<void> {
     if (this.wakeUps.size === 0) return;
     try {
       await this.pool.run(async (sql) => {

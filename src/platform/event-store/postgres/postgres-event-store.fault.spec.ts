@@ -184,7 +184,7 @@ it.each(['cut', 'freeze'] as const)(
 );
 
 it('receives notifications of other processes again after its listening connection was lost', async () => {
-  const listening = new PostgresEventStore({ url: line.url, lookMs: 3_600_000 });
+  const listening = new PostgresEventStore({ url: line.url, pollMs: 3_600_000 });
   await listening.start();
   const stream = newStream();
   const following = Following.stream(listening, stream);

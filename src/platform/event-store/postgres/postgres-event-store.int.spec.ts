@@ -25,7 +25,7 @@ import { STREAM_NAME_BYTES_MAX } from './storable.js';
 /** Longer than any test, so that a store neither polls nor scavenges by itself. */
 const NEVER_MS = 3_600_000;
 /** Poll interval of stores that must find events without a notification. */
-const LOOK_MS = 50;
+const POLL_MS = 50;
 
 let database: TestDatabase;
 let store: PostgresEventStore;
@@ -48,7 +48,7 @@ afterAll(async () => {
 
 /** A store that acts as another process: it has separate connections and shares no memory. */
 async function openAnother(lookMs?: number): Promise<PostgresEventStore> {
-  const another = new PostgresEventStore({ url: database.url, scavengeMs: NEVER_MS, ...(lookMs && { lookMs }) });
+  const another = new PostgresEventStore({ url: database.url, scavengeMs: NEVER_MS, ...(lookMs && { pollMs: lookMs }) });
   others.push(another);
   await another.start();
   return another;
@@ -251,9 +251,9 @@ it('delivers events of more streams than one notification can name', async () =>
 
 it('finds events without a notification by polling', async () => {
   const stream = newStream();
-  const looking = await openAnother(LOOK_MS);
-  const ofStream = Following.stream(looking, stream);
-  const ofLog = Following.log(looking, await store.head());
+  const polling = await openAnother(POLL_MS);
+  const ofStream = Following.stream(polling, stream);
+  const ofLog = Following.log(polling, await store.head());
   await appendStatement(stream, 0, newEvent());
   await (await ofStream.count(1)).stop();
   await (await ofLog.count(1)).stop();
@@ -269,20 +269,20 @@ it('polls once for all followers, including 1,000 idle ones', async () => {
   };
   const before = await transactions();
   const begun = performance.now();
-  const looking = await openAnother(LOOK_MS);
-  const idle = range(1, 1000).map(() => Following.stream(looking, newStream()));
+  const polling = await openAnother(POLL_MS);
+  const idle = range(1, 1000).map(() => Following.stream(polling, newStream()));
   const stream = newStream();
-  const late = Following.stream(looking, stream);
+  const late = Following.stream(polling, stream);
   for (const revision of range(0, 9)) {
     await appendStatement(stream, revision, newEvent());
     await late.count(revision + 1);
   }
   await Promise.all([...idle, late].map((follower) => follower.stop()));
   // A connection may report its statistics only when it ends.
-  await looking.close();
-  const looksMax = (performance.now() - begun) / LOOK_MS;
+  await polling.close();
+  const pollsMax = (performance.now() - begun) / POLL_MS;
   await eventually(async () => (await transactions()) - before >= 1000);
-  expect((await transactions()) - before).toBeLessThan(1200 + 2 * looksMax + asked);
+  expect((await transactions()) - before).toBeLessThan(1200 + 2 * pollsMax + asked);
 });
 
 it('bounds pages by bytes', async () => {

@@ -39,7 +39,7 @@ export type PostgresEventStoreOptions = Readonly<{
   /** How long a read or an append may take, including repetitions. After that the store counts as unavailable. */
   deadlineMs?: number;
   /** How often followers poll, in case notifications are lost. */
-  lookMs?: number;
+  pollMs?: number;
   /** How often events that bounds hide are deleted. */
   scavengeMs?: number;
 }>;
@@ -72,7 +72,7 @@ export class PostgresEventStore extends EventStore {
   private readonly followers = new Followers((run) => this.query(run), this.recent, this.wakeUps);
   private closed = false;
 
-  constructor({ url, socket, readConnections, deadlineMs, lookMs, scavengeMs }: PostgresEventStoreOptions) {
+  constructor({ url, socket, readConnections, deadlineMs, pollMs: lookMs, scavengeMs }: PostgresEventStoreOptions) {
     super();
     this.deadlineMs = deadlineMs ?? DEADLINE_MS;
     const open = (name: string, connections: number) => (): Sql =>
@@ -210,7 +210,7 @@ export class PostgresEventStore extends EventStore {
     const streams = committed.map(([first]) => first!.stream);
     this.wakeUps.ring(streams);
     // Signals wake the readers of frames in other processes, and nothing else follows frames.
-    this.notifications.tell(streams.filter((stream) => categoryOf(stream) !== FRAMES));
+    this.notifications.announce(streams.filter((stream) => categoryOf(stream) !== FRAMES));
   }
 
   private shared<Wish, Found>(read: (sql: Sql, wishes: readonly Wish[]) => Promise<readonly Found[]>): SharedReads<Wish, Found> {

@@ -9,14 +9,14 @@ export type AskServer = () => Promise<Date>;
  * time of this machine is used.
  */
 export class ServerTime {
-  private told: Readonly<{ serverMs: number; at: number }> | undefined;
+  private known: Readonly<{ serverMs: number; at: number }> | undefined;
   private asking: Promise<void> | undefined;
 
   constructor(private readonly aheadMs: () => number = () => 0) {}
 
   async now(ask: AskServer): Promise<number> {
-    if (!this.told || performance.now() - this.told.at > TRUSTED_MS) await (this.asking ??= this.learn(ask));
-    const { serverMs, at } = this.told!;
+    if (!this.known || performance.now() - this.known.at > TRUSTED_MS) await (this.asking ??= this.learn(ask));
+    const { serverMs, at } = this.known!;
     return serverMs + performance.now() - at + this.aheadMs();
   }
 
@@ -24,7 +24,7 @@ export class ServerTime {
   private async learn(ask: AskServer): Promise<void> {
     try {
       const serverMs = (await ask()).getTime();
-      this.told = { serverMs, at: performance.now() };
+      this.known = { serverMs, at: performance.now() };
     } finally {
       this.asking = undefined;
     }

@@ -114,20 +114,20 @@ export class NatsWorkQueue extends WorkQueue {
   private async attempt(item: JsMsg, handler: Handler): Promise<void> {
     const attempts = item.info.deliveryCount;
     // Counts workers that crashed over this item, which no other report covers.
-    if (attempts > ATTEMPTS_MAX) return this.tell(() => item.term());
-    const alive = setInterval(() => this.tell(() => item.working()), this.silenceMs / 3).unref();
+    if (attempts > ATTEMPTS_MAX) return this.send(() => item.term());
+    const alive = setInterval(() => this.send(() => item.working()), this.silenceMs / 3).unref();
     try {
       await handler(item.string());
-      this.tell(() => item.ack());
+      this.send(() => item.ack());
     } catch {
-      this.tell(() => (attempts < ATTEMPTS_MAX ? item.nak(this.retryDelayMs(attempts)) : item.term()));
+      this.send(() => (attempts < ATTEMPTS_MAX ? item.nak(this.retryDelayMs(attempts)) : item.term()));
     } finally {
       clearInterval(alive);
     }
   }
 
   /** Sends a message to the server. If it is lost, the item is delivered again, which is harmless. */
-  private tell(word: () => void): void {
+  private send(word: () => void): void {
     if (this.nats.connected) word();
   }
 

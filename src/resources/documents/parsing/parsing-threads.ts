@@ -11,7 +11,7 @@ const START_MS_MAX = 30_000;
 export const STOP_MS_MAX = 500;
 
 /** The interval of memory checks. A thread's limits do not cover memory outside its heap, such as unpacked bytes. */
-const MEMORY_LOOK_MS = 100;
+const MEMORY_POLL_MS = 100;
 const MEGABYTE = 1024 * 1024;
 
 /** Under test this file runs from its source, and threads need the TypeScript loader. */
@@ -68,10 +68,10 @@ export class ParsingThreads {
 
   private watchMemory(): Readonly<{ isUsedUp: AbortSignal; end: () => void }> {
     const usedUp = new AbortController();
-    const look = setInterval(() => {
+    const poll = setInterval(() => {
       if (process.memoryUsage.rss() > this.options.processMegabytesMax * MEGABYTE) usedUp.abort();
-    }, MEMORY_LOOK_MS).unref();
-    return { isUsedUp: usedUp.signal, end: () => clearInterval(look) };
+    }, MEMORY_POLL_MS).unref();
+    return { isUsedUp: usedUp.signal, end: () => clearInterval(poll) };
   }
 
   private start(): ParsingThread {

@@ -41,7 +41,7 @@ export class StoredAccessTokens extends AccessTokenDirectory {
   async holderOf(token: string): Promise<AccessTokenHolder> {
     const hash = this.options.rules.enabled ? accessTokenHash(token) : undefined;
     const found = hash === undefined ? undefined : await this.tokens.byHash(hash);
-    const stands = found && (await this.standing(found.ownerId, found.id));
+    const stands = found && (await this.active(found.ownerId, found.id));
     if (!stands || !same(stands.hash, hash!)) throw invalidToken();
     // An expired token is not counted as wrong: it was valid once, so it was not guessed.
     if (isExpired(stands, this.clock.now())) throw tokenExpired();
@@ -50,7 +50,7 @@ export class StoredAccessTokens extends AccessTokenDirectory {
   }
 
   async isValid({ userId, grant }: AccessTokenHolder): Promise<boolean> {
-    const stands = await this.standing(userId, grant.id);
+    const stands = await this.active(userId, grant.id);
     return stands?.generation === grant.generation && !isExpired(stands, this.clock.now());
   }
 
@@ -61,7 +61,7 @@ export class StoredAccessTokens extends AccessTokenDirectory {
     this.uses.note(tokenId, now, address).catch((error: unknown) => this.logger.warn(error));
   }
 
-  private async standing(ownerId: string, tokenId: string): Promise<AccessToken | undefined> {
+  private async active(ownerId: string, tokenId: string): Promise<AccessToken | undefined> {
     const stream = accessTokensStream(ownerId);
     const known = await this.streams.fold(stream, accessTokens, this.folded.get(stream));
     this.folded.set(stream, known);

@@ -36,8 +36,8 @@ export const areSame = (some: readonly SourceFile[], others: readonly SourceFile
 
 /** The reason why an ingestion of pages or of external files failed. */
 export function notFetchedText(failures: readonly PageFailure[], kind: RemoteKind): string {
-  const told = failures.slice(0, FAILURES_LISTED_MAX).map(({ url, reason }) => `${url}: ${reason}`);
-  return `No ${kind === 'github' || kind === 's3' ? 'file' : 'page'} could be fetched. ${told.join(' ')}`.trimEnd();
+  const listed = failures.slice(0, FAILURES_LISTED_MAX).map(({ url, reason }) => `${url}: ${reason}`);
+  return `No ${kind === 'github' || kind === 's3' ? 'file' : 'page'} could be fetched. ${listed.join(' ')}`.trimEnd();
 }
 
 /** `silent`: the indexes of the files without text. */

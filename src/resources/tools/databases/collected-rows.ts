@@ -18,7 +18,7 @@ export class CollectedRows {
   take(columns: Columns | undefined, batch: readonly (readonly unknown[])[]): boolean {
     this.columns = columns ?? this.columns;
     for (const row of batch) {
-      const values = row.map((value) => this.told(value));
+      const values = row.map((value) => this.jsonOf(value));
       this.bytes += Buffer.byteLength(JSON.stringify(values));
       if (this.rows.length === this.limits.rowsMax || this.bytes > this.limits.resultBytesMax) {
         this.truncated = true;
@@ -42,7 +42,7 @@ export class CollectedRows {
     };
   }
 
-  private told(value: unknown): unknown {
+  private jsonOf(value: unknown): unknown {
     const text = typeof value === 'string' ? value : typeof value === 'object' && value !== null ? JSON.stringify(value) : '';
     if (text.length <= this.limits.valueCharactersMax) return value;
     this.truncated = true;

@@ -22,7 +22,7 @@ export type QueryFailure = Readonly<{ stage: 'connecting' | 'running'; code?: st
 export type QueryReply = Readonly<{ rows: ForeignRows }> | Readonly<{ failed: QueryFailure }>;
 
 const BATCH_ROWS = 100;
-const LOOK_MS = 10;
+const POLL_MS = 10;
 const END_SECONDS = 1;
 /** Postgres uses 4,096 iterations by default. A million take half a second. */
 const PASSWORD_ITERATIONS_MAX = 1_000_000;
@@ -64,11 +64,11 @@ async function answer({ target, addresses, statement, mayWrite, limits }: QueryJ
     // The driver takes the name that the certificate must have from here.
     return Object.assign(received, { host: target.host });
   };
-  const look = setInterval(() => {
+  const poll = setInterval(() => {
     if ((received?.bytesRead ?? 0) <= limits.receivedBytesMax) return;
     tooMuch = true;
     received?.destroy();
-  }, LOOK_MS);
+  }, POLL_MS);
   const sql = postgres(optionsFor(target, limits, socket));
   let reply: QueryReply;
   try {
@@ -83,7 +83,7 @@ async function answer({ target, addresses, statement, mayWrite, limits }: QueryJ
     reply = { failed: { stage, ...(tooMuch ? { tooMuch } : serverWords(error)) } };
   }
   parentPort?.postMessage(reply);
-  clearInterval(look);
+  clearInterval(poll);
   await sql.end({ timeout: END_SECONDS });
 }
 

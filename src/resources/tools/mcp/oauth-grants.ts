@@ -23,7 +23,7 @@ const TOKEN_MARGIN_MS = 30_000;
 
 /** The lease of the process that renews tokens, and the interval at which other processes check for the result. */
 const REFRESH_LEASE_MS = 30_000;
-const REFRESH_LOOK_MS = 100;
+const REFRESH_POLL_MS = 100;
 
 /** The key of the tokens in their vault entry. */
 export const TOKENS = 'tokens';
@@ -104,7 +104,7 @@ export class OAuthGrants {
   private async renewAlone(ownerId: string, grantId: string, before: Current, cause: Cause): Promise<Current> {
     const { timing, ids } = this;
     const options = { ttlMs: REFRESH_LEASE_MS, renewMs: REFRESH_LEASE_MS / 3, holder: grantId, timing, ids };
-    for (let waitedMs = 0; waitedMs <= 2 * REFRESH_LEASE_MS; waitedMs += REFRESH_LOOK_MS) {
+    for (let waitedMs = 0; waitedMs <= 2 * REFRESH_LEASE_MS; waitedMs += REFRESH_POLL_MS) {
       const lease = await holdLease(this.keyValue, `mcp-oauth.${grantId}`, options);
       try {
         const current = await this.current(ownerId, grantId);
@@ -113,7 +113,7 @@ export class OAuthGrants {
       } finally {
         await lease?.release();
       }
-      await timing.pause(REFRESH_LOOK_MS);
+      await timing.pause(REFRESH_POLL_MS);
     }
     throw new SignInNeeded('The tokens are being renewed without an end.');
   }

@@ -11,7 +11,7 @@ import { type MonitorEvent, monitorStream, type MonitorDefinition } from '../mon
 import type { MonitorRules } from '../monitor/monitor-rules.js';
 import { observe } from './observe.js';
 import { Patterns } from '../patterns/patterns.port.js';
-import { LookFailed, type WatchedSources } from './watched-sources.js';
+import { CheckFailed, type WatchedSources } from './watched-sources.js';
 import { systemTiming } from '../../../platform/system-timing.js';
 
 const MINUTE_MS = 60_000;
@@ -139,7 +139,7 @@ describe('a check', () => {
 
   it('pauses the monitor after its source was unreachable for an hour', async () => {
     await made();
-    look = () => Promise.reject(new LookFailed('unreachable', 'Away.'));
+    look = () => Promise.reject(new CheckFailed('unreachable', 'Away.'));
     const one = process();
     for (let minutes = 0; minutes < 90; minutes += 20) {
       await check(one);
@@ -154,7 +154,7 @@ describe('a check', () => {
 
   it('pauses the monitor if its source is gone', async () => {
     await made();
-    look = () => Promise.reject(new LookFailed('gone', 'The source is gone.'));
+    look = () => Promise.reject(new CheckFailed('gone', 'The source is gone.'));
     await check();
     expect((await events()).at(-1)).toMatchObject({ type: 'MonitorPaused', data: { reason: 'The source is gone.' } });
   });

@@ -4,7 +4,7 @@ import { Clock } from '../../../kernel/clock.js';
 import { Commands } from '../../../kernel/commands.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
-import type { Look } from '../monitor/check-report.decider.js';
+import type { CheckResult } from '../monitor/check-report.decider.js';
 import { Unfit } from '../monitor/content.policy.js';
 import { Judge, JUDGE_MS_MAX } from './judge.js';
 import { AttendMonitor, ReportCheck } from '../monitor/monitor.commands.js';
@@ -13,13 +13,13 @@ import { type MonitorId, monitorStream } from '../monitor/monitor.events.js';
 import { matchedText } from '../monitor/monitor-words.policy.js';
 import { observe } from './observe.js';
 import { Patterns, PatternTooSlow } from '../patterns/patterns.port.js';
-import { LOOK_MS_MAX, LookFailed, WatchedSources } from './watched-sources.js';
+import { CHECK_MS_MAX, CheckFailed, WatchedSources } from './watched-sources.js';
 
 /**
  * How long a claimed check belongs to its process: twice the maximum time of reading and judging. Afterwards another process may
  * repeat it.
  */
-export const CHECK_LEASE_MS = 2 * (LOOK_MS_MAX + JUDGE_MS_MAX);
+export const CHECK_LEASE_MS = 2 * (CHECK_MS_MAX + JUDGE_MS_MAX);
 
 /** After this many failed judgements in a row, a finding is reported unjudged, so that a broken judge does not hide it. */
 export const JUDGE_FAILURES_MAX = 3;
@@ -55,11 +55,11 @@ export class CheckMonitor {
     this.remember(monitorId, await this.commands.execute(new ReportCheck(monitorId, check, look, known, cause)));
   }
 
-  private async look(state: Monitor, check: number, cause: Cause, signal: AbortSignal): Promise<Look> {
+  private async look(state: Monitor, check: number, cause: Cause, signal: AbortSignal): Promise<CheckResult> {
     try {
       return await this.compare(state, check, cause, signal);
     } catch (error) {
-      if (error instanceof LookFailed) {
+      if (error instanceof CheckFailed) {
         if (error.outcome === 'unreachable') return { outcome: 'unreachable', error: error.message, usage: null };
         return { outcome: 'failed', error: error.message, isFinal: error.outcome === 'gone', usage: null };
       }
@@ -70,12 +70,12 @@ export class CheckMonitor {
     }
   }
 
-  private async compare(state: Monitor, check: number, cause: Cause, signal: AbortSignal): Promise<Look> {
+  private async compare(state: Monitor, check: number, cause: Cause, signal: AbortSignal): Promise<CheckResult> {
     const { id: monitorId, ownerId, agentId, conversationId, definition, seen: before, lastCheckedAt, lastChangedAt } = state;
     const times = { now: this.clock.now(), lastCheckedAt, lastChangedAt };
     const context = { monitorId, check, ownerId, agentId, conversationId, times, cause, signal };
-    const content = await this.sources.look(definition.source, context);
-    const { seen, fires, told } = await observe(definition.check, content, before, this.patterns);
+    const content = await this.sources.fetch(definition.source, context);
+    const { seen, fires, report: told } = await observe(definition.check, content, before, this.patterns);
     if (!fires)
       return seen.hash === before.hash ? { outcome: 'unchanged', seen, usage: null } : { outcome: 'changed', seen, usage: null };
     const { description, condition } = definition;

@@ -33,7 +33,7 @@ export class CheckMonitors implements Ticker, BeforeApplicationShutdown {
   async tick(now: Date): Promise<void> {
     const cause = causeOfTick(this, this.ids.next());
     let after: DueMonitor | undefined;
-    for (let looked = 0; looked < MONITORS_PER_TICK_MAX && this.hasRoom; looked += CHECKS_AT_ONCE_MAX) {
+    for (let checked = 0; checked < MONITORS_PER_TICK_MAX && this.hasRoom; checked += CHECKS_AT_ONCE_MAX) {
       const page: readonly DueMonitor[] = await this.monitors.due(now, CHECKS_AT_ONCE_MAX, after);
       for (const { monitorId } of page) if (this.hasRoom) this.begin(monitorId, cause);
       after = page.at(-1);

@@ -11,7 +11,7 @@ const EXCERPT_CHARACTERS_MAX = 2000;
  * The result of comparing a source with its earlier state. `fires`: what the check looks for holds now and did not hold before.
  * `told` is the text for the follow-up.
  */
-export type Observation = Readonly<{ seen: Seen; fires: boolean; told: string }>;
+export type Observation = Readonly<{ seen: Seen; fires: boolean; report: string }>;
 
 type Of<Type extends MonitorCheck['type']> = Extract<MonitorCheck, { type: Type }>;
 
@@ -43,7 +43,7 @@ function changed(content: Content, before: Seen | undefined): Observation {
   const hash = hashOf(content.text);
   const excerpt = content.text.trim().slice(0, EXCERPT_CHARACTERS_MAX).toWellFormed();
   const seen = { hash, items: [], holds: false, gist: gistOf(content.text) };
-  return { seen, fires: before !== undefined && before.hash !== hash, told: `It now reads:\n${excerpt}` };
+  return { seen, fires: before !== undefined && before.hash !== hash, report: `It now reads:\n${excerpt}` };
 }
 
 type Item = Readonly<{ id: string; text: string }>;
@@ -52,7 +52,7 @@ function newItems({ itemsPath, idField }: Of<'new_items'>, content: Content, bef
   const items = itemsIn(content, itemsPath, idField).slice(0, ITEMS_MAX);
   const { fresh, remembered } = freshAmong(items, before);
   const seen = { hash: hashOf(content.text), items: remembered, holds: false, gist: `${items.length} items` };
-  return { seen, fires: before !== undefined && fresh.length > 0, told: listed('New items', fresh) };
+  return { seen, fires: before !== undefined && fresh.length > 0, report: listed('New items', fresh) };
 }
 
 /** The items that were not there before. Items that have disappeared are remembered while there is room. */
@@ -105,7 +105,7 @@ async function regex(check: Of<'regex'>, content: Content, before: Seen | undefi
   return {
     seen,
     fires: before !== undefined && fires,
-    told: check.when === 'match' ? listed('It now matches', fresh) : 'The pattern no longer matches anything.',
+    report: check.when === 'match' ? listed('It now matches', fresh) : 'The pattern no longer matches anything.',
   };
 }
 
@@ -122,7 +122,7 @@ function threshold({ valuePath, op, value }: Of<'threshold'>, content: Content, 
   const number = numberIn(valuePath === null ? content.text : valueAt(content.json, valuePath));
   const holds = COMPARISONS[op](number, value);
   const seen = { hash: hashOf(String(number)), items: [], holds, gist: String(number) };
-  return { seen, fires: before?.holds === false && holds, told: `The value is now ${number} (${op} ${value}).` };
+  return { seen, fires: before?.holds === false && holds, report: `The value is now ${number} (${op} ${value}).` };
 }
 
 function status({ valuePath, terminal }: Of<'status'>, content: Content, before: Seen | undefined): Observation {
@@ -137,6 +137,6 @@ function status({ valuePath, terminal }: Of<'status'>, content: Content, before:
   return {
     seen: { hash: key, items: [], holds, gist: state },
     fires: before !== undefined && holds && isAnother,
-    told: `Its state is now: ${state}${content.key === undefined ? '' : `\n${gistOf(content.text, EXCERPT_CHARACTERS_MAX)}`}`,
+    report: `Its state is now: ${state}${content.key === undefined ? '' : `\n${gistOf(content.text, EXCERPT_CHARACTERS_MAX)}`}`,
   };
 }

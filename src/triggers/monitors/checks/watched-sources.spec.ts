@@ -3,10 +3,10 @@ import type { Given, InputChecks } from '../../../dialogue/answering/guardrails/
 import { systemTiming } from '../../../platform/system-timing.js';
 import type { WebPages } from '../../../resources/tools/web/web-pages.port.js';
 import { PageFailed } from '../../../resources/tools/web/web-pages.port.js';
-import { type LookContext, WatchedSources } from './watched-sources.js';
+import { type CheckContext, WatchedSources } from './watched-sources.js';
 
 const PAGE = { type: 'webpage', url: 'https://example.com/' } as const;
-const context = { conversationId: 'c1', signal: new AbortController().signal } as LookContext;
+const context = { conversationId: 'c1', signal: new AbortController().signal } as CheckContext;
 
 /** Reads a page with guardrails that mask or block texts that contain a secret. */
 function looking(read: () => Promise<{ text: string }>, isBlocking: boolean) {
@@ -18,7 +18,7 @@ function looking(read: () => Promise<{ text: string }>, isBlocking: boolean) {
   const sources = new WatchedSources({ read } as unknown as WebPages, {} as never, {} as never, systemTiming, {
     found,
   } as unknown as InputChecks);
-  return sources.look(PAGE, context);
+  return sources.fetch(PAGE, context);
 }
 
 describe('the content of a watched source', () => {

@@ -3,7 +3,7 @@ import { aboutMonitor, checkAfter, type Monitor, monitor, paused, withinAnHour }
 import type { MonitorChecked, MonitorEvent, Seen } from './monitor.events.js';
 
 /** The result of a check. `isFinal`: later checks would fail as well. */
-export type Look = Readonly<
+export type CheckResult = Readonly<
   (
     | { outcome: 'unchanged'; seen: Seen | null }
     | { outcome: 'changed'; seen: Seen }
@@ -30,7 +30,7 @@ const ERROR_CHARACTERS_MAX = 500;
  * Records the result of a check and its consequences, unless another process has taken the check over or the monitor was stopped.
  */
 export const reportCheck =
-  (check: number, look: Look, rules: CheckRules, now: Date): Decision<Monitor, MonitorEvent> =>
+  (check: number, look: CheckResult, rules: CheckRules, now: Date): Decision<Monitor, MonitorEvent> =>
   (state) => {
     if (state.openCheck?.check !== check) return [];
     const report = reported(state, check, look, now);
@@ -40,7 +40,7 @@ export const reportCheck =
     return reason === null ? [report] : [report, paused(after, reason, now)];
   };
 
-function reported(state: Monitor, check: number, look: Look, now: Date): MonitorChecked {
+function reported(state: Monitor, check: number, look: CheckResult, now: Date): MonitorChecked {
   const seen = 'seen' in look ? look.seen : null;
   return {
     type: 'MonitorChecked',
@@ -82,7 +82,7 @@ function matched(state: Monitor, text: string, { followUpsPerHourMax }: CheckRul
   ];
 }
 
-function pauseReason(after: Monitor, look: Look, rules: CheckRules, now: Date): string | null {
+function pauseReason(after: Monitor, look: CheckResult, rules: CheckRules, now: Date): string | null {
   const { unreachableGraceMs, failuresMax, judgeTokensMax } = rules;
   if (look.outcome === 'unreachable' && after.unreachableSince !== null) {
     const forMs = now.getTime() - Date.parse(after.unreachableSince);

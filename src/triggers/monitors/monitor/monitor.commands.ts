@@ -3,7 +3,7 @@ import { Clock } from '../../../kernel/clock.js';
 import { Command, type Handler } from '../../../kernel/commands.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js';
-import { type Look, reportCheck } from './check-report.decider.js';
+import { type CheckResult, reportCheck } from './check-report.decider.js';
 import { nextCheckAt } from './check-times.policy.js';
 import { MonitorRules } from './monitor-rules.js';
 import { attend, cancel, cancelWithConversation, create, type Monitor, monitor, pause, resume } from './monitor.decider.js';
@@ -103,7 +103,7 @@ export class ReportCheck extends Command<Folded<Monitor>> {
   constructor(
     readonly monitorId: MonitorId,
     readonly check: number,
-    readonly look: Look,
+    readonly look: CheckResult,
     readonly known: Folded<Monitor>,
     readonly cause: Cause,
   ) {

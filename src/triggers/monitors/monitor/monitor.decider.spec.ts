@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { given } from '../../../../test/support/given.js';
-import { type CheckRules, type Look, reportCheck } from './check-report.decider.js';
+import { type CheckRules, type CheckResult, reportCheck } from './check-report.decider.js';
 import {
   attend,
   cancel,
@@ -70,11 +70,17 @@ const paused = (reason: string | null, minutes: number, count = 1): MonitorEvent
   type: 'MonitorPaused',
   data: { ...about, pause: count, reason, pausedAt: iso(minutes) },
 });
-const match: Look = { outcome: 'matched', seen: other, text: 'Now 2', usage: null };
-const away: Look = { outcome: 'unreachable', error: 'Away.', usage: null };
-const unfit: Look = { outcome: 'failed', error: 'No list.', isFinal: false, usage: null };
+const match: CheckResult = { outcome: 'matched', seen: other, text: 'Now 2', usage: null };
+const away: CheckResult = { outcome: 'unreachable', error: 'Away.', usage: null };
+const unfit: CheckResult = { outcome: 'failed', error: 'No list.', isFinal: false, usage: null };
 /** The events that a report adds after the check itself. */
-const after = (past: readonly MonitorEvent[], look: Look, check: number, minutes: number, more: Partial<CheckRules> = {}) => {
+const after = (
+  past: readonly MonitorEvent[],
+  look: CheckResult,
+  check: number,
+  minutes: number,
+  more: Partial<CheckRules> = {},
+) => {
   const state = past.reduce<Monitor>(monitor.evolve, monitor.initial);
   const [first, ...rest] = reportCheck(check, look, { ...rules, ...more }, at(minutes))(state);
   expect(first?.type).toBe('MonitorChecked');
@@ -127,7 +133,7 @@ describe('a monitor', () => {
 
   it('records what was seen only if it changed', () => {
     const state = [created(), started(1, 15)].reduce<Monitor>(monitor.evolve, monitor.initial);
-    const report = (look: Look) => reportCheck(1, look, rules, at(15))(state)[0]?.data;
+    const report = (look: CheckResult) => reportCheck(1, look, rules, at(15))(state)[0]?.data;
     expect(report({ outcome: 'unchanged', seen, usage: null })).not.toHaveProperty('seen');
     expect(report({ outcome: 'changed', seen: other, usage: null })).toMatchObject({ outcome: 'changed', seen: other });
   });
@@ -175,7 +181,7 @@ describe('a monitor', () => {
 
   it('pauses itself when the tokens for judging are used up, and gets new ones when it is resumed', () => {
     const usage = { promptTokens: 60, completionTokens: 0 };
-    const judged: Look = { outcome: 'changed', seen: other, usage };
+    const judged: CheckResult = { outcome: 'changed', seen: other, usage };
     const past = [created(), started(1, 15), checked(1, 15, { usage }), started(2, 30)];
     expect(after(past, judged, 2, 30)).toEqual([paused(expect.stringMatching(/used 120 tokens, of 100/) as never, 30)]);
     expect(after(past, judged, 2, 30, { judgeTokensMax: 0 })).toEqual([]);
@@ -257,7 +263,7 @@ describe('an owner', () => {
 
 it('repeating a decision changes nothing, and no monitor exceeds its limits of follow-ups', () => {
   const usage = { promptTokens: 30, completionTokens: 0 };
-  const looks = fc.constantFrom<Look>(
+  const looks = fc.constantFrom<CheckResult>(
     match,
     match,
     away,

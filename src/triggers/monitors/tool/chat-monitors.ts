@@ -21,7 +21,7 @@ import { type MonitorView, monitorView } from '../monitor/monitor-view.js';
 import { observe } from '../checks/observe.js';
 import { Patterns, PatternTooSlow } from '../patterns/patterns.port.js';
 import { type MonitorRequest, parseDefinition } from '../monitor/definition.policy.js';
-import { LookFailed, WatchedSources } from '../checks/watched-sources.js';
+import { CheckFailed, WatchedSources } from '../checks/watched-sources.js';
 
 /** The read model from which chats list their monitors. */
 const READ = ['monitors'];
@@ -132,11 +132,11 @@ export class ChatMonitors {
     const times = { now, lastCheckedAt: now.toISOString(), lastChangedAt: null };
     const context = { monitorId, check: 0, ownerId, agentId, conversationId, times, cause, signal };
     try {
-      const content = await this.sources.look(definition.source, context);
+      const content = await this.sources.fetch(definition.source, context);
       return (await observe(definition.check, content, undefined, this.patterns)).seen;
     } catch (error) {
       if (error instanceof SyntaxError) throw refused(`check.pattern is not a valid regular expression: ${error.message}`);
-      const isAboutSource = error instanceof LookFailed || error instanceof Unfit || error instanceof PatternTooSlow;
+      const isAboutSource = error instanceof CheckFailed || error instanceof Unfit || error instanceof PatternTooSlow;
       throw isAboutSource ? refused(`it cannot be watched: ${error.message}`) : error;
     }
   }

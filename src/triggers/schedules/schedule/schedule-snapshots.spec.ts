@@ -6,7 +6,7 @@ import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js'
 import { create, type Schedule, schedule } from './schedule.decider.js';
 import { type ScheduleEvent, scheduleStream } from './schedule.events.js';
 import { type LedgerRules, SNAPSHOT_AFTER_SLOTS, SNAPSHOT_WITHIN_EVENTS_MAX, SLOTS_PER_APPEND_MAX } from './schedule.policy.js';
-import { APPENDS_PER_LOOK_MAX, SettleSchedule, SettleScheduleHandler } from './schedule.commands.js';
+import { APPENDS_PER_CHECK_MAX, SettleSchedule, SettleScheduleHandler } from './schedule.commands.js';
 import { endRun, settle } from './slot-ledger.decider.js';
 import { systemTiming } from '../../../platform/system-timing.js';
 
@@ -70,7 +70,7 @@ it('a schedule with years of missed slots takes snapshots while it catches up', 
 });
 
 it('a schedule that is far behind advances by a limited number of slots per command', async () => {
-  const slots = SLOTS_PER_APPEND_MAX * APPENDS_PER_LOOK_MAX;
+  const slots = SLOTS_PER_APPEND_MAX * APPENDS_PER_CHECK_MAX;
   const service = { ...rules, runTimeoutMs: 1, cadenceSecondsMin: 0, horizonMs: Infinity, perUserMax: 0 };
   const handler = new SettleScheduleHandler(streams, { now: () => after(3 * slots) }, service);
   const look = (id: string) => handler.execute(new SettleSchedule('s1', { ...cause, causationId: id }));

@@ -244,7 +244,7 @@ export class SettleSchedule extends Command<Schedule> {
 /** Number of cached states. A cached schedule that is due again is decided on without reading its stream. */
 const SCHEDULES_REMEMBERED_MAX = 10_000;
 /** Maximum number of appends per command for a schedule that is far behind. The next tick continues. */
-export const APPENDS_PER_LOOK_MAX = 8;
+export const APPENDS_PER_CHECK_MAX = 8;
 
 @CommandHandler(SettleSchedule)
 export class SettleScheduleHandler implements Handler<SettleSchedule> {
@@ -260,7 +260,7 @@ export class SettleScheduleHandler implements Handler<SettleSchedule> {
     const stream = scheduleStream(scheduleId);
     const decide = settle(this.rules, this.clock.now());
     let known = this.remembered.get(scheduleId) ?? (await this.streams.fold(stream, schedule));
-    for (let appends = 1; appends <= APPENDS_PER_LOOK_MAX; appends++) {
+    for (let appends = 1; appends <= APPENDS_PER_CHECK_MAX; appends++) {
       let outcome = await this.streams.transact(stream, schedule, decide, cause, known);
       if (outcome.events.length === 0) {
         // The cached state may be outdated, because other processes also decide on the schedule.

@@ -73,13 +73,13 @@ export function waitsUntil(state: Schedule, { missedAfterMs, runLimitMs }: Ledge
   const { openRun, definition, nextSlotAt } = state;
   const slot = new Date(nextSlotAt!);
   if (definition.timing.kind === 'once')
-    return openRun ? new Date(Math.min(now.getTime() + ONCE_LOOKS_MS, Date.parse(openRun.since) + runLimitMs)) : undefined;
+    return openRun ? new Date(Math.min(now.getTime() + ONCE_CHECK_MS, Date.parse(openRun.since) + runLimitMs)) : undefined;
   const missed = slot.getTime() + missedAfterMs;
   return new Date(Math.min(missed, nextSlot(definition.timing, slot)?.getTime() ?? Infinity));
 }
 
 /** Interval at which a one-time schedule checks whether the run that blocks its slot has ended. */
-const ONCE_LOOKS_MS = 5_000;
+const ONCE_CHECK_MS = 5_000;
 
 /** Whether a slot is due. */
 const isDue = ({ nextSlotAt }: Schedule, now: Date): boolean => nextSlotAt !== null && nextSlotAt <= now.toISOString();
@@ -108,10 +108,10 @@ function slotsPaused({ id: scheduleId, definition, decidedUntil: after }: Schedu
   return { type: 'ScheduleSlotsPaused', data: { scheduleId, after, until: now.toISOString(), nextSlotAt } };
 }
 
-type Look = Readonly<{ rules: LedgerRules; now: Date; mode: LedgerMode }>;
+type Check = Readonly<{ rules: LedgerRules; now: Date; mode: LedgerMode }>;
 
 /** Decides on one slot; undefined if it waits. */
-function decideSlot(state: Schedule, at: Date, next: Date | undefined, look: Look): SlotDecided | undefined {
+function decideSlot(state: Schedule, at: Date, next: Date | undefined, look: Check): SlotDecided | undefined {
   const { rules, now, mode } = look;
   const data = { scheduleId: state.id, slot: at.toISOString(), nextSlotAt: next?.toISOString() ?? null };
   if (state.status === 'paused') return { type: 'ScheduleSlotPaused', data };
