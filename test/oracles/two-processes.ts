@@ -13,7 +13,7 @@ import {
 } from '../../src/triggers/schedules/schedule/schedule.events.js';
 import { type LedgerRules, runLimitMs } from '../../src/triggers/schedules/schedule/schedule.policy.js';
 import type { Asked } from '../../src/triggers/schedules/schedule/schedule-changes.decider.js';
-import { SettleSchedule, SettleScheduleHandler } from '../../src/triggers/schedules/schedule/schedule.commands.js';
+import { DecideSlots, DecideSlotsHandler } from '../../src/triggers/schedules/schedule/schedule.commands.js';
 import { InMemoryEventStore } from '../support/in-memory-event-store.js';
 import { systemTiming } from '../../src/platform/system-timing.js';
 
@@ -97,7 +97,7 @@ export class TwoProcesses {
   /** Lets one process decide slots. A killed process is restarted without any memory. */
   async look(index: number, scheduleId: string): Promise<void> {
     try {
-      await this.processes[index]!.execute(new SettleSchedule(scheduleId, this.because('tick')));
+      await this.processes[index]!.execute(new DecideSlots(scheduleId, this.because('tick')));
     } catch (error) {
       if (!(error instanceof Killed)) throw error;
       this.processes[index] = this.process(index);
@@ -125,8 +125,8 @@ export class TwoProcesses {
     return events;
   }
 
-  private process(index: number): SettleScheduleHandler {
-    return new SettleScheduleHandler(
+  private process(index: number): DecideSlotsHandler {
+    return new DecideSlotsHandler(
       new Streams(this.store, systemTiming),
       { now: () => this.clock(index) },
       { ...rules, runTimeoutMs: 1, cadenceSecondsMin: 0, horizonMs: Infinity, perUserMax: 0 },

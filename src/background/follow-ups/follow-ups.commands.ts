@@ -2,7 +2,7 @@ import { CommandHandler } from '@nestjs/cqrs';
 import { Command, type Handler } from '../../kernel/commands.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { type Folded, Streams } from '../../kernel/event-sourcing/streams.js';
-import { gather, request, settle, type Settlement, followUps, type FollowUpsOfConversation } from './follow-ups.decider.js';
+import { gather, request, complete, type Completion, followUps, type FollowUpsOfConversation } from './follow-ups.decider.js';
 import { type FollowUpRequested, type FollowUpsGathered, followUpsStream } from './follow-ups.events.js';
 
 /** Requests a follow-up of a conversation. Idempotent. */
@@ -51,7 +51,7 @@ export class GatherFollowUpsHandler implements Handler<GatherFollowUps> {
 export class CompleteFollowUps extends Command<void> {
   constructor(
     readonly gathered: FollowUpsGathered['data'],
-    readonly settlement: Settlement,
+    readonly completion: Completion,
     readonly known: Folded<FollowUpsOfConversation>,
     readonly cause: Cause,
   ) {
@@ -63,7 +63,12 @@ export class CompleteFollowUps extends Command<void> {
 export class CompleteFollowUpsHandler implements Handler<CompleteFollowUps> {
   constructor(private readonly streams: Streams) {}
 
-  async execute({ gathered: { conversationId, turnId }, settlement, known, cause }: CompleteFollowUps): Promise<void> {
-    await this.streams.record(followUpsStream(conversationId), followUps, settle(turnId, settlement), cause, known);
+  async execute({
+    gathered: { conversationId, turnId },
+    completion: settlement,
+    known,
+    cause,
+  }: CompleteFollowUps): Promise<void> {
+    await this.streams.record(followUpsStream(conversationId), followUps, complete(turnId, settlement), cause, known);
   }
 }

@@ -4,8 +4,8 @@ import { given } from '../../../test/support/given.js';
 import {
   gather,
   request,
-  settle,
-  type Settlement,
+  complete,
+  type Completion,
   toGather,
   followUps,
   FOLLOW_UPS_PER_TURN_MAX,
@@ -41,7 +41,7 @@ const folded = (followUpId: string, turnId = 't1'): FollowUpsEvent => ({
   type: 'FollowUpMerged',
   data: { conversationId, followUpId, turnId },
 });
-const asked: Settlement = { status: 'asked' };
+const asked: Completion = { status: 'asked' };
 const many = (count: number) => Array.from({ length: count }, (_, index) => requested(`w${index}`));
 const stateAfter = (...past: FollowUpsEvent[]) => past.reduce(followUps.evolve, followUps.initial);
 
@@ -110,24 +110,24 @@ describe('the gathered follow-ups', () => {
   const about = (followUpId: string) => ({ conversationId, followUpId });
   it('are delivered with the first one and merged with its turn', () =>
     given(followUps, past)
-      .when(settle('t1', asked))
+      .when(complete('t1', asked))
       .then([delivered('w1'), folded('w2')]));
   it('are suppressed after too many automatic turns in a row', () =>
     given(followUps, past)
-      .when(settle('t1', { status: 'too-many-in-a-row' }))
+      .when(complete('t1', { status: 'too-many-in-a-row' }))
       .then(['w1', 'w2'].map((id) => ({ type: 'FollowUpSuppressed', data: { ...about(id), reason: 'too-many-in-a-row' } }))));
   it('are superseded if the conversation is deleted', () =>
     given(followUps, past)
-      .when(settle('t1', { status: 'gone' }))
+      .when(complete('t1', { status: 'gone' }))
       .then(['w1', 'w2'].map((id) => ({ type: 'FollowUpSuperseded', data: about(id) }))));
   it('fail if the turn is refused', () =>
     given(followUps, past)
-      .when(settle('t1', { status: 'refused', error: 'No.' }))
+      .when(complete('t1', { status: 'refused', error: 'No.' }))
       .then(['w1', 'w2'].map((id) => ({ type: 'FollowUpFailed', data: { ...about(id), error: 'No.' } }))));
   it('get one outcome, from the turn that they were gathered for', () => {
-    given(followUps, past).when(settle('t2', asked)).thenNothing();
+    given(followUps, past).when(complete('t2', asked)).thenNothing();
     given(followUps, [...past, delivered('w1'), folded('w2')])
-      .when(settle('t1', asked))
+      .when(complete('t1', asked))
       .thenNothing();
   });
 });
@@ -136,7 +136,7 @@ it('in any order of decisions a repeated decision adds nothing, and a follow-up 
   const followUpIds = Array.from({ length: 12 }, (_, index) => `w${index}`);
   const id = fc.constantFrom(...followUpIds);
   const turnId = fc.constantFrom('t1', 't2', 't3');
-  const settlement = fc.constantFrom<Settlement>(
+  const settlement = fc.constantFrom<Completion>(
     asked,
     { status: 'gone' },
     { status: 'too-many-in-a-row' },
@@ -155,7 +155,7 @@ it('in any order of decisions a repeated decision adds nothing, and a follow-up 
     fc.tuple(turnId, settlement).map(
       ([turn, how]) =>
         () =>
-          settle(turn, how),
+          complete(turn, how),
     ),
   );
   fc.assert(

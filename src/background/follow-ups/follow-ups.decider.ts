@@ -79,18 +79,18 @@ export const gather =
   };
 
 /** The result of asking the turn that reports the follow-ups. */
-export type Settlement =
+export type Completion =
   Readonly<{ status: 'asked' | 'gone' | 'too-many-in-a-row' }> | Readonly<{ status: 'refused'; error: string }>;
 
 /** Records the outcome of the follow-ups that were gathered for a turn. */
-export const settle =
-  (turnId: string, settlement: Settlement): Decide =>
+export const complete =
+  (turnId: string, completion: Completion): Decide =>
   ({ gathered, pending }) =>
     gathered?.turnId === turnId
       ? gathered.followUpIds
           .filter((followUpId) => pending.has(followUpId))
           .map((followUpId, place) =>
-            settledAs({ conversationId: gathered.conversationId, followUpId }, place, turnId, settlement),
+            settledAs({ conversationId: gathered.conversationId, followUpId }, place, turnId, completion),
           )
       : [];
 
@@ -98,9 +98,9 @@ function settledAs(
   about: Readonly<{ conversationId: string; followUpId: FollowUpId }>,
   place: number,
   turnId: string,
-  settlement: Settlement,
+  completion: Completion,
 ): FollowUpsEvent {
-  switch (settlement.status) {
+  switch (completion.status) {
     case 'asked':
       return { type: place === 0 ? 'FollowUpDelivered' : 'FollowUpMerged', data: { ...about, turnId } };
     case 'gone':
@@ -108,6 +108,6 @@ function settledAs(
     case 'too-many-in-a-row':
       return { type: 'FollowUpSuppressed', data: { ...about, reason: 'too-many-in-a-row' } };
     case 'refused':
-      return { type: 'FollowUpFailed', data: { ...about, error: settlement.error } };
+      return { type: 'FollowUpFailed', data: { ...about, error: completion.error } };
   }
 }

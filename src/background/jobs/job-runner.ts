@@ -9,7 +9,7 @@ import { progressAfter } from './job-progress.policy.js';
 import { mayRunLong } from '../../resources/tools/toolbox/long-calls.policy.js';
 import { conversationSlots, jobIdOf, jobLease, ownerSlots } from './job.policy.js';
 import type { JobOptions } from './job-options.js';
-import { type JobParts, RunningJob, type Settled, type Work } from './running-job.js';
+import { type JobParts, RunningJob, type WorkResult, type Work } from './running-job.js';
 import type { ToolReport } from '../../resources/tools/toolbox/tool-kind.port.js';
 
 /** The append of a job's beginning is retried this long while the store is unavailable. After that the turn fails. */
@@ -58,7 +58,7 @@ export class JobRunner extends BackgroundCalls {
     const begunAt = this.parts.clock.now();
     let progress: JobProgress | null = null;
     const report = (said: ToolReport) => void (progress = progressAfter(progress, said));
-    const done = settled(perform(controller.signal, { begun: begun.signal, msMax, report }));
+    const done = resultOf(perform(controller.signal, { begun: begun.signal, msMax, report }));
     const work: Work = { done, controller, progress: () => progress };
     try {
       for (;;) {
@@ -198,13 +198,13 @@ const releasing = (leases: readonly Lease[]) => async (error: unknown) => {
   throw error;
 };
 
-const settled = (work: Promise<unknown>): Promise<Settled> =>
+const resultOf = (work: Promise<unknown>): Promise<WorkResult> =>
   work.then(
     (value) => ({ value }),
     (error: unknown) => ({ error }),
   );
 
-function valueOf(ended: Settled): unknown {
+function valueOf(ended: WorkResult): unknown {
   if ('value' in ended) return ended.value;
   throw ended.error;
 }

@@ -31,7 +31,7 @@ const END_PATIENCE_MS = 60_000;
 const REASON_UNKNOWN = 'The tool failed for an unknown reason.';
 
 /** The result or the error of a call's work. */
-export type Settled = Readonly<{ value: unknown } | { error: unknown }>;
+export type WorkResult = Readonly<{ value: unknown } | { error: unknown }>;
 
 export type JobParts = Readonly<{
   streams: Streams;
@@ -44,7 +44,7 @@ export type JobParts = Readonly<{
 }>;
 
 /** The work of a call in the background, with the progress that its tool reports. */
-export type Work = Readonly<{ done: Promise<Settled>; controller: AbortController; progress: () => JobProgress | null }>;
+export type Work = Readonly<{ done: Promise<WorkResult>; controller: AbortController; progress: () => JobProgress | null }>;
 
 /** Reasons why work is stopped. Of two reasons the one with the higher weight is recorded. */
 const WEIGHTS = { cancelled: 1, timeout: 2, lost: 3 } as const;
@@ -81,8 +81,8 @@ export class RunningJob {
     const { streams, commands } = this.parts;
     const stopWatching = this.watch();
     try {
-      const settled = await Promise.race([this.work.done, untilAborted(this.abandoned.signal)]);
-      const ending = await this.ending(settled ?? undefined);
+      const result = await Promise.race([this.work.done, untilAborted(this.abandoned.signal)]);
+      const ending = await this.ending(result ?? undefined);
       await streams.retryWhileUnavailable(END_PATIENCE_MS, () =>
         commands.execute(new EndJob(this.started.jobId, ending, this.cause)),
       );
@@ -93,18 +93,18 @@ export class RunningJob {
     }
   }
 
-  private async ending(settled: Settled | undefined): Promise<JobEnding> {
-    if (settled && 'value' in settled) {
+  private async ending(result: WorkResult | undefined): Promise<JobEnding> {
+    if (result && 'value' in result) {
       // The work ended before a stop took effect.
-      if (isErrorResult(settled.value)) return failedBy(textOf(settled.value));
-      return this.completed(settled.value);
+      if (isErrorResult(result.value)) return failedBy(textOf(result.value));
+      return this.completed(result.value);
     }
     if (this.stop === 'timeout') {
       const seconds = Math.round((Date.parse(this.started.deadlineAt) - Date.parse(this.started.begunAt)) / 1000);
       return { type: 'failed', error: `The call was stopped after ${seconds} seconds.`, reason: 'timeout' };
     }
     if (this.stop) return { type: this.stop };
-    const error = settled?.error;
+    const error = result?.error;
     if (error instanceof ToolFailed) return failedBy(error.message);
     this.logger.error(`The call of job ${this.started.jobId} failed unexpectedly.`, error);
     return failedBy(REASON_UNKNOWN);

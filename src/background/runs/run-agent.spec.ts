@@ -48,7 +48,7 @@ class ScriptedAgent extends HeadlessAnswering {
   readonly scripts: Script[] = [];
   history: HistoryPin | undefined;
   readonly seen: HeadlessWork[] = [];
-  settle = async () => turnSettings({ modelId: `model-${++this.settled}` });
+  resolveSettings = async () => turnSettings({ modelId: `model-${++this.settled}` });
   historyOf = async () => this.history;
   answer = async (work: HeadlessWork): Promise<HeadlessAnswer> => {
     this.seen.push(work);

@@ -71,7 +71,7 @@ export class RunAgent implements TaskRunner {
     const start = (pins: RunPins) => this.commands.execute(new StartRun(runId, attempt, pins, found, cause));
     if (settings) return start({ settings });
     const history = conversationId === undefined ? undefined : await this.headless.historyOf(conversationId, ownerId);
-    return start({ settings: await this.headless.settle(agentId, ownerId, cause, definition?.modelId), history });
+    return start({ settings: await this.headless.resolveSettings(agentId, ownerId, cause, definition?.modelId), history });
   }
 
   private async finish({ taskId: runId, attempt, cause, signal }: TaskAttempt, begun: Folded<Run>): Promise<Run> {

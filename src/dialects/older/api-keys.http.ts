@@ -71,7 +71,7 @@ export class ApiKeysController {
     const { agentId, key, position } = await this.commands.execute(
       new CreateAgent(user.userId, { configuration, status: 'published' }, user.cause),
     );
-    await this.settled(reply, position);
+    await this.confirmWrite(reply, position);
     return { id: agentId, key: may(user, { does: 'see-keys' }) ? key : maskedAgentKey(key) };
   }
 
@@ -82,11 +82,11 @@ export class ApiKeysController {
   @HttpCode(200)
   async delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() { id }: ApiKeyId) {
     reached(user, isId(id) ? await this.agents.byId(id) : undefined, agentNotFound, 'agents');
-    await this.settled(reply, await this.commands.execute(new DeleteAgent(id, user.userId, user.cause)));
+    await this.confirmWrite(reply, await this.commands.execute(new DeleteAgent(id, user.userId, user.cause)));
     return { status: 'ok' };
   }
 
-  private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
+  private async confirmWrite(reply: FastifyReply, position: bigint | undefined): Promise<void> {
     answerPosition(reply, position);
     await this.freshness.reached(['agents'], position);
   }

@@ -107,7 +107,10 @@ export class ConversationsController {
     @Body() { id, name }: ConversationName,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    return this.settle(reply, await this.commands.execute(new RenameConversation(checked(id), user.userId, name, user.cause)));
+    return this.confirmWrite(
+      reply,
+      await this.commands.execute(new RenameConversation(checked(id), user.userId, name, user.cause)),
+    );
   }
 
   @ApiOperation({
@@ -125,7 +128,7 @@ export class ConversationsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     if (!id) throw new Rejection('invalid-request', 'ID is required');
-    return this.settle(reply, await this.commands.execute(new DeleteConversation(checked(id), user.userId, user.cause)));
+    return this.confirmWrite(reply, await this.commands.execute(new DeleteConversation(checked(id), user.userId, user.cause)));
   }
 
   @ApiOperation({ summary: 'Deletes all listed conversations, for older clients' })
@@ -147,7 +150,7 @@ export class ConversationsController {
       for (const position of await Promise.all(some.map((command) => this.commands.execute(command))))
         if (position !== undefined && (newest === undefined || position > newest)) newest = position;
     }
-    return this.settle(reply, newest);
+    return this.confirmWrite(reply, newest);
   }
 
   @ApiOperation({ summary: 'Open a conversation, which clears its mark' })
@@ -156,7 +159,7 @@ export class ConversationsController {
   @HttpCode(200)
   async read(@CurrentUser() user: SignedInUser, @Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply) {
     const { position, cleared } = await this.commands.execute(new OpenConversation(checked(id), user.userId, user.cause));
-    return { ...(await this.settle(reply, position)), cleared };
+    return { ...(await this.confirmWrite(reply, position)), cleared };
   }
 
   @ApiOperation({ summary: 'Rate an answer, or remove its rating' })
@@ -170,7 +173,7 @@ export class ConversationsController {
   async rate(@KnownCaller() caller: Caller, @Body() body: Feedback, @Res({ passthrough: true }) reply: FastifyReply) {
     const feedback = body.feedback?.toLowerCase() ?? null;
     const command = new RateAnswer(checked(body.conversation_id), caller, body.question_index, feedback);
-    return this.settle(reply, await this.commands.execute(command));
+    return this.confirmWrite(reply, await this.commands.execute(command));
   }
 
   /** Opens a conversation and returns the position of its last event. @throws Rejection conversation-not-found */
@@ -194,7 +197,7 @@ export class ConversationsController {
     return { ...shown, shared_token: token };
   }
 
-  private async settle(reply: FastifyReply, position: bigint | undefined): Promise<{ success: true }> {
+  private async confirmWrite(reply: FastifyReply, position: bigint | undefined): Promise<{ success: true }> {
     await this.freshness.reached(READ, position);
     answerPosition(reply, position);
     return { success: true };

@@ -114,9 +114,9 @@ export class Postmaster {
   async stop(): Promise<void> {
     this.child.ref();
     this.child.stdin!.destroy();
-    if (await settlesWithin(this.exited, STOP_TIMEOUT_MS)) return;
+    if (await endsWithin(this.exited, STOP_TIMEOUT_MS)) return;
     signalGroup(this.child.pid!, 'SIGQUIT');
-    if (await settlesWithin(this.exited, STOP_TIMEOUT_MS)) return;
+    if (await endsWithin(this.exited, STOP_TIMEOUT_MS)) return;
     signalGroup(this.child.pid!, 'SIGKILL');
     await this.exited;
   }
@@ -162,7 +162,7 @@ function signalGroup(leader: number, signal: NodeJS.Signals): void {
   }
 }
 
-async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+async function endsWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
   const timeout = new AbortController();
   try {
     const late = sleep(ms, false, { signal: timeout.signal }).catch(() => false);

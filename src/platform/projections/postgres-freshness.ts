@@ -38,7 +38,7 @@ export class PostgresFreshness extends Freshness {
   ) {
     super();
     this.projections = new Map(projections.map((projection) => [projection.name, projection]));
-    progress.watch(() => this.settle());
+    progress.watch(() => this.wakeWaiters());
   }
 
   async reached(names: readonly string[], position: bigint | undefined): Promise<boolean> {
@@ -60,7 +60,7 @@ export class PostgresFreshness extends Freshness {
     });
   }
 
-  private settle(): void {
+  private wakeWaiters(): void {
     for (const waiter of this.waiters) if (this.progress.hasReached(waiter.names, waiter.position)) waiter.done(true);
   }
 

@@ -149,7 +149,7 @@ export class AgentsController {
     const { agentId, key, position } = await this.commands.execute(
       new CreateAgent(user.userId, { configuration, status: fields.status }, user.cause),
     );
-    await this.settled(reply, position);
+    await this.confirmWrite(reply, position);
     return { id: agentId, key: shownKey(user, key) };
   }
 
@@ -188,7 +188,7 @@ export class AgentsController {
     const expectedUpdatedAt = expected === undefined ? undefined : new Date(expected);
     const change = { changes, status, expectedUpdatedAt, editorId: user.userId };
     const { key, position } = await this.commands.execute(new UpdateAgent(id, ownerId, change, user.cause));
-    await this.settled(reply, position);
+    await this.confirmWrite(reply, position);
     // Only the owner sees the key of an agent.
     const shown = key && !grant ? { key: shownKey(user, key) } : {};
     return { success: true, id, message: 'Agent updated successfully', ...shown };
@@ -205,7 +205,7 @@ export class AgentsController {
   ) {
     await this.reached(user, id);
     const { key, position } = await this.commands.execute(new RegenerateAgentKey(id, user.userId, user.cause));
-    await this.settled(reply, position);
+    await this.confirmWrite(reply, position);
     return { success: true, key };
   }
 
@@ -221,7 +221,7 @@ export class AgentsController {
   @Delete('delete_agent')
   async delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Query('id') id?: string) {
     const agent = await this.reached(user, id, 'delete');
-    await this.settled(reply, await this.commands.execute(new DeleteAgent(agent.id, agent.ownerId, user.cause)));
+    await this.confirmWrite(reply, await this.commands.execute(new DeleteAgent(agent.id, agent.ownerId, user.cause)));
     return { id: agent.id };
   }
 
@@ -239,7 +239,7 @@ export class AgentsController {
   async togglePin(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Query('id') id?: string) {
     const agent = await this.reached(user, id, 'pin');
     const pinned = !(await this.agents.isPinned(agent.id, user.userId));
-    await this.settled(reply, await this.commands.execute(new PinAgent(agent.id, user.userId, pinned, user.cause)));
+    await this.confirmWrite(reply, await this.commands.execute(new PinAgent(agent.id, user.userId, pinned, user.cause)));
     return { success: true, action: pinned ? 'pinned' : 'unpinned' };
   }
 
@@ -262,7 +262,7 @@ export class AgentsController {
   }
 
   /** Makes the caller's next read include this write, on whichever process it is answered. */
-  private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
+  private async confirmWrite(reply: FastifyReply, position: bigint | undefined): Promise<void> {
     answerPosition(reply, position);
     await this.freshness.reached(['agents'], position);
   }

@@ -173,7 +173,7 @@ export class ArtifactsController {
     const version = versionIn(body.version);
     if (version === undefined) throw new Rejection('invalid-request', 'Invalid version');
     const restored = await this.commands.execute(new RestoreArtifact(id, ownerId, version, caller.cause));
-    await this.settled(reply, restored.position);
+    await this.confirmWrite(reply, restored.position);
     const found = await this.artifacts.version(id, restored.version);
     return { success: true, version: found ? { ...versionRecord(found), spec: found.spec } : { version: restored.version } };
   }
@@ -189,12 +189,12 @@ export class ArtifactsController {
     @Query('conversation_id') conversationId?: string,
   ) {
     const { ownerId } = await this.inReach.changed(caller, id, { conversationId });
-    await this.settled(reply, await this.commands.execute(new DeleteArtifact(id, ownerId, caller.cause)));
+    await this.confirmWrite(reply, await this.commands.execute(new DeleteArtifact(id, ownerId, caller.cause)));
     return { success: true };
   }
 
   /** Makes the caller's next read show the change, whichever process answers it. */
-  private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
+  private async confirmWrite(reply: FastifyReply, position: bigint | undefined): Promise<void> {
     answerPosition(reply, position);
     await this.freshness.reached(['artifacts'], position);
   }

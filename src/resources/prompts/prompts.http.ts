@@ -88,7 +88,7 @@ export class PromptsController {
   @HttpCode(200)
   async create(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() prompt: PromptText) {
     const { promptId, position } = await this.commands.execute(new CreatePrompt(user.userId, prompt, user.cause));
-    await this.settled(reply, position);
+    await this.confirmWrite(reply, position);
     return { id: promptId };
   }
 
@@ -108,7 +108,7 @@ export class PromptsController {
     const { ownerId } = await this.reached(user, edit.id, 'edit');
     const { id, name, content, expected_updated_at: expected } = edit;
     const change = { name, content, expectedUpdatedAt: expected === undefined ? undefined : new Date(expected) };
-    await this.settled(reply, await this.commands.execute(new UpdatePrompt(id, ownerId, change, user.cause)));
+    await this.confirmWrite(reply, await this.commands.execute(new UpdatePrompt(id, ownerId, change, user.cause)));
     return { success: true };
   }
 
@@ -119,7 +119,7 @@ export class PromptsController {
   @HttpCode(200)
   async delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() { id }: PromptId) {
     await this.reached(user, id);
-    await this.settled(reply, await this.commands.execute(new DeletePrompt(id, user.userId, user.cause)));
+    await this.confirmWrite(reply, await this.commands.execute(new DeletePrompt(id, user.userId, user.cause)));
     return { success: true };
   }
 
@@ -130,7 +130,7 @@ export class PromptsController {
   }
 
   /** Makes the caller's next read include this write, on whichever process it is answered. */
-  private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
+  private async confirmWrite(reply: FastifyReply, position: bigint | undefined): Promise<void> {
     answerPosition(reply, position);
     await this.freshness.reached(['prompts'], position);
   }

@@ -78,7 +78,7 @@ export class SharingController {
     const wanted = { level: body.access_level ?? 'viewer', targetUserId: body.target_user_id || null } as const;
     const command = new ShareWithTeam(id, actorOf(user), shared, wanted, user.cause);
     const { grant, position } = await this.commands.execute(command);
-    await this.settled(reply, position);
+    await this.confirmWrite(reply, position);
     return { success: true, grant: grantRecord({ ...grant, teamId: id }, grant.grantedAt) };
   }
 
@@ -108,7 +108,7 @@ export class SharingController {
     const grant = { family, resourceId, targetUserId: typeof target === 'string' && target !== '' ? target : null };
     const mayShare = await this.reaching.may(user, thing, family, 'share');
     const { ended, position } = await this.commands.execute(new EndTeamGrant(id, actorOf(user), grant, mayShare, user.cause));
-    await this.settled(reply, position);
+    await this.confirmWrite(reply, position);
     return { success: ended };
   }
 
@@ -152,7 +152,7 @@ export class SharingController {
   ) {
     const thing = await this.owned(user, type, id);
     const switches = switchesIn(thing.family, settings);
-    await this.settled(reply, await this.commands.execute(new ChangeResourceSettings(thing, switches, user.cause)));
+    await this.confirmWrite(reply, await this.commands.execute(new ChangeResourceSettings(thing, switches, user.cause)));
     return { success: true, settings: await this.settingsOf(thing.family, thing.resourceId) };
   }
 
@@ -181,7 +181,7 @@ export class SharingController {
     requireAccess(user, { does: 'act-in-team', team, role, needs: 'member' }, teamNotFound);
   }
 
-  private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
+  private async confirmWrite(reply: FastifyReply, position: bigint | undefined): Promise<void> {
     answerPosition(reply, position);
     await this.freshness.reached(['teams'], position);
   }

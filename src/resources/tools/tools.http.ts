@@ -82,7 +82,7 @@ export class ToolsController {
     }
     const { name, ...wish } = body;
     const { toolId, position } = await this.commands.execute(new CreateTool(user.userId, name, wish, user.cause));
-    await this.settled(reply, position);
+    await this.confirmWrite(reply, position);
     return { id: toolId };
   }
 
@@ -161,7 +161,7 @@ export class ToolsController {
   ) {
     const name = defaultToolOf(id);
     if (name === undefined) return this.change(user, reply, id, { status });
-    await this.settled(reply, await this.commands.execute(new SwitchDefaultTool(user.userId, name, status, user.cause)));
+    await this.confirmWrite(reply, await this.commands.execute(new SwitchDefaultTool(user.userId, name, status, user.cause)));
     return { success: true };
   }
 
@@ -173,7 +173,7 @@ export class ToolsController {
   async delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() { id }: ToolIdOnly) {
     refuseFixed(id);
     await this.reaching.reached(user, await this.tools.byId(id), 'tools', undefined, toolNotFound);
-    await this.settled(reply, await this.commands.execute(new DeleteTool(id, user.userId, user.cause)));
+    await this.confirmWrite(reply, await this.commands.execute(new DeleteTool(id, user.userId, user.cause)));
     return { success: true };
   }
 
@@ -182,12 +182,12 @@ export class ToolsController {
     const needs = wish.config === undefined && wish.secrets === undefined ? 'edit' : 'change_credentials';
     const tool = await this.reaching.reached(user, await this.tools.byId(id), 'tools', needs, toolNotFound);
     const by = this.reaching.isOwn(user, tool) ? 'owner' : 'editor';
-    await this.settled(reply, await this.commands.execute(new ChangeTool(id, tool.ownerId, wish, user.cause, by)));
+    await this.confirmWrite(reply, await this.commands.execute(new ChangeTool(id, tool.ownerId, wish, user.cause, by)));
     return { success: true };
   }
 
   /** Sends the position of the write, and waits until the caller's next read shows it in any process. */
-  private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
+  private async confirmWrite(reply: FastifyReply, position: bigint | undefined): Promise<void> {
     answerPosition(reply, position);
     await this.freshness.reached(['tools'], position);
   }

@@ -79,7 +79,7 @@ export class WorkflowsController {
   async create(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() body: WorkflowBody) {
     const content = await this.contentOf(user, body);
     const { workflowId, position } = await this.commands.execute(new CreateWorkflow(newId(), user.userId, content, user.cause));
-    await this.settled(reply, position);
+    await this.confirmWrite(reply, position);
     return { success: true, data: { id: workflowId } };
   }
 
@@ -114,7 +114,7 @@ export class WorkflowsController {
     const workflow = await this.reached(user, id, 'edit');
     const content = await this.contentOf(user, body, workflow.ownerId);
     const change = new ChangeWorkflow(workflow.id, workflow.ownerId, content, user.cause, user.userId);
-    await this.settled(reply, (await this.commands.execute(change)).position);
+    await this.confirmWrite(reply, (await this.commands.execute(change)).position);
     return { success: true };
   }
 
@@ -123,7 +123,7 @@ export class WorkflowsController {
   @Delete(':id')
   async delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Param('id') id: string) {
     const workflow = await this.reached(user, id);
-    await this.settled(reply, await this.commands.execute(new DeleteWorkflow(workflow.id, user.userId, user.cause)));
+    await this.confirmWrite(reply, await this.commands.execute(new DeleteWorkflow(workflow.id, user.userId, user.cause)));
     return { success: true };
   }
 
@@ -145,7 +145,7 @@ export class WorkflowsController {
   }
 
   /** Makes the caller's next read show the change, whichever process answers it. */
-  private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
+  private async confirmWrite(reply: FastifyReply, position: bigint | undefined): Promise<void> {
     answerPosition(reply, position);
     await this.freshness.reached(['workflows'], position);
   }

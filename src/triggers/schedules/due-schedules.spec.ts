@@ -8,7 +8,7 @@ import { create, schedule } from './schedule/schedule.decider.js';
 import { scheduleStream } from './schedule/schedule.events.js';
 import type { ScheduleRules } from './schedule/schedule-rules.js';
 import type { SchedulerHeartbeat } from './scheduler-heartbeat.port.js';
-import { type SettleSchedule, SettleScheduleHandler } from './schedule/schedule.commands.js';
+import { type DecideSlots, DecideSlotsHandler } from './schedule/schedule.commands.js';
 import { systemIds } from '../../platform/system-ids.js';
 import { systemTiming } from '../../platform/system-timing.js';
 
@@ -28,21 +28,21 @@ const rules: ScheduleRules = {
 
 let now: Date;
 let streams: Streams;
-let handler: SettleScheduleHandler;
+let handler: DecideSlotsHandler;
 let settled: string[];
 let broken: string | undefined;
 let beats: Date[];
 beforeEach(() => {
   now = new Date(START);
   streams = new Streams(new InMemoryEventStore(), systemTiming);
-  handler = new SettleScheduleHandler(streams, { now: () => now }, rules);
+  handler = new DecideSlotsHandler(streams, { now: () => now }, rules);
   settled = [];
   broken = undefined;
   beats = [];
 });
 
 const commands = {
-  execute: async (command: SettleSchedule) => {
+  execute: async (command: DecideSlots) => {
     settled.push(command.scheduleId);
     if (command.scheduleId === broken) throw new Error('broken');
     return handler.execute(command);
@@ -157,7 +157,7 @@ it('a tick reaches due schedules however many others are waiting', async () => {
       return rest.slice(0, limit).map(([scheduleId, slot]) => ({ scheduleId, nextSlotAt: new Date(slot) }));
     },
   } as unknown as ScheduleQueries;
-  const looking = { execute: async ({ scheduleId }: SettleSchedule) => (settled.push(scheduleId), late) } as unknown as Commands;
+  const looking = { execute: async ({ scheduleId }: DecideSlots) => (settled.push(scheduleId), late) } as unknown as Commands;
   const ticker = new DueSchedules(looking, queries, rules, heartbeat, systemIds);
   await ticker.tick(at(32));
   due.set('on time', '2026-01-01T09:03:00Z');

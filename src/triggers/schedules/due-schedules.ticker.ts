@@ -8,7 +8,7 @@ import { causeOfTick, type Ticker } from '../../kernel/event-sourcing/ticker.js'
 import type { Schedule } from './schedule/schedule.decider.js';
 import { ScheduleRules } from './schedule/schedule-rules.js';
 import { SchedulerHeartbeat } from './scheduler-heartbeat.port.js';
-import { SettleSchedule } from './schedule/schedule.commands.js';
+import { DecideSlots } from './schedule/schedule.commands.js';
 import { waitsUntil } from './schedule/slot-ledger.decider.js';
 
 /** Interval between two polls for due slots. */
@@ -45,15 +45,15 @@ export class DueSchedules implements Ticker {
     const cause = causeOfTick(this, this.ids.next());
     const overdue = new Date(now.getTime() - this.rules.runLimitMs);
     const stuck = await this.schedules.runningSince(overdue, SCHEDULES_PER_PAGE_MAX);
-    const failures = await collectFailures(stuck, (scheduleId) => this.settle(scheduleId, cause), SIDE_BY_SIDE_MAX);
-    const { isDone, failed } = await this.settleDue(now, cause);
+    const failures = await collectFailures(stuck, (scheduleId) => this.decide(scheduleId, cause), SIDE_BY_SIDE_MAX);
+    const { isDone, failed } = await this.decideDue(now, cause);
     if (isDone) await this.heartbeat.beat(now);
     const all = [...failures, ...failed];
     if (all.length > 0) throw new Error(`Schedules that could not be decided on: ${all.length}.`, { cause: all[0] });
   }
 
   /** Returns whether all due schedules were processed, and the errors of single schedules. */
-  private async settleDue(now: Date, cause: Cause): Promise<Readonly<{ isDone: boolean; failed: readonly unknown[] }>> {
+  private async decideDue(now: Date, cause: Cause): Promise<Readonly<{ isDone: boolean; failed: readonly unknown[] }>> {
     let isDone = false;
     const failed: unknown[] = [];
     const waiting = new Map<string, Readonly<{ slot: number; until: number }>>();
@@ -66,7 +66,7 @@ export class DueSchedules implements Ticker {
         const wait = this.waiting.get(scheduleId);
         if (wait?.slot === slot && wait.until > now.getTime()) return void waiting.set(scheduleId, wait);
         checked++;
-        const until = waitsUntil(await this.settle(scheduleId, cause), this.rules, now);
+        const until = waitsUntil(await this.decide(scheduleId, cause), this.rules, now);
         if (until) waiting.set(scheduleId, { slot, until: until.getTime() });
       };
       const failures = await collectFailures(page, check, SIDE_BY_SIDE_MAX);
@@ -80,7 +80,7 @@ export class DueSchedules implements Ticker {
     return { isDone, failed };
   }
 
-  private settle(scheduleId: string, cause: Cause): Promise<Schedule> {
-    return this.commands.execute(new SettleSchedule(scheduleId, cause));
+  private decide(scheduleId: string, cause: Cause): Promise<Schedule> {
+    return this.commands.execute(new DecideSlots(scheduleId, cause));
   }
 }

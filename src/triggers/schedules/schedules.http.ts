@@ -83,7 +83,7 @@ export class SchedulesController {
   @ApiOperation({ summary: 'Deletes a schedule and the list of its runs.' })
   async delete(@CurrentUser() user: SignedInUser, @Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply) {
     await this.own(id, user);
-    await this.settled(reply, await this.commands.execute(new DeleteSchedule(id, user.userId, user.cause)));
+    await this.confirmWrite(reply, await this.commands.execute(new DeleteSchedule(id, user.userId, user.cause)));
     return { success: true };
   }
 
@@ -94,7 +94,7 @@ export class SchedulesController {
   async runNow(@CurrentUser() user: SignedInUser, @Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply) {
     const schedule = await this.own(id, user);
     const runId = newId();
-    await this.settled(reply, await this.commands.execute(new RunScheduleNow(id, user.userId, runId, user.cause)));
+    await this.confirmWrite(reply, await this.commands.execute(new RunScheduleNow(id, user.userId, runId, user.cause)));
     return this.runOf(schedule, runId);
   }
 
@@ -134,12 +134,12 @@ export class SchedulesController {
   }
 
   private async written(id: string, user: SignedInUser, reply: FastifyReply, position: bigint | undefined) {
-    await this.settled(reply, position);
+    await this.confirmWrite(reply, position);
     return this.one(user, id);
   }
 
   /** Makes the caller's next read show the change, whichever process answers it. */
-  private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
+  private async confirmWrite(reply: FastifyReply, position: bigint | undefined): Promise<void> {
     answerPosition(reply, position);
     await this.freshness.reached(['schedules'], position);
   }

@@ -19,7 +19,7 @@ import {
   ResumeScheduleHandler,
   RunScheduleNowHandler,
   ScheduleTaskHandler,
-  SettleScheduleHandler,
+  DecideSlotsHandler,
 } from './schedule/schedule.commands.js';
 import { CancelSchedulesOfConversation } from './cancel-schedules-of-conversation.reaction.js';
 import { DeleteSchedulesOfAgent } from './delete-schedules-of-agent.reaction.js';
@@ -108,7 +108,7 @@ const TOOL_KINDS = [SchedulerTool];
     CancelScheduleHandler,
     DeleteScheduleHandler,
     RunScheduleNowHandler,
-    SettleScheduleHandler,
+    DecideSlotsHandler,
     EndScheduleRunHandler,
     QueueScheduledRunHandler,
     StartScheduledRunHandler,

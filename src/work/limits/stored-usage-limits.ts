@@ -85,7 +85,7 @@ export class StoredUsageLimits extends UsageLimits {
     const positions = [...(upTo === undefined ? [] : [upTo]), ...last.flatMap((event) => event?.position ?? [])];
     const newest = positions.reduce<bigint | undefined>((max, each) => (max !== undefined && max > each ? max : each), undefined);
     await this.freshness.reached([USAGE], newest);
-    this.underWay.settled(seen);
+    this.underWay.forget(seen);
   }
 
   /** The limited subjects of an admission: its agent, and the link of its reader. */

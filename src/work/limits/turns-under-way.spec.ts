@@ -29,7 +29,7 @@ it('turns whose end was reported are listed for their owner until they are settl
   const underWay = entered(turn('a'), turn('b'), turn('c'), turn('of-bob', { ownerId: 'bob' }));
   for (const id of ['of-bob', 'b', 'a', 'nobody']) underWay.endSeen(id);
   expect([told(underWay), told(underWay, 'bob')]).toEqual([['b', 'a'], ['of-bob']]);
-  underWay.settled(underWay.admittedFor('ann'));
+  underWay.forget(underWay.admittedFor('ann'));
   expect([told(underWay), told(underWay, 'bob'), underWay.size]).toEqual([[], ['of-bob'], 2]);
 });
 
@@ -39,7 +39,7 @@ it('a turn that resumes before its pause is settled is still listed and stays un
   underWay.enter(turn('a', { isNewRequest: false }));
   const paused = underWay.admittedFor('ann');
   expect(paused).toHaveLength(1);
-  underWay.settled(paused);
+  underWay.forget(paused);
   expect([underWay.size, told(underWay)]).toEqual([1, []]);
 });
 

@@ -38,7 +38,7 @@ export class TurnsUnderWay {
   }
 
   /** Removes turns that the read model has. Turns that were admitted or ended again meanwhile stay. */
-  settled(turns: readonly Admission[]): void {
+  forget(turns: readonly Admission[]): void {
     for (const turn of turns) {
       this.leave(turn);
       if (this.ended.get(turn.turnId) === turn) this.ended.delete(turn.turnId);

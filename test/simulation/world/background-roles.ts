@@ -38,7 +38,7 @@ import {
   PauseScheduleHandler,
   ResumeScheduleHandler,
   RunScheduleNowHandler,
-  SettleScheduleHandler,
+  DecideSlotsHandler,
 } from '../../../src/triggers/schedules/schedule/schedule.commands.js';
 import { DueSchedules } from '../../../src/triggers/schedules/due-schedules.ticker.js';
 import {
@@ -100,7 +100,7 @@ export function scheduleRoles({ store, keyValue, clock, timing, ids, schedules }
     new ResumeScheduleHandler(streams, clock, SCHEDULE_RULES),
     new CancelScheduleHandler(streams, clock, SCHEDULE_RULES),
     new RunScheduleNowHandler(streams, clock, SCHEDULE_RULES),
-    new SettleScheduleHandler(streams, clock, SCHEDULE_RULES),
+    new DecideSlotsHandler(streams, clock, SCHEDULE_RULES),
     new EndScheduleRunHandler(streams, clock, SCHEDULE_RULES),
     new QueueScheduledRunHandler(streams),
     new StartScheduledRunHandler(streams),

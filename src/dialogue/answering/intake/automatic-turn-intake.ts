@@ -55,7 +55,7 @@ export class AutomaticTurnIntake extends AutomaticTurns {
     if (await this.earlierTurns.byId(known, turnId)) return { status: 'asked' };
     let admission: Admission | undefined;
     try {
-      const { settings, agent } = await this.settle(turn, cause);
+      const { settings, agent } = await this.resolve(turn, cause);
       admission = { turnId, stream, ownerId, agent, isNewRequest: true };
       await this.limits.admit(admission);
       const given = await this.inputs.automaticQuestion(turn.question, settings);
@@ -78,7 +78,7 @@ export class AutomaticTurnIntake extends AutomaticTurns {
   }
 
   /** @throws Rejection if the conversation cannot continue with its settings, for example because its agent was deleted */
-  private async settle({ conversationId, ownerId, question }: AutomaticTurn, cause: Cause): Promise<Settled> {
+  private async resolve({ conversationId, ownerId, question }: AutomaticTurn, cause: Cause): Promise<Resolved> {
     const owner: SignedInUser = { kind: 'user', userId: ownerId, roles: ['user'], credential: 'session-token', cause };
     const last = await this.lastSettings(conversationId);
     const own = last?.agentId ? { agent_id: last.agentId } : last && (await this.ownOf(last, owner));
@@ -117,7 +117,7 @@ const draftAgain = ({ nodes, edges }: WorkflowGraph, id: string | null): Pick<Qu
 });
 
 /** The settings of a turn, and the agent whose limits apply. */
-type Settled = Readonly<{ settings: TurnSettings; agent: LimitedAgent | undefined }>;
+type Resolved = Readonly<{ settings: TurnSettings; agent: LimitedAgent | undefined }>;
 
 /**
  * The caller for a conversation that was begun with an agent's key. It has the rights of the key, and the owner's only if the

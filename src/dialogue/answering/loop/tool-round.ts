@@ -88,7 +88,7 @@ export class ToolRound {
     for (const step of steps) {
       const { callId } = step.call;
       if ('record' in step) {
-        yield this.settled(step.call, step.record, step.text);
+        yield this.ended(step.call, step.record, step.text);
       } else {
         yield { type: 'tool-call', record: recordOf(step.call, { status: 'pending' }) };
         const run = this.execute(step.call, step).then((deltas) => ({ callId, deltas }));
@@ -104,7 +104,7 @@ export class ToolRound {
     }
   }
 
-  private settled(call: CalledTool, record: ToolCallRecord, text: string): RoundDelta {
+  private ended(call: CalledTool, record: ToolCallRecord, text: string): RoundDelta {
     this.results.set(call.callId, forModel(text, this.setting.resultCharactersMax));
     return { type: 'tool-call', record };
   }
@@ -128,7 +128,7 @@ export class ToolRound {
     const run = (until: AbortSignal) => this.outcome(call, () => executionMode.calls.run(long, until, checked));
     const { record, text, sources = [] } = action.access === 'read' ? await run(signal) : await this.effect(call, run);
     const found: readonly RoundDelta[] = sources.length > 0 ? [{ type: 'found', sources }] : [];
-    return [...found, this.settled(call, record, text)];
+    return [...found, this.ended(call, record, text)];
   }
 
   /**

@@ -57,7 +57,7 @@ export abstract class HeadlessAnswering {
    * The current settings of an agent, or of the owner's chat without an agent. `modelId` replaces the configured model.
    * @throws Rejection agent-not-found, invalid-request
    */
-  abstract settle(agentId: string | null, ownerId: string, cause: Cause, modelId?: string | null): Promise<TurnSettings>;
+  abstract resolveSettings(agentId: string | null, ownerId: string, cause: Cause, modelId?: string | null): Promise<TurnSettings>;
   /** The current revision of the owner's conversation; undefined if it does not exist any more. */
   abstract historyOf(conversationId: string, ownerId: string): Promise<HistoryPin | undefined>;
   /** @throws any error that is not the model's, and the reason of the signal once it aborts */

@@ -43,7 +43,7 @@ export class HeadlessAnswers extends HeadlessAnswering {
   }
 
   /** Resolves the settings as if the owner asked, because the agent may do what its owner may. */
-  async settle(agentId: string | null, ownerId: string, cause: Cause, modelId?: string | null): Promise<TurnSettings> {
+  async resolveSettings(agentId: string | null, ownerId: string, cause: Cause, modelId?: string | null): Promise<TurnSettings> {
     const owner: SignedInUser = { kind: 'user', userId: ownerId, roles: ['user'], credential: 'session-token', cause };
     const anything = {
       question: 'anything',

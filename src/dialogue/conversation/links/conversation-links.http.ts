@@ -83,7 +83,7 @@ export class ConversationLinksController {
     await this.freshness.reached(READ, (await lastEvent(this.store, conversationStream(id)))?.position);
     const terms = isPromptable === 'true' ? await this.terms.conversation(id, user.userId, wantedIn(body)) : undefined;
     const { token, isNew, position } = await this.commands.execute(new ShareConversation(id, user.userId, terms, user.cause));
-    await this.settled(reply, position);
+    await this.confirmWrite(reply, position);
     if (!isNew) reply.status(200);
     return { success: true, identifier: token };
   }
@@ -114,12 +114,12 @@ export class ConversationLinksController {
     if (!identifier) throw new Rejection('invalid-request', 'identifier is required');
     const found = isLinkToken(identifier) ? await this.conversations.shareByHash(linkTokenHash(identifier)) : undefined;
     const link = reached(user, found, linkNotFound);
-    await this.settled(reply, await this.commands.execute(new EndConversationLink(link, user.userId, user.cause)));
+    await this.confirmWrite(reply, await this.commands.execute(new EndConversationLink(link, user.userId, user.cause)));
     return { success: true };
   }
 
   /** Waits for the read model and sends the position, so that the caller's next read in any process includes the write. */
-  private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
+  private async confirmWrite(reply: FastifyReply, position: bigint | undefined): Promise<void> {
     answerPosition(reply, position);
     await this.freshness.reached(READ, position);
   }

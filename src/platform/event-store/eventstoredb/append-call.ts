@@ -38,13 +38,13 @@ export class AppendCall {
   }
 
   private answer(response: BatchResponse): void {
-    this.settle(response.getCorrelationId()?.getString() ?? '', ({ resolve }) => resolve(response));
+    this.finish(response.getCorrelationId()?.getString() ?? '', ({ resolve }) => resolve(response));
   }
 
   /** A server that leaves an append unanswered may hang, so the next append uses a new connection. */
   private expire(correlation: string, deadlineMs: number): void {
     this.open = false;
-    this.settle(correlation, ({ reject }) =>
+    this.finish(correlation, ({ reject }) =>
       reject(new StoreUnavailable(`EventStoreDB did not answer an append within ${deadlineMs} ms.`)),
     );
     this.opened.giveUp();
@@ -52,10 +52,10 @@ export class AppendCall {
 
   private fail(error: Error): void {
     this.open = false;
-    for (const correlation of [...this.waiting.keys()]) this.settle(correlation, ({ reject }) => reject(error));
+    for (const correlation of [...this.waiting.keys()]) this.finish(correlation, ({ reject }) => reject(error));
   }
 
-  private settle(correlation: string, how: (waiting: Waiting) => void): void {
+  private finish(correlation: string, how: (waiting: Waiting) => void): void {
     const waiting = this.waiting.get(correlation);
     if (!waiting) return;
     this.waiting.delete(correlation);

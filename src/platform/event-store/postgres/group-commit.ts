@@ -123,10 +123,10 @@ export class GroupCommit {
     const results = await this.pool.run((sql) => appendAll(sql, batch), ANSWER_TIMEOUT_MS);
     const written = results.filter((result) => result.writtenNow);
     this.onCommitted(written.map((result) => committed(batch[result.append]!, result)));
-    for (const result of results) this.settle(batch[result.append]!, result);
+    for (const result of results) this.finish(batch[result.append]!, result);
   }
 
-  private settle(append: Waiting, { revision, position }: AppendResult): void {
+  private finish(append: Waiting, { revision, position }: AppendResult): void {
     if (!this.open.has(append)) return;
     if (position === undefined && revision === append.after) {
       // It lost to an earlier append that was not written. At the stream's current revision it may succeed.

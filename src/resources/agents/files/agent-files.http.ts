@@ -72,7 +72,7 @@ export class AgentFilesController {
     const found = isId(id) ? await this.agents.byId(id) : undefined;
     const agent = await this.reaching.reached(user, found, 'agents', 'export', agentNotFound);
     const { slug, text, position } = await this.exports.export(agent, user.cause);
-    await this.settled(reply, position);
+    await this.confirmWrite(reply, position);
     void reply.header('Content-Type', 'application/x-yaml; charset=utf-8');
     void reply.header('Content-Disposition', `attachment; filename="${slug}.agent.yaml"`);
     return text;
@@ -107,14 +107,14 @@ export class AgentFilesController {
     const read = await this.intake.read(text, user);
     requireAccess(user, { does: 'import', agentId: read.plan.target.agent_id });
     const done = await this.intake.accept(text, resolution, user, key, read);
-    await this.settled(reply, done.position);
+    await this.confirmWrite(reply, done.position);
     if (done.again) void reply.header('Idempotent-Replayed', 'true');
     const { agentId, action, status, agentType, slug, warnings } = done;
     return { success: true, agent_id: agentId, action, status, agent_type: agentType, slug, warnings };
   }
 
   /** Makes the caller's next read include this write, on whichever process it is answered. */
-  private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
+  private async confirmWrite(reply: FastifyReply, position: bigint | undefined): Promise<void> {
     answerPosition(reply, position);
     await this.freshness.reached(['agents', 'tools', 'prompts', 'custom-models', 'workflows'], position);
   }

@@ -77,7 +77,7 @@ export class AgentFoldersController {
   async create(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() body: NewFolder) {
     const folder = { name: body.name, parentId: body.parent_id || null };
     const { folderId, position } = await this.commands.execute(new CreateAgentFolder(user.userId, folder, user.cause));
-    await this.settled(reply, position);
+    await this.confirmWrite(reply, position);
     return { id: folderId, name: folder.name, parent_id: folder.parentId };
   }
 
@@ -105,7 +105,7 @@ export class AgentFoldersController {
   ) {
     const { name, parent_id: parentId } = body;
     const change = { ...(typeof name === 'string' && { name }), ...(parentId !== undefined && { parentId: parentId || null }) };
-    await this.settled(reply, await this.commands.execute(new ChangeAgentFolder(id, user.userId, change, user.cause)));
+    await this.confirmWrite(reply, await this.commands.execute(new ChangeAgentFolder(id, user.userId, change, user.cause)));
     return { success: true };
   }
 
@@ -113,7 +113,7 @@ export class AgentFoldersController {
   @Access({ for: 'user', action: 'delete', of: 'folders', scopes: ['agents:write'], closedToRestricted: ['agents'] })
   @Delete(':id')
   async delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Param('id') id: string) {
-    await this.settled(reply, await this.commands.execute(new DeleteAgentFolder(id, user.userId, user.cause)));
+    await this.confirmWrite(reply, await this.commands.execute(new DeleteAgentFolder(id, user.userId, user.cause)));
     return { success: true };
   }
 
@@ -147,7 +147,7 @@ export class AgentFoldersController {
       const command = new UpdateAgent(id, user.userId, { changes: { folderId } }, user.cause);
       newest = (await this.commands.execute(command)).position ?? newest;
     }
-    await this.settled(reply, newest);
+    await this.confirmWrite(reply, newest);
     return { success: true };
   }
 
@@ -156,7 +156,7 @@ export class AgentFoldersController {
   }
 
   /** Makes the caller's next read include this write, on whichever process it is answered. */
-  private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
+  private async confirmWrite(reply: FastifyReply, position: bigint | undefined): Promise<void> {
     answerPosition(reply, position);
     await this.freshness.reached(['agents'], position);
   }

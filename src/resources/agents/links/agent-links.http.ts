@@ -60,7 +60,7 @@ export class AgentLinksController {
     const { ownerId } = await this.reached(user, id, 'share');
     const wanted = { shared, sharedBy: username?.trim() ?? '' };
     const { token, position } = await this.commands.execute(new ShareAgentByLink(id, ownerId, wanted, user.cause));
-    await this.settled(reply, position);
+    await this.confirmWrite(reply, position);
     return { success: true, shared_token: token || null };
   }
 
@@ -80,7 +80,7 @@ export class AgentLinksController {
     // A request with an access token does not add the agent to the user's list.
     const visitor = onlookerOf(user);
     if (visitor && !this.reaching.isOwn(visitor, agent))
-      await this.settled(
+      await this.confirmWrite(
         reply,
         await this.commands.execute(new KeepAgent(visitor.userId, agent.id, agent.link.linkId, visitor.cause)),
       );
@@ -105,7 +105,7 @@ export class AgentLinksController {
   async remove(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Query('id') id?: string) {
     if (!id) throw new Rejection('invalid-request', 'ID is required');
     if (!isId(id)) throw sharedAgentNotFound();
-    await this.settled(reply, await this.commands.execute(new KeepAgent(user.userId, id, null, user.cause)));
+    await this.confirmWrite(reply, await this.commands.execute(new KeepAgent(user.userId, id, null, user.cause)));
     return { success: true, action: 'removed' };
   }
 
@@ -119,7 +119,7 @@ export class AgentLinksController {
     const { configuration } = await this.reached(user, id, 'use');
     const wanted = { configuration: await this.adopted.of(configuration, user.userId), status: 'published' } as const;
     const { agentId, key, position } = await this.commands.execute(new CreateAgent(user.userId, wanted, user.cause));
-    await this.settled(reply, position);
+    await this.confirmWrite(reply, position);
     const agent = (await this.agents.byId(agentId))!;
     const tools = await this.things.toolDetails([agent]);
     return { success: true, agent: { ...agentRecord({ agent, grant: undefined, pinned: false, tools, linkToken: '' }), key } };
@@ -146,7 +146,7 @@ export class AgentLinksController {
   }
 
   /** Makes the caller's next read include this write, on whichever process it is answered. */
-  private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
+  private async confirmWrite(reply: FastifyReply, position: bigint | undefined): Promise<void> {
     answerPosition(reply, position);
     await this.freshness.reached(['agents'], position);
   }

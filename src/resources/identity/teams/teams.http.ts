@@ -66,7 +66,7 @@ export class TeamsController {
   async create(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() body: NewTeamBody) {
     const wanted = { name: body.name.trim(), description: body.description ?? '' };
     const { teamId, position } = await this.commands.execute(new CreateTeam(user.userId, wanted, user.cause));
-    await this.settled(reply, position);
+    await this.confirmWrite(reply, position);
     const team = await this.teams.byId(teamId);
     return { success: true, team: { ...teamRecord(team!), member_role: 'team_admin' } };
   }
@@ -195,12 +195,12 @@ export class TeamsController {
   /** Changes a team. The decider checks what the user may do, because it sees the team's current state. */
   private async changed(user: SignedInUser, reply: FastifyReply, id: string, wish: TeamWish) {
     if (!isId(id)) throw teamNotFound();
-    await this.settled(reply, await this.commands.execute(new ChangeTeam(id, actorOf(user), wish, user.cause)));
+    await this.confirmWrite(reply, await this.commands.execute(new ChangeTeam(id, actorOf(user), wish, user.cause)));
     return { success: true };
   }
 
   /** Makes the caller's next read include this write, on whichever process it is answered. */
-  private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
+  private async confirmWrite(reply: FastifyReply, position: bigint | undefined): Promise<void> {
     answerPosition(reply, position);
     await this.freshness.reached(['teams'], position);
   }

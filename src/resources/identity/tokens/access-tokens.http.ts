@@ -122,13 +122,13 @@ export class AccessTokensController {
   @HttpCode(200)
   @ApiOperation({ summary: 'Revokes a token. It is refused from then on, and its open streams and answers end.' })
   async revoke(@CurrentUser() user: SignedInUser, @Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply) {
-    await this.settled(reply, await this.commands.execute(new RevokeAccessToken(checked(id), user.userId, user.cause)));
+    await this.confirmWrite(reply, await this.commands.execute(new RevokeAccessToken(checked(id), user.userId, user.cause)));
     await this.uses.forget(id);
     return { success: true };
   }
 
   private async issued({ userId }: SignedInUser, reply: FastifyReply, { tokenId, token, position }: IssuedToken) {
-    await this.settled(reply, position);
+    await this.confirmWrite(reply, position);
     void reply.header('Cache-Control', 'no-store');
     const own = (await this.tokens.ownedBy(userId)).find(({ id }) => id === tokenId);
     const use = (await this.uses.of([tokenId])).get(tokenId);
@@ -158,7 +158,7 @@ export class AccessTokensController {
   }
 
   /** Waits for the read model before the owner receives the token, so that the first request with the token is not refused. */
-  private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
+  private async confirmWrite(reply: FastifyReply, position: bigint | undefined): Promise<void> {
     answerPosition(reply, position);
     await this.freshness.reached(['access-tokens'], position);
   }

@@ -70,7 +70,7 @@ export class CustomModelsController {
       ...{ upstreamModelId, displayName, baseUrl, apiKey },
       ...{ description: description ?? '', capabilities: capabilities ?? {}, enabled: enabled ?? true },
     };
-    await this.settled(reply, await this.commands.execute(new CreateCustomModel(id, user.userId, wish, user.cause)));
+    await this.confirmWrite(reply, await this.commands.execute(new CreateCustomModel(id, user.userId, wish, user.cause)));
     return this.shown(id, user);
   }
 
@@ -115,7 +115,7 @@ export class CustomModelsController {
     await this.own(id, user);
     const changes = changesIn(body);
     if (Object.keys(changes).length === 0) throw new Rejection('invalid-request', 'no updatable fields');
-    await this.settled(reply, await this.commands.execute(new ChangeCustomModel(id, user.userId, changes, user.cause)));
+    await this.confirmWrite(reply, await this.commands.execute(new ChangeCustomModel(id, user.userId, changes, user.cause)));
     return this.shown(id, user);
   }
 
@@ -124,7 +124,7 @@ export class CustomModelsController {
   @Delete(':id')
   async delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Param('id') id: string) {
     await this.own(id, user);
-    await this.settled(reply, await this.commands.execute(new DeleteCustomModel(id, user.userId, user.cause)));
+    await this.confirmWrite(reply, await this.commands.execute(new DeleteCustomModel(id, user.userId, user.cause)));
     return { success: true };
   }
 
@@ -166,7 +166,7 @@ export class CustomModelsController {
   }
 
   /** Makes the caller's next read show the change, whichever process answers it. */
-  private async settled(reply: FastifyReply, position: bigint | undefined): Promise<void> {
+  private async confirmWrite(reply: FastifyReply, position: bigint | undefined): Promise<void> {
     answerPosition(reply, position);
     await this.freshness.reached(['custom-models'], position);
   }

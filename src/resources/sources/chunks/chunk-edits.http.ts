@@ -67,7 +67,7 @@ export class ChunkEditsController {
     const { title = source.name, filename = WRITTEN_BY_HAND } = namesIn(body.metadata);
     const chunk = { text: storableText(body.text), title, filename };
     const { chunkId, position } = await this.edits.add(source, chunk, user.cause);
-    await this.settled(reply, position);
+    await this.confirmWrite(reply, position);
     return { message: 'Chunk added successfully', chunk_id: chunkId };
   }
 
@@ -86,7 +86,7 @@ export class ChunkEditsController {
     const source = await this.editable(user, body.id);
     const changes = { ...namesIn(body.metadata), ...(typeof body.text === 'string' && { text: storableText(body.text) }) };
     const { chunkId, position } = await this.edits.change(source, body.chunk_id, changes, user.cause);
-    await this.settled(reply, position);
+    await this.confirmWrite(reply, position);
     return { message: 'Chunk updated successfully', chunk_id: chunkId, original_chunk_id: body.chunk_id };
   }
 
@@ -109,7 +109,7 @@ export class ChunkEditsController {
   ) {
     if (!id || !chunkId) throw new Rejection('invalid-request', 'Missing required fields: id, chunk_id');
     const { position } = await this.edits.remove(await this.editable(user, id), chunkId, user.cause);
-    await this.settled(reply, position);
+    await this.confirmWrite(reply, position);
     return { message: 'Chunk deleted successfully' };
   }
 
@@ -118,7 +118,7 @@ export class ChunkEditsController {
     return this.reaching.reached(user, source, 'sources', 'edit', sourceNotFound);
   }
 
-  private async settled(reply: FastifyReply, position: bigint): Promise<void> {
+  private async confirmWrite(reply: FastifyReply, position: bigint): Promise<void> {
     answerPosition(reply, position);
     await this.freshness.reached(['chunks'], position);
   }

@@ -5,7 +5,7 @@ import type { Outcome, Streams } from '../../../kernel/event-sourcing/streams.js
 import { type Schedule, schedule } from './schedule.decider.js';
 import { type ScheduleEvent, type ScheduleId, scheduleStream } from './schedule.events.js';
 import type { Asked } from './schedule-changes.decider.js';
-import { settle } from './slot-ledger.decider.js';
+import { decideSlots } from './slot-ledger.decider.js';
 
 /**
  * Maximum number of appends that one command makes for a schedule that is far behind. With SLOTS_PER_APPEND_MAX this covers 20
@@ -33,6 +33,6 @@ export async function transactCaughtUp(
       const isBehind = error instanceof Rejection && error.code === 'schedule-catching-up';
       if (!isBehind || appends === APPENDS_PER_COMMAND_MAX) throw error;
     }
-    known = await streams.transact(stream, schedule, settle(rules, now), cause, known);
+    known = await streams.transact(stream, schedule, decideSlots(rules, now), cause, known);
   }
 }

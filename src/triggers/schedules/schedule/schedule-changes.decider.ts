@@ -3,7 +3,7 @@ import { Rejection } from '../../../kernel/rejection.js';
 import { nextSlotText, type Schedule, schedule } from './schedule.decider.js';
 import type { RunId, ScheduleEvent, ScheduleDefinition, ScheduleTiming } from './schedule.events.js';
 import { type LedgerRules, scheduleNotFound } from './schedule.policy.js';
-import { completion, type LedgerMode, settledFirst } from './slot-ledger.decider.js';
+import { completion, type LedgerMode, slotsDecidedFirst } from './slot-ledger.decider.js';
 
 type Decide = Decision<Schedule, ScheduleEvent>;
 
@@ -15,7 +15,7 @@ const asked =
   (asking: Asked, mode: LedgerMode, decide: Decide): Decide =>
   (state) => {
     requireOwn(state, asking);
-    return settledFirst(asking.rules, asking.now, mode, decide)(state);
+    return slotsDecidedFirst(asking.rules, asking.now, mode, decide)(state);
   };
 
 function requireOwn({ status, ownerId }: Schedule, asking: Asked): void {
@@ -35,7 +35,7 @@ export const change =
     const changes = differing(state.definition, definitionAfter(state.definition));
     if (Object.keys(changes).length === 0) return [];
     const mode = changes.timing ? 'closing' : 'open';
-    return settledFirst(asking.rules, asking.now, mode, changedTo(changes, asking.now))(state);
+    return slotsDecidedFirst(asking.rules, asking.now, mode, changedTo(changes, asking.now))(state);
   };
 
 const changedTo =

@@ -6,8 +6,8 @@ import { type Folded, Streams } from '../../../kernel/event-sourcing/streams.js'
 import { create, type Schedule, schedule } from './schedule.decider.js';
 import { type ScheduleEvent, scheduleStream } from './schedule.events.js';
 import { type LedgerRules, SNAPSHOT_AFTER_SLOTS, SNAPSHOT_WITHIN_EVENTS_MAX, SLOTS_PER_APPEND_MAX } from './schedule.policy.js';
-import { APPENDS_PER_CHECK_MAX, SettleSchedule, SettleScheduleHandler } from './schedule.commands.js';
-import { endRun, settle } from './slot-ledger.decider.js';
+import { APPENDS_PER_CHECK_MAX, DecideSlots, DecideSlotsHandler } from './schedule.commands.js';
+import { endRun, decideSlots } from './slot-ledger.decider.js';
 import { systemTiming } from '../../../platform/system-timing.js';
 
 const MINUTE_MS = 60_000;
@@ -51,7 +51,7 @@ it('a schedule with years of runs is decided on without reading them all', async
   for (let minute = 1; minute <= SLOTS; minute++) {
     const now = after(minute);
     const because = { ...cause, causationId: String(minute) };
-    known = await streams.transact(stream, schedule, settle(rules, now), because, known);
+    known = await streams.transact(stream, schedule, decideSlots(rules, now), because, known);
     const ending = { status: minute % 5 === 0 ? 'failed' : 'success', errorType: null, tokens: 0 } as const;
     known = await streams.transact(stream, schedule, endRun(known.state.openRun!.runId, ending, rules, now), because, known);
   }
@@ -62,18 +62,18 @@ it('a schedule with years of runs is decided on without reading them all', async
 it('a schedule with years of missed slots takes snapshots while it catches up', async () => {
   const now = after(SLOTS);
   for (let appends = 0; appends < SLOTS / SLOTS_PER_APPEND_MAX; appends++) {
-    known = await streams.transact(stream, schedule, settle(rules, now), { ...cause, causationId: String(appends) }, known);
+    known = await streams.transact(stream, schedule, decideSlots(rules, now), { ...cause, causationId: String(appends) }, known);
   }
   expect(known.state.nextSlotAt).toBe(after(SLOTS + 1).toISOString());
   await expectTheSame();
-  expect(settle(rules, now)(known.state)).toEqual([]);
+  expect(decideSlots(rules, now)(known.state)).toEqual([]);
 });
 
 it('a schedule that is far behind advances by a limited number of slots per command', async () => {
   const slots = SLOTS_PER_APPEND_MAX * APPENDS_PER_CHECK_MAX;
   const service = { ...rules, runTimeoutMs: 1, cadenceSecondsMin: 0, horizonMs: Infinity, perUserMax: 0 };
-  const handler = new SettleScheduleHandler(streams, { now: () => after(3 * slots) }, service);
-  const look = (id: string) => handler.execute(new SettleSchedule('s1', { ...cause, causationId: id }));
+  const handler = new DecideSlotsHandler(streams, { now: () => after(3 * slots) }, service);
+  const look = (id: string) => handler.execute(new DecideSlots('s1', { ...cause, causationId: id }));
   expect((await look('first')).decidedUntil).toBe(after(slots).toISOString());
   expect((await look('second')).decidedUntil).toBe(after(2 * slots).toISOString());
 });

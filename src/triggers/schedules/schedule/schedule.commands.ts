@@ -10,7 +10,7 @@ import { ScheduleRules } from './schedule-rules.js';
 import { create, schedule, type Schedule } from './schedule.decider.js';
 import { type RunId, type ScheduleId, type ScheduleOrigin, scheduleStream } from './schedule.events.js';
 import { SLOTS_PER_APPEND_MAX } from './schedule.policy.js';
-import { endRun, type RunEnding, settle } from './slot-ledger.decider.js';
+import { endRun, type RunEnding, decideSlots } from './slot-ledger.decider.js';
 import { type TaskRequest, parseTaskDefinition } from './task-definition.policy.js';
 import { changesIn, type DefinitionRequest, parseDefinition, timingResumed } from './definition.policy.js';
 
@@ -232,7 +232,7 @@ export class RunScheduleNowHandler implements Handler<RunScheduleNow> {
 }
 
 /** Decides on the due slots of a schedule. Returns its state afterwards. */
-export class SettleSchedule extends Command<Schedule> {
+export class DecideSlots extends Command<Schedule> {
   constructor(
     readonly scheduleId: ScheduleId,
     readonly cause: Cause,
@@ -246,8 +246,8 @@ const SCHEDULES_REMEMBERED_MAX = 10_000;
 /** Maximum number of appends per command for a schedule that is far behind. The next tick continues. */
 export const APPENDS_PER_CHECK_MAX = 8;
 
-@CommandHandler(SettleSchedule)
-export class SettleScheduleHandler implements Handler<SettleSchedule> {
+@CommandHandler(DecideSlots)
+export class DecideSlotsHandler implements Handler<DecideSlots> {
   private readonly remembered = new LRUCache<ScheduleId, Folded<Schedule>>({ max: SCHEDULES_REMEMBERED_MAX });
 
   constructor(
@@ -256,9 +256,9 @@ export class SettleScheduleHandler implements Handler<SettleSchedule> {
     private readonly rules: ScheduleRules,
   ) {}
 
-  async execute({ scheduleId, cause }: SettleSchedule): Promise<Schedule> {
+  async execute({ scheduleId, cause }: DecideSlots): Promise<Schedule> {
     const stream = scheduleStream(scheduleId);
-    const decide = settle(this.rules, this.clock.now());
+    const decide = decideSlots(this.rules, this.clock.now());
     let known = this.remembered.get(scheduleId) ?? (await this.streams.fold(stream, schedule));
     for (let appends = 1; appends <= APPENDS_PER_CHECK_MAX; appends++) {
       let outcome = await this.streams.transact(stream, schedule, decide, cause, known);

@@ -11,7 +11,7 @@ import {
   type ScheduleTiming,
 } from './schedule.events.js';
 import type { LedgerRules } from './schedule.policy.js';
-import { endRun, type RunEnding, settle } from './slot-ledger.decider.js';
+import { endRun, type RunEnding, decideSlots } from './slot-ledger.decider.js';
 
 const scheduleId = 's1';
 const rules: LedgerRules = { misfireGraceMs: 60_000, missedAfterMs: 600_000, runLimitMs: 900_000, failuresMax: 3 };
@@ -64,48 +64,48 @@ const completedAt = (time: string): ScheduleEvent => ({
 describe('a slot', () => {
   it('becomes a run when it is due', () =>
     given(schedule, [created(hourly)])
-      .when(settle(rules, at('09:00:01')))
+      .when(decideSlots(rules, at('09:00:01')))
       .then([queued('09', '10', '09:00:01')]));
   it('is not decided before it is due', () =>
     given(schedule, [created(hourly)])
-      .when(settle(rules, at('08:59:59')))
+      .when(decideSlots(rules, at('08:59:59')))
       .thenNothing());
   it('is not decided twice by a process whose clock is behind', () =>
     given(schedule, [created(hourly), queued('09', '10')])
-      .when(settle(rules, at('08:59:00')))
+      .when(decideSlots(rules, at('08:59:00')))
       .thenNothing());
   it('is skipped while an earlier run has not ended', () =>
     given(schedule, [created(hourly), queued('09', '10', '09:59:00')])
-      .when(settle(rules, at('10:00:00')))
+      .when(decideSlots(rules, at('10:00:00')))
       .then([{ type: 'ScheduleSlotSkipped', data: { ...slot('10', '11'), reason: 'overlap' } }]));
   it('that is late is left undecided and then recorded as missed', () => {
-    given(schedule, [created(hourly)]).when(settle(rules, at('09:01:01'))).thenNothing(); // prettier-ignore
+    given(schedule, [created(hourly)]).when(decideSlots(rules, at('09:01:01'))).thenNothing(); // prettier-ignore
     given(schedule, [created(hourly)])
-      .when(settle(rules, at('09:10:00')))
+      .when(decideSlots(rules, at('09:10:00')))
       .then([{ type: 'ScheduleMissed', data: slot('09', '10') }]);
   });
   it('of a paused recurring schedule is not decided before the pause ends', () =>
     given(schedule, [created(hourly), paused])
-      .when(settle(rules, at('15:00:00')))
+      .when(decideSlots(rules, at('15:00:00')))
       .thenNothing());
   it('of a paused one-time schedule is recorded as paused', () =>
     given(schedule, [created(once), paused])
-      .when(settle(rules, at('09:00:00')))
+      .when(decideSlots(rules, at('09:00:00')))
       .then([{ type: 'ScheduleSlotPaused', data: slot('09', null) }]));
   it('of a one-time schedule runs however late it is', () =>
     given(schedule, [created(once)])
-      .when(settle(rules, at('15:00:00')))
+      .when(decideSlots(rules, at('15:00:00')))
       .then([queued('09', null, '15:00:00')]));
   it('at the end of a schedule is its last one', () =>
     given(schedule, [created({ ...hourly, endAt: iso('09:00:00') })])
-      .when(settle(rules, at('09:00:00')))
+      .when(decideSlots(rules, at('09:00:00')))
       .then([queued('09', null), { type: 'ScheduleCompleted', data: { scheduleId, completedAt: iso('09:00:00') } }]));
 });
 
 describe('a run', () => {
   it('times out if it does not end', () =>
     given(schedule, [created(hourly), queued('09', '10')])
-      .when(settle(rules, at('09:16:00')))
+      .when(decideSlots(rules, at('09:16:00')))
       .then([
         {
           type: 'ScheduleRunEnded',
@@ -317,7 +317,7 @@ it('repeating a decision changes nothing, and no slot is decided twice', () => {
   type Step = Readonly<{ decide: (state: Schedule) => readonly ScheduleEvent[]; repeats: boolean }>;
   const step = (decide: Step['decide'], repeats = true): Step => ({ decide, repeats });
   const steps = fc.oneof(
-    asked.map(({ now }) => step(settle(rules, now))),
+    asked.map(({ now }) => step(decideSlots(rules, now))),
     asked.map((each) => step(pause(each))),
     asked.map((each) => step(resume(each))),
     asked.map((each) => step(cancel(each))),

@@ -18,27 +18,27 @@ export type LedgerMode = 'open' | 'closing' | 'cancelling';
  * that was read, so if two processes decide at once, one is repeated and finds the slots decided. A clock that is ahead makes a
  * slot early; one that is behind or steps back finds nothing to decide. Decides on at most SLOTS_PER_APPEND_MAX slots.
  */
-export const settle =
+export const decideSlots =
   (rules: LedgerRules, now: Date): Decide =>
   (state) => {
-    const events = settled(rules, now, 'open')(state);
+    const events = slotsDecided(rules, now, 'open')(state);
     return events.length === 0 ? events : [...events, ...takeSnapshot(events.reduce(schedule.evolve, state))];
   };
 
-const settled =
+const slotsDecided =
   (rules: LedgerRules, now: Date, mode: LedgerMode): Decide =>
   (state) => {
     const given = givenUp(state, rules, now);
-    const decided = decideSlots(given.reduce(schedule.evolve, state), rules, now, mode);
+    const decided = dueSlotEvents(given.reduce(schedule.evolve, state), rules, now, mode);
     const events = [...given, ...decided];
     return [...events, ...completion(events.reduce(schedule.evolve, state), now)];
   };
 
 /** Decides on the due slots and then on a request. @throws Rejection schedule-catching-up if more slots are due than one append can hold */
-export const settledFirst =
+export const slotsDecidedFirst =
   (rules: LedgerRules, now: Date, mode: LedgerMode, decide: Decide): Decide =>
   (state) => {
-    const come = settled(rules, now, mode)(state);
+    const come = slotsDecided(rules, now, mode)(state);
     const after = come.reduce(schedule.evolve, state);
     if (isDue(after, now) && mode !== 'open')
       throw new Rejection('schedule-catching-up', 'the schedule is catching up, try again');
@@ -57,7 +57,7 @@ export const endRun =
     const isTooDear = ending.status === 'success' && tokenBudget !== null && ending.tokens > tokenBudget;
     const outcome: Outcome = isTooDear ? { status: 'failed', errorType: 'budget_exceeded' } : ending;
     const pauses = outcome.status !== 'success' && pausesAt(state, rules, state.failuresInARow + 1);
-    return settledFirst(rules, now, pauses ? 'closing' : 'open', (after) =>
+    return slotsDecidedFirst(rules, now, pauses ? 'closing' : 'open', (after) =>
       after.openRun?.runId === runId ? runEnded(after, outcome, rules, now) : [],
     )(state);
   };
@@ -84,7 +84,7 @@ const ONCE_CHECK_MS = 5_000;
 /** Whether a slot is due. */
 const isDue = ({ nextSlotAt }: Schedule, now: Date): boolean => nextSlotAt !== null && nextSlotAt <= now.toISOString();
 
-function decideSlots(state: Schedule, rules: LedgerRules, now: Date, mode: LedgerMode): readonly ScheduleEvent[] {
+function dueSlotEvents(state: Schedule, rules: LedgerRules, now: Date, mode: LedgerMode): readonly ScheduleEvent[] {
   if (!isDue(state, now)) return [];
   const { timing } = state.definition;
   if (state.status === 'paused' && timing.kind === 'recurring') return mode === 'open' ? [] : [slotsPaused(state, now)];
