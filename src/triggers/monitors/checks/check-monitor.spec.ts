@@ -43,15 +43,15 @@ class NoPatterns extends Patterns {
 let now: Date;
 let store: InMemoryEventStore;
 let streams: Streams;
-let look: () => Promise<Content>;
-let looks: number;
+let content: () => Promise<Content>;
+let fetches: number;
 let verdict: Verdict;
 beforeEach(() => {
   now = new Date(START);
   store = new InMemoryEventStore();
   streams = new Streams(store, systemTiming);
-  looks = 0;
-  look = () => Promise.resolve(contentOfText('one'));
+  fetches = 0;
+  content = () => Promise.resolve(contentOfText('one'));
   verdict = { holds: true, usage: { promptTokens: 5, completionTokens: 1 } };
 });
 
@@ -62,7 +62,7 @@ const process = () =>
     streams,
     commandsOver(new AttendMonitorHandler(streams, clock), new ReportCheckHandler(streams, clock, rules)),
     clock,
-    { look: () => (looks++, look()) } as unknown as WatchedSources,
+    { fetch: () => (fetches++, content()) } as unknown as WatchedSources,
     new NoPatterns(),
     { judge: () => Promise.resolve(verdict) } as unknown as Judge,
   );
@@ -111,19 +111,19 @@ describe('a check', () => {
   it('is performed once if several processes poll at once', async () => {
     await made();
     await Promise.all([check(), check(), check()]);
-    expect([looks, await outcomes()]).toEqual([1, ['unchanged']]);
+    expect([fetches, await outcomes()]).toEqual([1, ['unchanged']]);
   });
 
   it('of a crashed process is repeated after its claim has expired, and requests one follow-up', async () => {
     await made();
     let arrive: (content: Content) => void = () => undefined;
-    look = () => new Promise((resolve) => (arrive = resolve));
+    content = () => new Promise((resolve) => (arrive = resolve));
     const first = check();
     await new Promise((resolve) => setImmediate(resolve));
     await check();
-    expect(looks).toBe(1);
+    expect(fetches).toBe(1);
     now = new Date(now.getTime() + CHECK_LEASE_MS);
-    look = () => Promise.resolve(contentOfText('two'));
+    content = () => Promise.resolve(contentOfText('two'));
     await check();
     arrive(contentOfText('two'));
     await first;
@@ -132,14 +132,14 @@ describe('a check', () => {
 
   it('that is interrupted records nothing', async () => {
     await made();
-    look = () => Promise.reject(new Error('The process ends.'));
+    content = () => Promise.reject(new Error('The process ends.'));
     await expect(check()).rejects.toThrow('The process ends.');
     expect(await types()).toEqual(['MonitorCheckStarted']);
   });
 
   it('pauses the monitor after its source was unreachable for an hour', async () => {
     await made();
-    look = () => Promise.reject(new CheckFailed('unreachable', 'Away.'));
+    content = () => Promise.reject(new CheckFailed('unreachable', 'Away.'));
     const one = process();
     for (let minutes = 0; minutes < 90; minutes += 20) {
       await check(one);
@@ -154,7 +154,7 @@ describe('a check', () => {
 
   it('pauses the monitor if its source is gone', async () => {
     await made();
-    look = () => Promise.reject(new CheckFailed('gone', 'The source is gone.'));
+    content = () => Promise.reject(new CheckFailed('gone', 'The source is gone.'));
     await check();
     expect((await events()).at(-1)).toMatchObject({ type: 'MonitorPaused', data: { reason: 'The source is gone.' } });
   });
@@ -163,7 +163,7 @@ describe('a check', () => {
 describe('a condition', () => {
   beforeEach(async () => {
     await made({ condition: 'It is cheap.' });
-    look = () => Promise.resolve(contentOfText('two'));
+    content = () => Promise.resolve(contentOfText('two'));
   });
 
   it('that holds requests a follow-up, and the usage of the judge is recorded', async () => {
