@@ -9,7 +9,7 @@ const EXCERPT_CHARACTERS_MAX = 2000;
 
 /**
  * The result of comparing a source with its earlier state. `fires`: what the check looks for holds now and did not hold before.
- * `told` is the text for the follow-up.
+ * `report` is the text for the follow-up.
  */
 export type Observation = Readonly<{ seen: Seen; fires: boolean; report: string }>;
 
