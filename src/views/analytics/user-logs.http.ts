@@ -1,6 +1,5 @@
 import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { asText } from '../../../projections/text.js';
 import { FAMILIES } from '../../kernel/access.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { Access } from '../../platform/http/access.js';
@@ -41,7 +40,7 @@ export class UserLogsController {
     const [level, type] = [optional(LOG_LEVELS, body.level), optional(LOG_EVENT_TYPES, body.event_type)];
     if (page * pageSize > ENTRIES_MAX) throw new Rejection('invalid-request', 'Invalid option');
     const agentId = await this.ownAgent.namedBy(user, body.api_key_id, READ);
-    const filter = { ownerId: user.userId, agentId, level, search: body.search ? asText(body.search) : undefined };
+    const filter = { ownerId: user.userId, agentId, level, search: body.search || undefined };
     const newest = await this.entries.newest(filter, type, page * pageSize + 1);
     const logs = newest.slice((page - 1) * pageSize, page * pageSize);
     return { success: true, logs, page, page_size: pageSize, has_more: newest.length > page * pageSize };
