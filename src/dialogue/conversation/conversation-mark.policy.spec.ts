@@ -70,7 +70,11 @@ describe('the mark of a conversation', () => {
     ['amber also when the client runs another call', [asked('t1', 0), paused('t1', CLIENT, APPROVAL)], 'approval'],
     ['nothing while only the client has something to run', [asked('t1', 0), paused('t1', CLIENT)], null],
     ['amber also after the conversation was opened', [asked('t1', 0), paused('t1', APPROVAL), opened], 'approval'],
-    ['the spinner once all calls are approved', [asked('t1', 0), paused('t1', APPROVAL), ...turnResumed(turn('t1'), 'k0')], 'running'],
+    [
+      'the spinner once all calls are approved',
+      [asked('t1', 0), paused('t1', APPROVAL), ...turnResumed(turn('t1'), 'k0')],
+      'running',
+    ],
     [
       'the spinner once the call is denied, because the answer continues',
       [asked('t1', 0), paused('t1', APPROVAL), ...denied('t1')],
@@ -110,11 +114,7 @@ describe('the mark of a conversation', () => {
       [asked('t1', 0), answered('t1'), asked('t2', 1), paused('t2', CLIENT)],
       'unread',
     ],
-    [
-      'purple for an appended turn',
-      [asked('t1', 0), answered('t1'), opened, ofTurn('TurnAppended', 't2', 1)],
-      'unread',
-    ],
+    ['purple for an appended turn', [asked('t1', 0), answered('t1'), opened, ofTurn('TurnAppended', 't2', 1)], 'unread'],
     ['the spinner of a turn beside an appended one', [asked('t1', 0), ofTurn('TurnAppended', 't2', 1)], 'running'],
     [
       'nothing for a withdrawn turn',

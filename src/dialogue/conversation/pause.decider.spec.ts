@@ -186,7 +186,8 @@ describe('a resumption', () => {
 describe('a pause', () => {
   const running = WAITING.slice(0, 3);
   const waiting = paused('t1', ['k1']);
-  it('is recorded when its producer reports it', () => given(conversation, running).when(pause(waiting.data, 'p1')).then([waiting]));
+  it('is recorded when its producer reports it', () =>
+    given(conversation, running).when(pause(waiting.data, 'p1')).then([waiting]));
   it('becomes a stop where a stop was requested before', () => {
     const { conversationId: _, turnId, answer, thought, sources, toolCalls, structured } = waiting.data;
     given(conversation, [...running, stopAsked('t1')])
@@ -257,8 +258,7 @@ describe('an unanswered pause', () => {
     expect(notRun(events)).toEqual(['k1 moved_on', 'k2 moved_on', 'k3 moved_on']);
     expect(typesOf(events).filter((type) => type === 'TurnAnswered')).toHaveLength(2);
   });
-  it('gets no event when its conversation is deleted', () =>
-    given(conversation, WAITING).when(remove).then([deleted]));
+  it('gets no event when its conversation is deleted', () => given(conversation, WAITING).when(remove).then([deleted]));
 });
 
 describe('a call with effects', () => {

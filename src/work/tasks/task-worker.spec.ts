@@ -123,23 +123,20 @@ it('stores a large result as a blob', async () => {
 it.each([
   ['its folder is gone', () => new FolderBlobs('/dev/null/blobs')],
   ['it does not answer', () => new AwayBlobs()],
-])(
-  'requeues a task without a failed attempt while the blob store cannot keep its result because %s',
-  async (_how, away) => {
-    Logger.overrideLogger(false);
-    const taskId = await queued();
-    const large = { text: 'x'.repeat(RESULT_INLINE_BYTES_MAX) };
-    const runner = new Scripted(() => Promise.resolve(large));
-    const there = blobs;
-    blobs = away();
-    const worker = working(runner);
-    for (let attempt = 1; attempt <= 6; attempt++) await worker.attempt(taskId, never);
-    expect(new Set(await told(taskId))).toEqual(new Set(['TaskQueued', 'TaskStarted', 'TaskRequeued']));
-    blobs = there;
-    await working(runner).attempt(taskId, never);
-    expect((await lastOf(taskId)).type).toBe('TaskSucceeded');
-  },
-);
+])('requeues a task without a failed attempt while the blob store cannot keep its result because %s', async (_how, away) => {
+  Logger.overrideLogger(false);
+  const taskId = await queued();
+  const large = { text: 'x'.repeat(RESULT_INLINE_BYTES_MAX) };
+  const runner = new Scripted(() => Promise.resolve(large));
+  const there = blobs;
+  blobs = away();
+  const worker = working(runner);
+  for (let attempt = 1; attempt <= 6; attempt++) await worker.attempt(taskId, never);
+  expect(new Set(await told(taskId))).toEqual(new Set(['TaskQueued', 'TaskStarted', 'TaskRequeued']));
+  blobs = there;
+  await working(runner).attempt(taskId, never);
+  expect((await lastOf(taskId)).type).toBe('TaskSucceeded');
+});
 
 it('repeats a failed attempt once it is due and fails the task after three retries', async () => {
   Logger.overrideLogger(false);
