@@ -41,8 +41,13 @@ describe('a recurrence', () => {
     expect(cadenceSeconds({ cron: '0,10 * * * *', timezone: 'UTC' }, after)).toBe(600);
     expect(cadenceSeconds({ cron: '0 0 29 2 *', timezone: 'UTC' }, after)).toBeGreaterThan(86_400 * 365);
     expect(cadenceSeconds({ cron: '0 0 30 2 *', timezone: 'UTC' }, after)).toBeUndefined();
-    // Only the next CADENCE_SLOTS_MAX slots are compared.
-    expect(cadenceSeconds({ cron: '0 0 1 * *', timezone: 'UTC' }, after)).toBeLessThan(86_400 * 32 * CADENCE_SLOTS_MAX);
+  });
+  it('has the shortest interval of the next CADENCE_SLOTS_MAX slots as cadence', () => {
+    const daily = { cron: '0 12 * * *', timezone: 'Europe/Prague' };
+    const shortDay = Date.parse('2026-03-29T10:00:00Z');
+    const daysBefore = (days: number) => new Date(shortDay - days * 86_400_000);
+    expect(cadenceSeconds(daily, daysBefore(CADENCE_SLOTS_MAX - 2))).toBe(23 * 3_600);
+    expect(cadenceSeconds(daily, daysBefore(CADENCE_SLOTS_MAX + 2))).toBe(24 * 3_600);
   });
 });
 
