@@ -131,11 +131,11 @@ export class RunningJob {
     // A failed check is repeated at the next interval. In any case the job ends at its deadline.
     let polled = Promise.resolve();
     const pollQuietly = () => void (polled = polled.then(() => this.poll()).catch(() => undefined));
-    const stopLooking = timing.every(CANCEL_POLL_MS, pollQuietly);
+    const stopPolling = timing.every(CANCEL_POLL_MS, pollQuietly);
     const unsubscribe = signals.subscribe(cancelSubject(jobId), pollQuietly);
     return () => {
       dropDeadline();
-      stopLooking();
+      stopPolling();
       unsubscribe();
     };
   }

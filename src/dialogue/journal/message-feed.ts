@@ -54,7 +54,7 @@ export const EXPECTED_READER_MS = 10_000;
 class Reader {
   private offered: FrameBatch[] = [];
   private offeredBytes = 0;
-  private mustLook = false;
+  private mustReadLog = false;
   private onMore: (() => void) | undefined;
   readonly seen = new Seen();
   /** Set while it waits for a run after the end of another one, which may never start. */
@@ -66,7 +66,7 @@ class Reader {
   constructor(public next: number) {}
 
   offer(batch: FrameBatch): void {
-    if (this.mustLook) return;
+    if (this.mustReadLog) return;
     this.offered.push(batch);
     this.offeredBytes += batch.text.length;
     if (this.offeredBytes > READER_BUFFER_BYTES_MAX) this.readLog();
@@ -75,7 +75,7 @@ class Reader {
 
   readLog(): void {
     this.clear();
-    this.mustLook = true;
+    this.mustReadLog = true;
     this.stir();
   }
 
@@ -90,7 +90,7 @@ class Reader {
   clear(): void {
     this.offered = [];
     this.offeredBytes = 0;
-    this.mustLook = false;
+    this.mustReadLog = false;
   }
 
   get isGone(): boolean {
@@ -102,7 +102,7 @@ class Reader {
    */
   take(): FrameBatch | 'log' | undefined {
     for (;;) {
-      if (this.mustLook) return 'log';
+      if (this.mustReadLog) return 'log';
       const batch = this.offered.shift();
       if (!batch) return undefined;
       this.offeredBytes -= batch.text.length;
@@ -114,7 +114,7 @@ class Reader {
   /** Calls back once, when the reader may take something or has left. */
   whenMore(onMore: () => void): void {
     this.onMore = onMore;
-    if (this.mustLook || this.offered.length > 0 || this.isGone) this.stir();
+    if (this.mustReadLog || this.offered.length > 0 || this.isGone) this.stir();
   }
 
   /**

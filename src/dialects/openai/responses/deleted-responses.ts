@@ -27,9 +27,9 @@ export class DeletedResponses {
     // After a failed check, the next one follows.
     const pollQuietly = () => void poll().catch(() => undefined);
     const unsubscribe = this.signals.subscribe(responseDeletedSubject(responseId), pollQuietly);
-    const stopLooking = this.timing.every(POLL_MS, pollQuietly);
+    const stopPolling = this.timing.every(POLL_MS, pollQuietly);
     return () => {
-      stopLooking();
+      stopPolling();
       unsubscribe();
     };
   }

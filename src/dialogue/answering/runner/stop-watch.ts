@@ -27,9 +27,9 @@ export class StopWatch {
     // A failed check is repeated at the next interval. The append of the outcome checks the log in any case.
     const pollQuietly = () => void poll().catch(() => undefined);
     const unsubscribe = this.signals.subscribe(stopSubject(turnId), pollQuietly);
-    const stopLooking = this.timing.every(STOP_POLL_MS, pollQuietly);
+    const stopPolling = this.timing.every(STOP_POLL_MS, pollQuietly);
     return () => {
-      stopLooking();
+      stopPolling();
       unsubscribe();
     };
   }

@@ -24,7 +24,7 @@ export const RECOVERED_AT_ONCE_MAX = 64;
 const SILENCE_SHARE = 2 / 3;
 export const PAUSES_REMEMBERED_MAX = 10_000;
 /** A turn that no runner has claimed this long after its question is started by the sweep, because its queue item may be lost. */
-const UNHEARD_AFTER_MS = 1_000;
+const UNCLAIMED_AFTER_MS = 1_000;
 
 export const producerKey = (producer: string): string => `producer.${producer}`;
 
@@ -63,7 +63,7 @@ export class SweepTurns implements Ticker {
   private async runUnclaimed(now: Date): Promise<void> {
     const room = Math.min(SWEPT_TURNS_MAX, this.options.settings.turnsConcurrentMax - this.runner.running.length);
     if (room <= 0) return;
-    const unclaimed = await this.turns.untaken(new Date(now.getTime() - UNHEARD_AFTER_MS), room);
+    const unclaimed = await this.turns.untaken(new Date(now.getTime() - UNCLAIMED_AFTER_MS), room);
     for (const turn of unclaimed) void this.attempt(turn, 'run');
   }
 
