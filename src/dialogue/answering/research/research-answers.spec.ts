@@ -3,7 +3,18 @@ import { Logger } from '@nestjs/common';
 import { InMemoryBlobs } from '../../../../test/support/in-memory-blobs.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { MortalStore } from '../../../../test/support/mortal-store.js';
-import { queryOf, researcher, researchOver, type ResearchTask, taskOf } from '../../../../test/support/researches.js';
+import {
+  completeResearch,
+  END_FRAMES,
+  frameOutline,
+  PLAN_FRAMES,
+  type ResearchSetup,
+  researchTurn,
+  stepFrames,
+  TWO_STEP_FRAMES,
+  usageChunk,
+} from '../../../../test/support/research-turns.js';
+import { queryOf, researcher, researchOver, taskOf } from '../../../../test/support/researches.js';
 import {
   composerOver,
   offeredAction,
@@ -13,23 +24,18 @@ import {
   text,
   toolCall,
   ToolsForTests,
-  type Ran,
-  WITH_TOOLS,
 } from '../../../../test/support/tool-turns.js';
 import { turnSettings } from '../../../../test/support/turn-settings.js';
-import { askedTurn, bringFurther, cause, eventsOf, framesOf, workerOver } from '../../../../test/support/turns.js';
+import { cause, eventsOf, framesOf } from '../../../../test/support/turns.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import type { Timing } from '../../../kernel/timing.js';
-import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
 import { systemTiming } from '../../../platform/system-timing.js';
-import { type ModelChunk, ModelFailed, type ModelRequest } from '../../../resources/models/model/language-model.port.js';
-import type { Search, SearchRequest } from '../../../resources/sources/chunks/search.port.js';
-import type { OfferedAction } from '../../../resources/tools/toolbox/toolbox.port.js';
-import { ask, conversation, open, rename } from '../../conversation/conversation.decider.js';
+import { ModelFailed } from '../../../resources/models/model/language-model.port.js';
+import type { Search } from '../../../resources/sources/chunks/search.port.js';
 import { SNAPSHOT_EVERY_EVENTS } from '../../conversation/conversation-snapshot.policy.js';
+import { ask, conversation, open, rename } from '../../conversation/conversation.decider.js';
+import { conversationStream, type Usage } from '../../conversation/conversation.events.js';
 import type { Decide } from '../../conversation/turn.policy.js';
-import { type AnswerParts, conversationStream, type TurnSettings, type Usage } from '../../conversation/conversation.events.js';
-import { resume } from '../../conversation/pause.decider.js';
 import type { QuestionResolver } from '../intake/resolve-question.js';
 import { HeadlessAnswers } from '../runner/headless-answers.js';
 import { RESEARCH_MS_MAX, STEP_ROUNDS_MAX } from './research-plan.policy.js';
@@ -37,94 +43,10 @@ import { researchStream } from './research.events.js';
 
 Logger.overrideLogger(false);
 
-const usage = (tokens: number): ModelChunk => ({ type: 'usage', promptTokens: tokens, completionTokens: 0 });
-
-type Given = Readonly<{
-  queries?: readonly string[];
-  more?: Partial<Record<ResearchTask, (request: ModelRequest) => readonly ModelChunk[]>>;
-  actions?: readonly OfferedAction[];
-  does?: (call: Ran) => unknown;
-  settings?: Partial<TurnSettings>;
-  search?: (request: SearchRequest) => unknown;
-  timing?: Timing;
-}>;
-
-/** A research of one question, run by any number of processes. */
-function researches({ queries = ['q1', 'q2'], more, actions = [], does, settings, search, timing = systemTiming }: Given = {}) {
-  const log = new InMemoryEventStore();
-  const blobs = new InMemoryBlobs();
-  const signals = new InProcessSignals();
-  const models = new ScriptedModels(researcher(queries, more));
-  const effects: string[] = [];
-  const searching = {
-    search: async (request: SearchRequest) => search?.(request) ?? { chunks: [], failedSources: [] },
-  } as unknown as Search;
-  const process = (store = new MortalStore(log)) => {
-    const tools = new ToolsForTests(actions, (call) => {
-      effects.push(call.name);
-      return does ? does(call) : { done: call.name };
-    });
-    const research = researchOver({ store, models, tools, blobs, search: searching, timing });
-    return workerOver(store, signals, composerOver(models, tools, blobs, searching, research), blobs).runner;
-  };
-  const streams = new Streams(log, systemTiming);
-  const frames = () => framesOf(log, 't1');
-  return {
-    log,
-    models,
-    effects,
-    process,
-    frames,
-    begin: () => askedTurn(log, 'c1', 't1', { ...WITH_TOOLS, agentType: 'research', ...settings }),
-    /** The requests to the model in order: the query of a step, otherwise the task. */
-    tasks: () => models.requests.map((request) => (taskOf(request) === 'step' ? queryOf(request) : taskOf(request))),
-    outline: async () => (await frames()).map(outlineOf),
-    outcome: async () => {
-      const stored = (await eventsOf(log, conversationStream('c1'))).find(({ type }) => type === 'TurnAnswered');
-      return JSON.parse(stored?.data ?? '{}') as AnswerParts & Readonly<{ usage: Usage | null }>;
-    },
-    facts: async () => (await eventsOf(log, researchStream('t1'))).map(({ type }) => type),
-    approve: (callId: string, decision: 'approved' | 'denied' = 'approved') =>
-      streams.transact(
-        conversationStream('c1'),
-        conversation,
-        resume(
-          [decision === 'denied' ? { callId, decision, comment: null } : { callId, decision }],
-          { userId: 'alice' },
-          new Date(),
-        ),
-        cause,
-      ),
-    sweep: async () => {
-      const sweeper = process();
-      await sweeper.run('c1', 't1');
-      await bringFurther(sweeper, 'c1', 't1');
-    },
-  };
-}
-
-function outlineOf(frame: Record<string, unknown>): string {
-  const { status, step } = (frame['data'] ?? {}) as { status?: string; step?: number };
-  const { type, code } = frame as { type: string; code?: string };
-  return [type, status ?? code, step].filter((part) => part !== undefined).join(' ');
-}
-
-async function whole(given: Given = {}) {
-  const research = researches(given);
-  await research.begin();
-  await research.process().run('c1', 't1');
-  return research;
-}
-
-const step = (number: number) => [`research_progress researching ${number}`, `research_progress complete ${number}`];
-const END = ['source', 'tool_calls', 'id', 'end'];
-const PLANNED = ['message_id', 'research_progress planning', 'research_plan'];
-const TWO_STEPS = [...PLANNED, ...step(1), ...step(2), 'research_progress synthesizing', 'answer', ...END];
-
 describe('a research', () => {
   it('plans, investigates step by step and answers, in the order of its frames', async () => {
-    const { outline, frames, tasks, facts, models } = await whole({ queries: ['q1', 'q2'] });
-    expect(await outline()).toEqual(TWO_STEPS);
+    const { outline, frames, tasks, facts, models } = await completeResearch({ queries: ['q1', 'q2'] });
+    expect(await outline()).toEqual(TWO_STEP_FRAMES);
     expect(tasks()).toEqual(['clarify', 'plan', 'q1', 'q2', 'answer']);
     expect(await facts()).toEqual(['ResearchPlanned', 'ResearchStepReported', 'ResearchStepReported']);
     const data = (await frames()).filter(({ type }) => String(type).startsWith('research')).map((frame) => frame['data']);
@@ -149,7 +71,7 @@ describe('a research', () => {
     ['no JSON', 'I would look into it.'],
     ['steps without a query', '{"steps": [{"query": " "}, 7, null], "complexity": "moderate"}'],
   ])('of %s investigates the question itself', async (_, planned) => {
-    const { frames, tasks } = await whole({ more: { plan: () => [text(planned)] } });
+    const { frames, tasks } = await completeResearch({ more: { plan: () => [text(planned)] } });
     const plan = (await frames()).find(({ type }) => type === 'research_plan')!['data'];
     expect(plan).toEqual({ steps: [{ query: 'Why?', rationale: 'Direct investigation' }], complexity: 'simple' });
     expect(tasks()).toEqual(['clarify', 'plan', 'Why?', 'answer']);
@@ -163,14 +85,14 @@ describe('a research', () => {
   ])('that is %s has at most %i steps', async (complexity, max) => {
     const queries = Array.from({ length: 9 }, (_, index) => `q${index + 1}`);
     const planned = JSON.stringify({ complexity, steps: queries.map((query) => ({ query, rationale: '' })) });
-    const { tasks } = await whole({ more: { plan: () => [text(planned)] } });
+    const { tasks } = await completeResearch({ more: { plan: () => [text(planned)] } });
     expect(tasks()).toEqual(['clarify', 'plan', ...queries.slice(0, max), 'answer']);
   });
 
   it('gives each step its documents and tools, and the answer all calls and distinct sources', async () => {
     const chunk = (source: string, title: string, words: string) =>
       ({ text: words, title, source, filename: '', sourceId: 's1', score: 1, tokens: 5 }) as const;
-    const { outcome, frames, models } = await whole({
+    const { outcome, frames, models } = await completeResearch({
       settings: { sources: [{ id: 's1' }], chunks: 4 },
       search: ({ question }) => ({
         chunks: [chunk('Handbook', 'Returns', `For ${question}`), chunk('Handbook', `Only ${question}`, 'more')],
@@ -201,7 +123,7 @@ describe('a research', () => {
 
   it('limits a step to STEP_ROUNDS_MAX rounds with tools before its report', async () => {
     let call = 0;
-    const { models, outcome } = await whole({
+    const { models, outcome } = await completeResearch({
       queries: ['q1'],
       actions: [offeredAction('look_up')],
       more: { step: ({ tools }) => (tools ? [toolCall(`k${++call}`, 'look_up')] : [text('At last.')]) },
@@ -212,7 +134,7 @@ describe('a research', () => {
   });
 
   it('continues if the model fails in a step, and reports the failure to the model that answers', async () => {
-    const { outline, models } = await whole({
+    const { outline, models } = await completeResearch({
       more: {
         step: (request) => {
           if (queryOf(request) === 'q1') throw new ModelFailed('overloaded', 'The model is busy.', true);
@@ -220,13 +142,13 @@ describe('a research', () => {
         },
       },
     });
-    expect(await outline()).toEqual(TWO_STEPS);
+    expect(await outline()).toEqual(TWO_STEP_FRAMES);
     expect(JSON.stringify(models.requests.at(-1)!.messages)).toContain('could not be investigated. The model is busy.');
   });
 
   it('answers in the schema of its agent', async () => {
     const responseSchema = { type: 'object', properties: { days: { type: 'integer' } }, required: ['days'] };
-    const { outline, tasks, frames } = await whole({
+    const { outline, tasks, frames } = await completeResearch({
       queries: ['q1'],
       settings: { responseSchema },
       more: { answer: () => [text('{"days": 30}')] },
@@ -241,15 +163,15 @@ describe('an unclear question', () => {
   const UNCLEAR = { clarify: () => [text('{"needs_clarification": true, "question": "Which returns?"}')] };
 
   it('is answered by a clarification question without a plan', async () => {
-    const { outline, outcome, tasks, facts } = await whole({ more: UNCLEAR });
-    expect(await outline()).toEqual(['message_id', 'answer', ...END]);
+    const { outline, outcome, tasks, facts } = await completeResearch({ more: UNCLEAR });
+    expect(await outline()).toEqual(['message_id', 'answer', ...END_FRAMES]);
     expect(await outcome()).toMatchObject({ answer: 'Which returns?', sources: [], toolCalls: [] });
     expect([tasks(), await facts()]).toEqual([['clarify'], ['ResearchClarificationAsked']]);
   });
 
   /** Asks a second question after the given number of renamings. */
   async function asksAgain(index: number | null, renamings = 0) {
-    const research = await whole({ more: UNCLEAR });
+    const research = await completeResearch({ more: UNCLEAR });
     const { log } = research;
     const next = { ...(await settingsOf(log)), question: 'Those of the shops.', turnId: 't2', index };
     const happens = (decide: Decide) =>
@@ -268,7 +190,7 @@ describe('an unclear question', () => {
     const { log, tasks, isKnown } = await asksAgain(null, renamings);
     expect(isKnown).toBe(renamings === 0);
     expect(tasks()).toEqual(['clarify', 'plan', 'q1', 'q2', 'answer']);
-    expect((await framesOf(log, 't2')).map(outlineOf)).toEqual(TWO_STEPS);
+    expect((await framesOf(log, 't2')).map(frameOutline)).toEqual(TWO_STEP_FRAMES);
   });
 
   it('is asked back about again if it replaces the question that was asked back about', async () => {
@@ -284,13 +206,15 @@ async function settingsOf(log: InMemoryEventStore) {
 
 describe('the budget of a research', () => {
   it('of tokens ends the research after the finished steps and reports the usage', async () => {
-    const { outline, frames, tasks, outcome } = await whole({
+    const { outline, frames, tasks, outcome } = await completeResearch({
       queries: ['q1', 'q2', 'q3'],
-      more: { step: () => [text('Found.'), usage(60_000)] },
+      more: { step: () => [text('Found.'), usageChunk(60_000)] },
     });
-    expect(await outline()).toEqual(TWO_STEPS);
+    expect(await outline()).toEqual(TWO_STEP_FRAMES);
     expect(tasks()).toEqual(['clarify', 'plan', 'q1', 'q2', 'answer']);
-    const { data } = (await frames()).find((frame) => outlineOf(frame) === 'research_progress synthesizing') as { data: object };
+    const { data } = (await frames()).find((frame) => frameOutline(frame) === 'research_progress synthesizing') as {
+      data: object;
+    };
     expect(data).toMatchObject({ tokens_used: 120_000 });
     expect((await outcome()).usage).toEqual({ promptTokens: 120_000, completionTokens: 0 });
   });
@@ -298,7 +222,7 @@ describe('the budget of a research', () => {
   it('of time ends the research after the finished steps', async () => {
     let elapsed = 0;
     const timing = Object.assign(Object.create(systemTiming) as Timing, { elapsedMs: () => elapsed });
-    const { outline, frames } = await whole({
+    const { outline, frames } = await completeResearch({
       queries: ['q1', 'q2', 'q3'],
       timing,
       more: {
@@ -308,17 +232,19 @@ describe('the budget of a research', () => {
         },
       },
     });
-    expect(await outline()).toEqual(TWO_STEPS);
-    const { data } = (await frames()).find((frame) => outlineOf(frame) === 'research_progress synthesizing') as { data: object };
+    expect(await outline()).toEqual(TWO_STEP_FRAMES);
+    const { data } = (await frames()).find((frame) => frameOutline(frame) === 'research_progress synthesizing') as {
+      data: object;
+    };
     expect(data).toMatchObject({ elapsed_seconds: 300 });
   });
 
   it('also ends the rounds within a step', async () => {
     let call = 0;
-    const { models } = await whole({
+    const { models } = await completeResearch({
       queries: ['q1'],
       actions: [offeredAction('look_up')],
-      more: { step: ({ tools }) => (tools ? [toolCall(`k${++call}`, 'look_up'), usage(60_000)] : [text('At last.')]) },
+      more: { step: ({ tools }) => (tools ? [toolCall(`k${++call}`, 'look_up'), usageChunk(60_000)] : [text('At last.')]) },
     });
     expect(models.requests.filter((request) => taskOf(request) === 'step')).toHaveLength(3);
   });
@@ -328,12 +254,12 @@ describe('a research whose producer dies', () => {
   const THREE = ['q1', 'q2', 'q3'];
 
   it('after any append is continued with the remaining steps and shows no frame twice', async () => {
-    const complete = await whole({ queries: THREE });
+    const complete = await completeResearch({ queries: THREE });
     const expected = await complete.outline();
     let wasDead = true;
     let gaps = 0;
     for (let deathAfter = 0; wasDead; deathAfter++) {
-      const research = researches({ queries: THREE });
+      const research = researchTurn({ queries: THREE });
       await research.begin();
       const first = new MortalStore(research.log, deathAfter);
       await research
@@ -359,7 +285,7 @@ describe('a research whose producer dies', () => {
   });
 
   it('counts the tokens of former producers', async () => {
-    const research = researches({ queries: THREE, more: { step: () => [text('Found.'), usage(60_000)] } });
+    const research = researchTurn({ queries: THREE, more: { step: () => [text('Found.'), usageChunk(60_000)] } });
     await research.begin();
     let reports = 0;
     const store: MortalStore = new MortalStore(research.log, Infinity, (_stream, types) => {
@@ -376,7 +302,7 @@ describe('a research whose producer dies', () => {
   });
 
   it('does not repeat a side effect of a repeated step', async () => {
-    const research = researches({
+    const research = researchTurn({
       queries: ['q1'],
       actions: [offeredAction('send_card', { access: 'write' })],
       more: {
@@ -398,7 +324,7 @@ describe('a research whose producer dies', () => {
   });
 
   it('does not write the answer again after its text was shown', async () => {
-    const research = researches({ queries: ['q1'] });
+    const research = researchTurn({ queries: ['q1'] });
     await research.begin();
     const store: MortalStore = new MortalStore(research.log, Infinity, (_stream, types) =>
       types.includes('TurnAnswered') ? store.die() : undefined,
@@ -415,12 +341,12 @@ describe('a research whose producer dies', () => {
 });
 
 describe('a call within a step that needs an approval', () => {
-  const GIVEN: Given = {
+  const GIVEN: ResearchSetup = {
     queries: ['q1', 'q2'],
     actions: [offeredAction('look_up'), offeredAction('send_card', { access: 'write', requiresApproval: true })],
     more: {
       step: (request) => {
-        if (queryOf(request) === 'q1') return [text('Report on q1.'), usage(10)];
+        if (queryOf(request) === 'q1') return [text('Report on q1.'), usageChunk(10)];
         const round = roundOf(request);
         if (round === 0) return [toolCall('k1', 'look_up'), toolCall('k2', 'send_card')];
         return [text(`Sent: ${resultsIn(request)['k2']}`)];
@@ -428,11 +354,11 @@ describe('a call within a step that needs an approval', () => {
     },
   };
   const PAUSE = ['tool_call awaiting_approval', 'source', 'tool_calls', 'tool_calls_pending', 'id', 'end'];
-  const RUN_1 = [...PLANNED, ...step(1), 'research_progress researching 2', ...PAUSE];
-  const RUN_2 = ['research_progress complete 2', 'research_progress synthesizing', 'answer', ...END];
+  const RUN_1 = [...PLAN_FRAMES, ...stepFrames(1), 'research_progress researching 2', ...PAUSE];
+  const RUN_2 = ['research_progress complete 2', 'research_progress synthesizing', 'answer', ...END_FRAMES];
 
   it('pauses the turn, and another process continues within the step after the decision', async () => {
-    const research = researches(GIVEN);
+    const research = researchTurn(GIVEN);
     await research.begin();
     await research.process().run('c1', 't1');
     expect(await research.outline()).toEqual(RUN_1);
@@ -451,7 +377,7 @@ describe('a call within a step that needs an approval', () => {
   });
 
   it('is not run if it was denied, and the model reads the denial', async () => {
-    const research = researches(GIVEN);
+    const research = researchTurn(GIVEN);
     await research.begin();
     await research.process().run('c1', 't1');
     await research.approve('k2', 'denied');
@@ -463,7 +389,7 @@ describe('a call within a step that needs an approval', () => {
   it('is run at most once, at whichever append the producer of the resumed run dies', async () => {
     let wasDead = true;
     for (let deathAfter = 0; wasDead; deathAfter++) {
-      const research = researches(GIVEN);
+      const research = researchTurn(GIVEN);
       await research.begin();
       await research.process().run('c1', 't1');
       await research.approve('k2');
@@ -492,7 +418,7 @@ it('large findings are stored as a blob', async () => {
     ...{ text: `${index} ${'y'.repeat(2_000)}`, title: `T${index}`, source: 'Handbook', filename: '', sourceId: 's1' },
     ...{ score: 1, tokens: 500 },
   }));
-  const research = await whole({
+  const research = await completeResearch({
     queries: ['q1'],
     settings: { sources: [{ id: 's1' }], chunks: 40 },
     search: () => ({ chunks: many, failedSources: [] }),
@@ -513,7 +439,7 @@ describe('a headless research', () => {
         clarify: () => [text('{"needs_clarification": true, "question": "Which?"}')],
         step: (request) => {
           if (queryOf(request) === 'q2' && attempts.length === 1) attempts[0]!.abort(new Error('The process ends.'));
-          return [text('Found.'), usage(100)];
+          return [text('Found.'), usageChunk(100)];
         },
       }),
     );
