@@ -1,43 +1,24 @@
 import { describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { InMemoryBlobs } from '../../../../test/support/in-memory-blobs.js';
-import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
-import { MortalStore } from '../../../../test/support/mortal-store.js';
+import { type InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import {
   completeResearch,
   END_FRAMES,
   frameOutline,
-  PLAN_FRAMES,
-  type ResearchSetup,
-  researchTurn,
-  stepFrames,
   TWO_STEP_FRAMES,
   usageChunk,
 } from '../../../../test/support/research-turns.js';
-import { queryOf, researcher, researchOver, taskOf } from '../../../../test/support/researches.js';
-import {
-  composerOver,
-  offeredAction,
-  resultsIn,
-  roundOf,
-  ScriptedModels,
-  text,
-  toolCall,
-  ToolsForTests,
-} from '../../../../test/support/tool-turns.js';
-import { turnSettings } from '../../../../test/support/turn-settings.js';
+import { queryOf, taskOf } from '../../../../test/support/researches.js';
+import { offeredAction, roundOf, text, toolCall } from '../../../../test/support/tool-turns.js';
 import { cause, eventsOf, framesOf } from '../../../../test/support/turns.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import type { Timing } from '../../../kernel/timing.js';
 import { systemTiming } from '../../../platform/system-timing.js';
 import { ModelFailed } from '../../../resources/models/model/language-model.port.js';
-import type { Search } from '../../../resources/sources/chunks/search.port.js';
 import { SNAPSHOT_EVERY_EVENTS } from '../../conversation/conversation-snapshot.policy.js';
 import { ask, conversation, open, rename } from '../../conversation/conversation.decider.js';
-import { conversationStream, type Usage } from '../../conversation/conversation.events.js';
+import { conversationStream } from '../../conversation/conversation.events.js';
 import type { Decide } from '../../conversation/turn.policy.js';
-import type { QuestionResolver } from '../intake/resolve-question.js';
-import { HeadlessAnswers } from '../runner/headless-answers.js';
 import { RESEARCH_MS_MAX, STEP_ROUNDS_MAX } from './research-plan.policy.js';
 import { researchStream } from './research.events.js';
 
@@ -250,168 +231,6 @@ describe('the budget of a research', () => {
   });
 });
 
-describe('a research whose producer dies', () => {
-  const THREE = ['q1', 'q2', 'q3'];
-
-  it('after any append is continued with the remaining steps and shows no frame twice', async () => {
-    const complete = await completeResearch({ queries: THREE });
-    const expected = await complete.outline();
-    let wasDead = true;
-    let gaps = 0;
-    for (let deathAfter = 0; wasDead; deathAfter++) {
-      const research = researchTurn({ queries: THREE });
-      await research.begin();
-      const first = new MortalStore(research.log, deathAfter);
-      await research
-        .process(first)
-        .run('c1', 't1')
-        .catch(() => undefined);
-      wasDead = first.isDead;
-      const reported = (await research.facts()).filter((type) => type === 'ResearchStepReported').length;
-      const done = THREE.slice(0, reported);
-      const before = research.models.requests.length;
-      await research.sweep();
-      const since = research.tasks().slice(before);
-      expect(since.filter((task) => done.includes(task))).toEqual([]);
-      const outline = await research.outline();
-      expect(outline.filter((frame) => frame === 'end')).toHaveLength(1);
-      if (outline.includes('error interrupted')) expect(outline).toContain('answer');
-      else expect(outline).toEqual(expected);
-      if (wasDead && reported > 0 && since.includes('answer')) gaps++;
-      // A step is requested a second time only if its report was lost with its producer.
-      for (const query of THREE) expect(research.tasks().filter((task) => task === query).length).toBeLessThanOrEqual(2);
-    }
-    expect(gaps).toBeGreaterThan(2);
-  });
-
-  it('counts the tokens of former producers', async () => {
-    const research = researchTurn({ queries: THREE, more: { step: () => [text('Found.'), usageChunk(60_000)] } });
-    await research.begin();
-    let reports = 0;
-    const store: MortalStore = new MortalStore(research.log, Infinity, (_stream, types) => {
-      if (types.includes('ResearchStepReported') && ++reports === 2) store.die();
-    });
-    await research
-      .process(store)
-      .run('c1', 't1')
-      .catch(() => undefined);
-    await research.sweep();
-    expect(research.tasks()).toEqual(['clarify', 'plan', 'q1', 'q2', 'q2', 'answer']);
-    // The usage of the step whose report was lost is unknown.
-    expect((await research.outcome()).usage).toEqual({ promptTokens: 120_000, completionTokens: 0 });
-  });
-
-  it('does not repeat a side effect of a repeated step', async () => {
-    const research = researchTurn({
-      queries: ['q1'],
-      actions: [offeredAction('send_card', { access: 'write' })],
-      more: {
-        step: (request) => (roundOf(request) === 0 ? [toolCall('k1', 'send_card', { to: 'bob' })] : [text('Sent.')]),
-      },
-    });
-    await research.begin();
-    const store: MortalStore = new MortalStore(research.log, Infinity, (_stream, types) =>
-      types.includes('ResearchStepReported') ? store.die() : undefined,
-    );
-    await research
-      .process(store)
-      .run('c1', 't1')
-      .catch(() => undefined);
-    await research.sweep();
-    expect(research.effects).toEqual(['send_card']);
-    const { toolCalls } = await research.outcome();
-    expect(toolCalls.map((call) => call['status'])).toEqual(['completed']);
-  });
-
-  it('does not write the answer again after its text was shown', async () => {
-    const research = researchTurn({ queries: ['q1'] });
-    await research.begin();
-    const store: MortalStore = new MortalStore(research.log, Infinity, (_stream, types) =>
-      types.includes('TurnAnswered') ? store.die() : undefined,
-    );
-    await research
-      .process(store)
-      .run('c1', 't1')
-      .catch(() => undefined);
-    await research.sweep();
-    const outline = await research.outline();
-    expect(outline).toContain('answer');
-    expect(research.tasks().filter((task) => task === 'answer')).toHaveLength(1);
-  });
-});
-
-describe('a call within a step that needs an approval', () => {
-  const GIVEN: ResearchSetup = {
-    queries: ['q1', 'q2'],
-    actions: [offeredAction('look_up'), offeredAction('send_card', { access: 'write', requiresApproval: true })],
-    more: {
-      step: (request) => {
-        if (queryOf(request) === 'q1') return [text('Report on q1.'), usageChunk(10)];
-        const round = roundOf(request);
-        if (round === 0) return [toolCall('k1', 'look_up'), toolCall('k2', 'send_card')];
-        return [text(`Sent: ${resultsIn(request)['k2']}`)];
-      },
-    },
-  };
-  const PAUSE = ['tool_call awaiting_approval', 'source', 'tool_calls', 'tool_calls_pending', 'id', 'end'];
-  const RUN_1 = [...PLAN_FRAMES, ...stepFrames(1), 'research_progress researching 2', ...PAUSE];
-  const RUN_2 = ['research_progress complete 2', 'research_progress synthesizing', 'answer', ...END_FRAMES];
-
-  it('pauses the turn, and another process continues within the step after the decision', async () => {
-    const research = researchTurn(GIVEN);
-    await research.begin();
-    await research.process().run('c1', 't1');
-    expect(await research.outline()).toEqual(RUN_1);
-    await research.approve('k2');
-    await research.process().run('c1', 't1');
-    const resumed = ['message_id', 'tool_call pending', 'tool_call completed', ...RUN_2];
-    expect(await research.outline()).toEqual([...RUN_1, ...resumed]);
-    expect(research.tasks()).toEqual(['clarify', 'plan', 'q1', 'q2', 'q2', 'answer']);
-    expect(research.effects).toEqual(['look_up', 'send_card']);
-    const { toolCalls, usage: used } = await research.outcome();
-    expect(toolCalls.map((call) => [call['call_id'], call['status']])).toEqual([
-      ['k1', 'completed'],
-      ['k2', 'completed'],
-    ]);
-    expect(used).toEqual({ promptTokens: 10, completionTokens: 0 });
-  });
-
-  it('is not run if it was denied, and the model reads the denial', async () => {
-    const research = researchTurn(GIVEN);
-    await research.begin();
-    await research.process().run('c1', 't1');
-    await research.approve('k2', 'denied');
-    await research.process().run('c1', 't1');
-    expect(research.effects).toEqual(['look_up']);
-    expect(JSON.stringify(research.models.requests.at(-2)!.messages)).toContain('denied by user');
-  });
-
-  it('is run at most once, at whichever append the producer of the resumed run dies', async () => {
-    let wasDead = true;
-    for (let deathAfter = 0; wasDead; deathAfter++) {
-      const research = researchTurn(GIVEN);
-      await research.begin();
-      await research.process().run('c1', 't1');
-      await research.approve('k2');
-      const store = new MortalStore(research.log, deathAfter);
-      await research
-        .process(store)
-        .run('c1', 't1')
-        .catch(() => undefined);
-      wasDead = store.isDead;
-      await research.sweep();
-      expect(research.effects.filter((name) => name === 'send_card').length).toBeLessThanOrEqual(1);
-      expect(research.tasks().filter((task) => task === 'q1')).toHaveLength(1);
-      const outline = await research.outline();
-      expect(outline.slice(0, RUN_1.length)).toEqual(RUN_1);
-      expect(outline.filter((frame) => frame === 'end')).toHaveLength(2);
-      expect(new Set(outline.filter((frame) => frame.startsWith('research_progress'))).size).toBe(
-        outline.filter((frame) => frame.startsWith('research_progress')).length,
-      );
-    }
-  });
-});
-
 it('large findings are stored as a blob', async () => {
   const long = 'x'.repeat(39_000);
   const many = Array.from({ length: 40 }, (_, index) => ({
@@ -427,43 +246,4 @@ it('large findings are stored as a blob', async () => {
   const [, reported] = await eventsOf(research.log, researchStream('t1'));
   expect(JSON.parse(reported!.data)).toMatchObject({ findings: { blob: { sha256: expect.any(String) } } });
   expect((await research.outcome()).sources).toHaveLength(40);
-});
-
-describe('a headless research', () => {
-  it('asks nothing back, and a later attempt continues with the unfinished steps', async () => {
-    const log = new InMemoryEventStore();
-    const blobs = new InMemoryBlobs();
-    const attempts: AbortController[] = [];
-    const models = new ScriptedModels(
-      researcher(['q1', 'q2', 'q3'], {
-        clarify: () => [text('{"needs_clarification": true, "question": "Which?"}')],
-        step: (request) => {
-          if (queryOf(request) === 'q2' && attempts.length === 1) attempts[0]!.abort(new Error('The process ends.'));
-          return [text('Found.'), usageChunk(100)];
-        },
-      }),
-    );
-    const search = { search: async () => ({ chunks: [], failedSources: [] }) } as unknown as Search;
-    const tools = new ToolsForTests([]);
-    const attempt = async () => {
-      attempts.push(new AbortController());
-      const research = researchOver({ store: log, models, tools, blobs, search });
-      const composer = composerOver(models, tools, blobs, search, research);
-      const agent = new HeadlessAnswers({} as QuestionResolver, composer, new Streams(log, systemTiming));
-      let used: Usage | null = null;
-      const { parts } = await agent.answer({
-        ...{ runId: 'r1', ownerId: 'alice', input: 'Why?', cause, callIdsTaken: new Set<string>() },
-        settings: turnSettings({ modelId: 'scripted', agentType: 'research' }),
-        ledger: { begin: async () => undefined, finish: async () => undefined },
-        used: (all) => (used = all),
-        signal: attempts.at(-1)!.signal,
-      });
-      return { answer: parts.answer, used };
-    };
-    await expect(attempt()).rejects.toThrow('The process ends.');
-    // The usage of the first attempt is counted with that attempt.
-    expect(await attempt()).toEqual({ answer: 'The answer.', used: { promptTokens: 200, completionTokens: 0 } });
-    const tasks = models.requests.map((request) => (taskOf(request) === 'step' ? queryOf(request) : taskOf(request)));
-    expect(tasks).toEqual(['plan', 'q1', 'q2', 'q2', 'q3', 'answer']);
-  });
 });
