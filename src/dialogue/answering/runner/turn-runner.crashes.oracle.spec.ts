@@ -13,15 +13,14 @@ import {
   ToolsForTests,
   WITH_TOOLS,
 } from '../../../../test/support/tool-turns.js';
+import { expectSealed } from '../../../../test/support/turn-ends.js';
 import { askedTurn, bringFurther, cause, eventsOf, settings, workerOver } from '../../../../test/support/turns.js';
 import { ask, conversation, remove, requestStop } from '../../conversation/conversation.decider.js';
 import { type AnswerParts, conversationStream } from '../../conversation/conversation.events.js';
 import { isTerminal, messageStream } from '../../journal/message.events.js';
 import { messageOf } from '../../../../test/support/message.js';
-import { MessageDigest } from '../../journal/message.policy.js';
 import { type CallAnswer, expire, resume } from '../../conversation/pause.decider.js';
 import type { Decide, Turn } from '../../conversation/turn.policy.js';
-import type { EventStore } from '../../../kernel/event-sourcing/event-store.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
 import { systemTiming } from '../../../platform/system-timing.js';
@@ -168,15 +167,6 @@ function runsOf(events: readonly { data: string }[]): string[][] {
     runs.at(-1)!.push(data);
   }
   return runs;
-}
-
-async function expectSealed(store: EventStore): Promise<void> {
-  const digest = new MessageDigest();
-  for (const { revision, data } of await eventsOf(store, messageStream('t1'))) digest.add(revision, data);
-  const sealed = (await eventsOf(store, stream)).filter(({ type }) => type === 'TurnSealed');
-  expect(sealed.map(({ data }) => JSON.parse(data) as object)).toEqual([
-    { conversationId: 'c1', turnId: 't1', lastId: digest.lastId, frames: digest.frames, sha256: digest.hex() },
-  ]);
 }
 
 const APPENDS_MAX = 32;

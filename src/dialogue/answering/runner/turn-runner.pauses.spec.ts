@@ -1,112 +1,45 @@
 import { describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { approvalTurn, FIRST_RUN_FRAMES, PAUSE_FRAMES, RESUMED_RUN_FRAMES } from '../../../../test/support/approval-turns.js';
+import { door } from '../../../../test/support/door.js';
 import { eventually } from '../../../../test/support/eventually.js';
 import { InMemoryBlobs } from '../../../../test/support/in-memory-blobs.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { MortalStore } from '../../../../test/support/mortal-store.js';
 import {
-  type Chunks,
   composerOver,
   offeredAction,
-  type Ran,
+  resultsIn,
   roundOf,
   ScriptedModels,
   text,
-  resultsIn,
   toolCall,
   ToolsForTests,
   WITH_TOOLS,
 } from '../../../../test/support/tool-turns.js';
 import { askedTurn, bringFurther, cause, eventsOf, framesOf, workerOver } from '../../../../test/support/turns.js';
-import { conversation, remove, requestStop } from '../../conversation/conversation.decider.js';
-import { type AnswerParts, conversationStream, type TurnPaused } from '../../conversation/conversation.events.js';
-import { messageStream } from '../../journal/message.events.js';
-import { expire, REQUEUES_MAX, requeue, resume } from '../../conversation/pause.decider.js';
-import { type Decide, stopSubject } from '../../conversation/turn.policy.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
-import { ToolFailed } from '../../../resources/tools/toolbox/tool-kind.port.js';
 import { systemTiming } from '../../../platform/system-timing.js';
+import { ToolFailed } from '../../../resources/tools/toolbox/tool-kind.port.js';
+import { conversation, remove, requestStop } from '../../conversation/conversation.decider.js';
+import { type AnswerParts, conversationStream, type TurnPaused } from '../../conversation/conversation.events.js';
+import { expire, requeue, REQUEUES_MAX, resume } from '../../conversation/pause.decider.js';
+import { type Decide, stopSubject } from '../../conversation/turn.policy.js';
+import { messageStream } from '../../journal/message.events.js';
 
 Logger.overrideLogger(false);
 
 const stream = conversationStream('c1');
 const journal = messageStream('t1');
 
-/** A promise with a function that resolves it. */
-function door() {
-  let open: () => void = () => undefined;
-  const opened = new Promise<void>((resolve) => (open = resolve));
-  return { opened, open: () => open() };
-}
-
-/** A turn that needs an approval to send a card and then writes a note, run by any number of processes. */
-function turns(
-  does: (call: Ran) => unknown = ({ name }) => ({ done: name }),
-  rounds: readonly Chunks[] = [[text('Hm. '), toolCall('k1', 'send_card')], [toolCall('k2', 'note_it')], [text('Done.')]],
-) {
-  const log = new InMemoryEventStore();
-  const blobs = new InMemoryBlobs();
-  const signals = new InProcessSignals();
-  const streams = new Streams(log, systemTiming);
-  const effects: string[] = [];
-  const models = new ScriptedModels((request) => rounds[roundOf(request)]!);
-  const actions = [
-    offeredAction('send_card', { access: 'write', requiresApproval: true }),
-    offeredAction('note_it', { access: 'write' }),
-  ];
-  const process = (store = new MortalStore(log)) => {
-    const tools = new ToolsForTests(actions, (call) => {
-      effects.push(call.name);
-      return does(call);
-    });
-    return workerOver(store, signals, composerOver(models, tools, blobs), blobs).runner;
-  };
-  const decide = (decision: Decide) => streams.transact(stream, conversation, decision, cause);
-  const turn = async () => (await streams.fold(stream, conversation)).state.turns.get('t1')!;
-  return {
-    log,
-    signals,
-    models,
-    effects,
-    process,
-    decide,
-    turn,
-    begin: () => askedTurn(log, 'c1', 't1', WITH_TOOLS),
-    approve: (callId = 'k1') => decide(resume([{ callId, decision: 'approved' }], { userId: 'alice' }, new Date())),
-    sweep: async () => {
-      const sweeper = process();
-      await sweeper.run('c1', 't1');
-      await bringFurther(sweeper, 'c1', 't1');
-    },
-    outline: async () =>
-      (await framesOf(log, 't1')).map((frame) => {
-        const { status } = (frame['data'] ?? {}) as { status?: string };
-        return [frame['type'], status ?? frame['code']].filter(Boolean).join(' ');
-      }),
-    outcome: async (type: string) => {
-      const found = (await eventsOf(log, stream)).filter((event) => event.type === type);
-      expect(found).toHaveLength(1);
-      const parts = JSON.parse(found[0]!.data) as AnswerParts;
-      return { ...parts, statuses: Object.fromEntries(parts.toolCalls.map((call) => [String(call['call_id']), call['status']])) };
-    },
-  };
-}
-
-const PAUSE = ['tool_call awaiting_approval', 'source', 'tool_calls', 'tool_calls_pending', 'id', 'end'];
-const RUN_1 = ['message_id', 'answer', ...PAUSE];
-const RUN_2 = [
-  ...['message_id', 'tool_call pending', 'tool_call completed', 'tool_call pending', 'tool_call completed', 'answer'],
-  ...['source', 'tool_calls', 'id', 'end'],
-];
-
 describe('a turn that is resumed before all frames of its pause are written', () => {
   it('is continued by the process that writes the pause, without a sweep', async () => {
-    const { log, process, begin, turn, approve, outline, effects } = turns();
+    const { log, process, begin, turn, approve, outline, effects } = approvalTurn();
     await begin();
     const held = door();
     const store = new MortalStore(log, Infinity, (name, types) =>
-      name === journal && types.length === PAUSE.length ? held.opened : undefined,
+      name === journal && types.length === PAUSE_FRAMES.length ? held.opened : undefined,
     );
     const runner = process(store);
     const first = runner.run('c1', 't1');
@@ -115,19 +48,19 @@ describe('a turn that is resumed before all frames of its pause are written', ()
     const second = runner.run('c1', 't1');
     held.open();
     await Promise.all([first, second]);
-    expect(await outline()).toEqual([...RUN_1, ...RUN_2]);
+    expect(await outline()).toEqual([...FIRST_RUN_FRAMES, ...RESUMED_RUN_FRAMES]);
     expect(effects).toEqual(['send_card', 'note_it']);
   });
 
   it.each(['before', 'after'])(
     'is continued by another process whose frames are written %s those of the first one',
     async (order) => {
-      const { log, process, begin, turn, approve, outline, effects, outcome } = turns();
+      const { log, process, begin, turn, approve, outline, effects, outcome } = approvalTurn();
       await begin();
       const [firstHeld, secondHeld] = [door(), door()];
       const second = door();
       const firstStore = new MortalStore(log, Infinity, (name, types) =>
-        name === journal && types.length === PAUSE.length ? firstHeld.opened : undefined,
+        name === journal && types.length === PAUSE_FRAMES.length ? firstHeld.opened : undefined,
       );
       const secondStore = new MortalStore(log, Infinity, (name) => {
         if (name !== journal) return undefined;
@@ -147,7 +80,7 @@ describe('a turn that is resumed before all frames of its pause are written', ()
       await resumed;
       firstHeld.open();
       await running;
-      expect(await outline()).toEqual([...RUN_1, ...RUN_2]);
+      expect(await outline()).toEqual([...FIRST_RUN_FRAMES, ...RESUMED_RUN_FRAMES]);
       expect(effects).toEqual(['send_card', 'note_it']);
       expect((await outcome('TurnAnswered')).statuses).toEqual({ k1: 'completed', k2: 'completed' });
     },
@@ -156,7 +89,7 @@ describe('a turn that is resumed before all frames of its pause are written', ()
 
 describe('a call with effects', () => {
   it('is not repeated by a process that read the turn before another process began the call', async () => {
-    const { log, process, begin, decide, turn, approve, effects, outcome } = turns();
+    const { log, process, begin, decide, turn, approve, effects, outcome } = approvalTurn();
     await begin();
     await process().run('c1', 't1');
     await approve();
@@ -179,7 +112,7 @@ describe('a call with effects', () => {
   });
 
   it('is not repeated by a process that read the turn before its first run', async () => {
-    const { log, process, begin, approve, effects, outcome, outline } = turns();
+    const { log, process, begin, approve, effects, outcome, outline } = approvalTurn();
     await begin();
     const [late, reached] = [door(), door()];
     const lateStore = new MortalStore(log, Infinity, (name) => {
@@ -194,11 +127,11 @@ describe('a call with effects', () => {
     await coming;
     expect(effects).toEqual(['send_card', 'note_it']);
     expect((await outcome('TurnAnswered')).answer).toBe('Hm. Done.');
-    expect(await outline()).toEqual([...RUN_1, ...RUN_2]);
+    expect(await outline()).toEqual([...FIRST_RUN_FRAMES, ...RESUMED_RUN_FRAMES]);
   });
 
   it('is not repeated if the model requested it after a pause and no frame shows it', async () => {
-    const { log, process, begin, approve, sweep, effects, outcome } = turns();
+    const { log, process, begin, approve, sweep, effects, outcome } = approvalTurn();
     await begin();
     await process().run('c1', 't1');
     await approve();
@@ -221,7 +154,7 @@ describe('a call with effects', () => {
   });
 
   it('is not begun again by the process whose run failed when the turn is offered to it again', async () => {
-    const { log, process, begin, approve, sweep, effects, outcome } = turns();
+    const { log, process, begin, approve, sweep, effects, outcome } = approvalTurn();
     await begin();
     await process().run('c1', 't1');
     await approve();
@@ -243,7 +176,7 @@ describe('a call with effects', () => {
     ['deleted', undefined],
   ])('runs to its end when its answer is %s, and its result is kept', async (how, outcomeType) => {
     const held = door();
-    const { process, begin, approve, decide, signals, effects, outcome, outline, log } = turns(async ({ name }) => {
+    const { process, begin, approve, decide, signals, effects, outcome, outline, log } = approvalTurn(async ({ name }) => {
       await held.opened;
       return { done: name };
     });
@@ -260,7 +193,7 @@ describe('a call with effects', () => {
     await running;
     expect(effects).toEqual(['send_card']);
     const end = ['message_id', 'tool_call pending', 'tool_call completed', 'error stopped'];
-    expect(await outline()).toEqual([...RUN_1, ...end]);
+    expect(await outline()).toEqual([...FIRST_RUN_FRAMES, ...end]);
     if (outcomeType) expect((await outcome(outcomeType)).statuses).toEqual({ k1: 'completed' });
     const types = (await eventsOf(log, stream)).map(({ type }) => type);
     expect(types.includes('ToolCallFinished')).toBe(how === 'stopped');
@@ -268,7 +201,7 @@ describe('a call with effects', () => {
   });
 
   it('is abandoned with an unknown outcome by a process that shuts down', async () => {
-    const { process, begin, approve, effects, outcome } = turns(({ context }) => {
+    const { process, begin, approve, effects, outcome } = approvalTurn(({ context }) => {
       return new Promise((_, reject) => context.signal.addEventListener('abort', () => reject(toolStopped())));
     });
     await begin();
@@ -284,7 +217,7 @@ describe('a call with effects', () => {
 });
 
 it('a resumed run whose producers keep dying ends as interrupted', async () => {
-  const { log, process, begin, approve, turn, outcome, effects } = turns();
+  const { log, process, begin, approve, turn, outcome, effects } = approvalTurn();
   await begin();
   await process().run('c1', 't1');
   await approve();
@@ -302,7 +235,7 @@ it('a resumed run whose producers keep dying ends as interrupted', async () => {
 });
 
 it('a stop before an approved call begins leaves the call recorded as skipped', async () => {
-  const { process, begin, approve, decide, effects, outcome } = turns();
+  const { process, begin, approve, decide, effects, outcome } = approvalTurn();
   await begin();
   const runner = process();
   await runner.run('c1', 't1');
@@ -314,7 +247,7 @@ it('a stop before an approved call begins leaves the call recorded as skipped', 
 });
 
 it('of four processes that are offered a resumed turn repeatedly, one runs it', async () => {
-  const { process, begin, approve, sweep, effects, outline, models } = turns();
+  const { process, begin, approve, sweep, effects, outline, models } = approvalTurn();
   await begin();
   const runners = Array.from({ length: 4 }, () => process());
   const all = () => Promise.all(runners.flatMap((runner) => [runner.run('c1', 't1'), runner.run('c1', 't1')]));
@@ -328,14 +261,14 @@ it('of four processes that are offered a resumed turn repeatedly, one runs it', 
   await offers;
   await sweep();
   expect(effects).toEqual(['send_card', 'note_it']);
-  expect(await outline()).toEqual([...RUN_1, ...RUN_2]);
+  expect(await outline()).toEqual([...FIRST_RUN_FRAMES, ...RESUMED_RUN_FRAMES]);
   expect(models.requests).toHaveLength(3);
   expect(resultsIn(models.requests.at(-1)!)).toEqual({ k1: '{"done":"send_card"}', k2: '{"done":"note_it"}' });
 });
 
 describe('a producer that is considered dead', () => {
   it('continues undisturbed if it has appended an event since', async () => {
-    const { log, process, begin, approve, turn, outline } = turns();
+    const { log, process, begin, approve, turn, outline } = approvalTurn();
     await begin();
     await process().run('c1', 't1');
     await approve();
@@ -353,14 +286,14 @@ describe('a producer that is considered dead', () => {
     });
     const producer = process(busy);
     const running = producer.run('c1', 't1');
-    await eventually(async () => (await framesOf(log, 't1')).length > RUN_1.length + 1);
+    await eventually(async () => (await framesOf(log, 't1')).length > FIRST_RUN_FRAMES.length + 1);
     const settling = process(mistaken).recover('c1', 't1');
     await answering.opened;
     stated.open();
     await settling;
     settled.open();
     await running;
-    expect(await outline()).toEqual([...RUN_1, ...RUN_2]);
+    expect(await outline()).toEqual([...FIRST_RUN_FRAMES, ...RESUMED_RUN_FRAMES]);
     expect((await turn()).requeues).toBe(0);
   });
 
@@ -460,7 +393,7 @@ describe('the calls of a turn that was paused twice', () => {
   const idsOf = (calls: unknown) => (calls as readonly Record<string, unknown>[]).map((call) => call['call_id']);
 
   it('are shown and stored in the order in which the model requested them', async () => {
-    const { log, process, begin, approve, outcome } = turns(undefined, TWICE);
+    const { log, process, begin, approve, outcome } = approvalTurn(undefined, TWICE);
     await begin();
     const runner = process();
     await runner.run('c1', 't1');
@@ -476,7 +409,7 @@ describe('the calls of a turn that was paused twice', () => {
   });
 
   it('are in that order also if the last pause expires', async () => {
-    const { log, process, begin, approve, decide, turn, sweep, outcome } = turns(undefined, TWICE);
+    const { log, process, begin, approve, decide, turn, sweep, outcome } = approvalTurn(undefined, TWICE);
     await begin();
     const runner = process();
     await runner.run('c1', 't1');
@@ -495,7 +428,7 @@ describe('the calls of a turn that was paused twice', () => {
       await eventually(async () => (await framesOf(log, 't1')).at(-1)!['answer'] === 'Done.');
       last.die();
     }
-    const { log, process, begin, approve, sweep, outcome } = turns(undefined, [TWICE[0]!, TWICE[1]!, cut()]);
+    const { log, process, begin, approve, sweep, outcome } = approvalTurn(undefined, [TWICE[0]!, TWICE[1]!, cut()]);
     await begin();
     const runner = process();
     await runner.run('c1', 't1');

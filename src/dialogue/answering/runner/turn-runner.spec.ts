@@ -1,21 +1,17 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
+import { expectSealed, outcomesOf } from '../../../../test/support/turn-ends.js';
 import {
   askedTurn,
   bringFurther,
   cause,
+  deltas,
   eventsOf,
   framesOf,
-  deltas,
   scripted,
   workerOver,
 } from '../../../../test/support/turns.js';
-import { DeleteConversation, DeleteConversationHandler } from '../../conversation/conversation.commands.js';
-import { conversation, remove, requestStop, startTurn } from '../../conversation/conversation.decider.js';
-import { conversationStream } from '../../conversation/conversation.events.js';
-import { isTerminal, messageStream } from '../../journal/message.events.js';
-import { MessageDigest } from '../../journal/message.policy.js';
 import {
   type EventStore,
   type ExpectedRevision,
@@ -23,26 +19,16 @@ import {
   StoreUnavailable,
 } from '../../../kernel/event-sourcing/event-store.js';
 import type { Timing } from '../../../kernel/timing.js';
-import { systemTiming } from '../../../platform/system-timing.js';
 import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
+import { systemTiming } from '../../../platform/system-timing.js';
 import { ModelFailed } from '../../../resources/models/model/language-model.port.js';
+import { DeleteConversation, DeleteConversationHandler } from '../../conversation/conversation.commands.js';
+import { conversation, remove, requestStop, startTurn } from '../../conversation/conversation.decider.js';
+import { conversationStream } from '../../conversation/conversation.events.js';
 import { stopSubject } from '../../conversation/turn.policy.js';
+import { isTerminal, messageStream } from '../../journal/message.events.js';
 
 const signals = () => new InProcessSignals();
-
-async function outcomesOf(store: EventStore): Promise<string[]> {
-  const types = (await eventsOf(store, conversationStream('c1'))).map((event) => event.type);
-  return types.filter((type) => ['TurnAnswered', 'TurnFailed', 'TurnStopped'].includes(type));
-}
-
-async function expectSealed(store: EventStore): Promise<void> {
-  const digest = new MessageDigest();
-  for (const { revision, data } of await eventsOf(store, messageStream('t1'))) digest.add(revision, data);
-  const sealed = (await eventsOf(store, conversationStream('c1'))).filter((event) => event.type === 'TurnSealed');
-  expect(sealed.map((event) => JSON.parse(event.data) as object)).toEqual([
-    { conversationId: 'c1', turnId: 't1', lastId: digest.lastId, frames: digest.frames, sha256: digest.hex() },
-  ]);
-}
 
 describe('a turn that is run', () => {
   it('shows its answer, appends its outcome and then closes its stream', async () => {
