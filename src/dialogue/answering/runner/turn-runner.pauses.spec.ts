@@ -3,34 +3,15 @@ import { Logger } from '@nestjs/common';
 import { approvalTurn, FIRST_RUN_FRAMES, PAUSE_FRAMES, RESUMED_RUN_FRAMES } from '../../../../test/support/approval-turns.js';
 import { door } from '../../../../test/support/door.js';
 import { eventually } from '../../../../test/support/eventually.js';
-import { InMemoryBlobs } from '../../../../test/support/in-memory-blobs.js';
-import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { MortalStore } from '../../../../test/support/mortal-store.js';
-import {
-  composerOver,
-  offeredAction,
-  resultsIn,
-  roundOf,
-  ScriptedModels,
-  text,
-  toolCall,
-  ToolsForTests,
-  WITH_TOOLS,
-} from '../../../../test/support/tool-turns.js';
-import { askedTurn, bringFurther, cause, eventsOf, framesOf, workerOver } from '../../../../test/support/turns.js';
-import { Streams } from '../../../kernel/event-sourcing/streams.js';
-import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
-import { systemTiming } from '../../../platform/system-timing.js';
-import { ToolFailed } from '../../../resources/tools/toolbox/tool-kind.port.js';
-import { conversation, remove, requestStop } from '../../conversation/conversation.decider.js';
-import { type AnswerParts, conversationStream, type TurnPaused } from '../../conversation/conversation.events.js';
-import { expire, requeue, REQUEUES_MAX, resume } from '../../conversation/pause.decider.js';
-import { type Decide, stopSubject } from '../../conversation/turn.policy.js';
+import { resultsIn, text, toolCall } from '../../../../test/support/tool-turns.js';
+import { bringFurther, framesOf } from '../../../../test/support/turns.js';
+import { requestStop } from '../../conversation/conversation.decider.js';
+import { expire, REQUEUES_MAX } from '../../conversation/pause.decider.js';
 import { messageStream } from '../../journal/message.events.js';
 
 Logger.overrideLogger(false);
 
-const stream = conversationStream('c1');
 const journal = messageStream('t1');
 
 describe('a turn that is resumed before all frames of its pause are written', () => {
@@ -87,135 +68,6 @@ describe('a turn that is resumed before all frames of its pause are written', ()
   );
 });
 
-describe('a call with effects', () => {
-  it('is not repeated by a process that read the turn before another process began the call', async () => {
-    const { log, process, begin, decide, turn, approve, effects, outcome } = approvalTurn();
-    await begin();
-    await process().run('c1', 't1');
-    await approve();
-    const late = door();
-    const lateStore = new MortalStore(log, Infinity, (name) => (name === stream ? late.opened : undefined));
-    const coming = process(lateStore).run('c1', 't1');
-    // Another process claims the turn, begins the call and dies. The turn is requeued and can be claimed as before.
-    const dying: MortalStore = new MortalStore(log, Infinity, (_, types) =>
-      types.includes('ToolCallFinished') ? dying.die() : undefined,
-    );
-    await process(dying)
-      .run('c1', 't1')
-      .catch(() => undefined);
-    expect(effects).toEqual(['send_card']);
-    await decide(requeue('t1', (await turn()).producer!));
-    late.open();
-    await coming;
-    expect(effects).toEqual(['send_card', 'note_it']);
-    expect((await outcome('TurnAnswered')).toolCalls[0]).toMatchObject({ call_id: 'k1', error_type: 'outcome_unknown' });
-  });
-
-  it('is not repeated by a process that read the turn before its first run', async () => {
-    const { log, process, begin, approve, effects, outcome, outline } = approvalTurn();
-    await begin();
-    const [late, reached] = [door(), door()];
-    const lateStore = new MortalStore(log, Infinity, (name) => {
-      if (name === stream) reached.open();
-      return name === stream ? late.opened : undefined;
-    });
-    const coming = process(lateStore).run('c1', 't1');
-    await reached.opened;
-    await process().run('c1', 't1');
-    await approve();
-    late.open();
-    await coming;
-    expect(effects).toEqual(['send_card', 'note_it']);
-    expect((await outcome('TurnAnswered')).answer).toBe('Hm. Done.');
-    expect(await outline()).toEqual([...FIRST_RUN_FRAMES, ...RESUMED_RUN_FRAMES]);
-  });
-
-  it('is not repeated if the model requested it after a pause and no frame shows it', async () => {
-    const { log, process, begin, approve, sweep, effects, outcome } = approvalTurn();
-    await begin();
-    await process().run('c1', 't1');
-    await approve();
-    // Only the journal is slow, so the second call takes effect before its frame is durable.
-    const store: MortalStore = new MortalStore(log, Infinity, (name) => {
-      if (name === journal && effects.length === 1) return new Promise(() => undefined);
-      if (name === stream && effects.length === 2) store.die();
-      return undefined;
-    });
-    void process(store)
-      .run('c1', 't1')
-      .catch(() => undefined);
-    await eventually(() => effects.length === 2);
-    await sweep();
-    expect(effects).toEqual(['send_card', 'note_it']);
-    expect((await outcome('TurnFailed')).toolCalls).toMatchObject([
-      { call_id: 'k1', status: 'completed' },
-      { call_id: 'k2', status: 'error', error_type: 'outcome_unknown' },
-    ]);
-  });
-
-  it('is not begun again by the process whose run failed when the turn is offered to it again', async () => {
-    const { log, process, begin, approve, sweep, effects, outcome } = approvalTurn();
-    await begin();
-    await process().run('c1', 't1');
-    await approve();
-    const store: MortalStore = new MortalStore(log, Infinity, (_, types) =>
-      types.includes('ToolCallFinished') && effects.length === 2 && !store.isDead ? store.die() : undefined,
-    );
-    const runner = process(store);
-    await runner.run('c1', 't1').catch(() => undefined);
-    effects.push('the log is back');
-    store.revive();
-    await runner.run('c1', 't1');
-    await sweep();
-    expect(effects).toEqual(['send_card', 'note_it', 'the log is back']);
-    expect((await outcome('TurnFailed')).statuses).toEqual({ k1: 'completed', k2: 'error' });
-  });
-
-  it.each([
-    ['stopped', 'TurnStopped'],
-    ['deleted', undefined],
-  ])('runs to its end when its answer is %s, and its result is kept', async (how, outcomeType) => {
-    const held = door();
-    const { process, begin, approve, decide, signals, effects, outcome, outline, log } = approvalTurn(async ({ name }) => {
-      await held.opened;
-      return { done: name };
-    });
-    await begin();
-    const runner = process();
-    await runner.run('c1', 't1');
-    await approve();
-    const running = runner.run('c1', 't1');
-    await eventually(() => effects.length === 1);
-    await decide(how === 'deleted' ? remove : requestStop('t1'));
-    signals.publish(stopSubject('t1'), '');
-    await new Promise((resolve) => setImmediate(resolve));
-    held.open();
-    await running;
-    expect(effects).toEqual(['send_card']);
-    const end = ['message_id', 'tool_call pending', 'tool_call completed', 'error stopped'];
-    expect(await outline()).toEqual([...FIRST_RUN_FRAMES, ...end]);
-    if (outcomeType) expect((await outcome(outcomeType)).statuses).toEqual({ k1: 'completed' });
-    const types = (await eventsOf(log, stream)).map(({ type }) => type);
-    expect(types.includes('ToolCallFinished')).toBe(how === 'stopped');
-    expect(types.at(-1)).toBe('TurnSealed');
-  });
-
-  it('is abandoned with an unknown outcome by a process that shuts down', async () => {
-    const { process, begin, approve, effects, outcome } = approvalTurn(({ context }) => {
-      return new Promise((_, reject) => context.signal.addEventListener('abort', () => reject(toolStopped())));
-    });
-    await begin();
-    const runner = process();
-    await runner.run('c1', 't1');
-    await approve();
-    const running = runner.run('c1', 't1');
-    await eventually(() => effects.length === 1);
-    await runner.close(1);
-    await running;
-    expect((await outcome('TurnFailed')).toolCalls).toMatchObject([{ call_id: 'k1', error_type: 'outcome_unknown' }]);
-  });
-});
-
 it('a resumed run whose producers keep dying ends as interrupted', async () => {
   const { log, process, begin, approve, turn, outcome, effects } = approvalTurn();
   await begin();
@@ -265,123 +117,6 @@ it('of four processes that are offered a resumed turn repeatedly, one runs it', 
   expect(models.requests).toHaveLength(3);
   expect(resultsIn(models.requests.at(-1)!)).toEqual({ k1: '{"done":"send_card"}', k2: '{"done":"note_it"}' });
 });
-
-describe('a producer that is considered dead', () => {
-  it('continues undisturbed if it has appended an event since', async () => {
-    const { log, process, begin, approve, turn, outline } = approvalTurn();
-    await begin();
-    await process().run('c1', 't1');
-    await approve();
-    const [judged, stated, answering, settled] = [door(), door(), door(), door()];
-    const mistaken = new MortalStore(log, Infinity, (_, types) => {
-      if (!types.includes('TurnRequeued')) return undefined;
-      judged.open();
-      return stated.opened;
-    });
-    const busy = new MortalStore(log, Infinity, (_, types) => {
-      if (types.includes('ToolCallStarted')) return judged.opened;
-      if (!types.includes('TurnAnswered')) return undefined;
-      answering.open();
-      return settled.opened;
-    });
-    const producer = process(busy);
-    const running = producer.run('c1', 't1');
-    await eventually(async () => (await framesOf(log, 't1')).length > FIRST_RUN_FRAMES.length + 1);
-    const settling = process(mistaken).recover('c1', 't1');
-    await answering.opened;
-    stated.open();
-    await settling;
-    settled.open();
-    await running;
-    expect(await outline()).toEqual([...FIRST_RUN_FRAMES, ...RESUMED_RUN_FRAMES]);
-    expect((await turn()).requeues).toBe(0);
-  });
-
-  it('shows no text beyond the recorded answer if its turn was to be stopped', async () => {
-    const log = new InMemoryEventStore();
-    const streams = new Streams(log, systemTiming);
-    const [told, stopping, goesOn] = [door(), door(), door()];
-    const models = new ScriptedModels(async function* () {
-      yield text('Let me ');
-      await told.opened;
-      yield text('see.');
-    });
-    const tools = new ToolsForTests([]);
-    const process = (store = new MortalStore(log)) =>
-      workerOver(store, new InProcessSignals(), composerOver(models, tools, new InMemoryBlobs())).runner;
-    await askedTurn(log, 'c1', 't1');
-    const running = process().run('c1', 't1');
-    await eventually(async () => (await framesOf(log, 't1')).length === 2);
-    await streams.transact(stream, conversation, requestStop('t1'), cause);
-    const settling = process(
-      new MortalStore(log, Infinity, (_, types) => {
-        if (!types.includes('TurnStopped')) return undefined;
-        stopping.open();
-        return goesOn.opened;
-      }),
-    ).recover('c1', 't1');
-    await stopping.opened;
-    told.open();
-    await running;
-    goesOn.open();
-    await settling;
-    expect((await framesOf(log, 't1')).filter(({ type }) => type === 'answer')).toHaveLength(1);
-    const stopped = (await eventsOf(log, stream)).filter(({ type }) => type === 'TurnStopped');
-    expect(stopped.map(({ data }) => (JSON.parse(data) as AnswerParts).answer)).toEqual(['Let me ']);
-  });
-});
-
-it.each(['works', 'waits as well'])('a producer whose successor %s cannot append a pause', async (how) => {
-  const log = new InMemoryEventStore();
-  const blobs = new InMemoryBlobs();
-  const streams = new Streams(log, systemTiming);
-  const tools = new ToolsForTests([offeredAction('send_card', { requiresApproval: true })]);
-  const process = (to: string, store = new MortalStore(log), told: Promise<void> = Promise.resolve()) => {
-    const models = new ScriptedModels(async function* (request) {
-      await told;
-      yield toolCall(`k${roundOf(request)}`, 'send_card', { to });
-    });
-    return workerOver(store, new InProcessSignals(), composerOver(models, tools, blobs), blobs).runner;
-  };
-  const decide = (decision: Decide) => streams.transact(stream, conversation, decision, cause);
-  const [reached, held, asked, told] = [door(), door(), door(), door()];
-  await askedTurn(log, 'c1', 't1', WITH_TOOLS);
-  await process('ann').run('c1', 't1');
-  await decide(resume([{ callId: 'k0', decision: 'denied', comment: null }], { userId: 'alice' }, new Date()));
-  const slowStore = new MortalStore(log, Infinity, (_, types) => {
-    if (!types.includes('TurnPaused')) return undefined;
-    reached.open();
-    return held.opened;
-  });
-  const slow = process('bob', slowStore);
-  const running = slow.run('c1', 't1');
-  await reached.opened;
-  await decide(requeue('t1', slow.producer));
-
-  const nextStore = new MortalStore(log, Infinity, async (name) => {
-    const types = (await eventsOf(log, stream)).map(({ type }) => type);
-    if (name !== journal || types.filter((type) => type === 'TurnPaused').length < 2) return;
-    asked.open();
-    await told.opened;
-  });
-  const next = process('carol', nextStore, how === 'works' ? told.opened : Promise.resolve()).run('c1', 't1');
-  if (how === 'works') await eventually(async () => (await eventsOf(log, stream)).at(-1)!.type === 'TurnStarted');
-  else await asked.opened;
-  held.open();
-  await running;
-  told.open();
-  await next;
-
-  const paused = (await eventsOf(log, stream)).filter(({ type }) => type === 'TurnPaused');
-  expect(paused).toHaveLength(2);
-  const { lastId, calls } = JSON.parse(paused[1]!.data) as TurnPaused['data'];
-  const frames = await framesOf(log, 't1');
-  expect(frames).toHaveLength(lastId + 1);
-  expect(calls.map((call) => call.arguments)).toEqual([{ to: 'carol' }]);
-  expect(JSON.stringify(frames)).not.toContain('bob');
-});
-
-const toolStopped = () => new ToolFailed('The call was stopped.');
 
 describe('the calls of a turn that was paused twice', () => {
   const TWICE = [

@@ -2,31 +2,14 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { expectSealed, outcomesOf } from '../../../../test/support/turn-ends.js';
-import {
-  askedTurn,
-  bringFurther,
-  cause,
-  deltas,
-  eventsOf,
-  framesOf,
-  scripted,
-  workerOver,
-} from '../../../../test/support/turns.js';
-import {
-  type EventStore,
-  type ExpectedRevision,
-  type NewEvent,
-  StoreUnavailable,
-} from '../../../kernel/event-sourcing/event-store.js';
-import type { Timing } from '../../../kernel/timing.js';
+import { askedTurn, cause, deltas, eventsOf, framesOf, scripted, workerOver } from '../../../../test/support/turns.js';
+import { type ExpectedRevision, type NewEvent, StoreUnavailable } from '../../../kernel/event-sourcing/event-store.js';
 import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
-import { systemTiming } from '../../../platform/system-timing.js';
 import { ModelFailed } from '../../../resources/models/model/language-model.port.js';
-import { DeleteConversation, DeleteConversationHandler } from '../../conversation/conversation.commands.js';
-import { conversation, remove, requestStop, startTurn } from '../../conversation/conversation.decider.js';
+import { conversation, requestStop } from '../../conversation/conversation.decider.js';
 import { conversationStream } from '../../conversation/conversation.events.js';
 import { stopSubject } from '../../conversation/turn.policy.js';
-import { isTerminal, messageStream } from '../../journal/message.events.js';
+import { messageStream } from '../../journal/message.events.js';
 
 const signals = () => new InProcessSignals();
 
@@ -207,63 +190,6 @@ describe('a turn that is run', () => {
   });
 });
 
-describe('a turn whose conversation is deleted', () => {
-  it('is stopped by the signal of the deletion, without a check of the log', async () => {
-    const store = new InMemoryEventStore();
-    const bus = signals();
-    await askedTurn(store, 'c1', 't1');
-    const neverLooks = { ...systemTiming, every: () => () => undefined } as unknown as Timing;
-    let begun = () => {};
-    const hasBegun = new Promise<void>((resolve) => (begun = resolve));
-    const endless = scripted(async function* (stopped) {
-      yield { type: 'text', text: 'Be' };
-      begun();
-      await new Promise((_, reject) => stopped.addEventListener('abort', () => reject(new Error('Stopped.'))));
-    });
-    const { runner, streams } = workerOver(store, bus, endless, undefined, neverLooks);
-    const running = runner.run('c1', 't1');
-    await hasBegun;
-    await new DeleteConversationHandler(streams, bus).execute(new DeleteConversation('c1', 'alice', cause));
-    await running;
-    expect((await framesOf(store, 't1')).at(-1)).toMatchObject({ type: 'error', code: 'stopped' });
-    expect((await eventsOf(store, conversationStream('c1'))).map(({ type }) => type).slice(-3)).toEqual([
-      'TurnStopRequested',
-      'ConversationDeleted',
-      'TurnSealed',
-    ]);
-  });
-
-  const STOPPED_ALONE = ['message_id', 'stopped'];
-  const seen = async (store: EventStore) => (await framesOf(store, 't1')).map((frame) => frame['code'] ?? frame['type']);
-
-  async function deletedAfter(events: 'TurnAsked' | 'TurnStarted') {
-    const store = new InMemoryEventStore();
-    await askedTurn(store, 'c1', 't1');
-    const { runner, streams } = workerOver(store, signals(), scripted(deltas('Because.')));
-    const stream = conversationStream('c1');
-    if (events === 'TurnStarted') await streams.transact(stream, conversation, startTurn('t1', 'a dead producer'), cause);
-    await streams.transact(stream, conversation, remove, cause);
-    return { store, runner };
-  }
-
-  it('gets the end of its stream when the deletion comes before its first run', async () => {
-    const { store, runner } = await deletedAfter('TurnAsked');
-    await runner.run('c1', 't1');
-    expect(await seen(store)).toEqual(STOPPED_ALONE);
-    expect(await outcomesOf(store)).toEqual([]);
-    await expectSealed(store);
-  });
-
-  it('gets the end of its stream, but no outcome, when the deletion comes after its producer died', async () => {
-    const { store, runner } = await deletedAfter('TurnStarted');
-    await runner.recover('c1', 't1');
-    await runner.recover('c1', 't1');
-    expect(await seen(store)).toEqual(STOPPED_ALONE);
-    expect(await outcomesOf(store)).toEqual([]);
-    await expectSealed(store);
-  });
-});
-
 /** A log that is unavailable for one read or append. */
 class AwayOnce extends InMemoryEventStore {
   calls = 0;
@@ -301,86 +227,4 @@ it('a running turn ends normally although the log is unavailable once, at whiche
     expect({ awayAt, outcomes: await outcomesOf(store) }).toEqual({ awayAt, outcomes: ['TurnAnswered'] });
     await expectSealed(store);
   }
-});
-
-/** The store of a process that dies: after `left` appends all further ones fail. */
-class DyingStore extends InMemoryEventStore {
-  left = Infinity;
-
-  override async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]) {
-    if (this.left-- <= 0) throw new Error('The process is dead.');
-    return super.append(stream, expected, events);
-  }
-}
-
-describe('a turn whose process died', () => {
-  const DEATHS = Array.from({ length: 9 }, (_, appends) => appends);
-
-  async function diedAfter(appends: number, stopped: boolean) {
-    const store = new DyingStore();
-    await askedTurn(store, 'c1', 't1');
-    const dying = workerOver(store, signals(), scripted(deltas('Be', 'cause.')));
-    if (stopped) await dying.streams.transact(conversationStream('c1'), conversation, requestStop('t1'), cause);
-    store.left = appends;
-    await dying.runner.run('c1', 't1').catch(() => undefined);
-    const shown = await eventsOf(store, messageStream('t1'));
-    store.left = Infinity;
-    const next = workerOver(store, signals(), scripted(deltas('Something', ' else.')));
-    return { store, shown, next };
-  }
-
-  it.each(DEATHS)('after %i appends is ended once by another process, which changes no shown frame', async (appends) => {
-    const { store, shown, next } = await diedAfter(appends, false);
-    await next.runner.run('c1', 't1');
-    await bringFurther(next.runner, 'c1', 't1');
-    await bringFurther(next.runner, 'c1', 't1');
-    const frames = await eventsOf(store, messageStream('t1'));
-    expect(frames.slice(0, shown.length)).toEqual(shown);
-    // If nothing of the answer was shown, the next process answers the turn.
-    if (shown.length <= 1) expect(await outcomesOf(store)).toEqual(['TurnAnswered']);
-    expect(frames.filter(({ data }) => isTerminal(data))).toEqual([frames.at(-1)]);
-    expect(await outcomesOf(store)).toHaveLength(1);
-    await expectSealed(store);
-  });
-
-  it.each(DEATHS)('after %i appends and after a stop was accepted, ends stopped', async (appends) => {
-    const { store, shown, next } = await diedAfter(appends, true);
-    await next.runner.run('c1', 't1');
-    await next.runner.recover('c1', 't1');
-    const frames = await eventsOf(store, messageStream('t1'));
-    expect(frames.slice(0, shown.length)).toEqual(shown);
-    expect(frames.filter(({ data }) => isTerminal(data))).toEqual([frames.at(-1)]);
-    expect(await outcomesOf(store)).toEqual(['TurnStopped']);
-    await expectSealed(store);
-  });
-
-  it("ends once, even if the process is still alive: its successor's first frame fences it out", async () => {
-    const store = new InMemoryEventStore();
-    await askedTurn(store, 'c1', 't1');
-    let go = () => {};
-    const held = new Promise<void>((resolve) => (go = resolve));
-    const zombie = workerOver(
-      store,
-      signals(),
-      scripted(async function* () {
-        yield { type: 'text', text: 'Be' };
-        await held;
-        yield { type: 'text', text: 'cause.' };
-      }),
-    );
-    const running = zombie.runner.run('c1', 't1');
-    while ((await framesOf(store, 't1')).length < 2) await new Promise((resolve) => setImmediate(resolve));
-    await workerOver(store, signals(), scripted(deltas())).runner.recover('c1', 't1');
-    go();
-    await running;
-    expect((await framesOf(store, 't1')).map((frame) => frame['code'] ?? frame['type'])).toEqual([
-      'message_id',
-      'answer',
-      'interrupted',
-      'id',
-      'end',
-    ]);
-    expect(await outcomesOf(store)).toEqual(['TurnFailed']);
-    await expectSealed(store);
-  });
 });
