@@ -205,6 +205,23 @@ describe('a rebuild', () => {
     expect(await cents()).toBe(4);
   });
 
+  it('verifies from the start of the log, although an interrupted rebuild has read the events that have changed', async () => {
+    const before = await project();
+    await reached(await openAccounts(2, 2));
+    await before.stop();
+    const cancel = new AbortController();
+    const onProgress = ({ events }: { events: number }) => (events > 0 ? cancel.abort() : undefined);
+    await expect(rebuild(accounts(), { signal: cancel.signal, onProgress })).rejects.toThrow(RebuildCancelled);
+    store = new InMemoryEventStore();
+    await append(store, 'account-0', opened('0'), moved('0', 5), moved('0', 1));
+    await append(store, 'account-1', opened('1'), moved('1', 1), moved('1', 1));
+    const verified = await rebuild(accounts(), { verifyOnly: true });
+    expect(verified).toMatchObject({
+      resumedAt: undefined,
+      comparison: { difference: { live: { cents: 2 }, rebuilt: { cents: 6 } } },
+    });
+  });
+
   it('gives the live projector the entities that it has parked', async () => {
     await project();
     await reached(await openAccounts(2, 2));

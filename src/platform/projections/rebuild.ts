@@ -117,11 +117,11 @@ export class Rebuild {
 
   /**
    * Opens the schema of an interrupted run if the same code wrote it and it is not ahead of live or the log; else creates a new
-   * one.
+   * one. A verification always creates one, because the log may have changed since the interrupted run has read it.
    */
   private async openShadow(): Promise<ProjectionWriter> {
-    const { sql, definition, shadow, store } = this;
-    const left = await readCheckpoint(sql, shadow);
+    const { sql, definition, shadow, store, options } = this;
+    const left = options.verifyOnly ? undefined : await readCheckpoint(sql, shadow);
     const ends = [await store.head(), await this.livePosition()];
     if (left?.fingerprint === definition.fingerprint && ends.every((end) => end === undefined || left.position <= end)) {
       this.resumedAt = left.position;
