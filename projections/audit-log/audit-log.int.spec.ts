@@ -81,6 +81,20 @@ describe('the audit log', () => {
     await read.expectSameAfterRebuild();
   });
 
+  it('knows the owners of links whose readers asked, also after the conversation of a reader is purged', async () => {
+    const cause = { actor: 'link:l1', credential: 'link' } as const;
+    const began = (conversationId: string, ownerId: string) => happened('ConversationStarted', { conversationId, ownerId });
+    await read.given('conversation-c1', [began('c1', 'ella')], { cause });
+    await read.given('conversation-c2', [began('c2', 'ella')], { cause });
+    await read.given('conversation-c3', [began('c3', 'fay')], { cause: { actor: 'user:fay' } });
+    const purged = { conversationId: 'c1', ownerId: 'ella', keptFrom: 1, started: { actor: 'link:l1' } };
+    await read.given('conversation-c1', [happened('ConversationPurged', purged)]);
+    expect((await queries.actorsOf('user:ella')).toSorted()).toEqual(['link:l1', 'user:ella']);
+    expect(await queries.actorsOf('user:fay')).toEqual(['user:fay']);
+    await read.expectSameAfterRebuild();
+    await read.expectSameAfterRebuild(({ stream, revision }) => stream !== 'conversation-c1' || revision === 1);
+  });
+
   it('knows the owners of webhooks', async () => {
     await read.given('agent-h1', [happened('AgentCreated', { agentId: 'h1', ownerId: 'dora' })]);
     expect((await queries.actorsOf('user:dora')).toSorted()).toEqual(['user:dora', 'webhook:h1']);

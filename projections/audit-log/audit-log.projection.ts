@@ -1,3 +1,4 @@
+import type { TransactionSql } from 'postgres';
 import { decodeCause } from '../../src/kernel/event-sourcing/codec.js';
 import type { StoredEvent } from '../../src/kernel/event-sourcing/event-store.js';
 import type { Cause } from '../../src/kernel/event-sourcing/events.js';
@@ -9,7 +10,9 @@ import type { AgentCreated, AgentKeyIssued } from '../../src/resources/agents/ag
 import type { AccessTokenCreated } from '../../src/resources/identity/tokens/access-tokens.events.js';
 import type { DevicePaired } from '../../src/resources/devices/device/device.events.js';
 import { followUpsStream } from '../../src/background/follow-ups/follow-ups.events.js';
-import { defineProjection, insertInto, removeFrom } from '../projection.js';
+import type { ConversationPurged, ConversationStarted } from '../../src/dialogue/conversation/conversation.events.js';
+import { linkIdIn } from '../../src/resources/identity/caller.js';
+import { defineProjection, insertInto, removeFrom, type Statement } from '../projection.js';
 import { asText } from '../text.js';
 
 /**
@@ -25,7 +28,7 @@ export const auditLog = defineProjection({
   indexesLast: true,
   on: {},
 
-  every: (event) => {
+  every: (event, sql) => {
     const { id, type, stream, revision, position, at, data, metadata } = event;
     const cause = causeIn(metadata);
     const row = insertInto('event', {
@@ -41,7 +44,7 @@ export const auditLog = defineProjection({
       causation_id: cause.causationId ?? null,
       data: asText(data),
     });
-    return [...purged(event).map((place) => removeFrom('event', place)), row, ...keyHolders(event)];
+    return [...purged(event).map((place) => removeFrom('event', place)), row, ...keyHolders(event), ...linkOf(event, cause, sql)];
   },
 });
 
@@ -65,6 +68,25 @@ function keyHolders({ type, stream, data }: StoredEvent) {
   }
   return [];
 }
+
+/**
+ * The owner of a link, from a conversation that a reader of the link began. The purge of the conversation repeats both, because
+ * its first event may already be deleted from the log.
+ */
+function linkOf({ type, data }: StoredEvent, { actor }: Partial<Cause>, sql: TransactionSql): readonly Statement[] {
+  if (type === ('ConversationStarted' satisfies ConversationStarted['type'])) {
+    if (actor === undefined || linkIdIn(actor) === undefined) return [];
+    return [ownedLink(actor, (JSON.parse(data) as ConversationStarted['data']).ownerId, sql)];
+  }
+  if (type === ('ConversationPurged' satisfies ConversationPurged['type'])) {
+    const { ownerId, started } = JSON.parse(data) as ConversationPurged['data'];
+    return linkIdIn(started.actor) === undefined ? [] : [ownedLink(started.actor, ownerId, sql)];
+  }
+  return [];
+}
+
+const ownedLink = (actor: string, ownerId: string, sql: TransactionSql): Statement =>
+  sql`insert into link (actor, owner) values (${actor}, ${asText(`user:${ownerId}`)}) on conflict do nothing`;
 
 /** Event types that end a stream and delete all of its earlier events, although their names do not say purge. */
 const ENDS: ReadonlySet<string> = new Set([

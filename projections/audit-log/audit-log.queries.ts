@@ -53,8 +53,8 @@ export class AuditLogQueries {
   }
 
   /**
-   * The actors that a user is responsible for: the user, the bearers of the user's tokens, the user's devices, the holders of
-   * keys of the user's agents, and the senders to the webhooks of these agents.
+   * The actors that a user is responsible for: the user, the bearers of the user's tokens, the user's devices, the readers of the
+   * user's links, the holders of keys of the user's agents, and the senders to the webhooks of these agents.
    */
   async actorsOf(user: string): Promise<readonly string[]> {
     const { sql } = this.readModels;
@@ -63,7 +63,8 @@ export class AuditLogQueries {
       where agent.owner = ${user}
       union all select regexp_replace(stream, '^agent-', 'webhook:') from audit_log.agent where owner = ${user}
       union all select actor from audit_log.access_token where owner = ${user}
-      union all select actor from audit_log.device where owner = ${user}`;
+      union all select actor from audit_log.device where owner = ${user}
+      union all select actor from audit_log.link where owner = ${user}`;
     return [user, ...keys.map(({ actor }) => actor)];
   }
 

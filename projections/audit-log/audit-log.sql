@@ -35,6 +35,13 @@ create table device (
   -- The actor that its owner is.
   owner  text not null
 );
+create table link (
+  -- The actor that the readers of the link are, also of one that has ended.
+  actor  text primary key,
+  -- The actor that its owner is.
+  owner  text not null
+);
+create index link_of_owner on link (owner);
 create index device_of_owner on device (owner);
 create index access_token_of_owner on access_token (owner);
 create index agent_of_owner on agent (owner);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Client, messageIdIn } from '../../../test/support/client.js';
+import { Client, conversationIdIn, messageIdIn } from '../../../test/support/client.js';
 import { eventually } from '../../../test/support/eventually.js';
 import { serviceForTests, type TestService } from '../../../test/support/service.js';
 import { TurnLog } from '../../../test/support/turn-log.js';
@@ -127,5 +127,19 @@ describe('the audit', () => {
     const { id } = asked[0]!;
     expect((await carol.get(`/api/audit/trace/${id}`)).status).toBe(200);
     expect((await bob.get(`/api/audit/trace/${id}`)).status).toBe(404);
+  });
+
+  it('shows the owner of a link what its readers asked, and nobody else', async () => {
+    const conversationId = conversationIdIn(await ann.stream({ question: 'Shared?' }));
+    const link = await ann.post('/api/share?isPromptable=true', { conversation_id: conversationId });
+    const { identifier: token } = (await link.json()) as { identifier: string };
+    await new Client(service.url).stream({ question: 'By a reader?', api_key: token });
+    const { app } = service.service;
+    await app.get(Freshness, { strict: false }).reached(['audit-log'], await app.get(EventStore, { strict: false }).head());
+    const asked = (await events(ann, '?type=TurnAsked')).events.at(-1)!;
+    expect([asked.actor, asked.data['question']]).toEqual([expect.stringMatching(/^link:/), 'By a reader?']);
+    expect((await events(bob, `?actor=${asked.actor}`)).events).toEqual([]);
+    expect((await ann.get(`/api/audit/trace/${asked.id}`)).status).toBe(200);
+    expect((await bob.get(`/api/audit/trace/${asked.id}`)).status).toBe(404);
   });
 });

@@ -23,7 +23,7 @@ const BEFORE_ALL = -1n;
 const POSITION_MAX = 2n ** 63n - 1n;
 const LINES = 'application/x-ndjson';
 
-/** The log for audits. Users see events that they or their keys, tokens, devices and webhooks caused. Admins see all events. */
+/** The log for audits. Users see events that they or their keys, tokens, devices, webhooks and links caused. Admins see all events. */
 @ApiTags('Audit')
 @Controller('api/audit')
 export class AuditController {
