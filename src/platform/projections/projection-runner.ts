@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { filterOf } from '../../../projections/projection.js';
 import type { EventStore } from '../../kernel/event-sourcing/event-store.js';
 import type { Timing } from '../../kernel/timing.js';
-import type { Leadership } from '../supervision/leadership.js';
+import { type Leadership, LeadershipLost } from '../supervision/leadership.js';
 import { Pages } from '../supervision/pages.js';
 import { supervise } from '../supervision/supervise.js';
 import type { Definition } from './definition.js';
@@ -65,7 +65,7 @@ export class ProjectionRunner {
       this.leading = false;
       this.dependencies.progress.handedOver(this.name);
     }
-    if (!signal.aborted) throw new Error(`The connection that made this process the writer of ${this.name} was lost.`);
+    if (!signal.aborted) throw new LeadershipLost(`The connection that made this process the writer of ${this.name} was lost.`);
   }
 
   private async open(): Promise<ProjectionWriter> {

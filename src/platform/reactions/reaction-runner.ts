@@ -6,7 +6,8 @@ import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
 import type { Timing } from '../../kernel/timing.js';
 import { filterOf } from '../../../projections/projection.js';
 import { backOffMs } from '../supervision/back-off.js';
-import type { Leadership } from '../supervision/leadership.js';
+import { logFailure } from '../supervision/failure-log.js';
+import { type Leadership, LeadershipLost } from '../supervision/leadership.js';
 import { isOutage } from '../supervision/outage.js';
 import { Pages } from '../supervision/pages.js';
 import { supervise } from '../supervision/supervise.js';
@@ -74,7 +75,8 @@ export class ReactionRunner {
     const checkpoint = await this.table.takeOver(async () => (begins === 'now' ? store.head() : LOG_START));
     this.aside = new Set(await this.table.streamsAside());
     await this.follow(checkpoint, AbortSignal.any([signal, lost]));
-    if (!signal.aborted) throw new Error(`The connection that made this process the runner of the reaction ${name} was lost.`);
+    if (!signal.aborted)
+      throw new LeadershipLost(`The connection that made this process the runner of the reaction ${name} was lost.`);
   }
 
   private async follow({ position, epoch }: ReactionCheckpoint, signal: AbortSignal): Promise<void> {
@@ -114,7 +116,7 @@ export class ReactionRunner {
 
   /** True if the event is done or parked; false if the runner stopped before that. */
   private async act(event: StoredEvent, turn: <T>(work: () => Promise<T>) => Promise<T>, signal: AbortSignal): Promise<boolean> {
-    const { timing, log } = this.dependencies;
+    const { timing } = this.dependencies;
     const { name } = this.reaction;
     for (let attempt = 1, faults = 0; !signal.aborted; attempt++) {
       try {
@@ -128,7 +130,8 @@ export class ReactionRunner {
         if (signal.aborted) return false;
         if (!isOutage(error)) faults++;
         const { stream, revision, type } = event;
-        log.warn({ err: error, reaction: name, stream, revision, type, attempt }, `${name} failed`);
+        const about = { err: error, reaction: name, stream, revision, type, attempt };
+        logFailure(this.dependencies, 'warn', about, `${name} failed and will be tried again`);
         if (faults >= ATTEMPTS_MAX && (await this.parked(event, error))) return true;
         await timing.pause(backOffMs(attempt, timing), signal);
       }
@@ -141,7 +144,7 @@ export class ReactionRunner {
     try {
       await this.table.park(event, fault);
     } catch (error) {
-      this.dependencies.log.warn({ err: error }, `${this.reaction.name} cannot park an event yet`);
+      logFailure(this.dependencies, 'warn', { err: error }, `${this.reaction.name} cannot park an event yet`);
       return false;
     }
     const { stream, revision, type } = event;
@@ -198,7 +201,8 @@ export class ReactionRunner {
       this.aside.delete(stream);
     } catch (error) {
       // The next poll retries.
-      this.dependencies.log.warn({ err: error, stream }, `${this.reaction.name} cannot retry its parked events yet`);
+      const text = `${this.reaction.name} cannot retry its parked events yet`;
+      logFailure(this.dependencies, 'warn', { err: error, stream }, text);
     }
   }
 }

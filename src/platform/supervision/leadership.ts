@@ -21,6 +21,11 @@ export async function partsPlayed(sql: Sql, parts: readonly string[]): Promise<R
 /** A transaction that stays open as long as its connection. It holds the locks of all parts. */
 type Session = Readonly<{ tx: TransactionSql; lost: AbortSignal; parts: Set<string>; end: () => void; ended: Promise<void> }>;
 
+/** The connection that made this process the leader of a part was lost. */
+export class LeadershipLost extends Error {
+  override readonly name = 'LeadershipLost';
+}
+
 /**
  * Elects the process for each part that only one process may run: the holder of a Postgres advisory lock. All locks of a process
  * are on one connection. When it breaks, the locks are released and a standby takes over. The lock avoids duplicate work; a

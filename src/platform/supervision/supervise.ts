@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Timing } from '../../kernel/timing.js';
 import { backOffMs } from './back-off.js';
+import { logFailure } from './failure-log.js';
 
 /** After a run of this length, the next failure counts as the first one again. */
 const SOUND_AFTER_MS = 30_000;
@@ -28,7 +29,7 @@ export async function supervise(
       failures = timing.elapsedMs() - startedAt > SOUND_AFTER_MS ? 1 : failures + 1;
       const waitMs = Math.round(backOffMs(failures, timing));
       onFailure?.(error);
-      log.warn({ err: error, name, failures, waitMs }, `${name} failed and will be tried again`);
+      logFailure({ log, timing }, 'warn', { err: error, name, failures, waitMs }, `${name} failed and will be tried again`);
       await timing.pause(waitMs, signal);
     }
   }

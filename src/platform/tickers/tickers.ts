@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../kernel/clock.js';
 import type { Ticker } from '../../kernel/event-sourcing/ticker.js';
 import type { Timing } from '../../kernel/timing.js';
+import { logFailure } from '../supervision/failure-log.js';
 
 /** Runs tickers, each at fixed times without drift and never concurrently with itself. Missed ticks are skipped. */
 export class Tickers {
@@ -37,7 +38,9 @@ export class Tickers {
         await ticker.tick(this.clock.now());
       } catch (error) {
         // The next tick retries, because the work is still due.
-        this.log.error({ err: error, ticker: ticker.name }, `${ticker.name} failed and will be tried at its next tick`);
+        const { log, timing } = this;
+        const { name } = ticker;
+        logFailure({ log, timing }, 'error', { err: error, ticker: name }, `${name} failed and will be tried at its next tick`);
       }
       const elapsed = this.timing.elapsedMs() - startedAt;
       await this.timing.pause(ticker.everyMs - (elapsed % ticker.everyMs), signal);
