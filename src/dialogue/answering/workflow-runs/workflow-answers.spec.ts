@@ -1,64 +1,30 @@
 import { describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { InMemoryBlobs } from '../../../../test/support/in-memory-blobs.js';
-import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
-import { researcher, researchOver, taskOf } from '../../../../test/support/researches.js';
-import { offeredAction, roundOf, ScriptedModels, text, toolCall, ToolsForTests } from '../../../../test/support/tool-turns.js';
-import { askedTurn, eventsOf, framesOf, workerOver } from '../../../../test/support/turns.js';
-import { graphOf, inARow, node, RUNS_WORKFLOW, workflowRunOf, workflowsOver } from '../../../../test/support/workflows.js';
-import type { TurnSettings } from '../../conversation/conversation.events.js';
+import { researcher, taskOf } from '../../../../test/support/researches.js';
+import { offeredAction, roundOf, text, toolCall, ToolsForTests } from '../../../../test/support/tool-turns.js';
+import { eventsOf } from '../../../../test/support/turns.js';
+import { runWorkflow } from '../../../../test/support/workflow-turns.js';
+import { graphOf, inARow, node } from '../../../../test/support/workflows.js';
+import { ModelFailed } from '../../../resources/models/model/language-model.port.js';
+import { RUN_STEPS_MAX } from '../../../resources/workflows/workflow-graph.policy.js';
 import { conversationStream } from '../../conversation/conversation.events.js';
-import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
-import { type ModelChunk, ModelFailed, type ModelRequest } from '../../../resources/models/model/language-model.port.js';
-import type { Search } from '../../../resources/sources/chunks/search.port.js';
-import { RUN_STEPS_MAX, type WorkflowGraph } from '../../../resources/workflows/workflow-graph.policy.js';
 import { researchStream } from '../research/research.events.js';
 import { INPUT_DOCUMENTS_MAX } from './nodes/run-state.js';
 import { researchIdOf, workflowRunIdOf, workflowRunStream } from './run/workflow-run.events.js';
 
 Logger.overrideLogger(false);
 
-type Given = Readonly<{
-  says?: (request: ModelRequest) => Iterable<ModelChunk>;
-  tools?: ToolsForTests;
-  settings?: Partial<TurnSettings>;
-}>;
-
-/** Runs a turn of a workflow agent and returns its frames and its records. By default the model repeats the question. */
-async function ran(graph: WorkflowGraph, { says, tools = new ToolsForTests([]), settings = {} }: Given = {}) {
-  const log = new InMemoryEventStore();
-  const blobs = new InMemoryBlobs();
-  const models = new ScriptedModels(says ?? (({ question }) => [text(`${question}!`)]));
-  const search = { search: async () => ({ chunks: [], failedSources: [] }) } as unknown as Search;
-  const research = researchOver({ store: log, models, tools, blobs, search });
-  const composer = workflowsOver(log, graph, models, tools, blobs, undefined, research);
-  await askedTurn(log, 'c1', 't1', { ...RUNS_WORKFLOW, ...settings });
-  await workerOver(log, new InProcessSignals(), composer, blobs).runner.run('c1', 't1');
-  const frames = await framesOf(log, 't1');
-  const outcome = (await eventsOf(log, conversationStream('c1'))).find(
-    ({ type }) => type.startsWith('TurnAn') || type.startsWith('TurnFa'),
-  )!;
-  return {
-    log,
-    models,
-    frames,
-    steps: frames.filter(({ type }) => type === 'workflow_step'),
-    answer: frames.flatMap(({ type, answer }) => (type === 'answer' ? [answer as string] : [])).join(''),
-    outcome: { type: outcome.type, data: JSON.parse(outcome.data) as Record<string, unknown> },
-    run: await workflowRunOf(log, 't1'),
-    recorded: (await eventsOf(log, workflowRunStream(workflowRunIdOf('t1')))).map(({ type }) => type),
-  };
-}
-
-const brief = (frames: readonly Record<string, unknown>[]) =>
+const briefFrames = (frames: readonly Record<string, unknown>[]) =>
   frames.map((frame) =>
     frame['type'] === 'workflow_step' ? `${frame['node_id'] as string} ${frame['status'] as string}` : frame['type'],
   );
 
 describe('a workflow run', () => {
   it("shows its id, then the begin and end of each node with the node's text in between", async () => {
-    const { frames, recorded, run } = await ran(inARow([node('ask', 'agent', { prompt_template: 'Say {{query}}' })], 'Bye.'));
-    expect(brief(frames)).toEqual([
+    const { frames, recorded, run } = await runWorkflow(
+      inARow([node('ask', 'agent', { prompt_template: 'Say {{query}}' })], 'Bye.'),
+    );
+    expect(briefFrames(frames)).toEqual([
       'message_id',
       'workflow_run',
       'start running',
@@ -90,7 +56,7 @@ describe('a workflow run', () => {
   });
 
   it('shows the variables that each node changed, and the inputs with the first node', async () => {
-    const { steps } = await ran(inARow([node('ask', 'agent', { output_variable: 'said', prompt_template: 'Say' })]));
+    const { steps } = await runWorkflow(inARow([node('ask', 'agent', { output_variable: 'said', prompt_template: 'Say' })]));
     expect(steps.filter(({ status }) => status === 'completed').map(({ state_delta: delta, output }) => [delta, output])).toEqual(
       [
         [{ query: 'Why?', input_documents: [] }, null],
@@ -102,15 +68,15 @@ describe('a workflow run', () => {
 
   it('puts an empty line before the text of its end node if an earlier node wrote text', async () => {
     const silent = { stream_to_user: false, output_variable: 'said' };
-    expect((await ran(inARow([node('ask', 'agent')], 'Bye {{query}}'))).answer).toBe('Why?!\n\nBye Why?');
-    expect((await ran(inARow([node('ask', 'agent', silent)], 'I heard: {{said}}'))).answer).toBe('I heard: Why?!');
+    expect((await runWorkflow(inARow([node('ask', 'agent')], 'Bye {{query}}'))).answer).toBe('Why?!\n\nBye Why?');
+    expect((await runWorkflow(inARow([node('ask', 'agent', silent)], 'I heard: {{said}}'))).answer).toBe('I heard: Why?!');
   });
 
   it('pins the tools of all nodes when it starts', async () => {
     const tools = new ToolsForTests([offeredAction('look')]);
-    const { run } = await ran(inARow([node('ask', 'agent', { tools: ['tool-1'] })]), { tools });
+    const { run } = await runWorkflow(inARow([node('ask', 'agent', { tools: ['tool-1'] })]), { tools });
     expect(run.started!.tools).toEqual([{ toolId: 'tool-1', revision: 0 }]);
-    expect((await ran(inARow([node('ask', 'agent')]), { tools })).run.started!.tools).toEqual([]);
+    expect((await runWorkflow(inARow([node('ask', 'agent')]), { tools })).run.started!.tools).toEqual([]);
   });
 
   it('accepts INPUT_DOCUMENTS_MAX files of a question and names the others in a notice', async () => {
@@ -119,7 +85,7 @@ describe('a workflow run', () => {
       filename: `${at}.pdf`,
       mimeType: 'application/pdf',
     }));
-    const { frames, steps } = await ran(inARow([]), { settings: { attachments } });
+    const { frames, steps } = await runWorkflow(inARow([]), { settings: { attachments } });
     expect(frames.find(({ type }) => type === 'notice')!['notice']).toBe(
       'A workflow takes 25 files; these were left out: 25.pdf, 26.pdf',
     );
@@ -130,7 +96,7 @@ describe('a workflow run', () => {
 
   it('fails after RUN_STEPS_MAX steps', async () => {
     const nodes = [node('start', 'start'), node('a', 'note'), node('b', 'note'), node('end', 'end')];
-    const { steps, run, outcome } = await ran(graphOf(nodes, 'start>a', 'a>b', 'b>a'));
+    const { steps, run, outcome } = await runWorkflow(graphOf(nodes, 'start>a', 'a>b', 'b>a'));
     expect(run.steps).toHaveLength(RUN_STEPS_MAX);
     expect(steps.at(-1)).toMatchObject({ status: 'failed', error: expect.stringContaining('at most 50 steps') as unknown });
     expect(run.finished).toMatchObject({ status: 'failed', reason: 'step_limit' });
@@ -138,13 +104,13 @@ describe('a workflow run', () => {
   });
 
   it('fails at a node without an outgoing edge', async () => {
-    const { steps, run } = await ran(graphOf([node('start', 'start'), node('a', 'note')], 'start>a'));
-    expect(brief(steps)).toEqual(['start running', 'start completed', 'a running', 'a failed']);
+    const { steps, run } = await runWorkflow(graphOf([node('start', 'start'), node('a', 'note')], 'start>a'));
+    expect(briefFrames(steps)).toEqual(['start running', 'start completed', 'a running', 'a failed']);
     expect(run.finished).toMatchObject({ status: 'failed', reason: 'dead_end' });
   });
 
   it('fails if the graph has no start node or an edge to a missing node', async () => {
-    const without = await ran(graphOf([node('end', 'end')]));
+    const without = await runWorkflow(graphOf([node('end', 'end')]));
     expect(without.frames.slice(1).map(({ type, error }) => error ?? type)).toEqual([
       'workflow_run',
       'No start node found in workflow.',
@@ -152,14 +118,14 @@ describe('a workflow run', () => {
       'end',
     ]);
     expect(without.run.finished).toMatchObject({ status: 'failed', reason: 'broken_graph' });
-    const nowhere = await ran(graphOf([node('start', 'start')], 'start>gone'));
+    const nowhere = await runWorkflow(graphOf([node('start', 'start')], 'start>gone'));
     expect(nowhere.steps.at(-1)).toMatchObject({ status: 'failed', error: 'Node gone not found.' });
   });
 });
 
 describe('an agent node', () => {
   it('answers with its own prompt, model and settings', async () => {
-    const { models } = await ran(
+    const { models } = await runWorkflow(
       inARow([node('ask', 'agent', { system_prompt: 'You are {{query}}', prompt_template: 'Say {{query}}', model_id: 'other' })]),
     );
     expect(models.requests[0]).toMatchObject({ modelId: 'other', question: 'Say Why?' });
@@ -170,14 +136,16 @@ describe('an agent node', () => {
   });
 
   it('does not use the sampling parameters of the caller', async () => {
-    const { models } = await ran(inARow([node('ask', 'agent')]), { settings: { sampling: { temperature: 2, maxTokens: 1 } } });
+    const { models } = await runWorkflow(inARow([node('ask', 'agent')]), {
+      settings: { sampling: { temperature: 2, maxTokens: 1 } },
+    });
     expect(models.requests).toHaveLength(1);
     expect(models.requests[0]!.sampling).toBeUndefined();
     expect(models.requests[0]!.maxTokens).toBeUndefined();
   });
 
   it('without streaming shows no text, and later nodes read its text', async () => {
-    const { answer, steps, outcome } = await ran(
+    const { answer, steps, outcome } = await runWorkflow(
       inARow([
         node('draft', 'agent', { stream_to_user: false, output_variable: 'draft' }),
         node('last', 'agent', { prompt_template: 'Better: {{draft}}' }),
@@ -191,13 +159,13 @@ describe('an agent node', () => {
   it('with a schema outputs a value, also from a code fence, and fails if the answer does not fit', async () => {
     const schema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
     const graph = inARow([node('count', 'agent', { json_schema: schema, output_variable: 'counted' })]);
-    const fits = await ran(graph, { says: () => [text('```json\n{"n": 1}\n```')] });
+    const fits = await runWorkflow(graph, { says: () => [text('```json\n{"n": 1}\n```')] });
     expect(fits.steps.find(({ node_id: id, status }) => id === 'count' && status === 'completed')).toMatchObject({
       output: { n: 1 },
       state_delta: { counted: { n: 1 } },
     });
     expect(fits.answer).toBe('{"n":1}');
-    const does = await ran(graph, { says: () => [text('one')] });
+    const does = await runWorkflow(graph, { says: () => [text('one')] });
     expect(does.steps.at(-1)).toMatchObject({
       status: 'failed',
       error: expect.stringContaining('schema of this node') as unknown,
@@ -209,18 +177,20 @@ describe('an agent node', () => {
   it('with a file_passing setting other than auto shows a notice', async () => {
     const settings = { attachments: [{ id: 'f1', filename: 'a.pdf', mimeType: 'application/pdf' }] };
     const asked = { file_passing: 'native', input_documents: ['*'] };
-    const { frames } = await ran(inARow([node('ask', 'agent', asked)]), { settings });
+    const { frames } = await runWorkflow(inARow([node('ask', 'agent', asked)]), { settings });
     expect(frames.flatMap(({ type, notice }) => (type === 'notice' ? [notice] : []))).toEqual([
       expect.stringContaining('file_passing "native" acts as "auto"'),
     ]);
-    const plain = await ran(inARow([node('ask', 'agent', { input_documents: ['*'] })]), { settings });
+    const plain = await runWorkflow(inARow([node('ask', 'agent', { input_documents: ['*'] })]), { settings });
     expect(plain.frames.filter(({ type }) => type === 'notice')).toEqual([]);
   });
 
   it('of the type research uses its own prompt, asks nothing back, and records its research for its step', async () => {
     const asked = { agent_type: 'research', system_prompt: 'Dig deep.', output_variable: 'found' };
-    const { frames, models, log, steps, run } = await ran(inARow([node('dig', 'agent', asked)]), { says: researcher(['q1']) });
-    expect(brief(frames).slice(4, -6)).toEqual([
+    const { frames, models, log, steps, run } = await runWorkflow(inARow([node('dig', 'agent', asked)]), {
+      says: researcher(['q1']),
+    });
+    expect(briefFrames(frames).slice(4, -6)).toEqual([
       ...['dig running', 'research_progress', 'research_plan', 'research_progress', 'research_progress'],
       ...['research_progress', 'answer', 'dig completed'],
     ]);
@@ -237,13 +207,15 @@ describe('an agent node', () => {
 
   it('of the type research without streaming shows no frames of its research', async () => {
     const asked = { agent_type: 'research', stream_to_user: false };
-    const { frames, run } = await ran(inARow([node('dig', 'agent', asked)], 'Done.'), { says: researcher(['q1']) });
+    const { frames, run } = await runWorkflow(inARow([node('dig', 'agent', asked)], 'Done.'), { says: researcher(['q1']) });
     expect(frames.filter(({ type }) => String(type).startsWith('research'))).toEqual([]);
     expect([run.status, run.values['node_dig_output']]).toEqual(['completed', { value: 'The answer.' }]);
   });
 
   it('uses a template that cannot be rendered unchanged, and records a problem', async () => {
-    const { frames, run, models } = await ran(inARow([node('ask', 'agent', { prompt_template: '{{broken}} {{query}}' })]));
+    const { frames, run, models } = await runWorkflow(
+      inARow([node('ask', 'agent', { prompt_template: '{{broken}} {{query}}' })]),
+    );
     expect(models.requests[0]!.question).toBe('{{broken}} {{query}}');
     expect(frames.find(({ type }) => type === 'notice')!['notice']).toContain('It is broken.');
     expect(run.steps[1]!.ended!.problems).toEqual([expect.stringContaining('It is broken.')]);
@@ -251,7 +223,7 @@ describe('an agent node', () => {
 
   it('records the calls of its tools with its step', async () => {
     const tools = new ToolsForTests([offeredAction('send', { access: 'write' })]);
-    const { log, run, frames } = await ran(inARow([node('ask', 'agent', { tools: ['tool-1'] })]), {
+    const { log, run, frames } = await runWorkflow(inARow([node('ask', 'agent', { tools: ['tool-1'] })]), {
       tools,
       says: (request) => (roundOf(request) === 0 ? [toolCall('k1', 'send')] : [text('Sent.')]),
     });
@@ -265,13 +237,13 @@ describe('an agent node', () => {
   });
 
   it('whose model fails ends its step, the run and the answer with that error', async () => {
-    const { frames, run, outcome } = await ran(inARow([node('ask', 'agent')]), {
+    const { frames, run, outcome } = await runWorkflow(inARow([node('ask', 'agent')]), {
       says: function* () {
         yield text('Be');
         throw new ModelFailed('overloaded', 'The model is busy.', true);
       },
     });
-    expect(brief(frames).slice(4)).toEqual(['ask running', 'answer', 'ask failed', 'error', 'id', 'end']);
+    expect(briefFrames(frames).slice(4)).toEqual(['ask running', 'answer', 'ask failed', 'error', 'id', 'end']);
     expect(frames.find(({ type }) => type === 'error')).toEqual({
       type: 'error',
       error: 'The model is busy.',
@@ -301,7 +273,7 @@ describe('a computing node', () => {
       { expression: '1 + 1', target_variable: 'two' },
       { expression: 'two * 2', target_variable: 'four' },
     ];
-    const { steps, answer } = await ran(inARow([node('set', 'state', { operations })], '{{four}}'));
+    const { steps, answer } = await runWorkflow(inARow([node('set', 'state', { operations })], '{{four}}'));
     expect(steps.find(({ node_id: id, status }) => id === 'set' && status === 'completed')).toMatchObject({
       state_delta: { two: 2, four: 4 },
       output: null,
@@ -314,7 +286,7 @@ describe('a computing node', () => {
       { expression: '1', target_variable: 'one' },
       { expression: 'missing', target_variable: 'two' },
     ];
-    const { steps, run, frames } = await ran(inARow([node('set', 'state', { operations })]));
+    const { steps, run, frames } = await runWorkflow(inARow([node('set', 'state', { operations })]));
     expect(steps.at(-1)).toMatchObject({ status: 'failed', state_delta: { one: 1 } });
     expect(frames.find(({ type }) => type === 'error')).toMatchObject({
       error: 'The expression of two could not be evaluated: missing is not defined',
@@ -324,13 +296,13 @@ describe('a computing node', () => {
   });
 
   it('follows the branch of the first true case, otherwise the else branch', async () => {
-    expect((await ran(conditional([{ expression: 'query == "Why?"', sourceHandle: 'first' }]))).answer).toBe('yes');
-    expect((await ran(conditional([{ expression: 'query == "How?"', sourceHandle: 'first' }]))).answer).toBe('no');
-    expect((await ran(conditional([{ expression: '"text"', sourceHandle: 'first' }]))).answer).toBe('no');
+    expect((await runWorkflow(conditional([{ expression: 'query == "Why?"', sourceHandle: 'first' }]))).answer).toBe('yes');
+    expect((await runWorkflow(conditional([{ expression: 'query == "How?"', sourceHandle: 'first' }]))).answer).toBe('no');
+    expect((await runWorkflow(conditional([{ expression: '"text"', sourceHandle: 'first' }]))).answer).toBe('no');
   });
 
   it('skips a case that cannot be evaluated and records a problem', async () => {
-    const { answer, run } = await ran(conditional([{ name: 'Big', expression: 'missing > 1', sourceHandle: 'first' }]));
+    const { answer, run } = await runWorkflow(conditional([{ name: 'Big', expression: 'missing > 1', sourceHandle: 'first' }]));
     expect(answer).toBe('no');
     expect(run.steps[1]!.ended).toMatchObject({
       handle: 'else',
@@ -348,7 +320,7 @@ describe('a computing node', () => {
       ],
       ...['start>count', 'count>if', 'if:more>count', 'if:else>end'],
     );
-    const { answer, run } = await ran(graph);
+    const { answer, run } = await runWorkflow(graph);
     expect(answer).toBe('3');
     expect(run.steps.map(({ nodeId }) => nodeId)).toEqual(['start', 'count', 'if', 'count', 'if', 'count', 'if', 'end']);
   });
@@ -356,7 +328,7 @@ describe('a computing node', () => {
 
 it('a large value is stored as a blob, and its beginning is shown', async () => {
   const long = 'x'.repeat(100_000);
-  const { log, steps, answer } = await ran(
+  const { log, steps, answer } = await runWorkflow(
     inARow([node('ask', 'agent', { stream_to_user: false, output_variable: 'said' })], '{{said}}'),
     { says: () => [text(long)] },
   );
