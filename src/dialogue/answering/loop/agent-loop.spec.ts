@@ -1,111 +1,40 @@
 import { describe, expect, it } from '@jest/globals';
+import { inRounds, LOOP_ACTIONS, type LoopSetup, MESSAGES, PICK, runLoop } from '../../../../test/support/agent-loops.js';
+import { turnPaused, waitingCall } from '../../../../test/support/pauses.js';
 import {
   MODEL,
   offeredAction,
-  type Ran,
+  resultsIn,
   roundOf,
   ScriptedModels,
   text,
-  resultsIn,
-  toolCall,
   ToolboxForTests,
+  toolCall,
   ToolsForTests,
 } from '../../../../test/support/tool-turns.js';
-import { turnPaused, waitingCall } from '../../../../test/support/pauses.js';
 import { turnSettings } from '../../../../test/support/turn-settings.js';
-import { cause } from '../../../../test/support/turns.js';
-import type { TurnSettings } from '../../conversation/conversation.events.js';
-import { recordOf, withToolCalls } from '../../conversation/tool-call.policy.js';
-import type {
-  ChatMessage,
-  ModelChunk,
-  ModelDescription,
-  ModelRequest,
-} from '../../../resources/models/model/language-model.port.js';
 import { systemIds } from '../../../platform/system-ids.js';
-import type { OfferedAction } from '../../../resources/tools/toolbox/toolbox.port.js';
+import type { ModelDescription } from '../../../resources/models/model/language-model.port.js';
+import type { TurnSettings } from '../../conversation/conversation.events.js';
+import { recordOf } from '../../conversation/tool-call.policy.js';
 import {
   AgentLoop,
-  beginning,
   CALL_ID_CHARACTERS_MAX,
   CALLS_PER_ROUND_MAX,
-  type LoopDelta,
   type LoopState,
   RESULT_CHARACTERS_MIN,
   TOOL_ROUNDS_MAX,
 } from './agent-loop.js';
-import { interactive, type ExecutionMode } from './execution-mode.policy.js';
 import { WAITING } from './background-calls.port.js';
+import { interactive } from './execution-mode.policy.js';
 import { FUNCTIONS_MAX } from './offered-tools.js';
 import { RECORDS_BYTES_MAX } from './tool-call-gate.js';
 import type { Resumption, Transcript } from './transcript.js';
 
-const ACTIONS = [
-  offeredAction('read_it'),
-  offeredAction('write_it', { access: 'write' }),
-  offeredAction('ask_first', { access: 'write', requiresApproval: true }),
-];
-const MESSAGES: readonly ChatMessage[] = [{ role: 'user', content: 'Why?' }];
-const PICK = { name: 'pick', description: '', parameters: {} };
-
-type Setting = Partial<{
-  actions: readonly OfferedAction[];
-  does: (ran: Ran) => unknown;
-  model: Partial<ModelDescription>;
-  settings: Partial<TurnSettings>;
-  transcript: Partial<Transcript>;
-  state: LoopState;
-  records: Readonly<Record<string, unknown>>[];
-  executionMode: ExecutionMode;
-}>;
-
-/** Runs the loop with a scripted model and collects its deltas. */
-async function looped(script: (request: ModelRequest) => readonly ModelChunk[], given: Setting = {}) {
-  const model = { ...MODEL, ...given.model };
-  const tools = new ToolsForTests(given.actions ?? ACTIONS, given.does);
-  const models = new ScriptedModels((request) => script(request), model);
-  const loop = new AgentLoop(models, new ToolboxForTests(tools), systemIds);
-  const begun: string[] = [];
-  const controller = new AbortController();
-  let records: readonly Readonly<Record<string, unknown>>[] = given.records ?? [];
-  const transcript = {
-    ownerId: 'alice',
-    cause,
-    asked: { conversationId: 'c1', turnId: 't1', settings: turnSettings({ modelId: model.id, ...given.settings }) },
-    resumption: null,
-    calls: { begun: new Map(), finished: new Map() },
-    waited: new Set(),
-    ...given.transcript,
-  } as unknown as Transcript;
-  const deltas: LoopDelta[] = [];
-  const request = { modelId: model.id, question: 'Why?', documents: [] };
-  const run = {
-    signal: controller.signal,
-    executionMode: given.executionMode ?? interactive(WAITING),
-    records: () => records,
-    shown: [],
-    ledger: { begin: async ({ callId }: { callId: string }) => void begun.push(callId), finish: async () => undefined },
-  };
-  for await (const delta of loop.run({ transcript, model, tools, request }, given.state ?? beginning(MESSAGES), run)) {
-    deltas.push(delta);
-    if (delta.type === 'tool-call') records = withToolCalls(records, [delta.record]);
-  }
-  const ended = deltas.flatMap((delta) =>
-    delta.type === 'tool-call' && delta.record.status !== 'pending' ? [delta.record] : [],
-  );
-  const pause = deltas.find((delta) => delta.type === 'pause');
-  return { deltas, ended, pause, tools, begun, requests: models.requests, types: deltas.map(({ type }) => type) };
-}
-
-const rounds =
-  (...all: (readonly ModelChunk[])[]) =>
-  (request: ModelRequest) =>
-    all[roundOf(request)]!;
-
 describe('the loop of model and tools', () => {
   it('notifies the user once if not every function is offered', async () => {
     const actions = Array.from({ length: FUNCTIONS_MAX + 2 }, (_, index) => offeredAction(`look_${index}`));
-    const { deltas, requests } = await looped(rounds([toolCall('k1', 'look_0')], [text('Because.')]), { actions });
+    const { deltas, requests } = await runLoop(inRounds([toolCall('k1', 'look_0')], [text('Because.')]), { actions });
     const notices = deltas.flatMap((delta) => (delta.type === 'notice' ? [delta.text] : []));
     expect(notices).toEqual(['The model is offered the first 128 of 130 functions; the others were left out.']);
     expect(requests[0]!.tools).toHaveLength(FUNCTIONS_MAX);
@@ -113,8 +42,8 @@ describe('the loop of model and tools', () => {
 
   it('alternates between model and tools until the model answers', async () => {
     const usage = { type: 'usage', promptTokens: 3, completionTokens: 4 } as const;
-    const { types, requests } = await looped(
-      rounds([text('Hm. '), toolCall('k1', 'read_it', { a: 1 }), usage], [text('Because.'), usage]),
+    const { types, requests } = await runLoop(
+      inRounds([text('Hm. '), toolCall('k1', 'read_it', { a: 1 }), usage], [text('Because.'), usage]),
     );
     expect(types).toEqual(['text', 'usage', 'round-over', 'tool-call', 'tool-call', 'text', 'usage']);
     expect(requests[0]!.tools!.map(({ name }) => name)).toEqual(['read_it', 'write_it', 'ask_first']);
@@ -127,18 +56,18 @@ describe('the loop of model and tools', () => {
 
   it('offers no tools if the model cannot call them or the agent has none', async () => {
     const models = new ScriptedModels(() => []);
-    const loop = new AgentLoop(models, new ToolboxForTests(new ToolsForTests(ACTIONS)), systemIds);
+    const loop = new AgentLoop(models, new ToolboxForTests(new ToolsForTests(LOOP_ACTIONS)), systemIds);
     const transcript = (settings: Partial<TurnSettings>) =>
       ({ asked: { settings: turnSettings(settings) } }) as unknown as Transcript;
     const pins = [{ toolId: 'tool-1', revision: 0 }];
     const offered = async (settings: Partial<TurnSettings>, model?: ModelDescription) =>
       (await loop.open(transcript(settings), model)).actions.length;
-    expect(await offered({ tools: pins }, MODEL)).toBe(ACTIONS.length);
-    expect(await offered({ tools: [], agentType: 'agentic' }, MODEL)).toBe(ACTIONS.length);
+    expect(await offered({ tools: pins }, MODEL)).toBe(LOOP_ACTIONS.length);
+    expect(await offered({ tools: [], agentType: 'agentic' }, MODEL)).toBe(LOOP_ACTIONS.length);
     expect(await offered({}, MODEL)).toBe(0);
     expect(await offered({ tools: pins }, { ...MODEL, tools: false })).toBe(0);
     expect(await offered({ tools: pins })).toBe(0);
-    const { requests } = await looped(() => [text('Because.')], {
+    const { requests } = await runLoop(() => [text('Because.')], {
       actions: [],
       model: { tools: false },
       settings: { clientTools: [PICK] },
@@ -147,7 +76,7 @@ describe('the loop of model and tools', () => {
   });
 
   it('offers no tools after TOOL_ROUNDS_MAX rounds', async () => {
-    const { requests, ended, types } = await looped((request) => [text('.'), toolCall(`k${roundOf(request)}`, 'read_it')]);
+    const { requests, ended, types } = await runLoop((request) => [text('.'), toolCall(`k${roundOf(request)}`, 'read_it')]);
     expect(ended).toHaveLength(TOOL_ROUNDS_MAX);
     expect(requests).toHaveLength(TOOL_ROUNDS_MAX + 1);
     expect(requests.map(({ tools }) => tools !== undefined)).toEqual([...Array<boolean>(TOOL_ROUNDS_MAX).fill(true), false]);
@@ -156,14 +85,14 @@ describe('the loop of model and tools', () => {
 
   it('drops calls beyond CALLS_PER_ROUND_MAX in a round', async () => {
     const calls = Array.from({ length: CALLS_PER_ROUND_MAX + 1 }, (_, index) => toolCall(`k${index}`, 'read_it'));
-    const { ended, requests } = await looped(rounds(calls, [text('Done.')]), { does: () => 'x'.repeat(10_000) });
+    const { ended, requests } = await runLoop(inRounds(calls, [text('Done.')]), { does: () => 'x'.repeat(10_000) });
     expect(ended.map(({ status }) => status)).toEqual(Array(CALLS_PER_ROUND_MAX).fill('completed'));
     expect(Object.keys(resultsIn(requests[1]!))).toHaveLength(CALLS_PER_ROUND_MAX);
   });
 
   it('offers no tools when the records of the calls have no room left', async () => {
     const large = { a: 'x'.repeat(30_000) };
-    const { requests, ended } = await looped((request) =>
+    const { requests, ended } = await runLoop((request) =>
       request.tools ? Array.from({ length: 40 }, (_, index) => toolCall(`k${index}`, 'write_it', large)) : [text('Done.')],
     );
     expect(requests.at(-1)!.tools).toBeUndefined();
@@ -174,8 +103,8 @@ describe('the loop of model and tools', () => {
 
   it('replaces missing, repeated and unusable call ids', async () => {
     const ids = ['', 'k1', 'k1', 'x'.repeat(CALL_ID_CHARACTERS_MAX + 1), 'über', 'a"b', 'asked before', 'k0', 'ok-1'];
-    const { requests, ended } = await looped(
-      rounds(
+    const { requests, ended } = await runLoop(
+      inRounds(
         ids.map((id) => toolCall(id, 'read_it')),
         [text('Done.')],
       ),
@@ -191,7 +120,7 @@ describe('the loop of model and tools', () => {
   it('limits all results of a round together to half of the free context window', async () => {
     const calls = Array.from({ length: 10 }, (_, index) => toolCall(`k${index}`, 'read_it'));
     const window = async (contextWindow: number) => {
-      const { requests } = await looped(rounds(calls, [text('Done.')]), {
+      const { requests } = await runLoop(inRounds(calls, [text('Done.')]), {
         model: { contextWindow },
         does: () => 'x'.repeat(200_000),
       });
@@ -205,13 +134,13 @@ describe('the loop of model and tools', () => {
 
   it('refuses calls and hides tools as its execution mode decides', async () => {
     const scheduler = offeredAction('schedule', { toolName: 'scheduler' });
-    const { pause, ended, requests } = await looped(rounds([toolCall('k1', 'ask_first')], [text('Done.')]), {
+    const { pause, ended, requests } = await runLoop(inRounds([toolCall('k1', 'ask_first')], [text('Done.')]), {
       executionMode: {
         ...interactive(WAITING),
         offers: (toolName) => toolName !== 'scheduler',
         refusalOf: (called) => ({ record: recordOf(called, { status: 'denied' }), text: 'Nobody is there.' }),
       },
-      actions: [...ACTIONS, scheduler],
+      actions: [...LOOP_ACTIONS, scheduler],
     });
     expect(pause).toBeUndefined();
     expect(ended).toMatchObject([{ call_id: 'k1', status: 'denied' }]);
@@ -221,16 +150,16 @@ describe('the loop of model and tools', () => {
 
 describe('a pause', () => {
   const asking = [text('Hm. '), toolCall('k1', 'ask_first', { to: 'bob' }), toolCall('k2', 'read_it'), toolCall('k3', 'pick')];
-  const paused = () => looped(rounds(asking, [text('Done.')]), { settings: { clientTools: [PICK] } });
+  const paused = () => runLoop(inRounds(asking, [text('Done.')]), { settings: { clientTools: [PICK] } });
 
   /** Resumes the loop of a paused turn with the decisions. */
-  async function resumed(decisions: Resumption['decisions'], given: Setting = {}) {
+  async function resumed(decisions: Resumption['decisions'], given: LoopSetup = {}) {
     const { pause } = await paused();
     if (pause?.type !== 'pause') throw new Error('It did not pause.');
     const state = JSON.parse(pause.continuation) as LoopState;
     const resumption: Resumption = { paused: turnPaused({ conversationId: 'c1', turnId: 't1' }, pause.calls).data, decisions };
     const transcript = { resumption, ...given.transcript } as Partial<Transcript>;
-    return looped(rounds([], [text('Done.')]), { ...given, settings: { clientTools: [PICK] }, state, transcript });
+    return runLoop(inRounds([], [text('Done.')]), { ...given, settings: { clientTools: [PICK] }, state, transcript });
   }
   const about = { conversationId: 'c1', turnId: 't1' };
   type Decided = readonly [string, Resumption['decisions'] extends ReadonlyMap<string, infer D> ? D : never];
@@ -290,7 +219,7 @@ describe('a pause', () => {
 
   it('is resumed with another run of a begun call if its action is idempotent', async () => {
     const calls = { begun: new Map([['k1', waitingCall('k1')]]), finished: new Map() };
-    const actions = ACTIONS.map((action) => ({ ...action, idempotent: true }));
+    const actions = LOOP_ACTIONS.map((action) => ({ ...action, idempotent: true }));
     const { tools, ended } = await resumed(new Map([approved('k1')]), { transcript: { calls }, actions });
     expect(tools.names).toEqual(['ask_first']);
     expect(ended[0]).toMatchObject({ call_id: 'k1', status: 'completed' });
@@ -306,9 +235,9 @@ describe('a pause', () => {
   it('keeps the number of rounds and of unknown calls', async () => {
     const state: LoopState = { messages: MESSAGES, round: TOOL_ROUNDS_MAX - 1, unknownCalls: 2, results: {} };
     const resumption: Resumption = { paused: turnPaused(about, []).data, decisions: new Map() };
-    const { requests } = await looped(() => [text('Done.'), toolCall('k9', 'read_it')], { state, transcript: { resumption } });
+    const { requests } = await runLoop(() => [text('Done.'), toolCall('k9', 'read_it')], { state, transcript: { resumption } });
     expect(requests.map(({ tools }) => tools)).toEqual([undefined]);
-    const guessing = await looped(rounds([toolCall('k9', 'guess')], [text('Done.')]), { state: { ...state, round: 0 } });
+    const guessing = await runLoop(inRounds([toolCall('k9', 'guess')], [text('Done.')]), { state: { ...state, round: 0 } });
     expect(resultsIn(guessing.requests[1]!)['k9']).toContain('answer with what you have');
   });
 });
@@ -318,7 +247,7 @@ describe('an answer that has to fit a schema', () => {
   const settings = { responseSchema: SCHEMA };
 
   it('is requested once more with its problem and without tools, and its earlier text is discarded', async () => {
-    const { types, requests } = await looped(rounds([text('{"why":1}')], [text('{"why":"so"}')]), { settings });
+    const { types, requests } = await runLoop(inRounds([text('{"why":1}')], [text('{"why":"so"}')]), { settings });
     expect(types).toEqual(['text', 'round-over', 'text']);
     expect(requests.map(({ tools }) => tools !== undefined)).toEqual([true, false]);
     expect(requests[1]!.messages).toEqual([
@@ -329,26 +258,26 @@ describe('an answer that has to fit a schema', () => {
   });
 
   it('is not requested a third time', async () => {
-    const { types, requests } = await looped(() => [text('Because.')], { settings });
+    const { types, requests } = await runLoop(() => [text('Because.')], { settings });
     expect(requests).toHaveLength(2);
     expect(types).toEqual(['text', 'round-over', 'text']);
   });
 
   it('is requested once more if it is empty, without an empty message in the request', async () => {
-    const { requests } = await looped((request) => (request.messages.length === 1 ? [] : [text('{"why":"so"}')]), { settings });
+    const { requests } = await runLoop((request) => (request.messages.length === 1 ? [] : [text('{"why":"so"}')]), { settings });
     expect(requests[1]!.messages).toEqual([...MESSAGES, { role: 'user', content: expect.stringContaining('JSON') }]);
   });
 
   it.each(['{"why":"so"}', '```json\n{"why":"so"}\n```', 'Here it is:\n```\n{"why":"so"}\n```'])(
     'is requested only once if it fits: %j',
     async (answer) => {
-      const { requests } = await looped(() => [text(answer)], { settings });
+      const { requests } = await runLoop(() => [text(answer)], { settings });
       expect(requests).toHaveLength(1);
     },
   );
 
   it('is requested once more after tool calls too', async () => {
-    const { types, requests } = await looped(rounds([toolCall('k1', 'read_it')], [text('Hm.')], [text('{"why":"so"}')]), {
+    const { types, requests } = await runLoop(inRounds([toolCall('k1', 'read_it')], [text('Hm.')], [text('{"why":"so"}')]), {
       settings,
     });
     expect(types).toEqual(['round-over', 'tool-call', 'tool-call', 'text', 'round-over', 'text']);
@@ -356,6 +285,6 @@ describe('an answer that has to fit a schema', () => {
   });
 
   it('is not requested again without a schema', async () => {
-    expect((await looped(() => [text('Because.')])).requests).toHaveLength(1);
+    expect((await runLoop(() => [text('Because.')])).requests).toHaveLength(1);
   });
 });
