@@ -1,82 +1,18 @@
-import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { offeredAction, type Ran, ToolsForTests } from '../../../../test/support/tool-turns.js';
-import { cause } from '../../../../test/support/turns.js';
-import type { ClientTool } from '../../conversation/conversation.events.js';
-import { OUTCOME_UNKNOWN_TEXT, type ToolCallRecord } from '../../conversation/tool-call.policy.js';
-import type { ModelToolCall } from '../../../resources/models/model/language-model.port.js';
+import { createHash } from 'node:crypto';
+import { modelCall, scriptedRound } from '../../../../test/support/tool-rounds.js';
+import { offeredAction, ToolsForTests } from '../../../../test/support/tool-turns.js';
 import { ToolFailed } from '../../../resources/tools/toolbox/tool-kind.port.js';
-import type { OfferedAction } from '../../../resources/tools/toolbox/toolbox.port.js';
-import { interactive } from './execution-mode.policy.js';
-import { WAITING } from './background-calls.port.js';
-import { ARGUMENTS_BYTES_MAX, hasRoomForCalls, RECORDS_BYTES_MAX, UNKNOWN_TOOLS_MAX } from './tool-call-gate.js';
+import { OUTCOME_UNKNOWN_TEXT, type ToolCallRecord } from '../../conversation/tool-call.policy.js';
 import { OfferedTools, TOOL_NAME_CHARACTERS_MAX } from './offered-tools.js';
+import { ARGUMENTS_BYTES_MAX, hasRoomForCalls, RECORDS_BYTES_MAX, UNKNOWN_TOOLS_MAX } from './tool-call-gate.js';
 import { SHOWN_RESULT_BYTES_MAX, SHOWN_RESULT_CHARACTERS_MAX } from './tool-result.policy.js';
-import { PARALLEL_READS_MAX, type RoundDelta, type RoundSetting, ToolRound } from './tool-round.js';
-
-const write = (name: string, more: Partial<OfferedAction> = {}) => offeredAction(name, { access: 'write', ...more });
-const ACTIONS = [
-  offeredAction('read_a'),
-  offeredAction('read_b'),
-  write('write_a'),
-  write('write_b'),
-  write('ask_first', { requiresApproval: true }),
-  write('as_owner', { ownerCredentials: true, requiresApproval: true }),
-  offeredAction('read_as_owner', { ownerCredentials: true }),
-];
-const PICK: ClientTool = { name: 'pick', description: '', parameters: {} };
-
-const call = (id: string, name: string, args = '{}'): ModelToolCall => ({ id, name, arguments: args });
-
-/** A round over tools that the test defines. `happened` lists runs, ledger entries and shown records in their order. */
-function round(does: (ran: Ran) => unknown = ({ name }) => `${name} done`, more: Partial<RoundSetting> = {}) {
-  const happened: string[] = [];
-  const tools = new ToolsForTests(ACTIONS, async (ran) => {
-    happened.push(`run ${ran.name}`);
-    return does(ran);
-  });
-  const controller = new AbortController();
-  const toolRound = new ToolRound({
-    offered: new OfferedTools(ACTIONS, [PICK]),
-    tools,
-    writeAllowlist: null,
-    executionMode: interactive(WAITING),
-    context: {
-      userId: 'alice',
-      agentId: 'a1',
-      conversationId: 'c1',
-      turnId: 't1',
-      sources: [],
-      cause,
-      signal: controller.signal,
-    },
-    ledger: {
-      begin: async ({ callId }) => void happened.push(`begin ${callId}`),
-      finish: async (callId, status, result) => void happened.push(`finish ${callId} ${status} ${result}`),
-    },
-    signal: controller.signal,
-    recordsBytes: 2,
-    recordsCount: 0,
-    unknownCalls: 0,
-    resultCharactersMax: 70_000,
-    ...more,
-  });
-  const deltas: RoundDelta[] = [];
-  const records = () => deltas.flatMap((delta) => (delta.type === 'tool-call' ? [delta.record] : []));
-  const run = async (...asked: ModelToolCall[]): Promise<readonly ToolCallRecord[]> => {
-    for await (const delta of toolRound.run(asked)) {
-      deltas.push(delta);
-      if (delta.type === 'tool-call') happened.push(`${delta.record.status} ${delta.record.call_id}`);
-    }
-    return records();
-  };
-  return { toolRound, tools, controller, happened, deltas, records, run };
-}
+import { PARALLEL_READS_MAX } from './tool-round.js';
 
 describe('calls that run', () => {
   it('are shown before and after they run, and the model reads their results', async () => {
-    const { run, toolRound, tools } = round(() => ({ sent: 1 }));
-    const [pending, completed] = await run(call('k1', 'read_a', '{"to":"bob"}'));
+    const { run, toolRound, tools } = scriptedRound(() => ({ sent: 1 }));
+    const [pending, completed] = await run(modelCall('k1', 'read_a', '{"to":"bob"}'));
     const shown = { tool_name: 'api_tool', call_id: 'k1', action_name: 'read_a', arguments: { to: 'bob' } };
     expect(pending).toEqual({ ...shown, status: 'pending' });
     expect(completed).toEqual({ ...shown, status: 'completed', result: { sent: 1 }, artifact_id: null });
@@ -85,8 +21,14 @@ describe('calls that run', () => {
   });
 
   it('run in order, consecutive reads concurrently and writes alone, and writes are recorded before and after', async () => {
-    const { run, happened } = round();
-    await run(call('r1', 'read_a'), call('r2', 'read_b'), call('w1', 'write_a'), call('w2', 'write_b'), call('r3', 'read_a'));
+    const { run, happened } = scriptedRound();
+    await run(
+      modelCall('r1', 'read_a'),
+      modelCall('r2', 'read_b'),
+      modelCall('w1', 'write_a'),
+      modelCall('w2', 'write_b'),
+      modelCall('r3', 'read_a'),
+    );
     expect(happened).toEqual([
       ...['pending r1', 'run read_a', 'pending r2', 'run read_b', 'completed r1', 'completed r2'],
       ...['pending w1', 'begin w1', 'run write_a', 'finish w1 completed write_a done', 'completed w1'],
@@ -98,20 +40,20 @@ describe('calls that run', () => {
   it('are at most PARALLEL_READS_MAX concurrent reads', async () => {
     let running = 0;
     let most = 0;
-    const { run } = round(async () => {
+    const { run } = scriptedRound(async () => {
       most = Math.max(most, ++running);
       await new Promise((resolve) => setImmediate(resolve));
       running--;
     });
-    await run(...Array.from({ length: 2 * PARALLEL_READS_MAX + 1 }, (_, index) => call(`k${index}`, 'read_a')));
+    await run(...Array.from({ length: 2 * PARALLEL_READS_MAX + 1 }, (_, index) => modelCall(`k${index}`, 'read_a')));
     expect(most).toBe(PARALLEL_READS_MAX);
   });
 
   it('are reported to the model when they fail, and do not end the answer', async () => {
-    const { run, toolRound, happened } = round(() => {
+    const { run, toolRound, happened } = scriptedRound(() => {
       throw new ToolFailed('no card');
     });
-    const records = await run(call('r1', 'read_a'), call('w1', 'write_a'));
+    const records = await run(modelCall('r1', 'read_a'), modelCall('w1', 'write_a'));
     const error = 'Error executing tool: no card';
     expect(records.filter(({ status }) => status === 'error')).toMatchObject([{ error }, { error }]);
     expect([...toolRound.results.values()]).toEqual([error, error]);
@@ -119,11 +61,13 @@ describe('calls that run', () => {
   });
 
   it('end the answer when one of several concurrent tools fails with an unexpected error', async () => {
-    const { run, happened } = round(async ({ context: { callId } }) => {
+    const { run, happened } = scriptedRound(async ({ context: { callId } }) => {
       if (callId === 'r1') await new Promise((resolve) => setImmediate(resolve));
       throw new Error(`a bug in ${callId}`);
     });
-    await expect(run(call('r1', 'read_a'), call('r2', 'read_b'), call('w1', 'write_a'))).rejects.toThrow('a bug in r2');
+    await expect(run(modelCall('r1', 'read_a'), modelCall('r2', 'read_b'), modelCall('w1', 'write_a'))).rejects.toThrow(
+      'a bug in r2',
+    );
     expect(happened).not.toContain('begin w1');
   });
 
@@ -131,8 +75,8 @@ describe('calls that run', () => {
     const unhandled: unknown[] = [];
     const note = (error: unknown) => unhandled.push(error);
     process.on('unhandledRejection', note);
-    const { toolRound } = round(() => Promise.reject(new Error('a bug')));
-    for await (const delta of toolRound.run([call('r1', 'read_a'), call('r2', 'read_b')])) {
+    const { toolRound } = scriptedRound(() => Promise.reject(new Error('a bug')));
+    for await (const delta of toolRound.run([modelCall('r1', 'read_a'), modelCall('r2', 'read_b')])) {
       await new Promise((resolve) => setTimeout(resolve, 5));
       if (delta.type === 'tool-call' && delta.record.call_id === 'r2') break;
     }
@@ -142,8 +86,8 @@ describe('calls that run', () => {
   });
 
   it('show the beginning of a long result to the reader and a longer part to the model', async () => {
-    const { run, toolRound, happened } = round(() => 'x'.repeat(10_000), { resultCharactersMax: 3_000 });
-    const records = await run(call('w1', 'write_a'));
+    const { run, toolRound, happened } = scriptedRound(() => 'x'.repeat(10_000), { resultCharactersMax: 3_000 });
+    const records = await run(modelCall('w1', 'write_a'));
     expect(records[1]!.result).toHaveLength(SHOWN_RESULT_CHARACTERS_MAX + 3);
     const told = toolRound.results.get('w1')!;
     expect(told.length).toBeLessThanOrEqual(3_000);
@@ -152,18 +96,18 @@ describe('calls that run', () => {
   });
 
   it('show a long failure shortened', async () => {
-    const { run } = round(() => {
+    const { run } = scriptedRound(() => {
       throw new ToolFailed('x'.repeat(1_000_000));
     });
-    expect((await run(call('r1', 'read_a')))[1]!.error!.length).toBeLessThanOrEqual(SHOWN_RESULT_BYTES_MAX);
+    expect((await run(modelCall('r1', 'read_a')))[1]!.error!.length).toBeLessThanOrEqual(SHOWN_RESULT_BYTES_MAX);
   });
 
   it('add the sources that they find to the answer when they search', async () => {
     const search = offeredAction('search', { toolName: 'internal_search' });
     const sources = [{ text: 'Because.', title: 'Why', source: 's1', filename: 'why.md' }];
     const tools = new ToolsForTests([search], () => ({ sources }));
-    const { run, deltas } = round(undefined, { offered: new OfferedTools([search], []), tools });
-    await run(call('k1', 'search'));
+    const { run, deltas } = scriptedRound(undefined, { offered: new OfferedTools([search], []), tools });
+    await run(modelCall('k1', 'search'));
     expect(deltas.map(({ type }) => type)).toEqual(['tool-call', 'found', 'tool-call']);
     expect(deltas[1]).toEqual({ type: 'found', sources });
   });
@@ -178,21 +122,21 @@ describe('calls that do not run', () => {
     [`{"a":"${'x'.repeat(ARGUMENTS_BYTES_MAX)}"}`, 'The arguments are too long.'],
     [`{"a":"${'漢'.repeat(ARGUMENTS_BYTES_MAX / 3)}"}`, 'The arguments are too long.'],
   ])('are refused for their arguments', async (args, problem) => {
-    const { run, toolRound, tools } = round();
-    expect(await run(call('k1', 'write_a', args))).toMatchObject([{ status: 'error', error: problem, arguments: {} }]);
+    const { run, toolRound, tools } = scriptedRound();
+    expect(await run(modelCall('k1', 'write_a', args))).toMatchObject([{ status: 'error', error: problem, arguments: {} }]);
     expect(toolRound.results.get('k1')).toBe(problem);
     expect(tools.names).toEqual([]);
   });
 
   it.each(['', '  ', '{}'])('do not include calls with empty arguments: %j', async (args) => {
-    const { run, tools } = round();
-    await run(call('k1', 'write_a', args));
+    const { run, tools } = scriptedRound();
+    await run(modelCall('k1', 'write_a', args));
     expect(tools.ran).toMatchObject([{ args: {} }]);
   });
 
   it('are of unknown tools, and after UNKNOWN_TOOLS_MAX of them the model is told to answer', async () => {
-    const { run, toolRound } = round();
-    const asked = Array.from({ length: UNKNOWN_TOOLS_MAX + 1 }, (_, index) => call(`k${index}`, 'guess'));
+    const { run, toolRound } = scriptedRound();
+    const asked = Array.from({ length: UNKNOWN_TOOLS_MAX + 1 }, (_, index) => modelCall(`k${index}`, 'guess'));
     const records = await run(...asked);
     expect(records).toMatchObject(asked.map(() => ({ tool_name: 'unknown', action_name: 'guess', status: 'error' })));
     expect([...toolRound.results.values()].map((text) => text.includes('answer with what you have'))).toEqual([
@@ -203,16 +147,16 @@ describe('calls that do not run', () => {
   });
 
   it('are shown with a truncated name if the model invented a long one', async () => {
-    const { run } = round();
-    const [record] = await run(call('k1', 'x'.repeat(10_000)));
+    const { run } = scriptedRound();
+    const [record] = await run(modelCall('k1', 'x'.repeat(10_000)));
     expect(record!.action_name).toHaveLength(TOOL_NAME_CHARACTERS_MAX);
     expect(JSON.stringify(record).length).toBeLessThan(1_000);
   });
 
   it('are skipped if their record does not fit, while later ones that fit run', async () => {
     const large = `{"a":"${'x'.repeat(ARGUMENTS_BYTES_MAX - 10)}"}`;
-    const { run, toolRound, tools } = round(undefined, { recordsBytes: RECORDS_BYTES_MAX - 48 * 1024 });
-    const records = await run(call('k1', 'write_a', large), call('k2', 'write_a', large), call('k3', 'write_b'));
+    const { run, toolRound, tools } = scriptedRound(undefined, { recordsBytes: RECORDS_BYTES_MAX - 48 * 1024 });
+    const records = await run(modelCall('k1', 'write_a', large), modelCall('k2', 'write_a', large), modelCall('k3', 'write_b'));
     expect(records.map(({ call_id: id, status }) => `${id} ${status}`)).toEqual([
       ...['k1 pending', 'k1 completed', 'k2 skipped', 'k3 pending', 'k3 completed'],
     ]);
@@ -227,8 +171,8 @@ describe('calls that do not run', () => {
   });
 
   it('wait for a decision or for the client, while other calls run', async () => {
-    const { run, toolRound, tools } = round();
-    const records = await run(call('k1', 'ask_first', '{"to":"bob"}'), call('k2', 'pick'), call('k3', 'read_a'));
+    const { run, toolRound, tools } = scriptedRound();
+    const records = await run(modelCall('k1', 'ask_first', '{"to":"bob"}'), modelCall('k2', 'pick'), modelCall('k3', 'read_a'));
     expect(records.map(({ call_id: id }) => id)).toEqual(['k3', 'k3']);
     const argumentsSha256 = createHash('sha256').update('{"to":"bob"}').digest('hex');
     expect(toolRound.pending).toMatchObject([
@@ -241,10 +185,17 @@ describe('calls that do not run', () => {
 
 describe('for a caller who is not the owner', () => {
   const ids = (records: readonly ToolCallRecord[]) => records.map(({ call_id: id, status }) => `${id} ${status}`);
-  const all = [call('k1', 'as_owner'), call('k2', 'read_as_owner'), call('k3', 'ask_first'), call('k4', 'write_a')];
+  const all = [
+    modelCall('k1', 'as_owner'),
+    modelCall('k2', 'read_as_owner'),
+    modelCall('k3', 'ask_first'),
+    modelCall('k4', 'write_a'),
+  ];
 
   it('write actions with the owner’s credentials are denied and other calls run', async () => {
-    const { run, toolRound, tools } = round(undefined, { writeAllowlist: ['tool-1:write_a', 'as_owner', 'tool-2:as_owner'] });
+    const { run, toolRound, tools } = scriptedRound(undefined, {
+      writeAllowlist: ['tool-1:write_a', 'as_owner', 'tool-2:as_owner'],
+    });
     const records = await run(...all);
     expect(records[0]).toMatchObject({ call_id: 'k1', status: 'denied', error_type: 'tool_not_allowed' });
     expect(toolRound.results.get('k1')).toContain('has not allowed');
@@ -252,12 +203,12 @@ describe('for a caller who is not the owner', () => {
     expect(toolRound.pending).toMatchObject([{ callId: 'k3' }]);
   });
   it('write actions on the owner’s allowlist run without an approval', async () => {
-    const { run, toolRound } = round(undefined, { writeAllowlist: ['tool-1:as_owner'] });
+    const { run, toolRound } = scriptedRound(undefined, { writeAllowlist: ['tool-1:as_owner'] });
     expect(ids(await run(all[0]!))).toEqual(['k1 pending', 'k1 completed']);
     expect(toolRound.pending).toEqual([]);
   });
   it('a write action of the owner waits for approval as usual', async () => {
-    const { run, toolRound } = round();
+    const { run, toolRound } = scriptedRound();
     await run(all[0]!);
     expect(toolRound.pending).toMatchObject([{ callId: 'k1', pauseType: 'awaiting_approval' }]);
   });
@@ -265,7 +216,7 @@ describe('for a caller who is not the owner', () => {
 
 describe('a round that is aborted', () => {
   const stopping = (reason: string) => {
-    const aborting: ReturnType<typeof round> = round(({ name, context }) => {
+    const aborting: ReturnType<typeof scriptedRound> = scriptedRound(({ name, context }) => {
       aborting.controller.abort(reason);
       if (context.signal.aborted) throw new ToolFailed('The call was stopped.');
       return `${name} done`;
@@ -274,51 +225,51 @@ describe('a round that is aborted', () => {
   };
   it('by a stop ends reads, begins no further call, and waits for a started write', async () => {
     const reading = stopping('stopped');
-    expect(await reading.run(call('r1', 'read_a'), call('w1', 'write_a'))).toMatchObject([
+    expect(await reading.run(modelCall('r1', 'read_a'), modelCall('w1', 'write_a'))).toMatchObject([
       { status: 'pending' },
       { call_id: 'r1', status: 'error' },
     ]);
     const writing = stopping('stopped');
-    const records = await writing.run(call('w1', 'write_a'), call('w2', 'write_b'));
+    const records = await writing.run(modelCall('w1', 'write_a'), modelCall('w2', 'write_b'));
     expect(records).toMatchObject([{ status: 'pending' }, { call_id: 'w1', status: 'completed' }]);
     expect(writing.happened).toContain('finish w1 completed write_a done');
   });
   it('by the shutdown of the process abandons a write, whose outcome is then unknown', async () => {
     const { run, happened, toolRound } = stopping('interrupted');
-    expect((await run(call('w1', 'write_a')))[1]).toMatchObject({ status: 'error', error_type: 'outcome_unknown' });
+    expect((await run(modelCall('w1', 'write_a')))[1]).toMatchObject({ status: 'error', error_type: 'outcome_unknown' });
     expect(happened.filter((each) => each.startsWith('finish'))).toEqual([]);
     expect(toolRound.results.get('w1')).toBe(OUTCOME_UNKNOWN_TEXT);
   });
   it('by the shutdown of the process records a write that still completed', async () => {
-    const { run, controller }: ReturnType<typeof round> = round(() => {
+    const { run, controller }: ReturnType<typeof scriptedRound> = scriptedRound(() => {
       controller.abort('interrupted');
       return 'sent';
     });
-    expect((await run(call('w1', 'write_a')))[1]).toMatchObject({ status: 'completed', result: 'sent' });
+    expect((await run(modelCall('w1', 'write_a')))[1]).toMatchObject({ status: 'completed', result: 'sent' });
   });
   it.each(['stopped', 'interrupted'])(
     'while the start of a write is being recorded (%s) does not run the write',
     async (reason) => {
-      const aborting: ReturnType<typeof round> = round(undefined, {
+      const aborting: ReturnType<typeof scriptedRound> = scriptedRound(undefined, {
         ledger: {
           begin: async () => aborting.controller.abort(reason),
           finish: async (callId, status) => void aborting.happened.push(`finish ${callId} ${status}`),
         },
       });
-      const [, record] = await aborting.run(call('w1', 'write_a'));
+      const [, record] = await aborting.run(modelCall('w1', 'write_a'));
       expect(record).toMatchObject({ status: 'error', error: expect.stringContaining('before the call was run') as unknown });
       expect(aborting.tools.names).toEqual([]);
       expect(aborting.happened).toContain('finish w1 error');
     },
   );
   it('removes all its abort listeners', async () => {
-    const { run, controller } = round();
+    const { run, controller } = scriptedRound();
     const added = { count: 0 };
     const { signal } = controller;
     const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)];
     signal.addEventListener = (...given: Parameters<typeof add>) => (added.count++, add(...given));
     signal.removeEventListener = (...given: Parameters<typeof remove>) => (added.count--, remove(...given));
-    await run(call('w1', 'write_a'), call('w2', 'write_b'), call('r1', 'read_a'));
+    await run(modelCall('w1', 'write_a'), modelCall('w2', 'write_b'), modelCall('r1', 'read_a'));
     expect(added.count).toBe(0);
   });
 });
