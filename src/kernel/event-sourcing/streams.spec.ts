@@ -1,22 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
-import { eventsOf } from '../../../test/support/turns.js';
+import { appendSurely } from '../../../test/support/append-surely.js';
 import { CountedReads } from '../../../test/support/counted-reads.js';
+import { because, cause, count, type Counted, counter } from '../../../test/support/counter-stream.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import { MortalStore } from '../../../test/support/mortal-store.js';
+import { eventsOf } from '../../../test/support/turns.js';
 import { VirtualTiming } from '../../../test/support/virtual-timing.js';
 import { systemTiming } from '../../platform/system-timing.js';
+import { Rejection } from '../rejection.js';
 import { RACE_PATIENCE_MS } from './append-races.js';
 import { type EventStore, type ExpectedRevision, type NewEvent, StoreUnavailable, WrongRevision } from './event-store.js';
-import type { Cause, Event } from './events.js';
+import type { Event } from './events.js';
 import { type Aggregate, type Folded, isAtLeast, nothingYet, Streams } from './streams.js';
-import { Rejection } from '../rejection.js';
-import { appendSurely } from '../../../test/support/append-surely.js';
-
-type Counted = Event<'Counted', { by: number }>;
-const counter: Aggregate<number, Counted> = { initial: 0, evolve: (sum, { data }) => sum + data.by, codec: { Counted: [] } };
-const count = (by: number) => (): readonly Counted[] => [{ type: 'Counted', data: { by } }];
-const cause: Cause = { actor: 'user:alice', credential: 'session-token', correlationId: 'r1', causationId: 'r1' };
-const because = (causationId: string): Cause => ({ ...cause, causationId });
 
 it('continues a fold where an earlier one ended', async () => {
   const store = new InMemoryEventStore();
