@@ -1,62 +1,33 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { given } from '../../../test/support/given.js';
-import { PAUSE_EXPIRES_AT, turnPaused, turnUnresumed, waitingCall } from '../../../test/support/pauses.js';
-import { turnSettings } from '../../../test/support/turn-settings.js';
+import {
+  aboutTurn,
+  approved,
+  asked,
+  begun,
+  callOf,
+  conversationId,
+  deleted,
+  finished,
+  paused,
+  question,
+  resumed,
+  started,
+  stopAsked,
+  taken,
+  WAITING,
+} from '../../../test/support/paused-conversations.js';
+import { PAUSE_EXPIRES_AT, turnUnresumed } from '../../../test/support/pauses.js';
 import { Rejection } from '../../kernel/rejection.js';
 import type { Party } from './conversation-access.policy.js';
 import { ask, conclude, conversation, remove, requestStop, seal, startTurn } from './conversation.decider.js';
-import type { CalledTool, ConversationEvent, PauseType, TurnOutcome, TurnPaused } from './conversation.events.js';
-import { type CallAnswer, expire, finishCall, REQUEUES_MAX, requeue, pause, resume, startCall } from './pause.decider.js';
+import type { ConversationEvent, TurnOutcome, TurnPaused } from './conversation.events.js';
+import { type CallAnswer, expire, finishCall, pause, requeue, REQUEUES_MAX, resume, startCall } from './pause.decider.js';
 import type { Conversation, Decide } from './turn.policy.js';
 
-const conversationId = 'c1';
-const of = (turnId: string) => ({ conversationId, turnId });
 const BEFORE = new Date(Date.parse(PAUSE_EXPIRES_AT) - 1);
 const THEN = new Date(PAUSE_EXPIRES_AT);
-
-const started: ConversationEvent = {
-  type: 'ConversationStarted',
-  data: { conversationId, ownerId: 'alice', agentId: 'a1', name: 'Why?', visibility: 'listed', sharedUsage: false, history: [] },
-};
-const question = (turnId: string, agentKeyId: string | null = null, index: number | null = null) => ({
-  ...of(turnId),
-  index,
-  question: 'Why?',
-  requestId: 'r',
-  settings: turnSettings({ agentId: 'a1', agentKeyId }),
-});
-const asked = (turnId: string, { agentKeyId = null as string | null, index = 0 } = {}): ConversationEvent => ({
-  type: 'TurnAsked',
-  data: { ...question(turnId, agentKeyId), index },
-});
-const taken = (turnId: string, producer = 'p1'): ConversationEvent => ({
-  type: 'TurnStarted',
-  data: { ...of(turnId), producer },
-});
-const paused = (turnId: string, ...calls: (readonly [string, PauseType?])[]): TurnPaused =>
-  turnPaused(
-    of(turnId),
-    calls.map(([callId, type]) => waitingCall(callId, type)),
-  );
-const stopAsked = (turnId: string): ConversationEvent => ({ type: 'TurnStopRequested', data: of(turnId) });
-const approved = (turnId: string, callId: string): ConversationEvent => ({
-  type: 'ToolCallApproved',
-  data: { ...of(turnId), callId },
-});
-const resumed = (turnId: string): ConversationEvent => ({ type: 'TurnResumed', data: of(turnId) });
-const deleted: ConversationEvent = { type: 'ConversationDeleted', data: { conversationId } };
-const callOf = (callId: string): CalledTool => {
-  const { pauseType: _, ...call } = waitingCall(callId);
-  return call;
-};
-const begun = (turnId: string, callId: string): ConversationEvent => ({
-  type: 'ToolCallStarted',
-  data: { ...of(turnId), call: callOf(callId) },
-});
-const finished = (turnId: string, callId: string) => ({ ...of(turnId), callId, status: 'completed', result: 'sent' }) as const;
-
-const WAITING = [started, asked('t1'), taken('t1'), paused('t1', ['k1'], ['k2'])];
 const alice: Party = { userId: 'alice' };
 const key: Party = { agentId: 'a1', ownerId: 'alice' };
 const approve = (callId: string): CallAnswer => ({ callId, decision: 'approved' });
@@ -69,25 +40,28 @@ describe('a resumption', () => {
       .when(resume([deny('k2', 'too long'), approve('k1')], alice, BEFORE))
       .then([
         approved('t1', 'k1'),
-        { type: 'ToolCallDenied', data: { ...of('t1'), callId: 'k2', comment: 'too long', notRun: null } },
+        { type: 'ToolCallDenied', data: { ...aboutTurn('t1'), callId: 'k2', comment: 'too long', notRun: null } },
         resumed('t1'),
       ]));
   it('denies the calls that it does not mention', () =>
     given(conversation, WAITING)
       .when(resume([approve('k2')], alice, BEFORE))
       .then([
-        { type: 'ToolCallDenied', data: { ...of('t1'), callId: 'k1', comment: null, notRun: 'no_response' } },
+        { type: 'ToolCallDenied', data: { ...aboutTurn('t1'), callId: 'k1', comment: null, notRun: 'no_response' } },
         approved('t1', 'k2'),
         resumed('t1'),
       ]));
   it('records the result of a call that the client ran', () =>
     given(conversation, [...WAITING.slice(0, 3), paused('t1', ['k1', 'requires_client_execution'])])
       .when(resume([bring('k1')], alice, BEFORE))
-      .then([{ type: 'ToolCallAnswered', data: { ...of('t1'), callId: 'k1', result: '"red"' } }, resumed('t1')]));
+      .then([{ type: 'ToolCallAnswered', data: { ...aboutTurn('t1'), callId: 'k1', result: '"red"' } }, resumed('t1')]));
   it('may deny a call that the client would run', () =>
     given(conversation, [...WAITING.slice(0, 3), paused('t1', ['k1', 'requires_client_execution'])])
       .when(resume([deny('k1')], alice, BEFORE))
-      .then([{ type: 'ToolCallDenied', data: { ...of('t1'), callId: 'k1', comment: null, notRun: null } }, resumed('t1')]));
+      .then([
+        { type: 'ToolCallDenied', data: { ...aboutTurn('t1'), callId: 'k1', comment: null, notRun: null } },
+        resumed('t1'),
+      ]));
   it.each([
     ['a result for a call that waits for approval', ['k1', 'awaiting_approval'], bring('k1')],
     ['an approval of a call that the client runs', ['k1', 'requires_client_execution'], approve('k1')],
@@ -155,7 +129,7 @@ describe('a resumption', () => {
     given(conversation, [...going, taken('t1', 'p2')])
       .when(again)
       .thenRejected('resume-in-progress');
-    given(conversation, [...going, taken('t1', 'p2'), turnUnresumed(of('t1'), 'expired').at(-1)!])
+    given(conversation, [...going, taken('t1', 'p2'), turnUnresumed(aboutTurn('t1'), 'expired').at(-1)!])
       .when(again)
       .thenRejected('tool-call-not-pending');
   });
@@ -195,7 +169,7 @@ describe('a pause', () => {
       .then([{ type: 'TurnStopped', data: { conversationId, turnId, answer, thought, sources, toolCalls, structured } }]);
   });
   it.each([
-    ['has ended', [turnUnresumed(of('t1'), 'expired').at(-1)!]],
+    ['has ended', [turnUnresumed(aboutTurn('t1'), 'expired').at(-1)!]],
     ['is deleted with its conversation', [deleted]],
     ['is paused already', [waiting]],
   ])('is not recorded for a turn that %s', (_, since) =>
@@ -223,14 +197,14 @@ describe('an unanswered pause', () => {
     given(conversation, WAITING).when(expire('t1', BEFORE)).thenNothing();
     const past = [...WAITING.slice(0, 3), { ...WAITING[3]!, data: { ...(WAITING[3] as TurnPaused).data, usage } } as TurnPaused];
     const events = expire('t1', THEN)(past.reduce(conversation.evolve, conversation.initial));
-    expect(events.slice(0, 2)).toEqual(turnUnresumed(of('t1'), 'expired', 'k1', 'k2').slice(0, 2));
+    expect(events.slice(0, 2)).toEqual(turnUnresumed(aboutTurn('t1'), 'expired', 'k1', 'k2').slice(0, 2));
     expect(events[2]).toMatchObject({ type: 'TurnAnswered', data: { answer: 'Let me', modelId: 'offline', usage } });
     expect(events[2]).toMatchObject({ data: { toolCalls: [record('k1'), record('k2')] } });
     expect(events).toHaveLength(3);
   });
   it.each([
     ['was resumed', [approved('t1', 'k1'), resumed('t1')]],
-    ['expired before', turnUnresumed(of('t1'), 'expired', 'k1', 'k2')],
+    ['expired before', turnUnresumed(aboutTurn('t1'), 'expired', 'k1', 'k2')],
     ['is deleted with its conversation', [deleted]],
   ])('does not expire once its turn %s', (_, since) =>
     given(conversation, [...WAITING, ...since])
@@ -270,9 +244,9 @@ describe('a call with effects', () => {
       .then([begun('t1', 'k1')]));
   it.each([
     ['another producer', 'p1', []],
-    ['a producer whose turn was requeued', 'p2', [{ type: 'TurnRequeued', data: { ...of('t1'), producer: 'p2' } }]],
+    ['a producer whose turn was requeued', 'p2', [{ type: 'TurnRequeued', data: { ...aboutTurn('t1'), producer: 'p2' } }]],
     ['a producer whose turn is paused', 'p2', [paused('t1', ['k3'])]],
-    ['a producer whose turn has ended', 'p2', [turnUnresumed(of('t1'), 'expired').at(-1)!]],
+    ['a producer whose turn has ended', 'p2', [turnUnresumed(aboutTurn('t1'), 'expired').at(-1)!]],
   ] as const)('is not started by %s', (_, producer, since) =>
     given(conversation, [...running, ...since])
       .when(begin(producer))
@@ -292,7 +266,7 @@ describe('a call with effects', () => {
     given(conversation, [...running, begun('t1', 'k1')])
       .when(end)
       .then([ended]);
-    given(conversation, [...running, begun('t1', 'k1'), turnUnresumed(of('t1'), 'expired').at(-1)!])
+    given(conversation, [...running, begun('t1', 'k1'), turnUnresumed(aboutTurn('t1'), 'expired').at(-1)!])
       .when(end)
       .then([ended]);
     given(conversation, [...running, begun('t1', 'k1'), ended])
@@ -310,11 +284,11 @@ describe('a call with effects', () => {
 
 describe('a run whose producer was lost', () => {
   const running = [...WAITING, approved('t1', 'k1'), resumed('t1'), taken('t1', 'p2')];
-  const requeued: ConversationEvent = { type: 'TurnRequeued', data: { ...of('t1'), producer: 'p2' } };
+  const requeued: ConversationEvent = { type: 'TurnRequeued', data: { ...aboutTurn('t1'), producer: 'p2' } };
   it('is requeued for other producers, also after a pause', () => {
     given(conversation, WAITING.slice(0, 3))
       .when(requeue('t1', 'p1'))
-      .then([{ ...requeued, data: { ...of('t1'), producer: 'p1' } }]);
+      .then([{ ...requeued, data: { ...aboutTurn('t1'), producer: 'p1' } }]);
     given(conversation, running).when(requeue('t1', 'p2')).then([requeued]);
     given(conversation, [...running, requeued])
       .when(startTurn('t1', 'p3'))
@@ -377,8 +351,8 @@ it('for any sequence of decisions, each call is decided once, each turn ends onc
     sometimes(fc.tuple(turnId, callId).map(([id, call]) => finishCall(finished(id, call)))),
     sometimes(fc.tuple(turnId, producer).map(([id, who]) => requeue(id, who))),
     rarely(turnId.map((id) => requestStop(id))),
-    rarely(turnId.map((id) => conclude(turnUnresumed(of(id), 'expired').at(-1) as TurnOutcome))),
-    rarely(turnId.map((id) => seal({ ...of(id), lastId: 1, frames: 2, sha256: 'ab' }))),
+    rarely(turnId.map((id) => conclude(turnUnresumed(aboutTurn(id), 'expired').at(-1) as TurnOutcome))),
+    rarely(turnId.map((id) => seal({ ...aboutTurn(id), lastId: 1, frames: 2, sha256: 'ab' }))),
   );
   fc.assert(
     fc.property(fc.array(decision, { minLength: 40, maxLength: 60 }), fc.boolean(), (decisions, isDeleted) => {
