@@ -45,3 +45,9 @@ export async function runWorkflow(
     recorded: (await eventsOf(log, workflowRunStream(workflowRunIdOf('t1')))).map(({ type }) => type),
   };
 }
+
+/** Frames in short: a step by its node and status, others by their type. */
+export const briefFrames = (frames: readonly Record<string, unknown>[]) =>
+  frames.map((frame) =>
+    frame['type'] === 'workflow_step' ? `${frame['node_id'] as string} ${frame['status'] as string}` : frame['type'],
+  );
