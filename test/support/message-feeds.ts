@@ -1,4 +1,5 @@
-import { type FrameBatch, type MessageFeed } from '../../src/dialogue/journal/message-feed.js';
+import { Signals } from '../../src/kernel/signals.js';
+import type { FrameBatch, MessageFeed } from '../../src/dialogue/journal/message-feed.js';
 import { FRAME_EVENT, messageStream } from '../../src/dialogue/journal/message.events.js';
 import type { Following } from '../../src/dialogue/journal/turn-activity.js';
 import type { EventStore } from '../../src/kernel/event-sourcing/event-store.js';
@@ -37,5 +38,14 @@ export class LossySignals extends InProcessSignals {
   lost = false;
   override publish(subject: string, payload: string): void {
     if (!this.lost) super.publish(subject, payload);
+  }
+}
+
+/** Signals that are always unavailable. */
+export class AwaySignals extends Signals {
+  readonly healthy = false;
+  publish(): void {}
+  subscribe(): () => void {
+    return () => {};
   }
 }
