@@ -5,7 +5,6 @@ import {
   aboutTurn,
   approved,
   asked,
-  begun,
   callOf,
   conversationId,
   deleted,
@@ -22,8 +21,8 @@ import { PAUSE_EXPIRES_AT, turnUnresumed } from '../../../test/support/pauses.js
 import { Rejection } from '../../kernel/rejection.js';
 import type { Party } from './conversation-access.policy.js';
 import { ask, conclude, conversation, remove, requestStop, seal, startTurn } from './conversation.decider.js';
-import type { ConversationEvent, TurnOutcome, TurnPaused } from './conversation.events.js';
-import { type CallAnswer, expire, finishCall, pause, requeue, REQUEUES_MAX, resume, startCall } from './pause.decider.js';
+import type { ConversationEvent, TurnOutcome } from './conversation.events.js';
+import { type CallAnswer, expire, finishCall, pause, requeue, resume, startCall } from './pause.decider.js';
 import type { Conversation, Decide } from './turn.policy.js';
 
 const BEFORE = new Date(Date.parse(PAUSE_EXPIRES_AT) - 1);
@@ -188,134 +187,6 @@ describe('a pause', () => {
     given(conversation, WAITING).when(requestStop('t1')).thenRejected('message-not-running');
     given(conversation, WAITING).when(startTurn('t1', 'p2')).thenRejected('turn-taken');
   });
-});
-
-describe('an unanswered pause', () => {
-  const usage = { promptTokens: 7, completionTokens: 3 };
-  const record = (callId: string) => ({ call_id: callId, status: 'denied', not_run: 'expired' });
-  it('ends the turn when it expires and not before, keeps the text and marks the calls as not run', () => {
-    given(conversation, WAITING).when(expire('t1', BEFORE)).thenNothing();
-    const past = [...WAITING.slice(0, 3), { ...WAITING[3]!, data: { ...(WAITING[3] as TurnPaused).data, usage } } as TurnPaused];
-    const events = expire('t1', THEN)(past.reduce(conversation.evolve, conversation.initial));
-    expect(events.slice(0, 2)).toEqual(turnUnresumed(aboutTurn('t1'), 'expired', 'k1', 'k2').slice(0, 2));
-    expect(events[2]).toMatchObject({ type: 'TurnAnswered', data: { answer: 'Let me', modelId: 'offline', usage } });
-    expect(events[2]).toMatchObject({ data: { toolCalls: [record('k1'), record('k2')] } });
-    expect(events).toHaveLength(3);
-  });
-  it.each([
-    ['was resumed', [approved('t1', 'k1'), resumed('t1')]],
-    ['expired before', turnUnresumed(aboutTurn('t1'), 'expired', 'k1', 'k2')],
-    ['is deleted with its conversation', [deleted]],
-  ])('does not expire once its turn %s', (_, since) =>
-    given(conversation, [...WAITING, ...since])
-      .when(expire('t1', THEN))
-      .thenNothing(),
-  );
-  it('does not expire for an unknown turn', () => given(conversation, WAITING).when(expire('t9', THEN)).thenNothing());
-
-  const notRun = (events: readonly ConversationEvent[]) =>
-    events.flatMap((event) => (event.type === 'ToolCallDenied' ? [`${event.data.callId} ${event.data.notRun}`] : []));
-  const typesOf = (events: readonly ConversationEvent[]) => events.map(({ type }) => type);
-  const state = (events: readonly ConversationEvent[]) => events.reduce(conversation.evolve, conversation.initial);
-  it('ends when another question is asked', () => {
-    const events = ask(question('t2'), null)(state(WAITING));
-    expect(typesOf(events)).toEqual(['ToolCallDenied', 'ToolCallDenied', 'TurnAnswered', 'TurnAsked']);
-    expect(notRun(events)).toEqual(['k1 moved_on', 'k2 moved_on']);
-  });
-  it('ends before another question replaces its turn', () => {
-    const events = ask(question('t2', null, 0), null)(state(WAITING));
-    expect(typesOf(events)).toEqual(['ToolCallDenied', 'ToolCallDenied', 'TurnAnswered', 'TurnsSuperseded', 'TurnAsked']);
-  });
-  it('ends together with all other pauses of the conversation', () => {
-    const two = [...WAITING, asked('t2', { index: 1 }), taken('t2'), paused('t2', ['k3'])];
-    const events = ask(question('t3'), null)(state(two));
-    expect(notRun(events)).toEqual(['k1 moved_on', 'k2 moved_on', 'k3 moved_on']);
-    expect(typesOf(events).filter((type) => type === 'TurnAnswered')).toHaveLength(2);
-  });
-  it('gets no event when its conversation is deleted', () => given(conversation, WAITING).when(remove).then([deleted]));
-});
-
-describe('a call with effects', () => {
-  const running = [...WAITING, approved('t1', 'k1'), resumed('t1'), taken('t1', 'p2')];
-  const begin = (producer = 'p2') => startCall('t1', producer, callOf('k1'));
-  it('is recorded before it starts', () =>
-    given(conversation, running)
-      .when(begin())
-      .then([begun('t1', 'k1')]));
-  it.each([
-    ['another producer', 'p1', []],
-    ['a producer whose turn was requeued', 'p2', [{ type: 'TurnRequeued', data: { ...aboutTurn('t1'), producer: 'p2' } }]],
-    ['a producer whose turn is paused', 'p2', [paused('t1', ['k3'])]],
-    ['a producer whose turn has ended', 'p2', [turnUnresumed(aboutTurn('t1'), 'expired').at(-1)!]],
-  ] as const)('is not started by %s', (_, producer, since) =>
-    given(conversation, [...running, ...since])
-      .when(begin(producer))
-      .thenRejected('turn-taken'),
-  );
-  it('is not started after a stop was requested', () =>
-    given(conversation, [...running, stopAsked('t1')])
-      .when(begin())
-      .thenRejected('turn-stopping'));
-  it('is not started in a deleted conversation', () =>
-    given(conversation, [...running, stopAsked('t1'), deleted])
-      .when(begin())
-      .thenRejected('turn-stopping'));
-  it('ends once, also after its turn has ended', () => {
-    const ended: ConversationEvent = { type: 'ToolCallFinished', data: finished('t1', 'k1') };
-    const end = finishCall(finished('t1', 'k1'));
-    given(conversation, [...running, begun('t1', 'k1')])
-      .when(end)
-      .then([ended]);
-    given(conversation, [...running, begun('t1', 'k1'), turnUnresumed(aboutTurn('t1'), 'expired').at(-1)!])
-      .when(end)
-      .then([ended]);
-    given(conversation, [...running, begun('t1', 'k1'), ended])
-      .when(end)
-      .thenNothing();
-  });
-  it('records no end where it was not started or the conversation is deleted', () => {
-    const end = finishCall(finished('t1', 'k1'));
-    given(conversation, running).when(end).thenNothing();
-    given(conversation, [...running, begun('t1', 'k1'), deleted])
-      .when(end)
-      .thenNothing();
-  });
-});
-
-describe('a run whose producer was lost', () => {
-  const running = [...WAITING, approved('t1', 'k1'), resumed('t1'), taken('t1', 'p2')];
-  const requeued: ConversationEvent = { type: 'TurnRequeued', data: { ...aboutTurn('t1'), producer: 'p2' } };
-  it('is requeued for other producers, also after a pause', () => {
-    given(conversation, WAITING.slice(0, 3))
-      .when(requeue('t1', 'p1'))
-      .then([{ ...requeued, data: { ...aboutTurn('t1'), producer: 'p1' } }]);
-    given(conversation, running).when(requeue('t1', 'p2')).then([requeued]);
-    given(conversation, [...running, requeued])
-      .when(startTurn('t1', 'p3'))
-      .then([taken('t1', 'p3')]);
-  });
-  it('is requeued at most REQUEUES_MAX times per pause', () => {
-    const again = Array.from({ length: REQUEUES_MAX - 1 }, () => [requeued, taken('t1', 'p2')]).flat();
-    given(conversation, [...running, ...again])
-      .when(requeue('t1', 'p2'))
-      .then([requeued]);
-    const all = [...running, ...again, requeued, taken('t1', 'p2')];
-    given(conversation, all).when(requeue('t1', 'p2')).thenNothing();
-    given(conversation, [...all, paused('t1', ['k3']), approved('t1', 'k3'), resumed('t1'), taken('t1', 'p2')])
-      .when(requeue('t1', 'p2'))
-      .then([requeued]);
-  });
-  it.each([
-    ['has another producer', running, 'p1'],
-    ['has a requested stop', [...running, stopAsked('t1')], 'p2'],
-    ['is requeued already', [...running, requeued], 'p2'],
-    ['is paused', WAITING, 'p1'],
-    ['is deleted with its conversation', [...running, deleted], 'p2'],
-  ] as const)('is not requeued when it %s', (_, past, producer) =>
-    given(conversation, [...past])
-      .when(requeue('t1', producer))
-      .thenNothing(),
-  );
 });
 
 it('for any sequence of decisions, each call is decided once, each turn ends once, runs never decrease and only a running turn pauses', () => {
