@@ -11,7 +11,6 @@ import type { AccessTokenCreated } from '../../src/resources/identity/tokens/acc
 import type { DevicePaired } from '../../src/resources/devices/device/device.events.js';
 import { followUpsStream } from '../../src/background/follow-ups/follow-ups.events.js';
 import type { ConversationPurged, ConversationStarted } from '../../src/dialogue/conversation/conversation.events.js';
-import { linkIdIn } from '../../src/resources/identity/caller.js';
 import { defineProjection, insertInto, removeFrom, type Statement } from '../projection.js';
 import { asText } from '../text.js';
 
@@ -75,15 +74,16 @@ function keyHolders({ type, stream, data }: StoredEvent) {
  */
 function linkOf({ type, data }: StoredEvent, { actor }: Partial<Cause>, sql: TransactionSql): readonly Statement[] {
   if (type === ('ConversationStarted' satisfies ConversationStarted['type'])) {
-    if (actor === undefined || linkIdIn(actor) === undefined) return [];
-    return [ownedLink(actor, (JSON.parse(data) as ConversationStarted['data']).ownerId, sql)];
+    return isLink(actor) ? [ownedLink(actor, (JSON.parse(data) as ConversationStarted['data']).ownerId, sql)] : [];
   }
   if (type === ('ConversationPurged' satisfies ConversationPurged['type'])) {
     const { ownerId, started } = JSON.parse(data) as ConversationPurged['data'];
-    return linkIdIn(started.actor) === undefined ? [] : [ownedLink(started.actor, ownerId, sql)];
+    return isLink(started.actor) ? [ownedLink(started.actor, ownerId, sql)] : [];
   }
   return [];
 }
+
+const isLink = (actor: string | undefined): actor is `link:${string}` => actor?.startsWith('link:') ?? false;
 
 const ownedLink = (actor: string, ownerId: string, sql: TransactionSql): Statement =>
   sql`insert into link (actor, owner) values (${actor}, ${asText(`user:${ownerId}`)}) on conflict do nothing`;
