@@ -160,6 +160,15 @@ describe('a batch of row changes', () => {
     expect(seen).toEqual(['[]', '[{"id":1,"text":"one!","size":null},{"id":2,"text":"two","size":null}]']);
   });
 
+  it.each<[string, Change]>([
+    ['changed', changeIn('note', { id: 1 }, { text: 'three' })],
+    ['removed', removeFrom('note', { id: 1 })],
+  ])('refuses two inserts of a row that is %s after them', async (_, change) => {
+    const changes = [insertInto('note', { id: 1, text: 'one' }), insertInto('note', { id: 1, text: 'two' }), change];
+    await expect(oneByOne(changes)).rejects.toThrow('duplicate key');
+    await expect(allAtOnce(changes)).rejects.toThrow('duplicate key');
+  });
+
   it('keeps JSON text unchanged in a json column', async () => {
     const seen = await allAtOnce([insertInto('thing', { id: 'x', part: 1, plain: { b: 1, a: ['é', 1.5e300, { '': null }] } })]);
     expect((seen as string[])[0]).toContain(JSON.stringify('{"b":1,"a":["é",1.5e+300,{"":null}]}'));

@@ -66,12 +66,19 @@ export class RowBatch {
     return true;
   }
 
-  /** The first keyed change defines the columns of the key. Earlier inserts are indexed by it from then on. */
+  /**
+   * The first keyed change defines the columns of the key. Earlier inserts are indexed by it from then on. If two of them have the
+   * same key, they are sent before the change, so that Postgres refuses them.
+   */
   private agreesOnKey(key: Columns): boolean {
     const columns = Object.keys(key).sort();
     if (this.keyColumns) return columns.join() === this.keyColumns.join();
     this.keyColumns = columns;
-    for (const [at, row] of this.added.entries()) if (row) this.addedAt.set(this.idOf(row), at);
+    for (const [at, row] of this.added.entries()) {
+      const id = this.idOf(row!);
+      if (this.addedAt.has(id)) return false;
+      this.addedAt.set(id, at);
+    }
     return true;
   }
 
