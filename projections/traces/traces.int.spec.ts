@@ -64,7 +64,10 @@ const runs = (workflowRunId: string, turnId: string): WorkflowRunEvent[] => [
       tools: [],
     },
   },
-  { type: 'NodeStarted', data: { workflowRunId, step: 1, nodeId: 'start', nodeType: 'start', title: '', attempt: 1 } },
+  {
+    type: 'NodeStarted',
+    data: { workflowRunId, step: 1, nodeId: 'start', nodeType: 'start', title: '', attempt: 1, fencingToken: 2 },
+  },
   {
     type: 'NodeFailed',
     data: {

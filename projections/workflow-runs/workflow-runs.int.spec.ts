@@ -42,7 +42,7 @@ const started = (workflowRunId: string, minute: number, more: Partial<WorkflowRu
     },
     {
       type: 'NodeStarted',
-      data: { workflowRunId, step: 1, nodeId: 'n1', attempt: 1, nodeType: 'agent', title: 'Check\0 it' },
+      data: { workflowRunId, step: 1, nodeId: 'n1', attempt: 1, nodeType: 'agent', title: 'Check\0 it', fencingToken: 2 },
     },
   );
 const completed = (workflowRunId: string): NodeCompleted => ({
@@ -87,7 +87,10 @@ it('workflow runs are under way until they end, for the user they run for', asyn
     'first',
     3,
     completed('first'),
-    { type: 'NodeStarted', data: { workflowRunId: 'first', step: 2, nodeId: 'n2', attempt: 1, nodeType: 'agent', title: 'Ask' } },
+    {
+      type: 'NodeStarted',
+      data: { workflowRunId: 'first', step: 2, nodeId: 'n2', attempt: 1, nodeType: 'agent', title: 'Ask', fencingToken: 2 },
+    },
     { type: 'NodeWaiting', data: { workflowRunId: 'first', step: 2, nodeId: 'n2', attempt: 1, callIds: ['k1'] } },
   );
   const under = await queries.underWay('ann', 10);

@@ -59,6 +59,7 @@ export async function runLoop(script: (request: ModelRequest) => readonly ModelC
     signal: controller.signal,
     executionMode: given.executionMode ?? interactive(WAITING),
     records: () => records,
+    fencingToken: 1,
     shown: [],
     ledger: { begin: async ({ callId }: { callId: string }) => void begun.push(callId), finish: async () => undefined },
   };

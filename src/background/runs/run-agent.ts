@@ -84,6 +84,7 @@ export class RunAgent implements TaskRunner {
     try {
       const { parts, error } = await this.headless.answer({
         runId,
+        attempt,
         ownerId,
         input,
         ...(checked && { checked }),

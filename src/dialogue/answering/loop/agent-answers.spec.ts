@@ -31,7 +31,8 @@ async function composed(search: Search['search']): Promise<readonly AnswerDelta[
     waited: [],
   } as unknown as Transcript;
   const ledger = { begin: () => Promise.resolve(), finish: () => Promise.resolve() };
-  const run = { signal: new AbortController().signal, ledger, executionMode: interactive(WAITING), records: () => [], shown: [] };
+  const { signal } = new AbortController();
+  const run = { signal, ledger, executionMode: interactive(WAITING), fencingToken: 1, records: () => [], shown: [] };
   const deltas: AnswerDelta[] = [];
   for await (const delta of composer.compose(transcript, run)) deltas.push(delta);
   return deltas;

@@ -66,6 +66,8 @@ export type Run = Readonly<{
   signal: AbortSignal;
   ledger: CallLedger;
   executionMode: ExecutionMode;
+  /** Increases with each producer of the turn and each attempt of a headless run, so that appends of a former one are refused. */
+  fencingToken: number;
   /** The call records of the turn so far, as they are stored with its answer. */
   records: () => readonly Readonly<Record<string, unknown>>[];
   /** Checks the input and output of the run; missing if the agent has no guardrails. */

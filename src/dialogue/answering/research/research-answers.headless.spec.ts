@@ -39,7 +39,7 @@ describe('a headless research', () => {
       const agent = new HeadlessAnswers({} as QuestionResolver, composer, new Streams(log, systemTiming));
       let used: Usage | null = null;
       const { parts } = await agent.answer({
-        ...{ runId: 'r1', ownerId: 'alice', input: 'Why?', cause, callIdsTaken: new Set<string>() },
+        ...{ runId: 'r1', attempt: attempts.length, ownerId: 'alice', input: 'Why?', cause, callIdsTaken: new Set<string>() },
         settings: turnSettings({ modelId: 'scripted', agentType: 'research' }),
         ledger: { begin: async () => undefined, finish: async () => undefined },
         used: (all) => (used = all),

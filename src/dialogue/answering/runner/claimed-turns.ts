@@ -97,8 +97,10 @@ export class ClaimedTurns {
     const records = () => writer.progress.parts.toolCalls;
     const { signal } = controller;
     const executionMode = this.executionMode(transcript);
-    const compose = () => this.parts.composer.compose(transcript, { signal, ledger, executionMode, records, shown });
-    const { ready, rest } = foreseen?.taken(ledger, records) ?? { ready: [], rest: compose() };
+    const fencingToken = claimed.revision === 'none' ? 0 : claimed.revision;
+    const own = { ledger, records, fencingToken };
+    const compose = () => this.parts.composer.compose(transcript, { ...own, signal, executionMode, shown });
+    const { ready, rest } = foreseen?.taken(own) ?? { ready: [], rest: compose() };
     // The first frame and the ready deltas are written in one step, so that they are stored together.
     if (opening) journal.write(opening);
     const error = await writer.write(rest, signal, ready).catch((thrown: unknown) => this.errorFor(thrown, turnId, controller));

@@ -14,7 +14,7 @@ const NO_LEDGER: CallLedger = { begin: tooEarly, finish: tooEarly };
 /** The answer to a question whose append is still in progress. The model is already called, but no frame is written. */
 export class ForeseenAnswer {
   private readonly stop = new AbortController();
-  private readonly run: { -readonly [Field in keyof Run]: Run[Field] };
+  private readonly run: Run;
   private readonly ahead: ReadAhead;
 
   private constructor(
@@ -28,6 +28,7 @@ export class ForeseenAnswer {
       signal: AbortSignal.any([signal, this.stop.signal]),
       ledger: NO_LEDGER,
       executionMode,
+      fencingToken: 0,
       records: () => [],
       shown: [],
     };
@@ -51,11 +52,9 @@ export class ForeseenAnswer {
 
   /** The deltas read so far and those that follow. From now on the answer may call tools. */
   taken(
-    ledger: CallLedger,
-    records: Run['records'],
+    claimed: Pick<Run, 'ledger' | 'records' | 'fencingToken'>,
   ): Readonly<{ ready: readonly AnswerDelta[]; rest: AsyncIterable<AnswerDelta> }> {
-    this.run.ledger = ledger;
-    this.run.records = records;
+    Object.assign(this.run, claimed);
     return { ready: this.ahead.take(), rest: this.ahead.rest() };
   }
 

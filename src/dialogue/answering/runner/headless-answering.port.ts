@@ -24,6 +24,7 @@ export type HistoryPin = Readonly<{ conversationId: string; revision: number }>;
 /** An agent's work on one input. Tools get `runId` as the id of the conversation and of the turn. */
 export type HeadlessWork = Readonly<{
   runId: string;
+  attempt: number;
   ownerId: string;
   input: string;
   /** What guardrails found in the input when it was accepted. */

@@ -73,6 +73,7 @@ function agentOf(
 }
 const work = (settings: Partial<TurnSettings> = {}, more: Partial<HeadlessWork> = {}): HeadlessWork => ({
   runId: 'r1',
+  attempt: 1,
   ownerId: 'alice',
   input: '{"n":1}',
   settings: turnSettings({ modelId: 'scripted', writeAllowlist: null, ...WITH_TOOLS, ...settings }),

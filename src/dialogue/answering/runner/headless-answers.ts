@@ -68,6 +68,7 @@ export class HeadlessAnswers extends HeadlessAnswering {
       signal,
       ledger: ledgerOf(work.ledger, work.runId),
       executionMode: headless(work.toolAllowlist),
+      fencingToken: work.attempt,
       records,
       shown: [],
     };

@@ -1,7 +1,8 @@
 import type { Command, Commands } from '../../../kernel/commands.js';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { type Folded, type Streams } from '../../../kernel/event-sourcing/streams.js';
-import { RUN_PATIENCE_MS } from '../../journal/journal.js';
+import { Rejection } from '../../../kernel/rejection.js';
+import { JournalLost, RUN_PATIENCE_MS } from '../../journal/journal.js';
 import {
   CompleteNode,
   FailNode,
@@ -12,6 +13,7 @@ import {
 } from './run/workflow-run.commands.js';
 import { type BegunNode, type Following, type RunStep, type WorkflowRun, workflowRun } from './run/workflow-run.decider.js';
 import {
+  type FencingToken,
   type NodeCompleted,
   type NodeFailed,
   type StepNumber,
@@ -23,20 +25,30 @@ import {
 
 type StepEnd<End extends NodeCompleted | NodeFailed> = Omit<End['data'], 'workflowRunId' | 'step' | 'nodeId' | 'attempt'>;
 
-/** A producer's view of a run: it holds the folded state and appends events after the revision that it last read or wrote. */
+/**
+ * A producer's view of a run: it holds the folded state and appends events after the revision that it last read or wrote. An
+ * append throws JournalLost if a later producer continues the run.
+ */
 export class RunBook {
   private constructor(
     private readonly streams: Streams,
     private readonly commands: Commands,
     readonly workflowRunId: WorkflowRunId,
+    private readonly token: FencingToken,
     private readonly cause: Cause,
     private known: Folded<WorkflowRun>,
   ) {}
 
-  static async open(streams: Streams, commands: Commands, workflowRunId: WorkflowRunId, cause: Cause): Promise<RunBook> {
+  static async open(
+    streams: Streams,
+    commands: Commands,
+    workflowRunId: WorkflowRunId,
+    token: FencingToken,
+    cause: Cause,
+  ): Promise<RunBook> {
     const stream = workflowRunStream(workflowRunId);
     const known = await streams.retryWhileUnavailable(RUN_PATIENCE_MS, () => streams.fold(stream, workflowRun));
-    return new RunBook(streams, commands, workflowRunId, cause, known);
+    return new RunBook(streams, commands, workflowRunId, token, cause, known);
   }
 
   get run(): WorkflowRun {
@@ -48,32 +60,33 @@ export class RunBook {
   }
 
   start(started: WorkflowRunStarted['data'], first: BegunNode | undefined): Promise<void> {
-    return this.state((known) => new StartWorkflowRun(started, first, known, this.cause));
+    return this.state((known) => new StartWorkflowRun(started, first, this.token, known, this.cause));
+  }
+
+  /** Begins a new attempt of a step, unless this producer has begun the newest one, or the step or the run has ended. */
+  async own(number: StepNumber): Promise<void> {
+    if (this.step(number).fencingToken === this.token) return;
+    await this.state((known) => new RestartNode(this.workflowRunId, number, this.token, known, this.cause));
   }
 
   /** @throws Rejection workflow-run-over */
-  restart(number: StepNumber): Promise<void> {
-    return this.state((known) => new RestartNode(this.workflowRunId, number, known, this.cause));
-  }
-
-  /** @throws Rejection workflow-step-superseded, workflow-run-over */
   complete(step: RunStep, end: StepEnd<NodeCompleted>, following: Following): Promise<void> {
     return this.state((known) => new CompleteNode({ ...this.about(step), ...end }, following, known, this.cause));
   }
 
-  /** @throws Rejection workflow-step-superseded, workflow-run-over */
+  /** @throws Rejection workflow-run-over */
   wait(step: RunStep, callIds: readonly string[]): Promise<void> {
     return this.state((known) => new WaitInNode(this.workflowRunId, step, callIds, known, this.cause));
   }
 
-  /** @throws Rejection workflow-step-superseded, workflow-run-over */
+  /** @throws Rejection workflow-run-over */
   fail(step: RunStep, end: StepEnd<NodeFailed>, reason: WorkflowRunReason): Promise<void> {
     return this.state((known) => new FailNode({ ...this.about(step), ...end }, reason, known, this.cause));
   }
 
   finish(reason: WorkflowRunReason, error: string): Promise<void> {
     const end = { status: 'failed', reason, error } as const;
-    return this.commands.execute(new FinishWorkflowRun(this.workflowRunId, end, this.cause));
+    return unlessSuperseded(this.commands.execute(new FinishWorkflowRun(this.workflowRunId, end, this.cause, this.token)));
   }
 
   private about({ step, nodeId, attempt }: RunStep) {
@@ -81,6 +94,19 @@ export class RunBook {
   }
 
   private async state(command: (known: Folded<WorkflowRun>) => Command<Folded<WorkflowRun>>): Promise<void> {
-    this.known = await this.streams.retryWhileUnavailable(RUN_PATIENCE_MS, () => this.commands.execute(command(this.known)));
+    this.known = await unlessSuperseded(
+      this.streams.retryWhileUnavailable(RUN_PATIENCE_MS, () => this.commands.execute(command(this.known))),
+    );
+  }
+}
+
+/** @throws JournalLost if a later producer continues the run */
+async function unlessSuperseded<T>(append: Promise<T>): Promise<T> {
+  try {
+    return await append;
+  } catch (error) {
+    if (error instanceof Rejection && error.code === 'workflow-step-superseded')
+      throw new JournalLost(error.message, { cause: error });
+    throw error;
   }
 }

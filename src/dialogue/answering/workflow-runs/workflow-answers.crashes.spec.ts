@@ -34,11 +34,12 @@ const graphThat = (streams: boolean) => {
 };
 
 /** A turn of a workflow, run by any number of processes. */
-function workflow({ streams = true, requiresApproval = false } = {}) {
+function workflow({ streams = true, requiresApproval = false, isFickle = false } = {}) {
   const log = new InMemoryEventStore();
   const blobs = new InMemoryBlobs();
   const sent: string[] = [];
-  const models = new ScriptedModels(speaks);
+  let answers = 0;
+  const models = new ScriptedModels((request) => [...(isFickle ? [text(`${answers++} `)] : []), ...speaks(request)]);
   const actions = [offeredAction('send', { access: 'write', requiresApproval })];
   const process = (store: EventStore = log) => {
     const tools = new ToolsForTests(actions, ({ name }) => {
@@ -138,6 +139,56 @@ describe.each([
       if (!streams) expect(isInterrupted).toBe(false);
     }
     expect(wentOn).toBeGreaterThan(2);
+  });
+});
+
+describe('a producer that sleeps before any append until another one has taken its turn', () => {
+  /** Work over a store whose append number `at` waits until `wake`. `sleeps` resolves to whether the work reached that append. */
+  function sleeper(log: EventStore, at: number, work: (store: EventStore) => Promise<unknown>) {
+    let appends = 0;
+    let wake!: () => void;
+    const woken = new Promise<void>((resolve) => (wake = resolve));
+    let done!: Promise<unknown>;
+    const sleeps = new Promise<boolean>((resolve) => {
+      const store = new MortalStore(log, Infinity, () => {
+        if (appends++ !== at) return undefined;
+        resolve(true);
+        return woken;
+      });
+      done = work(store)
+        .catch(() => undefined)
+        .finally(() => resolve(false));
+    });
+    return { sleeps, done, wake };
+  }
+
+  it('fails neither the run nor the answer of that one', async () => {
+    let isAsleep = true;
+    for (let at = 1; isAsleep; at++) {
+      for (const takenOverAt of [3, 4]) {
+        const turn = workflow({ streams: false, isFickle: true });
+        await turn.begin();
+        const first = sleeper(turn.log, at, (store) => turn.process(store).run('c1', 't1'));
+        isAsleep = await first.sleeps;
+        if (!isAsleep) break;
+        const second = sleeper(turn.log, takenOverAt, (store) => bringFurther(turn.process(store), 'c1', 't1'));
+        await second.sleeps;
+        first.wake();
+        await first.done;
+        second.wake();
+        await second.done;
+        await turn.sweep();
+        const { outcomes, completed, run } = await turn.course();
+        expect([
+          at,
+          takenOverAt,
+          outcomes.map(({ type, data }) => [type, (JSON.parse(data) as { error?: string }).error]),
+        ]).toEqual([...[at, takenOverAt], [['TurnAnswered', undefined]]]);
+        expect(completed).toEqual([1, 2, 3, 4, 5]);
+        expect(run.status).toBe('completed');
+        expect(turn.sent.length).toBeLessThanOrEqual(1);
+      }
+    }
   });
 });
 

@@ -41,6 +41,7 @@ function guardedWorkflow(output: 'redact' | 'block', { speaks = false } = {}) {
   const runHeadless = () =>
     new HeadlessAnswers({} as QuestionResolver, composer, new Streams(log, systemTiming)).answer({
       runId: 't1',
+      attempt: 1,
       ownerId: 'alice',
       input: 'Go!',
       settings: turnSettings({ modelId: 'scripted', ...settings }),

@@ -33,6 +33,7 @@ function headlessRun(says: (request: ModelRequest) => Iterable<ReturnType<typeof
   const models = new ScriptedModels(says);
   const sent: string[] = [];
   const effects: { call: CalledTool; end: { status: 'completed' | 'error' | 'denied'; result: string } | null }[] = [];
+  let attempts = 0;
   const attempt = (store: EventStore = log) => {
     const tools = new ToolsForTests([offeredAction('send', { access: 'write', requiresApproval })], ({ name }) => {
       sent.push(name);
@@ -43,6 +44,7 @@ function headlessRun(says: (request: ModelRequest) => Iterable<ReturnType<typeof
     const answers = new HeadlessAnswers({} as QuestionResolver, workflowsOver(store, GRAPH, models, tools, blobs), streams);
     const work: HeadlessWork = {
       runId: 'r1',
+      attempt: ++attempts,
       ownerId: 'alice',
       input: 'Go!',
       settings: turnSettings({ modelId: 'scripted', ...RUNS_WORKFLOW }),

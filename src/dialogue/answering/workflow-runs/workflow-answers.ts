@@ -24,9 +24,15 @@ import { sharedHistory } from './shared-history.js';
 import { type Made, StepMade } from './step-made.js';
 import { isWorkflowFrame, WorkflowFrames } from './workflow-frames.js';
 import { WorkflowNodes } from './nodes/workflow-nodes.js';
-import type { Following, RunStep } from './run/workflow-run.decider.js';
-import type { NodeCompleted, StepContribution, WorkflowRunReason, WorkflowRunStarted } from './run/workflow-run.events.js';
-import { workflowRunIdOf } from './run/workflow-run.events.js';
+import { type Following, type RunStep, workflowRun } from './run/workflow-run.decider.js';
+import type {
+  FencingToken,
+  NodeCompleted,
+  StepContribution,
+  WorkflowRunReason,
+  WorkflowRunStarted,
+} from './run/workflow-run.events.js';
+import { workflowRunIdOf, workflowRunStream } from './run/workflow-run.events.js';
 
 /** The state of a paused run, stored beside the continuation of its node. */
 type Waiting = Readonly<{ step: number; framesSaid: number; made: Made }>;
@@ -48,7 +54,6 @@ const NO_LONGER_OURS: ReadonlySet<string> = new Set([
   'run-over',
   'run-attempt-superseded',
   'workflow-run-over',
-  'workflow-step-superseded',
 ]);
 
 /** The data that stays the same for all steps of a producer's run. */
@@ -91,12 +96,12 @@ export class WorkflowAnswers {
       givenUp = error instanceof GuardrailBlock ? error.message : undefined;
       throw error;
     } finally {
-      if (givenUp !== undefined && !run.signal.aborted) await this.end(transcript, givenUp);
+      if (givenUp !== undefined && !run.signal.aborted) await this.end(transcript, run, givenUp);
     }
   }
 
-  private async end(transcript: Transcript, error: string): Promise<void> {
-    const book = await this.open(transcript);
+  private async end(transcript: Transcript, run: Run, error: string): Promise<void> {
+    const book = await this.open(transcript, run.fencingToken);
     if (book.run.status === 'running') await book.finish('interrupted', error);
   }
 
@@ -105,7 +110,7 @@ export class WorkflowAnswers {
     const { workflow, attachments = [] } = transcript.asked.settings;
     const graph = workflow && (await this.graphs.pinned(workflow));
     if (!graph) throw new AnswerFailed('workflow-not-found', GONE);
-    const book = await this.open(transcript);
+    const book = await this.open(transcript, run.fencingToken);
     const isNew = book.run.status === 'unknown';
     if (isNew) await this.start(transcript, graph, book);
     const waiting = await this.waitingIn(transcript);
@@ -118,16 +123,13 @@ export class WorkflowAnswers {
       await book.finish('broken_graph', NO_START);
       throw new AnswerFailed(FAILED, NO_START);
     }
-    // The first step of a new run was begun by this producer. An open step of an existing run was begun by a former producer.
-    let isOwn = isNew;
     for (let number = 1; ; number++) {
       yield* frames.running(book.step(number));
+      if (!book.step(number).ended) await book.own(number);
       if (book.step(number).ended) {
         yield* this.again(session, book.step(number));
       } else {
         if (book.run.status !== 'running') throw new AnswerFailed(FAILED, book.run.finished?.error ?? ENDED);
-        if (!isOwn) await book.restart(number);
-        isOwn = true;
         if (!(yield* this.make(session, book.step(number)))) return;
       }
       const { ended } = book.step(number);
@@ -141,12 +143,12 @@ export class WorkflowAnswers {
     if (!saysSomething(sinceLastStep(shown))) return true;
     const ends = shown.filter((frame) => frame.type === 'workflow_step' && frame.status !== 'running').length;
     const waiting = await this.waitingIn(transcript);
-    const { run } = await this.open(transcript);
+    const { state: run } = await this.streams.fold(workflowRunStream(workflowRunIdOf(transcript.asked.turnId)), workflowRun);
     return Boolean(run.steps[(waiting?.workflow.step ?? 1) + ends - 1]?.ended);
   }
 
-  private open({ asked, cause }: Transcript): Promise<RunBook> {
-    return RunBook.open(this.streams, this.commands, workflowRunIdOf(asked.turnId), cause);
+  private open({ asked, cause }: Transcript, token: FencingToken): Promise<RunBook> {
+    return RunBook.open(this.streams, this.commands, workflowRunIdOf(asked.turnId), token, cause);
   }
 
   private async start({ asked, ownerId, history }: Transcript, graph: WorkflowGraph, book: RunBook): Promise<void> {

@@ -18,6 +18,7 @@ import {
   workflowRun,
 } from './workflow-run.decider.js';
 import {
+  type FencingToken,
   type NodeCompleted,
   type NodeFailed,
   type StepNumber,
@@ -33,6 +34,7 @@ export class StartWorkflowRun extends Command<Known> {
   constructor(
     readonly started: WorkflowRunStarted['data'],
     readonly first: BegunNode | undefined,
+    readonly token: FencingToken,
     readonly known: Known,
     readonly cause: Cause,
   ) {
@@ -44,17 +46,21 @@ export class StartWorkflowRun extends Command<Known> {
 class StartWorkflowRunHandler implements Handler<StartWorkflowRun> {
   constructor(private readonly streams: Streams) {}
 
-  execute({ started, first, known, cause }: StartWorkflowRun): Promise<Known> {
+  execute({ started, first, token, known, cause }: StartWorkflowRun): Promise<Known> {
     const stream = workflowRunStream(started.workflowRunId);
-    return this.streams.transact(stream, workflowRun, startWorkflowRun(started, first), cause, known);
+    return this.streams.transact(stream, workflowRun, startWorkflowRun(started, first, token), cause, known);
   }
 }
 
-/** Starts a new attempt of an open step that a former producer began. @throws Rejection workflow-run-over */
+/**
+ * Starts a new attempt of an open step that a former producer began. Does nothing if the step or the run has ended.
+ * @throws Rejection workflow-step-superseded if a later producer has begun a step
+ */
 export class RestartNode extends Command<Known> {
   constructor(
     readonly workflowRunId: string,
     readonly step: StepNumber,
+    readonly token: FencingToken,
     readonly known: Known,
     readonly cause: Cause,
   ) {
@@ -66,8 +72,8 @@ export class RestartNode extends Command<Known> {
 class RestartNodeHandler implements Handler<RestartNode> {
   constructor(private readonly streams: Streams) {}
 
-  execute({ workflowRunId, step, known, cause }: RestartNode): Promise<Known> {
-    const decision = restartNode({ workflowRunId }, step);
+  execute({ workflowRunId, step, token, known, cause }: RestartNode): Promise<Known> {
+    const decision = restartNode({ workflowRunId }, step, token);
     return this.streams.transact(workflowRunStream(workflowRunId), workflowRun, decision, cause, known);
   }
 }
@@ -142,12 +148,16 @@ class FailNodeHandler implements Handler<FailNode> {
   }
 }
 
-/** Ends a run because its turn or headless run has ended. Does nothing if the run does not exist or has ended. */
+/**
+ * Ends a run because its turn or headless run has ended, or because the producer with the token ends it. Does nothing if the run
+ * does not exist or has ended. @throws Rejection workflow-step-superseded if a later producer than that one has begun a step
+ */
 export class FinishWorkflowRun extends Command<void> {
   constructor(
     readonly workflowRunId: string,
     readonly end: Readonly<{ status: 'failed' | 'stopped'; reason: WorkflowRunReason; error: string | null }>,
     readonly cause: Cause,
+    readonly token?: FencingToken,
   ) {
     super();
   }
@@ -157,8 +167,8 @@ export class FinishWorkflowRun extends Command<void> {
 class FinishWorkflowRunHandler implements Handler<FinishWorkflowRun> {
   constructor(private readonly streams: Streams) {}
 
-  async execute({ workflowRunId, end: { status, reason, error }, cause }: FinishWorkflowRun): Promise<void> {
-    const decision = finishWorkflowRun({ workflowRunId }, status, reason, error);
+  async execute({ workflowRunId, end: { status, reason, error }, cause, token }: FinishWorkflowRun): Promise<void> {
+    const decision = finishWorkflowRun({ workflowRunId }, status, reason, error, token);
     await this.streams.record(workflowRunStream(workflowRunId), workflowRun, decision, cause);
   }
 }

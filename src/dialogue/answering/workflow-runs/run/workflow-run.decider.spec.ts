@@ -61,9 +61,9 @@ const failure = (step: number, attempt = 1): NodeFailed['data'] => ({
 });
 
 const started: WorkflowRunEvent = { type: 'WorkflowRunStarted', data };
-const begun = (step: number, attempt = 1): WorkflowRunEvent => ({
+const begun = (step: number, attempt = 1, fencingToken = 1): WorkflowRunEvent => ({
   type: 'NodeStarted',
-  data: { workflowRunId, step, attempt, ...nodeOf(`n${step}`) },
+  data: { workflowRunId, step, attempt, ...nodeOf(`n${step}`), fencingToken },
 });
 const completed = (step: number, attempt = 1): WorkflowRunEvent => ({ type: 'NodeCompleted', data: completion(step, attempt) });
 const failed = (step: number): WorkflowRunEvent => ({ type: 'NodeFailed', data: failure(step) });
@@ -82,15 +82,17 @@ const stepOf = (past: readonly WorkflowRunEvent[], step: number): RunStep =>
 describe('a run', () => {
   it('begins once, with its first step', () => {
     given(workflowRun, [])
-      .when(startWorkflowRun(data, nodeOf('n1')))
+      .when(startWorkflowRun(data, nodeOf('n1'), 1))
       .then([started, begun(1)]);
     given(workflowRun, [started, begun(1)])
-      .when(startWorkflowRun(data, nodeOf('n1')))
+      .when(startWorkflowRun(data, nodeOf('n1'), 1))
       .thenNothing();
   });
 
   it('of a graph without a start node has no step and can be ended', () => {
-    given(workflowRun, []).when(startWorkflowRun(data, undefined)).then([started]);
+    given(workflowRun, [])
+      .when(startWorkflowRun(data, undefined, 1))
+      .then([started]);
     given(workflowRun, [started])
       .when(finishWorkflowRun(about, 'stopped', 'stopped', null))
       .then([ended('stopped', 'stopped')]);
@@ -114,7 +116,12 @@ describe('a run', () => {
     given(workflowRun, over)
       .when(completeNode(completion(1), 'end'))
       .thenRejected('workflow-run-over');
-    given(workflowRun, over).when(restartNode(about, 1)).thenRejected('workflow-run-over');
+    given(workflowRun, over)
+      .when(restartNode(about, 1, 2))
+      .thenNothing();
+    given(workflowRun, [started, begun(1), ended('stopped', 'stopped')])
+      .when(restartNode(about, 1, 2))
+      .thenNothing();
   });
 
   it('cannot be ended before it has begun', () =>
@@ -131,9 +138,9 @@ describe('a step', () => {
 
   it('gets a new attempt after a loss of its producer, and the former attempt cannot end it', () => {
     given(workflowRun, [started, begun(1)])
-      .when(restartNode(about, 1))
-      .then([begun(1, 2)]);
-    const anew = [started, begun(1), begun(1, 2)];
+      .when(restartNode(about, 1, 2))
+      .then([begun(1, 2, 2)]);
+    const anew = [started, begun(1), begun(1, 2, 2)];
     given(workflowRun, anew)
       .when(completeNode(completion(1, 1), 'end'))
       .thenRejected('workflow-step-superseded');
@@ -142,9 +149,34 @@ describe('a step', () => {
       .then([completed(1, 2), ended('completed')]);
   });
 
+  it('is not begun or ended by a producer whose successor has begun it or a later step', () => {
+    for (const taken of [
+      [started, begun(1), begun(1, 2, 2)],
+      [started, begun(1), begun(1, 2, 2), completed(1, 2), begun(2, 1, 2)],
+    ]) {
+      given(workflowRun, taken)
+        .when(restartNode(about, 1, 1))
+        .thenRejected('workflow-step-superseded');
+      given(workflowRun, taken)
+        .when(restartNode(about, 2, 1))
+        .thenRejected('workflow-step-superseded');
+      given(workflowRun, taken)
+        .when(finishWorkflowRun(about, 'failed', 'interrupted', null, 1))
+        .thenRejected('workflow-step-superseded');
+      given(workflowRun, taken)
+        .when(finishWorkflowRun(about, 'stopped', 'stopped', null, 2))
+        .then([ended('stopped', 'stopped')]);
+    }
+  });
+
+  it('belongs to the producer that has completed the step before it', () =>
+    given(workflowRun, [started, begun(1), begun(1, 2, 2)])
+      .when(completeNode(completion(1, 2), { begins: nodeOf('n2') }))
+      .then([completed(1, 2), begun(2, 1, 2)]));
+
   it('is never begun again after its completion', () =>
     given(workflowRun, [started, begun(1), completed(1), begun(2)])
-      .when(restartNode(about, 1))
+      .when(restartNode(about, 1, 2))
       .thenNothing());
 
   it('waits for its calls and continues in a new attempt', () => {
@@ -155,8 +187,8 @@ describe('a step', () => {
       .when(completeNode(completion(1), 'end'))
       .thenRejected('workflow-step-superseded');
     given(workflowRun, [started, begun(1), waiting(1)])
-      .when(restartNode(about, 1))
-      .then([begun(1, 2)]);
+      .when(restartNode(about, 1, 2))
+      .then([begun(1, 2, 2)]);
   });
 
   it('adds its values, blobs and artifacts to the state of the run', () => {
@@ -195,8 +227,8 @@ it('in any order of decisions no step is completed twice and a run ends once', (
   const step = fc.integer({ min: 1, max: 3 });
   const attempt = fc.integer({ min: 1, max: 3 });
   const decision = fc.oneof(
-    fc.constant(startWorkflowRun(data, nodeOf('n1'))),
-    step.map((number) => restartNode(about, number)),
+    fc.constant(startWorkflowRun(data, nodeOf('n1'), 1)),
+    fc.tuple(step, fc.integer({ min: 1, max: 3 })).map(([number, token]) => restartNode(about, number, token)),
     fc.tuple(step, attempt).map(([number, nth]) => completeNode(completion(number, nth), { begins: nodeOf(`n${number + 1}`) })),
     fc.tuple(step, attempt).map(([number, nth]) => completeNode(completion(number, nth), 'end')),
     fc.tuple(step, attempt).map(([number, nth]) => failNode(failure(number, nth), 'node_failed')),

@@ -3,6 +3,7 @@ import type { Aggregate } from '../../../../kernel/event-sourcing/streams.js';
 import { Rejection } from '../../../../kernel/rejection.js';
 import { workflowRunCodec } from './workflow-run.codec.js';
 import type {
+  FencingToken,
   NodeCompleted,
   NodeFailed,
   NodeStarted,
@@ -24,6 +25,8 @@ export type RunStep = Readonly<{
   title: string;
   /** The newest attempt. Only this attempt can end the step. */
   attempt: number;
+  /** The token of the producer that began this attempt. */
+  fencingToken: FencingToken;
   status: 'running' | 'waiting' | 'completed' | 'failed';
   ended: NodeCompleted['data'] | NodeFailed['data'] | null;
 }>;
@@ -60,8 +63,8 @@ function evolve(state: WorkflowRun, event: WorkflowRunEvent): WorkflowRun {
       return { ...state, status: 'running', started: event.data, values: event.data.inputs, blobs };
     }
     case 'NodeStarted': {
-      const { step, nodeId, nodeType, title, attempt } = event.data;
-      const begun: RunStep = { step, nodeId, nodeType, title, attempt, status: 'running', ended: null };
+      const { step, nodeId, nodeType, title, attempt, fencingToken } = event.data;
+      const begun: RunStep = { step, nodeId, nodeType, title, attempt, fencingToken, status: 'running', ended: null };
       return { ...state, steps: [...state.steps.slice(0, step - 1), begun] };
     }
     case 'NodeCompleted':
@@ -112,21 +115,24 @@ export const isOver = ({ status }: WorkflowRun): boolean => status !== 'unknown'
 
 /** Starts a run once, with its start node, if the graph has one. */
 export const startWorkflowRun =
-  (data: WorkflowRunStarted['data'], first: BegunNode | undefined): Decide =>
+  (data: WorkflowRunStarted['data'], first: BegunNode | undefined, token: FencingToken): Decide =>
   (state) => {
     if (state.status !== 'unknown') return [];
     const started: WorkflowRunEvent = { type: 'WorkflowRunStarted', data };
-    return first ? [started, nodeStarted(data, 1, 1, first)] : [started];
+    return first ? [started, nodeStarted(data, 1, 1, first, token)] : [started];
   };
 
-/** Begins a new attempt of the open step. Later events of the former attempt are rejected. */
+/**
+ * A producer begins a new attempt of the open step. Later events of the former attempt are rejected. A step that the former
+ * producer has ended, and a run that is over, do not change.
+ */
 export const restartNode =
-  (about: RunId, step: StepNumber): Decide =>
+  (about: RunId, step: StepNumber, token: FencingToken): Decide =>
   (state) => {
-    requireRunning(state, about);
+    requireNewest(state, token);
     const open = state.steps[step - 1];
-    if (!open || open.status === 'completed' || open.status === 'failed') return [];
-    return [nodeStarted(about, step, open.attempt + 1, open)];
+    if (state.status !== 'running' || !open || open.ended) return [];
+    return [nodeStarted(about, step, open.attempt + 1, open, token)];
   };
 
 export const completeNode =
@@ -135,7 +141,8 @@ export const completeNode =
     requireOpenStep(state, data);
     const completed: WorkflowRunEvent = { type: 'NodeCompleted', data };
     if (following === 'end') return [completed, finished(data, 'completed', null, null)];
-    return [completed, nodeStarted(data, data.step + 1, 1, following.begins)];
+    const { fencingToken } = state.steps[data.step - 1]!;
+    return [completed, nodeStarted(data, data.step + 1, 1, following.begins, fencingToken)];
   };
 
 export const waitInNode =
@@ -153,11 +160,20 @@ export const failNode =
     return [{ type: 'NodeFailed', data }, finished(data, 'failed', reason, data.error)];
   };
 
-/** Ends a running run. A run that has ended does not change. */
+/** Ends a running run. A run that has ended does not change. A producer passes its token. */
 export const finishWorkflowRun =
-  (about: RunId, status: 'failed' | 'stopped', reason: WorkflowRunReason, error: string | null): Decide =>
-  (state) =>
-    state.status === 'running' ? [finished(about, status, reason, error)] : [];
+  (
+    about: RunId,
+    status: 'failed' | 'stopped',
+    reason: WorkflowRunReason,
+    error: string | null,
+    token: FencingToken = Infinity,
+  ): Decide =>
+  (state) => {
+    if (state.status !== 'running') return [];
+    requireNewest(state, token);
+    return [finished(about, status, reason, error)];
+  };
 
 /** Purges a run that has ended. A running run is left unchanged. */
 export const purgeWorkflowRun =
@@ -175,7 +191,8 @@ const nodeStarted = (
   step: StepNumber,
   attempt: number,
   { nodeId, nodeType, title }: BegunNode,
-): NodeStarted => ({ type: 'NodeStarted', data: { workflowRunId, step, nodeId, attempt, nodeType, title } });
+  fencingToken: FencingToken,
+): NodeStarted => ({ type: 'NodeStarted', data: { workflowRunId, step, nodeId, attempt, nodeType, title, fencingToken } });
 
 const finished = (
   { workflowRunId }: RunId,
@@ -187,6 +204,13 @@ const finished = (
 function requireRunning(state: WorkflowRun, { workflowRunId }: RunId): void {
   if (state.status === 'unknown') throw new Rejection('workflow-run-not-found', 'Workflow run not found');
   if (isOver(state)) throw new Rejection('workflow-run-over', `Workflow run ${workflowRunId} has ended.`);
+}
+
+/** @throws Rejection workflow-step-superseded if a later producer has begun a step */
+function requireNewest({ steps }: WorkflowRun, token: FencingToken): void {
+  const newest = steps.at(-1);
+  if (newest && newest.fencingToken > token)
+    throw new Rejection('workflow-step-superseded', 'A later producer continues this workflow run.');
 }
 
 function requireOpenStep(state: WorkflowRun, about: RunId & Readonly<{ step: StepNumber; attempt: number }>): void {

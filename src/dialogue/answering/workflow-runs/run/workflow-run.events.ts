@@ -9,6 +9,12 @@ export type WorkflowRunId = string;
 /** The number of a step within its run, from 1. A node that is visited again is another step. */
 export type StepNumber = number;
 
+/**
+ * The order of the producers of a run: the revision of the conversation at which a producer claimed the turn, or the attempt of
+ * the headless run. A later producer has a greater token.
+ */
+export type FencingToken = number;
+
 /** A JSON value of a run's state. A large value is a separate blob that contains the run's id and is deleted with the run. */
 export type StoredValue = Readonly<{ value: unknown } | { blob: BlobRef }>;
 
@@ -75,7 +81,15 @@ export type WorkflowRunStarted = Event<
  * A producer began a step, or a new attempt of it after the former producer was lost. From here on only this attempt can end the
  * step.
  */
-export type NodeStarted = Event<'NodeStarted', AboutStep<{ nodeType: string; title: string }>>;
+export type NodeStarted = Event<
+  'NodeStarted',
+  AboutStep<{
+    nodeType: string;
+    title: string;
+    /** The token of the producer that began the attempt. */
+    fencingToken: FencingToken;
+  }>
+>;
 /** The step is completed and is never repeated. */
 export type NodeCompleted = Event<
   'NodeCompleted',
