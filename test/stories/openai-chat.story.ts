@@ -329,6 +329,16 @@ export function openAiChatStory(makeBacking: MakeBacking): void {
     expect(world.model.completions).toHaveLength(1);
   });
 
+  it('shows the model the attachments that the command line has uploaded', async () => {
+    const form = new FormData();
+    form.append('file', new Blob(['The word is plum.']), 'note.txt');
+    form.append('api_key', agent.key);
+    const uploaded = await fetch(`${world.service.url}/api/store_attachment`, { method: 'POST', body: form });
+    const { attachment_id: id } = (await uploaded.json()) as { attachment_id: string };
+    await complete({ model: 'docsgpt', messages: [HELLO], docsgpt: { attachments: [id] } } as Asked);
+    expect(JSON.stringify(lastPrompt())).toContain('The word is plum.');
+  });
+
   it.each<[string, object]>([
     ['messages', { messages: [] }],
     ['messages', { messages: [{ role: 'user', content: 'x'.repeat(131_073) }] }],

@@ -42,7 +42,11 @@ export const CHAT_BODY = {
       items: MESSAGE,
       description: 'The last message is the question, or the last messages are results of calls.',
     },
-    model: { type: 'string', description: 'The id of the agent, or of a model that it may use. Default: the agent’s own model.' },
+    model: {
+      type: 'string',
+      description:
+        'The id of a model that the agent may use. Default: the agent’s own model, which `docsgpt`, `docsgpt-agent` and the id of the agent also mean.',
+    },
     tools: { type: 'array', items: FUNCTION, description: 'Functions of the caller.' },
     response_format: {
       type: 'object',
@@ -68,7 +72,14 @@ export const CHAT_BODY = {
       type: 'string',
       description: 'Continues a conversation, as `X-DocsGPT-Conversation-ID` and `docsgpt.conversation_id` do.',
     },
-    docsgpt: { type: 'object', properties: { conversation_id: { type: 'string' } } },
+    docsgpt: {
+      type: 'object',
+      properties: {
+        conversation_id: { type: 'string' },
+        attachments: { type: 'array', items: { type: 'string' }, description: 'Ids of attachments of the question.' },
+      },
+      description: 'Other fields are ignored and named in X-Ignored-Parameters.',
+    },
   },
 };
 

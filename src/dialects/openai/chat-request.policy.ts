@@ -2,7 +2,9 @@ import { Rejection } from '../../kernel/rejection.js';
 import { formatIn } from './asking/answer-format.policy.js';
 import { type CallersFunction, functionOf } from './asking/functions.policy.js';
 import { saidIn, type Contents } from './asking/messages.policy.js';
-import { isAbsent, isObject, type OnlyValues, refused, refuseUnread } from './asking/refusals.policy.js';
+import { modelNamed } from './asking/model-name.policy.js';
+import { type AttachedPart, uploaded } from './asking/parts.policy.js';
+import { isAbsent, isObject, ONLY_VALUES, type OnlyValues, refused, refuseUnread } from './asking/refusals.policy.js';
 
 /** The parts of a request for a completion that the service uses. */
 export type ChatRequest = Contents &
@@ -28,13 +30,15 @@ const READ = [
   ...[...SAMPLING, 'max_completion_tokens', ...IGNORED],
 ];
 
-/** `user` is an identifier for the caller's own records. */
+const isEmpty = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0;
 const ONLY: OnlyValues = {
-  n: (value) => value === 1,
+  ...ONLY_VALUES,
+  logit_bias: isEmpty,
   logprobs: (value) => value === false,
-  parallel_tool_calls: (value) => value === true,
-  tool_choice: (value) => value === 'auto',
-  user: (value) => typeof value === 'string',
+  metadata: isEmpty,
+  modalities: (value) => Array.isArray(value) && value.every((kind) => kind === 'text'),
+  n: (value) => value === 1,
+  store: (value) => value === false,
 };
 
 /**
@@ -48,16 +52,21 @@ export function chatRequestOf(body: unknown, agentId: string): ChatRequest {
   if (!isAbsent(model) && typeof model !== 'string') throw refused('model', 'must be a string.');
   if (!isAbsent(stream) && typeof stream !== 'boolean') throw refused('stream', 'must be a boolean.');
   const contents = saidIn(body['messages']);
+  const extension = extensionIn(body['docsgpt']);
+  const isQuestion = contents.said.kind === 'question';
   const functions = isAbsent(tools) ? [] : functionsOf(tools);
   return {
     ...contents,
+    said: isQuestion ? { ...contents.said, attached: [...contents.said.attached, ...extension.attached] } : contents.said,
     ignored: [
       ...IGNORED.filter((field) => !isAbsent(body[field])),
       ...functions.flatMap(({ ignored }) => ignored),
       ...contents.ignored,
+      ...(!isQuestion && extension.attached.length > 0 ? ['docsgpt.attachments'] : []),
+      ...extension.ignored,
     ],
-    conversationId: conversationIn(body),
-    modelId: !model || model === agentId ? undefined : model,
+    conversationId: idIn(body['conversation_id'], 'conversation_id') || extension.conversationId,
+    modelId: modelNamed(model, agentId),
     tools: functions.map(({ declared }) => declared),
     schema: isAbsent(format) ? undefined : formatIn(format, 'response_format', 'json_schema'),
     sampling: samplingIn(body),
@@ -73,9 +82,30 @@ function samplingIn(body: Readonly<Record<string, unknown>>): Readonly<Record<st
   return { ...Object.fromEntries(named), ...(!isAbsent(newer) && { max_tokens: newer }) };
 }
 
-function conversationIn({ conversation_id: own, docsgpt }: Readonly<Record<string, unknown>>): string | undefined {
-  if (!isAbsent(docsgpt) && !isObject(docsgpt)) throw refused('docsgpt', 'must be an object.');
-  const [param, id] = isAbsent(own) ? ['docsgpt.conversation_id', docsgpt?.['conversation_id']] : ['conversation_id', own];
+type Extension = Readonly<{
+  conversationId: string | undefined;
+  attached: readonly AttachedPart[];
+  ignored: readonly string[];
+}>;
+
+/**
+ * The data in `docsgpt`, for clients that know this service. Every conversation is stored, so `persist` has no effect if it is
+ * false, and `save_conversation` never has one.
+ */
+function extensionIn(docsgpt: unknown): Extension {
+  if (isAbsent(docsgpt)) return { conversationId: undefined, attached: [], ignored: [] };
+  if (!isObject(docsgpt)) throw refused('docsgpt', 'must be an object.');
+  const { conversation_id: id, attachments, persist, save_conversation: _, ...others } = docsgpt;
+  if (!isAbsent(attachments) && !Array.isArray(attachments)) throw refused('docsgpt.attachments', 'must be an array.');
+  const ids = (attachments ?? []) as readonly unknown[];
+  return {
+    conversationId: idIn(id, 'docsgpt.conversation_id'),
+    attached: ids.map((each, index) => uploaded(each, `docsgpt.attachments[${index}]`)),
+    ignored: [...(persist === false ? ['persist'] : []), ...Object.keys(others)].map((field) => `docsgpt.${field}`),
+  };
+}
+
+function idIn(id: unknown, param: string): string | undefined {
   if (!isAbsent(id) && typeof id !== 'string') throw refused(param, 'must be a string.');
   return id || undefined;
 }
@@ -94,7 +124,8 @@ function includesUsage(options: unknown): boolean {
   if (isAbsent(options)) return false;
   if (!isObject(options)) throw refused('stream_options', 'must be an object.');
   for (const [option, value] of Object.entries(options)) {
-    if (option !== 'include_usage' && !isAbsent(value)) throw refused(`stream_options.${option}`, 'is not supported.');
+    if (option === 'include_usage' || isAbsent(value) || (option === 'include_obfuscation' && value === false)) continue;
+    throw refused(`stream_options.${option}`, 'is not supported, or not with this value.');
   }
   const { include_usage: included } = options;
   if (!isAbsent(included) && typeof included !== 'boolean') throw refused('stream_options.include_usage', 'must be a boolean.');

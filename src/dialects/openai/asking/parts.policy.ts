@@ -62,16 +62,17 @@ function bytesOf(url: unknown, place: string): Readonly<{ bytes: Buffer; filenam
   return { bytes, filename: `attached.${EXTENSIONS[mimeType!] ?? 'txt'}` };
 }
 
-function uploaded(id: unknown, place: string): Readonly<{ attachmentId: string; filename: string }> {
-  if (!isId(id)) throw refused(place, 'is the id of no attachment.');
-  return { attachmentId: id, filename: '' };
+/** An earlier upload. `at`: the place of its id in the request. */
+export function uploaded(id: unknown, place: string, at = place): AttachedPart {
+  if (!isId(id)) throw refused(at, 'is the id of no attachment.');
+  return { place, attachmentId: id, filename: '' };
 }
 
 function fileIn(file: Fields, place: string): Part {
   const { file_id: id, file_data: data, filename } = file;
   if (!isAbsent(file['file_url'])) throw refused(`${place}.file_url`, 'is not supported: send file_data or file_id.');
   if (!isAbsent(filename) && typeof filename !== 'string') throw refused(`${place}.filename`, 'must be a string.');
-  if (!isAbsent(id)) return { attached: { place, ...uploaded(id, `${place}.file_id`) } };
+  if (!isAbsent(id)) return { attached: uploaded(id, place, `${place}.file_id`) };
   const read = bytesOf(data, `${place}.file_data`);
   return { attached: { place, ...read, ...(filename && { filename }) } };
 }
@@ -94,7 +95,7 @@ export const CHAT_ANSWER_PARTS: PartReaders = { text: textIn('text'), refusal: t
 export const INPUT_PARTS: PartReaders = {
   input_text: textIn('text'),
   input_image: ({ image_url: url, file_id: id }, place) => ({
-    attached: isAbsent(id) ? { place, ...bytesOf(url, `${place}.image_url`) } : { place, ...uploaded(id, `${place}.file_id`) },
+    attached: isAbsent(id) ? { place, ...bytesOf(url, `${place}.image_url`) } : uploaded(id, place, `${place}.file_id`),
   }),
   input_file: fileIn,
 };

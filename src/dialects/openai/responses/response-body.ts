@@ -30,7 +30,9 @@ export const RESPONSE_BODY: SchemaObject = {
   required: ['input'],
   properties: {
     input: INPUT,
-    model: text('The id of the agent, or of a model that it may use. Default: the agent’s own model.'),
+    model: text(
+      'The id of a model that the agent may use. Default: the agent’s own model, which `docsgpt`, `docsgpt-agent` and the id of the agent also mean.',
+    ),
     instructions: text(
       'Replaces the prompt of an agent that allows it. Otherwise it is ignored and named in X-Ignored-Parameters.',
     ),

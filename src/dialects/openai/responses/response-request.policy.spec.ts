@@ -25,6 +25,22 @@ describe('metadata', () => {
   });
 });
 
+it.each([{}, { tools: [] }])('options of tools are accepted if the request has none (%j)', (tools) => {
+  expect(requested({ tool_choice: 'none', parallel_tool_calls: false, ...tools }).tools).toEqual([]);
+});
+
+it.each([{ tool_choice: 'none' }, { parallel_tool_calls: false }])(
+  'options of tools are refused if the request has some (%j)',
+  (option) => {
+    const tools = [{ type: 'function', name: 'pick_colour' }];
+    expect(() => requested({ ...option, tools })).toThrow(refusedAt(Object.keys(option)[0]!));
+  },
+);
+
+it('the model docsgpt is the agent’s own', () => {
+  expect(requested({ model: 'docsgpt' })).toMatchObject({ modelId: undefined, echo: { model: 'agent' } });
+});
+
 it('a message without content is ignored in the question and stored without parts', () => {
   const input = [
     { role: 'user', content: null },

@@ -1,7 +1,8 @@
 import { Rejection } from '../../../kernel/rejection.js';
 import { formatIn } from '../asking/answer-format.policy.js';
 import { functionOf } from '../asking/functions.policy.js';
-import { isAbsent, isObject, type OnlyValues, refused, refuseUnread } from '../asking/refusals.policy.js';
+import { modelNamed } from '../asking/model-name.policy.js';
+import { isAbsent, isObject, ONLY_VALUES, type OnlyValues, refused, refuseUnread } from '../asking/refusals.policy.js';
 import { type Input, inputOf } from './input.policy.js';
 import type { ResponseEcho } from './response.events.js';
 
@@ -34,18 +35,7 @@ const READ = [
   ...['reasoning', 'store', 'stream', 'stream_options', 'temperature', 'text', 'tools', 'top_p'],
 ];
 
-/** Identifiers for the caller's own records and hints for caches do not change an answer. */
-const isName = (value: unknown): boolean => typeof value === 'string';
-const ONLY: OnlyValues = {
-  parallel_tool_calls: (value) => value === true,
-  prompt_cache_key: isName,
-  safety_identifier: isName,
-  service_tier: (value) => value === 'auto' || value === 'default',
-  tool_choice: (value) => value === 'auto',
-  top_logprobs: (value) => value === 0,
-  truncation: (value) => value === 'auto',
-  user: isName,
-};
+const ONLY: OnlyValues = { ...ONLY_VALUES, truncation: (value) => value === 'auto' };
 
 /**
  * `agentId`: the agent whose key was sent. As a model, it means the agent's own model. @throws Rejection invalid-request, which
@@ -58,6 +48,7 @@ export function responseRequestOf(body: unknown, agentId: string): ResponseReque
   const text = (field: string) => optional(body, field, isString, 'must be a string.');
   const number = (field: string) => optional(body, field, isNumber, 'must be a number.');
   const [model, instructions] = [text('model'), text('instructions')];
+  const modelId = modelNamed(model, agentId);
   const [temperature, topP, maxTokens] = [number('temperature'), number('top_p'), number('max_output_tokens')];
   const [stream, store, background] = [flag('stream', false), flag('store', true), flag('background', false)];
   if (background && !store) throw refused('background', 'needs a response that is stored: store must not be false.');
@@ -73,14 +64,14 @@ export function responseRequestOf(body: unknown, agentId: string): ResponseReque
       instructions,
       max_output_tokens: maxTokens,
       metadata: metadataOf(body['metadata']),
-      model: model || agentId,
+      model: modelId ?? agentId,
       previous_response_id: text('previous_response_id'),
       temperature,
       text: { format },
       tools: functions.map(({ shown }) => shown),
       top_p: topP,
     },
-    modelId: !model || model === agentId ? undefined : model,
+    modelId,
     tools: functions.map(({ declared }) => declared),
     schema,
     sampling: {
