@@ -47,6 +47,12 @@ export function webClientStory(makeBacking: MakeBacking): void {
       await askOver(route, world.alice, { question, isNoneDoc: false, active_docs: [sourceId] });
       expect(modelWasGiven()).toContain('The garage opens at six');
     });
+
+    it('retrieves from a source that is selected together with the default source, which has no id', async () => {
+      const { status } = await askOver(route, world.alice, { question, isNoneDoc: false, active_docs: [null, sourceId] });
+      expect(status).toBe(200);
+      expect(modelWasGiven()).toContain('The garage opens at six');
+    });
   });
 
   describe.each(ROUTES)('unsupported fields, over %s', (route) => {

@@ -18,6 +18,9 @@ import { QUESTION_CHARACTERS_MAX, SYSTEM_PROMPT_CHARACTERS_MAX } from './questio
 const numeric = ({ value }: { value: unknown }): unknown =>
   typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value)) ? Number(value) : value;
 
+/** Omits null, which web clients send for the default source in their list, because it has no id. */
+const named = ({ value }: { value: unknown }): unknown => (Array.isArray(value) ? value.filter((each) => each !== null) : value);
+
 /** A question to an agent, or (with `tool_actions` and no `question`) the decisions on the pending calls of a paused turn. */
 export class QuestionRequest {
   /** The question, of at most 131,072 characters. */
@@ -67,6 +70,7 @@ export class QuestionRequest {
 
   /** One source id or several. Ignored when the agent has sources. */
   @IsOptional()
+  @Transform(named)
   @ValidateIf(({ active_docs }: QuestionRequest) => typeof active_docs !== 'string')
   @IsArray()
   @IsString({ each: true })
