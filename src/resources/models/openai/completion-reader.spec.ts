@@ -1,4 +1,5 @@
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import type { ModelChunk } from '../model/language-model.port.js';
 import { CompletionReader } from './completion-reader.js';
 
 type Piece = Readonly<{ id?: string; name?: string; arguments?: string | null }>;
@@ -46,4 +47,115 @@ it.each([
   const reader = new CompletionReader();
   reader.read(JSON.stringify({ choices: [{ finish_reason: 'stop' }], usage }));
   expect(reader.end()).toContainEqual({ type: 'usage', promptTokens, completionTokens });
+});
+
+const HALVES = ['\ud83d', '\ude00'] as const;
+
+/** The chunks of a completion with these deltas. */
+function chunksOf(...deltas: readonly object[]): readonly ModelChunk[] {
+  const reader = new CompletionReader();
+  const chunks = deltas.flatMap((delta) => reader.read(JSON.stringify({ choices: [{ delta }] })));
+  reader.read('[DONE]');
+  return [...chunks, ...reader.end()];
+}
+const textIn = (chunks: readonly ModelChunk[], kind: 'text' | 'thought' = 'text') =>
+  chunks.flatMap((chunk) => (chunk.type === kind ? chunk.text : [])).join('');
+const callsIn = (chunks: readonly ModelChunk[]) => chunks.filter(({ type }) => type === 'tool-call');
+const withCalls = (...parts: readonly object[]) => ({ tool_calls: parts });
+
+describe('the tool calls of a completion', () => {
+  const [rain, time] = [
+    { type: 'tool-call', id: 'c1', name: 'weather', arguments: '{"city":"Rome"}' },
+    { type: 'tool-call', id: 'c2', name: 'weather', arguments: '{"city":"Oslo"}' },
+  ];
+  const [first, second] = [
+    { id: 'c1', function: { name: 'weather', arguments: '{"city":"Rome"}' } },
+    { id: 'c2', function: { name: 'weather', arguments: '{"city":"Oslo"}' } },
+  ];
+
+  it.each([
+    ['without an index', [withCalls(first), withCalls(second)]],
+    ['with the index of the first', [withCalls({ ...first, index: 0 }), withCalls({ ...second, index: 0 })]],
+    ['in one delta', [withCalls(first, second)]],
+  ])('are separate if the second arrives %s', (_, deltas) => {
+    expect(callsIn(chunksOf(...deltas))).toEqual([rain, time]);
+  });
+
+  it('are separate without ids if the second has another name', () => {
+    const named = (name: string) => withCalls({ function: { name, arguments: '{}' } });
+    expect(callsIn(chunksOf(named('now'), named('here')))).toMatchObject([{ name: 'now' }, { name: 'here' }]);
+  });
+
+  it('stay one call if every delta has another id', () => {
+    const deltas = [
+      withCalls({ index: 0, id: 'c1', function: { name: 'weather' } }),
+      withCalls({ index: 0, id: 'x', function: { arguments: '{"city":' } }),
+      withCalls({ index: 0, id: 'y', function: { arguments: '"Rome"}' } }),
+    ];
+    expect(callsIn(chunksOf(...deltas))).toEqual([rain]);
+  });
+
+  it('may have arguments that are an object, and an id that is not a text', () => {
+    const delta = withCalls({ index: 0, id: 7, function: { name: 'weather', arguments: { city: 'Rome' } } });
+    expect(callsIn(chunksOf(delta))).toEqual([{ ...rain, id: '' }]);
+  });
+
+  it('take little time whatever their index is', () => {
+    const started = performance.now();
+    expect(callsIn(chunksOf(withCalls({ ...first, index: 4_000_000_000 })))).toEqual([rain]);
+    expect(performance.now() - started).toBeLessThan(1_000);
+  });
+
+  it('include a function call of the former protocol', () => {
+    const pieces = [{ name: 'weather', arguments: '{"city":' }, { arguments: '"Rome"}' }];
+    expect(callsIn(chunksOf(...pieces.map((piece) => ({ function_call: piece }))))).toEqual([{ ...rain, id: '' }]);
+  });
+});
+
+describe('the text of a completion', () => {
+  it('includes a refusal beside empty content', () =>
+    expect(textIn(chunksOf({ content: '', refusal: 'I must not.' }))).toBe('I must not.'));
+
+  it('may consist of parts, of which some are thoughts', () => {
+    const chunks = chunksOf({
+      content: [
+        { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] },
+        { type: 'text', text: 'It ' },
+        { type: 'text', text: 'is.' },
+      ],
+    });
+    expect([textIn(chunks, 'thought'), textIn(chunks)]).toEqual(['Hm.', 'It is.']);
+  });
+
+  it('never has half of a surrogate pair in a chunk', () => {
+    const chunks = chunksOf({ content: `a${HALVES[0]}` }, { content: `${HALVES[1]}b` }, { content: HALVES[0] }, { content: 'c' });
+    expect(textIn(chunks)).toBe('a😀b\ufffdc');
+    expect(chunks.every((chunk) => chunk.type !== 'text' || chunk.text.isWellFormed())).toBe(true);
+  });
+});
+
+describe('thoughts between think tags', () => {
+  const split = (text: string, size: number) => text.match(new RegExp(`.{1,${size}}`, 'gs'))!.map((content) => ({ content }));
+
+  it.each([1, 3, 1_000])('are not text of the answer, in deltas of %i characters', (size) => {
+    const chunks = chunksOf(...split('\n<think>\nIs 1 < 2? </thin\n</think>\n\nYes: <think> is a tag.', size));
+    expect([textIn(chunks, 'thought'), textIn(chunks)]).toEqual(['\nIs 1 < 2? </thin\n', 'Yes: <think> is a tag.']);
+  });
+
+  it.each([
+    ['<thi', '<thi', ''],
+    ['<think', '<think', ''],
+    ['<thinner> text', '<thinner> text', ''],
+    ['<think>Hm', '', 'Hm'],
+    ['<think>Hm</th', '', 'Hm</th'],
+    ['  code', '  code', ''],
+  ])('are distinguished from a text that only begins like them or ends early: %s', (written, text, thought) => {
+    const chunks = chunksOf(...split(written, 2));
+    expect([textIn(chunks), textIn(chunks, 'thought')]).toEqual([text, thought]);
+  });
+});
+
+it('fails with an error that is the frame itself', () => {
+  const frame = { object: 'error', message: "This model's maximum context length is 8192 tokens", code: 400 };
+  expect(() => new CompletionReader().read(JSON.stringify(frame))).toThrow(/too long/);
 });

@@ -1,19 +1,23 @@
-import type OpenAI from 'openai';
 import type { ModelChunk, ModelToolCall } from '../model/language-model.port.js';
 import { kindOf, modelFailed } from './openai-failures.js';
+import { ThinkTags } from './think-tags.js';
 
-/** A delta as endpoints send it, with fields that OpenAI's types do not declare. */
-type Delta = Partial<OpenAI.Chat.Completions.ChatCompletionChunk.Choice.Delta> & {
-  reasoning_content?: string | null;
-  reasoning?: string | null;
-};
+/** A delta as endpoints send it. Some send other types than OpenAI declares, and fields that it does not declare. */
+type Delta = Readonly<{
+  content?: unknown;
+  refusal?: unknown;
+  reasoning_content?: unknown;
+  reasoning?: unknown;
+  tool_calls?: readonly CallDelta[] | null;
+  function_call?: CallDelta['function'] | null;
+}>;
+type CallDelta = Readonly<{ index?: number; id?: unknown; function?: Readonly<{ name?: unknown; arguments?: unknown }> | null }>;
 type Frame = {
   choices?: { delta?: Delta | null; message?: Delta | null; finish_reason?: string | null }[] | null;
   usage?: { prompt_tokens?: unknown; completion_tokens?: unknown } | null;
   error?: unknown;
+  object?: unknown;
 };
-
-type CallDelta = NonNullable<Delta['tool_calls']>[number];
 
 const FINISH_REASONS: Readonly<Record<string, Extract<ModelChunk, { type: 'finish' }>['reason']>> = {
   length: 'length',
@@ -38,11 +42,21 @@ class CallPieces {
   /** The complete arguments before a repetition began; used if the repetition is broken. */
   private whole: string | undefined;
 
+  /**
+   * Whether a delta in the same place begins another call: some endpoints send no index or always the same. Others send another
+   * id with every delta, but the name only with the first.
+   */
+  isOver({ id, function: stated }: CallDelta): boolean {
+    if (!textIn(stated?.name)) return false;
+    if (this.id !== '' && textIn(id)) return id !== this.id;
+    return stated!.name !== this.name && isObjectText(this.arguments);
+  }
+
   add({ id, function: stated }: CallDelta): void {
-    this.id ||= id ?? '';
-    const { name } = stated ?? {};
-    const piece = stated?.arguments ?? '';
-    if (name && name !== this.name) this.name += name;
+    this.id ||= textIn(id);
+    const name = textIn(stated?.name);
+    const piece = argumentsIn(stated?.arguments);
+    if (name !== this.name) this.name += name;
     if (beginsObject(piece) && isObjectText(this.arguments)) {
       this.whole = this.arguments;
       this.arguments = piece;
@@ -53,6 +67,30 @@ class CallPieces {
     const { id, name } = this;
     const isBroken = this.whole !== undefined && !isObjectText(this.arguments);
     return { id, name, arguments: isBroken ? this.whole! : this.arguments };
+  }
+}
+
+/** The text of a field that is a text, or a list of parts of which some have a text. */
+function textIn(content: unknown): string {
+  if (typeof content === 'string') return content;
+  return Array.isArray(content) ? content.map((part: { text?: unknown } | null) => textIn(part?.text)).join('') : '';
+}
+
+const thoughtIn = (content: unknown): string =>
+  Array.isArray(content) ? content.map((part: { thinking?: unknown } | null) => textIn(part?.thinking)).join('') : '';
+
+const argumentsIn = (stated: unknown): string =>
+  typeof stated === 'object' && stated !== null ? JSON.stringify(stated) : textIn(stated);
+
+/** Joins the deltas of a text so that none ends with half of a surrogate pair. */
+class WholeCharacters {
+  private half = '';
+
+  read(delta: string): string {
+    const text = this.half + delta;
+    const end = /[\uD800-\uDBFF]$/.test(text) ? text.length - 1 : text.length;
+    this.half = text.slice(end);
+    return text.slice(0, end).toWellFormed();
   }
 }
 
@@ -71,8 +109,18 @@ function isObjectText(text: string): boolean {
 /** Turns the frames of one completion into chunks: text and thoughts at once, tool calls, usage and finish at the end. */
 export class CompletionReader {
   private readonly calls: CallPieces[] = [];
+  private readonly callsByIndex = new Map<number, CallPieces>();
+  private readonly text = new WholeCharacters();
+  private readonly thought = new WholeCharacters();
+  private readonly thinkTags = new ThinkTags();
   private usage: Extract<ModelChunk, { type: 'usage' }> | undefined;
   private finished: string | undefined;
+  /** The number of deltas with a part of the answer. Those of tool calls yield no chunk. */
+  deltas = 0;
+
+  get isFinished(): boolean {
+    return this.finished !== undefined;
+  }
 
   /** @param text the text after `data:` @throws ModelFailed */
   read(text: string): readonly ModelChunk[] {
@@ -80,7 +128,9 @@ export class CompletionReader {
       this.finished ??= 'stop';
       return [];
     }
-    const { choices, usage, error } = parse(text);
+    const frame = parse(text);
+    const { choices, usage } = frame;
+    const error = frame.error ?? (frame.object === 'error' ? frame : undefined);
     if (error) throw this.reported(error);
     if (usage) {
       this.usage = {
@@ -100,19 +150,30 @@ export class CompletionReader {
     if (this.finished === undefined) throw modelFailed('bad-reply', new Error('The completion ended without a finish reason.'));
     const calls = this.calls.map(({ call }): ModelChunk => ({ type: 'tool-call', ...call }));
     const reason = FINISH_REASONS[this.finished] ?? (calls.length > 0 ? 'tool-calls' : 'stop');
-    return [...calls, ...(this.usage ? [this.usage] : []), { type: 'finish', reason }];
+    return [...this.thinkTags.end(), ...calls, ...(this.usage ? [this.usage] : []), { type: 'finish', reason }];
   }
 
   private readDelta(delta: Delta): ModelChunk[] {
     const chunks: ModelChunk[] = [];
-    const thought = delta.reasoning_content ?? delta.reasoning;
-    if (typeof thought === 'string' && thought) chunks.push({ type: 'thought', text: thought });
-    const text = delta.content ?? delta.refusal;
-    if (typeof text === 'string' && text) chunks.push({ type: 'text', text });
-    delta.tool_calls?.forEach((part, place) => {
-      (this.calls[part.index ?? place] ??= new CallPieces()).add(part);
-    });
+    const { content, refusal, reasoning_content: reasoning, tool_calls: calls, function_call: call } = delta;
+    const thought = this.thought.read(textIn(reasoning) || textIn(delta.reasoning) || thoughtIn(content));
+    if (thought) chunks.push({ type: 'thought', text: thought });
+    const text = this.text.read(textIn(content) || textIn(refusal));
+    if (text) chunks.push(...this.thinkTags.read(text));
+    const parts = calls ?? (call ? [{ function: call }] : []);
+    for (const [place, part] of parts.entries()) this.callFor(part, place).add(part);
+    if (thought || text || parts.length > 0) this.deltas++;
     return chunks;
+  }
+
+  private callFor(part: CallDelta, place: number): CallPieces {
+    const index = part.index ?? place;
+    const known = this.callsByIndex.get(index);
+    if (known && !known.isOver(part)) return known;
+    const call = new CallPieces();
+    this.calls.push(call);
+    this.callsByIndex.set(index, call);
+    return call;
   }
 
   private reported(error: unknown) {
