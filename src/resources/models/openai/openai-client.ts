@@ -1,4 +1,4 @@
-import OpenAI from 'openai';
+import OpenAI, { type APIError } from 'openai';
 import { Agent, interceptors } from 'undici';
 import { fetchStreamed, streamed } from './streamed-response.js';
 
@@ -19,9 +19,17 @@ const CLIENT_TIMEOUT_MS = 3_600_000;
 
 const REDIRECTIONS_MAX = 5;
 
+/** Reads errors of endpoints that put them into the body itself, or into a list, instead of its field `error`. */
+class Client extends OpenAI {
+  protected override makeStatusError(status: number, body: object, message: string | undefined, headers: Headers): APIError {
+    const [stated] = [body].flat() as Readonly<{ error?: unknown } | undefined>[];
+    return super.makeStatusError(status, { error: stated?.error ?? stated }, message, headers);
+  }
+}
+
 /** A client that neither retries nor times out requests, because its callers do that. */
 export function openAiClient({ baseUrl, apiKey, connectMs, fetch }: OpenAiEndpoint): OpenAI {
-  return new OpenAI({
+  return new Client({
     baseURL: baseUrl ?? 'https://api.openai.com/v1',
     apiKey: apiKey ?? 'none',
     organization: null,

@@ -183,6 +183,35 @@ describe('a request', () => {
   });
 });
 
+describe('a model without tools', () => {
+  const tools = [{ name: 'now', description: 'The time', parameters: { type: 'object', properties: {} } }];
+
+  it.each([
+    [400, 'registry.ollama.ai/library/gemma:2b does not support tools'],
+    [400, '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'],
+    [400, '`tool calling` is not supported with this model'],
+    [404, 'No endpoints found that support tool use.'],
+  ])('answers without them: %i %s', async (status, message) => {
+    const asked = models({ attemptsMax: 1 });
+    server.always((request) => (request['tools'] ? [refuse(status, message)] : say('So.')));
+    const answers = [
+      await collect(asked.stream(request({ tools }), never)),
+      await collect(asked.stream(request({ tools }), never)),
+    ];
+    expect(answers.map(({ chunks }) => chunks[0])).toEqual([text('So.'), text('So.')]);
+    expect(server.completions).toHaveLength(3);
+  });
+
+  it.each([
+    [400, "Invalid schema for function 'now': tools[0].function.parameters: pattern is not supported"],
+    [404, 'The model `scripted` does not exist'],
+  ])('is not assumed after another error: %i %s', async (status, message) => {
+    server.always([refuse(status, message)]);
+    expect((await ask({}, request({ tools }))).failed).toBeDefined();
+    expect(server.completions).toHaveLength(1);
+  });
+});
+
 describe('a failure before the first chunk', () => {
   it.each([
     ['an overloaded endpoint', [refuse(429)]],
@@ -208,6 +237,15 @@ describe('a failure before the first chunk', () => {
     const started = performance.now();
     await ask();
     expect(performance.now() - started).toBeGreaterThan(190);
+  });
+
+  it.each([
+    ['in the body itself', { object: 'error', message: 'The prompt is too long: maximum context length 8192', code: 400 }],
+    ['in a list', [{ error: { code: 400, message: 'The prompt is too long: maximum context length 8192' } }]],
+    ['under another name', { detail: [{ msg: 'The prompt is too long: maximum context length 8192' }] }],
+  ])('is recognised if the endpoint states its error %s', async (_, body) => {
+    server.always([{ do: 'refuse', status: 400, body }]);
+    expect((await ask()).failed).toMatchObject({ failure: 'context-too-long' });
   });
 
   it.each([
@@ -247,6 +285,18 @@ describe('a failure after the first chunk', () => {
   });
 });
 
+describe('an answer with a finish reason', () => {
+  it.each([
+    ['is cut', [wait(100), cut]],
+    ['stays open', [hang]],
+  ] as const)('is complete if its connection then %s', async (_, ending) => {
+    server.always([...say('All.'), { do: 'finish' }, ...ending]);
+    const { chunks, failed } = await ask({ idleMs: 200 });
+    expect([chunks, failed]).toEqual([[text('All.'), { type: 'finish', reason: 'stop' }], undefined]);
+    expect(server.completions).toHaveLength(1);
+  });
+});
+
 describe('a time limit', () => {
   it('ends a request that receives no chunk, whatever else the endpoint sends', async () => {
     server.always([write('data: {"choices":[{"delta":{"role":"assistant"}}]}\n\n'), hang]);
@@ -256,6 +306,16 @@ describe('a time limit', () => {
   it('ends an answer that never ends', async () => {
     server.always(Array.from({ length: 100 }, () => [...say('on '), wait(20)]).flat());
     expect((await ask({ totalMs: 200 })).failed?.failure).toBe('timed-out');
+  });
+
+  it('does not end the writing of a long tool call, which yields no chunk', async () => {
+    const piece = (text: string) =>
+      write(
+        `data: ${JSON.stringify({ choices: [{ delta: { tool_calls: [{ index: 0, function: { name: 'save', arguments: text } }] } }] })}\n\n`,
+      );
+    server.always([piece('{"a":"'), ...Array.from({ length: 20 }, () => [wait(30), piece('x')]).flat(), piece('"}')]);
+    const { chunks, failed } = await ask({ firstTokenMs: 300, idleMs: 300, attemptsMax: 1 });
+    expect([failed, chunks[0]]).toMatchObject([undefined, { type: 'tool-call', arguments: `{"a":"${'x'.repeat(20)}"}` }]);
   });
 
   it('does not count the time that the reader takes', async () => {

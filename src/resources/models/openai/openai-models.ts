@@ -66,16 +66,16 @@ export class OpenAiModels implements ModelProvider {
   private async *attempt(request: ProviderRequest, signal: AbortSignal): AsyncGenerator<ModelChunk> {
     const { firstTokenMs = LIMITS.firstTokenMs, idleMs = LIMITS.idleMs, totalMs = LIMITS.totalMs } = this.options;
     const stopwatch = new Stopwatch({ firstTokenMs, idleMs, totalMs }, signal);
+    const completion = new CompletionReader();
     let whole = false;
     try {
       const params = paramsOf(request, this.dislikesOf(request.modelId));
       const response = await this.client.chat.completions.create(params, { signal: stopwatch.signal }).asResponse();
-      const completion = new CompletionReader();
-      let begun = false;
       for await (const frame of framesOf(response)) {
-        for (const chunk of completion.read(frame)) {
-          if (!begun) stopwatch.started();
-          begun = true;
+        const { deltas } = completion;
+        const chunks = completion.read(frame);
+        if (completion.deltas > deltas) stopwatch.heard();
+        for (const chunk of chunks) {
           stopwatch.rest();
           yield chunk;
           stopwatch.resume();
@@ -86,6 +86,8 @@ export class OpenAiModels implements ModelProvider {
       whole = true;
       yield* last;
     } catch (error) {
+      // An answer with a finish reason is complete, however its connection ends. At most its usage is missing.
+      if (completion.isFinished && !signal.aborted) return yield* completion.end();
       throw stopwatch.expired
         ? modelFailed('timed-out', new Error(`Over the limit of ${stopwatch.expired}.`, { cause: error }))
         : error;

@@ -7,7 +7,7 @@ import { withObjectRoot } from '../model/object-root.policy.js';
 export type CompletionParams = OpenAI.Chat.Completions.ChatCompletionCreateParamsStreaming;
 
 /** A request feature that an endpoint has refused and that later requests omit. */
-export type Dislike = 'usage' | 'response-schema' | 'max-tokens';
+export type Dislike = 'usage' | 'response-schema' | 'max-tokens' | 'tools';
 
 /** Converts a request to OpenAI's parameters. */
 export function paramsOf(request: ProviderRequest, dislikes: ReadonlySet<Dislike>): CompletionParams {
@@ -22,12 +22,13 @@ export function paramsOf(request: ProviderRequest, dislikes: ReadonlySet<Dislike
       (dislikes.has('max-tokens') ? { max_completion_tokens: maxTokens } : { max_tokens: maxTokens })),
     ...(sampling && samplingParams(sampling)),
     ...(reasoningEffort && { reasoning_effort: reasoningEffort as NonNullable<CompletionParams['reasoning_effort']> }),
-    ...(tools?.length && {
-      tools: tools.map(({ name, description, parameters }) => ({
-        type: 'function' as const,
-        function: { name, description, parameters: parameters as Record<string, unknown> },
-      })),
-    }),
+    ...(tools?.length &&
+      !dislikes.has('tools') && {
+        tools: tools.map(({ name, description, parameters }) => ({
+          type: 'function' as const,
+          function: { name, description, parameters: parameters as Record<string, unknown> },
+        })),
+      }),
     ...(responseSchema && !spelledOut && { response_format: schemaFormat(withObjectRoot(responseSchema)) }),
   };
 }
@@ -105,12 +106,17 @@ const schemaInWords = (schema: object) => ({
   content: `Answer with a single JSON value that is valid against this JSON Schema, without a code fence and with nothing around it:\n${JSON.stringify(schema)}`,
 });
 
+/** How endpoints say that a model has no tools. Other errors about tools, such as those about a schema, do not match. */
+const WITHOUT_TOOLS =
+  /does not support (tools|function calling)|support tool use|tool choice requires|tool calling\W+is not supported/i;
+
 /** The feature that the endpoint's error complains about; undefined if the error has another reason. */
 export function dislikeIn(error: unknown): Dislike | undefined {
-  if (!(error instanceof APIError) || (error.status !== 400 && error.status !== 422)) return undefined;
+  if (!(error instanceof APIError) || ![400, 404, 422].includes(error.status as number)) return undefined;
   const words = `${error.message} ${String(error.param)}`;
   if (/stream_options|include_usage/i.test(words)) return 'usage';
   if (/response_format|json_schema/i.test(words)) return 'response-schema';
+  if (WITHOUT_TOOLS.test(words)) return 'tools';
   if (/max_completion_tokens|max_tokens.*not supported/i.test(words)) return 'max-tokens';
   return undefined;
 }

@@ -1,7 +1,7 @@
 export type StopwatchLimits = Readonly<{
-  /** From the request to the first chunk of the answer. */
+  /** From the request to the first delta of the answer. */
   firstTokenMs: number;
-  /** Between two chunks. */
+  /** Between two deltas. */
   idleMs: number;
   /** For the whole answer. */
   totalMs: number;
@@ -13,6 +13,7 @@ export class Stopwatch {
   private readonly total: NodeJS.Timeout;
   private waiting: NodeJS.Timeout;
   private resting = false;
+  private hasBegun = false;
   private readonly stop = () => this.ending.abort();
   /** The limit that was exceeded, if any. */
   expired: keyof StopwatchLimits | undefined;
@@ -31,8 +32,10 @@ export class Stopwatch {
     return this.ending.signal;
   }
 
-  /** The first chunk has arrived: from now on `idleMs` applies. */
-  started(): void {
+  /** A delta has arrived. From the first one on `idleMs` applies. */
+  heard(): void {
+    if (this.hasBegun) return void this.waiting.refresh();
+    this.hasBegun = true;
     clearTimeout(this.waiting);
     this.waiting = setTimeout(() => {
       if (!this.resting) this.expire('idleMs');
