@@ -5,7 +5,7 @@ import { conversationStream } from '../../src/dialogue/conversation/conversation
 import { journalsStream } from '../../src/dialogue/journal/journals.events.js';
 import { type RunEvent, runStream } from '../../src/background/runs/run.events.js';
 import { type ResponseCreated, type ResponseEvent, responseStream } from '../../src/dialects/openai/responses/response.events.js';
-import { scheduleStream } from '../../src/triggers/schedules/schedule/schedule.events.js';
+import { type ScheduleEvent, scheduleStream } from '../../src/triggers/schedules/schedule/schedule.events.js';
 import { type ScheduledRunEvent, scheduledRunStream } from '../../src/triggers/schedules/runs/scheduled-run.events.js';
 import { type OAuthEvent, oauthStream } from '../../src/resources/tools/mcp/sign-in/oauth.events.js';
 import { deliveryStream } from '../../src/triggers/webhooks/delivery.events.js';
@@ -72,13 +72,25 @@ describe('webhook runs', () => {
 describe('the output of scheduled runs', () => {
   const told = (event: ScheduledRunEvent, at: Date) => model.given(scheduledRunStream(event.data.runId), [event], { at });
   const report = { output: 'Hello', isOutputTruncated: false, error: null, promptTokens: 1, generatedTokens: 1 };
+  const requested = (scheduleId: string, runId: string, at: Date): ScheduleEvent => ({
+    type: 'ScheduleRunRequested',
+    data: { scheduleId, runId, requestedAt: at.toISOString() },
+  });
+  const deleted = (scheduleId: string): ScheduleEvent => ({ type: 'ScheduleDeleted', data: { scheduleId, deletedAt: '' } });
   async function ran(scheduleId: string, count: number) {
     for (let number = 0; number < count; number++) {
       const runId = `${scheduleId}-${String(number).padStart(2, '0')}`;
       const at = new Date(day(1).getTime() + number * 60_000);
-      await told({ type: 'ScheduledRunQueued', data: { runId, scheduleId, ownerId: 'ann' } }, at);
-      await told({ type: 'ScheduledRunReported', data: { runId, report } }, at);
+      const slot = { slot: at.toISOString(), nextSlotAt: null, queuedAt: at.toISOString() };
+      await model.given(scheduleStream(scheduleId), [{ type: 'ScheduleRunQueued', data: { scheduleId, runId, ...slot } }], {
+        at,
+      });
+      await reported(scheduleId, runId, at);
     }
+  }
+  async function reported(scheduleId: string, runId: string, at: Date) {
+    await told({ type: 'ScheduledRunQueued', data: { runId, scheduleId, ownerId: 'ann' } }, at);
+    await told({ type: 'ScheduledRunReported', data: { runId, report } }, at);
   }
   const purged = (scheduleId: string, runId: string): ScheduledRunEvent => ({
     type: 'ScheduledRunOutputPurged',
@@ -102,8 +114,14 @@ describe('the output of scheduled runs', () => {
   it('is due also for the newest runs once the schedule is deleted', async () => {
     await ran('u', 2);
     expect(await queries.scheduledOutputs(day(9), 100)).toEqual([]);
-    await model.given(scheduleStream('u'), [{ type: 'ScheduleDeleted', data: { scheduleId: 'u', deletedAt: '' } }]);
+    await model.given(scheduleStream('u'), [deleted('u')]);
     expect(ids(await queries.scheduledOutputs(day(9), 100))).toEqual(['u-00', 'u-01']);
+  });
+
+  it('is due also for a run that was requested before its schedule was deleted and queued after that', async () => {
+    await model.given(scheduleStream('v'), [requested('v', 'v-00', day(1)), deleted('v')]);
+    await reported('v', 'v-00', day(2));
+    expect(ids(await queries.scheduledOutputs(day(9), 100))).toEqual(['v-00']);
   });
 });
 

@@ -36,7 +36,7 @@ type Noted =
 /** The data that retention deletes after a period, and the time from which the period counts. */
 export const expiring = defineProjection<Noted>({
   name: 'expiring',
-  version: 2,
+  version: 3,
   categories: [
     'continuation',
     'conversation',
@@ -75,8 +75,11 @@ export const expiring = defineProjection<Noted>({
       changeIn('research', { turn_id: data.runId }, { since: new Date(0) }),
     ],
 
-    ScheduledRunQueued: ({ data, at }) =>
-      insertInto('scheduled_output', { run_id: data.runId, schedule_id: data.scheduleId, queued_at: at }),
+    // Events of the schedule, because the run's own stream may begin only after the schedule is deleted.
+    ScheduleRunQueued: ({ data: { runId, scheduleId, queuedAt } }) =>
+      insertInto('scheduled_output', { run_id: runId, schedule_id: scheduleId, queued_at: queuedAt }),
+    ScheduleRunRequested: ({ data: { runId, scheduleId, requestedAt } }) =>
+      insertInto('scheduled_output', { run_id: runId, schedule_id: scheduleId, queued_at: requestedAt }),
     ScheduledRunReported: ({ data, at }) => changeIn('scheduled_output', { run_id: data.runId }, { since: at }),
     ScheduledRunOutputPurged: ({ data }) => removeFrom('scheduled_output', { run_id: data.runId }),
     ScheduleDeleted: ({ data }, sql) =>
