@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { denylist } from './denylist.js';
 import type { Detector } from './detector.js';
 import { FoldedText } from './folded-text.js';
-import { ungrounded } from './groundedness.js';
 import { injection } from './injection.js';
 import { pii } from './pii.js';
 import { secrets } from './secrets.js';
@@ -195,72 +194,6 @@ describe('an injection', () => {
       }
     },
   );
-});
-
-describe('an answer', () => {
-  const settings = { min_overlap: 0.3, min_words: 5, require_retrieval: true };
-  const answer = 'Zebras migrate across Kenyan grasslands during summer';
-  it.each([
-    [
-      'is grounded if a document contains its words',
-      answer,
-      ['In summer zebras migrate across the grasslands.'],
-      settings,
-      undefined,
-    ],
-    [
-      'is ungrounded if no document contains its words',
-      answer,
-      ['Invoices are paid monthly.'],
-      settings,
-      { category: 'UNGROUNDED', score: 0 },
-    ],
-    ['has no sources if there are no documents', answer, [], settings, { category: 'NO_SOURCES', score: 0 }],
-    ['needs no documents if the settings require none', answer, [], { ...settings, require_retrieval: false }, undefined],
-    ['is not judged if it is too short', 'Yes, zebras do.', [], settings, undefined],
-    [
-      'in Chinese is compared character by character',
-      '斑马在夏天穿越草原',
-      ['发票每月支付'],
-      settings,
-      { category: 'UNGROUNDED', score: 0 },
-    ],
-  ] as const)('%s', (_, text, documents, its, expected) => expect(ungrounded(text, documents, its)).toEqual(expected));
-});
-
-describe('a folded text', () => {
-  const character = fc.oneof(
-    fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
-    fc.constantFrom('a', 'Z', '9', ' ', '\u200b', '\u0301', 'ﬁ', '㏂', '٣', '한', '\u1112\u1161\u11ab', 'İ', 'ß', '𝟘', '\ud83d'),
-  );
-  it('maps each of its characters back to its origin', () => {
-    fc.assert(
-      fc.property(
-        fc.array(character).map((all) => all.join('')),
-        fc.boolean(),
-        (original, ignoresCase) => {
-          const folded = FoldedText.of(original, ignoresCase);
-          let last = 0;
-          for (let at = 0; at < folded.text.length; at++) {
-            const [start, end] = [folded.startOf(at), folded.endOf(at + 1)];
-            expect(start).toBeGreaterThanOrEqual(last);
-            expect(end).toBeGreaterThan(start);
-            expect(FoldedText.of(original.slice(start, end), ignoresCase).text).toContain(folded.text[at]);
-            last = start;
-          }
-          expect([folded.startOf(folded.text.length), folded.endOf(0)]).toEqual([original.length, 0]);
-        },
-      ),
-      { numRuns: 1000 },
-    );
-  });
-
-  it('is the same for all variants of a text', () => {
-    for (const way of ['café', 'cafe\u0301', 'ｃａｆｅ\u0301', 'c\u200ba\u2060f\u00adé', 'саfé'])
-      expect(FoldedText.of(way, false).text).toBe('café');
-    for (const way of ['STRASSE', 'straße', 'Stra\u00adße']) expect(FoldedText.of(way, true).text).toBe('strasse');
-    expect(FoldedText.of('\u1112\u1161\u11ab', false).text).toBe('한');
-  });
 });
 
 describe('a hostile text', () => {
