@@ -1,65 +1,30 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { given } from '../../../../test/support/given.js';
-import { create, type Schedule, schedule } from './schedule.decider.js';
-import { type Asked, cancel, cancelTask, change, pause, remove, requestRun, resume } from './schedule-changes.decider.js';
 import {
-  runIdOf,
-  type ScheduleCreated,
-  type ScheduleEvent,
-  type ScheduleDefinition,
-  type ScheduleTiming,
-} from './schedule.events.js';
-import type { LedgerRules } from './schedule.policy.js';
-import { endRun, type RunEnding, decideSlots } from './slot-ledger.decider.js';
-
-const scheduleId = 's1';
-const rules: LedgerRules = { misfireGraceMs: 60_000, missedAfterMs: 600_000, runLimitMs: 900_000, failuresMax: 3 };
-const at = (time: string) => new Date(`2026-01-01T${time}Z`);
-const iso = (time: string) => at(time).toISOString();
-const by = (time: string, ownerId = 'ann'): Asked => ({ ownerId, rules, now: at(time) });
-
-const hourly: ScheduleTiming = { kind: 'recurring', cron: '0 * * * *', timezone: 'UTC', endAt: null };
-const once: ScheduleTiming = { kind: 'once', runAt: iso('09:00:00'), timezone: 'UTC' };
-const definition = (timing: ScheduleTiming): ScheduleDefinition => ({
-  name: 'Look',
-  instruction: 'Look.',
-  timing,
-  toolAllowlist: [],
-  modelId: null,
-  tokenBudget: null,
-});
-const origin = { agentId: 'a1', conversationId: null, createdVia: 'ui' } as const;
-const created = (timing: ScheduleTiming, nextSlotAt = iso('09:00:00')): ScheduleEvent => ({
-  type: 'ScheduleCreated',
-  data: { scheduleId, ownerId: 'ann', origin, definition: definition(timing), createdAt: iso('08:30:00'), nextSlotAt },
-});
-const slot = (hour: string, next: string | null) => ({
+  at,
+  by,
+  completedAt,
+  created,
+  definition,
+  ended,
+  failed,
+  hourly,
+  iso,
+  once,
+  origin,
+  paused,
+  queued,
+  rules,
+  runId,
   scheduleId,
-  slot: iso(`${hour}:00:00`),
-  nextSlotAt: next === null ? null : iso(`${next}:00:00`),
-});
-const queued = (hour: string, next: string | null, queuedAt = `${hour}:00:00`): ScheduleEvent => ({
-  type: 'ScheduleRunQueued',
-  data: { ...slot(hour, next), runId: runIdOf(scheduleId, iso(`${hour}:00:00`)), queuedAt: iso(queuedAt) },
-});
-const runId = runIdOf(scheduleId, iso('09:00:00'));
-const paused: ScheduleEvent = { type: 'SchedulePaused', data: { scheduleId, pausedAt: iso('08:40:00') } };
-const failed = { status: 'failed', errorType: 'agent_error', tokens: 10 } as const;
-const succeeded = { status: 'success', errorType: null, tokens: 10 } as const;
-const ended = (
-  failuresInARow: number,
-  endedAt: string,
-  { status, errorType }: Omit<RunEnding, 'tokens'> = failed,
-): ScheduleEvent => ({
-  type: 'ScheduleRunEnded',
-  data: { scheduleId, runId, status, errorType, failuresInARow, endedAt: iso(endedAt) },
-});
-
-const completedAt = (time: string): ScheduleEvent => ({
-  type: 'ScheduleCompleted',
-  data: { scheduleId, completedAt: iso(time) },
-});
+  slot,
+  succeeded,
+} from '../../../../test/support/schedule-events.js';
+import { type Asked, cancel, cancelTask, change, pause, remove, requestRun, resume } from './schedule-changes.decider.js';
+import { create, schedule, type Schedule } from './schedule.decider.js';
+import type { ScheduleCreated, ScheduleEvent } from './schedule.events.js';
+import { decideSlots, endRun } from './slot-ledger.decider.js';
 
 describe('a slot', () => {
   it('becomes a run when it is due', () =>
