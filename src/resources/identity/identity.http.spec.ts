@@ -1,161 +1,65 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Controller, Get, HttpCode, Module, Post } from '@nestjs/common';
-import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { identityGround } from '../../../test/support/identity-ground.js';
-import type { Cause } from '../../kernel/event-sourcing/events.js';
-import { type KeyValue, KeyValueUnavailable } from '../../kernel/key-value.js';
-import { Access } from '../../platform/http/access.js';
-import { readConfig } from '../../platform/config/config.js';
-import { createHttpApp } from '../../platform/http/http-server.js';
+import { AGENT_KEY, callProbe, serveProbe } from '../../../test/support/identity-probe.js';
+import { KeyValueUnavailable } from '../../kernel/key-value.js';
 import { InProcessKeyValue } from '../../platform/messaging/key-value/in-process-key-value.js';
-import { AgentKeyDirectory, type AgentKeyHolder } from './agent-key-directory.port.js';
-import { agentKeyHash, newAgentKey } from './agent-keys.policy.js';
-import type { Caller, SignedInUser } from './caller.js';
-import { CurrentUser, KnownCaller, RequestCause, RequestIdentity } from './identity.http.js';
-import { IdentityModule } from './identity.module.js';
-import type { Identity } from './identity.js';
 import { SessionTokens } from './session-tokens.js';
-import { identityRejections } from './identity.rejections.js';
-
-@Controller()
-class Probe {
-  @Access({ for: 'user', action: 'read', of: 'users' })
-  @Get('api/me')
-  me(@CurrentUser() user: SignedInUser) {
-    return user;
-  }
-
-  @Access({ for: 'caller', action: 'read', of: 'callers' })
-  @Post(['api/caller', 'v1/caller'])
-  @HttpCode(200)
-  async caller(@RequestIdentity() identity: Identity) {
-    return (await identity.caller()) ?? { kind: 'nobody' };
-  }
-
-  @Access({ for: 'caller', action: 'read', of: 'callers' })
-  @Post('api/known')
-  @HttpCode(200)
-  known(@KnownCaller() caller: Caller) {
-    return caller;
-  }
-
-  @Access({ for: 'caller', action: 'read', of: 'callers' })
-  @Post('api/cause')
-  @HttpCode(200)
-  cause(@RequestCause() cause: Cause) {
-    return cause;
-  }
-
-  @Access({ for: 'caller', action: 'read', of: 'callers' })
-  @Post('api/both')
-  @HttpCode(200)
-  both(@KnownCaller() caller: Caller, @RequestCause() cause: Cause) {
-    return { caller, cause };
-  }
-
-  @Access({ for: 'anyone', action: 'change', of: 'callers' })
-  @Get(['api/delete_old', 'api/agent_webhook', 'api/webhooks/agents/token'])
-  change() {
-    return { changed: true };
-  }
-
-  @Access({ for: 'caller', action: 'read', of: 'callers' })
-  @Post('api/without-looking')
-  @HttpCode(200)
-  identity(@RequestIdentity() identity: Identity) {
-    return { user: identity.user?.userId ?? null };
-  }
-}
-
-const KEY = newAgentKey();
-const open = { isDraft: false, origins: null };
-const holders: Record<string, AgentKeyHolder> = {
-  [agentKeyHash(KEY)]: { agentId: 'agent-1', ownerId: 'olga', keyId: 'key-1', ...open },
-  [agentKeyHash('demo')]: { agentId: 'agent-2', ownerId: 'local', keyId: 'key-2', ...open },
-  [agentKeyHash('draft')]: { agentId: 'agent-4', ownerId: 'olga', keyId: 'key-4', ...open, isDraft: true },
-  [agentKeyHash('shop')]: { agentId: 'agent-3', ownerId: 'olga', keyId: 'key-3', ...open, origins: ['https://shop.example'] },
-};
-
-/** Starts the service with an environment. */
-async function serve(environment: Record<string, string>, keyValue?: KeyValue) {
-  const config = readConfig({ JWT_SECRET_KEY: 'a secret for tests that is long enough', ...environment });
-  @Module({
-    imports: [IdentityModule],
-    controllers: [Probe],
-    providers: [{ provide: AgentKeyDirectory, useValue: { byHash: async (hash: string) => holders[hash] } }],
-  })
-  class ProbeModule {}
-  @Module({ imports: [identityGround(config, keyValue), ProbeModule] })
-  class RootModule {}
-  const app = await createHttpApp(RootModule, { ...config, readModels: [], rejections: identityRejections }, { logger: false });
-  await app.listen(0, '127.0.0.1');
-  return app;
-}
-
-const call = async (app: NestFastifyApplication, path: string, body?: unknown, headers: Record<string, string> = {}) => {
-  const { port } = app.getHttpServer().address() as AddressInfo;
-  const json =
-    body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } };
-  const method = /^\/api\/(me|generate_token)/.test(path) ? 'GET' : 'POST';
-  const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers, ...json });
-  return {
-    status: response.status,
-    id: response.headers.get('x-request-id'),
-    retryAfter: response.headers.get('retry-after'),
-    body: (await response.json()) as Record<string, unknown>,
-  };
-};
 
 describe('with authentication off', () => {
   let app: NestFastifyApplication;
-  beforeAll(async () => void (app = await serve({})));
+  beforeAll(async () => void (app = await serveProbe({})));
   afterAll(() => app.close());
 
   it('every caller is the local user, whatever the header contains', async () => {
-    const { body, id } = await call(app, '/api/me', undefined, { authorization: 'Bearer nonsense' });
+    const { body, id } = await callProbe(app, '/api/me', undefined, { authorization: 'Bearer nonsense' });
     const cause = { actor: 'user:local', credential: 'none', correlationId: id, causationId: id };
     expect(body).toEqual({ kind: 'user', userId: 'local', roles: ['user'], credential: 'none', cause });
   });
 
   it('a page of another origin is refused without a key, and is not the local user with one', async () => {
     const origin = 'https://evil.example';
-    expect(await call(app, '/api/known', {}, { origin })).toMatchObject({ status: 403, body: { error: 'origin_not_allowed' } });
-    expect((await call(app, '/api/known', {}, { origin: 'null' })).status).toBe(403);
-    const keyed = await call(app, '/api/known', { api_key: 'demo' }, { origin });
+    expect(await callProbe(app, '/api/known', {}, { origin })).toMatchObject({
+      status: 403,
+      body: { error: 'origin_not_allowed' },
+    });
+    expect((await callProbe(app, '/api/known', {}, { origin: 'null' })).status).toBe(403);
+    const keyed = await callProbe(app, '/api/known', { api_key: 'demo' }, { origin });
     expect(keyed.body).toMatchObject({ kind: 'agent-key', agentId: 'agent-2' });
     expect(keyed.body).not.toHaveProperty('signedIn');
     for (const more of [{ authorization: 'Bearer nonsense' }, { 'x-api-key': 'nonsense' }])
-      expect((await call(app, '/api/known', {}, { origin, ...more })).status).toBe(401);
+      expect((await callProbe(app, '/api/known', {}, { origin, ...more })).status).toBe(401);
   });
 
   it.each(['http://localhost:5173', 'http://127.0.0.1', 'http://[::1]:8080'])(
     'a page of this machine, %s, is the local user',
     async (origin) => {
-      expect((await call(app, '/api/known', {}, { origin })).body).toMatchObject({ userId: 'local' });
+      expect((await callProbe(app, '/api/known', {}, { origin })).body).toMatchObject({ userId: 'local' });
     },
   );
 
   it('a page of an allowed origin is the local user', async () => {
-    const allowing = await serve({ ALLOWED_ORIGINS: 'https://desk.example' });
-    expect((await call(allowing, '/api/known', {}, { origin: 'https://desk.example' })).status).toBe(200);
+    const allowing = await serveProbe({ ALLOWED_ORIGINS: 'https://desk.example' });
+    expect((await callProbe(allowing, '/api/known', {}, { origin: 'https://desk.example' })).status).toBe(200);
     await allowing.close();
   });
 
   it('an agent key identifies its agent', async () => {
-    const { body } = await call(app, '/api/caller', { api_key: 'demo' });
+    const { body } = await callProbe(app, '/api/caller', { api_key: 'demo' });
     expect(body).toMatchObject({ kind: 'agent-key', agentId: 'agent-2', ownerId: 'local', signedIn: { userId: 'local' } });
   });
 
   it('an unknown api_key leaves the user as the cause', async () => {
-    expect((await call(app, '/api/cause', { api_key: 'sk-of-a-model-provider' })).body).toMatchObject({ actor: 'user:local' });
+    expect((await callProbe(app, '/api/cause', { api_key: 'sk-of-a-model-provider' })).body).toMatchObject({
+      actor: 'user:local',
+    });
   });
 });
 
 describe('a GET that changes something', () => {
   let app: NestFastifyApplication;
-  beforeAll(async () => void (app = await serve({ ALLOWED_ORIGINS: 'https://desk.example' })));
+  beforeAll(async () => void (app = await serveProbe({ ALLOWED_ORIGINS: 'https://desk.example' })));
   afterAll(() => app.close());
 
   /** Uses Node's own client, because `fetch` does not allow to set `Sec-Fetch-Site`. */
@@ -200,8 +104,8 @@ describe('a GET that changes something', () => {
 
 describe('with LOCAL_MODE_ADMIN', () => {
   it('the local user is an administrator', async () => {
-    const app = await serve({ LOCAL_MODE_ADMIN: 'true' });
-    expect((await call(app, '/api/me')).body).toMatchObject({ roles: ['user', 'admin'] });
+    const app = await serveProbe({ LOCAL_MODE_ADMIN: 'true' });
+    expect((await callProbe(app, '/api/me')).body).toMatchObject({ roles: ['user', 'admin'] });
     await app.close();
   });
 });
@@ -210,31 +114,31 @@ describe('with session tokens', () => {
   let app: NestFastifyApplication;
   let alice: string;
   beforeAll(async () => {
-    app = await serve({ AUTH_TYPE: 'session_jwt' });
+    app = await serveProbe({ AUTH_TYPE: 'session_jwt' });
     alice = await app.get(SessionTokens, { strict: false }).issue({ subject: 'alice', roles: [] });
   });
   afterAll(() => app.close());
 
   it('a token identifies the user, with and without the word Bearer', async () => {
     for (const authorization of [`Bearer ${alice}`, `bearer ${alice}`, alice]) {
-      const { body } = await call(app, '/api/me', undefined, { authorization });
+      const { body } = await callProbe(app, '/api/me', undefined, { authorization });
       expect(body).toMatchObject({ userId: 'alice', credential: 'session-token', cause: { actor: 'user:alice' } });
     }
   });
 
   it('a request without a credential is refused only on routes that need a caller', async () => {
-    expect(await call(app, '/api/me')).toMatchObject({ status: 401, body: { success: false, message: 'Unauthorized' } });
-    expect(await call(app, '/api/me', undefined, { authorization: 'Bearer ' })).toMatchObject({ status: 401 });
-    expect(await call(app, '/api/known', {})).toMatchObject({ status: 401 });
-    expect(await call(app, '/api/cause', {})).toMatchObject({ status: 401 });
-    expect(await call(app, '/api/caller', {})).toMatchObject({ status: 200, body: { kind: 'nobody' } });
+    expect(await callProbe(app, '/api/me')).toMatchObject({ status: 401, body: { success: false, message: 'Unauthorized' } });
+    expect(await callProbe(app, '/api/me', undefined, { authorization: 'Bearer ' })).toMatchObject({ status: 401 });
+    expect(await callProbe(app, '/api/known', {})).toMatchObject({ status: 401 });
+    expect(await callProbe(app, '/api/cause', {})).toMatchObject({ status: 401 });
+    expect(await callProbe(app, '/api/caller', {})).toMatchObject({ status: 200, body: { kind: 'nobody' } });
   });
 
   it.each(['/api/me', '/api/caller', '/api/known', '/api/cause', '/api/without-looking'])(
     'an invalid token is refused on %s even with a valid key',
     async (path) => {
-      const body = path === '/api/me' ? undefined : { api_key: KEY };
-      const answer = await call(app, path, body, { authorization: 'Bearer nonsense' });
+      const body = path === '/api/me' ? undefined : { api_key: AGENT_KEY };
+      const answer = await callProbe(app, path, body, { authorization: 'Bearer nonsense' });
       const refusal = { success: false, message: 'Authentication error: invalid token', error: 'invalid_token' };
       expect(answer).toMatchObject({ status: 401, body: refusal });
     },
@@ -242,7 +146,7 @@ describe('with session tokens', () => {
 
   it('an expired token is refused with its own error', async () => {
     const old = await app.get(SessionTokens, { strict: false }).issue({ subject: 'alice', roles: [] }, -60);
-    const answer = await call(app, '/api/me', undefined, { authorization: old });
+    const answer = await callProbe(app, '/api/me', undefined, { authorization: old });
     expect(answer).toMatchObject({ status: 401, body: { success: false, error: 'token_expired' } });
   });
 
@@ -261,21 +165,21 @@ describe('with session tokens', () => {
       keyId: 'key-1',
       cause: { actor: 'agent-key:key-1' },
     };
-    expect((await call(app, '/api/caller', { api_key: KEY })).body).toMatchObject(expected);
-    expect((await call(app, `/api/caller?api_key=${KEY}`, {})).body).toMatchObject(expected);
-    expect((await call(app, '/api/caller', {}, { 'x-api-key': KEY })).body).toMatchObject(expected);
-    expect((await call(app, '/api/caller', { api_key: ' ' }, { 'x-api-key': KEY })).body).toMatchObject(expected);
+    expect((await callProbe(app, '/api/caller', { api_key: AGENT_KEY })).body).toMatchObject(expected);
+    expect((await callProbe(app, `/api/caller?api_key=${AGENT_KEY}`, {})).body).toMatchObject(expected);
+    expect((await callProbe(app, '/api/caller', {}, { 'x-api-key': AGENT_KEY })).body).toMatchObject(expected);
+    expect((await callProbe(app, '/api/caller', { api_key: ' ' }, { 'x-api-key': AGENT_KEY })).body).toMatchObject(expected);
   });
 
   it('an agent key has priority over a token, and keeps the signed-in user', async () => {
-    const { body } = await call(app, '/api/caller', { api_key: KEY }, { authorization: alice });
+    const { body } = await callProbe(app, '/api/caller', { api_key: AGENT_KEY }, { authorization: alice });
     expect(body).toMatchObject({ kind: 'agent-key', ownerId: 'olga', signedIn: { userId: 'alice' } });
-    const { body: cause } = await call(app, '/api/cause', { api_key: KEY }, { authorization: alice });
+    const { body: cause } = await callProbe(app, '/api/cause', { api_key: AGENT_KEY }, { authorization: alice });
     expect(cause).toMatchObject({ actor: 'agent-key:key-1', credential: 'agent-key' });
   });
 
   it.each(['/api/caller', '/api/known', '/api/cause'])('a key is accepted only from its allowed origins: %s', async (path) => {
-    const from = (origin: string, headers = {}) => call(app, path, { api_key: 'shop' }, { origin, ...headers });
+    const from = (origin: string, headers = {}) => callProbe(app, path, { api_key: 'shop' }, { origin, ...headers });
     expect(await from('https://shop.example')).toMatchObject({ status: 200 });
     const refusal = { status: 403, body: { success: false, error: 'origin_not_allowed' } };
     expect(await from('https://other.example')).toMatchObject(refusal);
@@ -283,26 +187,29 @@ describe('with session tokens', () => {
   });
 
   it('an agent key does not sign a user in', async () => {
-    expect(await call(app, `/api/me?api_key=${KEY}`)).toMatchObject({ status: 401 });
+    expect(await callProbe(app, `/api/me?api_key=${AGENT_KEY}`)).toMatchObject({ status: 401 });
   });
 
   it.each([
     ['an unknown key', 'f47ac10b-58cc-4372-a567-0e02b2c3d479'],
     ['a very long key', 'x'.repeat(10_000)],
   ])('%s is refused', async (_, key) => {
-    const answer = await call(app, '/api/caller', { api_key: key });
+    const answer = await callProbe(app, '/api/caller', { api_key: key });
     expect(answer).toMatchObject({ status: 401, body: { success: false, message: 'Invalid API key' } });
   });
 
   it('a key that is not a string is ignored, and a key is looked up only when it is needed', async () => {
-    expect(await call(app, '/api/caller', { api_key: { $ne: 1 } })).toMatchObject({ status: 200, body: { kind: 'nobody' } });
-    expect(await call(app, '/api/without-looking', { api_key: 'unknown' })).toMatchObject({ status: 200, body: { user: null } });
+    expect(await callProbe(app, '/api/caller', { api_key: { $ne: 1 } })).toMatchObject({ status: 200, body: { kind: 'nobody' } });
+    expect(await callProbe(app, '/api/without-looking', { api_key: 'unknown' })).toMatchObject({
+      status: 200,
+      body: { user: null },
+    });
   });
 
   it('on /v1 the bearer token is an agent key', async () => {
-    const answer = await call(app, '/v1/caller', {}, { authorization: `Bearer ${KEY}` });
+    const answer = await callProbe(app, '/v1/caller', {}, { authorization: `Bearer ${AGENT_KEY}` });
     expect(answer.body).toMatchObject({ kind: 'agent-key', agentId: 'agent-1' });
-    const refused = await call(app, '/v1/caller', {}, { authorization: 'Bearer nonsense' });
+    const refused = await callProbe(app, '/v1/caller', {}, { authorization: 'Bearer nonsense' });
     expect(refused).toMatchObject({ status: 401, body: { error: { type: 'authentication_error' } } });
   });
 });
@@ -318,7 +225,7 @@ describe('wrong credentials', () => {
   let app: NestFastifyApplication;
   let alice: string;
   beforeAll(async () => {
-    app = await serve(environment);
+    app = await serveProbe(environment);
     alice = await app.get(SessionTokens, { strict: false }).issue({ subject: 'alice', roles: [] });
   });
   afterAll(() => app.close());
@@ -326,10 +233,12 @@ describe('wrong credentials', () => {
   /** Each test calls from new addresses. */
   let clients = 0;
   const newClient = () => `203.0.113.${++clients}`;
-  type Try = (from: string) => ReturnType<typeof call>;
-  const bearer: Try = (from) => call(app, '/api/me', undefined, { authorization: 'Bearer nonsense', 'x-forwarded-for': from });
-  const key: Try = (from) => call(app, '/api/caller', { api_key: 'unknown' }, { 'x-forwarded-for': from });
-  const keyInBearer: Try = (from) => call(app, '/v1/caller', {}, { authorization: 'Bearer nonsense', 'x-forwarded-for': from });
+  type Try = (from: string) => ReturnType<typeof callProbe>;
+  const bearer: Try = (from) =>
+    callProbe(app, '/api/me', undefined, { authorization: 'Bearer nonsense', 'x-forwarded-for': from });
+  const key: Try = (from) => callProbe(app, '/api/caller', { api_key: 'unknown' }, { 'x-forwarded-for': from });
+  const keyInBearer: Try = (from) =>
+    callProbe(app, '/v1/caller', {}, { authorization: 'Bearer nonsense', 'x-forwarded-for': from });
   const statuses = async (count: number, wrong: Try, from: string): Promise<number[]> => {
     const all: number[] = [];
     for (let time = 0; time < count; time++) all.push((await wrong(from)).status);
@@ -361,22 +270,22 @@ describe('wrong credentials', () => {
     const from = { 'x-forwarded-for': newClient() };
     await statuses(MAX + 1, key, from['x-forwarded-for']);
     const signedIn = { ...from, authorization: alice };
-    expect((await call(app, '/api/me', undefined, signedIn)).status).toBe(200);
-    expect((await call(app, '/api/caller', { api_key: KEY }, from)).status).toBe(200);
-    expect((await call(app, '/v1/caller', {}, { ...from, authorization: KEY })).status).toBe(200);
-    expect((await call(app, '/api/caller', {}, from)).body).toEqual({ kind: 'nobody' });
+    expect((await callProbe(app, '/api/me', undefined, signedIn)).status).toBe(200);
+    expect((await callProbe(app, '/api/caller', { api_key: AGENT_KEY }, from)).status).toBe(200);
+    expect((await callProbe(app, '/v1/caller', {}, { ...from, authorization: AGENT_KEY })).status).toBe(200);
+    expect((await callProbe(app, '/api/caller', {}, from)).body).toEqual({ kind: 'nobody' });
     // An unknown key is ignored if a user is signed in and the route needs only a session.
-    expect((await call(app, '/api/cause', { api_key: 'unknown' }, signedIn)).status).toBe(200);
+    expect((await callProbe(app, '/api/cause', { api_key: 'unknown' }, signedIn)).status).toBe(200);
   });
 
   it('do not include expired, missing and foreign-origin credentials', async () => {
     const from = newClient();
     const old = await app.get(SessionTokens, { strict: false }).issue({ subject: 'alice', roles: [] }, -60);
     const tries: Try[] = [
-      () => call(app, '/api/me', undefined, { authorization: old, 'x-forwarded-for': from }),
-      () => call(app, '/api/caller', { api_key: 'shop' }, { origin: 'https://other.example', 'x-forwarded-for': from }),
-      () => call(app, '/api/me', undefined, { 'x-forwarded-for': from }),
-      () => call(app, '/api/cause', { api_key: 'unknown' }, { authorization: alice, 'x-forwarded-for': from }),
+      () => callProbe(app, '/api/me', undefined, { authorization: old, 'x-forwarded-for': from }),
+      () => callProbe(app, '/api/caller', { api_key: 'shop' }, { origin: 'https://other.example', 'x-forwarded-for': from }),
+      () => callProbe(app, '/api/me', undefined, { 'x-forwarded-for': from }),
+      () => callProbe(app, '/api/cause', { api_key: 'unknown' }, { authorization: alice, 'x-forwarded-for': from }),
     ];
     for (const one of tries) expect(await statuses(MAX + 1, one, from)).not.toContain(429);
     expect((await key(from)).status).toBe(401);
@@ -384,12 +293,12 @@ describe('wrong credentials', () => {
 
   it('include the keys of drafts, so that a draft cannot be detected', async () => {
     const from = newClient();
-    const draft: Try = () => call(app, '/api/caller', { api_key: 'draft' }, { 'x-forwarded-for': from });
+    const draft: Try = () => callProbe(app, '/api/caller', { api_key: 'draft' }, { 'x-forwarded-for': from });
     expect(await statuses(MAX + 1, draft, from)).toEqual([401, 401, 401, 429]);
   });
 
   it('are counted once per request', async () => {
-    const wrong: Try = (from) => call(app, '/api/both', { api_key: 'unknown' }, { 'x-forwarded-for': from });
+    const wrong: Try = (from) => callProbe(app, '/api/both', { api_key: 'unknown' }, { 'x-forwarded-for': from });
     expect(await statuses(MAX + 1, wrong, newClient())).toEqual([401, 401, 401, 429]);
   });
 
@@ -407,8 +316,8 @@ describe('wrong credentials', () => {
   });
 
   it('are counted for the connection if no proxy is trusted', async () => {
-    const direct = await serve({ ...environment, TRUSTED_PROXIES: '' });
-    const wrong: Try = (from) => call(direct, '/api/caller', { api_key: 'unknown' }, { 'x-forwarded-for': from });
+    const direct = await serveProbe({ ...environment, TRUSTED_PROXIES: '' });
+    const wrong: Try = (from) => callProbe(direct, '/api/caller', { api_key: 'unknown' }, { 'x-forwarded-for': from });
     expect(await statuses(MAX, wrong, newClient())).toEqual([401, 401, 401]);
     expect((await wrong(newClient())).status).toBe(429);
     await direct.close();
@@ -418,17 +327,17 @@ describe('wrong credentials', () => {
     class Away extends InProcessKeyValue {
       override get = () => Promise.reject(new KeyValueUnavailable('away'));
     }
-    const uncounted = await serve(environment, new Away());
-    const wrong: Try = () => call(uncounted, '/api/caller', { api_key: 'unknown' });
+    const uncounted = await serveProbe(environment, new Away());
+    const wrong: Try = () => callProbe(uncounted, '/api/caller', { api_key: 'unknown' });
     expect(await statuses(MAX + 1, wrong, '')).toEqual([401, 401, 401, 401]);
-    const token: Try = () => call(uncounted, '/api/generate_token');
+    const token: Try = () => callProbe(uncounted, '/api/generate_token');
     expect(await statuses(3, token, '')).toEqual([200, 200, 200]);
     await uncounted.close();
   });
 
   it('are counted separately from new tokens, which have their own limit', async () => {
     const from = newClient();
-    const token: Try = () => call(app, '/api/generate_token', undefined, { 'x-forwarded-for': from });
+    const token: Try = () => callProbe(app, '/api/generate_token', undefined, { 'x-forwarded-for': from });
     expect(await statuses(2, token, from)).toEqual([200, 200]);
     const refused = await token(from);
     expect(refused).toMatchObject({ status: 429, body: { success: false, error: 'too_many_requests' } });
@@ -438,10 +347,10 @@ describe('wrong credentials', () => {
   });
 
   it('are not limited if the limit is 0, and neither are new tokens', async () => {
-    const open = await serve({ ...environment, WRONG_CREDENTIALS_MAX_PER_MINUTE: '0', GENERATED_TOKENS_MAX_PER_HOUR: '0' });
-    const wrong: Try = () => call(open, '/api/caller', { api_key: 'unknown' });
+    const open = await serveProbe({ ...environment, WRONG_CREDENTIALS_MAX_PER_MINUTE: '0', GENERATED_TOKENS_MAX_PER_HOUR: '0' });
+    const wrong: Try = () => callProbe(open, '/api/caller', { api_key: 'unknown' });
     expect(new Set(await statuses(200, wrong, ''))).toEqual(new Set([401]));
-    const token: Try = () => call(open, '/api/generate_token');
+    const token: Try = () => callProbe(open, '/api/generate_token');
     expect(new Set(await statuses(200, token, ''))).toEqual(new Set([200]));
     await open.close();
   });
