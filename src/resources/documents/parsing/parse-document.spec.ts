@@ -13,6 +13,7 @@ import {
   wordFile,
   zipFile,
 } from '../../../../test/support/document-files.js';
+import { documentRefusal } from '../../../../test/support/document-refusal.js';
 import type { DocumentFile } from '../document.port.js';
 import { Archive } from '../formats/archive.js';
 import { checkFile } from '../formats/inspect-file.js';
@@ -35,8 +36,6 @@ async function onDisk({ filename, bytes }: DocumentFile): Promise<string> {
 }
 
 const read = (file: DocumentFile, limits = PARSING_LIMITS) => parseDocument(file, limits);
-const refusal = (code: string, file: string) =>
-  expect.objectContaining({ code, message: expect.stringContaining(file) as unknown });
 
 describe('a text document', () => {
   it('of Markdown has one section per heading and ignores headings in code blocks', async () => {
@@ -173,16 +172,16 @@ describe('an office document', () => {
     const far = (address: string) => sheetFile(`<row r="${address.replace(/\D/g, '')}"><c r="${address}"><v>7</v></c></row>`);
     expect(await read(far('C1000'), { ...PARSING_LIMITS, cellsMax: 3_000 })).toHaveLength(1);
     await expect(read(far('C1000'), { ...PARSING_LIMITS, cellsMax: 2_999 })).rejects.toEqual(
-      refusal('document-too-large', 'stock.xlsx'),
+      documentRefusal('document-too-large', 'stock.xlsx'),
     );
-    await expect(read(far('XFD1048576'))).rejects.toEqual(refusal('document-too-large', 'stock.xlsx'));
+    await expect(read(far('XFD1048576'))).rejects.toEqual(documentRefusal('document-too-large', 'stock.xlsx'));
   });
 
   it.each([
     ['a cell with an invalid address', '<row r="1"><c r="ABCDEFG1"><v>7</v></c></row>'],
     ['a row without a number', '<row r="one"><c r="A1"><v>7</v></c></row>'],
   ])('with sheets is refused as damaged: %s', async (_, rows) => {
-    await expect(read(sheetFile(rows))).rejects.toEqual(refusal('document-unreadable', 'stock.xlsx'));
+    await expect(read(sheetFile(rows))).rejects.toEqual(documentRefusal('document-unreadable', 'stock.xlsx'));
   });
 
   it('with sheets is refused as damaged if the workbook lists a sheet twice', async () => {
@@ -191,7 +190,7 @@ describe('an office document', () => {
     const path = 'xl/_rels/workbook.xml.rels';
     const text = strFromU8(entries[path]!).replace(/<Relationship (Id=")rId1(.*?\/>)/, '$&<Relationship $1rId2$2');
     const bytes = zipSync({ ...entries, [path]: strToU8(text) });
-    await expect(read({ filename: 'stock.xlsx', bytes })).rejects.toEqual(refusal('document-unreadable', 'stock.xlsx'));
+    await expect(read({ filename: 'stock.xlsx', bytes })).rejects.toEqual(documentRefusal('document-unreadable', 'stock.xlsx'));
   });
 
   it('that is a book has one section per chapter', async () => {
@@ -222,17 +221,19 @@ function sheetFile(rows: string): DocumentFile {
 
 describe('an uploaded document', () => {
   it.each(['tool.exe', 'noending', 'picture.png'])('is refused if its kind is not supported: %s', async (filename) => {
-    await expect(read(textFile(filename, 'x'))).rejects.toEqual(refusal('document-type-not-accepted', filename));
+    await expect(read(textFile(filename, 'x'))).rejects.toEqual(documentRefusal('document-type-not-accepted', filename));
   });
 
   it('is refused if its content does not match its name', async () => {
     await expect(read({ ...pdfFile('x.pdf', ['x']), filename: 'notes.txt' })).rejects.toEqual(
-      refusal('document-type-not-accepted', 'notes.txt'),
+      documentRefusal('document-type-not-accepted', 'notes.txt'),
     );
     await expect(read({ filename: 'a.txt', bytes: Uint8Array.from([65, 0, 66]) })).rejects.toEqual(
-      refusal('document-type-not-accepted', 'a.txt'),
+      documentRefusal('document-type-not-accepted', 'a.txt'),
     );
-    await expect(read(textFile('report.pdf', 'only text'))).rejects.toEqual(refusal('document-type-not-accepted', 'report.pdf'));
+    await expect(read(textFile('report.pdf', 'only text'))).rejects.toEqual(
+      documentRefusal('document-type-not-accepted', 'report.pdf'),
+    );
   });
 
   it.each([
@@ -245,7 +246,7 @@ describe('an uploaded document', () => {
     ['empty.pptx', zipFile('empty.pptx', { 'a.txt': 'x' })],
     ['empty.epub', zipFile('empty.epub', { 'a.txt': 'x' })],
   ])('is refused if it is a damaged %s', async (filename, file) => {
-    await expect(read(file)).rejects.toEqual(refusal('document-unreadable', filename));
+    await expect(read(file)).rejects.toEqual(documentRefusal('document-unreadable', filename));
   });
 
   it('is refused before anything is unpacked if it would be too large unpacked', async () => {
@@ -253,7 +254,7 @@ describe('an uploaded document', () => {
       filename: 'bomb.docx',
       bytes: zipSync({ 'word/document.xml': new Uint8Array(5_000_000) }, { level: 9 }),
     };
-    const tooBig = refusal('document-too-large', 'bomb.docx');
+    const tooBig = documentRefusal('document-too-large', 'bomb.docx');
     const path = await onDisk(bomb);
     await expect(checkFile(bomb.filename, path, PARSING_LIMITS)).resolves.toBeUndefined();
     for (const limit of [
@@ -268,7 +269,7 @@ describe('an uploaded document', () => {
   });
 
   it('is refused by the check if its content does not match its name', async () => {
-    const wrong = refusal('document-type-not-accepted', 'a.docx');
+    const wrong = documentRefusal('document-type-not-accepted', 'a.docx');
     await expect(checkFile('a.docx', await onDisk(textFile('a.docx', 'text')), PARSING_LIMITS)).rejects.toEqual(wrong);
   });
 
@@ -279,7 +280,7 @@ describe('an uploaded document', () => {
     ...['a.docx', 'a.xlsx', 'a.pptx', 'a.epub'].map((name) => zipFile(name, { 'a.txt': 'a' })),
   ])('is refused by the check if its beginning shows that it is unreadable: $filename', async (file) => {
     const { filename } = file;
-    const refused = refusal('document-unreadable', filename);
+    const refused = documentRefusal('document-unreadable', filename);
     await expect(checkFile(filename, await onDisk(file), PARSING_LIMITS)).rejects.toEqual(refused);
   });
 
@@ -300,14 +301,14 @@ describe('an uploaded document', () => {
     const { bytes } = zipFile('liar.pptx', { 'ppt/presentation.xml': 'x'.repeat(10_000) });
     const directory = Buffer.from(bytes.buffer).indexOf(Buffer.from([0x50, 0x4b, 0x01, 0x02]));
     Buffer.from(bytes.buffer).writeUInt32LE(10, directory + 24);
-    await expect(read({ filename: 'liar.pptx', bytes })).rejects.toEqual(refusal('document-unreadable', 'liar.pptx'));
+    await expect(read({ filename: 'liar.pptx', bytes })).rejects.toEqual(documentRefusal('document-unreadable', 'liar.pptx'));
   });
 
   it.each(['nested.json', 'nested.docx', 'nested.xlsx', 'nested.pptx', 'nested.epub'])(
     'is refused if it is nested too deep: %s',
     async (name) => {
       const nested = (depth: number) => nestedFile(name, depth);
-      await expect(read(nested(PARSING_LIMITS.depthMax + 1))).rejects.toEqual(refusal('document-too-large', name));
+      await expect(read(nested(PARSING_LIMITS.depthMax + 1))).rejects.toEqual(documentRefusal('document-too-large', name));
       await expect(read(nested(20))).resolves.toBeDefined();
     },
   );
@@ -317,7 +318,7 @@ describe('an uploaded document', () => {
     ['many.json', `{"a": {"${'n'.repeat(2_000)}": [${'1,'.repeat(1_000)}1]}}`],
   ])('is refused if repeated names would yield too much text: %s', async (filename, text) => {
     const file = textFile(filename, text);
-    await expect(read(file)).rejects.toEqual(refusal('document-too-large', filename));
+    await expect(read(file)).rejects.toEqual(documentRefusal('document-too-large', filename));
     expect(await read(file, { ...PARSING_LIMITS, textCharsPerByteMax: 1_000 })).not.toEqual([]);
     expect(await read(file, { ...PARSING_LIMITS, textCharsMin: 10_000_000 })).not.toEqual([]);
   });
@@ -325,7 +326,7 @@ describe('an uploaded document', () => {
   it('is refused if a tag of a Word document has too many attributes', async () => {
     const attributes = (count: number) => Array.from({ length: count }, (_, index) => ` a${index}=""`).join('');
     const file = (count: number) => wordFile('a.docx', [['text', `x</w:t><w:x${attributes(count)}/><w:t>`]]);
-    await expect(read(file(ATTRIBUTES_MAX + 1))).rejects.toEqual(refusal('document-unreadable', 'a.docx'));
+    await expect(read(file(ATTRIBUTES_MAX + 1))).rejects.toEqual(documentRefusal('document-unreadable', 'a.docx'));
     await expect(read(file(ATTRIBUTES_MAX))).resolves.toHaveLength(1);
   });
 
@@ -335,18 +336,18 @@ describe('an uploaded document', () => {
     await expect(read(slides, { ...PARSING_LIMITS, unpackedBytesMax })).resolves.toHaveLength(1);
     const archive = Archive.open('a.pptx', slides.bytes, { ...PARSING_LIMITS, unpackedBytesMax });
     const readThrice = async () => [1, 2, 3].forEach(() => archive.text('ppt/slides/slide1.xml'));
-    await expect(readThrice()).rejects.toEqual(refusal('document-too-large', 'a.pptx'));
+    await expect(readThrice()).rejects.toEqual(documentRefusal('document-too-large', 'a.pptx'));
   });
 
   it('is refused if it exceeds a limit of bytes, characters or pages', async () => {
     await expect(read(textFile('a.txt', 'abc'), { ...PARSING_LIMITS, fileBytesMax: 2 })).rejects.toEqual(
-      refusal('document-too-large', 'a.txt'),
+      documentRefusal('document-too-large', 'a.txt'),
     );
     await expect(read(textFile('a.txt', 'abc'), { ...PARSING_LIMITS, textCharsMax: 2 })).rejects.toEqual(
-      refusal('document-too-large', 'a.txt'),
+      documentRefusal('document-too-large', 'a.txt'),
     );
     await expect(read(pdfFile('a.pdf', ['1', '2']), { ...PARSING_LIMITS, pagesMax: 1 })).rejects.toEqual(
-      refusal('document-too-large', 'a.pdf'),
+      documentRefusal('document-too-large', 'a.pdf'),
     );
   });
 });
