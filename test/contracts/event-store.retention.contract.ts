@@ -88,16 +88,6 @@ export function retentionContract(subject: () => Subject): void {
     expect(revisions(await eventsOf(store().read(stream)))).toEqual([6]);
   });
 
-  it('shows a follower nothing before a truncation that is ahead of the end of the stream', async () => {
-    const stream = newStream();
-    await store().setRetention(stream, { truncateBefore: 3 });
-    await store().append(stream, 'none', newEvents(2));
-    const following = Following.stream(store(), stream);
-    await store().append(stream, 1, newEvents(3));
-    await following.count(2);
-    expect(revisions((await following.stop()).events)).toEqual([3, 4]);
-  });
-
   it('recognises a repeated append whose events are hidden by now', async () => {
     const stream = newStream();
     const batch = newEvents(2);

@@ -157,7 +157,10 @@ export abstract class EventStore {
   /** The pages of the log after a position, up to its present end. */
   abstract readAll(reading: LogReading): AsyncIterable<LogPage>;
 
-  /** The events of a stream after a revision: the stored ones, then new ones, through reconnects, without gap or repetition. */
+  /**
+   * The events of a stream after a revision: the stored ones, then new ones, through reconnects, without gap or repetition. New
+   * ones may be shown even if bounds hide them from reads.
+   */
   abstract follow(stream: string, after: number, signal: AbortSignal): AsyncIterable<readonly StoredEvent[]>;
 
   /**

@@ -11,6 +11,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { newId } from '../../../src/kernel/ids.js';
+import { eventually } from '../eventually.js';
 import { EventStoreDbDouble } from './event-store-db-double.js';
 
 let double: EventStoreDbDouble;
@@ -144,6 +145,20 @@ describe('a stream', () => {
     expect(await numbersIn(name)).toEqual([3, 4]);
     expect((await client.getStreamMetadata(name, { requiresLeader: true })).metadata).toMatchObject({ maxCount: 2 });
   });
+});
+
+it('sends new events to a live subscriber of a stream even if bounds hide them from reads', async () => {
+  const name = stream();
+  await client.appendToStream(name, numbered(0, 1));
+  await client.setStreamMetadata(name, { truncateBefore: 3 });
+  const sent: unknown[] = [];
+  const subscription = client.subscribeToStream(name).on('data', ({ event }) => sent.push(event?.data));
+  await new Promise((resolve) => subscription.once('caughtUp', resolve));
+  await client.appendToStream(name, numbered(2, 3, 4));
+  await eventually(() => sent.length >= 3);
+  await subscription.unsubscribe();
+  expect(sent).toEqual(numbered(2, 3, 4).map(({ data }) => data));
+  expect(await numbersIn(name)).toEqual([3, 4]);
 });
 
 it('loses events beyond its bounds when the log is scavenged, and no longer recognises them', async () => {

@@ -11,7 +11,7 @@ const LIVE_BUFFER_EVENTS = 32;
 
 /** Tracks whether a subscriber is at the end of its stream, and notifies it of changes. */
 class Liveness {
-  private live = false;
+  live = false;
   private last = -1n;
 
   constructor(private readonly answers: Answers) {}
@@ -39,7 +39,10 @@ class Liveness {
   }
 }
 
-/** Sends the visible events of a stream after a revision, then new ones. Waits for a stream that does not exist yet. */
+/**
+ * Sends the visible events of a stream after a revision, then new ones, even those that bounds hide from reads. Waits for a stream
+ * that does not exist yet.
+ */
 export async function subscribeToStream(answers: Answers, options: streamsPb.ReadReq.Options): Promise<void> {
   const { log } = answers.server;
   const from = options.getStream()!;
@@ -52,7 +55,7 @@ export async function subscribeToStream(answers: Answers, options: streamsPb.Rea
     const visible = log.visible(name);
     if (visible === 'deleted') throw refusals.streamDeleted(name) as Error;
     if (next === Infinity) next = (visible?.at(-1)?.revision ?? -1) + 1;
-    const coming = since(visible ?? [], next);
+    const coming = liveness.live ? log.committedAfter(name, next - 1) : since(visible ?? [], next);
     await liveness.behind(coming.length);
     for (const record of coming) {
       await answers.event(record);

@@ -66,6 +66,16 @@ const indexScans = async (): Promise<Record<string, number>> => {
   return Object.fromEntries(rows.map(({ name, scans }) => [name, scans]));
 };
 
+it('shows a follower nothing before a truncation that is ahead of the end of the stream', async () => {
+  const stream = newStream();
+  await store.setRetention(stream, { truncateBefore: 3 });
+  await store.append(stream, 'none', newEvents(2));
+  const following = Following.stream(store, stream);
+  await store.append(stream, 1, newEvents(3));
+  await following.count(2);
+  expect(revisions((await following.stop()).events)).toEqual([3, 4]);
+});
+
 it('shows no event while an append with an earlier position may still commit', async () => {
   const [early, late] = [newStream(), newStream()];
   const after = await store.head();
