@@ -38,6 +38,16 @@ const policyThat = (action: GuardrailAction, mode = 'scan_all'): GuardrailPolicy
       { check: 'url', stage: 'output', action, settings: { block_hosts: ['bad.example.com'] } },
     ],
   })!;
+/** Masks secrets, and only flags links. */
+const FLAGGING_LINKS = guardrails.policyFor({
+  enabled: true,
+  mode: 'scan_all',
+  controls: [
+    { check: 'secrets', stage: 'output', action: 'redact' },
+    { check: 'url', stage: 'output', action: 'flag', settings: { block_hosts: ['bad.example.com'] } },
+  ],
+})!;
+const ONLY_SECRETS: GuardrailPolicy = { ...FLAGGING_LINKS, controls: FLAGGING_LINKS.controls.slice(0, 1) };
 const [REDACTING, BLOCKING, MONITORING] = [policyThat('redact'), policyThat('block'), policyThat('block', 'monitor_only')];
 
 const SECRETS = [
@@ -111,9 +121,11 @@ async function guarded(deltas: readonly AnswerDelta[], policy: GuardrailPolicy, 
   } catch (error) {
     thrown = error;
   }
-  return { shown, thrown, answer: shown.map((delta) => (delta.type === 'text' ? delta.text : '')).join('') };
+  const { decisions } = guard;
+  return { shown, thrown, decisions, answer: shown.map((delta) => (delta.type === 'text' ? delta.text : '')).join('') };
 }
 
+const isOfLinks = ({ check }: { check: string }) => check === 'url';
 const secretsIn = (text: string) => SECRETS.filter((secret) => text.includes(secret));
 const spansIn = (text: string) => guardrails.localScan(REDACTING, 'output', text).spans;
 
@@ -146,6 +158,20 @@ describe('the checks of single texts, in an answer split into any tokens', () =>
       fc.asyncProperty(texts, lengths, fc.array(fc.tuple(fc.nat(60), OTHERS), { maxLength: 8 }), async (parts, sizes, others) => {
         const deltas = among(tokensOf(parts.join(''), sizes).map(said), others);
         expect((await guarded(deltas, MONITORING)).shown).toEqual(deltas);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('delay nothing if they only flag, and count each match once', async () => {
+    const linksIn = (text: string) => guardrails.localScan(FLAGGING_LINKS, 'output', text).decisions.filter(isOfLinks);
+    await fc.assert(
+      fc.asyncProperty(texts, lengths, async (parts, sizes) => {
+        const text = parts.join('');
+        const tokens = tokensOf(text, sizes).map(said);
+        const { shown, decisions } = await guarded(tokens, FLAGGING_LINKS);
+        expect(shown).toEqual((await guarded(tokens, ONLY_SECRETS)).shown);
+        expect(decisions.filter(isOfLinks)).toEqual(linksIn(text));
       }),
       { numRuns: 100 },
     );

@@ -149,6 +149,22 @@ describe('a guarded answer', () => {
     expect(thrown).toMatchObject({ failure: 'bad-reply', message: 'It said [CODE].' });
   });
 
+  it('has its matches recorded also if the model fails or the reader stops it', async () => {
+    const failing = async function* (): AsyncGenerator<AnswerDelta> {
+      yield text('A CODE-1234 and a CODE-5678, that is all of it.');
+      throw new ModelFailed('bad-reply', 'It failed.', false);
+    };
+    for (const [policy, action] of [
+      [REDACTING, 'redact'],
+      [{ ...BLOCKING, mode: 'monitor_only' }, 'flag'],
+    ] as const) {
+      expect((await guarded(failing(), policy)).decisions).toMatchObject([{ check: 'secrets', action, matchCount: 2 }]);
+      const guard = new TurnGuard(new CodeGuardrails(), policy, new AbortController().signal);
+      for await (const _ of new GuardedAnswer(guard, CONTEXT).through(failing())) break;
+      expect(guard.decisions).toMatchObject([{ check: 'secrets', action, matchCount: 2 }]);
+    }
+  });
+
   it('masks the values of a structured answer', async () => {
     const schema = { type: 'object', properties: { why: { type: 'string' } } };
     const { answer } = await guarded([text('{"why": "\\u0043ODE-'), text('1234"}')], REDACTING, { schema });

@@ -47,7 +47,7 @@ export class GuardedAnswer {
     this.whole = { text: before.answer, thought: before.thought };
     const channel = (shown: string) =>
       new TextChannel(
-        (text, shownBefore) => guard.localScan('output', text, shownBefore),
+        (text, shownBefore) => guard.enforcedScan('output', text, shownBefore),
         (decisions) => guard.block('output', decisions),
         guard.lookBack('output'),
         shown,
@@ -57,8 +57,12 @@ export class GuardedAnswer {
 
   /** @throws GuardrailBlock */
   async *through(deltas: AsyncIterable<AnswerDelta>): AsyncGenerator<AnswerDelta> {
-    if (this.onlyObserves) yield* this.observing(deltas);
-    else yield* this.checking(deltas);
+    try {
+      if (this.onlyObserves) yield* this.observing(deltas);
+      else yield* this.checking(deltas);
+    } finally {
+      await this.noteMatches();
+    }
   }
 
   private async *checking(deltas: AsyncIterable<AnswerDelta>): AsyncGenerator<AnswerDelta> {
@@ -78,6 +82,15 @@ export class GuardedAnswer {
     if (pause) yield pause;
   }
 
+  /** Notes what was found, however the answer ended. */
+  private async noteMatches(): Promise<void> {
+    for (const kind of KINDS) {
+      this.guard.note(this.channels[kind].decisions);
+      await this.guard.noteFlags('output', this.whole[kind]);
+    }
+    this.guard.valueNow('output', this.others);
+  }
+
   private async *observing(deltas: AsyncIterable<AnswerDelta>): AsyncGenerator<AnswerDelta> {
     let pause: AnswerDelta | undefined;
     for await (const delta of deltas) {
@@ -85,7 +98,7 @@ export class GuardedAnswer {
       if (delta.type === 'pause') pause = delta;
       else yield delta;
     }
-    yield* this.lookAtAll();
+    yield* this.judgeAll();
     if (pause) yield pause;
   }
 
@@ -99,11 +112,9 @@ export class GuardedAnswer {
     else if (delta.type === 'sources' || delta.type === 'found') this.know(delta.sources);
   }
 
-  private async *lookAtAll(): AsyncGenerator<AnswerDelta> {
-    const { guard, whole, others } = this;
-    guard.valueNow('output', [whole.thought, others.splice(0)]);
-    guard.note((await guard.scan('output', whole.text, this.scanContext)).decisions);
-    whole.thought = '';
+  private async *judgeAll(): AsyncGenerator<AnswerDelta> {
+    const { guard, whole } = this;
+    guard.note((await guard.scan('output', whole.text, this.scanContext, ['remote', 'complete'])).decisions);
     yield* this.used();
   }
 
@@ -170,7 +181,6 @@ export class GuardedAnswer {
   private async *finish(): AsyncGenerator<AnswerDelta> {
     const { guard } = this;
     const shown = { thought: this.channels.thought.end(), text: this.textToEnd() };
-    for (const kind of KINDS) guard.note(this.channels[kind].decisions);
     const needs = guard.needs('output');
     if (needs.remote || needs.complete) {
       const { verdict, decisions } = await guard.scan('output', this.whole.text, this.scanContext, ['remote', 'complete']);
@@ -187,7 +197,7 @@ export class GuardedAnswer {
     const read = schema && structuredAnswer(this.whole.text, schema);
     if (!read || 'problem' in read) return this.channels.text.end();
     this.channels.text.forget();
-    return JSON.stringify(this.guard.valueNow('output', JSON.parse(read.answer) as unknown));
+    return JSON.stringify(this.guard.valueNow('output', JSON.parse(read.answer) as unknown, true, this.guard.enforced));
   }
 
   private forget(): void {

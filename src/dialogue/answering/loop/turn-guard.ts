@@ -35,12 +35,22 @@ export type Guarded<T> = Readonly<{ verdict: GuardrailScan['verdict']; value: T;
 export class TurnGuard {
   private usage: Usage = NOTHING_USED;
   private readonly found: GuardrailDecision[] = [];
+  /** The policy with the controls that mask or block. */
+  readonly enforced: GuardrailPolicy;
+  /** The policy with the controls that only flag; undefined if there are none. */
+  private readonly flagged: GuardrailPolicy | undefined;
 
   constructor(
     private readonly guardrails: Guardrails,
     readonly policy: GuardrailPolicy,
     private readonly signal: AbortSignal,
-  ) {}
+  ) {
+    const [flags, others] = [true, false].map((onlyFlags) =>
+      policy.controls.filter(({ action }) => (policy.mode === 'monitor_only' || action === 'flag') === onlyFlags),
+    );
+    this.enforced = flags!.length === 0 ? policy : { ...policy, controls: others! };
+    this.flagged = flags!.length === 0 ? undefined : { ...policy, controls: flags! };
+  }
 
   /** The decisions so far, merged to one for each control. */
   get decisions(): readonly GuardrailDecision[] {
@@ -79,8 +89,16 @@ export class TurnGuard {
     return this.policy.mode !== 'monitor_only' && (isJudged || this.needs('output').holdsAll);
   }
 
-  localScan(stage: GuardrailStage, text: string, before?: string): LocalScan {
-    return this.guardrails.localScan(this.policy, stage, text, before);
+  /** Checks a part of a text by the controls that mask or block. */
+  enforcedScan(stage: GuardrailStage, text: string, before: string): LocalScan {
+    return this.guardrails.localScan(this.enforced, stage, text, before);
+  }
+
+  /** Notes the matches of the controls that only flag. A text need not wait for them, so they are found in all of it at the end. */
+  async noteFlags(stage: GuardrailStage, text: string): Promise<void> {
+    if (!this.flagged || text === '') return;
+    const scan = await this.guardrails.scan(this.flagged, stage, text, {}, this.signal, { only: ['local'] });
+    this.note(scan.decisions);
   }
 
   lookBack(stage: GuardrailStage): number {
@@ -116,10 +134,10 @@ export class TurnGuard {
   }
 
   /** Does the same with local checks only, synchronously. @throws GuardrailBlock */
-  valueNow<T>(stage: GuardrailStage, value: T, withKeys = true): T {
+  valueNow<T>(stage: GuardrailStage, value: T, withKeys = true, policy = this.policy): T {
     const texts = new JsonTexts(value, withKeys);
     if (texts.text === '') return value;
-    const { spans, decisions } = this.localScan(stage, texts.text);
+    const { spans, decisions } = this.guardrails.localScan(policy, stage, texts.text);
     if (spans.some(({ action }) => action === 'block')) this.block(stage, decisions);
     this.note(decisions);
     return texts.masked(spans) as T;
@@ -196,13 +214,13 @@ export class TurnGuard {
     if (!(local || remote) || texts.text === '') return { verdict: 'pass', value, decisions: [] };
     const { verdict, decisions } = await this.scan(stage, texts.text, {}, ['local', 'remote']);
     if (verdict !== 'redact') return { verdict, value, decisions };
-    return { verdict, value: texts.masked(this.localScan(stage, texts.text).spans) as T, decisions };
+    return { verdict, value: texts.masked(this.guardrails.localScan(this.policy, stage, texts.text).spans) as T, decisions };
   }
 
   private report(said: ToolReport): ToolReport {
     const { message } = said;
     if (message === undefined) return said;
-    const { spans, decisions } = this.localScan('tool_result', message);
+    const { spans, decisions } = this.guardrails.localScan(this.policy, 'tool_result', message);
     this.note(decisions);
     const isBlocked = spans.some(({ action }) => action === 'block');
     return { ...said, message: isBlocked ? WITHHELD : maskSpans(message, spans) };
