@@ -53,6 +53,7 @@ export async function subscribeToStream(answers: Answers, options: streamsPb.Rea
   for (;;) {
     const written = nextWrite(answers);
     const visible = log.visible(name);
+    const end = log.lastRevision(name) + 1;
     if (visible === 'deleted') throw refusals.streamDeleted(name) as Error;
     if (next === Infinity) next = (visible?.at(-1)?.revision ?? -1) + 1;
     const coming = liveness.live ? log.committedAfter(name, next - 1) : since(visible ?? [], next);
@@ -62,7 +63,10 @@ export async function subscribeToStream(answers: Answers, options: streamsPb.Rea
       next = record.revision + 1;
     }
     if (coming.length > 0) continue;
-    if (visible) await liveness.atTheEnd(undefined);
+    if (visible) {
+      next = Math.max(next, end);
+      await liveness.atTheEnd(undefined);
+    }
     await written();
   }
 }
