@@ -128,7 +128,7 @@ export class ServiceProcess {
       blobs: around.blobs.of(actor),
       rooms: around.rooms,
       acknowledged: around.acknowledged,
-      log: { error: () => undefined } as unknown as Logger,
+      log: { error: () => undefined, warn: () => undefined } as unknown as Logger,
     });
     around.mutant?.roles?.(roles);
     for (const reaction of roles.reactions) {
