@@ -92,6 +92,7 @@ const SAID: readonly ConversationEvent[] = [
   { type: 'TurnStarted', data: { ...about('t5'), producer: 'p' } },
   { type: 'TurnStopRequested', data: about('t5') },
   { type: 'ConversationDeleted', data: { conversationId } },
+  { type: 'TurnStopped', data: { ...about('t5'), ...parts, answer: '', toolCalls: [], ...used(7, 1) } },
   sealed('t4'),
   sealed('t5'),
 ];

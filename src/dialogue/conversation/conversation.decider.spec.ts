@@ -18,6 +18,7 @@ import {
   takeOver,
   watch,
 } from './conversation.decider.js';
+import { pause } from './pause.decider.js';
 import { type Conversation, isUnfinished } from './turn.policy.js';
 import type { AnswerParts, ConversationEvent, ConversationStarted, TurnOutcome } from './conversation.events.js';
 
@@ -210,10 +211,34 @@ describe('a conversation', () => {
     given(conversation, [started, asked('t1')])
       .when(remove)
       .then([stopAsked('t1'), deleted]));
-  it('records no outcome after it was deleted', () =>
-    given(conversation, [started, asked('t1'), taken('t1'), deleted])
-      .when(conclude(answered('t1')))
-      .thenNothing());
+  describe('after it was deleted', () => {
+    const usage = { promptTokens: 100, completionTokens: 20 };
+    const answer = { type: 'TurnAnswered', data: { ...answered('t1').data, answer: 'Secret.', usage } } as TurnOutcome;
+    const used = { type: 'TurnStopped', data: { ...stopped('t1').data, answer: '', usage } } as TurnOutcome;
+    const paused = {
+      ...{ conversationId, turnId: 't1', ...parts, answer: 'Secret.', usage, calls: [], modelId: 'offline' },
+      ...{ expiresAt: '2026-01-01T00:00:00Z', lastId: 3, continuation: { text: '{}' } },
+    };
+
+    it('records the usage of its running turn without texts, once', () => {
+      const running = [started, asked('t1'), taken('t1', 'p1'), deleted];
+      given(conversation, running).when(conclude(answer, 'p1')).then([used]);
+      given(conversation, running).when(pause(paused, 'p1')).then([used]);
+      given(conversation, [...running, used])
+        .when(conclude(answer, 'p1'))
+        .thenNothing();
+    });
+    it('records nothing of a turn without usage, of another producer or with a sealed journal', () => {
+      const running = [started, asked('t1'), taken('t1', 'p1'), deleted];
+      given(conversation, running)
+        .when(conclude(answered('t1'), 'p1'))
+        .thenNothing();
+      given(conversation, running).when(conclude(answer, 'p2')).thenNothing();
+      given(conversation, [...running, { type: 'TurnSealed', data: sealed }])
+        .when(conclude(answer, 'p1'))
+        .thenNothing();
+    });
+  });
 });
 
 it('for any sequence of decisions, a repeated decision adds no event, indexes have no gaps and no turn ends twice', () => {

@@ -28,6 +28,7 @@ import {
   saysNothing,
   supersededFrom,
   type Turn,
+  usedUntilDeletion,
   withdrawn,
   withEvent,
 } from './turn.policy.js';
@@ -230,12 +231,13 @@ export const requestStop =
 
 /**
  * Ends a turn with the outcome of its producer. A stop that was accepted before takes precedence over an answer, because its
- * caller got 202. An automatic turn that answers NO_REPLY is removed, and later turns are renumbered.
+ * caller got 202. An automatic turn that answers NO_REPLY is removed, and later turns are renumbered. In a deleted conversation only
+ * the usage is recorded.
  */
 export const conclude =
   (outcome: TurnOutcome, producer?: string): Decide =>
   (state) => {
-    if (state.status === 'deleted') return [];
+    if (state.status === 'deleted') return usedUntilDeletion(state, outcome.data.turnId, outcome.data.usage, producer);
     const turn = turnOf(state, outcome.data.turnId);
     if (!turn || !isUnfinished(turn)) return [];
     if (producer !== undefined && turn.producer !== producer) {

@@ -11,7 +11,7 @@ import type {
   TurnPaused,
 } from './conversation.events.js';
 import { deniedRecord, inCallOrder, withToolCalls } from './tool-call.policy.js';
-import { type Conversation, type Decide, isUnfinished, type Turn } from './turn.policy.js';
+import { type Conversation, type Decide, isUnfinished, type Turn, usedUntilDeletion } from './turn.policy.js';
 
 /** A caller's answer to a pending tool call. A result is JSON text. */
 export type CallAnswer = Readonly<
@@ -86,12 +86,13 @@ const taken = (turnId: TurnId) => new Rejection('turn-taken', `Turn ${turnId} is
 
 /**
  * Pauses the turn of a producer. A stop that was accepted before takes precedence, and so does any other end of the turn. Refused
- * if another producer runs the turn.
+ * if another producer runs the turn. In a deleted conversation only the usage is recorded.
  */
 export const pause =
   (paused: TurnPaused['data'], producer: string): Decide =>
   (state) => {
     const { conversationId, turnId, answer, thought, sources, toolCalls, structured, usage } = paused;
+    if (state.status === 'deleted') return usedUntilDeletion(state, turnId, usage, producer);
     const turn = turnOf(state, turnId);
     if (turn && (isUnfinished(turn) || isPaused(turn)) && turn.producer !== producer) throw taken(turnId);
     if (turn?.status !== 'running') return [];

@@ -10,6 +10,8 @@ import type {
   TurnSettings,
   TurnState,
   TurnStatus,
+  TurnStopped,
+  Usage,
 } from './conversation.events.js';
 
 export type Turn = TurnState;
@@ -94,6 +96,22 @@ export type Decide = Decision<Conversation, ConversationEvent>;
 
 /** Whether a producer has to run the turn or is running it. */
 export const isUnfinished = (turn: Turn): boolean => turn.status === 'asked' || turn.status === 'running';
+
+/**
+ * The end of a turn that its producer was running when the conversation was deleted. It has no texts, only the usage, which counts
+ * although the conversation is deleted.
+ */
+export function usedUntilDeletion(
+  { id, turns }: Conversation,
+  turnId: TurnId,
+  usage: Usage | null | undefined,
+  producer: string | undefined,
+): readonly TurnStopped[] {
+  const turn = turns.get(turnId);
+  if (!usage || turn?.status !== 'running' || turn.sealed || turn.producer !== producer) return [];
+  const nothing = { answer: '', thought: '', sources: [], toolCalls: [], structured: false };
+  return [{ type: 'TurnStopped', data: { conversationId: id, turnId, ...nothing, usage } }];
+}
 
 /** The valid turn at an index, unless a snapshot omits it. */
 export const countingTurnAt = ({ turns }: Conversation, index: number): readonly [TurnId, Turn] | undefined =>

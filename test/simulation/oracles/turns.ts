@@ -4,7 +4,10 @@ import type { Fact, LogView } from '../world/log-view.js';
 
 const OUTCOMES = ['TurnAnswered', 'TurnFailed', 'TurnStopped'];
 
-/** Each turn has one outcome, recorded before its end is shown, and the outcome matches what was shown. */
+/**
+ * Each turn has one outcome, recorded before its end is shown, and the outcome matches what was shown. After the deletion of the
+ * conversation, an outcome has no text.
+ */
 export function* turns(log: LogView): Generator<string> {
   for (const [, facts] of log.of('conversation')) {
     const isDeleted = facts.some(({ type }) => type === 'ConversationDeleted');
@@ -12,7 +15,12 @@ export function* turns(log: LogView): Generator<string> {
       const turnId = data['turnId'] as string;
       const own = facts.filter((fact) => fact.data['turnId'] === turnId);
       yield* oneOutcome(turnId, own, isDeleted);
-      yield* asShown(turnId, own, log);
+      yield* asShown(
+        turnId,
+        own,
+        log,
+        facts.find(({ type }) => type === 'ConversationDeleted'),
+      );
       yield* decidedOnce(turnId, own);
     }
     yield* inOrder(facts);
@@ -27,12 +35,13 @@ function* oneOutcome(turnId: string, own: readonly Fact[], isDeleted: boolean): 
   if (count('TurnAsked') > 1) yield `${turnId} was asked ${count('TurnAsked')} times.`;
 }
 
-function* asShown(turnId: string, own: readonly Fact[], log: LogView): Generator<string> {
+function* asShown(turnId: string, own: readonly Fact[], log: LogView, deletion: Fact | undefined): Generator<string> {
   const outcome = own.find(({ type }) => OUTCOMES.includes(type));
   const stored = log.journal(turnId);
   if (!outcome || stored.length === 0) return;
   const { parts } = messageOf(stored.map(({ data }) => data));
-  if (parts.answer !== outcome.data['answer']) {
+  const kept = deletion && deletion.stored.position < outcome.stored.position ? '' : parts.answer;
+  if (outcome.data['answer'] !== kept) {
     yield `${turnId} was shown “${parts.answer}”, and is kept as “${String(outcome.data['answer'])}”.`;
   }
   const end = stored.findLast(({ data }) => ['end', 'id'].includes((JSON.parse(data) as Frame).type));

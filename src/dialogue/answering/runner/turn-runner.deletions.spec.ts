@@ -21,6 +21,7 @@ describe('a turn whose conversation is deleted', () => {
     let begun = () => {};
     const hasBegun = new Promise<void>((resolve) => (begun = resolve));
     const endless = scripted(async function* (stopped) {
+      yield { type: 'usage', promptTokens: 30, completionTokens: 4 };
       yield { type: 'text', text: 'Be' };
       begun();
       await new Promise((_, reject) => stopped.addEventListener('abort', () => reject(new Error('Stopped.'))));
@@ -31,11 +32,14 @@ describe('a turn whose conversation is deleted', () => {
     await new DeleteConversationHandler(streams, bus).execute(new DeleteConversation('c1', 'alice', cause));
     await running;
     expect((await framesOf(store, 't1')).at(-1)).toMatchObject({ type: 'error', code: 'stopped' });
-    expect((await eventsOf(store, conversationStream('c1'))).map(({ type }) => type).slice(-3)).toEqual([
+    const events = await eventsOf(store, conversationStream('c1'));
+    expect(events.map(({ type }) => type).slice(-4)).toEqual([
       'TurnStopRequested',
       'ConversationDeleted',
+      'TurnStopped',
       'TurnSealed',
     ]);
+    expect(JSON.parse(events.at(-2)!.data)).toMatchObject({ answer: '', usage: { promptTokens: 30, completionTokens: 4 } });
   });
 
   const STOPPED_ALONE = ['message_id', 'stopped'];
