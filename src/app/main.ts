@@ -1,23 +1,34 @@
 import 'reflect-metadata';
+import { Command } from 'commander';
 import { ConfigInvalid } from '../platform/config/config.js';
-import { configOrExit, EXIT_CONFIG } from '../platform/config/load-config.js';
+import { configOrExit, exitOn } from '../platform/config/load-config.js';
 import { requireDescriptors } from '../platform/descriptors.js';
+import { logFailure } from '../platform/supervision/failure-log.js';
+import { systemTiming } from '../platform/system-timing.js';
 import { openPlatform } from './platform.js';
 import type { Service } from './service.js';
 import { openLog } from '../platform/telemetry/log.js';
 
+new Command('main')
+  .description(
+    'Starts the service. Its settings are environment variables: .env.example lists them, docs/configuration.md explains them.',
+  )
+  .parse();
+
 const config = configOrExit();
 const log = openLog({ level: config.logLevel, format: config.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json') });
 const fail = (error: unknown): never => {
+  if (error instanceof ConfigInvalid) exitOn(error);
   log.fatal(error instanceof Error ? error.message : String(error));
-  process.exit(error instanceof ConfigInvalid ? EXIT_CONFIG : 1);
+  process.exit(1);
 };
 try {
   requireDescriptors();
 } catch (error) {
   fail(error);
 }
-const onOutage = (error: unknown, waitMs: number) => log.warn({ err: error, waitMs }, 'Waiting for an unavailable dependency');
+const onOutage = (error: unknown, waitMs: number) =>
+  logFailure({ log, timing: systemTiming }, 'warn', { err: error, waitMs }, 'Waiting for an unavailable dependency');
 const opening = openPlatform(config, fail, onOutage).catch(fail);
 void start();
 

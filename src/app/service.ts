@@ -10,6 +10,7 @@ import { PrometheusMeasurements } from '../platform/telemetry/prometheus-measure
 import type { Platform } from './platform.js';
 import { REJECTIONS } from './rejections.js';
 import { GuardrailsModule } from '../resources/guardrails/guardrails.module.js';
+import { ModelsModule } from '../resources/models/models.module.js';
 
 /** The running service. */
 export type Service = Readonly<{ app: NestFastifyApplication; url: string; close(): Promise<void> }>;
@@ -19,13 +20,18 @@ export async function startService(platform: Platform, log: Logger): Promise<Ser
   const { config } = platform;
   // Checked here, because Nest ends the process at once if a module throws.
   GuardrailsModule.settingsIn(config);
+  ModelsModule.settingsIn(config);
   const readModels = projections.map(({ name }) => name);
   const options = { ...config, readModels, rejections: REJECTIONS, isDownForSpace: () => platform.isDownForSpace() };
   const app = await createHttpApp(AppModule.over(platform, log), options, { logger: new NestLog(log) });
   void platform.warnings.then((warnings) => warnings.forEach((warning) => log.warn(warning)));
   observeRequests(app.getHttpAdapter().getInstance(), app.get(PrometheusMeasurements));
   serveApiReference(app);
-  await app.listen(config.port, config.host);
+  await app.listen(config.port, config.host).catch((error: unknown) => {
+    throw new Error(`The service cannot listen on HOST ${config.host} and PORT ${config.port}: ${reasonOf(error)}.`, {
+      cause: error,
+    });
+  });
   const close = async () => {
     try {
       await app.close();
@@ -34,4 +40,10 @@ export async function startService(platform: Platform, log: Logger): Promise<Ser
     }
   };
   return { app, url: await app.getUrl(), close };
+}
+
+function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE') return 'another process uses this address';
+  return message;
 }

@@ -4,7 +4,7 @@ import { isAbsolute, join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ConfigInvalid, type Environment, readConfig } from './config.js';
-import { loadConfig } from './load-config.js';
+import { loadConfig, unknownIn } from './load-config.js';
 import { DURATION_SECONDS_MAX } from './setting.js';
 import { settings } from './settings.js';
 
@@ -90,9 +90,21 @@ describe('the configuration', () => {
     ['WRONG_CREDENTIALS_MAX_PER_MINUTE', { WRONG_CREDENTIALS_MAX_PER_MINUTE: '10001' }],
     ['GENERATED_TOKENS_MAX_PER_HOUR', { GENERATED_TOKENS_MAX_PER_HOUR: '10001' }],
     ['BRAVE_BASE_URL', { BRAVE_BASE_URL: 'ftp://brave.example' }],
-    ['DEFAULT_MODEL_ID', { MODEL_IDS: 'a,b', DEFAULT_MODEL_ID: 'c' }],
+    ['DEFAULT_MODEL_ID', { OPENAI_API_KEY: 'sk', MODEL_IDS: 'a,b', DEFAULT_MODEL_ID: 'c' }],
+    ['NATS_URL', { NATS_URL: 'nats://user:hidden@no host' }],
+    ['NATS_URL', { NATS_URL: 'http://user:hidden@host:4222' }],
+    ['NATS_URL', { NATS_URL: 'nats://host:4222,nats://user:hidden@host:port' }],
+    ['NATS_PREFIX', { NATS_PREFIX: 'two words' }],
+    ['MODEL_IDS', { MODEL_IDS: 'offline,gpt' }],
+    ['DEFAULT_MODEL_ID', { DEFAULT_MODEL_ID: 'gpt' }],
+    ['EMBEDDINGS_MODEL', { EMBEDDINGS_MODEL: 'embed' }],
+    ['STT_MODEL', { STT_MODEL: 'ears' }],
+    ['TTS_MODEL', { TTS_MODEL: 'mouth' }],
+    ['GUARDRAILS_JUDGE_MODEL', { GUARDRAILS_JUDGE_MODEL: 'judge' }],
+    ['MONITOR_JUDGE_MODEL', { MONITOR_JUDGE_MODEL: 'judge' }],
   ])('rejects an invalid %s and names it: %o', (variable, environment) => {
     expect(problemsOf(environment)).toEqual([expect.stringMatching(`^${variable} `)]);
+    expect(problemsOf(environment)[0]).not.toContain('hidden');
   });
 
   it('accepts durations of up to 68 years', () => {
@@ -157,6 +169,19 @@ describe('the configuration of a process', () => {
     writeFileSync(file, 'PORT=1\nHOST=localhost\nJWT_SECRET_KEY="a secret of thirty-two characters"\n# PORT=3\n');
     const config = loadConfig({ PORT: '2', HOST: '', DATA_DIR: folder }, file);
     expect(config).toMatchObject({ port: 2, host: 'localhost', jwtSecretKey: 'a secret of thirty-two characters' });
+  });
+
+  it('is rejected with the name of a folder that cannot be used', () => {
+    writeFileSync(join(folder, 'file'), '');
+    expect(() => loadConfig({ DATA_DIR: join(folder, 'file') }, join(folder, 'none'))).toThrow(ConfigInvalid);
+    expect(() => loadConfig({ DATA_DIR: join(folder, 'file') }, join(folder, 'none'))).toThrow(/DATA_DIR cannot be used: .*file/);
+  });
+
+  it('knows the names in the file that are no settings, and not the values', () => {
+    const file = join(folder, '.env');
+    writeFileSync(file, 'PORT=1\nOPENAI_BASEURL=http://hidden\nc2VjcmV0==\n');
+    expect(unknownIn(file)).toEqual(['OPENAI_BASEURL']);
+    expect(unknownIn(join(folder, 'none'))).toEqual([]);
   });
 
   it('has generated secrets that are created once and only their owner can read', () => {

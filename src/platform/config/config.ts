@@ -49,6 +49,7 @@ function* contradictionsIn(values: Settings): Generator<string> {
     yield `HOST is ${host}, which other machines can reach, while AUTH_TYPE is unset and so nobody has to sign in. Set AUTH_TYPE, or ALLOW_UNAUTHENTICATED=true if that is meant.`;
   }
   if (authType === 'oidc') yield* gapsInOidc(values);
+  if (!hasEndpoint(values)) yield* modelsWithoutEndpoint(values);
   if (roles.length < ROLES.length) {
     if (natsUrl === undefined) yield `ROLES leaves out a role, but its process could not be reached: NATS_URL is unset.`;
     if (databaseUrl === undefined)
@@ -69,8 +70,31 @@ function* gapsInOidc({ oidcIssuer, oidcClientId, oidcFrontendUrl }: Settings): G
   }
 }
 
+/** The built-in model, which needs no endpoint. */
+const OFFLINE_MODEL_ID = 'offline';
+
+const hasEndpoint = ({ openaiBaseUrl, openaiApiKey }: Settings): boolean =>
+  openaiBaseUrl !== undefined || openaiApiKey !== undefined;
+
+function* modelsWithoutEndpoint(values: Settings): Generator<string> {
+  const named = {
+    MODEL_IDS: values.modelIds,
+    DEFAULT_MODEL_ID: [values.defaultModelId],
+    EMBEDDINGS_MODEL: [values.embeddingsModel],
+    STT_MODEL: [values.sttModel],
+    TTS_MODEL: [values.ttsModel],
+    GUARDRAILS_JUDGE_MODEL: [values.guardrailsJudgeModelId],
+    MONITOR_JUDGE_MODEL: [values.monitorJudgeModelId],
+  };
+  for (const [variable, ids] of Object.entries(named)) {
+    const unserved = ids.find((id) => id !== undefined && id !== OFFLINE_MODEL_ID);
+    if (unserved !== undefined)
+      yield `${variable} names ${unserved}, but no endpoint serves it: set OPENAI_BASE_URL or OPENAI_API_KEY.`;
+  }
+}
+
 const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i.test(host);
 
 /** The configured models. An empty list means all models of the endpoint. Without an endpoint there is only the offline model. */
-const modelIdsOf = ({ modelIds, openaiBaseUrl, openaiApiKey }: Settings): readonly string[] =>
-  modelIds.length > 0 || openaiBaseUrl !== undefined || openaiApiKey !== undefined ? modelIds : ['offline'];
+const modelIdsOf = (values: Settings): readonly string[] =>
+  values.modelIds.length > 0 || hasEndpoint(values) ? values.modelIds : [OFFLINE_MODEL_ID];

@@ -2,6 +2,7 @@ import { JSON_ENTRIES_MAX } from '../../kernel/bounded-json.js';
 import { connectionTarget } from '../event-store/eventstoredb/connection-string.js';
 import { CONNECTIONS_MIN } from '../http/connection-limit.js';
 import { checkTrustedProxies } from '../http/trusted-proxies.js';
+import { checkNatsPrefix, natsTarget } from '../messaging/nats/nats-target.js';
 import { PrivateHosts } from '../outgoing/private-hosts.js';
 import {
   checked,
@@ -49,8 +50,8 @@ export const settings = {
   }),
   eventStoreDeadlineMs: secondsAsMs('EVENT_STORE_DEADLINE_SECONDS', 5),
   eventStorePatienceMs: secondsAsMs('EVENT_STORE_PATIENCE_SECONDS', 8),
-  natsUrl: optional(text('NATS_URL')),
-  natsPrefix: text('NATS_PREFIX', 'verbatim'),
+  natsUrl: optional(checked(text('NATS_URL'), natsTarget)),
+  natsPrefix: checked(text('NATS_PREFIX', 'verbatim'), checkNatsPrefix),
   natsDeadlineMs: secondsAsMs('NATS_DEADLINE_SECONDS', 2),
   roles: listOf('ROLES', ROLES),
   serverMode: oneOf('SERVER_MODE', 'async', 'async', 'plain'),

@@ -30,14 +30,17 @@ describe('the log', () => {
     nest.log('so many routes', 'RouterExplorer');
     nest.error('failed', 'Error: why\n at x', 'Http');
     nest.warn(new Error('odd'), 'Http');
+    nest.error('Error: in use', undefined, 'Http');
     nest.verbose({ frames: 3 }, 'Stream');
     expect(entries()).toMatchObject([
       { level: 'info', msg: 'started', context: 'Http' },
       { level: 'debug', msg: 'so many routes', context: 'RouterExplorer' },
       { level: 'error', msg: 'failed', context: 'Http', stack: 'Error: why\n at x' },
       { level: 'warn', msg: 'odd', context: 'Http', err: { message: 'odd' } },
+      { level: 'error', msg: 'Error: in use', context: 'Http' },
       { level: 'trace', frames: 3, context: 'Stream' },
     ]);
+    expect(entries()[4]).not.toHaveProperty('more');
   });
 
   it('writes nothing below its level, and readable text when pretty', () => {

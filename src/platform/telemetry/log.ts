@@ -72,7 +72,8 @@ export class NestLog implements LoggerService {
 
   /** Nest passes a message or error, optional further ones or a stack, and finally the context name. */
   private writer(usual: Level) {
-    return (message: unknown, ...rest: unknown[]): void => {
+    return (message: unknown, ...more: unknown[]): void => {
+      const rest = more.filter((each) => each !== undefined);
       const context = typeof rest.at(-1) === 'string' && rest.length > 0 ? (rest.pop() as string) : undefined;
       const level = usual === 'info' && context !== undefined && FRAMEWORK.has(context) ? 'debug' : usual;
       const fields: Record<string, unknown> = context === undefined ? {} : { context };

@@ -18,7 +18,8 @@ import { PurgeCustomModelKeys } from './custom/purge-custom-model-keys.reaction.
 import { PortableModels } from './custom/portable-models.port.js';
 import { StoredPortableModels } from './custom/stored-portable-models.js';
 import { StoredModelKeys } from './custom/stored-model-keys.js';
-import { openCustomEndpoint, openLanguageModels } from './open-language-models.js';
+import type { ModelOverride } from './model-overrides.js';
+import { openCustomEndpoint, openLanguageModels, overridesIn } from './open-language-models.js';
 import { Embeddings } from './model/embeddings.port.js';
 import { LanguageModels } from './model/language-model.port.js';
 import { ProviderModels } from './model/provider-models.port.js';
@@ -89,4 +90,9 @@ const REACTIONS = [PurgeCustomModelKeys];
 export class ModelsModule {
   static readonly reactions = REACTIONS;
   static readonly rejections = customModelsRejections;
+
+  /** The operator's descriptions of models. @throws ConfigInvalid that names the variable */
+  static settingsIn(this: void, { modelsFile }: Config): Readonly<Record<string, ModelOverride>> {
+    return modelsFile === undefined ? {} : overridesIn(modelsFile);
+  }
 }

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { ConfigInvalid } from '../../platform/config/config.js';
 import type { OutgoingHttp } from '../../platform/outgoing/outgoing-http.port.js';
 import type { LanguageModels } from './model/language-model.port.js';
 import type { ModelProvider } from './model/model-provider.js';
 import { type ModelOverride, modelOverridesIn } from './model-overrides.js';
-import { OFFLINE_MODEL_ID, OfflineLanguageModel } from './offline/offline-language-model.js';
+import { OfflineLanguageModel } from './offline/offline-language-model.js';
 import { OpenAiModels } from './openai/openai-models.js';
 import { RegisteredLanguageModels } from './registered-language-models.js';
 
@@ -23,12 +24,6 @@ export type LanguageModelsOptions = Readonly<{
 export function openLanguageModels(options: LanguageModelsOptions): LanguageModels {
   const { openaiBaseUrl, openaiApiKey, modelIds, defaultModelId, modelsFile } = options;
   const remote = openaiBaseUrl !== undefined || openaiApiKey !== undefined;
-  const unserved = remote ? undefined : [...modelIds, defaultModelId].find((id) => id !== undefined && id !== OFFLINE_MODEL_ID);
-  if (unserved !== undefined) {
-    throw new Error(
-      `MODEL_IDS or DEFAULT_MODEL_ID names ${unserved}, but no endpoint serves it: set OPENAI_BASE_URL or OPENAI_API_KEY.`,
-    );
-  }
   const offline = new OfflineLanguageModel();
   return new RegisteredLanguageModels({
     providers: remote ? [endpoint(options), offline] : [offline],
@@ -54,10 +49,12 @@ const endpoint = (options: LanguageModelsOptions) =>
     totalMs: options.modelTimeoutMs,
   });
 
-function overridesIn(file: string): Readonly<Record<string, ModelOverride>> {
+/** The overrides in the operator's file. @throws ConfigInvalid that names the variable, the file and the faulty place */
+export function overridesIn(file: string): Readonly<Record<string, ModelOverride>> {
   try {
     return modelOverridesIn(readFileSync(file, 'utf8'));
   } catch (error) {
-    throw new Error(`MODELS_FILE ${file} ${(error as Error).message}`, { cause: error });
+    // The further lines of an error of YAML quote the file.
+    throw new ConfigInvalid([`MODELS_FILE ${file}: ${(error as Error).message.split('\n', 1)[0]!}`]);
   }
 }

@@ -1,7 +1,8 @@
 import { connect, type ConnectionOptions, type NatsConnection as Client, type Status } from '@nats-io/transport-node';
+import { checkNatsPrefix, natsTarget } from './nats-target.js';
 
 export type NatsOptions = Readonly<{
-  /** `nats://[user:password@|token@]host:port`, or several separated by commas. `tls://` encrypts the connection. */
+  /** As for `natsTarget`. */
   url: string;
   /** The prefix of all names on the server, so that several installations can share it. Letters, digits, `-`, `_`. */
   prefix?: string;
@@ -40,13 +41,15 @@ export class NatsConnection {
   private client: Client | undefined;
   private isUp = false;
   private downSince = performance.now();
+  /** Why the connection is down. */
+  private reason = 'no answer yet';
   private readonly seeking: Promise<void>;
 
   constructor(private readonly options: NatsOptions) {
     this.prefix = options.prefix ?? 'verbatim';
     this.replicas = options.replicas ?? 1;
     this.deadlineMs = options.deadlineMs ?? DEADLINE_MS;
-    if (!/^[\w-]+$/.test(this.prefix)) throw new RangeError('A NATS prefix has letters, digits, - and _ only.');
+    checkNatsPrefix(this.prefix);
     const settings = connectionOptions(options);
     this.seeking = this.seek(settings);
   }
@@ -75,7 +78,7 @@ export class NatsConnection {
   async ready(): Promise<Client> {
     const patienceMs = this.downSince + this.deadlineMs - performance.now();
     if (!this.current && !this.closed.aborted && patienceMs > 0) await this.comesUp(patienceMs);
-    if (!this.current) throw new NatsAway(this.closed.aborted ? 'The connection is closed.' : 'NATS is away.');
+    if (!this.current) throw new NatsAway(this.closed.aborted ? 'The connection is closed.' : `NATS is away: ${this.reason}.`);
     return this.current;
   }
 
@@ -112,16 +115,19 @@ export class NatsConnection {
         for (const watcher of this.watchers) watcher(client);
         this.watchers.clear();
         return;
-      } catch {
+      } catch (error) {
+        this.reason = (error as Error).message;
         await pause(RECONNECT_MS, this.closed);
       }
     }
   }
 
   private async watch(statuses: AsyncIterable<Status>): Promise<void> {
-    for await (const { type } of statuses) {
+    for await (const status of statuses) {
+      const { type } = status;
       if (type === 'disconnect' || type === 'staleConnection' || type === 'close') this.goesDown();
       if (type === 'reconnect') this.goesUp();
+      if (type === 'error' && !this.isUp) this.reason = status.error.message;
     }
   }
 
@@ -131,7 +137,10 @@ export class NatsConnection {
   }
 
   private goesDown(): void {
-    if (this.isUp) this.downSince = performance.now();
+    if (this.isUp) {
+      this.downSince = performance.now();
+      this.reason = 'the connection was lost';
+    }
     this.isUp = false;
   }
 
@@ -167,18 +176,12 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 function connectionOptions({ url, name }: NatsOptions): ConnectionOptions {
-  const urls = url.split(',').map((each) => new URL(each.includes('://') ? each.trim() : `nats://${each.trim()}`));
-  const { username, password } = urls.find((each) => each.username !== '') ?? { username: '', password: '' };
-  const credentials = password
-    ? { user: decodeURIComponent(username), pass: decodeURIComponent(password) }
-    : username
-      ? { token: decodeURIComponent(username) }
-      : {};
+  const { servers, tls, credentials } = natsTarget(url);
   return {
-    servers: urls.map(({ hostname, port }) => `${hostname}:${port || 4222}`),
+    servers: [...servers],
     name: name ?? 'verbatim',
     ...credentials,
-    ...(urls.some(({ protocol }) => protocol === 'tls:') ? { tls: {} } : {}),
+    ...(tls ? { tls: {} } : {}),
     timeout: CONNECT_TIMEOUT_MS,
     pingInterval: PING_MS,
     maxPingOut: PINGS_OUT_MAX,

@@ -5,7 +5,7 @@ import { fillSchema } from './schema-filler.js';
 import { type RankedPassage, rankPassages } from './passage-ranking.js';
 import { termsOf } from '../model/terms.js';
 
-export const OFFLINE_MODEL_ID = 'offline';
+const OFFLINE_MODEL_ID = 'offline';
 
 const QUOTED_PASSAGES_MAX = 5;
 const QUOTED_DOCUMENTS_MAX = 3;

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { compiledProgram } from '../support/compiled-program.js';
+import { type TestDatabase, testDatabase } from '../support/postgres-for-tests.js';
+
+let folder: string;
+let program: string;
+let database: TestDatabase;
+let other: Server;
+let port: number;
+
+beforeAll(async () => {
+  [folder, program, database] = [
+    await mkdtemp(join(tmpdir(), 'verbatim-refused-')),
+    await compiledProgram(),
+    await testDatabase(),
+  ];
+  other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  port = (other.address() as { port: number }).port;
+});
+afterAll(async () => {
+  other.close();
+  await database.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Starts the program as an operator does, and returns how it ended. */
+async function ended(environment: Readonly<Record<string, string>>, ...args: readonly string[]) {
+  const env = {
+    PATH: process.env['PATH'],
+    DATABASE_URL: database.url,
+    DATA_DIR: join(folder, 'data'),
+    PORT: '0',
+    ...environment,
+  };
+  const child = spawn(process.execPath, [join(program, 'program/main.js'), ...args], { cwd: folder, env });
+  const written = { out: '', err: '' };
+  child.stdout.on('data', (chunk: Buffer) => (written.out += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (written.err += chunk.toString()));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, ...written };
+}
+
+describe('a program that cannot start', () => {
+  it('names HOST and PORT if another process uses the port', async () => {
+    const { code, out } = await ended({ PORT: String(port) });
+    expect(out).toContain(`HOST 127.0.0.1 and PORT ${port}: another process uses this address.`);
+    expect(code).toBe(1);
+  });
+
+  it('ends with code 78 and a line for a wrong file of models, without a stack', async () => {
+    await writeFile(join(folder, 'models.yaml'), 'models: [');
+    const { code, out, err } = await ended({ MODELS_FILE: join(folder, 'models.yaml') });
+    expect(err).toMatch(/^The configuration cannot be used:\n {2}MODELS_FILE .*models\.yaml: [^\n]+\n$/);
+    expect({ code, out }).toEqual({ code: 78, out: '' });
+  });
+
+  it('reports the names in .env that are no settings', async () => {
+    await writeFile(join(folder, '.env'), 'OPENAI_BASEURL=http://hidden\nPORT=many\n');
+    const { code, err } = await ended({ PORT: '' });
+    await rm(join(folder, '.env'));
+    expect(err).toBe(
+      '.env has names that are no settings: OPENAI_BASEURL. See .env.example.\n' +
+        'The configuration cannot be used:\n  PORT must be a whole number, not "many".\n',
+    );
+    expect(code).toBe(78);
+  });
+
+  it('shows its usage, and refuses arguments that it does not know', async () => {
+    const [help, unknown] = [await ended({}, '--help'), await ended({}, 'rebuild')];
+    expect([help.code, unknown.code]).toEqual([0, 1]);
+    expect(help.out).toContain('.env.example');
+    expect(unknown.err).toContain('too many arguments');
+  });
+});
