@@ -63,6 +63,12 @@ describe('frames of a journal', () => {
     expect(completion.ending).toEqual({ kind: 'finished', reason: 'stop' });
   });
 
+  it('are shortened if a line would be too long for the command line of DocsGPT', () => {
+    const text = 'x'.repeat(100_000);
+    const { beside } = read({ type: 'source', source: [{ text, title: 'A', source: 'A', filename: 'a.md' }] });
+    expect(JSON.stringify(beside).length).toBeLessThan(64 * 1024);
+  });
+
   it('of an answer with a schema show its text once', () => {
     const whole: Frame = { type: 'structured_answer', answer: '{"a":1}', structured: true, schema: null };
     expect(read(whole).deltas.at(-1)).toEqual({ content: '{"a":1}' });

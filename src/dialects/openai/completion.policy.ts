@@ -2,6 +2,7 @@ import type { StoppedByGuardrail, Usage } from '../../dialogue/conversation/conv
 import { CUT_OFF_NOTICE, type Frame, GUARDRAIL, type PendingToolCall, STOPPED } from '../../dialogue/journal/message.events.js';
 import { type Message, noMessage, withFrame } from '../../dialogue/journal/message.policy.js';
 import { toolCallId } from './asking/call-id.policy.js';
+import { shortened } from './shortened.policy.js';
 
 /** The fields that all chunks of a completion share. */
 export type Head = Readonly<{ conversationId: string; id: string; created: number; model: string }>;
@@ -55,9 +56,9 @@ function additionsOf(frame: Frame, conversationId: string): readonly Addition[] 
     case 'thought':
       return [{ delta: { reasoning_content: frame.thought } }];
     case 'source':
-      return [{ docsgpt: { type: 'source', sources: frame.source } }];
+      return [{ docsgpt: shortened({ type: 'source', sources: frame.source }) }];
     case 'tool_call':
-      return [{ docsgpt: { type: 'tool_call', data: frame.data } }];
+      return [{ docsgpt: shortened({ type: 'tool_call', data: frame.data }) }];
     case 'notice':
       return [{ docsgpt: { type: 'notice', notice: frame.notice } }];
     case 'id':
