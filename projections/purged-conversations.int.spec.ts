@@ -55,7 +55,7 @@ const SAID: readonly ConversationEvent[] = [
       ...{ calls: [], expiresAt: '2026-11-30T00:00:00Z', lastId: 3, modelId: 'm1', continuation: { blob, isOwn: true } },
     },
   },
-  { type: 'TurnResumed', data: about('t1') },
+  { type: 'TurnResumed', data: { ...about('t1'), checkUsage: null } },
   { type: 'ToolCallFinished', data: { ...about('t1'), callId: 'k1', status: 'completed', result: 'ok' } },
   { type: 'TurnAnswered', data: { ...about('t1'), ...parts, ...used(160, 30), modelId: 'm2' } },
   sealed('t1'),

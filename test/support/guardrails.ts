@@ -114,6 +114,13 @@ export class CodeGuardrails extends Guardrails {
   }
 }
 
+/** Checks that use a model, so they cost tokens. */
+export class JudgingGuardrails extends CodeGuardrails {
+  override async scan(...given: Parameters<CodeGuardrails['scan']>) {
+    return { ...(await super.scan(...given)), usage: { promptTokens: 100, completionTokens: 10 } };
+  }
+}
+
 const controlsOf = ({ controls }: GuardrailPolicy, stage: GuardrailStage) =>
   controls.filter((control) => control.stage === stage);
 

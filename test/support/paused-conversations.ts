@@ -3,6 +3,7 @@ import type {
   ConversationEvent,
   PauseType,
   TurnPaused,
+  Usage,
 } from '../../src/dialogue/conversation/conversation.events.js';
 import { turnPaused, waitingCall } from './pauses.js';
 import { turnSettings } from './turn-settings.js';
@@ -40,7 +41,10 @@ export const approved = (turnId: string, callId: string): ConversationEvent => (
   type: 'ToolCallApproved',
   data: { ...aboutTurn(turnId), callId },
 });
-export const resumed = (turnId: string): ConversationEvent => ({ type: 'TurnResumed', data: aboutTurn(turnId) });
+export const resumed = (turnId: string, checkUsage: Usage | null = null): ConversationEvent => ({
+  type: 'TurnResumed',
+  data: { ...aboutTurn(turnId), checkUsage },
+});
 export const deleted: ConversationEvent = { type: 'ConversationDeleted', data: { conversationId } };
 export const callOf = (callId: string): CalledTool => {
   const { pauseType: _, ...call } = waitingCall(callId);

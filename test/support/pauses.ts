@@ -50,7 +50,7 @@ export const turnPaused = (
 /** The events of a pause that is resumed with all its calls approved. */
 export const turnResumed = (about: AboutTurn, ...callIds: readonly string[]): ConversationEvent[] => [
   ...callIds.map((callId): ConversationEvent => ({ type: 'ToolCallApproved', data: { ...about, callId } })),
-  { type: 'TurnResumed', data: about },
+  { type: 'TurnResumed', data: { ...about, checkUsage: null } },
 ];
 
 /** The events of a pause that ends without a decision: the text remains, and the calls were not run. */

@@ -28,7 +28,7 @@ const paused = (turnId: string, ...pauseTypes: PauseType[]) =>
 const [APPROVAL, CLIENT] = ['awaiting_approval', 'requires_client_execution'] as const;
 const denied = (turnId: string): ConversationEvent[] => [
   { type: 'ToolCallDenied', data: { ...turn(turnId), callId: 'k0', comment: 'No.', notRun: null } },
-  { type: 'TurnResumed', data: turn(turnId) },
+  { type: 'TurnResumed', data: { ...turn(turnId), checkUsage: null } },
 ];
 const work = (kind: 'job' | 'monitor', status: 'active' | 'over' | 'failed', id = kind as string): ConversationEvent => ({
   type: 'BackgroundWorkNoted',

@@ -1,5 +1,5 @@
 import type { Codec } from '../../kernel/event-sourcing/codec.js';
-import type { ConversationEvent } from './conversation.events.js';
+import type { ConversationEvent, TurnResumed } from './conversation.events.js';
 
 export const conversationCodec: Codec<ConversationEvent> = {
   ConversationStarted: [],
@@ -25,10 +25,15 @@ export const conversationCodec: Codec<ConversationEvent> = {
   ToolCallApproved: [],
   ToolCallDenied: [],
   ToolCallAnswered: [],
-  TurnResumed: [],
+  TurnResumed: [withoutCheckUsage],
   TurnRequeued: [],
   BackgroundWorkNoted: [],
   ConversationSnapshotTaken: [],
   TurnsPurged: [],
   ConversationPurged: [],
 };
+
+/** Version 1 did not record the usage of the checks. */
+function withoutCheckUsage(data: Omit<TurnResumed['data'], 'checkUsage'>): TurnResumed['data'] {
+  return { ...data, checkUsage: null };
+}

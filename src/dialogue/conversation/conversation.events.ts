@@ -269,8 +269,11 @@ export type ToolCallDenied = Event<
 >;
 /** The caller ran its own function. `result` is JSON text. */
 export type ToolCallAnswered = Event<'ToolCallAnswered', AboutTurn<{ callId: string; result: string }>>;
-/** All pending calls are decided. A producer may claim the turn again. */
-export type TurnResumed = Event<'TurnResumed', AboutTurn>;
+/**
+ * All pending calls are decided. A producer may claim the turn again. `checkUsage` is the usage of the guardrails that checked the
+ * answers to the calls; the resumed run adds it to the usage of the turn.
+ */
+export type TurnResumed = Event<'TurnResumed', AboutTurn<{ checkUsage: Usage | null }>>;
 /** The producer was lost. Another producer may claim the turn, because the shown frames allow it. */
 export type TurnRequeued = Event<'TurnRequeued', AboutTurn<{ producer: string }>>;
 /** The turn's journal is complete. No frame follows. */

@@ -42,6 +42,12 @@ describe('a resumption', () => {
         { type: 'ToolCallDenied', data: { ...aboutTurn('t1'), callId: 'k2', comment: 'too long', notRun: null } },
         resumed('t1'),
       ]));
+  it('records the usage of the checks of its answers', () => {
+    const usage = { promptTokens: 7, completionTokens: 1 };
+    given(conversation, WAITING)
+      .when(resume([approve('k1'), approve('k2')], alice, BEFORE, usage))
+      .then([approved('t1', 'k1'), approved('t1', 'k2'), resumed('t1', usage)]);
+  });
   it('denies the calls that it does not mention', () =>
     given(conversation, WAITING)
       .when(resume([approve('k2')], alice, BEFORE))

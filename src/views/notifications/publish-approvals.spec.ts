@@ -75,7 +75,7 @@ describe('an approval', () => {
         type: 'ToolCallDenied',
         data: { ...turn('t1'), callId, comment: null, notRun },
       }));
-      const resumed: ConversationEvent = { type: 'TurnResumed', data: turn('t1') };
+      const resumed: ConversationEvent = { type: 'TurnResumed', data: { ...turn('t1'), checkUsage: null } };
       expect(await approvalsOf(started(), ...begun('t1'), paused('t1'), ...denied, resumed)).toEqual([
         required('t1'),
         cleared('t1', 'decided'),

@@ -34,7 +34,8 @@ export class AnswerGuards {
     const guard = settings.guardrails && new TurnGuard(this.guardrails, settings.guardrails, run.signal);
     try {
       // The usage until a pause was counted with the pause.
-      if (checked?.usage && !resumption) yield { type: 'usage', ...checked.usage };
+      const checkUsage = resumption ? resumption.checkUsage : checked?.usage;
+      if (checkUsage) yield { type: 'usage', ...checkUsage };
       if (checked?.blockMessage !== undefined) throw blockOf({ blockMessage: checked.blockMessage }, 'input', checked.decisions);
       if (guard)
         yield* new GuardedAnswer(guard, contextOf(transcript, run)).through(

@@ -3,7 +3,7 @@ import { Commands } from '../../../kernel/commands.js';
 import type { AgentRecord } from '../../../../projections/agents/agents.queries.js';
 import { belongsTo } from '../../conversation/conversation-access.policy.js';
 import { conversation } from '../../conversation/conversation.decider.js';
-import { conversationStream, type Dialect } from '../../conversation/conversation.events.js';
+import { conversationStream, type Dialect, type Usage } from '../../conversation/conversation.events.js';
 import { type CallAnswer, resume } from '../../conversation/pause.decider.js';
 import { type EarlierTurn, EarlierTurns } from '../../conversation/earlier-turns.port.js';
 import type { Conversation } from '../../conversation/turn.policy.js';
@@ -159,12 +159,13 @@ export class AskQuestionIntake {
 
   /** Resumes a turn. The answers to the calls of a guarded turn are checked before they are stored. */
   private async resumed(state: Conversation, turnId: string, answers: readonly CallAnswer[], caller: Caller) {
-    const resumption = (checked: readonly CallAnswer[]) => new ResumeTurn(state.id, checked, caller, caller.cause);
-    if (!state.turns.get(turnId)?.isGuarded) return this.commands.execute(resumption(answers));
+    const resumption = (checked: readonly CallAnswer[], checkUsage: Usage | null) =>
+      new ResumeTurn(state.id, checked, checkUsage, caller, caller.cause);
+    if (!state.turns.get(turnId)?.isGuarded) return this.commands.execute(resumption(answers, null));
     const transcript = await readTranscript(this.streams, state.id, turnId, caller.cause.actor);
     const { guardrails, agentId } = transcript!.asked.settings;
     const guarded = await this.inputs.callAnswers(answers, guardrails!);
-    const accepted = await this.commands.execute(resumption(guarded.answers));
+    const accepted = await this.commands.execute(resumption(guarded.answers, guarded.checked.usage ?? null));
     await this.inputs.record(guarded.checked, { recordId: turnId, ownerId: state.ownerId, agentId }, caller.cause);
     return accepted;
   }

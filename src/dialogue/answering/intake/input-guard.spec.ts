@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { codePolicy, CodeGuardrails } from '../../../../test/support/guardrails.js';
+import { codePolicy, CodeGuardrails, JudgingGuardrails } from '../../../../test/support/guardrails.js';
 import { commandsOver } from '../../../../test/support/commands-over.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { turnSettings } from '../../../../test/support/turn-settings.js';
@@ -17,10 +17,10 @@ import { WITHHELD } from '../../../resources/guardrails/guardrail.policy.js';
 
 const SECRET = /CODE-[0-9]{4}/;
 
-function guardOver(store = new InMemoryEventStore()) {
+function guardOver(store = new InMemoryEventStore(), guardrails = new CodeGuardrails()) {
   const streams = new Streams(store, systemTiming);
-  const conversations = new ConversationGuard(streams, new CodeGuardrails());
-  return { store, streams, conversations, inputs: new InputGuard(new CodeGuardrails(), conversations, commandsOver()) };
+  const conversations = new ConversationGuard(streams, guardrails);
+  return { store, streams, conversations, inputs: new InputGuard(guardrails, conversations, commandsOver()) };
 }
 
 const asked = (guardrails: GuardrailPolicy | undefined): ResolvedQuestion => ({
@@ -117,6 +117,12 @@ describe('the answers to pending calls', () => {
     const guarded = await guardOver().inputs.callAnswers(answers, codePolicy({ input: 'block', tool_result: 'block' }));
     expect(JSON.stringify(guarded)).not.toMatch(SECRET);
     expect(guarded.answers[1]).toMatchObject({ decision: 'denied', comment: WITHHELD });
+  });
+
+  it('come with the usage of their checks', async () => {
+    const { inputs } = guardOver(undefined, new JudgingGuardrails());
+    const guarded = await inputs.callAnswers(answers, codePolicy({ input: 'redact', tool_result: 'redact' }));
+    expect(guarded.checked.usage).toEqual({ promptTokens: 200, completionTokens: 20 });
   });
 });
 

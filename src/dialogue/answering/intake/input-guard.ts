@@ -97,7 +97,8 @@ export class InputGuard extends InputChecks {
         guarded.push({ ...answer, comment: (await guard.orWithheld('input', answer.comment, WITHHELD)) as string });
       } else guarded.push(answer);
     }
-    return { answers: guarded, checked: { decisions: guard.decisions } };
+    const usage = guard.takeUsage();
+    return { answers: guarded, checked: { decisions: guard.decisions, ...(usage && { usage }) } };
   }
 
   async found<T>(conversationId: string, value: T): Promise<Given<T>> {

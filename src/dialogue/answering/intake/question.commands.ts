@@ -7,7 +7,7 @@ import { linkIdIn } from '../../../resources/identity/caller.js';
 import type { Party } from '../../conversation/conversation-access.policy.js';
 import { as, ask, conversation, startTurn } from '../../conversation/conversation.decider.js';
 import { EarlierTurns } from '../../conversation/earlier-turns.port.js';
-import { type ConversationEvent, conversationStream } from '../../conversation/conversation.events.js';
+import { type ConversationEvent, conversationStream, type Usage } from '../../conversation/conversation.events.js';
 import { type CallAnswer, resume } from '../../conversation/pause.decider.js';
 import type { Conversation, Decide } from '../../conversation/turn.policy.js';
 import { askedTranscript, TURN_RUNNER } from '../loop/transcript.js';
@@ -104,6 +104,7 @@ export class ResumeTurn extends Command<{ position: bigint | undefined }> {
   constructor(
     readonly conversationId: string,
     readonly answers: readonly CallAnswer[],
+    readonly checkUsage: Usage | null,
     readonly by: Party,
     readonly cause: Cause,
   ) {
@@ -119,8 +120,8 @@ export class ResumeTurnHandler implements Handler<ResumeTurn> {
   ) {}
 
   /** @throws Rejection conversation-not-found, tool-call-not-pending, resume-in-progress, invalid-request */
-  async execute({ conversationId, answers, by, cause }: ResumeTurn): Promise<{ position: bigint | undefined }> {
-    const decide = resume(answers, by, this.clock.now());
+  async execute({ conversationId, answers, checkUsage, by, cause }: ResumeTurn): Promise<{ position: bigint | undefined }> {
+    const decide = resume(answers, by, this.clock.now(), checkUsage);
     const { position } = await this.streams.transact(conversationStream(conversationId), conversation, decide, cause);
     return { position };
   }

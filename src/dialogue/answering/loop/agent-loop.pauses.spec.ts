@@ -14,7 +14,11 @@ describe('a pause', () => {
     const { pause } = await paused();
     if (pause?.type !== 'pause') throw new Error('It did not pause.');
     const state = JSON.parse(pause.continuation) as LoopState;
-    const resumption: Resumption = { paused: turnPaused({ conversationId: 'c1', turnId: 't1' }, pause.calls).data, decisions };
+    const resumption: Resumption = {
+      paused: turnPaused({ conversationId: 'c1', turnId: 't1' }, pause.calls).data,
+      decisions,
+      checkUsage: null,
+    };
     const transcript = { resumption, ...given.transcript } as Partial<Transcript>;
     return runLoop(inRounds([], [text('Done.')]), { ...given, settings: { clientTools: [PICK] }, state, transcript });
   }
@@ -91,7 +95,7 @@ describe('a pause', () => {
 
   it('keeps the number of rounds and of unknown calls', async () => {
     const state: LoopState = { messages: MESSAGES, round: TOOL_ROUNDS_MAX - 1, unknownCalls: 2, results: {} };
-    const resumption: Resumption = { paused: turnPaused(about, []).data, decisions: new Map() };
+    const resumption: Resumption = { paused: turnPaused(about, []).data, decisions: new Map(), checkUsage: null };
     const { requests } = await runLoop(() => [text('Done.'), toolCall('k9', 'read_it')], { state, transcript: { resumption } });
     expect(requests.map(({ tools }) => tools)).toEqual([undefined]);
     const guessing = await runLoop(inRounds([toolCall('k9', 'guess')], [text('Done.')]), { state: { ...state, round: 0 } });

@@ -14,6 +14,7 @@ import {
   type TurnAsked,
   type TurnId,
   type TurnPaused,
+  type Usage,
 } from '../../conversation/conversation.events.js';
 import type { Conversation } from '../../conversation/turn.policy.js';
 import type { PromptDocument, RenderedPrompt } from '../../../resources/prompts/prompt.port.js';
@@ -23,8 +24,15 @@ import { type Exchanges, newestFirst, PastExchanges } from './past-exchanges.js'
 /** The actor of the events that a runner appends while a turn runs. */
 export const TURN_RUNNER = 'system:turn-runner';
 
-/** The pause from which a resumed turn continues, and the decision on each of its calls. */
-export type Resumption = Readonly<{ paused: TurnPaused['data']; decisions: ReadonlyMap<string, Decided> }>;
+/**
+ * The pause from which a resumed turn continues, the decision on each of its calls, and the usage of the checks of these
+ * decisions.
+ */
+export type Resumption = Readonly<{
+  paused: TurnPaused['data'];
+  decisions: ReadonlyMap<string, Decided>;
+  checkUsage: Usage | null;
+}>;
 
 type Decided = ToolCallApproved | ToolCallDenied | ToolCallAnswered;
 
@@ -143,6 +151,7 @@ type Course = Pick<Transcript, 'cause' | 'resumption' | 'calls'>;
 function courseOf(own: readonly Recorded<ConversationEvent>[], actor: string): Course {
   let cause = causedBy(own[0]!, actor);
   let paused: TurnPaused['data'] | undefined;
+  let checkUsage: Usage | null = null;
   const decisions = new Map<string, Decided>();
   const begun = new Map<string, CalledTool>();
   const finished = new Map<string, ToolCallFinished['data']>();
@@ -151,6 +160,7 @@ function courseOf(own: readonly Recorded<ConversationEvent>[], actor: string): C
       case 'TurnPaused':
         paused = event.data;
         decisions.clear();
+        checkUsage = null;
         break;
       case 'ToolCallApproved':
       case 'ToolCallDenied':
@@ -165,9 +175,10 @@ function courseOf(own: readonly Recorded<ConversationEvent>[], actor: string): C
         break;
       case 'TurnResumed':
         cause = causedBy(event, actor);
+        checkUsage = event.data.checkUsage;
         break;
       default:
     }
   }
-  return { cause, resumption: paused ? { paused, decisions } : null, calls: { begun, finished } };
+  return { cause, resumption: paused ? { paused, decisions, checkUsage } : null, calls: { begun, finished } };
 }

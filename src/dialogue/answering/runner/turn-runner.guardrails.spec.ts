@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { commandsOver } from '../../../../test/support/commands-over.js';
-import { codePolicy, CodeGuardrails } from '../../../../test/support/guardrails.js';
+import { codePolicy, CodeGuardrails, JudgingGuardrails } from '../../../../test/support/guardrails.js';
 import { InMemoryBlobs } from '../../../../test/support/in-memory-blobs.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { MortalStore } from '../../../../test/support/mortal-store.js';
@@ -52,13 +52,6 @@ const DECISION = {
   matchCount: 1,
 } as const;
 const used = (promptTokens: number): ModelChunk => ({ type: 'usage', promptTokens, completionTokens: 1 });
-
-/** Checks that use a model, so they cost tokens. */
-class JudgingGuardrails extends CodeGuardrails {
-  override async scan(...given: Parameters<CodeGuardrails['scan']>) {
-    return { ...(await super.scan(...given)), usage: { promptTokens: 100, completionTokens: 10 } };
-  }
-}
 
 const BLOCKED_INPUT: CheckedInput = { decisions: [DECISION], blockMessage: 'I cannot say that.' };
 
@@ -302,6 +295,25 @@ describe('the usage of a guarded turn', () => {
       await turn.process().run();
     }
     expect(await total(turn)).toEqual({ promptTokens: 1_018, completionTokens: 103 });
+  });
+
+  it('includes the usage of the checks of the answers to calls, each once', async () => {
+    const turn = new GuardedTurn([
+      [toolCall('k1', 'ask'), used(5)],
+      [toolCall('k2', 'ask'), used(6)],
+      [text('Done.'), used(7)],
+    ]);
+    await turn.ask(codePolicy({}));
+    await turn.process().run();
+    for (const [callId, promptTokens] of [
+      ['k1', 1_000],
+      ['k2', 2_000],
+    ] as const) {
+      const answers = [{ callId, decision: 'denied', comment: 'No.' }] as const;
+      await turn.decide(resume(answers, { userId: 'alice' }, new Date(), { promptTokens, completionTokens: 100 }));
+      await turn.process().run();
+    }
+    expect(await total(turn)).toEqual({ promptTokens: 3_018, completionTokens: 203 });
   });
 
   it('includes the usage of a model whose call is blocked', async () => {
