@@ -64,7 +64,7 @@ function tools(calls: Map<string, number>): McpServer {
       { type: 'text', text: 'Here:' },
       { type: 'image', mimeType: 'image/png', data: 'AAAA' },
       { type: 'resource_link', uri: 'file:///plan.pdf', name: 'The plan' },
-      { type: 'resource', resource: { uri: 'note://1', mimeType: 'text/plain', text: 'secret text' } },
+      { type: 'resource', resource: { uri: 'note://1', mimeType: 'image/gif', blob: 'AAEC' } },
     ],
   }));
   server.registerTool('fails', { description: 'Fails.', inputSchema: nothing }, () => ({

@@ -103,6 +103,19 @@ describe('frames of a journal', () => {
     expect(after.completion.ending).toEqual({ kind: 'finished', reason: 'stop' });
   });
 
+  it('of an answer that a filter of the provider ended end with content_filter and keep its text', () => {
+    const notice = "A content filter of the model's provider ended the answer.";
+    const { completion } = read(
+      { type: 'answer', answer: 'It is' },
+      { type: 'notice', notice },
+      { type: 'id', id: CONVERSATION },
+      END,
+    );
+    expect(completion.ending).toEqual({ kind: 'finished', reason: 'content_filter' });
+    const [choice] = completionOf(HEAD, completion, 'content_filter', undefined).choices;
+    expect(choice).toMatchObject({ message: { content: 'It is', refusal: null } });
+  });
+
   it('of a blocked answer end with content_filter and without the retracted text', () => {
     const stopped = { stage: 'output', categories: ['KEY'], checks: ['secrets'] };
     const { deltas, completion } = read(

@@ -1,5 +1,12 @@
 import type { StoppedByGuardrail, Usage } from '../../dialogue/conversation/conversation.events.js';
-import { CUT_OFF_NOTICE, type Frame, GUARDRAIL, type PendingToolCall, STOPPED } from '../../dialogue/journal/message.events.js';
+import {
+  CUT_OFF_NOTICE,
+  FILTERED_NOTICE,
+  type Frame,
+  GUARDRAIL,
+  type PendingToolCall,
+  STOPPED,
+} from '../../dialogue/journal/message.events.js';
 import { type Message, noMessage, withFrame } from '../../dialogue/journal/message.policy.js';
 import { toolCallId } from './asking/call-id.policy.js';
 import { shortened } from './shortened.policy.js';
@@ -82,6 +89,7 @@ function endingOf(frame: Frame, { error, pending, notices }: Message): Ending | 
   if (frame.type !== 'end') return null;
   if (error?.code === GUARDRAIL) return { kind: 'finished', reason: 'content_filter' };
   if (error) return { kind: 'failed', ...error };
+  if (pending.length === 0 && notices.includes(FILTERED_NOTICE)) return { kind: 'finished', reason: 'content_filter' };
   if (pending.length === 0) return { kind: 'finished', reason: notices.includes(CUT_OFF_NOTICE) ? 'length' : 'stop' };
   if (ofCaller(pending).length > 0) return { kind: 'finished', reason: 'tool_calls' };
   return { kind: 'denied', callIds: pending.map((call) => call.call_id) };
@@ -129,7 +137,7 @@ export function completionOf(head: Head, { message }: Completion, reason: Finish
   const said = {
     role: 'assistant',
     content: parts.answer === '' && reason !== 'stop' && reason !== 'length' ? null : parts.answer,
-    refusal: reason === 'content_filter' ? error!.text : null,
+    refusal: (reason === 'content_filter' && error?.text) || null,
     ...(parts.thought && { reasoning_content: parts.thought }),
     ...(calls.length > 0 && { tool_calls: calls }),
   };

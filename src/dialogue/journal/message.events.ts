@@ -86,6 +86,8 @@ export function isTerminal(data: string): boolean {
 
 /** The notice of an answer that the model did not finish because it reached its token limit. */
 export const CUT_OFF_NOTICE = 'The model reached its limit of tokens, so the answer is cut off.';
+/** The notice of an answer that a filter of the model's provider ended. */
+export const FILTERED_NOTICE = "A content filter of the model's provider ended the answer.";
 
 /**
  * The metadata of a journal's first frame. Access is decided on the named conversation. The other fields are for older versions

@@ -1,6 +1,7 @@
 import type { Usage } from '../../../dialogue/conversation/conversation.events.js';
 import {
   CUT_OFF_NOTICE,
+  FILTERED_NOTICE,
   type Frame,
   GUARDRAIL,
   type PendingToolCall,
@@ -130,6 +131,7 @@ export class ResponseTranslator {
   }
 
   private endingWith({ error, notices }: Message): ResponseEnding {
+    if (!error && notices.includes(FILTERED_NOTICE)) return { kind: 'blocked' };
     if (!error) return { kind: notices.includes(CUT_OFF_NOTICE) ? 'cut-off' : 'completed' };
     return error.code === GUARDRAIL ? { kind: 'blocked' } : { kind: 'failed', ...error };
   }

@@ -32,6 +32,14 @@ describe('the loop of model and tools', () => {
     expect(requests[0]!.tools).toHaveLength(FUNCTIONS_MAX);
   });
 
+  it.each([
+    ['length', 'The model reached its limit of tokens, so the answer is cut off.'],
+    ['content-filter', "A content filter of the model's provider ended the answer."],
+  ] as const)('notifies the user of an answer that ended early: %s', async (reason, notice) => {
+    const { deltas } = await runLoop(inRounds([text('It is'), { type: 'finish', reason }]));
+    expect(deltas.slice(-2)).toEqual([text('It is'), { type: 'notice', text: notice }]);
+  });
+
   it('alternates between model and tools until the model answers', async () => {
     const usage = { type: 'usage', promptTokens: 3, completionTokens: 4 } as const;
     const { types, requests } = await runLoop(

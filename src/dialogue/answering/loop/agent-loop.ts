@@ -7,7 +7,7 @@ import {
   outcomeUnknown,
   type ToolCallRecord,
 } from '../../conversation/tool-call.policy.js';
-import { CUT_OFF_NOTICE, type Frame } from '../../journal/message.events.js';
+import { CUT_OFF_NOTICE, FILTERED_NOTICE, type Frame } from '../../journal/message.events.js';
 import { Ids } from '../../../kernel/ids.js';
 import {
   type ChatMessage,
@@ -132,6 +132,7 @@ export class AgentLoop {
         if (chunk.type === 'tool-call') calls.push(chunk);
         else if (chunk.type !== 'finish') yield chunk;
         else if (chunk.reason === 'length') yield { type: 'notice', text: CUT_OFF_NOTICE };
+        else if (chunk.reason === 'content-filter') yield { type: 'notice', text: FILTERED_NOTICE };
       }
       if (run.signal.aborted) return;
       if (calls.length === 0 || !mayCall) {

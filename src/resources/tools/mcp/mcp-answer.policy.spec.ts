@@ -24,6 +24,17 @@ describe('the result of a call', () => {
     expect(resultOf({})).toBe('');
   });
 
+  it('has the text of an embedded resource, and only names one that is not text', () => {
+    const [uri, mimeType] = ['repo://a/README.md', 'text/plain'];
+    const resources = [
+      { uri, mimeType, text: '# Read me' },
+      { uri, mimeType: 'image/png', blob: 'AA==' },
+    ];
+    expect(resultOf({ content: resources.map((resource) => ({ type: 'resource', resource })) })).toBe(
+      '[resource repo://a/README.md]\n# Read me\n[resource repo://a/README.md, image/png, not shown]',
+    );
+  });
+
   it('names content of an unknown type', () => {
     expect(resultOf({ content: [{ type: 'hologram' }] })).toBe('[hologram, not shown]');
   });

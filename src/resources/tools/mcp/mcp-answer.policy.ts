@@ -14,7 +14,7 @@ export type CallAnswer = Readonly<{
   isError?: boolean | undefined;
 }>;
 
-/** The result for the model: the structured content, or else the text. Other content is only named. */
+/** The result for the model: the structured content, or else the text, also that of resources. Other content is only named. */
 export function resultOf({ content = [], structuredContent, isError }: CallAnswer): unknown {
   if (isError) return { status: 'error', error: textOf(content) || 'The tool failed without saying why.' };
   return structuredContent === undefined ? textOf(content) : structuredContent;
@@ -33,6 +33,7 @@ function lineOf(item: ContentItem): string {
       return `[resource ${nameOf(item['uri'])}${item['name'] === undefined ? '' : ` (${nameOf(item['name'])})`}]`;
     case 'resource': {
       const resource = (item['resource'] ?? {}) as Readonly<Record<string, unknown>>;
+      if (typeof resource['text'] === 'string') return `[resource ${nameOf(resource['uri'])}]\n${resource['text']}`;
       return `[resource ${nameOf(resource['uri'])}, ${nameOf(resource['mimeType'] ?? 'of unknown type')}, not shown]`;
     }
     default:

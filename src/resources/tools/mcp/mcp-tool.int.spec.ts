@@ -121,7 +121,7 @@ describe('a call', () => {
 
   it('names content that is not text', async () => {
     expect(await kit.call(server, 'picture')).toBe(
-      'Here:\n[image image/png, 3 bytes, not shown]\n[resource file:///plan.pdf (The plan)]\n[resource note://1, text/plain, not shown]',
+      'Here:\n[image image/png, 3 bytes, not shown]\n[resource file:///plan.pdf (The plan)]\n[resource note://1, image/gif, not shown]',
     );
   });
 
