@@ -132,6 +132,9 @@ it.each(followers)(
       await model.expectSameAfterRebuild(
         (event) => event.stream !== stream || event.revision < read || event.revision >= keptFrom,
       );
+    // The store deletes the oldest events first, and a rebuild may read the others before they are deleted.
+    for (let deleted = 1; deleted < keptFrom; deleted += 2)
+      await model.expectSameAfterRebuild((event) => event.stream !== stream || event.revision >= deleted);
   },
 );
 

@@ -75,5 +75,8 @@ it.each(followers)(
       await model.expectSameAfterRebuild(isLeft);
       await model.expectSameAfterRebuild((event) => isLeft(event) && event.stream !== delivery.stream);
     }
+    // The store deletes the oldest events first, and a rebuild may read the others before they are deleted.
+    for (let deleted = 1; deleted < RAN.length; deleted++)
+      await model.expectSameAfterRebuild((event) => event.stream !== stream || event.revision >= deleted);
   },
 );

@@ -50,7 +50,7 @@ const { ToolCallStarted, ToolCallFinished, ConversationPurged } = conversationCo
 /** The steps of each answer and each headless run with their durations, without texts. */
 export const traces = defineProjection<Traced>({
   name: 'traces',
-  version: 2,
+  version: 3,
   categories: ['conversation', 'run', 'workflowRun'],
   codec: {
     ...runCodec,
@@ -198,6 +198,7 @@ const ended = (traceId: string, at: Date, status: string, usage: Usage | null | 
     },
   );
 
+/** A call without a trace is of an answer or a run that is purged, whose first events are already deleted from the log. */
 const began = (
   sql: TransactionSql,
   scopeId: string,
@@ -206,7 +207,8 @@ const began = (
   at: Date,
 ): Statement => sql`
   insert into span (scope_id, span_id, step, kind, name, status, started_at)
-  values (${scopeId}, ${asText(spanId)}, ${step ?? null}, 'tool', ${asText(`${toolName}.${actionName}`)}, 'running', ${at})
+  select ${scopeId}, ${asText(spanId)}, ${step ?? null}::integer, 'tool', ${asText(`${toolName}.${actionName}`)}, 'running', ${at}::timestamptz
+  where exists (select from trace where trace_id = ${scopeId})
   on conflict (scope_id, span_id) do nothing`;
 
 const done = (scopeId: string, spanId: string, status: string, at: Date) =>
