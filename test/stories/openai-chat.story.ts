@@ -329,6 +329,31 @@ export function openAiChatStory(makeBacking: MakeBacking): void {
     expect(world.model.completions).toHaveLength(1);
   });
 
+  it('accepts all headers of the client from a page of another origin', async () => {
+    const sent: string[] = [];
+    const url = `${world.service.url}/v1`;
+    const watched: typeof fetch = (to, init) => {
+      sent.push(...new Headers(init?.headers).keys());
+      return fetch(to, init);
+    };
+    const inPage = new OpenAI({
+      apiKey: agent.key,
+      baseURL: url,
+      organization: 'o',
+      project: 'p',
+      maxRetries: 0,
+      fetch: watched,
+    });
+    await inPage.chat.completions.stream({ model: agent.id, messages: [HELLO] }).finalContent();
+    const preflight = await fetch(`${url}/chat/completions`, {
+      method: 'OPTIONS',
+      headers: { origin: 'https://a.example', 'access-control-request-method': 'POST' },
+    });
+    const allowed = preflight.headers.get('access-control-allow-headers')!.toLowerCase().split(', ');
+    // Pages may always send `accept`.
+    expect(sent.filter((header) => header !== 'accept' && !allowed.includes(header))).toEqual([]);
+  });
+
   it('shows the model the attachments that the command line has uploaded', async () => {
     const form = new FormData();
     form.append('file', new Blob(['The word is plum.']), 'note.txt');

@@ -77,6 +77,19 @@ const ALLOWED_HEADERS = [
   'X-DocsGPT-Session-Id',
   'X-Session-Id',
   'X-Session-Affinity',
+  // OpenAI's client sends these with every request, and browsers ask for each of them.
+  'OpenAI-Organization',
+  'OpenAI-Project',
+  'User-Agent',
+  'X-Stainless-Arch',
+  'X-Stainless-Helper-Method',
+  'X-Stainless-Lang',
+  'X-Stainless-OS',
+  'X-Stainless-Package-Version',
+  'X-Stainless-Retry-Count',
+  'X-Stainless-Runtime',
+  'X-Stainless-Runtime-Version',
+  'X-Stainless-Timeout',
 ];
 const EXPOSED_HEADERS = [
   REQUEST_ID_HEADER,
