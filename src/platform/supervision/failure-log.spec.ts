@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { LogEndsEarlier, StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
 import { VirtualTiming } from '../../../test/support/virtual-timing.js';
 import { openLog } from '../telemetry/log.js';
-import { logFailure, OUTAGE_LOGGED_EVERY_MS } from './failure-log.js';
+import { logFailure, FAILURE_LOGGED_EVERY_MS } from './failure-log.js';
 import { LeadershipLost } from './leadership.js';
 
 const refused = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
@@ -23,7 +23,7 @@ describe('the log of failures', () => {
     expect(entries).toMatchObject([{ level: 'warn', name: 'follower-0' }]);
     expect(entries[0]!['msg']).toMatch(/^follower-0 failed \(connect ECONNREFUSED\)/);
     expect(JSON.stringify(entries)).not.toContain('stack');
-    await timing.pause(OUTAGE_LOGGED_EVERY_MS);
+    await timing.pause(FAILURE_LOGGED_EVERY_MS);
     for (let n = 0; n < 100; n++) fail(refused(), `follower-${n}`);
     expect(entries).toHaveLength(2);
   });

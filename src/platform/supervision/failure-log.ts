@@ -4,8 +4,8 @@ import type { Timing } from '../../kernel/timing.js';
 import { LeadershipLost } from './leadership.js';
 import { isOutage } from './outage.js';
 
-/** How often an outage is logged while it lasts. */
-export const OUTAGE_LOGGED_EVERY_MS = 60_000;
+/** How often a failure is logged while it lasts. */
+export const FAILURE_LOGGED_EVERY_MS = 60_000;
 
 /** When each kind of outage was last logged, per log. */
 const logged = new WeakMap<Logger, Map<string, number>>();
@@ -26,11 +26,11 @@ export function logFailure(
   const kind = kindOf(err);
   const before = kinds.get(kind);
   const now = timing.elapsedMs();
-  if (before !== undefined && now - before < OUTAGE_LOGGED_EVERY_MS) return;
+  if (before !== undefined && now - before < FAILURE_LOGGED_EVERY_MS) return;
   kinds.set(kind, now);
   log.warn(
     fields,
-    `${text} (${err.message}). Failures of this kind are not logged again for ${OUTAGE_LOGGED_EVERY_MS / 1000} s.`,
+    `${text} (${err.message}). Failures of this kind are not logged again for ${FAILURE_LOGGED_EVERY_MS / 1000} s.`,
   );
 }
 

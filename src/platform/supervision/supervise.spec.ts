@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
+import { VirtualTiming } from '../../../test/support/virtual-timing.js';
 import { systemTiming } from '../system-timing.js';
+import { openLog } from '../telemetry/log.js';
 import { BACK_OFF_FIRST_MS, BACK_OFF_MAX_MS, backOffMs } from './back-off.js';
 import { isOutage } from './outage.js';
 import { Pages } from './pages.js';
@@ -26,6 +28,22 @@ describe('a supervised run', () => {
       onFailure: (error) => failures.push((error as Error).message),
     });
     expect([runs, failures]).toEqual([4, ['failed 1', 'failed 3']]);
+  });
+
+  it('is logged once a minute while it fails in the same way', async () => {
+    const off = new AbortController();
+    const timing = new VirtualTiming();
+    const lines: string[] = [];
+    const repeated = openLog({ level: 'info', format: 'json', destination: { write: (line) => void lines.push(line) } });
+    const run = async () => {
+      if (timing.elapsedMs() > 3 * 60_000) off.abort();
+      throw new Error(timing.elapsedMs() > 2.5 * 60_000 ? 'another' : 'the same');
+    };
+    await supervise(run, { name: 'test', signal: off.signal, log: repeated, timing });
+    expect(lines.map((line) => (JSON.parse(line) as { err: { message: string } }).err.message)).toEqual([
+      ...Array<string>(3).fill('the same'),
+      'another',
+    ]);
   });
 
   it('ends at once when it is aborted during a pause', async () => {

@@ -16,7 +16,7 @@ import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { GuardedHttp } from '../../platform/outgoing/guarded-http.js';
 import { FolderBlobs } from '../../platform/blobs/folder-blobs.js';
 import { RETRIES_MAX } from '../../work/tasks/task.policy.js';
-import type { TaskAttempt } from '../../work/tasks/task-runner.port.js';
+import { AttemptFailed, type TaskAttempt } from '../../work/tasks/task-runner.port.js';
 import { BATCH_BYTES_MAX } from './chunks/chunk-writer.js';
 import { type Chunk, type Chunking, Documents, type WaitingDocument } from '../documents/document.port.js';
 import { ZipArchives } from '../documents/archives/zip-archives.js';
@@ -460,7 +460,7 @@ describe('pages', () => {
     const tried = (number: number) => ingesting().run({ ...attempt(ids), attempt: number });
     const reason = `No page could be fetched. ${site.url}/page: It answered with HTTP status 503.`;
     const first = await tried(1).catch((error: unknown) => error);
-    expect([first instanceof Rejection, (first as Error).message]).toEqual([false, reason]);
+    expect([first instanceof AttemptFailed, (first as Error).message]).toEqual([true, reason]);
     await expect(tried(RETRIES_MAX + 1)).rejects.toMatchObject({ code: 'pages-not-fetched', message: reason });
     text = 'there';
     await tried(2);

@@ -7,7 +7,7 @@ import { deterministicId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import type { Streams } from '../../kernel/event-sourcing/streams.js';
 import { RETRIES_MAX } from '../../work/tasks/task.policy.js';
-import { type TaskAttempt, TaskRunner } from '../../work/tasks/task-runner.port.js';
+import { AttemptFailed, type TaskAttempt, TaskRunner } from '../../work/tasks/task-runner.port.js';
 import { ChunkWriter } from './chunks/chunk-writer.js';
 import { isArchiveName } from '../documents/archive-name.policy.js';
 import type { Archives } from '../documents/archive.port.js';
@@ -105,7 +105,7 @@ export class IngestSource extends TaskRunner {
     return isAsWritten && ingest?.files && areSame(live.files, ingest.files) ? live.chunksId : written(ingestId);
   }
 
-  /** @throws Rejection `pages-not-fetched` if no page could be fetched; another error while a retry may succeed */
+  /** @throws Rejection `pages-not-fetched` if no page could be fetched; AttemptFailed while a retry may succeed */
   private async fetchPages(sourceId: string, { remote, ingest, live }: Source, attempt: TaskAttempt): Promise<void> {
     if (!remote || ingest?.files) return;
     const { taskId: ingestId, cause, signal, progress } = attempt;
@@ -118,7 +118,7 @@ export class IngestSource extends TaskRunner {
     const { files, sitemaps, missed, isCut } = gathered;
     if (isNothingFetched(gathered)) {
       const reason = notFetchedText(missed, remote.kind);
-      if (missed.every(({ mayPass }) => mayPass) && attempt.attempt <= RETRIES_MAX) throw new Error(reason);
+      if (missed.every(({ mayPass }) => mayPass) && attempt.attempt <= RETRIES_MAX) throw new AttemptFailed(reason);
       throw new Rejection('pages-not-fetched', reason);
     }
     const failures = missed.map(({ url, reason }) => ({ url, reason }));

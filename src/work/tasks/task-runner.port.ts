@@ -23,6 +23,11 @@ export class TaskPostponed extends Error {
   override readonly name: string = 'TaskPostponed';
 }
 
+/** The attempt failed for a reason outside the service, such as a web server that did not answer. A later one may succeed. */
+export class AttemptFailed extends Error {
+  override readonly name = 'AttemptFailed';
+}
+
 /**
  * Runs one kind of task and returns the result as JSON. A thrown Rejection fails the task finally, with its text as the reason. A
  * TaskPostponed, or an error of a full disk, postpones it. Any other error fails the attempt, and the task is run again from the

@@ -23,7 +23,7 @@ import { queueTask, startTask, task } from './task.decider.js';
 import { type TaskSucceeded, taskStream } from './task.events.js';
 import { RESULT_INLINE_BYTES_MAX, TASK_QUEUE, taskLease, WORKER_LEASES } from './task.policy.js';
 import { loadResult } from './task-result.js';
-import { type TaskAttempt, taskIn, TaskPostponed, TaskRunner, TaskRunners } from './task-runner.port.js';
+import { AttemptFailed, type TaskAttempt, taskIn, TaskPostponed, TaskRunner, TaskRunners } from './task-runner.port.js';
 import { TaskWorker } from './task-worker.js';
 import { systemIds } from '../../platform/system-ids.js';
 import { systemTiming } from '../../platform/system-timing.js';
@@ -298,6 +298,19 @@ it.each([
   ['t-1 a name\nof two lines', { taskId: 't-1', ownerId: 'a name\nof two lines' }],
   ['t-1', { taskId: 't-1', ownerId: '' }],
 ])('reads the task and its owner from the nudge %j', (payload, task) => expect(taskIn(payload)).toEqual(task));
+
+it('logs an attempt that failed outside with its task, and not the text for the owner', async () => {
+  const logged: string[] = [];
+  const write = (...line: readonly unknown[]) => void logged.push(line.map(String).join(' '));
+  Logger.overrideLogger({ log: write, warn: write, error: write });
+  const taskId = await queued();
+  const failure = new AttemptFailed('https://shop.example/?key=hidden did not answer.');
+  await working(new Scripted(() => Promise.reject(failure))).attempt(taskId, never);
+  Logger.overrideLogger(false);
+  expect((await lastOf(taskId)).type).toBe('TaskRetryScheduled');
+  expect(logged).toEqual([expect.stringContaining(`Attempt 1 of task ${taskId} failed`)]);
+  expect(logged[0]).not.toContain('hidden');
+});
 
 it('leaves tasks of an unknown kind to other workers', async () => {
   const taskId = await queued('unheard-of');

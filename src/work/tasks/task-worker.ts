@@ -24,6 +24,7 @@ import {
   type WorkerLimits,
   type TaskAttempt,
   taskIn,
+  AttemptFailed,
   TaskPostponed,
   type TaskRunner,
   type TaskRunners,
@@ -153,7 +154,8 @@ export class TaskWorker {
       if (signal.aborted || error instanceof TaskPostponed || isDiskFull(error)) return { type: 'requeued' };
       if (error instanceof Rejection) return { type: 'refused', reason: error.message };
       // Callers with the task's id can read the reason, so internal errors are only logged.
-      this.logger.error(`Attempt ${attempt} of task ${taskId} failed.`, error);
+      if (error instanceof AttemptFailed) this.logger.warn(`Attempt ${attempt} of task ${taskId} failed for a reason outside.`);
+      else this.logger.error(`Attempt ${attempt} of task ${taskId} failed.`, error);
       return { type: 'failed', reason: UNEXPECTED };
     }
   }
