@@ -35,6 +35,8 @@ const stream = conversationStream('c1');
 let log: InMemoryEventStore;
 /** The error that the admission throws. */
 let refusal: Error | undefined;
+/** A step that runs before the next admission. */
+let meanwhile: (() => Promise<void>) | undefined;
 let admitted: string[];
 let resolved: unknown[];
 let lookedBefore: Date | undefined;
@@ -51,6 +53,9 @@ function delivering(store: EventStore = log): DeliverFollowUps {
   } as unknown as QuestionResolver;
   const limits = {
     admit: async ({ turnId }: Admission) => {
+      const step = meanwhile;
+      meanwhile = undefined;
+      await step?.();
       if (refusal) throw refusal;
       admitted.push(turnId);
     },
@@ -114,7 +119,7 @@ const settled = async () =>
 
 beforeEach(async () => {
   log = new InMemoryEventStore();
-  [refusal, admitted, resolved, lookedBefore] = [undefined, [], [], undefined];
+  [refusal, meanwhile, admitted, resolved, lookedBefore] = [undefined, undefined, [], [], undefined];
   await askedTurn(log, 'c1', 't1');
 });
 
@@ -215,6 +220,17 @@ describe('a follow-up of a conversation', () => {
       'FollowUpFailed',
       expect.objectContaining({ error: 'The usage quota is used up.' }),
     ]);
+  });
+
+  it('is delivered if another process has asked its turn while this one was refused', async () => {
+    await followUp('a');
+    meanwhile = async () => {
+      // The other process asks the turn and has not recorded the delivery yet.
+      await expect(delivering(new MortalStore(log, 1)).tick(NOW)).rejects.toThrow('The process is dead.');
+      refusal = new Rejection('usage-limit', 'The limit is reached.');
+    };
+    await delivering().tick(NOW);
+    expect([(await automatic()).length, await settled()]).toEqual([1, ['FollowUpDelivered']]);
   });
 
   it('is tried again after an error', async () => {

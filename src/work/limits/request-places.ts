@@ -18,9 +18,9 @@ const placeOf = (agentId: string, turnId: string): string => `${placesOf(agentId
 export class RequestPlaces {
   constructor(private readonly keyValue: KeyValue) {}
 
-  /** @throws KeyValueUnavailable */
-  async take(agentId: string, turnId: string): Promise<void> {
-    await this.keyValue.create(placeOf(agentId, turnId), '', { ttlMs: PLACE_MS });
+  /** False if the turn already has a reservation, for example from another process. @throws KeyValueUnavailable */
+  take(agentId: string, turnId: string): Promise<boolean> {
+    return this.keyValue.create(placeOf(agentId, turnId), '', { ttlMs: PLACE_MS });
   }
 
   /** @throws KeyValueUnavailable */

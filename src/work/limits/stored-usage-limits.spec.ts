@@ -158,6 +158,15 @@ describe('a limit of requests', () => {
     await limits.admit(of('e', agent));
   });
 
+  it('counts a turn that another process has admitted too and withdrawn', async () => {
+    const { limits, another } = limited();
+    await limits.admit(of('a', { requestLimit: 1 }));
+    const [other, late] = [another(), of('a', { requestLimit: 1 })];
+    await other.admit(late);
+    other.withdraw(late);
+    await expect(limits.admit(of('b', { requestLimit: 1 }))).rejects.toMatchObject({ code: 'usage-limit' });
+  });
+
   it('gives the whole window as the retry time when only requests under way reach it', async () => {
     const { limits } = limited();
     await limits.admit(of('a', { requestLimit: 1 }));

@@ -35,6 +35,8 @@ type Limited = Readonly<{ id: string; counted: Counted; requestLimit: number | n
 @Injectable()
 export class StoredUsageLimits extends UsageLimits {
   private readonly underWay = new TurnsUnderWay();
+  /** The subjects for which an admission took a reservation. Another process may have taken that of the same turn. */
+  private readonly reserved = new WeakMap<Admission, string[]>();
 
   constructor(
     private readonly usage: UsageQueries,
@@ -55,7 +57,7 @@ export class StoredUsageLimits extends UsageLimits {
     this.underWay.enter(admission);
     try {
       // The reservations are taken first, so that concurrent requests count them.
-      for (const each of limited) if (countsRequests(each, admission)) await this.places.take(each.id, admission.turnId);
+      for (const each of limited) if (countsRequests(each, admission)) await this.reserve(each.id, admission);
       await this.catchUp(ownerId, upTo);
       for (const each of limited) await this.refuseBeyond(each, admission);
       await this.quota.refuse(ownerId);
@@ -67,14 +69,18 @@ export class StoredUsageLimits extends UsageLimits {
 
   withdraw(admission: Admission): void {
     this.underWay.leave(admission);
-    for (const each of this.limitedBy(admission)) {
-      // While the store is unavailable, the reservation expires by itself.
-      if (countsRequests(each, admission)) void this.places.release(each.id, [admission.turnId]).catch(() => undefined);
-    }
+    // While the store is unavailable, the reservation expires by itself.
+    for (const id of this.reserved.get(admission) ?? []) void this.places.release(id, [admission.turnId]).catch(() => undefined);
+    this.reserved.delete(admission);
   }
 
   endSeen(turnId: string): void {
     this.underWay.endSeen(turnId);
+  }
+
+  private async reserve(id: string, admission: Admission): Promise<void> {
+    if (!(await this.places.take(id, admission.turnId))) return;
+    this.reserved.set(admission, [...(this.reserved.get(admission) ?? []), id]);
   }
 
   /** Waits until the tokens of the answers that the owner has read are counted. */
