@@ -183,6 +183,18 @@ describe('a request', () => {
   });
 });
 
+it('describes a schema that the endpoint refuses in words, and still sends others', async () => {
+  const asked = models({ attemptsMax: 1 });
+  server.always(({ response_format: format }) =>
+    JSON.stringify(format ?? '').includes('odd') ? [refuse(400, "Invalid schema for response_format 'answer': odd")] : say('{}'),
+  );
+  const odd = request({ responseSchema: { type: 'object', properties: { odd: { type: 'string' } } } });
+  expect((await collect(asked.stream(odd, never))).chunks[0]).toEqual(text('{}'));
+  expect(sent()['response_format']).toBeUndefined();
+  await collect(asked.stream(request({ responseSchema: { type: 'object' } }), never));
+  expect(sent()['response_format']).toBeDefined();
+});
+
 describe('a model without tools', () => {
   const tools = [{ name: 'now', description: 'The time', parameters: { type: 'object', properties: {} } }];
 

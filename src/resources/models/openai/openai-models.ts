@@ -5,7 +5,7 @@ import { CompletionReader } from './completion-reader.js';
 import type { ModelProvider, ProviderRequest } from '../model/model-provider.js';
 import { openAiClient, type OpenAiEndpoint } from './openai-client.js';
 import { failureOf, modelFailed, retryAfterMs } from './openai-failures.js';
-import { dislikeIn, type Dislike, paramsOf } from './openai-request.js';
+import { dislikeIn, type Dislike, isAboutThisSchema, paramsOf } from './openai-request.js';
 import { framesOf } from './response-frames.js';
 import { ServedModels } from './served-models.js';
 import { Stopwatch, type StopwatchLimits } from './stopwatch.js';
@@ -44,16 +44,21 @@ export class OpenAiModels implements ModelProvider {
   /** Retries temporary failures until the first chunk has arrived. Afterwards a retry would show the reader a second beginning. */
   async *stream(request: ProviderRequest, signal: AbortSignal): AsyncGenerator<ModelChunk> {
     const { attemptsMax = ATTEMPTS_MAX, retryDelayMs = RETRY_DELAY_MS } = this.options;
+    let asked = request;
     for (let attempt = 1; !signal.aborted;) {
       let begun = false;
       try {
-        for await (const chunk of this.attempt(request, signal)) {
+        for await (const chunk of this.attempt(asked, signal)) {
           begun = true;
           yield chunk;
         }
         return;
       } catch (error) {
         if (signal.aborted) return;
+        if (!asked.schemaInWords && isAboutThisSchema(error) && dislikeIn(error) === 'response-schema') {
+          asked = { ...asked, schemaInWords: true };
+          continue;
+        }
         if (!begun && this.learn(request.modelId, error)) continue;
         const failed = failureOf(error);
         if (begun || !failed.retriable || attempt >= attemptsMax) throw failed;

@@ -110,6 +110,9 @@ const schemaInWords = (schema: object) => ({
 const WITHOUT_TOOLS =
   /does not support (tools|function calling)|support tool use|tool choice requires|tool calling\W+is not supported/i;
 
+/** Whether the endpoint complains about the schema of one request, and not about schemas. */
+export const isAboutThisSchema = (error: unknown): boolean => error instanceof APIError && /invalid schema/i.test(error.message);
+
 /** The feature that the endpoint's error complains about; undefined if the error has another reason. */
 export function dislikeIn(error: unknown): Dislike | undefined {
   if (!(error instanceof APIError) || ![400, 404, 422].includes(error.status as number)) return undefined;
