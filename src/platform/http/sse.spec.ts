@@ -100,6 +100,33 @@ describe('an event stream', () => {
     socket.destroy();
   });
 
+  it('is sent after the response to an earlier request of its connection, and ends with the connection', async () => {
+    await listen();
+    let first: http.ServerResponse | undefined;
+    const requests = server.listeners('request')[0] as (request: http.IncomingMessage, raw: http.ServerResponse) => void;
+    server.removeAllListeners('request').on('request', (request: http.IncomingMessage, raw) => {
+      if (request.url === '/first') first = raw;
+      else requests(request, raw);
+    });
+    const pipelined = async () => {
+      const opened = nextStream();
+      const socket = net.connect(port(), '127.0.0.1');
+      let text = '';
+      socket.setEncoding('utf8').on('data', (chunk) => (text += String(chunk)));
+      socket.write('GET /first HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      return { socket, stream: await opened, text: () => text };
+    };
+    const { stream, text } = await pipelined();
+    expect(await stream.write('data: 1\n\n')).toBe(true);
+    first!.end('earlier');
+    await until(() => text().endsWith('data: 1\n\n\r\n'), 5_000);
+    expect(text()).toMatch(/^HTTP\/1.1 200 OK.*earlierHTTP\/1.1 200 OK/s);
+    const gone = await pipelined();
+    gone.socket.destroy();
+    await until(() => gone.stream.departure.aborted, 5_000);
+    await until(() => streams.size === 1);
+  });
+
   it('sends its head at once, before the first record', async () => {
     await listen();
     onStream = () => undefined;

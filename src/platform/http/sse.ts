@@ -101,7 +101,9 @@ export class SseStreams {
     const head = { ...given, ...headers, ...SSE_HEADERS };
     reply.hijack();
     const stream = new Stream(raw, this.limits, String(given['x-request-id']), () => this.forget(stream));
-    if (raw.destroyed || raw.socket === null || raw.socket.destroyed) {
+    // A response has no socket while an earlier request of the connection is unanswered.
+    const connection = raw.req.socket;
+    if (raw.destroyed || connection.destroyed) {
       stream.destroy();
       return stream;
     }
@@ -111,8 +113,15 @@ export class SseStreams {
     // Sends the head together with the first bytes. The socket is corked, because from Node 22 on a corked response that ends
     // loses data.
     const { socket } = raw;
-    socket.cork();
-    process.nextTick(() => socket.uncork());
+    if (socket) {
+      socket.cork();
+      process.nextTick(() => socket.uncork());
+    } else {
+      // Node closes only the response that has the socket.
+      const abandon = () => stream.destroy();
+      connection.once('close', abandon);
+      raw.once('socket', () => connection.off('close', abandon));
+    }
     raw.writeHead(status, head);
     raw.flushHeaders();
     // A HEAD request ends with the head, and its connection accepts the next request.
