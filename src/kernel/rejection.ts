@@ -15,3 +15,5 @@ export class Rejection extends Error {
 
 /** A part of the service that the request needs is unavailable. The message is for clients: it contains no host and no secret. */
 export class Unavailable extends Error {}
+
+export const shuttingDown = (): Rejection => new Rejection('shutting-down', 'The service is shutting down. Please try again.');

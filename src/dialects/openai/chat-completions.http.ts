@@ -8,7 +8,10 @@ import { Access } from '../../platform/http/access.js';
 import { JsonBodyOnly } from '../../platform/http/bodies/json-body-only.js';
 import { DocumentedBody, OptionalHeader, type Sent, type Streamed } from '../../platform/http/documented.js';
 import { sseData } from '../../platform/http/sse-data.policy.js';
+import { renderError } from '../../platform/http/error-bodies.js';
+import { failureOf } from '../../platform/http/errors.js';
 import { type SseStream, SseStreams } from '../../platform/http/sse.js';
+import { WaitingReplies } from '../../platform/http/waiting-replies.js';
 import type { AgentKeyCaller } from '../../resources/identity/caller.js';
 import { type Identity, unauthenticated } from '../../resources/identity/identity.js';
 import { KeyIdentity } from '../../resources/identity/identity.http.js';
@@ -41,6 +44,7 @@ export class ChatCompletionsController {
     private readonly streams: SseStreams,
     private readonly options: OpenAiOptions,
     private readonly agents: AgentQueries,
+    private readonly waiting: WaitingReplies,
   ) {}
 
   @ApiOperation({
@@ -73,12 +77,11 @@ export class ChatCompletionsController {
   }
 
   private async answer({ request, begun, caller }: Started, reply: FastifyReply): Promise<void> {
-    const gone = new AbortController();
-    reply.raw.once('close', () => gone.abort());
     let last: ChatStep | undefined;
-    for await (const step of this.chat.read(begun, caller, gone.signal)) last = step;
+    for await (const step of this.chat.read(begun, caller, this.waiting.signalOf(reply))) last = step;
     const ending = last?.completion.ending;
-    if (!last || ending?.kind !== 'finished') throw failureOf(ending);
+    if (ending?.kind === 'failed') throw failed(ending);
+    if (!last || ending?.kind !== 'finished') throw this.waiting.brokenOff();
     const head = await this.chat.headOf(begun, caller);
     const usage = await this.chat.usage(begun, last.lastId);
     void reply.headers(headersOf(begun, request)).send(completionOf(head, last.completion, ending.reason, usage));
@@ -91,20 +94,24 @@ export class ChatCompletionsController {
     try {
       const started = await begin();
       release();
-      const sse = this.streams.start(reply, { headers: headersOf(started.begun, started.request) });
-      await this.write(started, sse);
+      const sse = this.streams.start(reply, { headers: headersOf(started.begun, started.request), owesRecord: true });
+      await this.write(started, sse, this.waiting.signalOf(reply));
       sse.end();
     } finally {
       release();
     }
   }
 
-  private async write({ request: { includesUsage }, begun, caller }: Started, sse: SseStream): Promise<void> {
+  private async write(
+    { request: { includesUsage }, begun, caller }: Started,
+    sse: SseStream,
+    signal: AbortSignal,
+  ): Promise<void> {
     const send = (data: object) => sse.write(`data: ${sseData(data)}\n\n`);
     const toCome = includesUsage ? { usage: null } : {};
     let head: Head | undefined;
     let isWhole = false;
-    for await (const { completion, additions, lastId } of this.chat.read(begun, caller, sse.signal)) {
+    for await (const { completion, additions, lastId } of this.chat.read(begun, caller, signal)) {
       head ??= await this.chat.headOf(begun, caller);
       for (const addition of additions) if (!(await send({ ...chunkOf(head, addition), ...toCome }))) return;
       const { ending } = completion;
@@ -114,6 +121,7 @@ export class ChatCompletionsController {
       await send({ ...chunkOf(head, {}, ending.reason), ...toCome });
       if (includesUsage) await send(usageChunkOf(head, await this.chat.usage(begun, lastId)));
     }
+    if (!head) await sse.write(`data: ${renderError('/v1', failureOf(this.waiting.brokenOff(), '')).body}\n\n`);
     // A stream that breaks off, for example because its key was revoked, must not look complete.
     if (isWhole) await sse.write('data: [DONE]\n\n');
   }
@@ -121,10 +129,8 @@ export class ChatCompletionsController {
 
 const errorOf = ({ text, code }: Extract<Ending, { kind: 'failed' }>) => ({ message: text, code });
 
-const failureOf = (ending: Ending | null | undefined): Rejection => {
-  if (ending?.kind !== 'failed') return new Rejection('answer-failed', 'The answer broke off.');
-  return new Rejection('answer-failed', ending.text, ending.code === null ? undefined : { code: ending.code });
-};
+const failed = ({ text, code }: Extract<Ending, { kind: 'failed' }>): Rejection =>
+  new Rejection('answer-failed', text, code === null ? undefined : { code });
 
 const headersOf = ({ position, replayed }: BegunAnswer, { ignored }: ChatRequest): Record<string, string> => ({
   ...(ignored.length === 0 ? {} : { 'X-Ignored-Parameters': ignored.join(', ') }),

@@ -10,13 +10,24 @@ import { Config, readConfig } from '../config/config.js';
 import { HttpModule } from '../../app/http.module.js';
 import { createHttpApp } from './http-server.js';
 import { SseStreams } from './sse.js';
+import { WaitingReplies } from './waiting-replies.js';
 
 const arrived: (() => void)[] = [];
 const release: (() => void)[] = [];
 
 @Controller()
 class Probe {
-  constructor(private readonly streams: SseStreams) {}
+  constructor(
+    private readonly streams: SseStreams,
+    private readonly waiting: WaitingReplies,
+  ) {}
+
+  @Get('api/waiting')
+  async wait(@Res({ passthrough: true }) reply: FastifyReply) {
+    arrived.shift()?.();
+    await once(this.waiting.signalOf(reply), 'abort');
+    throw this.waiting.brokenOff();
+  }
 
   @Get('api/slow')
   async slow() {
@@ -71,9 +82,9 @@ const get = (app: NestFastifyApplication, path: string) =>
   });
 
 /** Requests the slow route and resolves when its handler runs. */
-const askSlowly = async (app: NestFastifyApplication) => {
+const askSlowly = async (app: NestFastifyApplication, path = '/api/slow') => {
   const reached = new Promise<void>((resolve) => arrived.push(resolve));
-  const answer = get(app, '/api/slow');
+  const answer = get(app, path);
   await reached;
   return { answer };
 };
@@ -115,6 +126,15 @@ describe('an application that closes', () => {
     const [, answered, refused] = (await answers).split('HTTP/1.1 ');
     expect(answered).toContain('{"done":true}');
     expect(refused).toMatch(/^503 .*"error":"shutting_down"/s);
+    await closed;
+  });
+
+  it('refuses a request that still waits for its answer before the time is over', async () => {
+    const app = await serve();
+    const { answer } = await askSlowly(app, '/api/waiting');
+    app.get(Gate).open();
+    const closed = app.close();
+    expect(await answer).toMatchObject({ status: 503, body: expect.stringContaining('shutting_down') });
     await closed;
   });
 

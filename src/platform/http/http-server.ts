@@ -7,7 +7,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { JSON_DEPTH_MAX, JSON_LIMITS } from '../../kernel/bounded-json.js';
 import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { newId } from '../../kernel/ids.js';
-import { Rejection } from '../../kernel/rejection.js';
+import { Rejection, shuttingDown } from '../../kernel/rejection.js';
 import { descriptorsMax } from '../descriptors.js';
 import { connectionsWithin, limitConnections } from './connection-limit.js';
 import { renderError } from './error-bodies.js';
@@ -198,7 +198,7 @@ function receiveRequests(fastify: FastifyInstance, adapter: HttpAdapter, { uploa
     void reply.header(REQUEST_ID_HEADER, request.id);
     if (adapter.draining) {
       void reply.header('Connection', 'close');
-      return done(new Rejection('shutting-down', 'The service is shutting down. Please try again.'));
+      return done(shuttingDown());
     }
     if (Number(request.headers['content-length'] ?? 0) > uploadRequestBytesMax) {
       return done(new Rejection('too-large', `Request exceeds the ${uploadRequestBytesMax}-byte upload limit`));

@@ -14,6 +14,7 @@ const LAST_CHUNK = '\r\n0\r\n\r\n';
 let server: http.Server;
 let streams: SseStreams;
 let onStream: (stream: OpenedStream) => void;
+let owesRecord: boolean;
 
 const listen = async (limits: Partial<SseLimits> = {}) => {
   streams = new SseStreams({ ...LIMITS, ...limits });
@@ -23,7 +24,7 @@ const listen = async (limits: Partial<SseLimits> = {}) => {
       hijack: () => undefined,
       getHeaders: () => ({ 'access-control-allow-origin': '*', 'x-request-id': 'r1' }),
     };
-    onStream(streams.start(reply));
+    onStream(streams.start(reply, { owesRecord }));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
 };
@@ -50,7 +51,10 @@ const until = async (condition: () => boolean, ms = 60_000) => {
   }
 };
 
-beforeEach(() => void (server = http.createServer()));
+beforeEach(() => {
+  server = http.createServer();
+  owesRecord = false;
+});
 afterEach(() => {
   streams.closeAll();
   server.closeAllConnections();
@@ -289,5 +293,20 @@ describe('the streams of a process', () => {
     const second = await connect();
     await until(() => second.text().endsWith(LAST_CHUNK));
     await until(() => streams.size === 0);
+  });
+
+  it('end after their first record if they owe it, and not after a comment', async () => {
+    await listen();
+    owesRecord = true;
+    const before = await connect();
+    streams.closeAll();
+    const during = await connect();
+    for (const { stream, text } of [before, during]) {
+      await stream.comment('keepalive');
+      expect(await stream.write('id: 0\ndata: {}\n\n')).toBe(true);
+      expect(await stream.write('id: 1\ndata: {}\n\n')).toBe(false);
+      await until(() => text().endsWith(LAST_CHUNK));
+      expect(text()).toContain('id: 0\ndata: {}\n\n');
+    }
   });
 });

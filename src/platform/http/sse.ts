@@ -50,7 +50,12 @@ const KEEPALIVE = ': keepalive\n\n';
 const OPEN = Promise.resolve(true);
 const GONE = Promise.resolve(false);
 
-type Head = Readonly<{ status?: number; headers?: Record<string, string> }>;
+type Head = Readonly<{
+  status?: number;
+  headers?: Record<string, string>;
+  /** A shutdown ends the stream only after its first record, which has the id that the client resumes with. */
+  owesRecord?: boolean;
+}>;
 
 const logger = new Logger('EventStreams');
 
@@ -95,12 +100,12 @@ export class SseStreams {
    * Takes the reply over and sends its head: the status, the headers set by hooks (CORS, request id) and those of an event
    * stream.
    */
-  start(reply: StreamableReply, { status = 200, headers = {} }: Head = {}): OpenedStream {
+  start(reply: StreamableReply, { status = 200, headers = {}, owesRecord = false }: Head = {}): OpenedStream {
     const { raw } = reply;
     const given = reply.getHeaders();
     const head = { ...given, ...headers, ...SSE_HEADERS };
     reply.hijack();
-    const stream = new Stream(raw, this.limits, String(given['x-request-id']), () => this.forget(stream));
+    const stream = new Stream(raw, this.limits, String(given['x-request-id']), owesRecord, () => this.forget(stream));
     // A response has no socket while an earlier request of the connection is unanswered.
     const connection = raw.req.socket;
     if (raw.destroyed || connection.destroyed) {
@@ -125,7 +130,8 @@ export class SseStreams {
     raw.writeHead(status, head);
     raw.flushHeaders();
     // A HEAD request ends with the head, and its connection accepts the next request.
-    if (this.closing || raw.req.method === 'HEAD') stream.end();
+    if (raw.req.method === 'HEAD') stream.end();
+    else if (this.closing) stream.leave();
     return stream;
   }
 
@@ -138,10 +144,13 @@ export class SseStreams {
     stream.proceed(() => write(stream));
   }
 
-  /** Ends all streams, and those that are started later. Clients resume at another process from their last ids. */
+  /**
+   * Ends all streams, and those that are started later. Clients resume at another process from their last ids. Streams that owe
+   * their first record end after it.
+   */
   closeAll(): void {
     this.closing = true;
-    for (const stream of this.open) stream.end();
+    for (const stream of this.open) stream.leave();
   }
 
   private tick() {
@@ -217,11 +226,13 @@ class Stream implements OpenedStream {
   /** Set while the socket is full. All writers share it, so there is one listener for `drain`. */
   private room: Room | undefined;
   private endedAt: number | undefined;
+  private isLeaving = false;
 
   constructor(
     private readonly raw: ServerResponse,
     private readonly limits: SseLimits,
     private readonly requestId: string,
+    private owesRecord: boolean,
     private readonly onClose: () => void,
   ) {
     raw.on('drain', () => this.hasRoom(true));
@@ -248,6 +259,13 @@ class Stream implements OpenedStream {
   }
 
   write(bytes: string): Promise<boolean> {
+    const isOpen = this.send(bytes);
+    this.owesRecord = false;
+    if (this.isLeaving) this.end();
+    return isOpen;
+  }
+
+  private send(bytes: string): Promise<boolean> {
     if (this.endedAt !== undefined || this.departure.aborted) return GONE;
     if (this.raw.writableLength > this.limits.bufferedBytesMax) {
       this.destroy();
@@ -259,13 +277,19 @@ class Stream implements OpenedStream {
   }
 
   comment(text: string): Promise<boolean> {
-    return this.write(`: ${text.replaceAll(/[\r\n]+/g, ' ')}\n\n`);
+    return this.send(`: ${text.replaceAll(/[\r\n]+/g, ' ')}\n\n`);
   }
 
   end(): void {
     if (this.endedAt !== undefined || this.departure.aborted) return;
     this.endedAt = performance.now();
     this.raw.end();
+  }
+
+  /** Ends the stream during a shutdown. */
+  leave(): void {
+    if (this.owesRecord) this.isLeaving = true;
+    else this.end();
   }
 
   destroy(): void {
@@ -278,7 +302,7 @@ class Stream implements OpenedStream {
     if (waitingSince !== undefined) {
       if (now - waitingSince >= this.limits.stallMs) this.destroy();
     } else if (now - this.lastWriteAt >= this.limits.keepaliveMs) {
-      void this.write(KEEPALIVE);
+      void this.send(KEEPALIVE);
     }
   }
 

@@ -6,7 +6,9 @@ import { Rejection } from '../../../kernel/rejection.js';
 import { Access } from '../../../platform/http/access.js';
 import { JsonBodyOnly } from '../../../platform/http/bodies/json-body-only.js';
 import { DocumentedBody, OptionalHeader, OptionalQuery } from '../../../platform/http/documented.js';
+import { failureOf } from '../../../platform/http/errors.js';
 import { type SseStream, SseStreams } from '../../../platform/http/sse.js';
+import { WaitingReplies } from '../../../platform/http/waiting-replies.js';
 import type { AgentKeyCaller } from '../../../resources/identity/caller.js';
 import { type Identity, unauthenticated } from '../../../resources/identity/identity.js';
 import { KeyIdentity } from '../../../resources/identity/identity.http.js';
@@ -47,6 +49,7 @@ export class ResponsesController {
     private readonly streams: SseStreams,
     private readonly options: OpenAiOptions,
     private readonly agents: AgentQueries,
+    private readonly waiting: WaitingReplies,
   ) {}
 
   @ApiOperation({ summary: 'Asks the agent of a key for a response: whole, as events, or in the background' })
@@ -145,11 +148,10 @@ export class ResponsesController {
     const { head: stored, request } = begun;
     if (stored && request.echo.background)
       return this.responses.asOf(await this.responses.found(publicIdOf(stored.responseId), caller));
-    const gone = new AbortController();
-    reply.raw.once('close', () => gone.abort());
-    const head = stored ?? (await this.responses.headOnceBegun(begun, caller, gone.signal));
-    const response = head && (await this.responses.atEnd(head, caller, gone.signal));
-    if (!response) throw new Rejection('answer-failed', 'The answer broke off.');
+    const signal = this.waiting.signalOf(reply);
+    const head = stored ?? (await this.responses.headOnceBegun(begun, caller, signal));
+    const response = head && (await this.responses.atEnd(head, caller, signal));
+    if (!response) throw this.waiting.brokenOff();
     return response;
   }
 
@@ -160,10 +162,12 @@ export class ResponsesController {
     try {
       const begun = await begin();
       release();
-      const sse = this.streams.start(reply, { headers: headersOf(begun) });
-      const head = begun.head ?? (await this.responses.headOnceBegun(begun, caller, sse.signal));
-      if (head) await this.write(head, caller, sse, -1);
-      else sse.end();
+      const sse = this.streams.start(reply, { headers: headersOf(begun), owesRecord: true });
+      const head = begun.head ?? (await this.responses.headOnceBegun(begun, caller, this.waiting.signalOf(reply)));
+      if (head) return await this.write(head, caller, sse, -1);
+      const { code, message } = failureOf(this.waiting.brokenOff(), '');
+      await sse.write(rendered({ type: 'error', code: code ?? null, message, param: null, sequence_number: 0 }));
+      sse.end();
     } finally {
       release();
     }

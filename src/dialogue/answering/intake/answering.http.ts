@@ -12,7 +12,10 @@ import { LastWrites } from '../../../kernel/event-sourcing/last-writes.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { UsageLimits } from '../../../work/limits/usage-limits.port.js';
 import { JsonBodyOnly } from '../../../platform/http/bodies/json-body-only.js';
+import { renderError } from '../../../platform/http/error-bodies.js';
+import { failureOf } from '../../../platform/http/errors.js';
 import { SseStreams } from '../../../platform/http/sse.js';
+import { WaitingReplies } from '../../../platform/http/waiting-replies.js';
 import { type AcceptedQuestion, AskQuestionIntake, type WayIn } from './ask-question-intake.js';
 import { AnsweringOptions } from '../loop/answering-options.js';
 import { QuestionRequest } from './question.dto.js';
@@ -33,6 +36,7 @@ export class AnsweringController {
     private readonly lastWrites: LastWrites,
     private readonly options: AnsweringOptions,
     private readonly limits: UsageLimits,
+    private readonly waiting: WaitingReplies,
   ) {}
 
   @ApiOperation({ summary: 'Ask a question; the answer streams as Server-Sent Events' })
@@ -52,7 +56,13 @@ export class AnsweringController {
       throw new Rejection('invalid-request', 'Missing required fields: conversation_id');
     }
     const { accepted, sse } = await this.begin(request, identity, headers, reply);
-    for await (const { text } of this.tail(accepted, sse.signal, identity)) if (!(await sse.write(text))) break;
+    let isBegun = false;
+    for await (const { text } of this.tail(accepted, this.waiting.signalOf(reply), identity)) {
+      isBegun = true;
+      if (!(await sse.write(text))) break;
+    }
+    // Without the first frame the client has no id to resume with.
+    if (!isBegun) await sse.write(renderError('/stream', failureOf(this.waiting.brokenOff(), '')).body);
     sse.end();
   }
 
@@ -71,15 +81,13 @@ export class AnsweringController {
   ): Promise<Sent<Answer | AnswerOfOlderForm | AnswerForOlderClients, Answer>> {
     const whole = { ...request, index: null, attachments: null };
     const accepted = await this.accept(whole, identity, 'answer', headers);
-    const gone = new AbortController();
-    reply.raw.once('close', () => gone.abort());
     let message = noMessage;
-    for await (const { data } of this.tail(accepted, gone.signal, identity)) {
+    for await (const { data } of this.tail(accepted, this.waiting.signalOf(reply), identity)) {
       message = data.reduce((soFar, each) => withFrame(soFar, JSON.parse(each) as Frame), message);
     }
     void reply.headers(headersOf(accepted, request));
     if (message.error) throw answerFailed(message.error);
-    if (message.last !== 'end') throw new Rejection('answer-failed', 'The answer broke off.');
+    if (message.last !== 'end') throw this.waiting.brokenOff();
     return answerOf(accepted, message);
   }
 
@@ -92,7 +100,7 @@ export class AnsweringController {
     try {
       const accepted = await this.accept(request, identity, 'stream', headers);
       release();
-      return { accepted, sse: this.streams.start(reply, { headers: headersOf(accepted, request) }) };
+      return { accepted, sse: this.streams.start(reply, { headers: headersOf(accepted, request), owesRecord: true }) };
     } finally {
       release();
     }

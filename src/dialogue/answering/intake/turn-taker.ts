@@ -21,7 +21,7 @@ export type Seat = Readonly<{
 export abstract class TurnTaker {
   /**
    * Reserves a seat for a turn that is about to be asked; undefined if none is free. It may take long until the outcome of the
-   * append is known. Until then this process neither runs the turn nor considers it abandoned.
+   * append is known. Until then this process neither runs the turn nor considers it abandoned. @throws Rejection shutting-down
    */
   abstract seat(turnId: string): Seat | undefined;
 }

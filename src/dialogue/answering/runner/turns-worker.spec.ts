@@ -38,6 +38,7 @@ it('a worker that shuts down finishes its running turn while it holds its lease,
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(await isPresent()).toBe(true);
   await runner.run('c2', 't2');
+  expect(() => worker.seat('t3')).toThrow(expect.objectContaining({ code: 'shutting-down' }));
   finish();
   await closing;
   expect((await framesOf(store, 't1')).at(-1)).toEqual({ type: 'end' });

@@ -2,6 +2,7 @@ import { Injectable, Logger, type OnApplicationBootstrap, type BeforeApplication
 import { Ids } from '../../../kernel/ids.js';
 import { KeyValue } from '../../../kernel/key-value.js';
 import { holdLease } from '../../../kernel/lease.js';
+import { shuttingDown } from '../../../kernel/rejection.js';
 import { Timing } from '../../../kernel/timing.js';
 import { WorkQueue } from '../../../kernel/work-queue.js';
 import { type Seat, TurnTaker } from '../intake/turn-taker.js';
@@ -60,8 +61,10 @@ export class TurnsWorker extends TurnTaker implements OnApplicationBootstrap, Be
     });
   }
 
+  /** @throws Rejection shutting-down, because the turn might wait for the next start of the service */
   seat(turnId: string): Seat | undefined {
-    const leave = this.isWorking && !this.stopping.signal.aborted ? this.seats.tryTake() : undefined;
+    if (this.isWorking && this.stopping.signal.aborted) throw shuttingDown();
+    const leave = this.isWorking ? this.seats.tryTake() : undefined;
     if (!leave) return undefined;
     const expected = this.runner.expect(turnId);
     expected.done
