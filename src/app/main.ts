@@ -29,6 +29,10 @@ try {
 }
 const onOutage = (error: unknown, waitMs: number) =>
   logFailure({ log, timing: systemTiming }, 'warn', { err: error, waitMs }, 'Waiting for an unavailable dependency');
+let service: Service | undefined;
+let isClosing = false;
+// Before anything can wait, because the first process of a container ignores signals without a handler.
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => shutDown(signal));
 const opening = openPlatform(config, fail, onOutage).catch(fail);
 void start();
 
@@ -37,11 +41,8 @@ async function start(): Promise<void> {
   const { startService } = await import('./service.js');
   const { DemoSeeding } = await import('../views/demo/demo-seeding.js');
   const { DEMO_KEY } = await import('../views/demo/seed-demo.js');
-  const service = await startService(await opening, log).catch(fail);
+  service = await startService(await opening, log).catch(fail);
   log.info(`Listening on ${service.url}, the API reference is at ${service.url}/api/docs`);
-
-  process.once('SIGTERM', (signal) => shutDown(service, signal));
-  process.once('SIGINT', (signal) => shutDown(service, signal));
 
   if (await service.app.get(DemoSeeding).hasDemo) {
     // Not through the log, which masks keys. The demo key is public.
@@ -56,10 +57,14 @@ function exampleFor(url: string, key: string): string {
 }
 
 /**
- * Closes the service: accepts no new work, closes streams between frames, finishes or interrupts running work, and always ends.
+ * Closes the service: accepts no new work, closes streams between frames, finishes or interrupts running work, and always ends. A
+ * service that is still starting has no requests, and its next start continues what it has begun. Further signals change nothing.
  */
-function shutDown(service: Service, signal: NodeJS.Signals): void {
+function shutDown(signal: NodeJS.Signals): void {
+  if (isClosing) return;
+  isClosing = true;
   log.info(`${signal}: closing.`);
+  if (!service) process.exit(0);
   setTimeout(() => fail('The shutdown took too long.'), config.shutdownMs).unref();
   service.close().then(() => process.exit(0), fail);
 }

@@ -26,7 +26,7 @@ function make(dataDir: string, path: string): string {
   mkdirSync(dataDir, { recursive: true });
   const draft = `${path}.${randomUUID()}`;
   try {
-    writeFileSync(draft, `${randomBytes(SECRET_BYTES).toString('hex')}\n`, { mode: 0o600, flag: 'wx' });
+    writeFileSync(draft, `${randomBytes(SECRET_BYTES).toString('hex')}\n`, { mode: 0o600, flag: 'wx', flush: true });
     linkSync(draft, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
