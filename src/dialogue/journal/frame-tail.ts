@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Departure } from '../../kernel/departure.js';
+import { Rejection } from '../../kernel/rejection.js';
 import type { SignedInUser } from '../../resources/identity/caller.js';
 import { AnswerReaders } from './answer-readers.js';
 import type { BegunReading } from './message-access.js';
@@ -22,6 +23,12 @@ export class FrameTail {
   /** As `MessageFeed.expect`. */
   expect(turnId: string): () => void {
     return this.feed.expect(turnId);
+  }
+
+  /** Checks that a reader can have all frames after number `after`. @throws Rejection journal-expired */
+  async requireKept(turnId: string, after: number): Promise<void> {
+    if (await this.feed.isNoLongerKept(turnId, after + 1))
+      throw new Rejection('journal-expired', 'The events of this answer are no longer kept; read the conversation.');
   }
 
   /** @param reader the signed-in user who reads, if any @param begun the part of the journal that was already read */

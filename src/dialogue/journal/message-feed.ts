@@ -261,7 +261,7 @@ export class MessageFeed implements FramePublisher {
           if (reader.isGone) return true;
         }
       }
-      if (!last && (await this.isNoLongerKept(messageId, reader))) return true;
+      if (!last && (await this.isNoLongerKept(messageId, reader.next))) return true;
       const terminalId = last ? terminalIdOf(last) : await this.terminalIdUpTo(messageId, reader);
       reader.waitsPastEnd = terminalId !== undefined;
       return terminalId !== undefined && (await this.endsAt(terminalId, messageId, reader, follows));
@@ -273,12 +273,12 @@ export class MessageFeed implements FramePublisher {
     }
   }
 
-  /** Whether the reader's next frame existed and was deleted. Frames that are written during the check still exist. */
-  private async isNoLongerKept(messageId: string, { next }: Reader): Promise<boolean> {
+  /** Whether the frame `next` existed and was deleted. Frames that are written during the check still exist. */
+  async isNoLongerKept(messageId: string, next: number): Promise<boolean> {
     const stream = messageStream(messageId);
     const end = await this.store.lastRevision(stream);
     if (end === 'none' || end < next) return false;
-    for await (const _ of this.store.readTexts(stream, next)) return false;
+    for await (const { first } of this.store.readTexts(stream, next)) return first > next;
     return true;
   }
 

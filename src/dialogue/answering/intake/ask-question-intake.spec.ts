@@ -1,4 +1,4 @@
-import { noInputGuard } from '../../../../test/support/guardrails.js';
+import { CodeGuardrails, codePolicy } from '../../../../test/support/guardrails.js';
 import { LogEarlierTurns } from '../../../../test/support/log-earlier-turns.js';
 import { describe, expect, it } from '@jest/globals';
 import { commandsOver } from '../../../../test/support/commands-over.js';
@@ -8,18 +8,26 @@ import { NoLimits } from '../../../../test/support/no-limits.js';
 import { turnPaused, waitingCall } from '../../../../test/support/pauses.js';
 import { answeringOptions, cause, eventsOf, settings } from '../../../../test/support/turns.js';
 import { conclude, conversation, remove, requestStop, startTurn } from '../../conversation/conversation.decider.js';
+import { ConversationGuard } from '../../conversation/conversation-guard.js';
 import { pause, resume } from '../../conversation/pause.decider.js';
 import { conversationStream } from '../../conversation/conversation.events.js';
 import type { SignedInUser } from '../../../resources/identity/caller.js';
 import { LOG_START } from '../../../kernel/event-sourcing/event-store.js';
+import { LastWrites } from '../../../kernel/event-sourcing/last-writes.js';
 import { newId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { type Admission, UsageLimits } from '../../../work/limits/usage-limits.port.js';
+import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
 import { InProcessWorkQueue } from '../../../platform/messaging/work-queue/in-process-work-queue.js';
 import { readTranscript, type Transcript, TURN_RUNNER } from '../loop/transcript.js';
 import { AskQuestionIntake } from './ask-question-intake.js';
-import type { FrameTail } from '../../journal/frame-tail.js';
+import { InputGuard } from './input-guard.js';
+import { AnswerReaders } from '../../journal/answer-readers.js';
+import { FrameTail } from '../../journal/frame-tail.js';
+import { messageStream } from '../../journal/message.events.js';
+import { MessageFeed } from '../../journal/message-feed.js';
+import { TurnActivity } from '../../journal/turn-activity.js';
 import type { TakenTurn, TurnTaker } from './turn-taker.js';
 import { AskQuestionHandler, ResumeTurnHandler } from './question.commands.js';
 import type { QuestionRequest } from './question.dto.js';
@@ -40,11 +48,13 @@ function intake(
   limits: UsageLimits = new NoLimits(),
   taker: TurnTaker = { seat: () => undefined },
   streams = new Streams(new InMemoryEventStore(), systemTiming),
+  asked = settings,
 ) {
   const { store } = streams;
   const earlierTurns = new LogEarlierTurns(store);
   const handler = new AskQuestionHandler(streams, earlierTurns);
   const clock = { now: () => new Date() };
+  const guardrails = new CodeGuardrails();
   const commands = commandsOver(handler, new ResumeTurnHandler(streams, clock));
   const resolver = {
     agentBehind: async () => undefined,
@@ -57,7 +67,7 @@ function intake(
       visibility: 'listed',
       history: [],
       sharedUsage: false,
-      settings,
+      settings: asked,
     }),
   } as unknown as QuestionResolver;
   const accepting = new AskQuestionIntake(
@@ -71,9 +81,13 @@ function intake(
     answeringOptions,
     limits,
     earlierTurns,
-    noInputGuard(streams, commands),
+    new InputGuard(guardrails, new ConversationGuard(streams, guardrails), commands),
     taker,
-    { expect: () => () => undefined } as unknown as FrameTail,
+    new FrameTail(
+      new MessageFeed(store, new InProcessSignals(), systemTiming),
+      new TurnActivity(streams),
+      new AnswerReaders(commands, store, new LastWrites()),
+    ),
   );
   const accept = (request: QuestionRequest, idempotencyKey?: string) =>
     accepting.accept(request, caller(), { route: 'stream', idempotencyKey });
@@ -116,6 +130,18 @@ it('a repeated request does not reopen a deleted conversation', async () => {
   const { conversationId } = await accept({ question: 'Why?' }, 'k');
   await streams.transact(conversationStream(conversationId), conversation, remove, cause);
   await expect(accept({ question: 'Why?' }, 'k')).rejects.toMatchObject({ code: 'conversation-not-found' });
+});
+
+it('a repeated request whose answer is no longer kept is refused', async () => {
+  const { accept, streams } = intake();
+  const { turnId } = await accept({ question: 'Why?' }, 'k');
+  const journal = messageStream(turnId);
+  const frame = { id: newId(), type: 'frame', data: '{"type":"end"}', metadata: '{}' };
+  await streams.store.append(journal, 'none', [frame]);
+  await expect(accept({ question: 'Why?' }, 'k')).resolves.toMatchObject({ turnId, replayed: true });
+  await streams.store.append(journal, 0, [{ ...frame, id: newId() }]);
+  await streams.store.setRetention(journal, { truncateBefore: 1 });
+  await expect(accept({ question: 'Why?' }, 'k')).rejects.toMatchObject({ code: 'journal-expired' });
 });
 
 /** Has the given number of free seats, and records the turns it is given. */
@@ -280,9 +306,12 @@ describe('a resumption', () => {
   const DENIED = [{ call_id: 'k1', decision: 'denied' }];
 
   /** A paused turn and a function that denies its call. `first` runs when such a request is admitted. */
-  async function waiting(first: (streams: Streams, conversationId: string) => Promise<unknown> = () => Promise.resolve()) {
+  async function waiting(
+    first: (streams: Streams, conversationId: string) => Promise<unknown> = () => Promise.resolve(),
+    asked = settings,
+  ) {
     const streams = new Streams(new InMemoryEventStore(), systemTiming);
-    const { conversationId, turnId } = await intake(new NoLimits(), undefined, streams).accept({ question: 'Why?' });
+    const { conversationId, turnId } = await intake(new NoLimits(), undefined, streams, asked).accept({ question: 'Why?' });
     const stream = conversationStream(conversationId);
     const expiresAt = new Date(Date.now() + 60_000).toISOString();
     const { data } = turnPaused({ conversationId, turnId }, [waitingCall('k1')], { expiresAt });
@@ -301,6 +330,21 @@ describe('a resumption', () => {
     await expect(deny()).resolves.toMatchObject({ turnId, replayed: false });
     await expect(deny()).resolves.toMatchObject({ turnId, replayed: true });
     expect((await events()).filter((type) => type === 'TurnResumed')).toHaveLength(1);
+  });
+
+  it('is refused if its guarded turn has been purged meanwhile', async () => {
+    const { deny } = await waiting(
+      async (streams, conversationId) => {
+        const purgedAt = new Date().toISOString();
+        const deed = { at: purgedAt, actor: 'alice', credential: 'session-token' } as const;
+        const about = { conversationId, ownerId: 'alice', agentId: null };
+        const data = { ...about, keptFrom: 0, turns: 1, started: deed, deleted: deed, purgedAt };
+        const purge = () => [{ type: 'ConversationPurged', data } as const];
+        await streams.transact(conversationStream(conversationId), conversation, purge, cause);
+      },
+      { ...settings, guardrails: codePolicy({}) },
+    );
+    await expect(deny()).rejects.toMatchObject({ code: 'conversation-not-found' });
   });
 
   it('is refused each time it is repeated with its key if another one was faster', async () => {

@@ -87,6 +87,7 @@ export class AskQuestionIntake {
       const { replayed, ids } = await this.idsFor(request, caller, way, fresh, () => this.refuse(asking(fresh, false)), admit);
       const checked = await this.inputs.question(question);
       const position = await this.ask((seat) => asking(ids, replayed, checked, seat), ids, replayed);
+      if (replayed) await this.frames.requireKept(ids.turnId, -1);
       return { ...ids, after: -1, replayed, position };
     });
   }
@@ -144,7 +145,9 @@ export class AskQuestionIntake {
         throw error;
       });
       this.nudge(ids);
-      return { conversationId, turnId: ids.turnId, after: ids.after ?? -1, replayed, position };
+      const after = ids.after ?? -1;
+      if (replayed) await this.frames.requireKept(ids.turnId, after);
+      return { conversationId, turnId: ids.turnId, after, replayed, position };
     });
   }
 
@@ -163,7 +166,9 @@ export class AskQuestionIntake {
       new ResumeTurn(state.id, checked, checkUsage, caller, caller.cause);
     if (!state.turns.get(turnId)?.isGuarded) return this.commands.execute(resumption(answers, null));
     const transcript = await readTranscript(this.streams, state.id, turnId, caller.cause.actor);
-    const { guardrails, agentId } = transcript!.asked.settings;
+    // A turn without a transcript has ended meanwhile, which the command refuses.
+    if (!transcript) return this.commands.execute(resumption(answers, null));
+    const { guardrails, agentId } = transcript.asked.settings;
     const guarded = await this.inputs.callAnswers(answers, guardrails!);
     const accepted = await this.commands.execute(resumption(guarded.answers, guarded.checked.usage ?? null));
     await this.inputs.record(guarded.checked, { recordId: turnId, ownerId: state.ownerId, agentId }, caller.cause);
