@@ -119,7 +119,7 @@ const ingesting = (embeddings?: Embeddings) =>
     documents,
     archives: new ZipArchives(blobs, join(folder, 'work'), { ...PARSING_LIMITS, archiveDepthMax: 3 }),
     embeddings,
-    pages: new RemotePages(web, blobs, limits),
+    pages: new RemotePages(web, blobs, limits, systemTiming),
     files: new RemoteFiles({
       http: web,
       blobs,

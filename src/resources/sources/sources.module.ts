@@ -162,8 +162,9 @@ const TICKERS = [SyncSources];
     },
     {
       provide: RemotePages,
-      inject: [OutgoingHttp, Blobs, RemoteOptions],
-      useFactory: (outgoing: OutgoingHttp, blobs: Blobs, { limits }: RemoteOptions) => new RemotePages(outgoing, blobs, limits),
+      inject: [OutgoingHttp, Blobs, RemoteOptions, Timing],
+      useFactory: (outgoing: OutgoingHttp, blobs: Blobs, { limits }: RemoteOptions, timing: Timing) =>
+        new RemotePages(outgoing, blobs, limits, timing),
     },
     { provide: SourceListing, inject: [Config], useFactory: ({ embeddingsModel }: Config) => new SourceListing(embeddingsModel) },
     {

@@ -3,11 +3,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { InMemoryBlobs } from '../../../../test/support/in-memory-blobs.js';
 import { LocalServer, redirect } from '../../../../test/support/local-server.js';
 import { GuardedHttp } from '../../../platform/outgoing/guarded-http.js';
+import { systemTiming } from '../../../platform/system-timing.js';
 import type { PagesOrigin } from '../source/source.events.js';
 import type { GatheredPages } from './gathering.js';
 import { isNothingFetched, RemotePages } from './remote-pages.js';
 
 const LIMITS = { filesMax: 100, pagesMax: 9, pageBytesMax: 2_000, bytesMax: 9_000, depthMax: 3, pageMs: 30_000, totalMs: 60_000 };
+const LARGE = { ...LIMITS, pageBytesMax: 1_000_000, bytesMax: 1_000_000 };
 const KEPT = 'It answered with HTTP status 503. What was read of it before is kept.';
 
 let site: LocalServer;
@@ -33,11 +35,14 @@ function gather(
   kind: PagesOrigin['kind'],
   paths: readonly string[],
   { files, sitemaps }: Pick<GatheredPages, 'files' | 'sitemaps'>,
+  limits = LIMITS,
 ) {
   const urls = paths.map((path) => `${site.url}${path}`);
-  return new RemotePages(web, blobs, LIMITS).gather({ kind, urls }, { files, sitemaps }, signal, () => Promise.resolve());
+  const pages = new RemotePages(web, blobs, limits, systemTiming);
+  return pages.gather({ kind, urls }, { files, sitemaps }, signal, () => Promise.resolve());
 }
-const first = (kind: PagesOrigin['kind'], ...paths: string[]) => gather(kind, paths, { files: [], sitemaps: [] });
+const NONE = { files: [], sitemaps: [] };
+const first = (kind: PagesOrigin['kind'], ...paths: string[]) => gather(kind, paths, NONE);
 
 const away = (response: ServerResponse) => void response.writeHead(503).end();
 const link = (...paths: string[]) => paths.map((path) => `<a href="${path}">x</a>`).join('');
@@ -179,5 +184,40 @@ describe('a temporarily unavailable sitemap', () => {
     const before = await first('sitemap', '/index.xml');
     answers.delete('/1.xml');
     expect(names(await gather('sitemap', ['/index.xml'], before))).toEqual(['/c.html', '/d.html']);
+  });
+});
+
+it('very many sitemaps in indexes are left out in time', async () => {
+  const indexes = Array.from({ length: 8 }, (_, number) => `/index-${number}.xml`);
+  const many = (number: string) => index(...Array.from({ length: 10_000 }, (_, place) => `/${number}-${place}.xml`));
+  answers.set('/index.xml', index(...indexes));
+  for (const path of indexes) answers.set(path, many(path.slice(1)));
+  const { sitemaps, isCut } = await gather('sitemap', ['/index.xml'], NONE, LARGE);
+  expect([sitemaps.length, isCut]).toEqual([9, true]);
+});
+
+describe('many links that are checked against many rules of robots.txt', () => {
+  beforeEach(() => {
+    const rules = Array.from({ length: 900 }, (_, number) => `Disallow: /${'*a'.repeat(200)}${number}`);
+    const links = Array.from({ length: 200 }, (_, number) => `/${'a'.repeat(300)}-${number}`);
+    answers.set('/', link(...links)).set('/robots.txt', ['User-agent: *', 'Disallow: /a', ...rules].join('\n'));
+  });
+
+  it('do not hold up other work', async () => {
+    let [longestMs, before] = [0, performance.now()];
+    const tick = () => {
+      longestMs = Math.max(longestMs, performance.now() - before);
+      before = performance.now();
+    };
+    const ticking = setInterval(tick, 5);
+    const { files } = await gather('crawler', ['/'], NONE, LARGE);
+    clearInterval(ticking);
+    tick();
+    expect([files.length, longestMs < 2_000 ? 'short' : longestMs]).toEqual([1, 'short']);
+  });
+
+  it('are left out when the time for all pages is over', async () => {
+    const { files, isCut } = await gather('crawler', ['/'], NONE, { ...LARGE, totalMs: 1_500 });
+    expect([files.length, isCut]).toEqual([1, true]);
   });
 });

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { buffer, text as textIn } from 'node:stream/consumers';
 import type { Blobs } from '../../../kernel/blobs.js';
+import type { Timing } from '../../../kernel/timing.js';
 import { extensionOf } from '../../documents/document.port.js';
 import type { PageFailure, PagesOrigin, Sitemap, SourceFile } from '../source/source.events.js';
 import type { FetchedPage, PageFetcher } from './page-fetcher.js';
@@ -15,6 +16,8 @@ export const SITEMAPS_MAX = 20;
 /** The number of addresses that are considered, far more than pages are read. Later links are ignored. */
 export const ADDRESSES_MAX = 20_000;
 const PAGES_AT_ONCE_MAX = 4;
+/** How long addresses are checked before other work gets a turn. */
+const TURN_MS = 20;
 
 /** A page or a sitemap that was not fetched. `mayPass`: a later attempt may succeed. */
 export type MissedPage = PageFailure & Readonly<{ mayPass: boolean }>;
@@ -50,6 +53,7 @@ export class Gathering {
       fetcher: PageFetcher;
       blobs: Blobs;
       limits: RemoteLimits;
+      timing: Timing;
       progress: GatheringProgress;
     }>,
     earlier: EarlierPages,
@@ -109,7 +113,9 @@ export class Gathering {
       if (text === undefined) continue;
       const entries = sitemapEntries(text, url);
       this.collect(pages, entries.pages);
-      for (const sitemap of entries.sitemaps) if (!sitemaps.includes(sitemap)) sitemaps.push(sitemap);
+      // One more than is read shows that there are too many.
+      for (const sitemap of entries.sitemaps)
+        if (sitemaps.length <= SITEMAPS_MAX && !sitemaps.includes(sitemap)) sitemaps.push(sitemap);
       if (entries.pages.length + entries.sitemaps.length === 0) this.miss(url, new PageNotFetched('It lists no pages.', false));
     }
     return [...pages];
@@ -189,11 +195,24 @@ export class Gathering {
     return urls.filter((url) => !this.seen.has(url) && this.seen.add(url));
   }
 
-  /** The addresses that robots.txt allows, at most one more than may be read, which shows that there are too many. */
+  /**
+   * The addresses that robots.txt allows, at most one more than may be read, which shows that there are too many. A hostile site
+   * can make the check take long, so it ends with the time for all pages.
+   */
   private async allowed(urls: readonly string[], isFirst: boolean): Promise<readonly string[]> {
+    const { fetcher, limits, timing } = this.parts;
     const allowed: string[] = [];
+    let turnBegan = timing.elapsedMs();
     for (const url of urls) {
-      if (allowed.length > this.parts.limits.pagesMax - this.asked) break;
+      if (allowed.length > limits.pagesMax - this.asked) break;
+      if (timing.elapsedMs() - turnBegan > TURN_MS) {
+        await timing.pause(0);
+        turnBegan = timing.elapsedMs();
+      }
+      if (fetcher.isLate) {
+        this.isCut = true;
+        break;
+      }
       if (await this.sites.allow(url)) allowed.push(url);
       // Only a refusal of the first page is reported. Links that are not allowed are skipped.
       else if (isFirst) this.miss(url, new PageNotFetched('The site asks robots not to read it.', false));

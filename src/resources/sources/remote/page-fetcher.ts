@@ -28,6 +28,11 @@ export class PageFetcher {
     this.requests = new RemoteRequests(http, limits, signal);
   }
 
+  /** Whether the time for all pages is over. @throws the signal's reason */
+  get isLate(): boolean {
+    return this.requests.isLate;
+  }
+
   /** Fetches a document. Text with a declared charset is converted to UTF-8. */
   page(requestedUrl: string): Promise<FetchedPage | PageNotFetched> {
     return this.requests.attempted(async () => {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { InMemoryBlobs } from '../../../../test/support/in-memory-blobs.js';
 import { LocalServer, redirect } from '../../../../test/support/local-server.js';
 import { GuardedHttp } from '../../../platform/outgoing/guarded-http.js';
+import { systemTiming } from '../../../platform/system-timing.js';
 import type { PagesOrigin } from '../source/source.events.js';
 import { PAGE_URL_CHARACTERS_MAX, type RemoteLimits } from './remote-limits.js';
 import { ADDRESSES_MAX, type EarlierPages, SITEMAPS_MAX } from './gathering.js';
@@ -54,7 +55,7 @@ async function gather(
 ) {
   const shares: number[] = [];
   const urls = paths.map((path) => new URL(path, site.url).href);
-  const pages = new RemotePages(web, blobs, { ...LIMITS, ...limits });
+  const pages = new RemotePages(web, blobs, { ...LIMITS, ...limits }, systemTiming);
   const gathered = await pages.gather({ kind, urls }, earlier, signal, async (share) => {
     shares.push(share);
   });
@@ -132,7 +133,7 @@ describe('pages by their addresses', () => {
   it('are abandoned when the attempt is aborted', async () => {
     pages.set('/slow', () => undefined);
     const over = new AbortController();
-    const gathering = new RemotePages(web, new InMemoryBlobs(), LIMITS).gather(
+    const gathering = new RemotePages(web, new InMemoryBlobs(), LIMITS, systemTiming).gather(
       { kind: 'url', urls: [`${site.url}/slow`] },
       nothing,
       over.signal,

@@ -1,4 +1,5 @@
 import type { Blobs } from '../../../kernel/blobs.js';
+import type { Timing } from '../../../kernel/timing.js';
 import type { OutgoingHttp } from '../../../platform/outgoing/outgoing-http.port.js';
 import type { PagesOrigin } from '../source/source.events.js';
 import { type EarlierPages, type GatheredPages, Gathering, type GatheringProgress } from './gathering.js';
@@ -11,12 +12,13 @@ export class RemotePages {
     private readonly http: OutgoingHttp,
     private readonly blobs: Blobs,
     private readonly limits: RemoteLimits,
+    private readonly timing: Timing,
   ) {}
 
   gather(origin: PagesOrigin, earlier: EarlierPages, signal: AbortSignal, progress: GatheringProgress): Promise<GatheredPages> {
-    const { blobs, limits } = this;
+    const { blobs, limits, timing } = this;
     const fetcher = new PageFetcher(this.http, limits, signal);
-    return new Gathering({ fetcher, blobs, limits, progress }, earlier).of(origin);
+    return new Gathering({ fetcher, blobs, limits, timing, progress }, earlier).of(origin);
   }
 }
 

@@ -41,6 +41,12 @@ export class RemoteRequests {
     this.signal = AbortSignal.any([given, this.late]);
   }
 
+  /** Whether the time for all requests is over. @throws the signal's reason */
+  get isLate(): boolean {
+    this.given.throwIfAborted();
+    return this.late.aborted;
+  }
+
   /** Returns the answer with any status. @throws PageNotFetched */
   async send(
     url: string,
