@@ -337,6 +337,19 @@ describe('an uploaded archive', () => {
     expect(await texts()).toEqual(['one', 'two']);
   });
 
+  it('replaces the files with the paths of its documents', async () => {
+    const ids = await uploadedArchive(
+      { 'a/one.txt': 'new' },
+      { filename: 'docs/a/one.txt', text: 'old' },
+      { filename: 'docs/a/two.txt', text: 'two' },
+    );
+    await ingesting().run(attempt(ids));
+    expect([documents.reads, await texts()]).toEqual([
+      ['docs/a/one.txt', 'docs/a/two.txt'],
+      ['new', 'two'],
+    ]);
+  });
+
   it('is unpacked only once, even if the ingestion is interrupted afterwards', async () => {
     const ids = await uploadedArchive({ 'one.txt': 'one' });
     const append = store.append.bind(store);

@@ -126,7 +126,10 @@ export class IngestSource extends TaskRunner {
     await this.parts.commands.execute(new KeepPages(sourceId, ingestId, pages, cause));
   }
 
-  /** Replaces each archive among the files by the documents in it. @throws Rejection `document-…` */
+  /**
+   * Replaces each archive among the files by the documents in it. A document replaces a file with the same path, as an added file
+   * does. @throws Rejection `document-…`
+   */
   private async unpackArchives(sourceId: string, { remote, ingest }: Source, attempt: TaskAttempt): Promise<void> {
     if (remote || !ingest || ingest.files) return;
     const { taskId: ingestId, ownerId, cause, signal } = attempt;
@@ -135,9 +138,11 @@ export class IngestSource extends TaskRunner {
     const folderOf = (filename: string) => (uploaded.length === 1 ? '' : `${filename.slice(0, filename.lastIndexOf('.'))}/`);
     const kept = archives.map((file) => ({ ...file, ownerId, folder: folderOf(file.filename) }));
     const { files: inside, skipped, isCut } = await this.parts.archives.unpack(kept, signal);
-    const files = uploaded.flatMap((file): readonly SourceFile[] =>
-      isArchiveName(file.filename) ? inside.filter(({ archive }) => archive === file.filename) : [file],
-    );
+    const replaced = new Set(inside.map(({ filename }) => filename));
+    const files = uploaded.flatMap((file): readonly SourceFile[] => {
+      if (isArchiveName(file.filename)) return inside.filter(({ archive }) => archive === file.filename);
+      return replaced.has(file.filename) ? [] : [file];
+    });
     const failures = skipped.map(({ path: url, reason }) => ({ url, reason }));
     await this.parts.commands.execute(new KeepUnpackedFiles(sourceId, ingestId, { files, failures, isCut }, cause));
   }
