@@ -107,10 +107,8 @@ it('compiles only what has changed', () => {
 
 it('bundles the programs, which find their files and keep the names of their classes', () => {
   expect(started()).toBe('good day create table invoices (); Later 5');
-  expect(JSON.parse(read('dist/program/bundle.cjs.map'))).toHaveProperty(
-    'sources',
-    expect.arrayContaining(['../../src/greeting.ts']),
-  );
+  const { sections } = JSON.parse(read('dist/program/bundle.cjs.map')) as { sections: { map: { sources: string[] } }[] };
+  expect(sections.map(({ map }) => map.sources)).toContainEqual(['../../src/greeting.ts']);
 });
 
 it('bundles again when a module has changed, leaves no old part, and does nothing otherwise', () => {

@@ -61,18 +61,32 @@ function keptCode(source: Buffer): Buffer | undefined {
   }
 }
 
-/** Makes stack traces name source files, as Node does for modules. The source map is read with the first stack trace. */
+/** The source map of the lines of one module in the bundle. `offset`: where they begin, from 0. */
+type Section = Readonly<{ offset: { line: number }; map: SourceMapPayload }>;
+
+/**
+ * Makes stack traces name source files, as Node does for modules. The source map of the bundle is read with the first stack trace,
+ * and the map of a module is decoded with the first stack trace that names it.
+ */
 function nameSources(): void {
-  let map: SourceMap | undefined;
+  let sections: readonly Section[] | undefined;
+  const maps = new Map<Section, SourceMap>();
+  const originOf = (line: number, column: number) => {
+    sections ??= (JSON.parse(readFileSync(`${FILE}.map`, 'utf8')) as { sections: readonly Section[] }).sections;
+    const section = sections.findLast(({ offset }) => offset.line < line);
+    if (!section) return undefined;
+    const map = maps.get(section) ?? new SourceMap(section.map);
+    maps.set(section, map);
+    const origin = map.findOrigin(line - section.offset.line, column);
+    return 'fileName' in origin && origin.fileName ? origin : undefined;
+  };
   const named = (site: NodeJS.CallSite & { toString(): string }): string => {
     const [file, line, column] = [site.getFileName() ?? '', site.getLineNumber() ?? 0, site.getColumnNumber() ?? 0];
     const text = site.toString();
     // Stored code names the path at which it was compiled.
-    if (basename(file) !== basename(FILE)) return text;
-    map ??= new SourceMap(JSON.parse(readFileSync(`${FILE}.map`, 'utf8')) as SourceMapPayload);
-    const origin = map.findOrigin(line, column);
+    const origin = basename(file) === basename(FILE) ? originOf(line, column) : undefined;
     // The map has no lines of packages.
-    if (!('fileName' in origin) || !origin.fileName || origin.fileName.includes('/node_modules/')) return text;
+    if (!origin) return text;
     const source = resolve(dirname(FILE), origin.fileName);
     return text.replace(`${file}:${line}:${column}`, `${source}:${origin.lineNumber}:${origin.columnNumber}`);
   };
