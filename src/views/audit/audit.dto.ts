@@ -29,7 +29,7 @@ export class AuditEventsQuery {
   @MaxLength(TEXT_CHARACTERS_MAX)
   correlation?: string;
 
-  /** Recorded at this time or later: a calendar date of ISO 8601. */
+  /** Recorded at this time or later: a calendar date of ISO 8601, in UTC without an offset. */
   @IsOptional()
   @IsISO8601({ strict: true })
   from?: string;
