@@ -10,7 +10,7 @@ import type { Definition } from './definition.js';
 import type { LiveGroup } from './live-group.js';
 import type { Progress } from './progress.js';
 import type { ProjectionFaults } from './projection-faults.js';
-import { ProjectionWriter } from './projection-writer.js';
+import { type Parking, ProjectionWriter } from './projection-writer.js';
 import { createSchema, readCheckpoint } from './schema.js';
 
 export type RunnerDependencies = Readonly<{
@@ -72,7 +72,11 @@ export class ProjectionRunner {
     const { sql } = this.dependencies;
     const { schema } = this.definition;
     if (!(await readCheckpoint(sql, schema))) await createSchema(sql, this.definition, schema);
-    return ProjectionWriter.open(sql, this.definition);
+    return ProjectionWriter.open(sql, this.definition, schema, (parking) => this.parked(parking));
+  }
+
+  private parked({ event: { stream, revision, type }, fault }: Parking): void {
+    this.dependencies.log.error({ err: fault, stream, revision, type }, `Projection ${this.name} has parked ${stream}`);
   }
 
   /** Follows the log alone while behind, then in the group, and alone again after a failed write of the group. */

@@ -10,6 +10,12 @@ import { HELD_EVENTS_MAX, hold, park, TooManyHeld, tryEvent } from './parking.js
 import { type Checkpoint, enter, takeOver } from './schema.js';
 import { type CheckpointMove, FencedOut, moveCheckpoints, type Portion, writeTogether } from './shared-transaction.js';
 
+/** The event with which an entity was parked, and why. */
+export type Parking = Readonly<{ event: StoredEvent; fault: unknown }>;
+
+/** The parked entities, with the reasons of those that this writer has parked. */
+type ParkedEntities = ReadonlyMap<string, Parking | undefined>;
+
 /** The writer's knowledge of its schema. */
 type WriterState = {
   /** The position of the checkpoint. */
@@ -18,7 +24,7 @@ type WriterState = {
   considered: bigint;
   epoch: bigint;
   eventAt: Date | null;
-  parked: Set<string>;
+  parked: ParkedEntities;
   held: number;
 };
 
@@ -32,16 +38,22 @@ export class ProjectionWriter {
     readonly definition: Definition,
     readonly schema: string,
     private readonly state: WriterState,
+    private readonly onParked: (parking: Parking) => void,
   ) {}
 
   /** Takes the schema over from its current writer. @throws DefinitionChanged */
-  static async open(sql: Sql, definition: Definition, schema = definition.schema): Promise<ProjectionWriter> {
+  static async open(
+    sql: Sql,
+    definition: Definition,
+    schema = definition.schema,
+    onParked: (parking: Parking) => void = () => undefined,
+  ): Promise<ProjectionWriter> {
     const { position, epoch, eventAt }: Checkpoint = await takeOver(sql, definition, schema);
     const parked = await sql<{ entity: string }[]>`select entity from ${sql(schema)}.parked`;
     const [count] = await sql<{ held: number }[]>`select count(*)::integer as held from ${sql(schema)}.held`;
-    const entities = new Set(parked.map(({ entity }) => entity));
+    const entities = new Map(parked.map(({ entity }) => [entity, undefined]));
     const state = { position, considered: position, epoch, eventAt, parked: entities, held: count?.held ?? 0 };
-    return new ProjectionWriter(sql, definition, schema, state);
+    return new ProjectionWriter(sql, definition, schema, state, onParked);
   }
 
   get name(): string {
@@ -85,7 +97,7 @@ export class ProjectionWriter {
 
   /** This projection's part of a shared transaction: it applies these events and moves the checkpoint to the position. */
   portion(to: bigint, events: readonly StoredEvent[]): Portion {
-    const parked = new Set(this.state.parked);
+    const parked = new Map(this.state.parked);
     let newlyHeld = 0;
     return {
       move: this.moveTo(to, events),
@@ -102,8 +114,9 @@ export class ProjectionWriter {
     return { schema: this.schema, from: position, to, epoch, eventAt: events.at(-1)?.at ?? eventAt };
   }
 
-  private moved(to: bigint, events: readonly StoredEvent[], parked: Set<string>, newlyHeld: number): void {
-    const { eventAt, held } = this.state;
+  private moved(to: bigint, events: readonly StoredEvent[], parked: Map<string, Parking | undefined>, newlyHeld: number): void {
+    const { eventAt, held, parked: before } = this.state;
+    for (const [entity, parking] of parked) if (parking && !before.has(entity)) this.onParked(parking);
     Object.assign(this.state, { position: to, eventAt: events.at(-1)?.at ?? eventAt, parked, held: held + newlyHeld });
     this.pass(to);
   }
@@ -120,7 +133,7 @@ export class ProjectionWriter {
     batch: ChangeBatch,
     tx: TransactionSql,
     events: readonly StoredEvent[],
-    parked: Set<string>,
+    parked: Map<string, Parking | undefined>,
     decodes: typeof decode,
   ): number {
     let held = 0;
@@ -130,7 +143,7 @@ export class ProjectionWriter {
         const changes = this.changesOrFault(event, tx, decodes);
         if ('fault' in changes) {
           batch.add(park(entity, event, changes.fault));
-          parked.add(entity);
+          parked.set(entity, { event, fault: changes.fault });
         } else {
           for (const change of changes) batch.add(change);
           continue;
@@ -152,7 +165,7 @@ export class ProjectionWriter {
 
   /** Applies the events one by one and parks only those that the tables refuse. */
   private async oneByOne(to: bigint, events: readonly StoredEvent[]): Promise<void> {
-    const parked = new Set(this.state.parked);
+    const parked = new Map(this.state.parked);
     const held = await this.sql.begin(async (tx) => {
       await Promise.all([enter(tx, this.schema), moveCheckpoints(tx, [this.moveTo(to, events)])]);
       let count = 0;
@@ -162,7 +175,7 @@ export class ProjectionWriter {
           const fault = await tryEvent(tx, this.definition, event);
           if (fault === undefined) continue;
           await sendOneByOne(tx, [park(entity, event, fault)]);
-          parked.add(entity);
+          parked.set(entity, { event, fault });
         }
         await sendOneByOne(tx, [hold(entity, event)]);
         count++;

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { pino } from 'pino';
 import { accounts, append, moved, opened } from '../../../test/support/accounts.js';
 import { eventually } from '../../../test/support/eventually.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
@@ -7,6 +6,7 @@ import { type TestDatabase, testDatabase } from '../../../test/support/postgres-
 import type { Projection } from '../../../projections/projection.js';
 import { requireReached } from '../../kernel/event-sourcing/freshness.js';
 import { systemTiming } from '../system-timing.js';
+import { openLog } from '../telemetry/log.js';
 import { definitionOf } from './definition.js';
 import { parkedIn, retryParked } from './parking.js';
 import { PostgresFreshness } from './postgres-freshness.js';
@@ -14,7 +14,9 @@ import { Progress } from './progress.js';
 import { Projector } from './projector.js';
 import { dropSchema, readCheckpoint } from './schema.js';
 
-const log = pino({ level: 'silent' });
+let logged: readonly Record<string, unknown>[] = [];
+const note = (line: string) => void (logged = [...logged, JSON.parse(line) as Record<string, unknown>]);
+const log = openLog({ level: 'error', format: 'json', destination: { write: note } });
 let database: TestDatabase;
 let store: InMemoryEventStore;
 let running: Projector[];
@@ -27,6 +29,7 @@ beforeEach(async () => {
   await dropSchema(database.sql, 'accounts');
   store = new InMemoryEventStore();
   running = [];
+  logged = [];
 });
 afterEach(() => Promise.all(running.map((projector) => projector.stop())));
 
@@ -134,6 +137,8 @@ describe('the projector', () => {
     await append(store, 'account-a', opened('a'), moved('a', -5), moved('a', 1));
     await elsewhere().reached(['accounts'], await append(store, 'account-b', opened('b')));
     expect(await parkedIn(database.sql, 'accounts')).toMatchObject([{ entity: 'account-a', held: 2 }]);
+    const message = expect.stringContaining('account_cents_check') as unknown;
+    expect(logged).toMatchObject([{ level: 'error', stream: 'account-a', revision: 1, type: 'MoneyMoved', err: { message } }]);
 
     const definition = await definitionOf(accounts());
     expect((await retryParked(database.sql, definition)).freed).toEqual([]);
