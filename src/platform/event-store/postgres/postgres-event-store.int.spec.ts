@@ -14,7 +14,8 @@ import {
   revisions,
 } from '../../../../test/contracts/event-store.subject.js';
 import { eventually } from '../../../../test/support/eventually.js';
-import { type TestDatabase, testDatabase } from '../../../../test/support/postgres-for-tests.js';
+import { testDatabase } from '../../../../test/support/postgres-for-tests.js';
+import { NEVER_MS, PostgresStores } from '../../../../test/support/postgres-stores.js';
 import { categoryOf, LOG_START, type NewEvent } from '../../../kernel/event-sourcing/event-store.js';
 import { SchemaFromTheFuture } from '../../postgres/migrate.js';
 import { PAGE_BYTES_MAX, PAGE_EVENTS_MAX } from './event-rows.js';
@@ -22,83 +23,48 @@ import { PostgresEventStore } from './postgres-event-store.js';
 import { SCAVENGE_EVENTS_MAX } from './scavenge.js';
 import { STREAM_NAME_BYTES_MAX } from './storable.js';
 
-/** Longer than any test, so that a store neither polls nor scavenges by itself. */
-const NEVER_MS = 3_600_000;
 /** Poll interval of stores that must find events without a notification. */
 const POLL_MS = 50;
 
-let database: TestDatabase;
-let store: PostgresEventStore;
-const others: PostgresEventStore[] = [];
-
+let postgres: PostgresStores;
 beforeAll(async () => {
-  database = await testDatabase();
-  store = new PostgresEventStore({ url: database.url, scavengeMs: NEVER_MS });
-  await store.start();
+  postgres = await PostgresStores.started();
 });
-
-afterEach(async () => {
-  await Promise.all(others.splice(0).map((other) => other.close()));
-});
-
-afterAll(async () => {
-  await store.close();
-  await database.close();
-});
-
-/** A store that acts as another process: it has separate connections and shares no memory. */
-async function openAnother(lookMs?: number): Promise<PostgresEventStore> {
-  const another = new PostgresEventStore({ url: database.url, scavengeMs: NEVER_MS, ...(lookMs && { pollMs: lookMs }) });
-  others.push(another);
-  await another.start();
-  return another;
-}
-
-/** The statement of an append without the store, so that no follower is notified. */
-const appendStatement = (stream: string, revision: number, { id, type, data, metadata }: NewEvent, sql: ISql = database.sql) =>
-  sql<{ position: string }[]>`
-    select log_position as position from event_store.append(${[stream]}::text[], ${[revision - 1]}::integer[], ${[1]}::integer[],
-      ${[1]}::integer[], ${[revision]}::integer[], ${[id]}::uuid[], ${[type]}::text[], ${[data]}::text[], ${[metadata]}::text[])`;
+afterEach(() => postgres.closeOthers());
+afterAll(() => postgres.close());
 
 const indexScans = async (): Promise<Record<string, number>> => {
-  const rows = await database.sql<{ name: string; scans: number }[]>`
+  const rows = await postgres.database.sql<{ name: string; scans: number }[]>`
     select indexrelname as name, idx_scan::integer as scans from pg_stat_user_indexes where schemaname = 'event_store'`;
   return Object.fromEntries(rows.map(({ name, scans }) => [name, scans]));
 };
 
 it('shows a follower nothing before a truncation that is ahead of the end of the stream', async () => {
   const stream = newStream();
-  await store.setRetention(stream, { truncateBefore: 3 });
-  await store.append(stream, 'none', newEvents(2));
-  const following = Following.stream(store, stream);
-  await store.append(stream, 1, newEvents(3));
+  await postgres.store.setRetention(stream, { truncateBefore: 3 });
+  await postgres.store.append(stream, 'none', newEvents(2));
+  const following = Following.stream(postgres.store, stream);
+  await postgres.store.append(stream, 1, newEvents(3));
   await following.count(2);
   expect(revisions((await following.stop()).events)).toEqual([3, 4]);
 });
 
 it('shows no event while an append with an earlier position may still commit', async () => {
   const [early, late] = [newStream(), newStream()];
-  const after = await store.head();
+  const after = await postgres.store.head();
   let position = '';
   let second: Promise<unknown> = Promise.resolve();
-  await database.sql.begin(async (sql) => {
-    position = (await appendStatement(early, 0, newEvent(), sql))[0]!.position;
-    second = store.append(late, 'none', newEvents(1));
-    await eventually(async () => (await waitingForLock()) === 1);
-    expect(await readLog(store, after)).toMatchObject({ events: [], pages: [{ position: after, caughtUp: true }] });
+  await postgres.database.sql.begin(async (sql) => {
+    position = (await postgres.appendStatement(early, 0, newEvent(), sql))[0]!.position;
+    second = postgres.store.append(late, 'none', newEvents(1));
+    await eventually(async () => (await postgres.waitingForLock()) === 1);
+    expect(await readLog(postgres.store, after)).toMatchObject({ events: [], pages: [{ position: after, caughtUp: true }] });
   });
   const answer = await second;
-  const { events } = await readLog(store, after);
+  const { events } = await readLog(postgres.store, after);
   expect(events.map(({ stream }) => stream)).toEqual([early, late]);
   expect(events.map((event) => event.position)).toEqual([BigInt(position), (answer as { position: bigint }).position]);
 });
-
-const waitingForLock = async (doing = 'event_store.append'): Promise<number> => {
-  const [row] = await database.sql<{ waiting: number }[]>`
-    select count(*)::integer as waiting from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock' and query like ${`%${doing}%`} and pid <> pg_backend_pid()`;
-  return row!.waiting;
-};
 
 it('distinguishes streams with unusual names, also in concurrent reads', async () => {
   const odd = ['a"b', 'a\\\\"b', 'a\nb', 'a\tb\u0001', '\u007f', 'a,b', 'a}{b', "a'b", 'a b ', 'é\u00a0', 'NULL', 'null'].map(
@@ -106,10 +72,10 @@ it('distinguishes streams with unusual names, also in concurrent reads', async (
   );
   const unstorable = ['a\u001fb', 'a\0b', '\ud800'].map((name) => `${newStream()}${name}`);
   const written = newEvents(odd.length);
-  for (const [at, stream] of odd.entries()) await store.append(stream, 'none', [written[at]!]);
+  for (const [at, stream] of odd.entries()) await postgres.store.append(stream, 'none', [written[at]!]);
   const read = [...odd, ...unstorable].map(async (stream) => [
-    await allOf(store.readTexts(stream)),
-    await eventsOf(store.read(stream)),
+    await allOf(postgres.store.readTexts(stream)),
+    await eventsOf(postgres.store.read(stream)),
   ]);
   expect(await Promise.all(read)).toEqual([
     ...written.map((event, at) => [
@@ -122,8 +88,8 @@ it('distinguishes streams with unusual names, also in concurrent reads', async (
 
 it('skips no event for readers and writers in several processes', async () => {
   const category = newCategory();
-  const after = await store.head();
-  const processes = [store, ...(await Promise.all(range(1, 3).map(() => openAnother())))];
+  const after = await postgres.store.head();
+  const processes = [postgres.store, ...(await Promise.all(range(1, 3).map(() => postgres.openAnother())))];
   const followers = processes.map((process) => Following.log(process, after, { categories: [category] }));
   // The simplest reader polls for the events after the last position it saw.
   const polled: string[] = [];
@@ -131,7 +97,7 @@ it('skips no event for readers and writers in several processes', async () => {
   let polling = true;
   const poll = async () => {
     while (polling) {
-      const rows = await database.sql<{ position: string; id: string }[]>`
+      const rows = await postgres.database.sql<{ position: string; id: string }[]>`
         select position, id from event_store.event where position > ${last.toString()} and category = ${category} order by position`;
       for (const { position, id } of rows) {
         polled.push(id);
@@ -154,7 +120,7 @@ it('skips no event for readers and writers in several processes', async () => {
   await eventually(() => polled.length >= total.length);
   polling = false;
   await poller;
-  const inOrder = ids((await readLog(store, after, { categories: [category] })).events);
+  const inOrder = ids((await readLog(postgres.store, after, { categories: [category] })).events);
   expect(new Set(inOrder)).toEqual(new Set(total));
   expect(polled).toEqual(inOrder);
   for (const follower of followers) {
@@ -164,7 +130,7 @@ it('skips no event for readers and writers in several processes', async () => {
 });
 
 it('lets one of several processes win each revision and gives the others the actual revision', async () => {
-  const processes = [store, ...(await Promise.all(range(1, 3).map(() => openAnother())))];
+  const processes = [postgres.store, ...(await Promise.all(range(1, 3).map(() => postgres.openAnother())))];
   const stream = newStream();
   for (const revision of range(0, 19)) {
     const results = await Promise.allSettled(
@@ -173,32 +139,32 @@ it('lets one of several processes win each revision and gives the others the act
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     for (const result of results) if (result.status === 'rejected') expect(result.reason).toMatchObject({ actual: revision });
   }
-  expect(revisions(await eventsOf(store.read(stream)))).toEqual(range(0, 19));
+  expect(revisions(await eventsOf(postgres.store.read(stream)))).toEqual(range(0, 19));
 });
 
 it('commits concurrent appends in few transactions', async () => {
   const category = newCategory();
-  await Promise.all(range(1, 200).map(() => store.append(newStream(category), 'none', newEvents(1))));
-  const [row] = await database.sql<{ transactions: number }[]>`
+  await Promise.all(range(1, 200).map(() => postgres.store.append(newStream(category), 'none', newEvents(1))));
+  const [row] = await postgres.database.sql<{ transactions: number }[]>`
     select count(distinct xmin::text)::integer as transactions from event_store.event where category = ${category}`;
   expect(row!.transactions).toBeLessThan(10);
 });
 
 it('does not fail an append because the server refuses another in the same batch', async () => {
-  await database.sql`alter table event_store.event add constraint test_refusal check (type <> 'Refused')`;
+  await postgres.database.sql`alter table event_store.event add constraint test_refusal check (type <> 'Refused')`;
   try {
     const [good, bad, alsoGood] = [newStream(), newStream(), newStream()];
     const results = await Promise.allSettled([
-      store.append(good, 'none', newEvents(2)),
-      store.append(bad, 'none', [newEvent({ type: 'Refused' })]),
-      store.append(alsoGood, 'none', newEvents(1)),
+      postgres.store.append(good, 'none', newEvents(2)),
+      postgres.store.append(bad, 'none', [newEvent({ type: 'Refused' })]),
+      postgres.store.append(alsoGood, 'none', newEvents(1)),
     ]);
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-    expect(await eventsOf(store.read(good))).toHaveLength(2);
-    expect(await eventsOf(store.read(bad))).toEqual([]);
-    expect(await store.append(bad, 'none', newEvents(1))).toMatchObject({ revision: 0 });
+    expect(await eventsOf(postgres.store.read(good))).toHaveLength(2);
+    expect(await eventsOf(postgres.store.read(bad))).toEqual([]);
+    expect(await postgres.store.append(bad, 'none', newEvents(1))).toMatchObject({ revision: 0 });
   } finally {
-    await database.sql`alter table event_store.event drop constraint test_refusal`;
+    await postgres.database.sql`alter table event_store.event drop constraint test_refusal`;
   }
 });
 
@@ -211,39 +177,43 @@ it.each([
   ['a name that is too long', 'x'.repeat(STREAM_NAME_BYTES_MAX + 1), newEvent()],
   ['no name', '', newEvent()],
 ])('refuses %s before it reaches the database', async (_, stream, event) => {
-  await expect(store.append(stream, 'none', [event])).rejects.toThrow(/TypeError|RangeError|control|surrogate|UUID|empty|long/);
+  await expect(postgres.store.append(stream, 'none', [event])).rejects.toThrow(
+    /TypeError|RangeError|control|surrogate|UUID|empty|long/,
+  );
 });
 
 it('accepts a stream with the longest name', async () => {
   const stream = newStream().padEnd(STREAM_NAME_BYTES_MAX, 'x');
-  expect(await store.append(stream, 'none', newEvents(1))).toMatchObject({ revision: 0 });
+  expect(await postgres.store.append(stream, 'none', newEvents(1))).toMatchObject({ revision: 0 });
 });
 
 it.each(['update event_store.event set data = data', 'delete from event_store.event', 'truncate event_store.event'])(
   'refuses to %s',
   async (statement) => {
-    await store.append(newStream(), 'none', newEvents(1));
-    await expect(database.sql.unsafe(statement)).rejects.toThrow('Events are never changed');
+    await postgres.store.append(newStream(), 'none', newEvents(1));
+    await expect(postgres.database.sql.unsafe(statement)).rejects.toThrow('Events are never changed');
   },
 );
 
 it('refuses an append in a transaction that cannot see concurrent commits', async () => {
   await expect(
-    database.sql.begin('isolation level repeatable read', (sql) => appendStatement(newStream(), 0, newEvent(), sql)),
+    postgres.database.sql.begin('isolation level repeatable read', (sql) =>
+      postgres.appendStatement(newStream(), 0, newEvent(), sql),
+    ),
   ).rejects.toThrow('must see what was committed');
 });
 
 it('delivers events of another process to followers of a stream and of the log', async () => {
   const category = newCategory();
   const stream = newStream(category);
-  const listening = await openAnother(NEVER_MS);
+  const listening = await postgres.openAnother(NEVER_MS);
   const ofStream = Following.stream(listening, stream);
-  const ofLog = await Following.log(listening, await store.head(), { categories: [category] }).until(
+  const ofLog = await Following.log(listening, await postgres.store.head(), { categories: [category] }).until(
     ({ pages }) => pages.length > 0,
     'the present',
   );
   for (const revision of range(0, 9)) {
-    await store.append(stream, revision === 0 ? 'none' : revision - 1, newEvents(1));
+    await postgres.store.append(stream, revision === 0 ? 'none' : revision - 1, newEvents(1));
     await ofStream.count(revision + 1);
     await ofLog.count(revision + 1);
   }
@@ -253,18 +223,18 @@ it('delivers events of another process to followers of a stream and of the log',
 it('delivers events of more streams than one notification can name', async () => {
   const category = newCategory();
   const streams = range(1, 300).map(() => newStream(category));
-  const listening = await openAnother(NEVER_MS);
+  const listening = await postgres.openAnother(NEVER_MS);
   const following = streams.map((stream) => Following.stream(listening, stream));
-  await Promise.all(streams.map((stream) => store.append(stream, 'none', newEvents(1))));
+  await Promise.all(streams.map((stream) => postgres.store.append(stream, 'none', newEvents(1))));
   for (const follower of following) await (await follower.count(1)).stop();
 });
 
 it('finds events without a notification by polling', async () => {
   const stream = newStream();
-  const polling = await openAnother(POLL_MS);
+  const polling = await postgres.openAnother(POLL_MS);
   const ofStream = Following.stream(polling, stream);
-  const ofLog = Following.log(polling, await store.head());
-  await appendStatement(stream, 0, newEvent());
+  const ofLog = Following.log(polling, await postgres.store.head());
+  await postgres.appendStatement(stream, 0, newEvent());
   await (await ofStream.count(1)).stop();
   await (await ofLog.count(1)).stop();
 });
@@ -273,18 +243,18 @@ it('polls once for all followers, including 1,000 idle ones', async () => {
   let asked = 0;
   const transactions = async () => {
     asked++;
-    const [row] = await database.sql<{ commits: number }[]>`
+    const [row] = await postgres.database.sql<{ commits: number }[]>`
       select xact_commit::integer as commits from pg_stat_database where datname = current_database()`;
     return row!.commits;
   };
   const before = await transactions();
   const begun = performance.now();
-  const polling = await openAnother(POLL_MS);
+  const polling = await postgres.openAnother(POLL_MS);
   const idle = range(1, 1000).map(() => Following.stream(polling, newStream()));
   const stream = newStream();
   const late = Following.stream(polling, stream);
   for (const revision of range(0, 9)) {
-    await appendStatement(stream, revision, newEvent());
+    await postgres.appendStatement(stream, revision, newEvent());
     await late.count(revision + 1);
   }
   await Promise.all([...idle, late].map((follower) => follower.stop()));
@@ -298,30 +268,31 @@ it('polls once for all followers, including 1,000 idle ones', async () => {
 it('bounds pages by bytes', async () => {
   const category = newCategory();
   const stream = newStream(category);
-  const after = await store.head();
+  const after = await postgres.store.head();
   const data = JSON.stringify('x'.repeat(300_000));
-  for (const revision of range(0, 9)) await store.append(stream, revision === 0 ? 'none' : revision - 1, [newEvent({ data })]);
+  for (const revision of range(0, 9))
+    await postgres.store.append(stream, revision === 0 ? 'none' : revision - 1, [newEvent({ data })]);
   const sizes = (events: readonly NewEvent[]) => events.reduce((sum, event) => sum + event.data.length, 0);
   for (const direction of ['forwards', 'backwards'] as const) {
     const pages: NewEvent[][] = [];
-    for await (const page of store.read(stream, { direction })) pages.push([...page]);
+    for await (const page of postgres.store.read(stream, { direction })) pages.push([...page]);
     for (const page of pages) expect(sizes(page) - data.length).toBeLessThan(PAGE_BYTES_MAX);
     expect(pages.flat()).toHaveLength(10);
   }
-  const { pages, events } = await readLog(store, after, { categories: [category] });
+  const { pages, events } = await readLog(postgres.store, after, { categories: [category] });
   for (const page of pages) expect(sizes(page.events) - data.length).toBeLessThan(PAGE_BYTES_MAX);
   expect(revisions(events)).toEqual(range(0, 9));
 });
 
 it('reads the log up to its head at the first page while events are appended', async () => {
   const stream = newStream();
-  const after = await store.head();
-  const { revision } = await store.append(stream, 'none', newEvents(1200));
+  const after = await postgres.store.head();
+  const { revision } = await postgres.store.append(stream, 'none', newEvents(1200));
   let last = revision;
   let pages = 0;
-  for await (const page of store.readAll({ after })) {
+  for await (const page of postgres.store.readAll({ after })) {
     pages += 1;
-    ({ revision: last } = await store.append(stream, last, newEvents(1200)));
+    ({ revision: last } = await postgres.store.append(stream, last, newEvents(1200)));
     if (page.caughtUp) break;
     expect(pages).toBeLessThan(5);
   }
@@ -329,12 +300,12 @@ it('reads the log up to its head at the first page while events are appended', a
 });
 
 it('skips frames with the index that excludes them', async () => {
-  const after = await store.head();
-  for (const _ of range(1, 5)) await store.append(newStream('message'), 'none', newEvents(1000));
-  const { position } = await store.append(newStream('conversation'), 'none', newEvents(1));
-  await database.sql`analyze event_store.event`;
+  const after = await postgres.store.head();
+  for (const _ of range(1, 5)) await postgres.store.append(newStream('message'), 'none', newEvents(1000));
+  const { position } = await postgres.store.append(newStream('conversation'), 'none', newEvents(1));
+  await postgres.database.sql`analyze event_store.event`;
   const before = await indexScans();
-  const reading = await openAnother();
+  const reading = await postgres.openAnother();
   for (const filter of [{ exceptCategories: ['message'] }, { categories: ['conversation', 'agent'] }]) {
     const { events, pages } = await readLog(reading, after, filter);
     expect(events).toHaveLength(1);
@@ -348,44 +319,44 @@ it('skips frames with the index that excludes them', async () => {
 it('deletes exactly the events that the bounds of a stream hide', async () => {
   const category = newCategory();
   const [counted, aged, cut, unbounded] = [newStream(category), newStream(category), newStream(category), newStream(category)];
-  for (const stream of [counted, aged, cut, unbounded]) await store.append(stream, 'none', newEvents(20));
-  await store.setRetention(counted, { maxCount: 3 });
-  await store.setRetention(aged, { maxAgeSeconds: 1 });
-  await store.setRetention(cut, { truncateBefore: 18 });
-  await eventually(async () => (await eventsOf(store.read(aged))).length === 0);
-  while ((await store.scavenge()).more);
-  const { events } = await readLog(store, LOG_START, { categories: [category] });
+  for (const stream of [counted, aged, cut, unbounded]) await postgres.store.append(stream, 'none', newEvents(20));
+  await postgres.store.setRetention(counted, { maxCount: 3 });
+  await postgres.store.setRetention(aged, { maxAgeSeconds: 1 });
+  await postgres.store.setRetention(cut, { truncateBefore: 18 });
+  await eventually(async () => (await eventsOf(postgres.store.read(aged))).length === 0);
+  while ((await postgres.store.scavenge()).more);
+  const { events } = await readLog(postgres.store, LOG_START, { categories: [category] });
   const left = (stream: string) => revisions(events.filter((event) => event.stream === stream));
   expect([left(counted), left(aged), left(cut), left(unbounded)]).toEqual([[17, 18, 19], [], [18, 19], range(0, 19)]);
-  const [due] = await database.sql`select scavenge_at from event_store.stream where name = ${cut}`;
+  const [due] = await postgres.database.sql`select scavenge_at from event_store.stream where name = ${cut}`;
   expect(due).toEqual({ scavenge_at: null });
-  expect(await store.append(aged, 19, newEvents(1))).toMatchObject({ revision: 20 });
-  expect(await store.append(counted, 19, newEvents(1))).toMatchObject({ revision: 20 });
-  expect(revisions(await eventsOf(store.read(counted)))).toEqual([18, 19, 20]);
+  expect(await postgres.store.append(aged, 19, newEvents(1))).toMatchObject({ revision: 20 });
+  expect(await postgres.store.append(counted, 19, newEvents(1))).toMatchObject({ revision: 20 });
+  expect(revisions(await eventsOf(postgres.store.read(counted)))).toEqual([18, 19, 20]);
 });
 
 it('deletes again when later events of the same stream have expired', async () => {
   const stream = newStream();
-  await store.setRetention(stream, { maxAgeSeconds: 1 });
+  await postgres.store.setRetention(stream, { maxAgeSeconds: 1 });
   for (const round of range(0, 1)) {
-    await store.append(stream, round === 0 ? 'none' : 1, newEvents(2));
+    await postgres.store.append(stream, round === 0 ? 'none' : 1, newEvents(2));
     await eventually(async () => {
-      await store.scavenge();
-      const [row] = await database.sql<{ count: number }[]>`
+      await postgres.store.scavenge();
+      const [row] = await postgres.database.sql<{ count: number }[]>`
         select count(*)::integer as count from event_store.event e join event_store.stream s on s.number = e.stream where s.name = ${stream}`;
       return row!.count === 0;
     });
   }
-  expect(await store.append(stream, 3, newEvents(1))).toMatchObject({ revision: 4 });
+  expect(await postgres.store.append(stream, 3, newEvents(1))).toMatchObject({ revision: 4 });
 });
 
 it('deletes many events in several short transactions', async () => {
   const stream = newStream();
-  await store.append(stream, 'none', newEvents(SCAVENGE_EVENTS_MAX + 500));
-  await store.setRetention(stream, { maxCount: 1 });
-  const first = await store.scavenge();
+  await postgres.store.append(stream, 'none', newEvents(SCAVENGE_EVENTS_MAX + 500));
+  await postgres.store.setRetention(stream, { maxCount: 1 });
+  const first = await postgres.store.scavenge();
   expect(first).toEqual({ deleted: SCAVENGE_EVENTS_MAX, more: true });
-  const rest = await store.scavenge();
+  const rest = await postgres.store.scavenge();
   // An event of another test may have expired in between.
   expect(rest.deleted).toBeGreaterThanOrEqual(499);
   expect(rest.more).toBe(false);
@@ -406,62 +377,62 @@ it.each<[string, number, (sql: ISql, stream: string) => Promise<unknown>]>([
   ],
 ])('deletes all truncated events where %s', async (_, cut, meanwhile) => {
   const stream = newStream();
-  await store.append(stream, 'none', newEvents(SCAVENGE_EVENTS_MAX + 500));
-  await store.setRetention(stream, { truncateBefore: cut });
+  await postgres.store.append(stream, 'none', newEvents(SCAVENGE_EVENTS_MAX + 500));
+  await postgres.store.setRetention(stream, { truncateBefore: cut });
   let scavenging: Promise<unknown> = Promise.resolve();
-  await database.sql.begin(async (sql) => {
+  await postgres.database.sql.begin(async (sql) => {
     await meanwhile(sql, stream);
-    scavenging = store.scavenge();
-    await eventually(async () => (await waitingForLock('event_store.scavenge')) === 1);
+    scavenging = postgres.store.scavenge();
+    await eventually(async () => (await postgres.waitingForLock('event_store.scavenge')) === 1);
   });
   await scavenging;
-  for (let more = true; more;) ({ more } = await store.scavenge());
-  expect((await readLog(store, LOG_START, { categories: [categoryOf(stream)] })).events).toHaveLength(0);
+  for (let more = true; more;) ({ more } = await postgres.store.scavenge());
+  expect((await readLog(postgres.store, LOG_START, { categories: [categoryOf(stream)] })).events).toHaveLength(0);
 });
 
 it('may exceed the deadline of one read when it deletes from many streams', async () => {
   const streams = range(1, 6).map(() => newStream());
   for (const stream of streams) {
-    await store.append(stream, 'none', newEvents(1));
-    await store.setRetention(stream, { truncateBefore: 1 });
+    await postgres.store.append(stream, 'none', newEvents(1));
+    await postgres.store.setRetention(stream, { truncateBefore: 1 });
   }
-  await database.sql.unsafe(`
+  await postgres.database.sql.unsafe(`
     create function test_delay() returns trigger language plpgsql as $$ begin perform pg_sleep(0.1); return null; end $$;
     create trigger test_delay before delete on event_store.event for each statement execute function test_delay()`);
-  const hurried = new PostgresEventStore({ url: database.url, scavengeMs: NEVER_MS, deadlineMs: 300 });
-  others.push(hurried);
+  const hurried = new PostgresEventStore({ url: postgres.database.url, scavengeMs: NEVER_MS, deadlineMs: 300 });
+  postgres.others.push(hurried);
   try {
     await hurried.scavenge();
     for (const stream of streams)
-      expect((await readLog(store, LOG_START, { categories: [categoryOf(stream)] })).events).toHaveLength(0);
+      expect((await readLog(postgres.store, LOG_START, { categories: [categoryOf(stream)] })).events).toHaveLength(0);
   } finally {
-    await database.sql`drop function test_delay() cascade`;
+    await postgres.database.sql`drop function test_delay() cascade`;
   }
 });
 
 it('deletes periodically', async () => {
   const stream = newStream();
-  await store.append(stream, 'none', newEvents(SCAVENGE_EVENTS_MAX + 500));
-  const after = await store.head();
-  const deleting = new PostgresEventStore({ url: database.url, scavengeMs: 20 });
-  others.push(deleting);
+  await postgres.store.append(stream, 'none', newEvents(SCAVENGE_EVENTS_MAX + 500));
+  const after = await postgres.store.head();
+  const deleting = new PostgresEventStore({ url: postgres.database.url, scavengeMs: 20 });
+  postgres.others.push(deleting);
   await deleting.start();
-  await store.setRetention(stream, { maxCount: 2 });
-  const { position } = await store.append(stream, SCAVENGE_EVENTS_MAX + 499, newEvents(1));
+  await postgres.store.setRetention(stream, { maxCount: 2 });
+  const { position } = await postgres.store.append(stream, SCAVENGE_EVENTS_MAX + 499, newEvents(1));
   expect(position).toBeGreaterThan(after);
   await eventually(async () => {
-    const { events } = await readLog(store, LOG_START, { categories: [categoryOf(stream)] });
+    const { events } = await readLog(postgres.store, LOG_START, { categories: [categoryOf(stream)] });
     return events.length === 2;
   });
 });
 
 it('never assigns a position twice, also when the newest events were deleted', async () => {
   const stream = newStream();
-  const { position } = await store.append(stream, 'none', newEvents(5));
-  await store.setRetention(stream, { maxAgeSeconds: 1 });
-  await eventually(async () => (await eventsOf(store.read(stream))).length === 0);
-  await store.scavenge();
-  expect((await store.append(newStream(), 'none', newEvents(1))).position).toBeGreaterThan(position);
+  const { position } = await postgres.store.append(stream, 'none', newEvents(5));
+  await postgres.store.setRetention(stream, { maxAgeSeconds: 1 });
+  await eventually(async () => (await eventsOf(postgres.store.read(stream))).length === 0);
+  await postgres.store.scavenge();
+  expect((await postgres.store.append(newStream(), 'none', newEvents(1))).position).toBeGreaterThan(position);
 });
 
 it('creates its tables once for concurrent processes and refuses those of a newer version', async () => {
@@ -491,10 +462,10 @@ it('deletes events of truncated streams that an earlier version has left', async
 });
 
 it('ends its followers and finishes its appends when it is closed', async () => {
-  const closing = await openAnother();
+  const closing = await postgres.openAnother();
   const stream = newStream();
   const ofStream = Following.stream(closing, stream);
-  const ofLog = Following.log(closing, await store.head());
+  const ofLog = Following.log(closing, await postgres.store.head());
   const appends = range(1, 20).map(() => closing.append(newStream(), 'none', newEvents(1)));
   await ofLog.until(({ pages }) => pages.length > 0, 'a page');
   await closing.close();
@@ -506,9 +477,9 @@ it('ends its followers and finishes its appends when it is closed', async () => 
 it('reads the texts around events in the middle of a stream that have expired early, because a clock was set back', async () => {
   const stream = newStream();
   const events = newEvents(PAGE_EVENTS_MAX + 10);
-  await store.append(stream, 'none', events);
-  await store.setRetention(stream, { maxAgeSeconds: 3_600 });
-  await database.sql.begin(async (sql) => {
+  await postgres.store.append(stream, 'none', events);
+  await postgres.store.setRetention(stream, { maxAgeSeconds: 3_600 });
+  await postgres.database.sql.begin(async (sql) => {
     // Disables the trigger that prevents changes of events.
     await sql`set local session_replication_role = replica`;
     await sql`
@@ -517,7 +488,7 @@ it('reads the texts around events in the middle of a stream that have expired ea
   });
   const kept = range(0, PAGE_EVENTS_MAX + 9).filter((revision) => ![3, 4, PAGE_EVENTS_MAX + 5].includes(revision));
   const read: [number, string][] = [];
-  for await (const { first, texts } of store.readTexts(stream)) {
+  for await (const { first, texts } of postgres.store.readTexts(stream)) {
     read.push(...texts.map((text, index): [number, string] => [first + index, text]));
   }
   expect(read).toEqual(kept.map((revision) => [revision, events[revision]!.data]));
