@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
-import type { ISql } from 'postgres';
 import {
   allOf,
   eventsOf,
@@ -15,16 +14,12 @@ import {
 } from '../../../../test/contracts/event-store.subject.js';
 import { eventually } from '../../../../test/support/eventually.js';
 import { testDatabase } from '../../../../test/support/postgres-for-tests.js';
-import { NEVER_MS, PostgresStores } from '../../../../test/support/postgres-stores.js';
-import { categoryOf, LOG_START, type NewEvent } from '../../../kernel/event-sourcing/event-store.js';
+import { PostgresStores } from '../../../../test/support/postgres-stores.js';
+import type { NewEvent } from '../../../kernel/event-sourcing/event-store.js';
 import { SchemaFromTheFuture } from '../../postgres/migrate.js';
 import { PAGE_BYTES_MAX, PAGE_EVENTS_MAX } from './event-rows.js';
 import { PostgresEventStore } from './postgres-event-store.js';
-import { SCAVENGE_EVENTS_MAX } from './scavenge.js';
 import { STREAM_NAME_BYTES_MAX } from './storable.js';
-
-/** Poll interval of stores that must find events without a notification. */
-const POLL_MS = 50;
 
 let postgres: PostgresStores;
 beforeAll(async () => {
@@ -203,68 +198,6 @@ it('refuses an append in a transaction that cannot see concurrent commits', asyn
   ).rejects.toThrow('must see what was committed');
 });
 
-it('delivers events of another process to followers of a stream and of the log', async () => {
-  const category = newCategory();
-  const stream = newStream(category);
-  const listening = await postgres.openAnother(NEVER_MS);
-  const ofStream = Following.stream(listening, stream);
-  const ofLog = await Following.log(listening, await postgres.store.head(), { categories: [category] }).until(
-    ({ pages }) => pages.length > 0,
-    'the present',
-  );
-  for (const revision of range(0, 9)) {
-    await postgres.store.append(stream, revision === 0 ? 'none' : revision - 1, newEvents(1));
-    await ofStream.count(revision + 1);
-    await ofLog.count(revision + 1);
-  }
-  await Promise.all([ofStream.stop(), ofLog.stop()]);
-});
-
-it('delivers events of more streams than one notification can name', async () => {
-  const category = newCategory();
-  const streams = range(1, 300).map(() => newStream(category));
-  const listening = await postgres.openAnother(NEVER_MS);
-  const following = streams.map((stream) => Following.stream(listening, stream));
-  await Promise.all(streams.map((stream) => postgres.store.append(stream, 'none', newEvents(1))));
-  for (const follower of following) await (await follower.count(1)).stop();
-});
-
-it('finds events without a notification by polling', async () => {
-  const stream = newStream();
-  const polling = await postgres.openAnother(POLL_MS);
-  const ofStream = Following.stream(polling, stream);
-  const ofLog = Following.log(polling, await postgres.store.head());
-  await postgres.appendStatement(stream, 0, newEvent());
-  await (await ofStream.count(1)).stop();
-  await (await ofLog.count(1)).stop();
-});
-
-it('polls once for all followers, including 1,000 idle ones', async () => {
-  let asked = 0;
-  const transactions = async () => {
-    asked++;
-    const [row] = await postgres.database.sql<{ commits: number }[]>`
-      select xact_commit::integer as commits from pg_stat_database where datname = current_database()`;
-    return row!.commits;
-  };
-  const before = await transactions();
-  const begun = performance.now();
-  const polling = await postgres.openAnother(POLL_MS);
-  const idle = range(1, 1000).map(() => Following.stream(polling, newStream()));
-  const stream = newStream();
-  const late = Following.stream(polling, stream);
-  for (const revision of range(0, 9)) {
-    await postgres.appendStatement(stream, revision, newEvent());
-    await late.count(revision + 1);
-  }
-  await Promise.all([...idle, late].map((follower) => follower.stop()));
-  // A connection may report its statistics only when it ends.
-  await polling.close();
-  const pollsMax = (performance.now() - begun) / POLL_MS;
-  await eventually(async () => (await transactions()) - before >= 1000);
-  expect((await transactions()) - before).toBeLessThan(1200 + 2 * pollsMax + asked);
-});
-
 it('bounds pages by bytes', async () => {
   const category = newCategory();
   const stream = newStream(category);
@@ -316,125 +249,6 @@ it('skips frames with the index that excludes them', async () => {
   await eventually(async () => (await indexScans()).event_but_frames! >= before.event_but_frames! + 2);
 });
 
-it('deletes exactly the events that the bounds of a stream hide', async () => {
-  const category = newCategory();
-  const [counted, aged, cut, unbounded] = [newStream(category), newStream(category), newStream(category), newStream(category)];
-  for (const stream of [counted, aged, cut, unbounded]) await postgres.store.append(stream, 'none', newEvents(20));
-  await postgres.store.setRetention(counted, { maxCount: 3 });
-  await postgres.store.setRetention(aged, { maxAgeSeconds: 1 });
-  await postgres.store.setRetention(cut, { truncateBefore: 18 });
-  await eventually(async () => (await eventsOf(postgres.store.read(aged))).length === 0);
-  while ((await postgres.store.scavenge()).more);
-  const { events } = await readLog(postgres.store, LOG_START, { categories: [category] });
-  const left = (stream: string) => revisions(events.filter((event) => event.stream === stream));
-  expect([left(counted), left(aged), left(cut), left(unbounded)]).toEqual([[17, 18, 19], [], [18, 19], range(0, 19)]);
-  const [due] = await postgres.database.sql`select scavenge_at from event_store.stream where name = ${cut}`;
-  expect(due).toEqual({ scavenge_at: null });
-  expect(await postgres.store.append(aged, 19, newEvents(1))).toMatchObject({ revision: 20 });
-  expect(await postgres.store.append(counted, 19, newEvents(1))).toMatchObject({ revision: 20 });
-  expect(revisions(await eventsOf(postgres.store.read(counted)))).toEqual([18, 19, 20]);
-});
-
-it('deletes again when later events of the same stream have expired', async () => {
-  const stream = newStream();
-  await postgres.store.setRetention(stream, { maxAgeSeconds: 1 });
-  for (const round of range(0, 1)) {
-    await postgres.store.append(stream, round === 0 ? 'none' : 1, newEvents(2));
-    await eventually(async () => {
-      await postgres.store.scavenge();
-      const [row] = await postgres.database.sql<{ count: number }[]>`
-        select count(*)::integer as count from event_store.event e join event_store.stream s on s.number = e.stream where s.name = ${stream}`;
-      return row!.count === 0;
-    });
-  }
-  expect(await postgres.store.append(stream, 3, newEvents(1))).toMatchObject({ revision: 4 });
-});
-
-it('deletes many events in several short transactions', async () => {
-  const stream = newStream();
-  await postgres.store.append(stream, 'none', newEvents(SCAVENGE_EVENTS_MAX + 500));
-  await postgres.store.setRetention(stream, { maxCount: 1 });
-  const first = await postgres.store.scavenge();
-  expect(first).toEqual({ deleted: SCAVENGE_EVENTS_MAX, more: true });
-  const rest = await postgres.store.scavenge();
-  // An event of another test may have expired in between.
-  expect(rest.deleted).toBeGreaterThanOrEqual(499);
-  expect(rest.more).toBe(false);
-});
-
-it.each<[string, number, (sql: ISql, stream: string) => Promise<unknown>]>([
-  [
-    'another process deletes a part of them at the same time',
-    SCAVENGE_EVENTS_MAX + 500,
-    (sql, stream) =>
-      sql`select event_store.scavenge(number, ${SCAVENGE_EVENTS_MAX}) from event_store.stream where name = ${stream}`,
-  ],
-  [
-    'the stream is truncated further at the same time',
-    9,
-    (sql, stream) => sql`
-      update event_store.stream set truncate_before = ${SCAVENGE_EVENTS_MAX + 500}, scavenge_at = now() where name = ${stream}`,
-  ],
-])('deletes all truncated events where %s', async (_, cut, meanwhile) => {
-  const stream = newStream();
-  await postgres.store.append(stream, 'none', newEvents(SCAVENGE_EVENTS_MAX + 500));
-  await postgres.store.setRetention(stream, { truncateBefore: cut });
-  let scavenging: Promise<unknown> = Promise.resolve();
-  await postgres.database.sql.begin(async (sql) => {
-    await meanwhile(sql, stream);
-    scavenging = postgres.store.scavenge();
-    await eventually(async () => (await postgres.waitingForLock('event_store.scavenge')) === 1);
-  });
-  await scavenging;
-  for (let more = true; more;) ({ more } = await postgres.store.scavenge());
-  expect((await readLog(postgres.store, LOG_START, { categories: [categoryOf(stream)] })).events).toHaveLength(0);
-});
-
-it('may exceed the deadline of one read when it deletes from many streams', async () => {
-  const streams = range(1, 6).map(() => newStream());
-  for (const stream of streams) {
-    await postgres.store.append(stream, 'none', newEvents(1));
-    await postgres.store.setRetention(stream, { truncateBefore: 1 });
-  }
-  await postgres.database.sql.unsafe(`
-    create function test_delay() returns trigger language plpgsql as $$ begin perform pg_sleep(0.1); return null; end $$;
-    create trigger test_delay before delete on event_store.event for each statement execute function test_delay()`);
-  const hurried = new PostgresEventStore({ url: postgres.database.url, scavengeMs: NEVER_MS, deadlineMs: 300 });
-  postgres.others.push(hurried);
-  try {
-    await hurried.scavenge();
-    for (const stream of streams)
-      expect((await readLog(postgres.store, LOG_START, { categories: [categoryOf(stream)] })).events).toHaveLength(0);
-  } finally {
-    await postgres.database.sql`drop function test_delay() cascade`;
-  }
-});
-
-it('deletes periodically', async () => {
-  const stream = newStream();
-  await postgres.store.append(stream, 'none', newEvents(SCAVENGE_EVENTS_MAX + 500));
-  const after = await postgres.store.head();
-  const deleting = new PostgresEventStore({ url: postgres.database.url, scavengeMs: 20 });
-  postgres.others.push(deleting);
-  await deleting.start();
-  await postgres.store.setRetention(stream, { maxCount: 2 });
-  const { position } = await postgres.store.append(stream, SCAVENGE_EVENTS_MAX + 499, newEvents(1));
-  expect(position).toBeGreaterThan(after);
-  await eventually(async () => {
-    const { events } = await readLog(postgres.store, LOG_START, { categories: [categoryOf(stream)] });
-    return events.length === 2;
-  });
-});
-
-it('never assigns a position twice, also when the newest events were deleted', async () => {
-  const stream = newStream();
-  const { position } = await postgres.store.append(stream, 'none', newEvents(5));
-  await postgres.store.setRetention(stream, { maxAgeSeconds: 1 });
-  await eventually(async () => (await eventsOf(postgres.store.read(stream))).length === 0);
-  await postgres.store.scavenge();
-  expect((await postgres.store.append(newStream(), 'none', newEvents(1))).position).toBeGreaterThan(position);
-});
-
 it('creates its tables once for concurrent processes and refuses those of a newer version', async () => {
   const empty = await testDatabase();
   const stores = range(1, 5).map(() => new PostgresEventStore({ url: empty.url }));
@@ -445,20 +259,6 @@ it('creates its tables once for concurrent processes and refuses those of a newe
   await expect(old.start()).rejects.toThrow(SchemaFromTheFuture);
   await Promise.all([...stores, old].map((each) => each.close()));
   await empty.close();
-});
-
-it('deletes events of truncated streams that an earlier version has left', async () => {
-  const { url, sql, close } = await testDatabase();
-  const [before, after] = range(1, 2).map(() => new PostgresEventStore({ url, scavengeMs: NEVER_MS }));
-  await before!.start();
-  const stream = newStream();
-  await before!.append(stream, 'none', newEvents(3));
-  await sql`update event_store.stream set truncate_before = 2`;
-  await sql`delete from event_store.migration where version = 4`;
-  await after!.start();
-  expect(await after!.scavenge()).toEqual({ deleted: 2, more: false });
-  await Promise.all([before!.close(), after!.close()]);
-  await close();
 });
 
 it('ends its followers and finishes its appends when it is closed', async () => {

@@ -1,0 +1,157 @@
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import type { ISql } from 'postgres';
+import {
+  eventsOf,
+  newCategory,
+  newEvents,
+  newStream,
+  range,
+  readLog,
+  revisions,
+} from '../../../../test/contracts/event-store.subject.js';
+import { eventually } from '../../../../test/support/eventually.js';
+import { testDatabase } from '../../../../test/support/postgres-for-tests.js';
+import { NEVER_MS, PostgresStores } from '../../../../test/support/postgres-stores.js';
+import { categoryOf, LOG_START } from '../../../kernel/event-sourcing/event-store.js';
+import { PostgresEventStore } from './postgres-event-store.js';
+import { SCAVENGE_EVENTS_MAX } from './scavenge.js';
+
+let postgres: PostgresStores;
+beforeAll(async () => {
+  postgres = await PostgresStores.started();
+});
+afterEach(() => postgres.closeOthers());
+afterAll(() => postgres.close());
+
+it('deletes exactly the events that the bounds of a stream hide', async () => {
+  const category = newCategory();
+  const [counted, aged, cut, unbounded] = [newStream(category), newStream(category), newStream(category), newStream(category)];
+  for (const stream of [counted, aged, cut, unbounded]) await postgres.store.append(stream, 'none', newEvents(20));
+  await postgres.store.setRetention(counted, { maxCount: 3 });
+  await postgres.store.setRetention(aged, { maxAgeSeconds: 1 });
+  await postgres.store.setRetention(cut, { truncateBefore: 18 });
+  await eventually(async () => (await eventsOf(postgres.store.read(aged))).length === 0);
+  while ((await postgres.store.scavenge()).more);
+  const { events } = await readLog(postgres.store, LOG_START, { categories: [category] });
+  const left = (stream: string) => revisions(events.filter((event) => event.stream === stream));
+  expect([left(counted), left(aged), left(cut), left(unbounded)]).toEqual([[17, 18, 19], [], [18, 19], range(0, 19)]);
+  const [due] = await postgres.database.sql`select scavenge_at from event_store.stream where name = ${cut}`;
+  expect(due).toEqual({ scavenge_at: null });
+  expect(await postgres.store.append(aged, 19, newEvents(1))).toMatchObject({ revision: 20 });
+  expect(await postgres.store.append(counted, 19, newEvents(1))).toMatchObject({ revision: 20 });
+  expect(revisions(await eventsOf(postgres.store.read(counted)))).toEqual([18, 19, 20]);
+});
+
+it('deletes again when later events of the same stream have expired', async () => {
+  const stream = newStream();
+  await postgres.store.setRetention(stream, { maxAgeSeconds: 1 });
+  for (const round of range(0, 1)) {
+    await postgres.store.append(stream, round === 0 ? 'none' : 1, newEvents(2));
+    await eventually(async () => {
+      await postgres.store.scavenge();
+      const [row] = await postgres.database.sql<{ count: number }[]>`
+        select count(*)::integer as count from event_store.event e join event_store.stream s on s.number = e.stream where s.name = ${stream}`;
+      return row!.count === 0;
+    });
+  }
+  expect(await postgres.store.append(stream, 3, newEvents(1))).toMatchObject({ revision: 4 });
+});
+
+it('deletes many events in several short transactions', async () => {
+  const stream = newStream();
+  await postgres.store.append(stream, 'none', newEvents(SCAVENGE_EVENTS_MAX + 500));
+  await postgres.store.setRetention(stream, { maxCount: 1 });
+  const first = await postgres.store.scavenge();
+  expect(first).toEqual({ deleted: SCAVENGE_EVENTS_MAX, more: true });
+  const rest = await postgres.store.scavenge();
+  // An event of another test may have expired in between.
+  expect(rest.deleted).toBeGreaterThanOrEqual(499);
+  expect(rest.more).toBe(false);
+});
+
+it.each<[string, number, (sql: ISql, stream: string) => Promise<unknown>]>([
+  [
+    'another process deletes a part of them at the same time',
+    SCAVENGE_EVENTS_MAX + 500,
+    (sql, stream) =>
+      sql`select event_store.scavenge(number, ${SCAVENGE_EVENTS_MAX}) from event_store.stream where name = ${stream}`,
+  ],
+  [
+    'the stream is truncated further at the same time',
+    9,
+    (sql, stream) => sql`
+      update event_store.stream set truncate_before = ${SCAVENGE_EVENTS_MAX + 500}, scavenge_at = now() where name = ${stream}`,
+  ],
+])('deletes all truncated events where %s', async (_, cut, meanwhile) => {
+  const stream = newStream();
+  await postgres.store.append(stream, 'none', newEvents(SCAVENGE_EVENTS_MAX + 500));
+  await postgres.store.setRetention(stream, { truncateBefore: cut });
+  let scavenging: Promise<unknown> = Promise.resolve();
+  await postgres.database.sql.begin(async (sql) => {
+    await meanwhile(sql, stream);
+    scavenging = postgres.store.scavenge();
+    await eventually(async () => (await postgres.waitingForLock('event_store.scavenge')) === 1);
+  });
+  await scavenging;
+  for (let more = true; more;) ({ more } = await postgres.store.scavenge());
+  expect((await readLog(postgres.store, LOG_START, { categories: [categoryOf(stream)] })).events).toHaveLength(0);
+});
+
+it('may exceed the deadline of one read when it deletes from many streams', async () => {
+  const streams = range(1, 6).map(() => newStream());
+  for (const stream of streams) {
+    await postgres.store.append(stream, 'none', newEvents(1));
+    await postgres.store.setRetention(stream, { truncateBefore: 1 });
+  }
+  await postgres.database.sql.unsafe(`
+    create function test_delay() returns trigger language plpgsql as $$ begin perform pg_sleep(0.1); return null; end $$;
+    create trigger test_delay before delete on event_store.event for each statement execute function test_delay()`);
+  const hurried = new PostgresEventStore({ url: postgres.database.url, scavengeMs: NEVER_MS, deadlineMs: 300 });
+  postgres.others.push(hurried);
+  try {
+    await hurried.scavenge();
+    for (const stream of streams)
+      expect((await readLog(postgres.store, LOG_START, { categories: [categoryOf(stream)] })).events).toHaveLength(0);
+  } finally {
+    await postgres.database.sql`drop function test_delay() cascade`;
+  }
+});
+
+it('deletes periodically', async () => {
+  const stream = newStream();
+  await postgres.store.append(stream, 'none', newEvents(SCAVENGE_EVENTS_MAX + 500));
+  const after = await postgres.store.head();
+  const deleting = new PostgresEventStore({ url: postgres.database.url, scavengeMs: 20 });
+  postgres.others.push(deleting);
+  await deleting.start();
+  await postgres.store.setRetention(stream, { maxCount: 2 });
+  const { position } = await postgres.store.append(stream, SCAVENGE_EVENTS_MAX + 499, newEvents(1));
+  expect(position).toBeGreaterThan(after);
+  await eventually(async () => {
+    const { events } = await readLog(postgres.store, LOG_START, { categories: [categoryOf(stream)] });
+    return events.length === 2;
+  });
+});
+
+it('never assigns a position twice, also when the newest events were deleted', async () => {
+  const stream = newStream();
+  const { position } = await postgres.store.append(stream, 'none', newEvents(5));
+  await postgres.store.setRetention(stream, { maxAgeSeconds: 1 });
+  await eventually(async () => (await eventsOf(postgres.store.read(stream))).length === 0);
+  await postgres.store.scavenge();
+  expect((await postgres.store.append(newStream(), 'none', newEvents(1))).position).toBeGreaterThan(position);
+});
+
+it('deletes events of truncated streams that an earlier version has left', async () => {
+  const { url, sql, close } = await testDatabase();
+  const [before, after] = range(1, 2).map(() => new PostgresEventStore({ url, scavengeMs: NEVER_MS }));
+  await before!.start();
+  const stream = newStream();
+  await before!.append(stream, 'none', newEvents(3));
+  await sql`update event_store.stream set truncate_before = 2`;
+  await sql`delete from event_store.migration where version = 4`;
+  await after!.start();
+  expect(await after!.scavenge()).toEqual({ deleted: 2, more: false });
+  await Promise.all([before!.close(), after!.close()]);
+  await close();
+});
