@@ -1,106 +1,24 @@
-import { CodeGuardrails, codePolicy } from '../../../../test/support/guardrails.js';
-import { LogEarlierTurns } from '../../../../test/support/log-earlier-turns.js';
 import { describe, expect, it } from '@jest/globals';
-import { commandsOver } from '../../../../test/support/commands-over.js';
-import { idempotencyKeys } from '../../../../test/support/idempotency-keys.js';
+import { codePolicy } from '../../../../test/support/guardrails.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { NoLimits } from '../../../../test/support/no-limits.js';
 import { turnPaused, waitingCall } from '../../../../test/support/pauses.js';
-import { answeringOptions, cause, eventsOf, settings } from '../../../../test/support/turns.js';
-import { conclude, conversation, remove, requestStop, startTurn } from '../../conversation/conversation.decider.js';
-import { ConversationGuard } from '../../conversation/conversation-guard.js';
-import { pause, resume } from '../../conversation/pause.decider.js';
-import { conversationStream } from '../../conversation/conversation.events.js';
-import type { SignedInUser } from '../../../resources/identity/caller.js';
-import { LOG_START } from '../../../kernel/event-sourcing/event-store.js';
-import { LastWrites } from '../../../kernel/event-sourcing/last-writes.js';
+import { questionIntake } from '../../../../test/support/question-intakes.js';
+import { cause, eventsOf, settings } from '../../../../test/support/turns.js';
+import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { newId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
-import { Streams } from '../../../kernel/event-sourcing/streams.js';
-import { type Admission, UsageLimits } from '../../../work/limits/usage-limits.port.js';
-import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
-import { InProcessWorkQueue } from '../../../platform/messaging/work-queue/in-process-work-queue.js';
-import { readTranscript, type Transcript, TURN_RUNNER } from '../loop/transcript.js';
-import { AskQuestionIntake } from './ask-question-intake.js';
-import { InputGuard } from './input-guard.js';
-import { AnswerReaders } from '../../journal/answer-readers.js';
-import { FrameTail } from '../../journal/frame-tail.js';
-import { messageStream } from '../../journal/message.events.js';
-import { MessageFeed } from '../../journal/message-feed.js';
-import { TurnActivity } from '../../journal/turn-activity.js';
-import type { TakenTurn, TurnTaker } from './turn-taker.js';
-import { AskQuestionHandler, ResumeTurnHandler } from './question.commands.js';
-import type { QuestionRequest } from './question.dto.js';
-import type { QuestionResolver, ResolvedQuestion } from './resolve-question.js';
-import { systemIds } from '../../../platform/system-ids.js';
 import { systemTiming } from '../../../platform/system-timing.js';
-
-const caller = (): SignedInUser => ({
-  kind: 'user',
-  userId: 'alice',
-  roles: ['user'],
-  credential: 'session-token',
-  cause: { ...cause, correlationId: newId() },
-});
-
-/** The intake over a new log, with a resolver that accepts everything. */
-function intake(
-  limits: UsageLimits = new NoLimits(),
-  taker: TurnTaker = { seat: () => undefined },
-  streams = new Streams(new InMemoryEventStore(), systemTiming),
-  asked = settings,
-) {
-  const { store } = streams;
-  const earlierTurns = new LogEarlierTurns(store);
-  const handler = new AskQuestionHandler(streams, earlierTurns);
-  const clock = { now: () => new Date() };
-  const guardrails = new CodeGuardrails();
-  const commands = commandsOver(handler, new ResumeTurnHandler(streams, clock));
-  const resolver = {
-    agentBehind: async () => undefined,
-    resolve: async (request: QuestionRequest): Promise<ResolvedQuestion> => ({
-      question: request.question!,
-      ownerId: 'alice',
-      agent: undefined,
-      conversationId: request.conversation_id ?? undefined,
-      index: request.index ?? null,
-      visibility: 'listed',
-      history: [],
-      sharedUsage: false,
-      settings: asked,
-    }),
-  } as unknown as QuestionResolver;
-  const accepting = new AskQuestionIntake(
-    resolver,
-    commands,
-    streams,
-    idempotencyKeys(streams),
-    new InProcessWorkQueue(),
-    clock,
-    systemIds,
-    answeringOptions,
-    limits,
-    earlierTurns,
-    new InputGuard(guardrails, new ConversationGuard(streams, guardrails), commands),
-    taker,
-    new FrameTail(
-      new MessageFeed(store, new InProcessSignals(), systemTiming),
-      new TurnActivity(streams),
-      new AnswerReaders(commands, store, new LastWrites()),
-    ),
-  );
-  const accept = (request: QuestionRequest, idempotencyKey?: string) =>
-    accepting.accept(request, caller(), { route: 'stream', idempotencyKey });
-  const eventCount = async () => {
-    let count = 0;
-    for await (const page of store.readAll({ after: LOG_START })) count += page.events.length;
-    return count;
-  };
-  return { streams, accept, eventCount };
-}
+import { type Admission, UsageLimits } from '../../../work/limits/usage-limits.port.js';
+import { conclude, conversation, remove, requestStop, startTurn } from '../../conversation/conversation.decider.js';
+import { conversationStream } from '../../conversation/conversation.events.js';
+import { pause, resume } from '../../conversation/pause.decider.js';
+import { messageStream } from '../../journal/message.events.js';
+import { readTranscript, type Transcript, TURN_RUNNER } from '../loop/transcript.js';
+import type { TakenTurn, TurnTaker } from './turn-taker.js';
 
 it('a repeated request returns the turn of the first one, also if both are concurrent', async () => {
-  const { accept } = intake();
+  const { accept } = questionIntake();
   const request = { question: 'Why?' };
   const [one, other] = await Promise.all([accept(request, 'k'), accept(request, 'k')]);
   const third = await accept(request, 'k');
@@ -110,13 +28,13 @@ it('a repeated request returns the turn of the first one, also if both are concu
 });
 
 it('another request with the same idempotency key is refused', async () => {
-  const { accept } = intake();
+  const { accept } = questionIntake();
   await accept({ question: 'Why?' }, 'k');
   await expect(accept({ question: 'How?' }, 'k')).rejects.toMatchObject({ code: 'idempotency-key-reused' });
 });
 
 it('a request that the conversation refuses leaves no event and uses no key', async () => {
-  const { accept, eventCount } = intake();
+  const { accept, eventCount } = questionIntake();
   const { conversationId } = await accept({ question: 'Why?' });
   const before = await eventCount();
   const wrong = { question: 'And then?', conversation_id: conversationId, index: 7 };
@@ -126,14 +44,14 @@ it('a request that the conversation refuses leaves no event and uses no key', as
 });
 
 it('a repeated request does not reopen a deleted conversation', async () => {
-  const { accept, streams } = intake();
+  const { accept, streams } = questionIntake();
   const { conversationId } = await accept({ question: 'Why?' }, 'k');
   await streams.transact(conversationStream(conversationId), conversation, remove, cause);
   await expect(accept({ question: 'Why?' }, 'k')).rejects.toMatchObject({ code: 'conversation-not-found' });
 });
 
 it('a repeated request whose answer is no longer kept is refused', async () => {
-  const { accept, streams } = intake();
+  const { accept, streams } = questionIntake();
   const { turnId } = await accept({ question: 'Why?' }, 'k');
   const journal = messageStream(turnId);
   const frame = { id: newId(), type: 'frame', data: '{"type":"end"}', metadata: '{}' };
@@ -176,7 +94,7 @@ describe('a process with free seats', () => {
 
   it('claims a turn in the append of its question, with the transcript that a reader of the log would get', async () => {
     const seats = new Seats(1);
-    const { accept, streams } = intake(new NoLimits(), seats);
+    const { accept, streams } = questionIntake(new NoLimits(), seats);
     const { conversationId, turnId, position } = await accept({ question: 'Why?' });
     expect(await eventsIn(streams, conversationId)).toEqual(['ConversationStarted', 'TurnAsked', 'TurnStarted']);
     const [{ transcript, claimed }] = seats.run as [TakenTurn];
@@ -188,7 +106,7 @@ describe('a process with free seats', () => {
 
   it('foresees a turn before its append, and again if the append lost a race', async () => {
     const seats = new Seats(2);
-    const { accept, streams } = intake(new NoLimits(), seats);
+    const { accept, streams } = questionIntake(new NoLimits(), seats);
     const { conversationId } = await accept({ question: 'Why?' });
     const [taken] = seats.run as [TakenTurn];
     const foreseen = seats.foreseen.map(({ folded, ...told }) => ({ ...told, exchanges: undefined, revision: folded!.revision }));
@@ -209,7 +127,7 @@ describe('a process with free seats', () => {
 
   it('foresees a replacing question without the exchanges that it supersedes', async () => {
     const seats = new Seats(2);
-    const { accept, streams } = intake(new NoLimits(), seats);
+    const { accept, streams } = questionIntake(new NoLimits(), seats);
     const { conversationId, turnId } = await accept({ question: 'Why?' });
     await answer(streams, conversationId, turnId);
     let exchanges: Promise<unknown> | undefined;
@@ -223,11 +141,11 @@ describe('a process with free seats', () => {
 
   it('reads the earlier exchanges of a continued conversation', async () => {
     const seats = new Seats(1);
-    const { accept, streams } = intake(new NoLimits(), seats);
+    const { accept, streams } = questionIntake(new NoLimits(), seats);
     const { conversationId, turnId } = await accept({ question: 'Why?' });
     await answer(streams, conversationId, turnId);
     const again = new Seats(1);
-    const next = intake(new NoLimits(), again, streams);
+    const next = questionIntake(new NoLimits(), again, streams);
     await next.accept({ question: 'And then?', conversation_id: conversationId });
     const [{ transcript }] = again.run as [TakenTurn];
     expect(transcript.beginsConversation).toBe(false);
@@ -236,7 +154,7 @@ describe('a process with free seats', () => {
 
   it('gives the seat back if the question is refused, and enqueues turns for which it has no seat', async () => {
     const seats = new Seats(1);
-    const { accept, streams } = intake(new NoLimits(), seats);
+    const { accept, streams } = questionIntake(new NoLimits(), seats);
     await expect(accept({ question: 'Why?', conversation_id: newId() })).rejects.toMatchObject({
       code: 'conversation-not-found',
     });
@@ -247,7 +165,7 @@ describe('a process with free seats', () => {
 
   it('does not claim a turn again for a repeated request', async () => {
     const seats = new Seats(2);
-    const { accept } = intake(new NoLimits(), seats);
+    const { accept } = questionIntake(new NoLimits(), seats);
     await accept({ question: 'Why?' }, 'k');
     await expect(accept({ question: 'Why?' }, 'k')).resolves.toMatchObject({ replayed: true });
     expect(seats.run).toHaveLength(1);
@@ -273,14 +191,14 @@ class Gate extends UsageLimits {
 }
 
 it.each([undefined, 'k'])('a request over a limit leaves no event and uses no key (%s)', async (key) => {
-  const { accept, eventCount } = intake(new Gate(0));
+  const { accept, eventCount } = questionIntake(new Gate(0));
   await expect(accept({ question: 'Why?' }, key)).rejects.toMatchObject({ code: 'usage-limit' });
   expect(await eventCount()).toBe(0);
 });
 
 it('a repeated request counts once against the limits', async () => {
   const gate = new Gate(1);
-  const { accept } = intake(gate);
+  const { accept } = questionIntake(gate);
   const { turnId } = await accept({ question: 'Why?' }, 'k');
   await expect(accept({ question: 'Why?' }, 'k')).resolves.toMatchObject({ turnId, replayed: true });
   expect(gate.admitted).toEqual([turnId]);
@@ -289,7 +207,7 @@ it('a repeated request counts once against the limits', async () => {
 
 it('two equal concurrent requests count once against the limits', async () => {
   const gate = new Gate(2);
-  const { accept } = intake(gate);
+  const { accept } = questionIntake(gate);
   const [{ turnId }] = await Promise.all([accept({ question: 'Why?' }, 'k'), accept({ question: 'Why?' }, 'k')]);
   const counted = gate.admitted.filter((id) => !gate.withdrawn.includes(id));
   expect(counted).toEqual([turnId]);
@@ -297,7 +215,7 @@ it('two equal concurrent requests count once against the limits', async () => {
 
 it('a request that fails after its admission does not count', async () => {
   const gate = new Gate(1);
-  const { accept } = intake(gate);
+  const { accept } = questionIntake(gate);
   await expect(accept({ question: 'Why?', conversation_id: newId() })).rejects.toMatchObject({ code: 'conversation-not-found' });
   expect(gate.withdrawn).toEqual(gate.admitted);
 });
@@ -311,7 +229,9 @@ describe('a resumption', () => {
     asked = settings,
   ) {
     const streams = new Streams(new InMemoryEventStore(), systemTiming);
-    const { conversationId, turnId } = await intake(new NoLimits(), undefined, streams, asked).accept({ question: 'Why?' });
+    const { conversationId, turnId } = await questionIntake(new NoLimits(), undefined, streams, asked).accept({
+      question: 'Why?',
+    });
     const stream = conversationStream(conversationId);
     const expiresAt = new Date(Date.now() + 60_000).toISOString();
     const { data } = turnPaused({ conversationId, turnId }, [waitingCall('k1')], { expiresAt });
@@ -320,7 +240,7 @@ describe('a resumption', () => {
     const limits = new (class extends NoLimits {
       override admit = async (): Promise<void> => void (await first(streams, conversationId));
     })();
-    const { accept } = intake(limits, undefined, streams);
+    const { accept } = questionIntake(limits, undefined, streams);
     const deny = () => accept({ conversation_id: conversationId, tool_actions: DENIED }, 'k');
     return { deny, turnId, events: async () => (await eventsOf(streams.store, stream)).map(({ type }) => type) };
   }
