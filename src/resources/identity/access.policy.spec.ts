@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { admin, alice, bearer, key, NO_CALLER, reader, refused } from '../../../test/support/callers.js';
 import { FAMILIES, type Place, type RouteAccess } from '../../kernel/access.js';
 import {
   type Act,
@@ -10,29 +11,9 @@ import {
   visible,
   type Who,
 } from './access.policy.js';
-import type { AgentKeyCaller, Caller, LinkCaller, SignedInUser, TokenGrant } from './caller.js';
+import type { Caller, TokenGrant } from './caller.js';
 
-const cause = { actor: 'x', credential: 'none', correlationId: 'r', causationId: 'r' } as const;
-const alice: SignedInUser = { kind: 'user', userId: 'alice', roles: ['user'], credential: 'session-token', cause };
-const admin: SignedInUser = { ...alice, userId: 'root', roles: ['user', 'admin'] };
-const key: AgentKeyCaller = { kind: 'agent-key', agentId: 'a1', ownerId: 'alice', keyId: 'k1', signedIn: undefined, cause };
-const reader: LinkCaller = {
-  ...{ kind: 'link', linkId: 'l1', ownerId: 'alice', terms: { agentId: null, promptId: '', sourceId: null } },
-  signedIn: undefined,
-  cause,
-};
-const bearer = (grant: Partial<TokenGrant> = {}): SignedInUser => ({
-  ...alice,
-  credential: 'access-token',
-  token: { id: 't1', name: 'CI', generation: 1, scopes: ['agents:write', 'chat:run'], resources: {}, ...grant },
-});
-
-const refused = (who: Caller | undefined, act: Act) => {
-  const refusal = refusalOf(who, act);
-  return refusal ? [refusal.status, refusal.code] : 'allowed';
-};
 const READ: RouteAccess = { for: 'user', action: 'read', of: 'agents', scopes: ['agents:read'], at: { in: 'query', name: 'id' } };
-const NO_CALLER = [401, 'unauthenticated'];
 const enter = (route: RouteAccess | undefined, ids: Readonly<Record<string, readonly unknown[]>> = {}): Act => ({
   does: 'enter',
   route,
