@@ -1,7 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { given } from '../../../../test/support/given.js';
-import { type CheckRules, type CheckResult, reportCheck } from './check-report.decider.js';
+import {
+  about,
+  at,
+  checked,
+  created,
+  iso,
+  LEASE_MS,
+  MINUTE_MS,
+  other,
+  paused,
+  requested,
+  rules,
+  seen,
+  started,
+} from '../../../../test/support/monitor-events.js';
+import { type CheckResult, type CheckRules, reportCheck } from './check-report.decider.js';
 import {
   attend,
   cancel,
@@ -13,63 +28,8 @@ import {
   pause,
   resume,
 } from './monitor.decider.js';
-import type { MonitorEvent, MonitorDefinition, Seen } from './monitor.events.js';
+import type { MonitorEvent } from './monitor.events.js';
 
-const MINUTE_MS = 60_000;
-const START = Date.parse('2026-01-01T08:00:00Z');
-const at = (minutes: number) => new Date(START + minutes * MINUTE_MS);
-const iso = (minutes: number) => at(minutes).toISOString();
-const LEASE_MS = 3 * MINUTE_MS;
-const about = { monitorId: 'm1', ownerId: 'ann', conversationId: 'c1' };
-const seen: Seen = { hash: 'one', items: [], holds: false, gist: '1' };
-const other: Seen = { ...seen, hash: 'two', gist: '2' };
-const definition: MonitorDefinition = {
-  description: 'Price',
-  source: { type: 'webpage', url: 'https://shop.example/' },
-  check: { type: 'changed' },
-  condition: null,
-  onMatch: null,
-  intervalSeconds: 900,
-  followUpsMax: 2,
-  expiresAt: iso(600),
-};
-const rules: CheckRules = {
-  followUpsPerHourMax: 5,
-  unreachableGraceMs: 60 * MINUTE_MS,
-  failuresMax: 3,
-  judgeTokensMax: 100,
-};
-const created = (more: Partial<MonitorDefinition> = {}): MonitorEvent => ({
-  type: 'MonitorCreated',
-  data: { ...about, agentId: null, definition: { ...definition, ...more }, seen, createdAt: iso(0), nextCheckAt: iso(15) },
-});
-const started = (check: number, minutes: number): MonitorEvent => ({
-  type: 'MonitorCheckStarted',
-  data: { monitorId: 'm1', check, startedAt: iso(minutes), leaseUntil: iso(minutes + 3) },
-});
-type Checked = Extract<MonitorEvent, { type: 'MonitorChecked' }>;
-const checked = (check: number, minutes: number, more: Partial<Checked['data']> = {}): Checked => ({
-  type: 'MonitorChecked',
-  data: {
-    monitorId: 'm1',
-    check,
-    outcome: 'unchanged',
-    error: null,
-    usage: null,
-    judgeFailures: 0,
-    checkedAt: iso(minutes),
-    nextCheckAt: iso(minutes + 15),
-    ...more,
-  },
-});
-const requested = (followUp: number, minutes: number): MonitorEvent => ({
-  type: 'MonitorFollowUpRequested',
-  data: { ...about, followUp, text: 'Now 2', requestedAt: iso(minutes) },
-});
-const paused = (reason: string | null, minutes: number, count = 1): MonitorEvent => ({
-  type: 'MonitorPaused',
-  data: { ...about, pause: count, reason, pausedAt: iso(minutes) },
-});
 const match: CheckResult = { outcome: 'matched', seen: other, text: 'Now 2', usage: null };
 const away: CheckResult = { outcome: 'unreachable', error: 'Away.', usage: null };
 const unfit: CheckResult = { outcome: 'failed', error: 'No list.', isFinal: false, usage: null };
