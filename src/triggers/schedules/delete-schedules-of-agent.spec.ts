@@ -48,7 +48,7 @@ function reaction() {
 
 it('the schedules of a deleted agent are deleted, even if one is already deleted', async () => {
   const { on, deleted, awaited } = reaction();
-  await on.AgentDeleted(told<AgentDeleted>({ agentId: 'a1' } as AgentDeleted['data']));
+  await on.AgentDeleted(told<AgentDeleted>({ agentId: 'a1' }));
   expect([deleted, awaited]).toEqual([['s2 of bob'], ['schedules 7']]);
 });
 
