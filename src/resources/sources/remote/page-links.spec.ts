@@ -27,6 +27,11 @@ describe('the links of a page', () => {
     expect(linked(many).length).toBeLessThan(LINKS_MAX + 1_000);
   });
 
+  it('are limited in number with those that are repeated or broken', () => {
+    const many = '<a href="y">Y</a><a href="http://[1">broken</a>'.repeat(LINKS_MAX);
+    expect(linked(`${many}<a href="late">late</a>`)).toEqual(['https://a.example/docs/y']);
+  });
+
   it('are found in time on a page with very many open tags', () => {
     const begun = performance.now();
     linked('<a href="y">'.repeat(200_000));
@@ -45,6 +50,18 @@ describe('a sitemap', () => {
     });
     const index = '<s:sitemapindex xmlns:s="x"><s:sitemap><s:loc>/2.xml</s:loc></s:sitemap></s:sitemapindex>';
     expect(sitemapEntries(index, 'https://a.example/sitemap.xml')).toEqual({ pages: [], sitemaps: ['https://a.example/2.xml'] });
+  });
+
+  it('lists no pictures', () => {
+    const picture = '<image:image><image:loc>https://a.example/1.png</image:loc></image:image>';
+    const xml = `<urlset xmlns:image="y"><url>${picture}<loc>https://a.example/1</loc>${picture}</url></urlset>`;
+    expect(sitemapEntries(xml, 'https://a.example/').pages).toEqual(['https://a.example/1']);
+  });
+
+  it('is read to a limited number of addresses, with those that are repeated', () => {
+    const many = '<url><loc>/1</loc></url>'.repeat(LINKS_MAX + 5_000);
+    const xml = `<urlset>${many}<url><loc>/late</loc></url></urlset>`;
+    expect(sitemapEntries(xml, 'https://a.example/').pages).toEqual(['https://a.example/1']);
   });
 
   it('lists nothing if it is something else', () => {

@@ -1,50 +1,61 @@
 import { readTags } from '../../../platform/outgoing/read-tags.policy.js';
 import { PAGE_URL_CHARACTERS_MAX } from './remote-limits.js';
 
-/** The number of addresses that are taken from one page or sitemap. */
+/** The number of addresses that are read in one page or sitemap, with those that are repeated or cannot be used. */
 export const LINKS_MAX = 10_000;
+
+/** The tags whose addresses are read. */
+const LINKING = new Set(['a', 'area', 'base']);
 
 /** The web addresses that a page links to, without duplicates and fragments. */
 export function linksIn(html: string, address: string): readonly string[] {
   const links = new Set<string>();
   let base = address;
+  let read = 0;
   const onopentag = (tag: string, { href }: Record<string, string>): void => {
-    if (href === undefined) return;
     const name = withoutPrefix(tag);
-    if (name === 'base') base = webAddress(href, address) ?? base;
-    const link = name === 'a' || name === 'area' ? webAddress(href, base) : undefined;
-    if (link !== undefined) links.add(link);
+    if (href === undefined || !LINKING.has(name)) return;
+    read++;
+    const found = webAddress(href, name === 'base' ? address : base);
+    if (found === undefined) return;
+    if (name === 'base') base = found;
+    else links.add(found);
   };
-  readTags(html, { onopentag }, { hasEnough: () => links.size >= LINKS_MAX });
+  readTags(html, { onopentag }, { hasEnough: () => read >= LINKS_MAX });
   return [...links];
 }
 
-/** The pages and the further sitemaps that a sitemap lists. */
+/** The pages and the further sitemaps that a sitemap lists. The addresses of a page's pictures are not its address. */
 export function sitemapEntries(
   xml: string,
   address: string,
 ): Readonly<{ pages: readonly string[]; sitemaps: readonly string[] }> {
-  const found = { pages: new Set<string>(), sitemaps: new Set<string>() };
+  const found = { url: new Set<string>(), sitemap: new Set<string>() };
+  const open: string[] = [];
   let of: Set<string> | undefined;
-  let text: string | undefined;
+  let text = '';
+  let read = 0;
   const onopentag = (tag: string): void => {
     const name = withoutPrefix(tag);
-    if (name === 'url') of = found.pages;
-    else if (name === 'sitemap') of = found.sitemaps;
-    else if (name === 'loc') text = '';
+    const parent = open.at(-1);
+    open.push(name);
+    if (name !== 'loc' || (parent !== 'url' && parent !== 'sitemap')) return;
+    of = found[parent];
+    text = '';
   };
   const ontext = (piece: string): void => {
-    if (text !== undefined && text.length <= PAGE_URL_CHARACTERS_MAX) text += piece;
+    if (of && text.length <= PAGE_URL_CHARACTERS_MAX) text += piece;
   };
   const onclosetag = (tag: string): void => {
+    open.pop();
     if (withoutPrefix(tag) !== 'loc') return;
-    const entry = webAddress(text ?? '', address);
+    read++;
+    const entry = of && webAddress(text, address);
     if (entry !== undefined) of?.add(entry);
-    text = undefined;
+    of = undefined;
   };
-  const hasEnough = () => found.pages.size + found.sitemaps.size >= LINKS_MAX;
-  readTags(xml, { onopentag, ontext, onclosetag }, { hasEnough, xmlMode: true });
-  return { pages: [...found.pages], sitemaps: [...found.sitemaps] };
+  readTags(xml, { onopentag, ontext, onclosetag }, { hasEnough: () => read >= LINKS_MAX, xmlMode: true });
+  return { pages: [...found.url], sitemaps: [...found.sitemap] };
 }
 
 /** The name of a tag without its namespace prefix. */
