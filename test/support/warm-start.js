@@ -20,6 +20,8 @@ await new Promise((resolve) => {
   });
 });
 process.stdin.unref();
+// The program takes no arguments.
+process.argv.splice(2);
 await main();
 
 /** Sets the clock. `Date` is replaced only once the time first differs from the machine's. */

@@ -1,5 +1,5 @@
 import { Global, Module } from '@nestjs/common';
-import { Config } from '../../platform/config/config.js';
+import { Config, ConfigInvalid } from '../../platform/config/config.js';
 import { CustomModelQueries } from '../../../projections/custom-models/custom-models.queries.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { OutgoingHttp } from '../../platform/outgoing/outgoing-http.port.js';
@@ -93,6 +93,10 @@ export class ModelsModule {
 
   /** The operator's descriptions of models. @throws ConfigInvalid that names the variable */
   static settingsIn(this: void, { modelsFile }: Config): Readonly<Record<string, ModelOverride>> {
-    return modelsFile === undefined ? {} : overridesIn(modelsFile);
+    try {
+      return modelsFile === undefined ? {} : overridesIn(modelsFile);
+    } catch (error) {
+      throw new ConfigInvalid([(error as Error).message]);
+    }
   }
 }

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { ConfigInvalid } from '../../platform/config/config.js';
 import type { OutgoingHttp } from '../../platform/outgoing/outgoing-http.port.js';
 import type { LanguageModels } from './model/language-model.port.js';
 import type { ModelProvider } from './model/model-provider.js';
@@ -49,12 +48,12 @@ const endpoint = (options: LanguageModelsOptions) =>
     totalMs: options.modelTimeoutMs,
   });
 
-/** The overrides in the operator's file. @throws ConfigInvalid that names the variable, the file and the faulty place */
+/** The overrides in the operator's file. @throws Error that names the variable, the file and the faulty place */
 export function overridesIn(file: string): Readonly<Record<string, ModelOverride>> {
   try {
     return modelOverridesIn(readFileSync(file, 'utf8'));
   } catch (error) {
     // The further lines of an error of YAML quote the file.
-    throw new ConfigInvalid([`MODELS_FILE ${file}: ${(error as Error).message.split('\n', 1)[0]!}`]);
+    throw new Error(`MODELS_FILE ${file}: ${(error as Error).message.split('\n', 1)[0]!}`, { cause: error });
   }
 }
