@@ -104,7 +104,7 @@ export const schedules = defineProjection<ScheduleEvent | ScheduledRunEvent>({
       ),
     ],
 
-    // A run that was given up may still start. The outcome of its slot does not change.
+    // A run that was given up may have started at the same moment. The outcome of its slot does not change.
     ScheduledRunStarted: ({ data: { runId, startedAt } }, sql) => sql`
       update run set started_at = ${startedAt}, status = case status when 'pending' then 'running' else status end, updated_at = ${startedAt}
       where run_id = ${runId}`,

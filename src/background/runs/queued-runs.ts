@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Commands } from '../../kernel/commands.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { TaskQueue } from '../../work/tasks/task-queue.port.js';
-import { PurgeRun, QueueRun } from './run.commands.js';
+import { GiveUpRun, PurgeRun, QueueRun } from './run.commands.js';
 import type { DeliveryPlace, RunId, RunQueued } from './run.events.js';
 import { RUN_AGENT, Runs } from './runs.port.js';
 
@@ -20,6 +20,10 @@ export class QueuedRuns extends Runs {
     const { runId, ownerId } = data;
     await this.commands.execute(new QueueRun(data, cause));
     await this.tasks.queue({ taskId: runId, kind: RUN_AGENT, ownerId, input: {} }, cause);
+  }
+
+  giveUp(runId: RunId, cause: Cause): Promise<void> {
+    return this.commands.execute(new GiveUpRun(runId, cause));
   }
 
   purge(runId: RunId, delivery: DeliveryPlace | null, cause: Cause): Promise<void> {

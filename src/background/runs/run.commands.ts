@@ -14,6 +14,7 @@ import {
   failRun,
   finishEffect,
   finishRun,
+  giveUpRun,
   purgeRun,
   queueRun,
   refuseRun,
@@ -206,6 +207,27 @@ export class FailRunHandler implements Handler<FailRun> {
 
   async execute({ runId, error, cause, reason }: FailRun): Promise<void> {
     await this.streams.record(runStream(runId), run, failRun(runId, error, reason), cause);
+  }
+}
+
+const NOT_STARTED_TEXT = 'The run did not start within its time limit.';
+
+/** Ends a run as timed out if it has not started, so that no worker starts it later. */
+export class GiveUpRun extends Command<void> {
+  constructor(
+    readonly runId: RunId,
+    readonly cause: Cause,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(GiveUpRun)
+export class GiveUpRunHandler implements Handler<GiveUpRun> {
+  constructor(private readonly streams: Streams) {}
+
+  async execute({ runId, cause }: GiveUpRun): Promise<void> {
+    await this.streams.transact(runStream(runId), run, giveUpRun(runId, NOT_STARTED_TEXT), cause);
   }
 }
 

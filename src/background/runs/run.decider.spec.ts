@@ -8,6 +8,7 @@ import {
   failRun,
   finishEffect,
   finishRun,
+  giveUpRun,
   purgeRun,
   isOver,
   queueRun,
@@ -93,6 +94,12 @@ describe('a run', () => {
       .when(refuseRun(runId, 'No room.'))
       .thenNothing();
   });
+  it('can be given up only before it has started', () => {
+    const givenUp: RunEvent = { type: 'RunFailed', data: { runId, error: 'Too late.', reason: 'timeout' } };
+    given(run, [queued]).when(giveUpRun(runId, 'Too late.')).then([givenUp]);
+    for (const past of [[], [queued, started(1)], [queued, failed]])
+      given(run, past).when(giveUpRun(runId, 'Too late.')).thenNothing();
+  });
   it.each([[finished(1)], [refused], [failed]])('does not change after its end: %j', (end) => {
     const past = given(run, [queued, started(1), begun(1, 0), end]);
     past.when(startRun(runId, 2, settings)).thenRejected('run-over');
@@ -114,7 +121,7 @@ it('in any order of decisions a run ends once, its attempt never decreases, and 
     fc.integer({ min: 0, max: 3 }).map((effect) => finishEffect(runId, effect, 'completed', 'ok')),
     attempt.map((each) => abandonAttempt(runId, each, 'm', null)),
     attempt.map((each) => finishRun(answer(each))),
-    fc.constantFrom(queueRun(data), refuseRun(runId, 'x'), failRun(runId, 'x')),
+    fc.constantFrom(queueRun(data), refuseRun(runId, 'x'), failRun(runId, 'x'), giveUpRun(runId, 'x')),
   );
   fc.assert(
     fc.property(fc.array(decision, { maxLength: 25 }), (decisions) => {

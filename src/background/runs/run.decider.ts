@@ -141,6 +141,12 @@ export const failRun =
   (state) =>
     state.status === 'unknown' || isOver(state) ? [] : [{ type: 'RunFailed', data: { runId, error, ...(reason && { reason }) } }];
 
+/** Ends a run as timed out if it has not started. */
+export const giveUpRun =
+  (runId: RunId, error: string): Decide =>
+  (state) =>
+    state.status === 'queued' ? failRun(runId, error, 'timeout')(state) : [];
+
 /** Purges a run that has ended, keeping its usage. */
 export const purgeRun =
   (runId: RunId, delivery: DeliveryPlace | null, used: readonly RunUse[], now: Date): Decide =>

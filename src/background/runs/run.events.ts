@@ -67,7 +67,7 @@ export type RunFinished = Event<
 >;
 /** The run was refused because the quota was used up. Nothing was run. */
 export type RunRefused = Event<'RunRefused', About<{ reason: 'quota_exceeded'; error: string }>>;
-/** The run has finally failed: no attempt is left, or another would fail too. With `timeout` an attempt took too long. */
+/** The run has finally failed: no attempt is left, or another would fail too. With `timeout` it started too late or took too long. */
 export type RunFailed = Event<'RunFailed', About<{ error: string; reason?: 'timeout' }>>;
 
 /** The usage recorded at one time: a request when the first attempt begins, tokens when an attempt ends. */

@@ -10,6 +10,7 @@ import {
   FailRunHandler,
   FinishEffectHandler,
   FinishRunHandler,
+  GiveUpRunHandler,
   PurgeRunHandler,
   QueueRunHandler,
   RefuseRunHandler,
@@ -32,6 +33,7 @@ const HANDLERS = [
   FinishRunHandler,
   AbandonAttemptHandler,
   FailRunHandler,
+  GiveUpRunHandler,
   PurgeRunHandler,
 ];
 

@@ -8,29 +8,36 @@ import { Runs } from '../../../background/runs/runs.port.js';
 import { ScheduleRules } from '../schedule/schedule-rules.js';
 import { scheduleCodec } from '../schedule/schedule.codec.js';
 import { schedule } from '../schedule/schedule.decider.js';
-import { type ScheduleRunQueued, type ScheduleRunRequested, scheduleStream } from '../schedule/schedule.events.js';
+import {
+  type ScheduleRunEnded,
+  type ScheduleRunQueued,
+  type ScheduleRunRequested,
+  scheduleStream,
+} from '../schedule/schedule.events.js';
 import { QueueScheduledRun } from './scheduled-run.commands.js';
 
 const SIDE_BY_SIDE_MAX = 64;
 
 type Queued = ScheduleRunQueued | ScheduleRunRequested;
+type Followed = Queued | ScheduleRunEnded;
 
 /**
- * Queues the run of a slot. Steps: read the schedule; record in the run's own stream to which schedule it belongs; queue the run.
+ * Queues the run of a slot, and ends it if it has not started when the schedule gives it up. Steps: read the schedule; record in the run's own stream to which schedule it belongs; queue the run.
  * The event holds the run's id, so a crash after any step repeats all steps and creates nothing twice. Nothing is queued if the
  * schedule is deleted or has already given the run up. A one-time run continues the chat in which the task was created; a
  * recurring run starts without history.
  */
 @Injectable()
-export class QueueScheduledRuns implements Reaction<Queued> {
+export class QueueScheduledRuns implements Reaction<Followed> {
   readonly name = 'queue-scheduled-runs';
   readonly categories = ['schedule'];
   /** Many schedules are due in the same minute, and the store combines concurrent appends into fewer writes. */
   readonly concurrency = SIDE_BY_SIDE_MAX;
-  readonly codec: Codec<Queued> = scheduleCodec;
+  readonly codec: Codec<Followed> = scheduleCodec;
   readonly on = {
     ScheduleRunQueued: (event: Recorded<ScheduleRunQueued>) => this.queue(event),
     ScheduleRunRequested: (event: Recorded<ScheduleRunRequested>) => this.queue(event),
+    ScheduleRunEnded: (event: Recorded<ScheduleRunEnded>) => this.giveUp(event),
   };
 
   constructor(
@@ -52,5 +59,11 @@ export class QueueScheduledRuns implements Reaction<Queued> {
     const goesOn = definition.timing.kind === 'once' && conversationId !== null;
     const what = { runId, ownerId, agentId, trigger: 'schedule', input, definition: runDefinition } as const;
     await this.runs.queue({ ...what, ...(goesOn && { conversationId }) }, cause);
+  }
+
+  /** A run that has timed out by itself has ended already, and does not change. */
+  private async giveUp(event: Recorded<ScheduleRunEnded>): Promise<void> {
+    const { runId, status } = event.data;
+    if (status === 'timeout') await this.runs.giveUp(runId, causedBy(event, `system:${this.name}`));
   }
 }
