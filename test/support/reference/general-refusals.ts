@@ -25,7 +25,7 @@ const ALWAYS_ANSWERED = ['Operations', 'StartUp', 'EmptyLists'];
 const AWAY = [
   refusal('unavailable', 'Something that the service needs does not answer.'),
   refusal('disk-full', 'No space is left to store anything.'),
-  refusal('shutting-down', 'This process is about to end.'),
+  refusal('shutting-down', 'The service is shutting down. Please try again.'),
 ];
 const FAILED = refusal('internal', 'Something went wrong.');
 

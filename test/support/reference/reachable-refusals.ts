@@ -11,7 +11,7 @@ const OF_NEST = /^\w+Exception$/;
 
 /**
  * Finds the refusals in the code that a handler may run: its calls, the handlers of the commands that it sends, and the classes
- * that implement ports. A refusal that is caught on the way is included too.
+ * that implement ports. A refusal that is caught on the way is included too, but not one that is only written into a stream.
  */
 export class ReachableRefusals {
   private readonly known = new Map<ts.Node, Reached>();
@@ -55,7 +55,7 @@ export class ReachableRefusals {
     const refusals: Refusal[] = [];
     const next = new Set<ts.Node>();
     const visit = (node: ts.Node): void => {
-      if (ts.isTypeNode(node)) return;
+      if (ts.isTypeNode(node) || isWritten(node)) return;
       if (ts.isNewExpression(node)) {
         refusals.push(...this.refusalsIn(node));
         for (const each of this.madeBy(node)) next.add(each);
@@ -122,6 +122,9 @@ export class ReachableRefusals {
 
 const methodsOf = (of: ts.ClassLikeDeclaration, names: readonly string[]): readonly ts.Node[] =>
   of.members.filter((each) => each.name && names.includes(each.name.getText()));
+
+/** Whether a refusal is not thrown but written into an open stream. */
+const isWritten = (node: ts.Node): boolean => ts.isCallExpression(node) && node.expression.getText() === 'failureOf';
 
 const isOurs = (node: ts.Node): boolean => !node.getSourceFile().isDeclarationFile;
 
