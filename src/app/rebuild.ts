@@ -162,10 +162,10 @@ async function rebuilt({ sql, store }: Opened, projection: Projection) {
 async function retryAll({ sql }: Opened): Promise<number> {
   let left = 0;
   for (const projection of wanted) {
-    const { freed, parked } = await retryParked(sql, await definitionOf(projection));
-    if (options.json) say(JSON.stringify({ projection: projection.name, freed, parked }));
+    const { released, parked } = await retryParked(sql, await definitionOf(projection));
+    if (options.json) say(JSON.stringify({ projection: projection.name, released, parked }));
     else {
-      say(`${projection.name}: ${freed.length} let go, ${parked.length} still parked.`);
+      say(`${projection.name}: ${released.length} released, ${parked.length} still parked.`);
       for (const { entity, held, error } of parked) say(`  ${entity}, ${held} events held: ${error}`);
     }
     left += parked.length;

@@ -41,12 +41,12 @@ export async function retryParked(
   sql: Sql,
   definition: Definition,
   only?: string,
-): Promise<{ freed: string[]; parked: Parked[] }> {
+): Promise<{ released: string[]; parked: Parked[] }> {
   const { schema } = definition;
   const checkpoint = await readCheckpoint(sql, schema);
-  if (!checkpoint) return { freed: [], parked: [] };
+  if (!checkpoint) return { released: [], parked: [] };
   if (checkpoint.fingerprint !== definition.fingerprint) throw new DefinitionChanged(definition.projection.name);
-  const freed: string[] = [];
+  const released: string[] = [];
   for (const { entity } of await parkedIn(sql, schema)) {
     if (only !== undefined && entity !== only) continue;
     const isFree = await sql.begin(async (tx) => {
@@ -54,9 +54,9 @@ export async function retryParked(
       await enter(tx, schema);
       return retryEntity(tx, definition, entity);
     });
-    if (isFree) freed.push(entity);
+    if (isFree) released.push(entity);
   }
-  return { freed, parked: await parkedIn(sql, schema) };
+  return { released, parked: await parkedIn(sql, schema) };
 }
 
 async function retryEntity(tx: TransactionSql, definition: Definition, entity: string): Promise<boolean> {

@@ -141,9 +141,9 @@ describe('the projector', () => {
     expect(logged).toMatchObject([{ level: 'error', stream: 'account-a', revision: 1, type: 'MoneyMoved', err: { message } }]);
 
     const definition = await definitionOf(accounts());
-    expect((await retryParked(database.sql, definition)).freed).toEqual([]);
+    expect((await retryParked(database.sql, definition)).released).toEqual([]);
     await database.sql`alter table accounts.account drop constraint account_cents_check`;
-    expect(await retryParked(database.sql, definition, 'account-a')).toEqual({ freed: ['account-a'], parked: [] });
+    expect(await retryParked(database.sql, definition, 'account-a')).toEqual({ released: ['account-a'], parked: [] });
     expect(await cents('a')).toBe(-4);
 
     await elsewhere().reached(['accounts'], await append(store, 'account-a', moved('a', 10)));
