@@ -80,6 +80,13 @@ describe('members', () => {
     expect([...grown(state, events).grants.keys()]).toEqual(['g1']);
   });
 
+  it('lose the grants that they made of resources of others when they leave', () => {
+    const made = wanted({ id: 'g2', resourceId: 'a2', ownerId: 'carol' });
+    const state = grown(sharing, grant(bob, made, now)(sharing));
+    const left = grown(state, removeMember(bob, 'bob', now)(state));
+    expect([[...state.grants.keys()], [...left.grants.keys()]]).toEqual([['g1', 'g2'], ['g1']]);
+  });
+
   it('who are added again get the new role', () => {
     expect(addMember(alice, 'bob', 'team_member', now)(withBob)).toEqual([]);
     expect(typesOf(addMember(alice, 'bob', 'team_admin', now)(withBob))).toEqual(['TeamMemberRoleChanged']);

@@ -130,7 +130,10 @@ export const changeRole =
     return [{ type: 'TeamMemberRoleChanged', data: { teamId: state.id, userId, role, changedAt: now.toISOString() } }];
   };
 
-/** Removes a member. Ends the grants to this member alone, and all grants of resources that the member owns. */
+/**
+ * Removes a member. Ends the grants to this member alone, the grants that this member has made, and all grants of resources that
+ * the member owns.
+ */
 export const removeMember =
   (actor: TeamActor, userId: string, now: Date): Decide =>
   (state) => {
@@ -138,7 +141,9 @@ export const removeMember =
     if (!state.members.has(userId)) throw teamMemberNotFound();
     requireAnotherAdmin(state, userId, 'Cannot remove the last team admin');
     if (userId === state.ownerId) throw ownerStays('Cannot remove the owner of the team');
-    const ended = [...state.grants.values()].filter((grant) => grant.targetUserId === userId || grant.ownerId === userId);
+    const ended = [...state.grants.values()].filter(({ targetUserId, grantedBy, ownerId }) =>
+      [targetUserId, grantedBy, ownerId].includes(userId),
+    );
     return [
       ...ended.map((grant) => endOf(state, grant, 'member-left', now)),
       { type: 'TeamMemberRemoved', data: { teamId: state.id, userId, removedAt: now.toISOString() } },
