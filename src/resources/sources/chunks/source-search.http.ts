@@ -57,11 +57,12 @@ export class SourceSearchController {
       chunks: asked.chunks,
       ownerId: source.ownerId,
     });
+    const isShown = given || (await this.reaching.may(user, source, 'sources', 'view_config'));
     return {
       success: true,
       query,
-      retriever: retrieval.retriever,
-      retrieval,
+      retriever: isShown ? retrieval.retriever : null,
+      retrieval: isShown ? retrieval : null,
       total: found.chunks.length,
       latency_ms: this.clock.now().getTime() - began,
       chunks: found.chunks.map(({ text, title, filename, source: name, tokens, score }, at) => ({
