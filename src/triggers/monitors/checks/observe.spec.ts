@@ -34,10 +34,10 @@ describe('a check', () => {
     expect(await firings({ type: 'new_items', ...path }, 'a\nb', 'b\n\na', 'a\nc')).toEqual([false, false, true]);
   });
 
-  it('remembers a limited number of items', async () => {
+  it('remembers a limited number of items, and says that it looks at no more', async () => {
     const lines = Array.from({ length: ITEMS_MAX + 50 }, (_, index) => `line ${index}`).join('\n');
     const { seen } = await observe({ type: 'new_items', ...path }, contentOfText(lines), undefined, new PlainPatterns());
-    expect(seen.items).toHaveLength(ITEMS_MAX);
+    expect([seen.items.length, seen.gist]).toEqual([ITEMS_MAX, '550 items, of which only the first 500 are watched']);
   });
 
   it('for a pattern fires for a new match, or when there is no match any more', async () => {

@@ -49,9 +49,11 @@ function changed(content: Content, before: Seen | undefined): Observation {
 type Item = Readonly<{ id: string; text: string }>;
 
 function newItems({ itemsPath, idField }: Of<'new_items'>, content: Content, before: Seen | undefined): Observation {
-  const items = itemsIn(content, itemsPath, idField).slice(0, ITEMS_MAX);
-  const { fresh, remembered } = freshAmong(items, before);
-  const seen = { hash: hashOf(content.text), items: remembered, holds: false, gist: `${items.length} items` };
+  const all = itemsIn(content, itemsPath, idField);
+  const { fresh, remembered } = freshAmong(all.slice(0, ITEMS_MAX), before);
+  // Later items are never new, which the owner has to know.
+  const unwatched = all.length > ITEMS_MAX ? `, of which only the first ${ITEMS_MAX} are watched` : '';
+  const seen = { hash: hashOf(content.text), items: remembered, holds: false, gist: `${all.length} items${unwatched}` };
   return { seen, fires: before !== undefined && fresh.length > 0, report: listed('New items', fresh) };
 }
 
