@@ -13,6 +13,7 @@ import {
   now,
   planned,
   ran,
+  scheduledAgentOf,
   scheduleOf,
   somebody,
   YEARLY,
@@ -175,7 +176,7 @@ export function activityStory(makeBacking: MakeBacking): void {
       await given(world, itself, { type: 'ScheduleAutoPaused', data: paused });
       await eventually(async () => (await now(client)).needs_attention.paused_schedules.length === 2);
       const { needs_attention: attention, counts, up_next: next } = await now(client);
-      const common = { agent_id: 'agent-1' };
+      const common = { agent_id: await scheduledAgentOf(world) };
       expect(attention.paused_schedules).toEqual([
         {
           ...common,

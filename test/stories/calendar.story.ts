@@ -21,6 +21,7 @@ import {
   planned,
   query,
   ran,
+  scheduledAgentOf,
   scheduleOf,
   shown,
   somebody,
@@ -76,7 +77,7 @@ export function calendarStory(makeBacking: MakeBacking): void {
       const once = await scheduleOf(world, name, { kind: 'once', runAt, timezone: 'UTC' }, start, 'Once');
       const window = { from: `${year}-02-01T00:00:00`, to: `${year}-02-02T00:00:00`, tz: 'Europe/Prague' };
       const { events, truncated } = await shown(client, window, 3);
-      const common = { kind: 'schedule', agent_id: 'agent-1' };
+      const common = { kind: 'schedule', agent_id: await scheduledAgentOf(world) };
       expect(events).toEqual([
         { ...common, state: 'planned', at: `${year}-02-01T08:00:00.000Z`, schedule_id: active, name: 'Report' },
         { ...common, state: 'paused', at: `${year}-02-01T08:30:00.000Z`, schedule_id: paused, name: 'Sum up.' },
@@ -100,15 +101,13 @@ export function calendarStory(makeBacking: MakeBacking): void {
       await given(world, id, { type: 'ScheduleSlotSkipped', data: { ...overlap, reason: 'overlap' } });
       await given(world, id, { type: 'ScheduleRunRequested', data: asked });
       const { events } = await shown(client, { from: iso(day), to: iso(day + DAY_MS) }, 5);
+      const common = { kind: 'schedule', schedule_id: id, agent_id: await scheduledAgentOf(world), name: 'Report' };
       const run = (at: number, status: string, errorType: string | null, runId = runIdOf(id, iso(at))) => ({
-        kind: 'schedule',
+        ...common,
         status,
         run_id: runId,
         error_type: errorType,
         at: iso(at),
-        schedule_id: id,
-        agent_id: 'agent-1',
-        name: 'Report',
       });
       expect(events.slice(0, 4)).toEqual([
         run(good, 'success', null),
@@ -134,7 +133,7 @@ export function calendarStory(makeBacking: MakeBacking): void {
         state: 'missed',
         at: iso(current - 24 * MINUTE_MS),
         schedule_id: id,
-        agent_id: 'agent-1',
+        agent_id: await scheduledAgentOf(world),
         name: 'Report',
       });
       // Slots in the log and those that are not decided yet do not overlap.
@@ -176,7 +175,7 @@ export function calendarStory(makeBacking: MakeBacking): void {
       });
       const { events, truncated } = await planned(client, window);
       expect(truncated).toEqual([]);
-      const common = { kind: 'schedule', schedule_id: id, agent_id: 'agent-1', name: 'Report' };
+      const common = { kind: 'schedule', schedule_id: id, agent_id: await scheduledAgentOf(world), name: 'Report' };
       expect(events.slice(0, 3)).toEqual([
         { ...common, status: 'success', at: iso(today - DAY_MS), count: 2, until: iso(today - DAY_MS + HOUR_MS) },
         expect.objectContaining({ status: 'failed', run_id: expect.any(String), at: iso(today - DAY_MS + 2 * HOUR_MS) }),

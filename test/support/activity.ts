@@ -57,6 +57,14 @@ export function ran(scheduleId: string, slot: number, status?: 'success' | 'fail
 export const given = ({ backing }: World, scheduleId: string, ...events: ScheduleEvent[]) =>
   append(backing.store, scheduleStream(scheduleId), ...events);
 
+const agents = new WeakMap<World, Promise<Readonly<{ id: string }>>>();
+/** The id of the agent that all schedules here run. */
+export async function scheduledAgentOf(world: World): Promise<string> {
+  const agent = agents.get(world) ?? world.agent();
+  agents.set(world, agent);
+  return (await agent).id;
+}
+
 /** A user's schedule whose slots no process has decided since it was created. */
 export async function scheduleOf(
   world: World,
@@ -67,7 +75,7 @@ export async function scheduleOf(
 ): Promise<string> {
   const [scheduleId, ownerId] = [newId(), await world.idOf(subject)];
   const definition = { name, instruction: ' Sum up.\nAll of it.', timing, toolAllowlist: [], modelId: null, tokenBudget: null };
-  const origin = { agentId: 'agent-1', conversationId: null, createdVia: 'ui' } as const;
+  const origin = { agentId: await scheduledAgentOf(world), conversationId: null, createdVia: 'ui' } as const;
   const nextSlotAt = nextSlot(timing, new Date(createdAt))?.toISOString() ?? null;
   const data = { scheduleId, ownerId, origin, definition, createdAt: iso(createdAt), nextSlotAt };
   await given(world, scheduleId, { type: 'ScheduleCreated', data });
