@@ -326,6 +326,8 @@ describe('a request that cannot be read', () => {
       ['GET', '/nowhere'],
       ['POST', '/api/nowhere'],
       ['GET', '/index.html'],
+      // The id is empty.
+      ['POST', '/api/messages//cancel'],
     ] as const) {
       const { status, body } = await raw(method, path);
       expect([status, JSON.parse(body)]).toEqual([404, { success: false, message: 'Not found' }]);

@@ -23,5 +23,5 @@ function matches(pattern: readonly string[], path: readonly string[]): boolean {
   const rest = pattern.indexOf('*');
   if (rest >= 0 ? path.length < rest : path.length !== pattern.length) return false;
   const fixed = rest >= 0 ? pattern.slice(0, rest) : pattern;
-  return fixed.every((segment, index) => segment.startsWith(':') || segment === path[index]);
+  return fixed.every((segment, index) => segment === path[index] || (segment.startsWith(':') && path[index] !== ''));
 }
