@@ -10,7 +10,7 @@ export const LEASE_MS = 3 * MINUTE_MS;
 export const about = { monitorId: 'm1', ownerId: 'ann', conversationId: 'c1' };
 export const seen: Seen = { hash: 'one', items: [], holds: false, gist: '1' };
 export const other: Seen = { ...seen, hash: 'two', gist: '2' };
-const definition: MonitorDefinition = {
+export const definition: MonitorDefinition = {
   description: 'Price',
   source: { type: 'webpage', url: 'https://shop.example/' },
   check: { type: 'changed' },

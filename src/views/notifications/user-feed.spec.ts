@@ -2,23 +2,16 @@ import { expect, it } from '@jest/globals';
 import { setTimeout as pause } from 'node:timers/promises';
 import { eventually } from '../../../test/support/eventually.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import { AwaySignals } from '../../../test/support/message-feeds.js';
 import { StoreUnavailable } from '../../kernel/event-sourcing/event-store.js';
 import { newId } from '../../kernel/ids.js';
-import { Signals } from '../../kernel/signals.js';
+import type { Signals } from '../../kernel/signals.js';
 import { InProcessSignals } from '../../platform/messaging/signals/in-process-signals.js';
 import { systemTiming } from '../../platform/system-timing.js';
 import { USER_EVENT, userStream } from './user.events.js';
 import { UserFeed, userSubject } from './user-feed.js';
 
 const stream = userStream('ann');
-
-class AwaySignals extends Signals {
-  readonly healthy = false;
-  publish(): void {}
-  subscribe(): () => void {
-    return () => {};
-  }
-}
 
 async function write(store: InMemoryEventStore, signals: Signals, revision: number): Promise<void> {
   const event = { id: newId(), type: USER_EVENT, data: '{}', metadata: '{}' };

@@ -13,22 +13,25 @@ const PROTOCOLS = ['nats:', 'tls:'];
  * @throws Error whose message never quotes the URL, because it may contain a password
  */
 export function natsTarget(url: string): NatsTarget {
-  const texts = url.split(',').map((each) => (each.includes('://') ? each.trim() : `nats://${each.trim()}`));
-  const urls = texts.map((each) => (URL.canParse(each) ? new URL(each) : undefined));
-  if (!urls.every((each) => each !== undefined && PROTOCOLS.includes(each.protocol) && each.hostname !== '')) {
-    throw new Error('must look like nats://user:password@host:4222, or several of these separated by commas.');
-  }
-  const known = urls.filter((each) => each !== undefined);
-  const { username, password } = known.find((each) => each.username !== '') ?? { username: '', password: '' };
+  const urls = url.split(',').map((each) => serverIn(each.trim()));
+  const { username, password } = urls.find((each) => each.username !== '') ?? { username: '', password: '' };
   return {
-    servers: known.map(({ hostname, port }) => `${hostname}:${port || PORT_DEFAULT}`),
-    tls: known.some(({ protocol }) => protocol === 'tls:'),
+    servers: urls.map(({ hostname, port }) => `${hostname}:${port || PORT_DEFAULT}`),
+    tls: urls.some(({ protocol }) => protocol === 'tls:'),
     credentials: password
       ? { user: decodeURIComponent(username), pass: decodeURIComponent(password) }
       : username
         ? { token: decodeURIComponent(username) }
         : {},
   };
+}
+
+function serverIn(text: string): URL {
+  const url = text.includes('://') ? text : `nats://${text}`;
+  const server = URL.canParse(url) ? new URL(url) : undefined;
+  if (!server || !PROTOCOLS.includes(server.protocol) || server.hostname === '')
+    throw new Error('must look like nats://user:password@host:4222, or several of these separated by commas.');
+  return server;
 }
 
 /** @throws Error for a prefix that cannot be a part of every name on the server */

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { commandsOver } from '../../../../test/support/commands-over.js';
+import { definition as usual } from '../../../../test/support/monitor-events.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { CHECK_LEASE_MS, CheckMonitor, JUDGE_FAILURES_MAX } from './check-monitor.js';
@@ -23,16 +24,7 @@ const rules = {
   failuresMax: 3,
   judgeTokensMax: 0,
 } as MonitorRules;
-const definition: MonitorDefinition = {
-  description: 'Price',
-  source: { type: 'webpage', url: 'https://shop.example/' },
-  check: { type: 'changed' },
-  condition: null,
-  onMatch: null,
-  intervalSeconds: 900,
-  followUpsMax: 9,
-  expiresAt: '2026-01-03T08:00:00.000Z',
-};
+const definition: MonitorDefinition = { ...usual, followUpsMax: 9, expiresAt: '2026-01-03T08:00:00.000Z' };
 
 class NoPatterns extends Patterns {
   matches(): Promise<readonly string[]> {
