@@ -102,7 +102,7 @@ describe('an appended turn', () => {
     const question = { conversationId: 'c1', turnId: 't3', index: null, question: 'And?', requestId: 'r' };
     const late = new MortalStore(store, Infinity, async () => {
       if (!isAsked)
-        await decide(ask({ ...question, settings: (await readTranscript(streams, 'c1', 't1', 'test'))!.asked.settings }, null));
+        await decide(ask({ ...question, settings: (await readTranscript(streams, 'c1', 't1'))!.asked.settings }, null));
       isAsked = true;
     });
     expect(await additions(late).add(added, cause)).toBe(2);
@@ -110,12 +110,12 @@ describe('an appended turn', () => {
 
   it('is part of the history of the next question', async () => {
     await additions().add(added, cause);
-    const { settings } = (await readTranscript(streams, 'c1', 't1', 'test'))!.asked;
+    const { settings } = (await readTranscript(streams, 'c1', 't1'))!.asked;
     await decide(ask({ conversationId: 'c1', turnId: 't3', index: null, question: 'Did you?', requestId: 'r', settings }, null));
-    await expect((await readTranscript(streams, 'c1', 't3', 'test'))!.exchanges(1_000)).resolves.toEqual([
+    await expect((await readTranscript(streams, 'c1', 't3'))!.exchanges(1_000)).resolves.toEqual([
       { prompt: 'Water the plants.', response: 'They have water.' },
     ]);
-    expect(await readTranscript(streams, 'c1', 't2', 'test')).toBeUndefined();
+    expect(await readTranscript(streams, 'c1', 't2')).toBeUndefined();
   });
 
   it('is complete and added once after a crash at any step', async () => {

@@ -38,7 +38,7 @@ export class ClearWatchedMarks implements Reaction<ConversationEvent> {
     const userId = await this.watcherOf(conversationId);
     if (userId === undefined) return;
     try {
-      await this.commands.execute(new OpenConversation(conversationId, userId, causedBy(event, 'clear-watched-marks')));
+      await this.commands.execute(new OpenConversation(conversationId, userId, causedBy(event, `system:${this.name}`)));
     } catch (error) {
       // The conversation was deleted meanwhile.
       if (!(error instanceof Rejection)) throw error;

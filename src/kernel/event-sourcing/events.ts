@@ -7,7 +7,7 @@ type Credential =
 
 /** Who caused an event, by which credential, and because of which message. Decisions never read it. */
 export type Cause = Readonly<{
-  /** `user:<id>`, `access-token:<token id>`, `agent-key:<key id>`, `link:<link id>`, `device:<device id>` or `system:<name of the reaction or ticker>`. */
+  /** `user:<id>`, `access-token:<token id>`, `agent-key:<key id>`, `webhook:<agent id>`, `link:<link id>`, `device:<device id>` or `system:<name of the reaction or ticker>`. */
   actor: string;
   credential: Credential;
   /** The id of the request or tick at the start of the causal chain. */
@@ -16,12 +16,15 @@ export type Cause = Readonly<{
   causationId: string;
 }>;
 
+/** The actor of a reaction, a ticker or a runner, by its name. */
+export type SystemActor = `system:${string}`;
+
 /** A domain event as it is read from the log. */
 export type Recorded<E extends Event = Event> = E &
   Readonly<{ id: string; stream: string; revision: number; position: bigint; at: Date; cause: Cause }>;
 
 /** The cause of a reaction's events: the same causal chain, with the triggering event as direct cause. */
-export const causedBy = (event: Pick<Recorded, 'id' | 'cause'>, actor: string): Cause => ({
+export const causedBy = (event: Pick<Recorded, 'id' | 'cause'>, actor: SystemActor): Cause => ({
   actor,
   credential: 'system',
   correlationId: event.cause.correlationId,

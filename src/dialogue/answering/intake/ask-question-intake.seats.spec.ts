@@ -7,7 +7,7 @@ import { newId } from '../../../kernel/ids.js';
 import { systemTiming } from '../../../platform/system-timing.js';
 import { conclude, conversation, requestStop } from '../../conversation/conversation.decider.js';
 import { conversationStream } from '../../conversation/conversation.events.js';
-import { readTranscript, type Transcript, TURN_RUNNER } from '../loop/transcript.js';
+import { readTranscript, type Transcript } from '../loop/transcript.js';
 import type { TakenTurn, TurnTaker } from './turn-taker.js';
 
 /** Has the given number of free seats, and records the turns it is given. */
@@ -47,7 +47,7 @@ describe('a process with free seats', () => {
     expect(await eventsIn(streams, conversationId)).toEqual(['ConversationStarted', 'TurnAsked', 'TurnStarted']);
     const [{ transcript, claimed }] = seats.run as [TakenTurn];
     expect(claimed).toMatchObject({ revision: 2, position });
-    const { exchanges, waited, ...read } = (await readTranscript(streams, conversationId, turnId, TURN_RUNNER))!;
+    const { exchanges, waited, ...read } = (await readTranscript(streams, conversationId, turnId))!;
     expect(transcript).toMatchObject({ ...read, folded: { ...read.folded } });
     expect([await transcript.exchanges(1_000), [...transcript.waited]]).toEqual([await exchanges(1_000), [...waited]]);
   });

@@ -165,7 +165,7 @@ export class AskQuestionIntake {
     const resumption = (checked: readonly CallAnswer[], checkUsage: Usage | null) =>
       new ResumeTurn(state.id, checked, checkUsage, caller, caller.cause);
     if (!state.turns.get(turnId)?.isGuarded) return this.commands.execute(resumption(answers, null));
-    const transcript = await readTranscript(this.streams, state.id, turnId, caller.cause.actor);
+    const transcript = await readTranscript(this.streams, state.id, turnId);
     // A turn without a transcript has ended meanwhile, which the command refuses.
     if (!transcript) return this.commands.execute(resumption(answers, null));
     const { guardrails, agentId } = transcript.asked.settings;

@@ -10,7 +10,7 @@ import { EarlierTurns } from '../../conversation/earlier-turns.port.js';
 import { type ConversationEvent, conversationStream, type Usage } from '../../conversation/conversation.events.js';
 import { type CallAnswer, resume } from '../../conversation/pause.decider.js';
 import type { Conversation, Decide } from '../../conversation/turn.policy.js';
-import { askedTranscript, TURN_RUNNER } from '../loop/transcript.js';
+import { askedTranscript } from '../loop/transcript.js';
 import { nameFor } from './question.policy.js';
 import type { ResolvedQuestion } from './resolve-question.js';
 import type { Seat, TakenTurn } from './turn-taker.js';
@@ -89,7 +89,7 @@ export class AskQuestionHandler implements Handler<AskQuestion> {
       return { position };
     }
     const decide = takenBy(turnId, by.producer, decisionOf(command));
-    const transcriptOf = (asked: AskedOutcome) => askedTranscript(streams, asked, cause, TURN_RUNNER);
+    const transcriptOf = (asked: AskedOutcome) => askedTranscript(streams, asked, cause);
     const foresee = (asked: AskedOutcome) => by.foresee(transcriptOf(asked));
     const outcome = await streams.transact(stream, conversation, decide, cause, known, undefined, foresee);
     const { position, events } = outcome;

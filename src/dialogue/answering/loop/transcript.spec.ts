@@ -118,7 +118,7 @@ describe('the transcript of a turn', () => {
     for (let seed = 0; seed < CONVERSATIONS; seed++) {
       const { streams, store, events, whole } = await anyLogged(seed);
       for (const [turnId, turn] of whole.turns) {
-        const transcript = await readTranscript(streams, 'c1', turnId, 'test');
+        const transcript = await readTranscript(streams, 'c1', turnId);
         const isAsked = events.some(({ type, data }) => type === 'TurnAsked' && data.turnId === turnId);
         // A turn that is over and sealed may be missing from the snapshot.
         if (!transcript || !isAsked) {

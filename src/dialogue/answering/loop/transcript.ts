@@ -22,7 +22,7 @@ import type { CallHistory } from './call-ends.policy.js';
 import { type Exchanges, newestFirst, PastExchanges } from './past-exchanges.js';
 
 /** The actor of the events that a runner appends while a turn runs. */
-export const TURN_RUNNER = 'system:turn-runner';
+const TURN_RUNNER = 'system:turn-runner';
 
 /**
  * The pause from which a resumed turn continues, the decision on each of its calls, and the usage of the checks of these
@@ -64,12 +64,7 @@ export type Transcript = Readonly<{
  * Reads a conversation from its end back to the question of a turn. Undefined if there is no such turn, or if it ended before the
  * last snapshot.
  */
-export async function readTranscript(
-  streams: Streams,
-  conversationId: string,
-  turnId: TurnId,
-  actor: string,
-): Promise<Transcript | undefined> {
+export async function readTranscript(streams: Streams, conversationId: string, turnId: TurnId): Promise<Transcript | undefined> {
   const stream = conversationStream(conversationId);
   const folded = await foldKnown(streams, stream);
   if (folded && !folded.state.turns.has(turnId)) return undefined;
@@ -90,7 +85,7 @@ export async function readTranscript(
       exchanges: (charactersMax) => past.before(event.revision, charactersMax),
       waited: folded?.state.callIds ?? [],
       history: event.revision > 0 ? { conversationId, revision: event.revision - 1 } : null,
-      ...courseOf(own.reverse(), actor),
+      ...courseOf(own.reverse()),
     };
   }
   return undefined;
@@ -100,12 +95,7 @@ export async function readTranscript(
  * The transcript of a turn from the append of its question, which may still be in progress. Reads no events; `exchanges` later
  * reads only events before this append.
  */
-export function askedTranscript(
-  streams: Streams,
-  outcome: Outcome<Conversation, ConversationEvent>,
-  cause: Cause,
-  actor: string,
-): Transcript {
+export function askedTranscript(streams: Streams, outcome: Outcome<Conversation, ConversationEvent>, cause: Cause): Transcript {
   const { state, events, ids } = outcome;
   const first = (outcome.revision as number) - events.length + 1;
   const place = events.findLastIndex(({ type }) => type === 'TurnAsked');
@@ -119,7 +109,7 @@ export function askedTranscript(
   return {
     ownerId: state.ownerId,
     asked: asked.data,
-    cause: causedBy({ id: ids[place]!, cause }, actor),
+    cause: causedBy({ id: ids[place]!, cause }, TURN_RUNNER),
     beginsConversation,
     folded: outcome,
     exchanges: (charactersMax) => past.before(beginsConversation ? place : first, charactersMax),
@@ -148,8 +138,8 @@ async function foldKnown(streams: Streams, stream: string): Promise<Folded<Conve
 type Course = Pick<Transcript, 'cause' | 'resumption' | 'calls'>;
 
 /** Derives the cause, the resumption and the calls of a turn from its events, the question first. */
-function courseOf(own: readonly Recorded<ConversationEvent>[], actor: string): Course {
-  let cause = causedBy(own[0]!, actor);
+function courseOf(own: readonly Recorded<ConversationEvent>[]): Course {
+  let cause = causedBy(own[0]!, TURN_RUNNER);
   let paused: TurnPaused['data'] | undefined;
   let checkUsage: Usage | null = null;
   const decisions = new Map<string, Decided>();
@@ -174,7 +164,7 @@ function courseOf(own: readonly Recorded<ConversationEvent>[], actor: string): C
         finished.set(event.data.callId, event.data);
         break;
       case 'TurnResumed':
-        cause = causedBy(event, actor);
+        cause = causedBy(event, TURN_RUNNER);
         checkUsage = event.data.checkUsage;
         break;
       default:

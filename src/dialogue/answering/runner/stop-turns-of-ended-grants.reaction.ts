@@ -55,11 +55,11 @@ export class StopTurnsOfEndedGrants implements Reaction<Ending> {
     await requireReached(this.freshness, ['teams', 'agents', 'unsealed-turns'], event.position);
     const cause = causedBy(event, `system:${this.name}`);
     for (const { conversationId, turnId } of await this.turns.ofSharedAgents(agentId))
-      if (await this.isClosed(conversationId, turnId, cause)) await this.request(conversationId, turnId, cause);
+      if (await this.isClosed(conversationId, turnId)) await this.request(conversationId, turnId, cause);
   }
 
-  private async isClosed(conversationId: string, turnId: string, { actor }: Cause): Promise<boolean> {
-    const transcript = await readTranscript(this.streams, conversationId, turnId, actor);
+  private async isClosed(conversationId: string, turnId: string): Promise<boolean> {
+    const transcript = await readTranscript(this.streams, conversationId, turnId);
     return transcript !== undefined && this.sharedUse.hasEnded(transcript.ownerId, transcript.asked.settings);
   }
 

@@ -2,7 +2,7 @@ import { TakeTurnFrom } from '../../conversation/turn.commands.js';
 import type { Commands } from '../../../kernel/commands.js';
 import type { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { unlessLost } from '../../journal/journal.js';
-import { readTranscript, type Transcript, TURN_RUNNER } from '../loop/transcript.js';
+import { readTranscript, type Transcript } from '../loop/transcript.js';
 import { type CanContinue, isResumable, type JournalSoFar } from './resumed-run.js';
 import type { TurnCloser } from './turn-closer.js';
 import type { TurnJournals } from './turn-journals.js';
@@ -51,7 +51,7 @@ export class TurnRecovery {
    */
   private async left(conversationId: string, turnId: string): Promise<Left | undefined> {
     const soFar = await this.closer.readJournal(turnId);
-    const transcript = await readTranscript(this.streams, conversationId, turnId, TURN_RUNNER);
+    const transcript = await readTranscript(this.streams, conversationId, turnId);
     return transcript && { transcript, soFar };
   }
 }

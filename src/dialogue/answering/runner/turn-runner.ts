@@ -22,7 +22,7 @@ import { SharedUse } from './shared-use.js';
 import { StopWatch } from './stop-watch.js';
 import { TurnJournals } from './turn-journals.js';
 import { TurnRecovery } from './turn-recovery.js';
-import { readTranscript, type Transcript, TURN_RUNNER } from '../loop/transcript.js';
+import { readTranscript, type Transcript } from '../loop/transcript.js';
 import type { TakenTurn } from '../intake/turn-taker.js';
 
 /** How many times a resumed run tries to open its journal, because the previous run may still be writing to it. */
@@ -167,7 +167,7 @@ export class TurnRunner {
     changesLeft = CHANGES_MAX,
   ): Promise<void> {
     const transcript = await this.streams.retryWhileUnavailable(RUN_PATIENCE_MS, () =>
-      readTranscript(this.streams, conversationId, turnId, TURN_RUNNER),
+      readTranscript(this.streams, conversationId, turnId),
     );
     if (!transcript) return;
     const turn = transcript.folded?.state.turns.get(turnId);

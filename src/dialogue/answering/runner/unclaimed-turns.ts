@@ -6,7 +6,7 @@ import { Timing } from '../../../kernel/timing.js';
 import { ClaimTurn } from '../../conversation/turn.commands.js';
 import { FramePublisher } from '../../journal/frame-publisher.port.js';
 import { NO_WORKER_WRITER, unlessLost } from '../../journal/journal.js';
-import { readTranscript, type Transcript, TURN_RUNNER } from '../loop/transcript.js';
+import { readTranscript, type Transcript } from '../loop/transcript.js';
 import { firstFrame, type JournalSoFar, NO_WORKER_NOTICE } from './resumed-run.js';
 import { TurnCloser, type Unanswered } from './turn-closer.js';
 import { TurnJournals } from './turn-journals.js';
@@ -65,7 +65,7 @@ export class UnclaimedTurns {
   }
 
   private transcriptOf(conversationId: string, turnId: string): Promise<Transcript | undefined> {
-    return readTranscript(this.streams, conversationId, turnId, TURN_RUNNER);
+    return readTranscript(this.streams, conversationId, turnId);
   }
 }
 
