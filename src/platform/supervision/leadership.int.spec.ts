@@ -1,8 +1,16 @@
+import { spawn } from 'node:child_process';
+import { on } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.js';
 import { type TestDatabase, testDatabase } from '../../../test/support/postgres-for-tests.js';
 import { systemTiming } from '../system-timing.js';
 import { Leadership, partsPlayed } from './leadership.js';
+
+const SUPPORT = new URL('../../../test/support/', import.meta.url);
+/** Longer than a busy machine delays a heartbeat. */
+const SILENT_MS_MAX = 2_000;
 
 let database: TestDatabase;
 let one: Leadership;
@@ -45,6 +53,38 @@ describe('leadership of a part', () => {
     const again = await one.gain('a', new AbortController().signal);
     expect(again!.aborted).toBe(false);
     expect(await other.tryGain('a')).toBeUndefined();
+  });
+
+  it('is lost by a process that is frozen, which notices that when it goes on', async () => {
+    const [typescript, owner] = ['typescript.js', 'leader.owner.ts'].map((name) => fileURLToPath(new URL(name, SUPPORT)));
+    const stdio: ['ignore', 'pipe', 'inherit'] = ['ignore', 'pipe', 'inherit'];
+    const frozen = spawn(process.execPath, ['--import', typescript!, owner!, database.url, String(SILENT_MS_MAX)], { stdio });
+    try {
+      const lines = on(createInterface(frozen.stdout), 'line');
+      const said = async () => ((await lines.next()).value as [string])[0];
+      expect(await said()).toBe('gained');
+      expect(await other.tryGain('a')).toBeUndefined();
+      frozen.kill('SIGSTOP');
+      expect((await other.gain('a', new AbortController().signal))?.aborted).toBe(false);
+      frozen.kill('SIGCONT');
+      expect(await said()).toBe('lost');
+    } finally {
+      frozen.kill('SIGKILL');
+    }
+  });
+
+  it('is kept by a process that has nothing to do, for longer than a frozen one keeps it', async () => {
+    const quiet = new Leadership(database.sql, systemTiming, { everyMs: 50, silentMsMax: SILENT_MS_MAX });
+    const lost = await quiet.tryGain('a');
+    const heardAt = async () => {
+      const [leader] = await database.sql<{ at: Date }[]>`
+        select state_change as at from pg_stat_activity join pg_locks using (pid) where locktype = 'advisory' and granted`;
+      return leader!.at.getTime();
+    };
+    const first = await heardAt();
+    await eventually(async () => (await heardAt()) > first + SILENT_MS_MAX);
+    expect(lost!.aborted).toBe(false);
+    await quiet.close();
   });
 
   it('is visible to all processes', async () => {

@@ -4,6 +4,10 @@ import type { Timing } from '../../kernel/timing.js';
 /** How often a standby tries to take over. */
 const STANDBY_POLL_MS = 500;
 
+/** How often a leader reports to the server, and after how much silence the server closes its connection. */
+type Heartbeat = Readonly<{ everyMs: number; silentMsMax: number }>;
+const HEARTBEAT: Heartbeat = { everyMs: 3_000, silentMsMax: 15_000 };
+
 /** The text whose `hashtextextended` is the key of the advisory lock. */
 const lockOf = (part: string): string => `verbatim:${part}`;
 
@@ -28,8 +32,9 @@ export class LeadershipLost extends Error {
 
 /**
  * Elects the process for each part that only one process may run: the holder of a Postgres advisory lock. All locks of a process
- * are on one connection. When it breaks, the locks are released and a standby takes over. The lock avoids duplicate work; a
- * former leader that has not noticed the loss is fenced out by the epoch in its writes.
+ * are on one connection. When it breaks, the locks are released and a standby takes over. A frozen process keeps its connection,
+ * so the server closes it when its heartbeats stop. The lock avoids duplicate work; a former leader that has not noticed the loss
+ * is fenced out by the epoch in its writes.
  */
 export class Leadership {
   private session: Promise<Session> | undefined;
@@ -38,6 +43,7 @@ export class Leadership {
   constructor(
     private readonly sql: Sql,
     private readonly timing: Timing,
+    private readonly heartbeat = HEARTBEAT,
   ) {}
 
   /**
@@ -96,16 +102,24 @@ export class Leadership {
   private open(): Promise<Session> {
     return new Promise((resolve, reject) => {
       const lost = new AbortController();
-      let end!: () => void;
-      const untilEnd = new Promise<void>((ended) => (end = ended));
+      const ending = new AbortController();
+      const end = () => ending.abort();
+      const { everyMs, silentMsMax } = this.heartbeat;
       const ended = this.sql
         .begin(async (tx) => {
-          await tx`select set_config('idle_in_transaction_session_timeout', '0', true)`;
+          await tx`select set_config('idle_in_transaction_session_timeout', ${String(silentMsMax)}, true)`;
           resolve({ tx, lost: lost.signal, parts: new Set(), end, ended });
-          await untilEnd;
+          for (;;) {
+            await this.timing.pause(everyMs, ending.signal);
+            if (ending.signal.aborted) return;
+            await tx`select`;
+          }
         })
         .catch(reject)
-        .finally(() => lost.abort());
+        .finally(() => {
+          end();
+          lost.abort();
+        });
     });
   }
 }

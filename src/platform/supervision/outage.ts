@@ -11,7 +11,7 @@ const UNAVAILABLE = [StoreUnavailable, KeyValueUnavailable, WorkQueueUnavailable
 
 /** SQLSTATE classes that concern the server and not the statement: connection, rollback, resources, operator, system. */
 const SERVER_CLASSES = new Set(['08', '40', '53', '57', '58']);
-const SERVER_STATES = new Set(['55P03', '25006', '25P04', 'XX000']);
+const SERVER_STATES = new Set(['55P03', '25006', '25P03', '25P04', 'XX000']);
 
 const CONNECTION_CODES =
   /^(CONNECTION_(CLOSED|ENDED|DESTROYED)|CONNECT_TIMEOUT|ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;

@@ -73,6 +73,7 @@ it.each<[string, unknown, boolean]>([
   ['a file that would block', Object.assign(new Error('x'), { code: 'EAGAIN', syscall: 'read' }), false],
   ['a lost connection', Object.assign(new Error('x'), { code: 'CONNECTION_CLOSED' }), true],
   ['a server that shuts down', Object.assign(new Error('x'), { code: '57P01' }), true],
+  ['a transaction of a process that was frozen', Object.assign(new Error('x'), { code: '25P03' }), true],
   ['a full disk', Object.assign(new Error('x'), { code: 'ENOSPC' }), true],
   ['a deadlock', Object.assign(new Error('x'), { code: '40P01' }), true],
   ['a violated constraint', Object.assign(new Error('x'), { code: '23505' }), false],
