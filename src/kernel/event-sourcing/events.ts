@@ -30,3 +30,6 @@ export const causedBy = (event: Pick<Recorded, 'id' | 'cause'>, actor: SystemAct
   correlationId: event.cause.correlationId,
   causationId: event.id,
 });
+
+/** The cause of events that complete what the caller of a request began: the same caller, with the triggering event as direct cause. */
+export const onBehalf = (event: Pick<Recorded, 'id' | 'cause'>): Cause => ({ ...event.cause, causationId: event.id });
