@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, rmdir, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -69,6 +69,14 @@ describe('a program that cannot start', () => {
       '.env has names that are no settings: OPENAI_BASEURL. See .env.example.\n' +
         'The configuration cannot be used:\n  PORT must be a whole number, not "many".\n',
     );
+    expect(code).toBe(78);
+  });
+
+  it('ends with code 78 and a line for a .env that is a folder, without a stack', async () => {
+    await mkdir(join(folder, '.env'));
+    const { code, err } = await ended({});
+    await rmdir(join(folder, '.env'));
+    expect(err).toMatch(/^The configuration cannot be used:\n {2}\.env cannot be read: [^\n]+\n$/);
     expect(code).toBe(78);
   });
 

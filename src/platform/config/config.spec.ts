@@ -91,6 +91,8 @@ describe('the configuration', () => {
     ['GENERATED_TOKENS_MAX_PER_HOUR', { GENERATED_TOKENS_MAX_PER_HOUR: '10001' }],
     ['BRAVE_BASE_URL', { BRAVE_BASE_URL: 'ftp://brave.example' }],
     ['DEFAULT_MODEL_ID', { OPENAI_API_KEY: 'sk', MODEL_IDS: 'a,b', DEFAULT_MODEL_ID: 'c' }],
+    ['DATABASE_URL', { DATABASE_URL: 'postgres://user:hidden%@host/verbatim' }],
+    ['NATS_URL', { NATS_URL: 'nats://user:hidden%zz@host:4222' }],
     ['NATS_URL', { NATS_URL: 'nats://user:hidden@no host' }],
     ['NATS_URL', { NATS_URL: 'http://user:hidden@host:4222' }],
     ['NATS_URL', { NATS_URL: 'nats://host:4222,nats://user:hidden@host:port' }],
@@ -114,6 +116,13 @@ describe('the configuration', () => {
       expect(seconds).toBeLessThanOrEqual(DURATION_SECONDS_MAX);
       expect(seconds).toBeGreaterThan(DURATION_SECONDS_MAX - 86_400);
     }
+  });
+
+  it.each(['DATABASE_URL', 'NATS_URL', 'EVENT_STORE'])('says how to write a %% in the password of %s', (variable) => {
+    const protocol = { DATABASE_URL: 'postgres', NATS_URL: 'nats', EVENT_STORE: 'esdb' }[variable]!;
+    const [problem] = problemsOf({ [variable]: `${protocol}://user:100%@host:1234` });
+    expect(problem).toBe(`${variable} has a % that begins no escape; write %25 for the character itself.`);
+    expect(problemsOf({ [variable]: `${protocol}://user:100%25@host:1234` })).toEqual([]);
   });
 
   it('reports all problems together', () => {
@@ -175,6 +184,12 @@ describe('the configuration of a process', () => {
     writeFileSync(join(folder, 'file'), '');
     expect(() => loadConfig({ DATA_DIR: join(folder, 'file') }, join(folder, 'none'))).toThrow(ConfigInvalid);
     expect(() => loadConfig({ DATA_DIR: join(folder, 'file') }, join(folder, 'none'))).toThrow(/DATA_DIR cannot be used: .*file/);
+  });
+
+  it('is rejected with the name of a file that cannot be read, such as a folder', () => {
+    expect(() => loadConfig({ DATA_DIR: folder }, folder)).toThrow(ConfigInvalid);
+    expect(() => loadConfig({ DATA_DIR: folder }, folder)).toThrow(`${folder} cannot be read: `);
+    expect(() => unknownIn(folder)).toThrow(ConfigInvalid);
   });
 
   it('knows the names in the file that are no settings, and not the values', () => {

@@ -29,9 +29,10 @@ const EXIT_CONFIG = 78;
 
 /** Loads the configuration, or prints its problems and ends the process with EXIT_CONFIG. */
 export function configOrExit(): Config {
-  const unknown = unknownIn();
-  if (unknown.length > 0) process.stderr.write(`.env has names that are no settings: ${unknown.join(', ')}. See .env.example.\n`);
   try {
+    const unknown = unknownIn();
+    if (unknown.length > 0)
+      process.stderr.write(`.env has names that are no settings: ${unknown.join(', ')}. See .env.example.\n`);
     return loadConfig();
   } catch (error) {
     if (!(error instanceof ConfigInvalid)) throw error;
@@ -50,7 +51,7 @@ function variablesIn(file: string): Environment {
     return parseEnv(readFileSync(file, 'utf8'));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
-    throw error;
+    throw new ConfigInvalid([`${file} cannot be read: ${(error as Error).message}`]);
   }
 }
 

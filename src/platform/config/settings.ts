@@ -4,6 +4,7 @@ import { CONNECTIONS_MIN } from '../http/connection-limit.js';
 import { checkTrustedProxies } from '../http/trusted-proxies.js';
 import { checkNatsPrefix, natsTarget } from '../messaging/nats/nats-target.js';
 import { PrivateHosts } from '../outgoing/private-hosts.js';
+import { percentDecoded } from '../percent-decoded.js';
 import {
   checked,
   daysAsSeconds,
@@ -43,7 +44,12 @@ export const settings = {
   port: integer('PORT', 7091, { max: 65_535 }),
   connectionsMax: optional(integer('CONNECTIONS_MAX', 0, { min: CONNECTIONS_MIN })),
   dataDir: text('DATA_DIR', '.data'),
-  databaseUrl: optional(url('DATABASE_URL', 'postgres:', 'postgresql:')),
+  databaseUrl: optional(
+    checked(url('DATABASE_URL', 'postgres:', 'postgresql:'), (value) => {
+      const { username, password } = new URL(value);
+      for (const part of [username, password]) percentDecoded(part);
+    }),
+  ),
   databasePoolMax: integer('DATABASE_POOL_MAX', 10, { min: 5, max: 500 }),
   eventStore: checked(text('EVENT_STORE', 'postgres'), (value) => {
     if (value !== 'postgres') connectionTarget(value);

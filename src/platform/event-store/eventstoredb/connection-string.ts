@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { percentDecoded } from '../../percent-decoded.js';
 
 export type Endpoint = Readonly<{ address: string; port: number }>;
 
@@ -78,9 +79,9 @@ function credentialsIn(userInfo: string): { username: string; password: string }
 
 function decoded(text: string): string {
   try {
-    return decodeURIComponent(text);
-  } catch {
-    throw new BadConnectionString('has a % that begins no escape; write %25 for the character itself.');
+    return percentDecoded(text);
+  } catch (error) {
+    throw new BadConnectionString((error as Error).message);
   }
 }
 

@@ -1,3 +1,5 @@
+import { percentDecoded } from '../../percent-decoded.js';
+
 /** The servers and the credentials in a URL of NATS. */
 export type NatsTarget = Readonly<{
   servers: readonly string[];
@@ -19,9 +21,9 @@ export function natsTarget(url: string): NatsTarget {
     servers: urls.map(({ hostname, port }) => `${hostname}:${port || PORT_DEFAULT}`),
     tls: urls.some(({ protocol }) => protocol === 'tls:'),
     credentials: password
-      ? { user: decodeURIComponent(username), pass: decodeURIComponent(password) }
+      ? { user: percentDecoded(username), pass: percentDecoded(password) }
       : username
-        ? { token: decodeURIComponent(username) }
+        ? { token: percentDecoded(username) }
         : {},
   };
 }
