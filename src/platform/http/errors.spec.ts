@@ -10,6 +10,25 @@ it('a lost connection is recognised as the cause of other errors', () => {
   expect(failureOf(Object.assign(new Error('duplicate key'), { code: '23505' }), 'r1')).toMatchObject({ status: 500 });
 });
 
+it.each([
+  ['a statement that took too long', '57014'],
+  ['a server that became read-only', '25006'],
+  ['a deadlock', '40P01'],
+  ['a lock that was not free in time', '55P03'],
+  ['a read model without a table that this version reads', '42P01'],
+  ['a read model without a column that this version reads', '42703'],
+  ['a read model that is not there yet', '3F000'],
+])('%s is answered 503 with a retry time, and is logged', (_what, code) => {
+  const error = Object.assign(new Error('about table agents.agent'), { code });
+  expect(failureOf(error, 'r1')).toMatchObject({
+    status: 503,
+    code: 'unavailable',
+    retryAfterSeconds: 2,
+    unexpected: true,
+    message: expect.not.stringContaining('agents'),
+  });
+});
+
 it('a text that no column can hold is answered 400', () => {
   const refused = Object.assign(new Error('invalid byte sequence for encoding "UTF8": 0x00'), { code: '22021' });
   expect(failureOf(refused, 'r1')).toEqual({ status: 400, message: expect.stringContaining('NUL'), json: true });

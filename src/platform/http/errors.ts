@@ -1,11 +1,8 @@
 import { HttpException } from '@nestjs/common';
-import { AppendTooLarge, StoreUnavailable, StreamGone, WrongRevision } from '../../kernel/event-sourcing/event-store.js';
-import { BlobsUnavailable } from '../../kernel/blobs.js';
+import { AppendTooLarge, StreamGone, WrongRevision } from '../../kernel/event-sourcing/event-store.js';
 import { isDiskFull } from '../../kernel/full-disk.js';
-import { KeyValueUnavailable } from '../../kernel/key-value.js';
 import { Rejection, Unavailable } from '../../kernel/rejection.js';
-import { isSocketAway } from '../../kernel/unix-socket.js';
-import { WorkQueueUnavailable } from '../../kernel/work-queue.js';
+import { isOutage } from '../supervision/outage.js';
 import { COMMON_REJECTIONS as COMMON, type Rejections, type Rendering } from './rejections.js';
 
 /** An error for a client. An `unexpected` one is logged with its cause. */
@@ -58,13 +55,11 @@ export function failureOf(
   };
 }
 
-const UNAVAILABLE = [StoreUnavailable, KeyValueUnavailable, WorkQueueUnavailable, BlobsUnavailable] as const;
+/** No file descriptor is left. */
+const TOO_MANY_FILES = /^E[MN]FILE$/;
 
-/**
- * Error codes for an unavailable file or connection: of the system, the network, postgres.js and Postgres (classes 08, 53, 57P).
- */
-const CONNECTION_LOST =
-  /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|E[MN]FILE|CONNECT(ION_(CLOSED|ENDED|DESTROYED)|_TIMEOUT)|08\w{3}|53\w{3}|57P0[1-3])$/;
+/** A table, column or schema is missing, as in a read model that another version has filled and that has to be rebuilt. */
+const NOT_REBUILT = /^(42P01|42703|3F000)$/;
 
 /** Whether Postgres refused a text that contains NUL. */
 const isUnstorableText = (thrown: unknown): boolean => (thrown as { code?: unknown } | null)?.code === '22021';
@@ -72,9 +67,10 @@ const isUnstorableText = (thrown: unknown): boolean => (thrown as { code?: unkno
 const CAUSES_MAX = 5;
 
 function isDependencyDown(thrown: unknown): boolean {
+  if (isOutage(thrown)) return true;
   for (let error = thrown, depth = 0; error instanceof Error && depth < CAUSES_MAX; error = error.cause, depth++) {
-    if (UNAVAILABLE.some((type) => error instanceof type)) return true;
-    if (CONNECTION_LOST.test(String((error as { code?: unknown }).code)) || isSocketAway(error)) return true;
+    const code = String((error as { code?: unknown }).code);
+    if (TOO_MANY_FILES.test(code) || NOT_REBUILT.test(code)) return true;
   }
   return false;
 }
