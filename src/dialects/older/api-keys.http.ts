@@ -1,22 +1,20 @@
-import { Body, Controller, Get, HttpCode, Post, Res } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsInt, IsNotEmpty, IsOptional, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
-import type { FastifyReply } from 'fastify';
 import { AgentQueries } from '../../../projections/agents/agents.queries.js';
 import { Commands } from '../../kernel/commands.js';
-import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { Access } from '../../platform/http/access.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
-import { answerPosition } from '../../platform/http/positions.js';
 import { CreateAgent, DeleteAgent } from '../../resources/agents/agent.commands.js';
 import { BLANK_AGENT } from '../../resources/agents/agent.policy.js';
 import { may, reached, requireAccess, visible } from '../../resources/identity/access.policy.js';
 import { maskedAgentKey } from '../../resources/identity/agent-keys.policy.js';
 import type { SignedInUser } from '../../resources/identity/caller.js';
 import { CurrentUser } from '../../resources/identity/identity.http.js';
+import { type Confirm, Confirms } from '../../resources/confirmed-writes.http.js';
 
 const NAME_CHARACTERS_MAX = 200;
 const CHUNKS_MAX = 500;
@@ -46,7 +44,6 @@ export class ApiKeysController {
   constructor(
     private readonly commands: Commands,
     private readonly agents: AgentQueries,
-    private readonly freshness: Freshness,
   ) {}
 
   @ApiOperation({ summary: 'The keys of the caller’s agents, masked' })
@@ -62,7 +59,7 @@ export class ApiKeysController {
   @Access({ for: 'user', action: 'create', of: 'agents', scopes: ['agents:write'] })
   @Post('create_api_key')
   @HttpCode(200)
-  async create(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() body: NewApiKey) {
+  async create(@CurrentUser() user: SignedInUser, @Confirms('agents') confirm: Confirm, @Body() body: NewApiKey) {
     const { name, prompt_id: promptId, chunks } = body;
     const source = body.source && body.source !== 'default' ? body.source : '';
     requireAccess(user, { does: 'refer', family: 'sources', ids: source ? [source] : [] });
@@ -71,7 +68,7 @@ export class ApiKeysController {
     const { agentId, key, position } = await this.commands.execute(
       new CreateAgent(user.userId, { configuration, status: 'published' }, user.cause),
     );
-    await this.confirmWrite(reply, position);
+    await confirm(position);
     return { id: agentId, key: may(user, { does: 'see-keys' }) ? key : maskedAgentKey(key) };
   }
 
@@ -80,14 +77,9 @@ export class ApiKeysController {
   @Access({ for: 'user', action: 'delete', of: 'agents', scopes: ['agents:write'], at: { in: 'body', name: 'id' } })
   @Post('delete_api_key')
   @HttpCode(200)
-  async delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() { id }: ApiKeyId) {
+  async delete(@CurrentUser() user: SignedInUser, @Confirms('agents') confirm: Confirm, @Body() { id }: ApiKeyId) {
     reached(user, isId(id) ? await this.agents.byId(id) : undefined, agentNotFound, 'agents');
-    await this.confirmWrite(reply, await this.commands.execute(new DeleteAgent(id, user.userId, user.cause)));
+    await confirm(await this.commands.execute(new DeleteAgent(id, user.userId, user.cause)));
     return { status: 'ok' };
-  }
-
-  private async confirmWrite(reply: FastifyReply, position: bigint | undefined): Promise<void> {
-    answerPosition(reply, position);
-    await this.freshness.reached(['agents'], position);
   }
 }

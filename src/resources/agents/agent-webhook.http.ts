@@ -1,21 +1,20 @@
-import { Controller, Get, Query, Req, Res } from '@nestjs/common';
+import { Controller, Get, Query, Req } from '@nestjs/common';
 import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
 import { AgentQueries, type AgentRecord } from '../../../projections/agents/agents.queries.js';
 import type { SignedInUser } from '../identity/caller.js';
 import { reached } from '../identity/access.policy.js';
 import { CurrentUser } from '../identity/identity.http.js';
-import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { withoutTrailing } from '../../kernel/trailing.js';
-import { answerPosition } from '../../platform/http/positions.js';
 import { agentNotFound } from './agent.decider.js';
 import type { AgentWebhook } from './agent.events.js';
 import { MintAgentWebhook } from './agent.commands.js';
 import { WebhookTokens } from './webhook-tokens.js';
 import { Access } from '../../platform/http/access.js';
+import { type Confirm, Confirms } from '../confirmed-writes.http.js';
 
 /** The base URL of the service for clients: the configured one, otherwise the one that the request was sent to. */
 export class PublicBaseUrl {
@@ -35,7 +34,6 @@ export class AgentWebhookController {
     private readonly agents: AgentQueries,
     private readonly tokens: WebhookTokens,
     private readonly baseUrl: PublicBaseUrl,
-    private readonly freshness: Freshness,
   ) {}
 
   @Access({ for: 'user', action: 'read', of: 'agents', scopes: ['agents:keys'], at: { in: 'query', name: 'id' } })
@@ -45,19 +43,18 @@ export class AgentWebhookController {
   async url(
     @CurrentUser() user: SignedInUser,
     @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Confirms('agents') confirm: Confirm,
     @Query('id') id?: unknown,
   ) {
     if (!id) throw new Rejection('invalid-request', 'ID is required');
     const agent = reached(user, isId(id) ? await this.agents.byId(id) : undefined, agentNotFound, 'agents');
-    const token = await this.tokens.reveal(user.userId, agent.webhook ?? (await this.mint(user, agent, reply)));
+    const token = await this.tokens.reveal(user.userId, agent.webhook ?? (await this.mint(user, agent, confirm)));
     return { success: true, webhook_url: `${this.baseUrl.of(request)}/api/webhooks/agents/${token}` };
   }
 
-  private async mint(user: SignedInUser, { id }: AgentRecord, reply: FastifyReply): Promise<AgentWebhook> {
+  private async mint(user: SignedInUser, { id }: AgentRecord, confirm: Confirm): Promise<AgentWebhook> {
     const { webhook, position } = await this.commands.execute(new MintAgentWebhook(id, user.userId, user.cause));
-    answerPosition(reply, position);
-    await this.freshness.reached(['agents'], position);
+    await confirm(position);
     return webhook;
   }
 }

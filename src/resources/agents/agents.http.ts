@@ -1,20 +1,6 @@
-import {
-  Body,
-  Controller,
-  Delete,
-  Get,
-  HttpCode,
-  Param,
-  Post,
-  Put,
-  Query,
-  Res,
-  UploadedFile,
-  UseInterceptors,
-} from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, UploadedFile, UseInterceptors } from '@nestjs/common';
 import { FileInterceptor, type UploadedMultipartFile } from '@nestjs/platform-fastify';
 import { ApiConsumes, ApiExtraModels, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
 import type { ResourceAction } from '../../kernel/access.js';
 import { Commands } from '../../kernel/commands.js';
 import { type AgentRecord, AgentQueries } from '../../../projections/agents/agents.queries.js';
@@ -24,11 +10,9 @@ import { Reaching } from '../identity/reaching.js';
 import { CurrentUser } from '../identity/identity.http.js';
 import { Blobs } from '../../kernel/blobs.js';
 import { Fingerprints } from '../../kernel/event-sourcing/fingerprints.js';
-import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../kernel/ids.js';
 import { linkTokenOf } from '../../kernel/event-sourcing/link-tokens.js';
 import { Rejection } from '../../kernel/rejection.js';
-import { answerPosition } from '../../platform/http/positions.js';
 import { agentNotFound } from './agent.decider.js';
 import type { AgentConfiguration } from './agent.events.js';
 import { BLANK_AGENT, changesOfEditor } from './agent.policy.js';
@@ -43,6 +27,7 @@ import { ReferredThings, type ToolDetail } from './referred-things.js';
 import { ReadableFormFields } from '../../platform/http/bodies/form-fields.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
+import { type Confirm, Confirms } from '../confirmed-writes.http.js';
 
 const AgentImageUpload = FileInterceptor('image');
 
@@ -71,7 +56,6 @@ export class AgentsController {
     private readonly agents: AgentQueries,
     private readonly things: ReferredThings,
     private readonly blobs: Blobs,
-    private readonly freshness: Freshness,
     private readonly models: LanguageModels,
     private readonly guardrails: Guardrails,
     private readonly reaching: Reaching,
@@ -134,7 +118,7 @@ export class AgentsController {
   @UseInterceptors(AgentImageUpload, ReadableFormFields)
   async create(
     @CurrentUser() user: SignedInUser,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Confirms('agents') confirm: Confirm,
     @Body() body: unknown,
     @UploadedFile() image?: UploadedMultipartFile,
   ) {
@@ -149,7 +133,7 @@ export class AgentsController {
     const { agentId, key, position } = await this.commands.execute(
       new CreateAgent(user.userId, { configuration, status: fields.status }, user.cause),
     );
-    await this.confirmWrite(reply, position);
+    await confirm(position);
     return { id: agentId, key: shownKey(user, key) };
   }
 
@@ -168,7 +152,7 @@ export class AgentsController {
   @UseInterceptors(AgentImageUpload, ReadableFormFields)
   async update(
     @CurrentUser() user: SignedInUser,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Confirms('agents') confirm: Confirm,
     @Param('id') id: string,
     @Body() body: unknown,
     @UploadedFile() image?: UploadedMultipartFile,
@@ -188,7 +172,7 @@ export class AgentsController {
     const expectedUpdatedAt = expected === undefined ? undefined : new Date(expected);
     const change = { changes, status, expectedUpdatedAt, editorId: user.userId };
     const { key, position } = await this.commands.execute(new UpdateAgent(id, ownerId, change, user.cause));
-    await this.confirmWrite(reply, position);
+    await confirm(position);
     // Only the owner sees the key of an agent.
     const shown = key && !grant ? { key: shownKey(user, key) } : {};
     return { success: true, id, message: 'Agent updated successfully', ...shown };
@@ -198,14 +182,10 @@ export class AgentsController {
   @Access({ for: 'user', action: 'change', of: 'agents', scopes: ['agents:keys'], at: { in: 'path', name: 'id' } })
   @Post('regenerate_agent_key/:id')
   @HttpCode(200)
-  async regenerateKey(
-    @CurrentUser() user: SignedInUser,
-    @Res({ passthrough: true }) reply: FastifyReply,
-    @Param('id') id: string,
-  ) {
+  async regenerateKey(@CurrentUser() user: SignedInUser, @Confirms('agents') confirm: Confirm, @Param('id') id: string) {
     await this.reached(user, id);
     const { key, position } = await this.commands.execute(new RegenerateAgentKey(id, user.userId, user.cause));
-    await this.confirmWrite(reply, position);
+    await confirm(position);
     return { success: true, key };
   }
 
@@ -219,9 +199,9 @@ export class AgentsController {
     granted: 'delete',
   })
   @Delete('delete_agent')
-  async delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Query('id') id?: string) {
+  async delete(@CurrentUser() user: SignedInUser, @Confirms('agents') confirm: Confirm, @Query('id') id?: string) {
     const agent = await this.reached(user, id, 'delete');
-    await this.confirmWrite(reply, await this.commands.execute(new DeleteAgent(agent.id, agent.ownerId, user.cause)));
+    await confirm(await this.commands.execute(new DeleteAgent(agent.id, agent.ownerId, user.cause)));
     return { id: agent.id };
   }
 
@@ -236,10 +216,10 @@ export class AgentsController {
   })
   @Post('pin_agent')
   @HttpCode(200)
-  async togglePin(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Query('id') id?: string) {
+  async togglePin(@CurrentUser() user: SignedInUser, @Confirms('agents') confirm: Confirm, @Query('id') id?: string) {
     const agent = await this.reached(user, id, 'pin');
     const pinned = !(await this.agents.isPinned(agent.id, user.userId));
-    await this.confirmWrite(reply, await this.commands.execute(new PinAgent(agent.id, user.userId, pinned, user.cause)));
+    await confirm(await this.commands.execute(new PinAgent(agent.id, user.userId, pinned, user.cause)));
     return { success: true, action: pinned ? 'pinned' : 'unpinned' };
   }
 
@@ -259,12 +239,6 @@ export class AgentsController {
 
   private async imageIn(file: UploadedMultipartFile | undefined) {
     return file?.buffer?.length ? { image: await keepImage(this.blobs, file.buffer) } : {};
-  }
-
-  /** Makes the caller's next read include this write, on whichever process it is answered. */
-  private async confirmWrite(reply: FastifyReply, position: bigint | undefined): Promise<void> {
-    answerPosition(reply, position);
-    await this.freshness.reached(['agents'], position);
   }
 }
 

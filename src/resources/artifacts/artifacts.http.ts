@@ -1,16 +1,14 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req, Res, type StreamableFile } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req, type StreamableFile, Res } from '@nestjs/common';
 import { ApiOperation, ApiProduces, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { IsOptional } from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ArtifactQueries } from '../../../projections/artifacts/artifacts.queries.js';
 import { Blobs } from '../../kernel/blobs.js';
 import { Commands } from '../../kernel/commands.js';
-import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { Access } from '../../platform/http/access.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
-import { answerPosition } from '../../platform/http/positions.js';
 import type { Caller } from '../identity/caller.js';
 import type { Identity } from '../identity/identity.js';
 import { KnownCaller, RequestIdentity } from '../identity/identity.http.js';
@@ -21,6 +19,7 @@ import { versionNotFound } from './artifact.decider.js';
 import { ArtifactsInReach } from './artifacts-in-reach.js';
 import { ArtifactsOptions } from './artifacts-options.js';
 import { FileLinks } from './file-links.js';
+import { type Confirm, Confirms } from '../confirmed-writes.http.js';
 
 /** This type tells a link to the file from a file that is itself JSON. */
 const LINK_TYPE = 'application/vnd.docsgpt.artifact-url+json';
@@ -51,7 +50,6 @@ export class ArtifactsController {
     private readonly inReach: ArtifactsInReach,
     private readonly blobs: Blobs,
     private readonly links: FileLinks,
-    private readonly freshness: Freshness,
     private readonly options: ArtifactsOptions,
   ) {}
 
@@ -163,7 +161,7 @@ export class ArtifactsController {
   @DocumentedBody({ type: RestoredVersion }, { version: 1 })
   async restore(
     @KnownCaller() caller: Caller,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Confirms('artifacts') confirm: Confirm,
     @Param('id') id: string,
     @Body() body: RestoredVersion,
     @Query('conversation_id') conversationId?: string,
@@ -173,7 +171,7 @@ export class ArtifactsController {
     const version = versionIn(body.version);
     if (version === undefined) throw new Rejection('invalid-request', 'Invalid version');
     const restored = await this.commands.execute(new RestoreArtifact(id, ownerId, version, caller.cause));
-    await this.confirmWrite(reply, restored.position);
+    await confirm(restored.position);
     const found = await this.artifacts.version(id, restored.version);
     return { success: true, version: found ? { ...versionRecord(found), spec: found.spec } : { version: restored.version } };
   }
@@ -184,19 +182,13 @@ export class ArtifactsController {
   @OF_CONVERSATION
   async delete(
     @KnownCaller() caller: Caller,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Confirms('artifacts') confirm: Confirm,
     @Param('id') id: string,
     @Query('conversation_id') conversationId?: string,
   ) {
     const { ownerId } = await this.inReach.changed(caller, id, { conversationId });
-    await this.confirmWrite(reply, await this.commands.execute(new DeleteArtifact(id, ownerId, caller.cause)));
+    await confirm(await this.commands.execute(new DeleteArtifact(id, ownerId, caller.cause)));
     return { success: true };
-  }
-
-  /** Makes the caller's next read show the change, whichever process answers it. */
-  private async confirmWrite(reply: FastifyReply, position: bigint | undefined): Promise<void> {
-    answerPosition(reply, position);
-    await this.freshness.reached(['artifacts'], position);
   }
 }
 

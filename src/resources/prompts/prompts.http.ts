@@ -1,7 +1,6 @@
-import { Body, Controller, Get, HttpCode, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { IsISO8601, IsNotEmpty, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
-import type { FastifyReply } from 'fastify';
 import type { ResourceAction } from '../../kernel/access.js';
 import { Commands } from '../../kernel/commands.js';
 import { type PromptRecord, PromptQueries } from '../../../projections/prompts/prompts.queries.js';
@@ -10,15 +9,14 @@ import { visible } from '../identity/access.policy.js';
 import { ownershipOf } from '../identity/grants.policy.js';
 import { Reaching } from '../identity/reaching.js';
 import { CurrentUser } from '../identity/identity.http.js';
-import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
-import { answerPosition } from '../../platform/http/positions.js';
 import { CreatePrompt, DeletePrompt, UpdatePrompt } from './prompt.commands.js';
 import { compose, presetOf, PRESETS } from './presets.policy.js';
 import { promptNotFound } from './prompt.decider.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
+import { type Confirm, Confirms } from '../confirmed-writes.http.js';
 
 const PROMPT_NAME_CHARACTERS_MAX = 200;
 const PROMPT_CONTENT_CHARACTERS_MAX = 100_000;
@@ -44,7 +42,6 @@ export class PromptsController {
   constructor(
     private readonly commands: Commands,
     private readonly prompts: PromptQueries,
-    private readonly freshness: Freshness,
     private readonly reaching: Reaching,
   ) {}
 
@@ -86,9 +83,9 @@ export class PromptsController {
   @Access({ for: 'user', action: 'create', of: 'prompts', scopes: ['prompts:write'] })
   @Post('create_prompt')
   @HttpCode(200)
-  async create(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() prompt: PromptText) {
+  async create(@CurrentUser() user: SignedInUser, @Confirms('prompts') confirm: Confirm, @Body() prompt: PromptText) {
     const { promptId, position } = await this.commands.execute(new CreatePrompt(user.userId, prompt, user.cause));
-    await this.confirmWrite(reply, position);
+    await confirm(position);
     return { id: promptId };
   }
 
@@ -104,11 +101,11 @@ export class PromptsController {
   })
   @Post('update_prompt')
   @HttpCode(200)
-  async update(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() edit: PromptEdit) {
+  async update(@CurrentUser() user: SignedInUser, @Confirms('prompts') confirm: Confirm, @Body() edit: PromptEdit) {
     const { ownerId } = await this.reached(user, edit.id, 'edit');
     const { id, name, content, expected_updated_at: expected } = edit;
     const change = { name, content, expectedUpdatedAt: expected === undefined ? undefined : new Date(expected) };
-    await this.confirmWrite(reply, await this.commands.execute(new UpdatePrompt(id, ownerId, change, user.cause)));
+    await confirm(await this.commands.execute(new UpdatePrompt(id, ownerId, change, user.cause)));
     return { success: true };
   }
 
@@ -117,9 +114,9 @@ export class PromptsController {
   @Access({ for: 'user', action: 'delete', of: 'prompts', scopes: ['prompts:write'], at: { in: 'body', name: 'id' } })
   @Post('delete_prompt')
   @HttpCode(200)
-  async delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() { id }: PromptId) {
+  async delete(@CurrentUser() user: SignedInUser, @Confirms('prompts') confirm: Confirm, @Body() { id }: PromptId) {
     await this.reached(user, id);
-    await this.confirmWrite(reply, await this.commands.execute(new DeletePrompt(id, user.userId, user.cause)));
+    await confirm(await this.commands.execute(new DeletePrompt(id, user.userId, user.cause)));
     return { success: true };
   }
 
@@ -127,11 +124,5 @@ export class PromptsController {
   private async reached(user: SignedInUser, id: string, needs?: ResourceAction): Promise<PromptRecord> {
     const prompt = isId(id) ? await this.prompts.byId(id) : undefined;
     return this.reaching.reached(user, prompt, 'prompts', needs, promptNotFound);
-  }
-
-  /** Makes the caller's next read include this write, on whichever process it is answered. */
-  private async confirmWrite(reply: FastifyReply, position: bigint | undefined): Promise<void> {
-    answerPosition(reply, position);
-    await this.freshness.reached(['prompts'], position);
   }
 }

@@ -1,15 +1,12 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query } from '@nestjs/common';
 import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
 import { TeamQueries } from '../../../projections/teams/teams.queries.js';
 import type { Family } from '../../kernel/access.js';
 import { Commands } from '../../kernel/commands.js';
-import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { Access } from '../../platform/http/access.js';
 import { DocumentedBody, OptionalQuery, RequiredQuery } from '../../platform/http/documented.js';
-import { answerPosition } from '../../platform/http/positions.js';
 import { requireAccess } from '../identity/access.policy.js';
 import type { SignedInUser } from '../identity/caller.js';
 import { switchDefaults, switchesOf } from '../identity/grants.policy.js';
@@ -21,6 +18,7 @@ import { EndTeamGrant, ShareWithTeam } from '../identity/teams/team.commands.js'
 import { actorOf, teamNotFound } from '../identity/teams/team.policy.js';
 import { familyOf, grantRecord } from './grant-record.http.js';
 import { GrantBody, RESOURCE_TYPES, ResourceSettingsBody, type ResourceType } from './sharing.dto.js';
+import { type Confirm, Confirms } from '../confirmed-writes.http.js';
 
 const ID = { in: 'path', name: 'id' } as const;
 const EXAMPLE = { resource_type: 'agent', resource_id: '00000000-0000-4000-8000-000000000000' };
@@ -41,7 +39,6 @@ export class SharingController {
     private readonly teams: TeamQueries,
     private readonly things: SharedThings,
     private readonly reaching: Reaching,
-    private readonly freshness: Freshness,
   ) {}
 
   @ApiOperation({ summary: 'Lists what is shared with a team' })
@@ -66,7 +63,7 @@ export class SharingController {
   @HttpCode(201)
   async share(
     @CurrentUser() user: SignedInUser,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Confirms('teams') confirm: Confirm,
     @Param('id') id: string,
     @Body() body: GrantBody,
   ) {
@@ -78,7 +75,7 @@ export class SharingController {
     const wanted = { level: body.access_level ?? 'viewer', targetUserId: body.target_user_id || null } as const;
     const command = new ShareWithTeam(id, actorOf(user), shared, wanted, user.cause);
     const { grant, position } = await this.commands.execute(command);
-    await this.confirmWrite(reply, position);
+    await confirm(position);
     return { success: true, grant: grantRecord({ ...grant, teamId: id }, grant.grantedAt) };
   }
 
@@ -93,7 +90,7 @@ export class SharingController {
   @Delete('teams/:id/grants')
   async end(
     @CurrentUser() user: SignedInUser,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Confirms('teams') confirm: Confirm,
     @Param('id') id: string,
     @Query() query: Readonly<Record<string, unknown>>,
     @Body() body?: Readonly<Record<string, unknown>> | null,
@@ -108,7 +105,7 @@ export class SharingController {
     const grant = { family, resourceId, targetUserId: typeof target === 'string' && target !== '' ? target : null };
     const mayShare = await this.reaching.may(user, thing, family, 'share');
     const { ended, position } = await this.commands.execute(new EndTeamGrant(id, actorOf(user), grant, mayShare, user.cause));
-    await this.confirmWrite(reply, position);
+    await confirm(position);
     return { success: ended };
   }
 
@@ -147,12 +144,12 @@ export class SharingController {
   @Put('resource_settings')
   async change(
     @CurrentUser() user: SignedInUser,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Confirms('teams') confirm: Confirm,
     @Body() { resource_type: type, resource_id: id, settings }: ResourceSettingsBody,
   ) {
     const thing = await this.owned(user, type, id);
     const switches = switchesIn(thing.family, settings);
-    await this.confirmWrite(reply, await this.commands.execute(new ChangeResourceSettings(thing, switches, user.cause)));
+    await confirm(await this.commands.execute(new ChangeResourceSettings(thing, switches, user.cause)));
     return { success: true, settings: await this.settingsOf(thing.family, thing.resourceId) };
   }
 
@@ -179,11 +176,6 @@ export class SharingController {
   private async requireMember(user: SignedInUser, id: string): Promise<void> {
     const [team, role] = isId(id) ? await Promise.all([this.teams.byId(id), this.teams.roleOf(id, user.userId)]) : [];
     requireAccess(user, { does: 'act-in-team', team, role, needs: 'member' }, teamNotFound);
-  }
-
-  private async confirmWrite(reply: FastifyReply, position: bigint | undefined): Promise<void> {
-    answerPosition(reply, position);
-    await this.freshness.reached(['teams'], position);
   }
 }
 

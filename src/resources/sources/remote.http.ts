@@ -3,8 +3,6 @@ import { ApiConsumes, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagg
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SignedInUser } from '../identity/caller.js';
 import { CurrentUser } from '../identity/identity.http.js';
-import { Freshness } from '../../kernel/event-sourcing/freshness.js';
-import { answerPosition } from '../../platform/http/positions.js';
 import { RemoteIntake } from './remote-intake.js';
 import type { RemoteFields } from './remote/remote-request.policy.js';
 import { CONFIG_FIELD, SOURCE_ADDED } from './source-config.dto.js';
@@ -15,6 +13,7 @@ import { storableText } from '../documents/storable-text.policy.js';
 import { type FormPart, UploadStaging } from '../../platform/blobs/upload-staging.port.js';
 import { DocumentedBody, OptionalHeader } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
+import { type Confirm, Confirms } from '../confirmed-writes.http.js';
 
 type MultipartRequest = FastifyRequest & { isMultipart(): boolean; parts(): AsyncIterable<FormPart> };
 
@@ -47,7 +46,6 @@ export class RemoteController {
   constructor(
     private readonly staging: UploadStaging,
     private readonly intake: RemoteIntake,
-    private readonly freshness: Freshness,
     private readonly abilities: SearchAbilities,
   ) {}
 
@@ -64,6 +62,7 @@ export class RemoteController {
   async remote(
     @CurrentUser() user: SignedInUser,
     @Req() request: MultipartRequest,
+    @Confirms('sources') confirm: Confirm,
     @Res({ passthrough: true }) reply: FastifyReply,
     @Body() body: unknown,
     @Headers('Idempotency-Key') key?: string,
@@ -81,8 +80,7 @@ export class RemoteController {
           user,
           key,
         );
-    await this.freshness.reached(['sources'], accepted.position);
-    answerPosition(reply, accepted.position);
+    await confirm(accepted.position);
     if (accepted.again) void reply.header('Idempotent-Replayed', 'true');
     const warnings = warningsAbout(accepted.config, this.abilities);
     return { success: true, status: 'ok', task_id: accepted.taskId, source_id: accepted.sourceId, warnings };

@@ -1,14 +1,11 @@
-import { Body, Controller, Param, Patch, Res } from '@nestjs/common';
+import { Body, Controller, Param, Patch } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
 import type { SignedInUser } from '../identity/caller.js';
 import { Reaching } from '../identity/reaching.js';
 import { CurrentUser } from '../identity/identity.http.js';
 import { SourceQueries } from '../../../projections/sources/sources.queries.js';
-import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../kernel/ids.js';
-import { answerPosition } from '../../platform/http/positions.js';
 import { ConfigureSource } from './source/source.commands.js';
 import { sourceConfigIn } from './source/source-config.policy.js';
 import { SOURCE_CONFIG_SCHEMA, SOURCE_CONFIGURED } from './source-config.dto.js';
@@ -16,6 +13,7 @@ import { SearchAbilities, warningsAbout } from './source/source-config-warnings.
 import { sourceNotFound } from './source/source.decider.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
+import { type Confirm, Confirms } from '../confirmed-writes.http.js';
 
 /** The route that changes the config of a source. */
 @ApiTags('Sources')
@@ -23,7 +21,6 @@ import { Access } from '../../platform/http/access.js';
 export class SourceConfigController {
   constructor(
     private readonly commands: Commands,
-    private readonly freshness: Freshness,
     private readonly abilities: SearchAbilities,
     private readonly sources: SourceQueries,
     private readonly reaching: Reaching,
@@ -45,14 +42,13 @@ export class SourceConfigController {
     @CurrentUser() user: SignedInUser,
     @Param('id') id: string,
     @Body() body: unknown,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Confirms('sources', 'chunks') confirm: Confirm,
   ) {
     const source = isId(id) ? await this.sources.byId(id) : undefined;
     const { ownerId } = await this.reaching.reached(user, source, 'sources', 'edit', sourceNotFound);
     const configure = new ConfigureSource(id, ownerId, sourceConfigIn(body), user.cause);
     const { config, needsIngestion, position } = await this.commands.execute(configure);
-    await this.freshness.reached(['sources', 'chunks'], position);
-    answerPosition(reply, position);
+    await confirm(position);
     return { success: true, config, requires_reingest: needsIngestion, warnings: warningsAbout(config, this.abilities) };
   }
 }

@@ -1,6 +1,5 @@
-import { Controller, Get, Query, Res } from '@nestjs/common';
+import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
 import type { ResourceAction } from '../../kernel/access.js';
 import { Commands } from '../../kernel/commands.js';
 import { ChunkQueries } from '../../../projections/chunks/chunks.queries.js';
@@ -9,10 +8,8 @@ import type { SignedInUser } from '../identity/caller.js';
 import { visible } from '../identity/access.policy.js';
 import { Reaching } from '../identity/reaching.js';
 import { CurrentUser } from '../identity/identity.http.js';
-import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
-import { answerPosition } from '../../platform/http/positions.js';
 import { DeleteSource } from './source/source.commands.js';
 import { sourceNotFound } from './source/source.decider.js';
 import { combinedRecord, defaultSource, pagedSourceRecord, sourceRecord } from './source-record.http.js';
@@ -20,6 +17,7 @@ import { directoryStructure } from './source/directory-structure.policy.js';
 import { storableText } from '../documents/storable-text.policy.js';
 import { OptionalQuery, RequiredQuery } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
+import { type Confirm, Confirms } from '../confirmed-writes.http.js';
 
 /** The embeddings model that lists show. Undefined if the service searches by words alone. */
 export class SourceListing {
@@ -41,7 +39,6 @@ export class SourcesController {
     private readonly commands: Commands,
     private readonly sources: SourceQueries,
     private readonly chunks: ChunkQueries,
-    private readonly freshness: Freshness,
     private readonly listing: SourceListing,
     private readonly reaching: Reaching,
   ) {}
@@ -105,14 +102,13 @@ export class SourcesController {
   @ApiOperation({ summary: 'Deletes a source, named by its id or by the id of the task that ingested it' })
   async delete(
     @CurrentUser() user: SignedInUser,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Confirms('sources', 'chunks') confirm: Confirm,
     @Query('source_id') sourceId: Asked,
     @Query('task_id') taskId: Asked,
   ) {
     const { id, ownerId } = await this.reached(user, sourceId ? sourceId : await this.ingestedBy(taskId), 'delete');
     const { position } = await this.commands.execute(new DeleteSource(id, ownerId, user.cause));
-    await this.freshness.reached(['sources', 'chunks'], position);
-    answerPosition(reply, position);
+    await confirm(position);
     return { success: true, status: 'ok' };
   }
 

@@ -1,17 +1,14 @@
-import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
+import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Allow } from 'class-validator';
-import type { FastifyReply } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
 import type { SignedInUser } from '../identity/caller.js';
 import { Reaching } from '../identity/reaching.js';
 import { sourceNotFound } from './source/source.decider.js';
 import { CurrentUser } from '../identity/identity.http.js';
 import { SourceQueries } from '../../../projections/sources/sources.queries.js';
-import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
-import { answerPosition } from '../../platform/http/positions.js';
 import { IngestAgain, SetSyncFrequency } from './source/source.commands.js';
 import { syncFrequencyIn } from './remote/remote-request.policy.js';
 import { SOURCE_INGESTED_AGAIN } from './source-config.dto.js';
@@ -19,6 +16,7 @@ import { SearchAbilities, warningsAbout } from './source/source-config-warnings.
 import { SYNC_FREQUENCIES } from './source/sync.policy.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
+import { type Confirm, Confirms } from '../confirmed-writes.http.js';
 
 class SourceBody {
   @Allow() source_id?: unknown;
@@ -43,7 +41,6 @@ const EXAMPLE = { source_id: '00000000-0000-4000-8000-000000000000' };
 export class SyncController {
   constructor(
     private readonly commands: Commands,
-    private readonly freshness: Freshness,
     private readonly abilities: SearchAbilities,
     private readonly sources: SourceQueries,
     private readonly reaching: Reaching,
@@ -64,14 +61,14 @@ export class SyncController {
   async manage(
     @CurrentUser() user: SignedInUser,
     @Body() { source_id, sync_frequency }: SyncBody,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Confirms('sources') confirm: Confirm,
   ) {
     const sourceId = sourceIdIn(source_id);
     if (sync_frequency === undefined) throw missing('sync_frequency');
     const frequency = syncFrequencyIn(sync_frequency);
     const ownerId = await this.ownerOf(user, sourceId);
     const { position } = await this.commands.execute(new SetSyncFrequency(sourceId, ownerId, frequency, user.cause));
-    await this.written(reply, position);
+    await confirm(position);
     return { success: true };
   }
 
@@ -90,8 +87,8 @@ export class SyncController {
   })
   @DocumentedBody({ schema: SOURCE_SCHEMA }, EXAMPLE)
   @ApiOkResponse(SOURCE_INGESTED_AGAIN)
-  sync(@CurrentUser() user: SignedInUser, @Body() body: SourceBody, @Res({ passthrough: true }) reply: FastifyReply) {
-    return this.ingestAgain(user, body, 'of-pages', reply);
+  sync(@CurrentUser() user: SignedInUser, @Body() body: SourceBody, @Confirms('sources') confirm: Confirm) {
+    return this.ingestAgain(user, body, 'of-pages', confirm);
   }
 
   @Access({
@@ -107,15 +104,15 @@ export class SyncController {
   @ApiOperation({ summary: 'Ingests a source again: fetches its pages or parses its files, and cuts them by its current config' })
   @DocumentedBody({ schema: SOURCE_SCHEMA }, EXAMPLE)
   @ApiOkResponse(SOURCE_INGESTED_AGAIN)
-  reingest(@CurrentUser() user: SignedInUser, @Body() body: SourceBody, @Res({ passthrough: true }) reply: FastifyReply) {
-    return this.ingestAgain(user, body, 'of-any-kind', reply);
+  reingest(@CurrentUser() user: SignedInUser, @Body() body: SourceBody, @Confirms('sources') confirm: Confirm) {
+    return this.ingestAgain(user, body, 'of-any-kind', confirm);
   }
 
-  private async ingestAgain(user: SignedInUser, { source_id }: SourceBody, which: IngestAgain['which'], reply: FastifyReply) {
+  private async ingestAgain(user: SignedInUser, { source_id }: SourceBody, which: IngestAgain['which'], confirm: Confirm) {
     const sourceId = sourceIdIn(source_id);
     const again = new IngestAgain(sourceId, await this.ownerOf(user, sourceId), which, user.cause);
     const { ingestId, config, position } = await this.commands.execute(again);
-    await this.written(reply, position);
+    await confirm(position);
     return { success: true, task_id: ingestId, warnings: warningsAbout(config, this.abilities) };
   }
 
@@ -123,11 +120,6 @@ export class SyncController {
   private async ownerOf(user: SignedInUser, sourceId: string): Promise<string> {
     const source = await this.sources.byId(sourceId);
     return (await this.reaching.reached(user, source, 'sources', 'edit', sourceNotFound)).ownerId;
-  }
-
-  private async written(reply: FastifyReply, position: bigint | undefined): Promise<void> {
-    await this.freshness.reached(['sources'], position);
-    answerPosition(reply, position);
   }
 }
 

@@ -3,9 +3,7 @@ import { ApiConsumes, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagg
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SignedInUser } from '../identity/caller.js';
 import { CurrentUser } from '../identity/identity.http.js';
-import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { Rejection } from '../../kernel/rejection.js';
-import { answerPosition } from '../../platform/http/positions.js';
 import { UploadIntake } from './upload-intake.js';
 import { CONFIG_FIELD, SOURCE_ADDED } from './source-config.dto.js';
 import { SearchAbilities, warningsAbout } from './source/source-config-warnings.policy.js';
@@ -13,6 +11,7 @@ import { DOCUMENT_EXTENSIONS } from '../documents/document.port.js';
 import { type FormPart, UploadStaging } from '../../platform/blobs/upload-staging.port.js';
 import { DocumentedBody, OptionalHeader } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
+import { type Confirm, Confirms } from '../confirmed-writes.http.js';
 
 type MultipartRequest = FastifyRequest & { isMultipart(): boolean; parts(): AsyncIterable<FormPart> };
 
@@ -37,7 +36,6 @@ export class UploadController {
   constructor(
     private readonly staging: UploadStaging,
     private readonly intake: UploadIntake,
-    private readonly freshness: Freshness,
     private readonly abilities: SearchAbilities,
   ) {}
 
@@ -52,13 +50,13 @@ export class UploadController {
   async upload(
     @CurrentUser() user: SignedInUser,
     @Req() request: MultipartRequest,
+    @Confirms('sources') confirm: Confirm,
     @Res({ passthrough: true }) reply: FastifyReply,
     @Headers('Idempotency-Key') key?: string,
   ) {
     if (!request.isMultipart()) throw new Rejection('invalid-request', 'Missing required fields or files');
     const accepted = await this.staging.receive(request.parts(), (upload) => this.intake.accept(upload, user, key));
-    await this.freshness.reached(['sources'], accepted.position);
-    answerPosition(reply, accepted.position);
+    await confirm(accepted.position);
     if (accepted.again) void reply.header('Idempotent-Replayed', 'true');
     const warnings = warningsAbout(accepted.config, this.abilities);
     // Older clients read the status.

@@ -1,6 +1,5 @@
-import { Body, Controller, Get, HttpCode, Post, Res } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
 import { ToolQueries } from '../../../projections/tools/tools.queries.js';
 import type { SignedInUser } from '../identity/caller.js';
@@ -8,10 +7,8 @@ import { visible } from '../identity/access.policy.js';
 import { ownershipOf } from '../identity/grants.policy.js';
 import { Reaching } from '../identity/reaching.js';
 import { CurrentUser } from '../identity/identity.http.js';
-import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
-import { answerPosition } from '../../platform/http/positions.js';
 import { ChangeTool, CreateTool, DeleteTool } from './toolbox/tool.commands.js';
 import { DEFAULT_TOOLS, defaultToolOf, isBuiltIn } from './defaults/default-tools.policy.js';
 import { TOOLS_PER_USER_MAX } from './toolbox/definition.policy.js';
@@ -23,6 +20,7 @@ import type { ToolWish } from './toolbox/tool-setup.js';
 import { NewTool, ToolActionsEdit, ToolConfigEdit, ToolEdit, ToolIdOnly, ToolStatusEdit } from './tools.dto.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
+import { type Confirm, Confirms } from '../confirmed-writes.http.js';
 
 const NEW_TOOL = {
   name: 'ntfy',
@@ -40,7 +38,6 @@ export class ToolsController {
     private readonly commands: Commands,
     private readonly tools: ToolQueries,
     private readonly kinds: ToolKinds,
-    private readonly freshness: Freshness,
     private readonly reaching: Reaching,
   ) {}
 
@@ -76,13 +73,13 @@ export class ToolsController {
   @Access({ for: 'user', action: 'create', of: 'tools', scopes: ['tools:write'] })
   @Post('create_tool')
   @HttpCode(200)
-  async create(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() body: NewTool) {
+  async create(@CurrentUser() user: SignedInUser, @Confirms('tools') confirm: Confirm, @Body() body: NewTool) {
     if ((await this.tools.countOf(user.userId)) >= TOOLS_PER_USER_MAX) {
       throw new Rejection('too-many-tools', `There can be at most ${TOOLS_PER_USER_MAX} tools.`);
     }
     const { name, ...wish } = body;
     const { toolId, position } = await this.commands.execute(new CreateTool(user.userId, name, wish, user.cause));
-    await this.confirmWrite(reply, position);
+    await confirm(position);
     return { id: toolId };
   }
 
@@ -98,8 +95,8 @@ export class ToolsController {
   })
   @Post('update_tool')
   @HttpCode(200)
-  update(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() { id, ...wish }: ToolEdit) {
-    return this.change(user, reply, id, wish);
+  update(@CurrentUser() user: SignedInUser, @Confirms('tools') confirm: Confirm, @Body() { id, ...wish }: ToolEdit) {
+    return this.change(user, confirm, id, wish);
   }
 
   @ApiOperation({ summary: 'Changes the configuration of a tool' })
@@ -114,12 +111,8 @@ export class ToolsController {
   })
   @Post('update_tool_config')
   @HttpCode(200)
-  updateConfig(
-    @CurrentUser() user: SignedInUser,
-    @Res({ passthrough: true }) reply: FastifyReply,
-    @Body() { id, config }: ToolConfigEdit,
-  ) {
-    return this.change(user, reply, id, { config });
+  updateConfig(@CurrentUser() user: SignedInUser, @Confirms('tools') confirm: Confirm, @Body() { id, config }: ToolConfigEdit) {
+    return this.change(user, confirm, id, { config });
   }
 
   @ApiOperation({ summary: 'Changes the actions of a tool' })
@@ -136,10 +129,10 @@ export class ToolsController {
   @HttpCode(200)
   updateActions(
     @CurrentUser() user: SignedInUser,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Confirms('tools') confirm: Confirm,
     @Body() { id, actions }: ToolActionsEdit,
   ) {
-    return this.change(user, reply, id, { actions });
+    return this.change(user, confirm, id, { actions });
   }
 
   @ApiOperation({ summary: 'Switches a tool on or off' })
@@ -156,12 +149,12 @@ export class ToolsController {
   @HttpCode(200)
   async updateStatus(
     @CurrentUser() user: SignedInUser,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Confirms('tools') confirm: Confirm,
     @Body() { id, status }: ToolStatusEdit,
   ) {
     const name = defaultToolOf(id);
-    if (name === undefined) return this.change(user, reply, id, { status });
-    await this.confirmWrite(reply, await this.commands.execute(new SwitchDefaultTool(user.userId, name, status, user.cause)));
+    if (name === undefined) return this.change(user, confirm, id, { status });
+    await confirm(await this.commands.execute(new SwitchDefaultTool(user.userId, name, status, user.cause)));
     return { success: true };
   }
 
@@ -170,26 +163,20 @@ export class ToolsController {
   @Access({ for: 'user', action: 'delete', of: 'tools', scopes: ['tools:write'], at: { in: 'body', name: 'id' } })
   @Post('delete_tool')
   @HttpCode(200)
-  async delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() { id }: ToolIdOnly) {
+  async delete(@CurrentUser() user: SignedInUser, @Confirms('tools') confirm: Confirm, @Body() { id }: ToolIdOnly) {
     refuseFixed(id);
     await this.reaching.reached(user, await this.tools.byId(id), 'tools', undefined, toolNotFound);
-    await this.confirmWrite(reply, await this.commands.execute(new DeleteTool(id, user.userId, user.cause)));
+    await confirm(await this.commands.execute(new DeleteTool(id, user.userId, user.cause)));
     return { success: true };
   }
 
-  private async change(user: SignedInUser, reply: FastifyReply, id: string, wish: ToolWish) {
+  private async change(user: SignedInUser, confirm: Confirm, id: string, wish: ToolWish) {
     refuseFixed(id);
     const needs = wish.config === undefined && wish.secrets === undefined ? 'edit' : 'change_credentials';
     const tool = await this.reaching.reached(user, await this.tools.byId(id), 'tools', needs, toolNotFound);
     const by = this.reaching.isOwn(user, tool) ? 'owner' : 'editor';
-    await this.confirmWrite(reply, await this.commands.execute(new ChangeTool(id, tool.ownerId, wish, user.cause, by)));
+    await confirm(await this.commands.execute(new ChangeTool(id, tool.ownerId, wish, user.cause, by)));
     return { success: true };
-  }
-
-  /** Sends the position of the write, and waits until the caller's next read shows it in any process. */
-  private async confirmWrite(reply: FastifyReply, position: bigint | undefined): Promise<void> {
-    answerPosition(reply, position);
-    await this.freshness.reached(['tools'], position);
   }
 }
 

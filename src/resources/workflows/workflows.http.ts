@@ -1,15 +1,12 @@
-import { Body, Controller, Delete, Get, Param, Post, Put, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Post, Put } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { IsArray, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
-import type { FastifyReply } from 'fastify';
 import { type WorkflowRecord, WorkflowQueries } from '../../../projections/workflows/workflows.queries.js';
 import type { ResourceAction } from '../../kernel/access.js';
 import { Commands } from '../../kernel/commands.js';
-import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId, newId } from '../../kernel/ids.js';
 import { Access } from '../../platform/http/access.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
-import { answerPosition } from '../../platform/http/positions.js';
 import { requireAccess } from '../identity/access.policy.js';
 import type { SignedInUser } from '../identity/caller.js';
 import { Reaching } from '../identity/reaching.js';
@@ -22,6 +19,7 @@ import type { WorkflowGraph } from './workflow-graph.policy.js';
 import { WorkflowGraphs } from './workflow-graphs.port.js';
 import { workflowRecord } from './workflow-record.http.js';
 import { WorkflowReferences } from './workflow-references.js';
+import { type Confirm, Confirms } from '../confirmed-writes.http.js';
 
 const NAME_CHARACTERS_MAX = 200;
 const DESCRIPTION_CHARACTERS_MAX = 10_000;
@@ -68,7 +66,6 @@ export class WorkflowsController {
     private readonly graphs: WorkflowGraphs,
     private readonly validation: GraphValidation,
     private readonly references: WorkflowReferences,
-    private readonly freshness: Freshness,
     private readonly reaching: Reaching,
   ) {}
 
@@ -76,10 +73,10 @@ export class WorkflowsController {
   @DocumentedBody({ type: WorkflowBody }, EXAMPLE)
   @Access({ for: 'user', action: 'create', of: 'workflows', scopes: ['workflows:write'], closedToRestricted: PARTS })
   @Post()
-  async create(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() body: WorkflowBody) {
+  async create(@CurrentUser() user: SignedInUser, @Confirms('workflows') confirm: Confirm, @Body() body: WorkflowBody) {
     const content = await this.contentOf(user, body);
     const { workflowId, position } = await this.commands.execute(new CreateWorkflow(newId(), user.userId, content, user.cause));
-    await this.confirmWrite(reply, position);
+    await confirm(position);
     return { success: true, data: { id: workflowId } };
   }
 
@@ -107,23 +104,23 @@ export class WorkflowsController {
   @Put(':id')
   async change(
     @CurrentUser() user: SignedInUser,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Confirms('workflows') confirm: Confirm,
     @Param('id') id: string,
     @Body() body: WorkflowBody,
   ) {
     const workflow = await this.reached(user, id, 'edit');
     const content = await this.contentOf(user, body, workflow.ownerId);
     const change = new ChangeWorkflow(workflow.id, workflow.ownerId, content, user.cause, user.userId);
-    await this.confirmWrite(reply, (await this.commands.execute(change)).position);
+    await confirm((await this.commands.execute(change)).position);
     return { success: true };
   }
 
   @ApiOperation({ summary: 'Deletes a workflow that no agent uses' })
   @Access({ for: 'user', action: 'delete', of: 'workflows', scopes: ['workflows:write'], at: ID, closedToRestricted: PARTS })
   @Delete(':id')
-  async delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Param('id') id: string) {
+  async delete(@CurrentUser() user: SignedInUser, @Confirms('workflows') confirm: Confirm, @Param('id') id: string) {
     const workflow = await this.reached(user, id);
-    await this.confirmWrite(reply, await this.commands.execute(new DeleteWorkflow(workflow.id, user.userId, user.cause)));
+    await confirm(await this.commands.execute(new DeleteWorkflow(workflow.id, user.userId, user.cause)));
     return { success: true };
   }
 
@@ -142,12 +139,6 @@ export class WorkflowsController {
     const graph = await this.validation.sound(ownerId, nodes, edges);
     requireReferences(user, graph);
     return { name: name.trim(), description: description ?? '', graph };
-  }
-
-  /** Makes the caller's next read show the change, whichever process answers it. */
-  private async confirmWrite(reply: FastifyReply, position: bigint | undefined): Promise<void> {
-    answerPosition(reply, position);
-    await this.freshness.reached(['workflows'], position);
   }
 }
 

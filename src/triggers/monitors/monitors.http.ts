@@ -1,20 +1,19 @@
 import { Controller, Get, HttpCode, Param, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
 import { MonitorQueries, type MonitorRecord, type MonitorSelection } from '../../../projections/monitors/monitors.queries.js';
 import type { SignedInUser } from '../../resources/identity/caller.js';
 import { reached } from '../../resources/identity/access.policy.js';
 import { CurrentUser } from '../../resources/identity/identity.http.js';
-import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
-import { answerPosition } from '../../platform/http/positions.js';
 import { monitorNotFound } from './monitor/monitor.decider.js';
 import { monitorView } from './monitor/monitor-view.js';
 import { isSteering, SteerMonitor } from './monitor/monitor.commands.js';
 import { OptionalQuery } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
+import type { FastifyReply } from 'fastify';
+import { type Confirm, Confirms } from '../../resources/confirmed-writes.http.js';
 
 const MONITORS_SHOWN_MAX = 200;
 
@@ -28,7 +27,6 @@ export class MonitorsController {
   constructor(
     private readonly commands: Commands,
     private readonly monitors: MonitorQueries,
-    private readonly freshness: Freshness,
   ) {}
 
   @OptionalQuery('conversation_id', 'status')
@@ -88,13 +86,12 @@ export class MonitorsController {
     @CurrentUser() user: SignedInUser,
     @Param('id') id: string,
     @Param('action') action: string,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Confirms('monitors') confirm: Confirm,
   ) {
     if (!isSteering(action)) throw new Rejection('not-found', 'action must be pause, resume or cancel');
     await this.own(id, user);
     const position = await this.commands.execute(new SteerMonitor(id, user.userId, action, user.cause));
-    answerPosition(reply, position);
-    await this.freshness.reached(['monitors'], position);
+    await confirm(position);
     return this.one(user, id);
   }
 

@@ -1,6 +1,5 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
 import { AgentQueries } from '../../../projections/agents/agents.queries.js';
 import { ScheduleQueries } from '../../../projections/schedules/schedules.queries.js';
@@ -8,10 +7,8 @@ import type { SignedInUser } from '../../resources/identity/caller.js';
 import { Reaching } from '../../resources/identity/reaching.js';
 import { CurrentUser } from '../../resources/identity/identity.http.js';
 import { Clock } from '../../kernel/clock.js';
-import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId, newId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
-import { answerPosition } from '../../platform/http/positions.js';
 import { AdmitSchedule } from './allowance/allowance.commands.js';
 import { CreateSchedule } from './schedule/schedule.commands.js';
 import { DefinitionGuard } from './schedule/definition-guard.js';
@@ -23,6 +20,7 @@ import { ScheduleBody } from './schedules.dto.js';
 import { DocumentedBody, OptionalQuery } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
 import { FAMILIES_OF_AGENTS_PARTS } from '../../kernel/access.js';
+import { type Confirm, Confirms } from '../../resources/confirmed-writes.http.js';
 
 const STATISTICS_DAYS_MAX = 365;
 const STATISTICS_DAYS = 30;
@@ -46,7 +44,6 @@ export class AgentSchedulesController {
     private readonly commands: Commands,
     private readonly agents: AgentQueries,
     private readonly schedules: ScheduleQueries,
-    private readonly freshness: Freshness,
     private readonly clock: Clock,
     private readonly models: ModelLookup,
     private readonly definitions: DefinitionGuard,
@@ -86,7 +83,7 @@ export class AgentSchedulesController {
     @CurrentUser() user: SignedInUser,
     @Param('agentId') agentId: string,
     @Body() body: ScheduleBody,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Confirms('schedules') confirm: Confirm,
   ) {
     await this.requireManaged(agentId, user);
     await this.models.require(body.model_id, user.userId);
@@ -102,8 +99,7 @@ export class AgentSchedulesController {
       if (error instanceof Rejection) await this.commands.execute(new AdmitSchedule(userId, scheduleId, cause, 'no-place'));
       throw error;
     }
-    answerPosition(reply, position);
-    await this.freshness.reached(['schedules'], position);
+    await confirm(position);
     const created = await this.schedules.byId(scheduleId);
     if (!created) throw scheduleNotFound();
     return { schedule: scheduleRecord(created) };

@@ -1,15 +1,12 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
 import { Commands } from '../../kernel/commands.js';
 import { ScheduleQueries, type ScheduleRecord } from '../../../projections/schedules/schedules.queries.js';
 import type { SignedInUser } from '../../resources/identity/caller.js';
 import { reached } from '../../resources/identity/access.policy.js';
 import { CurrentUser } from '../../resources/identity/identity.http.js';
-import { Freshness } from '../../kernel/event-sourcing/freshness.js';
 import { isId, newId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
-import { answerPosition } from '../../platform/http/positions.js';
 import { ChangeSchedule, DeleteSchedule, PauseSchedule, ResumeSchedule, RunScheduleNow } from './schedule/schedule.commands.js';
 import { DefinitionGuard } from './schedule/definition-guard.js';
 import { ModelLookup } from './model-lookup.js';
@@ -20,6 +17,7 @@ import { ScheduleAction, ScheduleBody } from './schedules.dto.js';
 import { DocumentedBody, OptionalQuery } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
 import { FAMILIES } from '../../kernel/access.js';
+import { type Confirm, Confirms } from '../../resources/confirmed-writes.http.js';
 
 const RUNS_PER_PAGE_MAX = 200;
 const RUNS_PER_PAGE = 50;
@@ -33,7 +31,6 @@ export class SchedulesController {
   constructor(
     private readonly commands: Commands,
     private readonly schedules: ScheduleQueries,
-    private readonly freshness: Freshness,
     private readonly models: ModelLookup,
     private readonly definitions: DefinitionGuard,
   ) {}
@@ -53,12 +50,12 @@ export class SchedulesController {
     @CurrentUser() user: SignedInUser,
     @Param('id') id: string,
     @Body() body: ScheduleBody,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Confirms('schedules') confirm: Confirm,
   ) {
     const { modelId, agentId } = await this.own(id, user);
     await this.models.require(body.model_id, user.userId, modelId);
     const checked = await this.definitions.checked(agentId, body);
-    return this.written(id, user, reply, await this.commands.execute(new ChangeSchedule(id, user.userId, checked, user.cause)));
+    return this.written(id, user, confirm, await this.commands.execute(new ChangeSchedule(id, user.userId, checked, user.cause)));
   }
 
   @DocumentedBody({ type: ScheduleAction }, { action: 'pause' })
@@ -69,21 +66,21 @@ export class SchedulesController {
     @CurrentUser() user: SignedInUser,
     @Param('id') id: string,
     @Body() { action, run_at: runAt }: ScheduleAction,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Confirms('schedules') confirm: Confirm,
   ) {
     await this.own(id, user);
     if (action !== 'pause' && action !== 'resume') throw new Rejection('invalid-schedule', "action must be 'pause' or 'resume'");
     const { userId, cause } = user;
     const command = action === 'pause' ? new PauseSchedule(id, userId, cause) : new ResumeSchedule(id, userId, runAt, cause);
-    return this.written(id, user, reply, await this.commands.execute(command));
+    return this.written(id, user, confirm, await this.commands.execute(command));
   }
 
   @Access({ for: 'user', action: 'delete', of: 'schedules', scopes: ['schedules:write'], closedToRestricted: FAMILIES })
   @Delete()
   @ApiOperation({ summary: 'Deletes a schedule and the list of its runs.' })
-  async delete(@CurrentUser() user: SignedInUser, @Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply) {
+  async delete(@CurrentUser() user: SignedInUser, @Param('id') id: string, @Confirms('schedules') confirm: Confirm) {
     await this.own(id, user);
-    await this.confirmWrite(reply, await this.commands.execute(new DeleteSchedule(id, user.userId, user.cause)));
+    await confirm(await this.commands.execute(new DeleteSchedule(id, user.userId, user.cause)));
     return { success: true };
   }
 
@@ -91,10 +88,10 @@ export class SchedulesController {
   @Post('run')
   @HttpCode(202)
   @ApiOperation({ summary: 'Runs a schedule now, in addition to its slots.' })
-  async runNow(@CurrentUser() user: SignedInUser, @Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply) {
+  async runNow(@CurrentUser() user: SignedInUser, @Param('id') id: string, @Confirms('schedules') confirm: Confirm) {
     const schedule = await this.own(id, user);
     const runId = newId();
-    await this.confirmWrite(reply, await this.commands.execute(new RunScheduleNow(id, user.userId, runId, user.cause)));
+    await confirm(await this.commands.execute(new RunScheduleNow(id, user.userId, runId, user.cause)));
     return this.runOf(schedule, runId);
   }
 
@@ -133,14 +130,8 @@ export class SchedulesController {
     return reached(user, await this.schedules.byId(id), scheduleNotFound);
   }
 
-  private async written(id: string, user: SignedInUser, reply: FastifyReply, position: bigint | undefined) {
-    await this.confirmWrite(reply, position);
+  private async written(id: string, user: SignedInUser, confirm: Confirm, position: bigint | undefined) {
+    await confirm(position);
     return this.one(user, id);
-  }
-
-  /** Makes the caller's next read show the change, whichever process answers it. */
-  private async confirmWrite(reply: FastifyReply, position: bigint | undefined): Promise<void> {
-    answerPosition(reply, position);
-    await this.freshness.reached(['schedules'], position);
   }
 }

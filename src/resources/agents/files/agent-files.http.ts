@@ -2,12 +2,10 @@ import { Body, Controller, Get, Headers, HttpCode, Post, Query, Req, Res } from 
 import { ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AgentQueries } from '../../../../projections/agents/agents.queries.js';
-import { Freshness } from '../../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Access } from '../../../platform/http/access.js';
 import { DocumentedBodies, OptionalHeader, RequiredQuery } from '../../../platform/http/documented.js';
-import { answerPosition } from '../../../platform/http/positions.js';
 import { requireAccess } from '../../identity/access.policy.js';
 import type { SignedInUser } from '../../identity/caller.js';
 import { Reaching } from '../../identity/reaching.js';
@@ -16,6 +14,7 @@ import { agentNotFound } from '../agent.decider.js';
 import { AgentExport } from './agent-export.js';
 import { type ImportRequest, readImportBody } from './import-body.http.js';
 import { ImportIntake } from './import-intake.js';
+import { type Confirm, Confirms } from '../../confirmed-writes.http.js';
 
 const EXAMPLE = `apiVersion: docsgpt.arc53.com/v1
 kind: Agent
@@ -51,7 +50,6 @@ export class AgentFilesController {
     private readonly agents: AgentQueries,
     private readonly exports: AgentExport,
     private readonly intake: ImportIntake,
-    private readonly freshness: Freshness,
     private readonly reaching: Reaching,
   ) {}
 
@@ -67,12 +65,17 @@ export class AgentFilesController {
     granted: 'export',
   })
   @Get('export_agent')
-  async export(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Query('id') id?: unknown) {
+  async export(
+    @CurrentUser() user: SignedInUser,
+    @Confirms('agents', 'tools', 'prompts', 'custom-models', 'workflows') confirm: Confirm,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Query('id') id?: unknown,
+  ) {
     if (!id) throw new Rejection('invalid-request', 'id is required');
     const found = isId(id) ? await this.agents.byId(id) : undefined;
     const agent = await this.reaching.reached(user, found, 'agents', 'export', agentNotFound);
     const { slug, text, position } = await this.exports.export(agent, user.cause);
-    await this.confirmWrite(reply, position);
+    await confirm(position);
     void reply.header('Content-Type', 'application/x-yaml; charset=utf-8');
     void reply.header('Content-Disposition', `attachment; filename="${slug}.agent.yaml"`);
     return text;
@@ -99,6 +102,7 @@ export class AgentFilesController {
   async import(
     @CurrentUser() user: SignedInUser,
     @Req() request: FastifyRequest,
+    @Confirms('agents', 'tools', 'prompts', 'custom-models', 'workflows') confirm: Confirm,
     @Res({ passthrough: true }) reply: FastifyReply,
     @Body() body: unknown,
     @Headers('Idempotency-Key') key?: string,
@@ -107,15 +111,9 @@ export class AgentFilesController {
     const read = await this.intake.read(text, user);
     requireAccess(user, { does: 'import', agentId: read.plan.target.agent_id });
     const done = await this.intake.accept(text, resolution, user, key, read);
-    await this.confirmWrite(reply, done.position);
+    await confirm(done.position);
     if (done.again) void reply.header('Idempotent-Replayed', 'true');
     const { agentId, action, status, agentType, slug, warnings } = done;
     return { success: true, agent_id: agentId, action, status, agent_type: agentType, slug, warnings };
-  }
-
-  /** Makes the caller's next read include this write, on whichever process it is answered. */
-  private async confirmWrite(reply: FastifyReply, position: bigint | undefined): Promise<void> {
-    answerPosition(reply, position);
-    await this.freshness.reached(['agents', 'tools', 'prompts', 'custom-models', 'workflows'], position);
   }
 }

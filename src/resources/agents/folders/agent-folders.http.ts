@@ -1,16 +1,13 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
-import type { FastifyReply } from 'fastify';
 import { type AgentFolderRecord, AgentFolderQueries } from '../../../../projections/agents/agent-folders.queries.js';
 import { AgentQueries } from '../../../../projections/agents/agents.queries.js';
 import { Commands } from '../../../kernel/commands.js';
-import { Freshness } from '../../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Access } from '../../../platform/http/access.js';
 import { DocumentedBody } from '../../../platform/http/documented.js';
-import { answerPosition } from '../../../platform/http/positions.js';
 import { reached, requireAccess, visible } from '../../identity/access.policy.js';
 import type { SignedInUser } from '../../identity/caller.js';
 import { CurrentUser } from '../../identity/identity.http.js';
@@ -18,6 +15,7 @@ import { UpdateAgent } from '../agent.commands.js';
 import { agentNotFound } from '../agent.decider.js';
 import { ChangeAgentFolder, CreateAgentFolder, DeleteAgentFolder } from './agent-folders.commands.js';
 import { folderNotFound } from './agent-folders.decider.js';
+import { type Confirm, Confirms } from '../../confirmed-writes.http.js';
 
 const NAME_CHARACTERS_MAX = 200;
 const AGENTS_MAX = 1_000;
@@ -53,7 +51,6 @@ export class AgentFoldersController {
     private readonly commands: Commands,
     private readonly folders: AgentFolderQueries,
     private readonly agents: AgentQueries,
-    private readonly freshness: Freshness,
   ) {}
 
   @ApiOperation({ summary: 'Lists all folders of the caller, sorted by name' })
@@ -74,10 +71,10 @@ export class AgentFoldersController {
   @Access({ for: 'user', action: 'create', of: 'folders', scopes: ['agents:write'], closedToRestricted: ['agents'] })
   @Post()
   @HttpCode(201)
-  async create(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() body: NewFolder) {
+  async create(@CurrentUser() user: SignedInUser, @Confirms('agents') confirm: Confirm, @Body() body: NewFolder) {
     const folder = { name: body.name, parentId: body.parent_id || null };
     const { folderId, position } = await this.commands.execute(new CreateAgentFolder(user.userId, folder, user.cause));
-    await this.confirmWrite(reply, position);
+    await confirm(position);
     return { id: folderId, name: folder.name, parent_id: folder.parentId };
   }
 
@@ -99,21 +96,21 @@ export class AgentFoldersController {
   @Put(':id')
   async change(
     @CurrentUser() user: SignedInUser,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Confirms('agents') confirm: Confirm,
     @Param('id') id: string,
     @Body() body: FolderChange,
   ) {
     const { name, parent_id: parentId } = body;
     const change = { ...(typeof name === 'string' && { name }), ...(parentId !== undefined && { parentId: parentId || null }) };
-    await this.confirmWrite(reply, await this.commands.execute(new ChangeAgentFolder(id, user.userId, change, user.cause)));
+    await confirm(await this.commands.execute(new ChangeAgentFolder(id, user.userId, change, user.cause)));
     return { success: true };
   }
 
   @ApiOperation({ summary: 'Deletes a folder; its subfolders move to the top level, and its agents are in no folder' })
   @Access({ for: 'user', action: 'delete', of: 'folders', scopes: ['agents:write'], closedToRestricted: ['agents'] })
   @Delete(':id')
-  async delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Param('id') id: string) {
-    await this.confirmWrite(reply, await this.commands.execute(new DeleteAgentFolder(id, user.userId, user.cause)));
+  async delete(@CurrentUser() user: SignedInUser, @Confirms('agents') confirm: Confirm, @Param('id') id: string) {
+    await confirm(await this.commands.execute(new DeleteAgentFolder(id, user.userId, user.cause)));
     return { success: true };
   }
 
@@ -122,8 +119,8 @@ export class AgentFoldersController {
   @Access({ for: 'user', action: 'change', of: 'agents', scopes: ['agents:write'], at: { in: 'body', name: 'agent_id' } })
   @Post('move_agent')
   @HttpCode(200)
-  async move(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() body: MovedAgent) {
-    return this.moveAll(user, reply, [body.agent_id], body.folder_id || null);
+  async move(@CurrentUser() user: SignedInUser, @Confirms('agents') confirm: Confirm, @Body() body: MovedAgent) {
+    return this.moveAll(user, confirm, [body.agent_id], body.folder_id || null);
   }
 
   @ApiOperation({
@@ -133,13 +130,13 @@ export class AgentFoldersController {
   @Access({ for: 'user', action: 'list', of: 'agents', scopes: ['agents:write'] })
   @Post('bulk_move')
   @HttpCode(200)
-  async moveMany(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() body: MovedAgents) {
+  async moveMany(@CurrentUser() user: SignedInUser, @Confirms('agents') confirm: Confirm, @Body() body: MovedAgents) {
     if (body.agent_ids.length === 0) throw new Rejection('invalid-request', 'Agent IDs are required');
     requireAccess(user, { does: 'refer', family: 'agents', ids: body.agent_ids });
-    return this.moveAll(user, reply, [...new Set(body.agent_ids)], body.folder_id || null);
+    return this.moveAll(user, confirm, [...new Set(body.agent_ids)], body.folder_id || null);
   }
 
-  private async moveAll(user: SignedInUser, reply: FastifyReply, agentIds: readonly string[], folderId: string | null) {
+  private async moveAll(user: SignedInUser, confirm: Confirm, agentIds: readonly string[], folderId: string | null) {
     for (const id of agentIds) reached(user, isId(id) ? await this.agents.byId(id) : undefined, agentNotFound, 'agents');
     if (folderId !== null) await this.owned(user, folderId);
     let newest: bigint | undefined;
@@ -147,17 +144,11 @@ export class AgentFoldersController {
       const command = new UpdateAgent(id, user.userId, { changes: { folderId } }, user.cause);
       newest = (await this.commands.execute(command)).position ?? newest;
     }
-    await this.confirmWrite(reply, newest);
+    await confirm(newest);
     return { success: true };
   }
 
   private async owned(user: SignedInUser, id: string): Promise<AgentFolderRecord> {
     return reached(user, isId(id) ? await this.folders.byId(id) : undefined, folderNotFound);
-  }
-
-  /** Makes the caller's next read include this write, on whichever process it is answered. */
-  private async confirmWrite(reply: FastifyReply, position: bigint | undefined): Promise<void> {
-    answerPosition(reply, position);
-    await this.freshness.reached(['agents'], position);
   }
 }

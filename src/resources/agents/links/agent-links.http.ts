@@ -1,18 +1,15 @@
-import { Body, Controller, Delete, Get, HttpCode, Post, Put, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Post, Put, Query } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { IsBoolean, IsNotEmpty, IsOptional, IsString, MaxLength } from 'class-validator';
-import type { FastifyReply } from 'fastify';
 import { type AgentRecord, AgentQueries } from '../../../../projections/agents/agents.queries.js';
 import type { ResourceAction } from '../../../kernel/access.js';
 import { Commands } from '../../../kernel/commands.js';
 import { Fingerprints } from '../../../kernel/event-sourcing/fingerprints.js';
-import { Freshness } from '../../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../../kernel/ids.js';
 import { isLinkToken, linkTokenHash, linkTokenOf } from '../../../kernel/event-sourcing/link-tokens.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Access } from '../../../platform/http/access.js';
 import { DocumentedBody, RequiredQuery } from '../../../platform/http/documented.js';
-import { answerPosition } from '../../../platform/http/positions.js';
 import { onlookerOf, type SignedInUser } from '../../identity/caller.js';
 import { CurrentUser, UserIfSignedIn } from '../../identity/identity.http.js';
 import { Reaching } from '../../identity/reaching.js';
@@ -24,6 +21,7 @@ import { ReferredThings } from '../referred-things.js';
 import { AdoptedAgents } from './adopted-agents.js';
 import { KeepAgent, ShareAgentByLink } from './agent-link.commands.js';
 import { sharedAgentNotFound } from './kept-agents.decider.js';
+import { type Confirm, Confirms } from '../../confirmed-writes.http.js';
 
 const NAME_CHARACTERS_MAX = 200;
 
@@ -45,7 +43,6 @@ export class AgentLinksController {
     private readonly adopted: AdoptedAgents,
     private readonly reaching: Reaching,
     private readonly fingerprints: Fingerprints,
-    private readonly freshness: Freshness,
   ) {}
 
   @ApiOperation({ summary: 'Gives an agent a link unless it has one, or ends the link' })
@@ -54,13 +51,13 @@ export class AgentLinksController {
   @Put('share_agent')
   async share(
     @CurrentUser() user: SignedInUser,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Confirms('agents') confirm: Confirm,
     @Body() { id, shared, username }: AgentShare,
   ) {
     const { ownerId } = await this.reached(user, id, 'share');
     const wanted = { shared, sharedBy: username?.trim() ?? '' };
     const { token, position } = await this.commands.execute(new ShareAgentByLink(id, ownerId, wanted, user.cause));
-    await this.confirmWrite(reply, position);
+    await confirm(position);
     return { success: true, shared_token: token || null };
   }
 
@@ -71,7 +68,7 @@ export class AgentLinksController {
   @Get('shared_agent')
   async shared(
     @UserIfSignedIn() user: SignedInUser | undefined,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Confirms('agents') confirm: Confirm,
     @Query('token') token?: string,
   ) {
     if (!token) throw new Rejection('invalid-request', 'Token or ID is required');
@@ -80,10 +77,7 @@ export class AgentLinksController {
     // A request with an access token does not add the agent to the user's list.
     const visitor = onlookerOf(user);
     if (visitor && !this.reaching.isOwn(visitor, agent))
-      await this.confirmWrite(
-        reply,
-        await this.commands.execute(new KeepAgent(visitor.userId, agent.id, agent.link.linkId, visitor.cause)),
-      );
+      await confirm(await this.commands.execute(new KeepAgent(visitor.userId, agent.id, agent.link.linkId, visitor.cause)));
     return this.visitorsRecord(agent, token);
   }
 
@@ -102,10 +96,10 @@ export class AgentLinksController {
   @RequiredQuery('id')
   @Access({ for: 'user', action: 'change', of: 'shared agents', at: { in: 'query', name: 'id' } })
   @Delete('remove_shared_agent')
-  async remove(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Query('id') id?: string) {
+  async remove(@CurrentUser() user: SignedInUser, @Confirms('agents') confirm: Confirm, @Query('id') id?: string) {
     if (!id) throw new Rejection('invalid-request', 'ID is required');
     if (!isId(id)) throw sharedAgentNotFound();
-    await this.confirmWrite(reply, await this.commands.execute(new KeepAgent(user.userId, id, null, user.cause)));
+    await confirm(await this.commands.execute(new KeepAgent(user.userId, id, null, user.cause)));
     return { success: true, action: 'removed' };
   }
 
@@ -114,12 +108,12 @@ export class AgentLinksController {
   @Access({ for: 'user', action: 'ask', of: 'agents', at: { in: 'query', name: 'id' }, granted: 'use' })
   @Post('adopt_agent')
   @HttpCode(200)
-  async adopt(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Query('id') id?: string) {
+  async adopt(@CurrentUser() user: SignedInUser, @Confirms('agents') confirm: Confirm, @Query('id') id?: string) {
     if (!id) throw new Rejection('invalid-request', 'ID required');
     const { configuration } = await this.reached(user, id, 'use');
     const wanted = { configuration: await this.adopted.of(configuration, user.userId), status: 'published' } as const;
     const { agentId, key, position } = await this.commands.execute(new CreateAgent(user.userId, wanted, user.cause));
-    await this.confirmWrite(reply, position);
+    await confirm(position);
     const agent = (await this.agents.byId(agentId))!;
     const tools = await this.things.toolDetails([agent]);
     return { success: true, agent: { ...agentRecord({ agent, grant: undefined, pinned: false, tools, linkToken: '' }), key } };
@@ -143,11 +137,5 @@ export class AgentLinksController {
   private async reached(user: SignedInUser, id: string, needs: ResourceAction): Promise<AgentRecord> {
     const agent = isId(id) ? await this.agents.byId(id) : undefined;
     return this.reaching.reached(user, agent, 'agents', needs, agentNotFound);
-  }
-
-  /** Makes the caller's next read include this write, on whichever process it is answered. */
-  private async confirmWrite(reply: FastifyReply, position: bigint | undefined): Promise<void> {
-    answerPosition(reply, position);
-    await this.freshness.reached(['agents'], position);
   }
 }

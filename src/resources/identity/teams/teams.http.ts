@@ -1,14 +1,11 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
 import { TeamQueries, type TeamRecord } from '../../../../projections/teams/teams.queries.js';
 import { Commands } from '../../../kernel/commands.js';
-import { Freshness } from '../../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Access } from '../../../platform/http/access.js';
 import { DocumentedBody } from '../../../platform/http/documented.js';
-import { answerPosition } from '../../../platform/http/positions.js';
 import { requireAccess } from '../access.policy.js';
 import type { SignedInUser } from '../caller.js';
 import { CurrentUser } from '../identity.http.js';
@@ -18,6 +15,7 @@ import type { NeededInTeam } from '../grants.policy.js';
 import { actorOf, teamNotFound } from './team.policy.js';
 import { listedTeam, memberRecord, teamRecord } from './team-record.http.js';
 import { MemberRole, NewMember, NewOwner, NewTeamBody, TeamEdit } from './teams.dto.js';
+import { type Confirm, Confirms } from '../../confirmed-writes.http.js';
 
 const ID = { in: 'path', name: 'id' } as const;
 const SOMEBODY = '00000000-0000-4000-8000-000000000000';
@@ -40,7 +38,6 @@ export class TeamsController {
     private readonly commands: Commands,
     private readonly teams: TeamQueries,
     private readonly accounts: UserAccounts,
-    private readonly freshness: Freshness,
   ) {}
 
   @ApiOperation({ summary: 'Lists the teams of the user, oldest first' })
@@ -63,10 +60,10 @@ export class TeamsController {
   @Access({ for: 'user', action: 'create', of: 'teams' })
   @Post('teams')
   @HttpCode(201)
-  async create(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() body: NewTeamBody) {
+  async create(@CurrentUser() user: SignedInUser, @Confirms('teams') confirm: Confirm, @Body() body: NewTeamBody) {
     const wanted = { name: body.name.trim(), description: body.description ?? '' };
     const { teamId, position } = await this.commands.execute(new CreateTeam(user.userId, wanted, user.cause));
-    await this.confirmWrite(reply, position);
+    await confirm(position);
     const team = await this.teams.byId(teamId);
     return { success: true, team: { ...teamRecord(team!), member_role: 'team_admin' } };
   }
@@ -88,21 +85,21 @@ export class TeamsController {
   @Put('teams/:id')
   async change(
     @CurrentUser() user: SignedInUser,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Confirms('teams') confirm: Confirm,
     @Param('id') id: string,
     @Body() { name, description }: TeamEdit,
   ) {
     const wish = { ...(isGiven(name) && { name: name.trim() }), ...(isGiven(description) && { description }) };
     if (Object.keys(wish).length === 0) throw new Rejection('invalid-request', 'nothing to update');
-    return this.changed(user, reply, id, { does: 'change', ...wish });
+    return this.changed(user, confirm, id, { does: 'change', ...wish });
   }
 
   @ApiOperation({ summary: 'Deletes a team and ends its grants' })
   @NO_MEMBER
   @Access({ for: 'user', action: 'delete', of: 'teams', at: ID, inTeam: 'owner' })
   @Delete('teams/:id')
-  delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Param('id') id: string) {
-    return this.changed(user, reply, id, { does: 'delete' });
+  delete(@CurrentUser() user: SignedInUser, @Confirms('teams') confirm: Confirm, @Param('id') id: string) {
+    return this.changed(user, confirm, id, { does: 'delete' });
   }
 
   @ApiOperation({ summary: 'Lists the members of a team' })
@@ -123,7 +120,7 @@ export class TeamsController {
   @HttpCode(200)
   async addMember(
     @CurrentUser() user: SignedInUser,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Confirms('teams') confirm: Confirm,
     @Param('id') id: string,
     @Body() { email, user_id: given, role }: NewMember,
   ) {
@@ -131,7 +128,7 @@ export class TeamsController {
     await this.joined(user, id, 'team_admin');
     const added = await this.accounts.find(isGiven(given) ? { userId: given } : { email: email! });
     if (added === undefined) throw new Rejection('team-user-not-found', 'User not found');
-    return this.changed(user, reply, id, { does: 'add-member', userId: added, role: role ?? 'team_member' });
+    return this.changed(user, confirm, id, { does: 'add-member', userId: added, role: role ?? 'team_member' });
   }
 
   @ApiOperation({ summary: 'Changes the role of a member' })
@@ -142,12 +139,12 @@ export class TeamsController {
   @Put('teams/:id/members/:userId')
   changeRole(
     @CurrentUser() user: SignedInUser,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Confirms('teams') confirm: Confirm,
     @Param('id') id: string,
     @Param('userId') userId: string,
     @Body() { role }: MemberRole,
   ) {
-    return this.changed(user, reply, id, { does: 'change-role', userId, role });
+    return this.changed(user, confirm, id, { does: 'change-role', userId, role });
   }
 
   @ApiOperation({ summary: 'Removes a member; members may remove themselves' })
@@ -157,11 +154,11 @@ export class TeamsController {
   @Delete('teams/:id/members/:userId')
   removeMember(
     @CurrentUser() user: SignedInUser,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Confirms('teams') confirm: Confirm,
     @Param('id') id: string,
     @Param('userId') userId: string,
   ) {
-    return this.changed(user, reply, id, { does: 'remove-member', userId });
+    return this.changed(user, confirm, id, { does: 'remove-member', userId });
   }
 
   @ApiOperation({ summary: 'Makes another member the owner of a team' })
@@ -172,11 +169,11 @@ export class TeamsController {
   @HttpCode(200)
   transfer(
     @CurrentUser() user: SignedInUser,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Confirms('teams') confirm: Confirm,
     @Param('id') id: string,
     @Body() { user_id: userId }: NewOwner,
   ) {
-    return this.changed(user, reply, id, { does: 'transfer', userId });
+    return this.changed(user, confirm, id, { does: 'transfer', userId });
   }
 
   /** The team, if the user has the position `needs` in it. @throws Rejection */
@@ -193,15 +190,9 @@ export class TeamsController {
   }
 
   /** Changes a team. The decider checks what the user may do, because it sees the team's current state. */
-  private async changed(user: SignedInUser, reply: FastifyReply, id: string, wish: TeamWish) {
+  private async changed(user: SignedInUser, confirm: Confirm, id: string, wish: TeamWish) {
     if (!isId(id)) throw teamNotFound();
-    await this.confirmWrite(reply, await this.commands.execute(new ChangeTeam(id, actorOf(user), wish, user.cause)));
+    await confirm(await this.commands.execute(new ChangeTeam(id, actorOf(user), wish, user.cause)));
     return { success: true };
-  }
-
-  /** Makes the caller's next read include this write, on whichever process it is answered. */
-  private async confirmWrite(reply: FastifyReply, position: bigint | undefined): Promise<void> {
-    answerPosition(reply, position);
-    await this.freshness.reached(['teams'], position);
   }
 }

@@ -1,18 +1,15 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { Allow } from 'class-validator';
-import type { FastifyReply } from 'fastify';
 import { type AccessTokenRecord, AccessTokenQueries } from '../../../../projections/access-tokens/access-tokens.queries.js';
 import { FAMILIES, SCOPES } from '../../../kernel/access.js';
 import { Clock } from '../../../kernel/clock.js';
 import { Commands } from '../../../kernel/commands.js';
-import { Freshness } from '../../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { type CredentialUse, CredentialUses } from '../../../platform/credentials/credential-uses.port.js';
 import { Access } from '../../../platform/http/access.js';
 import { DocumentedBody } from '../../../platform/http/documented.js';
-import { answerPosition } from '../../../platform/http/positions.js';
 import type { SignedInUser } from '../caller.js';
 import { CurrentUser } from '../identity.http.js';
 import {
@@ -25,6 +22,8 @@ import {
 import { nameIn, resourcesIn, scopesIn } from './access-token.policy.js';
 import { ISSUED, LISTING, NEW_TOKEN, REGENERATION } from './access-tokens.dto.js';
 import { accessTokenNotFound } from './access-tokens.decider.js';
+import type { FastifyReply } from 'fastify';
+import { type Confirm, Confirms } from '../../confirmed-writes.http.js';
 
 class TokenBody {
   @Allow() name?: unknown;
@@ -47,7 +46,6 @@ export class AccessTokensController {
     private readonly commands: Commands,
     private readonly tokens: AccessTokenQueries,
     private readonly uses: CredentialUses,
-    private readonly freshness: Freshness,
     private readonly clock: Clock,
     private readonly options: AccessTokenRules,
   ) {}
@@ -90,12 +88,17 @@ export class AccessTokensController {
     status: 409,
     description: 'Another token has this name (`name_taken`), or there are too many tokens (`too_many_tokens`).',
   })
-  async create(@CurrentUser() user: SignedInUser, @Body() body: TokenBody, @Res({ passthrough: true }) reply: FastifyReply) {
+  async create(
+    @CurrentUser() user: SignedInUser,
+    @Body() body: TokenBody,
+    @Confirms('access-tokens') confirm: Confirm,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
     this.requireEnabled();
     const { name, scopes, resource_filter: filter, expires_in_days: expiresInDays } = body;
     const granted = scopesIn(scopes);
     const wish = { name: nameIn(name), scopes: granted, resources: resourcesIn(filter, granted), expiresInDays };
-    return this.issued(user, reply, await this.commands.execute(new CreateAccessToken(user.userId, wish, user.cause)));
+    return this.issued(user, confirm, reply, await this.commands.execute(new CreateAccessToken(user.userId, wish, user.cause)));
   }
 
   @Access({ for: 'user', action: 'change', of: 'access tokens' })
@@ -110,25 +113,31 @@ export class AccessTokensController {
     @CurrentUser() user: SignedInUser,
     @Param('id') id: string,
     @Body() body: RegenerationBody | undefined,
+    @Confirms('access-tokens') confirm: Confirm,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     this.requireEnabled();
     const command = new RegenerateAccessToken(checked(id), user.userId, body?.expires_in_days, user.cause);
-    return this.issued(user, reply, await this.commands.execute(command));
+    return this.issued(user, confirm, reply, await this.commands.execute(command));
   }
 
   @Access({ for: 'user', action: 'delete', of: 'access tokens' })
   @Delete(':id')
   @HttpCode(200)
   @ApiOperation({ summary: 'Revokes a token. It is refused from then on, and its open streams and answers end.' })
-  async revoke(@CurrentUser() user: SignedInUser, @Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply) {
-    await this.confirmWrite(reply, await this.commands.execute(new RevokeAccessToken(checked(id), user.userId, user.cause)));
+  async revoke(@CurrentUser() user: SignedInUser, @Param('id') id: string, @Confirms('access-tokens') confirm: Confirm) {
+    await confirm(await this.commands.execute(new RevokeAccessToken(checked(id), user.userId, user.cause)));
     await this.uses.forget(id);
     return { success: true };
   }
 
-  private async issued({ userId }: SignedInUser, reply: FastifyReply, { tokenId, token, position }: IssuedToken) {
-    await this.confirmWrite(reply, position);
+  private async issued(
+    { userId }: SignedInUser,
+    confirm: Confirm,
+    reply: FastifyReply,
+    { tokenId, token, position }: IssuedToken,
+  ) {
+    await confirm(position);
     void reply.header('Cache-Control', 'no-store');
     const own = (await this.tokens.ownedBy(userId)).find(({ id }) => id === tokenId);
     const use = (await this.uses.of([tokenId])).get(tokenId);
@@ -155,12 +164,6 @@ export class AccessTokensController {
   private requireEnabled(): void {
     if (this.options.rules.enabled) return;
     throw new Rejection('access-tokens-not-available', 'Personal access tokens are not available on this server');
-  }
-
-  /** Waits for the read model before the owner receives the token, so that the first request with the token is not refused. */
-  private async confirmWrite(reply: FastifyReply, position: bigint | undefined): Promise<void> {
-    answerPosition(reply, position);
-    await this.freshness.reached(['access-tokens'], position);
   }
 }
 

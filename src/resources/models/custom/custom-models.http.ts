@@ -1,14 +1,11 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
 import { type CustomModelRecord, CustomModelQueries } from '../../../../projections/custom-models/custom-models.queries.js';
 import { Commands } from '../../../kernel/commands.js';
-import { Freshness } from '../../../kernel/event-sourcing/freshness.js';
 import { isId, newId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Access } from '../../../platform/http/access.js';
 import { DocumentedBody } from '../../../platform/http/documented.js';
-import { answerPosition } from '../../../platform/http/positions.js';
 import type { SignedInUser } from '../../identity/caller.js';
 import { reached } from '../../identity/access.policy.js';
 import { CurrentUser } from '../../identity/identity.http.js';
@@ -24,6 +21,8 @@ import {
 } from './custom-model.policy.js';
 import { CustomModelEdit, CustomModelTest, NewCustomModel, SavedCustomModelTest } from './custom-models.dto.js';
 import { StoredModelKeys } from './stored-model-keys.js';
+import type { FastifyReply } from 'fastify';
+import { type Confirm, Confirms } from '../../confirmed-writes.http.js';
 
 const NEW_MODEL = {
   display_name: 'Our model',
@@ -45,7 +44,6 @@ export class CustomModelsController {
     private readonly models: CustomModelQueries,
     private readonly tests: CustomModelTests,
     private readonly keys: StoredModelKeys,
-    private readonly freshness: Freshness,
   ) {}
 
   @ApiOperation({ summary: 'The user’s own models' })
@@ -60,7 +58,7 @@ export class CustomModelsController {
   @Access({ for: 'user', action: 'create', of: 'models', scopes: ['models:write'] })
   @Post()
   @HttpCode(201)
-  async create(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() body: NewCustomModel) {
+  async create(@CurrentUser() user: SignedInUser, @Confirms('custom-models') confirm: Confirm, @Body() body: NewCustomModel) {
     if ((await this.models.countOf(user.userId)) >= CUSTOM_MODELS_PER_USER_MAX)
       throw new Rejection('too-many-custom-models', `There can be at most ${CUSTOM_MODELS_PER_USER_MAX} custom models.`);
     const id = newId();
@@ -70,7 +68,7 @@ export class CustomModelsController {
       ...{ upstreamModelId, displayName, baseUrl, apiKey },
       ...{ description: description ?? '', capabilities: capabilities ?? {}, enabled: enabled ?? true },
     };
-    await this.confirmWrite(reply, await this.commands.execute(new CreateCustomModel(id, user.userId, wish, user.cause)));
+    await confirm(await this.commands.execute(new CreateCustomModel(id, user.userId, wish, user.cause)));
     return this.shown(id, user);
   }
 
@@ -108,23 +106,23 @@ export class CustomModelsController {
   @Patch(':id')
   async change(
     @CurrentUser() user: SignedInUser,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Confirms('custom-models') confirm: Confirm,
     @Param('id') id: string,
     @Body() body: CustomModelEdit,
   ) {
     await this.own(id, user);
     const changes = changesIn(body);
     if (Object.keys(changes).length === 0) throw new Rejection('invalid-request', 'no updatable fields');
-    await this.confirmWrite(reply, await this.commands.execute(new ChangeCustomModel(id, user.userId, changes, user.cause)));
+    await confirm(await this.commands.execute(new ChangeCustomModel(id, user.userId, changes, user.cause)));
     return this.shown(id, user);
   }
 
   @ApiOperation({ summary: 'Deletes a model' })
   @Access({ for: 'user', action: 'delete', of: 'models', scopes: ['models:write'], at: { in: 'path', name: 'id' } })
   @Delete(':id')
-  async delete(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Param('id') id: string) {
+  async delete(@CurrentUser() user: SignedInUser, @Confirms('custom-models') confirm: Confirm, @Param('id') id: string) {
     await this.own(id, user);
-    await this.confirmWrite(reply, await this.commands.execute(new DeleteCustomModel(id, user.userId, user.cause)));
+    await confirm(await this.commands.execute(new DeleteCustomModel(id, user.userId, user.cause)));
     return { success: true };
   }
 
@@ -163,12 +161,6 @@ export class CustomModelsController {
 
   private async shown(id: string, user: SignedInUser) {
     return customModelRecord(await this.own(id, user));
-  }
-
-  /** Makes the caller's next read show the change, whichever process answers it. */
-  private async confirmWrite(reply: FastifyReply, position: bigint | undefined): Promise<void> {
-    answerPosition(reply, position);
-    await this.freshness.reached(['custom-models'], position);
   }
 }
 

@@ -1,20 +1,18 @@
-import { Body, Controller, Delete, HttpCode, Post, Put, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, HttpCode, Post, Put, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { IsNotEmpty, IsObject, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
-import type { FastifyReply } from 'fastify';
 import { type SourceRecord, SourceQueries } from '../../../../projections/sources/sources.queries.js';
-import { Freshness } from '../../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Access } from '../../../platform/http/access.js';
 import { DocumentedBody, RequiredQuery } from '../../../platform/http/documented.js';
-import { answerPosition } from '../../../platform/http/positions.js';
 import { storableText } from '../../documents/storable-text.policy.js';
 import type { SignedInUser } from '../../identity/caller.js';
 import { Reaching } from '../../identity/reaching.js';
 import { CurrentUser } from '../../identity/identity.http.js';
 import { sourceNotFound } from '../source/source.decider.js';
 import { ChunkEdits, type ChunkText } from './chunk-edits.js';
+import { type Confirm, Confirms } from '../../confirmed-writes.http.js';
 
 const TEXT_CHARACTERS_MAX = 32_000;
 const TITLE_CHARACTERS_MAX = 200;
@@ -46,7 +44,6 @@ export class ChunkEditsController {
   constructor(
     private readonly edits: ChunkEdits,
     private readonly sources: SourceQueries,
-    private readonly freshness: Freshness,
     private readonly reaching: Reaching,
   ) {}
 
@@ -62,12 +59,12 @@ export class ChunkEditsController {
   })
   @Post('add_chunk')
   @HttpCode(201)
-  async add(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() body: NewChunk) {
+  async add(@CurrentUser() user: SignedInUser, @Confirms('chunks') confirm: Confirm, @Body() body: NewChunk) {
     const source = await this.editable(user, body.id);
     const { title = source.name, filename = WRITTEN_BY_HAND } = namesIn(body.metadata);
     const chunk = { text: storableText(body.text), title, filename };
     const { chunkId, position } = await this.edits.add(source, chunk, user.cause);
-    await this.confirmWrite(reply, position);
+    await confirm(position);
     return { message: 'Chunk added successfully', chunk_id: chunkId };
   }
 
@@ -82,11 +79,11 @@ export class ChunkEditsController {
     granted: 'edit',
   })
   @Put('update_chunk')
-  async change(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() body: ChunkChange) {
+  async change(@CurrentUser() user: SignedInUser, @Confirms('chunks') confirm: Confirm, @Body() body: ChunkChange) {
     const source = await this.editable(user, body.id);
     const changes = { ...namesIn(body.metadata), ...(typeof body.text === 'string' && { text: storableText(body.text) }) };
     const { chunkId, position } = await this.edits.change(source, body.chunk_id, changes, user.cause);
-    await this.confirmWrite(reply, position);
+    await confirm(position);
     return { message: 'Chunk updated successfully', chunk_id: chunkId, original_chunk_id: body.chunk_id };
   }
 
@@ -103,24 +100,19 @@ export class ChunkEditsController {
   @Delete('delete_chunk')
   async remove(
     @CurrentUser() user: SignedInUser,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Confirms('chunks') confirm: Confirm,
     @Query('id') id?: string,
     @Query('chunk_id') chunkId?: string,
   ) {
     if (!id || !chunkId) throw new Rejection('invalid-request', 'Missing required fields: id, chunk_id');
     const { position } = await this.edits.remove(await this.editable(user, id), chunkId, user.cause);
-    await this.confirmWrite(reply, position);
+    await confirm(position);
     return { message: 'Chunk deleted successfully' };
   }
 
   private async editable(user: SignedInUser, id: string): Promise<SourceRecord> {
     const source = isId(id) ? await this.sources.byId(id) : undefined;
     return this.reaching.reached(user, source, 'sources', 'edit', sourceNotFound);
-  }
-
-  private async confirmWrite(reply: FastifyReply, position: bigint): Promise<void> {
-    answerPosition(reply, position);
-    await this.freshness.reached(['chunks'], position);
   }
 }
 

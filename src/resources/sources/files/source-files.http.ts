@@ -1,16 +1,14 @@
-import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { Controller, HttpCode, Post, Req } from '@nestjs/common';
 import { ApiConsumes, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { SourceQueries } from '../../../../projections/sources/sources.queries.js';
 import { Blobs } from '../../../kernel/blobs.js';
 import { Commands } from '../../../kernel/commands.js';
-import { Freshness } from '../../../kernel/event-sourcing/freshness.js';
 import { isId, newId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { type FormPart, type StagedFile, UploadStaging } from '../../../platform/blobs/upload-staging.port.js';
 import { Access } from '../../../platform/http/access.js';
 import { DocumentedBody } from '../../../platform/http/documented.js';
-import { answerPosition } from '../../../platform/http/positions.js';
 import { isArchiveName } from '../../documents/archive-name.policy.js';
 import { Archives } from '../../documents/archive.port.js';
 import { Documents } from '../../documents/document.port.js';
@@ -22,6 +20,7 @@ import type { SourceFile } from '../source/source.events.js';
 import { fileChangeIn, type FileChangeRequest } from './file-change-request.policy.js';
 import { ChangeSourceFiles } from './source-files.commands.js';
 import type { FileChange } from './source-files.decider.js';
+import { type Confirm, Confirms } from '../../confirmed-writes.http.js';
 
 type FormRequest = FastifyRequest & { isMultipart(): boolean; parts(): AsyncIterable<FormPart> };
 type Received = Readonly<{ field: (name: string) => unknown; files: readonly StagedFile[] }>;
@@ -68,7 +67,6 @@ export class SourceFilesController {
     private readonly blobs: Blobs,
     private readonly documents: Documents,
     private readonly archives: Archives,
-    private readonly freshness: Freshness,
   ) {}
 
   @Access({
@@ -90,18 +88,18 @@ export class SourceFilesController {
   @ApiConsumes('multipart/form-data', 'application/json')
   @DocumentedBody({ schema: FORM }, EXAMPLE)
   @ApiOkResponse(CHANGED)
-  async manage(@CurrentUser() user: SignedInUser, @Req() request: FormRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+  async manage(@CurrentUser() user: SignedInUser, @Req() request: FormRequest, @Confirms('sources') confirm: Confirm) {
     if (request.isMultipart()) {
       return this.staging.receive(request.parts(), ({ fields, files }) =>
-        this.change({ field: (name) => fields.get(name), files }, user, reply),
+        this.change({ field: (name) => fields.get(name), files }, user, confirm),
       );
     }
     const body: unknown = request.body;
     const given = typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Record<string, unknown>) : {};
-    return this.change({ field: (name) => given[name], files: [] }, user, reply);
+    return this.change({ field: (name) => given[name], files: [] }, user, confirm);
   }
 
-  private async change({ field, files }: Received, user: SignedInUser, reply: FastifyReply) {
+  private async change({ field, files }: Received, user: SignedInUser, confirm: Confirm) {
     const sourceId = field('source_id');
     if (sourceId === undefined || sourceId === null || sourceId === '')
       throw new Rejection('invalid-request', 'Missing required fields: source_id');
@@ -111,8 +109,7 @@ export class SourceFilesController {
     const [change, told] = await this.changeOf(asked, files);
     const ingestId = newId();
     const { position } = await this.commands.execute(new ChangeSourceFiles(sourceId, ownerId, ingestId, change, user.cause));
-    await this.freshness.reached(['sources'], position);
-    answerPosition(reply, position);
+    await confirm(position);
     return { success: true, ...told, reingest_task_id: ingestId, source_id: sourceId };
   }
 

@@ -8,11 +8,9 @@ import { reached } from '../../identity/access.policy.js';
 import { CurrentUser } from '../../identity/identity.http.js';
 import { WrongCredentials } from '../../identity/wrong-credentials.port.js';
 import { Clock } from '../../../kernel/clock.js';
-import { Freshness } from '../../../kernel/event-sourcing/freshness.js';
 import { isId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { withoutTrailing } from '../../../kernel/trailing.js';
-import { answerPosition } from '../../../platform/http/positions.js';
 import { ChangeTool, CreateTool } from '../toolbox/tool.commands.js';
 import { TOOLS_PER_USER_MAX } from '../toolbox/definition.policy.js';
 import { toolNotFound } from '../toolbox/tool.decider.js';
@@ -26,6 +24,7 @@ import { OAuthGrants } from './oauth-grants.js';
 import { OAuthHandshakes } from './oauth-handshakes.js';
 import { DocumentedBody, OptionalQuery, type Sent } from '../../../platform/http/documented.js';
 import { Access } from '../../../platform/http/access.js';
+import { type Confirm, Confirms } from '../../confirmed-writes.http.js';
 
 const SERVER = { server_url: 'https://tools.example/mcp', auth_type: 'none' };
 
@@ -40,7 +39,6 @@ export class McpServerController {
     private readonly handshakes: OAuthHandshakes,
     private readonly grants: OAuthGrants,
     private readonly options: McpOptions,
-    private readonly freshness: Freshness,
     private readonly clock: Clock,
     private readonly wrongCredentials: WrongCredentials,
   ) {}
@@ -75,7 +73,7 @@ export class McpServerController {
   @Access({ for: 'user', action: 'change', of: 'tools', scopes: ['tools:write'], at: { in: 'body', name: 'id' } })
   @Post('save')
   @HttpCode(200)
-  async save(@CurrentUser() user: SignedInUser, @Res({ passthrough: true }) reply: FastifyReply, @Body() body: McpServerWish) {
+  async save(@CurrentUser() user: SignedInUser, @Confirms('tools') confirm: Confirm, @Body() body: McpServerWish) {
     const { id, displayName, status } = body;
     const tool = await this.own(user, id);
     if (!tool && (await this.tools.countOf(user.userId)) >= TOOLS_PER_USER_MAX) {
@@ -87,8 +85,7 @@ export class McpServerController {
     const { toolId, position } = tool
       ? { toolId: tool.id, position: await this.commands.execute(new ChangeTool(tool.id, user.userId, wish, user.cause)) }
       : await this.commands.execute(new CreateTool(user.userId, this.kind.name, wish, user.cause));
-    answerPosition(reply, position);
-    await this.freshness.reached(['tools'], position);
+    await confirm(position);
     const count = (await this.tools.byId(toolId))?.definition.actions.length ?? 0;
     const done = tool ? 'updated' : 'created';
     return { success: true, id: toolId, message: `MCP server ${done} with ${count} tools.`, tools_count: count };
