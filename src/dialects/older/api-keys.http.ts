@@ -15,6 +15,7 @@ import { maskedAgentKey } from '../../resources/identity/agent-keys.policy.js';
 import type { SignedInUser } from '../../resources/identity/caller.js';
 import { CurrentUser } from '../../resources/identity/identity.http.js';
 import { type Confirm, Confirms } from '../../resources/confirmed-writes.http.js';
+import { inBody } from '../../resources/identity/places.js';
 
 const NAME_CHARACTERS_MAX = 200;
 const CHUNKS_MAX = 500;
@@ -74,7 +75,7 @@ export class ApiKeysController {
 
   @ApiOperation({ summary: 'Deletes the agent of a key' })
   @DocumentedBody({ type: ApiKeyId }, { id: '00000000-0000-4000-8000-000000000000' })
-  @Access({ for: 'user', action: 'delete', of: 'agents', scopes: ['agents:write'], at: { in: 'body', name: 'id' } })
+  @Access({ for: 'user', action: 'delete', of: 'agents', scopes: ['agents:write'], at: inBody('id') })
   @Post('delete_api_key')
   @HttpCode(200)
   async delete(@CurrentUser() user: SignedInUser, @Confirms('agents') confirm: Confirm, @Body() { id }: ApiKeyId) {

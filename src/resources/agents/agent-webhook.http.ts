@@ -15,6 +15,7 @@ import { MintAgentWebhook } from './agent.commands.js';
 import { WebhookTokens } from './webhook-tokens.js';
 import { Access } from '../../platform/http/access.js';
 import { type Confirm, Confirms } from '../confirmed-writes.http.js';
+import { inQuery } from '../identity/places.js';
 
 /** The base URL of the service for clients: the configured one, otherwise the one that the request was sent to. */
 export class PublicBaseUrl {
@@ -36,7 +37,7 @@ export class AgentWebhookController {
     private readonly baseUrl: PublicBaseUrl,
   ) {}
 
-  @Access({ for: 'user', action: 'read', of: 'agents', scopes: ['agents:keys'], at: { in: 'query', name: 'id' } })
+  @Access({ for: 'user', action: 'read', of: 'agents', scopes: ['agents:keys'], at: inQuery('id') })
   @Get('agent_webhook')
   @ApiOperation({ summary: 'Returns the webhook URL of one of the user’s agents. It never changes.' })
   @ApiQuery({ name: 'id', required: true })

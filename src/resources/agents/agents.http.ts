@@ -28,6 +28,7 @@ import { ReadableFormFields } from '../../platform/http/bodies/form-fields.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
 import { type Confirm, Confirms } from '../confirmed-writes.http.js';
+import { inPath, inQuery } from '../identity/places.js';
 
 const AgentImageUpload = FileInterceptor('image');
 
@@ -79,14 +80,7 @@ export class AgentsController {
   }
 
   @ApiOperation({ summary: 'Returns an agent with the resources that it uses' })
-  @Access({
-    for: 'user',
-    action: 'read',
-    of: 'agents',
-    scopes: ['agents:read'],
-    at: { in: 'query', name: 'id' },
-    granted: 'use',
-  })
+  @Access({ for: 'user', action: 'read', of: 'agents', scopes: ['agents:read'], at: inQuery('id'), granted: 'use' })
   @Get('get_agent')
   async one(@CurrentUser() user: SignedInUser, @Query('id') id?: string) {
     const agent = await this.reached(user, id, 'use');
@@ -140,14 +134,7 @@ export class AgentsController {
   @ApiOperation({ summary: 'Changes an agent; fields that are left out do not change' })
   @ApiConsumes('application/json', 'multipart/form-data')
   @DocumentedBody({ schema: AGENT_BODY }, { description: NEW_AGENT.description })
-  @Access({
-    for: 'user',
-    action: 'change',
-    of: 'agents',
-    scopes: ['agents:write'],
-    at: { in: 'path', name: 'id' },
-    granted: 'edit',
-  })
+  @Access({ for: 'user', action: 'change', of: 'agents', scopes: ['agents:write'], at: inPath('id'), granted: 'edit' })
   @Put('update_agent/:id')
   @UseInterceptors(AgentImageUpload, ReadableFormFields)
   async update(
@@ -179,7 +166,7 @@ export class AgentsController {
   }
 
   @ApiOperation({ summary: 'Gives an agent a new key; the old one is invalid at once' })
-  @Access({ for: 'user', action: 'change', of: 'agents', scopes: ['agents:keys'], at: { in: 'path', name: 'id' } })
+  @Access({ for: 'user', action: 'change', of: 'agents', scopes: ['agents:keys'], at: inPath('id') })
   @Post('regenerate_agent_key/:id')
   @HttpCode(200)
   async regenerateKey(@CurrentUser() user: SignedInUser, @Confirms('agents') confirm: Confirm, @Param('id') id: string) {
@@ -190,14 +177,7 @@ export class AgentsController {
   }
 
   @ApiOperation({ summary: 'Deletes an agent' })
-  @Access({
-    for: 'user',
-    action: 'delete',
-    of: 'agents',
-    scopes: ['agents:write'],
-    at: { in: 'query', name: 'id' },
-    granted: 'delete',
-  })
+  @Access({ for: 'user', action: 'delete', of: 'agents', scopes: ['agents:write'], at: inQuery('id'), granted: 'delete' })
   @Delete('delete_agent')
   async delete(@CurrentUser() user: SignedInUser, @Confirms('agents') confirm: Confirm, @Query('id') id?: string) {
     const agent = await this.reached(user, id, 'delete');
@@ -206,14 +186,7 @@ export class AgentsController {
   }
 
   @ApiOperation({ summary: 'Pins an agent, or removes the pin' })
-  @Access({
-    for: 'user',
-    action: 'change',
-    of: 'agents',
-    scopes: ['agents:write'],
-    at: { in: 'query', name: 'id' },
-    granted: 'pin',
-  })
+  @Access({ for: 'user', action: 'change', of: 'agents', scopes: ['agents:write'], at: inQuery('id'), granted: 'pin' })
   @Post('pin_agent')
   @HttpCode(200)
   async togglePin(@CurrentUser() user: SignedInUser, @Confirms('agents') confirm: Confirm, @Query('id') id?: string) {

@@ -19,6 +19,7 @@ import { type DeviceChanges, isDeviceId } from './device/device.events.js';
 import { approvalModeIn, descriptionIn, type Fields, fieldsOf, nameIn } from './device-fields.http.js';
 import { auditEntry, deviceRecord } from './device-record.http.js';
 import { StoredDevices } from './device/stored-devices.js';
+import { inPath } from '../identity/places.js';
 
 const AUDIT_ENTRIES_MAX = 200;
 
@@ -48,7 +49,7 @@ export class DevicesController {
 
   @ApiOperation({ summary: 'A device of the user' })
   @NOT_THERE
-  @Access({ for: 'user', action: 'read', of: 'devices', at: { in: 'path', name: 'id' }, userIsAskedLater: true })
+  @Access({ for: 'user', action: 'read', of: 'devices', at: inPath('id'), userIsAskedLater: true })
   @Get(':id')
   async one(@UserIfSignedIn() user: SignedInUser | undefined, @Param('id') id: string) {
     return this.record(await this.reached(user, id));
@@ -66,7 +67,7 @@ export class DevicesController {
     },
     { name: 'Build server', approval_mode: 'ask' },
   )
-  @Access({ for: 'user', action: 'change', of: 'devices', at: { in: 'path', name: 'id' }, userIsAskedLater: true })
+  @Access({ for: 'user', action: 'change', of: 'devices', at: inPath('id'), userIsAskedLater: true })
   @Patch(':id')
   async change(
     @UserIfSignedIn() user: SignedInUser | undefined,
@@ -84,7 +85,7 @@ export class DevicesController {
 
   @ApiOperation({ summary: 'Revokes a device: its token becomes invalid, and its tool and its patterns are deleted' })
   @NOT_THERE
-  @Access({ for: 'user', action: 'delete', of: 'devices', at: { in: 'path', name: 'id' }, userIsAskedLater: true })
+  @Access({ for: 'user', action: 'delete', of: 'devices', at: inPath('id'), userIsAskedLater: true })
   @Delete(':id')
   async revoke(
     @UserIfSignedIn() user: SignedInUser | undefined,
@@ -100,7 +101,7 @@ export class DevicesController {
 
   @ApiOperation({ summary: 'The normal forms of commands that run without an approval' })
   @NOT_THERE
-  @Access({ for: 'user', action: 'read', of: 'devices', at: { in: 'path', name: 'id' }, userIsAskedLater: true })
+  @Access({ for: 'user', action: 'read', of: 'devices', at: inPath('id'), userIsAskedLater: true })
   @Get(':id/auto-approve')
   async patterns(@UserIfSignedIn() user: SignedInUser | undefined, @Param('id') id: string) {
     return { patterns: (await this.reached(user, id)).patterns };
@@ -111,7 +112,7 @@ export class DevicesController {
   @NOT_THERE
   @ApiResponse({ status: 409, description: 'The device has the maximum number of patterns (`too_many_patterns`).' })
   @DocumentedBody({ schema: { type: 'object', properties: { command: { type: 'string' } } } }, { command: 'git status' })
-  @Access({ for: 'user', action: 'change', of: 'devices', at: { in: 'path', name: 'id' }, userIsAskedLater: true })
+  @Access({ for: 'user', action: 'change', of: 'devices', at: inPath('id'), userIsAskedLater: true })
   @Post(':id/auto-approve')
   @HttpCode(200)
   async addPattern(@UserIfSignedIn() user: SignedInUser | undefined, @Param('id') id: string, @Body() body: unknown) {
@@ -129,7 +130,7 @@ export class DevicesController {
   @ApiResponse({ status: 400, description: '`missing_pattern`' })
   @NOT_THERE
   @DocumentedBody({ schema: { type: 'object', properties: { pattern: { type: 'string' } } } }, { pattern: 'git status' })
-  @Access({ for: 'user', action: 'change', of: 'devices', at: { in: 'path', name: 'id' }, userIsAskedLater: true })
+  @Access({ for: 'user', action: 'change', of: 'devices', at: inPath('id'), userIsAskedLater: true })
   @Delete(':id/auto-approve')
   async removePattern(@UserIfSignedIn() user: SignedInUser | undefined, @Param('id') id: string, @Body() body: unknown) {
     const { userId, cause } = signedIn(user);
@@ -142,7 +143,7 @@ export class DevicesController {
 
   @ApiOperation({ summary: 'The newest commands of a device, who approved them and how they ended' })
   @NOT_THERE
-  @Access({ for: 'user', action: 'read', of: 'devices', at: { in: 'path', name: 'id' }, userIsAskedLater: true })
+  @Access({ for: 'user', action: 'read', of: 'devices', at: inPath('id'), userIsAskedLater: true })
   @Get(':id/audit')
   async audit(@UserIfSignedIn() user: SignedInUser | undefined, @Param('id') id: string) {
     const { ownerId, id: deviceId } = await this.reached(user, id);

@@ -26,6 +26,7 @@ import {
   SUMMARY_DAYS,
   SUMMARY_DAYS_MAX,
 } from './guardrails.dto.js';
+import { inQuery } from '../identity/places.js';
 
 const DAY_MS = 86_400_000;
 
@@ -79,7 +80,7 @@ export class GuardrailsController {
     action: 'read',
     of: 'agents',
     scopes: ['analytics:read'],
-    at: { in: 'query', name: 'agent_id' },
+    at: inQuery('agent_id'),
     granted: 'view_logs',
   })
   @Get('events')
@@ -97,7 +98,7 @@ export class GuardrailsController {
     action: 'read',
     of: 'agents',
     scopes: ['analytics:read'],
-    at: { in: 'query', name: 'agent_id' },
+    at: inQuery('agent_id'),
     granted: 'view_logs',
   })
   @Get('summary')

@@ -17,6 +17,7 @@ import { promptNotFound } from './prompt.decider.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
 import { type Confirm, Confirms } from '../confirmed-writes.http.js';
+import { inBody, inQuery } from '../identity/places.js';
 
 const PROMPT_NAME_CHARACTERS_MAX = 200;
 const PROMPT_CONTENT_CHARACTERS_MAX = 100_000;
@@ -61,14 +62,7 @@ export class PromptsController {
   }
 
   @ApiOperation({ summary: 'Returns the text of a prompt' })
-  @Access({
-    for: 'user',
-    action: 'read',
-    of: 'prompts',
-    scopes: ['prompts:read'],
-    at: { in: 'query', name: 'id' },
-    granted: 'view',
-  })
+  @Access({ for: 'user', action: 'read', of: 'prompts', scopes: ['prompts:read'], at: inQuery('id'), granted: 'view' })
   @Get('get_single_prompt')
   async one(@CurrentUser() user: SignedInUser, @Query('id') id?: string) {
     if (!id) throw new Rejection('invalid-request', 'ID is required');
@@ -91,14 +85,7 @@ export class PromptsController {
 
   @ApiOperation({ summary: 'Changes a prompt; refused if it was changed since `expected_updated_at`' })
   @DocumentedBody({ type: PromptEdit }, { id: '00000000-0000-4000-8000-000000000000', name: 'Pirate', content: 'Ahoy.' })
-  @Access({
-    for: 'user',
-    action: 'change',
-    of: 'prompts',
-    scopes: ['prompts:write'],
-    at: { in: 'body', name: 'id' },
-    granted: 'edit',
-  })
+  @Access({ for: 'user', action: 'change', of: 'prompts', scopes: ['prompts:write'], at: inBody('id'), granted: 'edit' })
   @Post('update_prompt')
   @HttpCode(200)
   async update(@CurrentUser() user: SignedInUser, @Confirms('prompts') confirm: Confirm, @Body() edit: PromptEdit) {
@@ -111,7 +98,7 @@ export class PromptsController {
 
   @ApiOperation({ summary: 'Deletes a prompt' })
   @DocumentedBody({ type: PromptId }, { id: '00000000-0000-4000-8000-000000000000' })
-  @Access({ for: 'user', action: 'delete', of: 'prompts', scopes: ['prompts:write'], at: { in: 'body', name: 'id' } })
+  @Access({ for: 'user', action: 'delete', of: 'prompts', scopes: ['prompts:write'], at: inBody('id') })
   @Post('delete_prompt')
   @HttpCode(200)
   async delete(@CurrentUser() user: SignedInUser, @Confirms('prompts') confirm: Confirm, @Body() { id }: PromptId) {

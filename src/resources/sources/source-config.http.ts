@@ -14,6 +14,7 @@ import { sourceNotFound } from './source/source.decider.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
 import { type Confirm, Confirms } from '../confirmed-writes.http.js';
+import { inPath } from '../identity/places.js';
 
 /** The route that changes the config of a source. */
 @ApiTags('Sources')
@@ -26,14 +27,7 @@ export class SourceConfigController {
     private readonly reaching: Reaching,
   ) {}
 
-  @Access({
-    for: 'user',
-    action: 'change',
-    of: 'sources',
-    scopes: ['sources:write'],
-    at: { in: 'path', name: 'id' },
-    granted: 'edit',
-  })
+  @Access({ for: 'user', action: 'change', of: 'sources', scopes: ['sources:write'], at: inPath('id'), granted: 'edit' })
   @Patch()
   @ApiOperation({ summary: 'Replaces the config of a source: how it is cut into chunks and searched' })
   @DocumentedBody({ schema: SOURCE_CONFIG_SCHEMA }, { retrieval: { chunks: 8 } })

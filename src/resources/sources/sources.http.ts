@@ -18,6 +18,7 @@ import { storableText } from '../documents/storable-text.policy.js';
 import { OptionalQuery, RequiredQuery } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
 import { type Confirm, Confirms } from '../confirmed-writes.http.js';
+import { inQuery } from '../identity/places.js';
 
 /** The embeddings model that lists show. Undefined if the service searches by words alone. */
 export class SourceListing {
@@ -95,7 +96,7 @@ export class SourcesController {
     action: 'delete',
     of: 'sources',
     scopes: ['sources:write'],
-    at: { in: 'query', name: 'source_id' },
+    at: inQuery('source_id'),
     granted: 'delete',
   })
   @Get('delete_old')
@@ -114,14 +115,7 @@ export class SourcesController {
 
   @ApiOperation({ summary: 'Returns the files of a source as a tree' })
   @RequiredQuery('id')
-  @Access({
-    for: 'user',
-    action: 'read',
-    of: 'sources',
-    scopes: ['sources:read'],
-    at: { in: 'query', name: 'id' },
-    granted: 'view',
-  })
+  @Access({ for: 'user', action: 'read', of: 'sources', scopes: ['sources:read'], at: inQuery('id'), granted: 'view' })
   @Get('directory_structure')
   async directory(@CurrentUser() user: SignedInUser, @Query('id') id: Asked) {
     const source = await this.reached(user, id, 'view');
@@ -137,14 +131,7 @@ export class SourcesController {
   @ApiOperation({ summary: 'Lists the chunks of a source by page' })
   @RequiredQuery('id')
   @OptionalQuery('page', 'per_page', 'path', 'search')
-  @Access({
-    for: 'user',
-    action: 'read',
-    of: 'sources',
-    scopes: ['sources:read'],
-    at: { in: 'query', name: 'id' },
-    granted: 'view',
-  })
+  @Access({ for: 'user', action: 'read', of: 'sources', scopes: ['sources:read'], at: inQuery('id'), granted: 'view' })
   @Get('get_chunks')
   async chunksOf(
     @CurrentUser() user: SignedInUser,

@@ -17,6 +17,7 @@ import { SYNC_FREQUENCIES } from './source/sync.policy.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
 import { type Confirm, Confirms } from '../confirmed-writes.http.js';
+import { inBody } from '../identity/places.js';
 
 class SourceBody {
   @Allow() source_id?: unknown;
@@ -46,14 +47,7 @@ export class SyncController {
     private readonly reaching: Reaching,
   ) {}
 
-  @Access({
-    for: 'user',
-    action: 'change',
-    of: 'sources',
-    scopes: ['sources:write'],
-    at: { in: 'body', name: 'source_id' },
-    granted: 'edit',
-  })
+  @Access({ for: 'user', action: 'change', of: 'sources', scopes: ['sources:write'], at: inBody('source_id'), granted: 'edit' })
   @Post('manage_sync')
   @HttpCode(200)
   @ApiOperation({ summary: 'Sets how often the pages or files of a source are fetched again' })
@@ -72,14 +66,7 @@ export class SyncController {
     return { success: true };
   }
 
-  @Access({
-    for: 'user',
-    action: 'change',
-    of: 'sources',
-    scopes: ['sources:write'],
-    at: { in: 'body', name: 'source_id' },
-    granted: 'edit',
-  })
+  @Access({ for: 'user', action: 'change', of: 'sources', scopes: ['sources:write'], at: inBody('source_id'), granted: 'edit' })
   @Post('sync_source')
   @HttpCode(200)
   @ApiOperation({
@@ -91,14 +78,7 @@ export class SyncController {
     return this.ingestAgain(user, body, 'of-pages', confirm);
   }
 
-  @Access({
-    for: 'user',
-    action: 'change',
-    of: 'sources',
-    scopes: ['sources:write'],
-    at: { in: 'body', name: 'source_id' },
-    granted: 'edit',
-  })
+  @Access({ for: 'user', action: 'change', of: 'sources', scopes: ['sources:write'], at: inBody('source_id'), granted: 'edit' })
   @Post('sources/reingest')
   @HttpCode(200)
   @ApiOperation({ summary: 'Ingests a source again: fetches its pages or parses its files, and cuts them by its current config' })

@@ -21,6 +21,7 @@ import { NewTool, ToolActionsEdit, ToolConfigEdit, ToolEdit, ToolIdOnly, ToolSta
 import { DocumentedBody } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
 import { type Confirm, Confirms } from '../confirmed-writes.http.js';
+import { inBody } from '../identity/places.js';
 
 const NEW_TOOL = {
   name: 'ntfy',
@@ -85,14 +86,7 @@ export class ToolsController {
 
   @ApiOperation({ summary: 'Changes a tool; missing fields stay unchanged' })
   @DocumentedBody({ type: ToolEdit }, { id: '00000000-0000-4000-8000-000000000000', customName: 'Notes' })
-  @Access({
-    for: 'user',
-    action: 'change',
-    of: 'tools',
-    scopes: ['tools:write'],
-    at: { in: 'body', name: 'id' },
-    granted: 'edit',
-  })
+  @Access({ for: 'user', action: 'change', of: 'tools', scopes: ['tools:write'], at: inBody('id'), granted: 'edit' })
   @Post('update_tool')
   @HttpCode(200)
   update(@CurrentUser() user: SignedInUser, @Confirms('tools') confirm: Confirm, @Body() { id, ...wish }: ToolEdit) {
@@ -106,7 +100,7 @@ export class ToolsController {
     action: 'change',
     of: 'tools',
     scopes: ['tools:write'],
-    at: { in: 'body', name: 'id' },
+    at: inBody('id'),
     granted: 'change_credentials',
   })
   @Post('update_tool_config')
@@ -117,14 +111,7 @@ export class ToolsController {
 
   @ApiOperation({ summary: 'Changes the actions of a tool' })
   @DocumentedBody({ type: ToolActionsEdit }, { id: '00000000-0000-4000-8000-000000000000', actions: [] })
-  @Access({
-    for: 'user',
-    action: 'change',
-    of: 'tools',
-    scopes: ['tools:write'],
-    at: { in: 'body', name: 'id' },
-    granted: 'edit',
-  })
+  @Access({ for: 'user', action: 'change', of: 'tools', scopes: ['tools:write'], at: inBody('id'), granted: 'edit' })
   @Post('update_tool_actions')
   @HttpCode(200)
   updateActions(
@@ -137,14 +124,7 @@ export class ToolsController {
 
   @ApiOperation({ summary: 'Switches a tool on or off' })
   @DocumentedBody({ type: ToolStatusEdit }, { id: '00000000-0000-4000-8000-000000000000', status: false })
-  @Access({
-    for: 'user',
-    action: 'change',
-    of: 'tools',
-    scopes: ['tools:write'],
-    at: { in: 'body', name: 'id' },
-    granted: 'edit',
-  })
+  @Access({ for: 'user', action: 'change', of: 'tools', scopes: ['tools:write'], at: inBody('id'), granted: 'edit' })
   @Post('update_tool_status')
   @HttpCode(200)
   async updateStatus(
@@ -160,7 +140,7 @@ export class ToolsController {
 
   @ApiOperation({ summary: 'Deletes a tool' })
   @DocumentedBody({ type: ToolIdOnly }, { id: '00000000-0000-4000-8000-000000000000' })
-  @Access({ for: 'user', action: 'delete', of: 'tools', scopes: ['tools:write'], at: { in: 'body', name: 'id' } })
+  @Access({ for: 'user', action: 'delete', of: 'tools', scopes: ['tools:write'], at: inBody('id') })
   @Post('delete_tool')
   @HttpCode(200)
   async delete(@CurrentUser() user: SignedInUser, @Confirms('tools') confirm: Confirm, @Body() { id }: ToolIdOnly) {

@@ -20,6 +20,7 @@ import { WorkflowGraphs } from './workflow-graphs.port.js';
 import { workflowRecord } from './workflow-record.http.js';
 import { WorkflowReferences } from './workflow-references.js';
 import { type Confirm, Confirms } from '../confirmed-writes.http.js';
+import { inPath } from '../identity/places.js';
 
 const NAME_CHARACTERS_MAX = 200;
 const DESCRIPTION_CHARACTERS_MAX = 10_000;
@@ -52,7 +53,7 @@ const EXAMPLE = {
   ],
 };
 
-const ID = { in: 'path', name: 'id' } as const;
+const ID = inPath('id');
 /** Nodes can use resources of these kinds, so a token that is restricted in one of them must not write workflows. */
 const PARTS = ['sources', 'tools', 'prompts'] as const;
 

@@ -21,6 +21,7 @@ import { DocumentedBody, OptionalQuery } from '../../platform/http/documented.js
 import { Access } from '../../platform/http/access.js';
 import { FAMILIES_OF_AGENTS_PARTS } from '../../kernel/access.js';
 import { type Confirm, Confirms } from '../../resources/confirmed-writes.http.js';
+import { inPath } from '../../resources/identity/places.js';
 
 const STATISTICS_DAYS_MAX = 365;
 const STATISTICS_DAYS = 30;
@@ -55,7 +56,7 @@ export class AgentSchedulesController {
     action: 'list',
     of: 'schedules',
     scopes: ['schedules:read'],
-    refs: [{ family: 'agents', in: 'path', name: 'agentId' }],
+    refs: [{ family: 'agents', ...inPath('agentId') }],
     closedToRestricted: FAMILIES_OF_AGENTS_PARTS,
     ...BY_GRANT,
   })
@@ -72,7 +73,7 @@ export class AgentSchedulesController {
     action: 'create',
     of: 'schedules',
     scopes: ['schedules:write'],
-    refs: [{ family: 'agents', in: 'path', name: 'agentId' }],
+    refs: [{ family: 'agents', ...inPath('agentId') }],
     closedToRestricted: FAMILIES_OF_AGENTS_PARTS,
     ...BY_GRANT,
   })
@@ -111,7 +112,7 @@ export class AgentSchedulesController {
     action: 'read',
     of: 'schedules',
     scopes: ['schedules:read'],
-    refs: [{ family: 'agents', in: 'path', name: 'agentId' }],
+    refs: [{ family: 'agents', ...inPath('agentId') }],
     closedToRestricted: FAMILIES_OF_AGENTS_PARTS,
     ...BY_GRANT,
   })

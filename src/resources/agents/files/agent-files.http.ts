@@ -15,6 +15,7 @@ import { AgentExport } from './agent-export.js';
 import { type ImportRequest, readImportBody } from './import-body.http.js';
 import { ImportIntake } from './import-intake.js';
 import { type Confirm, Confirms } from '../../confirmed-writes.http.js';
+import { inQuery } from '../../identity/places.js';
 
 const EXAMPLE = `apiVersion: docsgpt.arc53.com/v1
 kind: Agent
@@ -56,14 +57,7 @@ export class AgentFilesController {
   @ApiOperation({ summary: 'Exports an agent as a file, without secrets. The first export gives it a slug' })
   @ApiProduces('application/x-yaml')
   @RequiredQuery('id')
-  @Access({
-    for: 'user',
-    action: 'read',
-    of: 'agents',
-    scopes: ['agents:read'],
-    at: { in: 'query', name: 'id' },
-    granted: 'export',
-  })
+  @Access({ for: 'user', action: 'read', of: 'agents', scopes: ['agents:read'], at: inQuery('id'), granted: 'export' })
   @Get('export_agent')
   async export(
     @CurrentUser() user: SignedInUser,

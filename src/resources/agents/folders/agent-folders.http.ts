@@ -16,6 +16,7 @@ import { agentNotFound } from '../agent.decider.js';
 import { ChangeAgentFolder, CreateAgentFolder, DeleteAgentFolder } from './agent-folders.commands.js';
 import { folderNotFound } from './agent-folders.decider.js';
 import { type Confirm, Confirms } from '../../confirmed-writes.http.js';
+import { inBody } from '../../identity/places.js';
 
 const NAME_CHARACTERS_MAX = 200;
 const AGENTS_MAX = 1_000;
@@ -116,7 +117,7 @@ export class AgentFoldersController {
 
   @ApiOperation({ summary: 'Moves an agent into a folder or out of its folder' })
   @DocumentedBody({ type: MovedAgent }, { agent_id: UNKNOWN, folder_id: null })
-  @Access({ for: 'user', action: 'change', of: 'agents', scopes: ['agents:write'], at: { in: 'body', name: 'agent_id' } })
+  @Access({ for: 'user', action: 'change', of: 'agents', scopes: ['agents:write'], at: inBody('agent_id') })
   @Post('move_agent')
   @HttpCode(200)
   async move(@CurrentUser() user: SignedInUser, @Confirms('agents') confirm: Confirm, @Body() body: MovedAgent) {

@@ -22,6 +22,7 @@ import { AdoptedAgents } from './adopted-agents.js';
 import { KeepAgent, ShareAgentByLink } from './agent-link.commands.js';
 import { sharedAgentNotFound } from './kept-agents.decider.js';
 import { type Confirm, Confirms } from '../../confirmed-writes.http.js';
+import { inBody, inQuery } from '../../identity/places.js';
 
 const NAME_CHARACTERS_MAX = 200;
 
@@ -47,7 +48,7 @@ export class AgentLinksController {
 
   @ApiOperation({ summary: 'Gives an agent a link unless it has one, or ends the link' })
   @DocumentedBody({ type: AgentShare }, { id: '00000000-0000-4000-8000-000000000000', shared: true, username: 'Alice' })
-  @Access({ for: 'user', action: 'change', of: 'agents', at: { in: 'body', name: 'id' }, granted: 'share' })
+  @Access({ for: 'user', action: 'change', of: 'agents', at: inBody('id'), granted: 'share' })
   @Put('share_agent')
   async share(
     @CurrentUser() user: SignedInUser,
@@ -94,7 +95,7 @@ export class AgentLinksController {
 
   @ApiOperation({ summary: 'Removes an agent from the list of shared agents; its running answers for the user stop' })
   @RequiredQuery('id')
-  @Access({ for: 'user', action: 'change', of: 'shared agents', at: { in: 'query', name: 'id' } })
+  @Access({ for: 'user', action: 'change', of: 'shared agents', at: inQuery('id') })
   @Delete('remove_shared_agent')
   async remove(@CurrentUser() user: SignedInUser, @Confirms('agents') confirm: Confirm, @Query('id') id?: string) {
     if (!id) throw new Rejection('invalid-request', 'ID is required');
@@ -105,7 +106,7 @@ export class AgentLinksController {
 
   @ApiOperation({ summary: 'Creates a copy of an agent that the user may ask; the copy belongs to the user and has its own key' })
   @RequiredQuery('id')
-  @Access({ for: 'user', action: 'ask', of: 'agents', at: { in: 'query', name: 'id' }, granted: 'use' })
+  @Access({ for: 'user', action: 'ask', of: 'agents', at: inQuery('id'), granted: 'use' })
   @Post('adopt_agent')
   @HttpCode(200)
   async adopt(@CurrentUser() user: SignedInUser, @Confirms('agents') confirm: Confirm, @Query('id') id?: string) {

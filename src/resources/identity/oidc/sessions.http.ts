@@ -8,6 +8,7 @@ import { CurrentUser } from '../identity.http.js';
 import { OpenResponses } from '../open-responses.js';
 import { SessionEndings } from './session-endings.js';
 import { type ListedSession, Sessions } from '../sessions/sessions.port.js';
+import { inPath } from '../places.js';
 
 /**
  * Lists and ends the sessions of users who signed in at a provider. Other session tokens have no session that could be listed.
@@ -36,7 +37,7 @@ export class SessionsController {
     summary: 'Ends a session',
     description: 'Its token is refused everywhere within two seconds, and its open streams and answers end.',
   })
-  @Access({ for: 'user', action: 'delete', of: 'sessions', at: { in: 'path', name: 'id' } })
+  @Access({ for: 'user', action: 'delete', of: 'sessions', at: inPath('id') })
   @Delete(':id')
   async end(
     @CurrentUser() { userId, cause }: SignedInUser,

@@ -16,8 +16,9 @@ import { actorOf, teamNotFound } from './team.policy.js';
 import { listedTeam, memberRecord, teamRecord } from './team-record.http.js';
 import { MemberRole, NewMember, NewOwner, NewTeamBody, TeamEdit } from './teams.dto.js';
 import { type Confirm, Confirms } from '../../confirmed-writes.http.js';
+import { inPath } from '../places.js';
 
-const ID = { in: 'path', name: 'id' } as const;
+const ID = inPath('id');
 const SOMEBODY = '00000000-0000-4000-8000-000000000000';
 
 const NO_MEMBER = ApiResponse({ status: 404, description: 'The team does not exist, or the user is not a member of it.' });

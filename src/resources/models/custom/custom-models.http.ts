@@ -23,6 +23,7 @@ import { CustomModelEdit, CustomModelTest, NewCustomModel, SavedCustomModelTest 
 import { StoredModelKeys } from './stored-model-keys.js';
 import type { FastifyReply } from 'fastify';
 import { type Confirm, Confirms } from '../../confirmed-writes.http.js';
+import { inPath } from '../../identity/places.js';
 
 const NEW_MODEL = {
   display_name: 'Our model',
@@ -94,7 +95,7 @@ export class CustomModelsController {
   }
 
   @ApiOperation({ summary: 'One of the user’s own models' })
-  @Access({ for: 'user', action: 'read', of: 'models', scopes: ['models:read'], at: { in: 'path', name: 'id' } })
+  @Access({ for: 'user', action: 'read', of: 'models', scopes: ['models:read'], at: inPath('id') })
   @Get(':id')
   one(@CurrentUser() user: SignedInUser, @Param('id') id: string) {
     return this.shown(id, user);
@@ -102,7 +103,7 @@ export class CustomModelsController {
 
   @ApiOperation({ summary: 'Changes a model; omitted fields stay as they are' })
   @DocumentedBody({ type: CustomModelEdit }, { display_name: NEW_MODEL.display_name, enabled: false })
-  @Access({ for: 'user', action: 'change', of: 'models', scopes: ['models:write'], at: { in: 'path', name: 'id' } })
+  @Access({ for: 'user', action: 'change', of: 'models', scopes: ['models:write'], at: inPath('id') })
   @Patch(':id')
   async change(
     @CurrentUser() user: SignedInUser,
@@ -118,7 +119,7 @@ export class CustomModelsController {
   }
 
   @ApiOperation({ summary: 'Deletes a model' })
-  @Access({ for: 'user', action: 'delete', of: 'models', scopes: ['models:write'], at: { in: 'path', name: 'id' } })
+  @Access({ for: 'user', action: 'delete', of: 'models', scopes: ['models:write'], at: inPath('id') })
   @Delete(':id')
   async delete(@CurrentUser() user: SignedInUser, @Confirms('custom-models') confirm: Confirm, @Param('id') id: string) {
     await this.own(id, user);
@@ -128,7 +129,7 @@ export class CustomModelsController {
 
   @ApiOperation({ summary: 'Tests a saved model; the sent fields replace the saved ones' })
   @DocumentedBody({ type: SavedCustomModelTest }, { upstream_model_id })
-  @Access({ for: 'user', action: 'read', of: 'models', scopes: ['models:write'], at: { in: 'path', name: 'id' } })
+  @Access({ for: 'user', action: 'read', of: 'models', scopes: ['models:write'], at: inPath('id') })
   @Post(':id/test')
   @HttpCode(200)
   async testSaved(

@@ -13,6 +13,7 @@ import { CurrentUser } from '../../identity/identity.http.js';
 import { sourceNotFound } from '../source/source.decider.js';
 import { ChunkEdits, type ChunkText } from './chunk-edits.js';
 import { type Confirm, Confirms } from '../../confirmed-writes.http.js';
+import { inBody, inQuery } from '../../identity/places.js';
 
 const TEXT_CHARACTERS_MAX = 32_000;
 const TITLE_CHARACTERS_MAX = 200;
@@ -49,14 +50,7 @@ export class ChunkEditsController {
 
   @ApiOperation({ summary: 'Adds a chunk, which is searched until the source is ingested again' })
   @DocumentedBody({ type: NewChunk }, { id: UNKNOWN, text: 'Tea is at four.', metadata: { title: 'Tea' } })
-  @Access({
-    for: 'user',
-    action: 'change',
-    of: 'sources',
-    scopes: ['sources:write'],
-    at: { in: 'body', name: 'id' },
-    granted: 'edit',
-  })
+  @Access({ for: 'user', action: 'change', of: 'sources', scopes: ['sources:write'], at: inBody('id'), granted: 'edit' })
   @Post('add_chunk')
   @HttpCode(201)
   async add(@CurrentUser() user: SignedInUser, @Confirms('chunks') confirm: Confirm, @Body() body: NewChunk) {
@@ -70,14 +64,7 @@ export class ChunkEditsController {
 
   @ApiOperation({ summary: 'Changes a chunk; fields that are left out keep their value' })
   @DocumentedBody({ type: ChunkChange }, { id: UNKNOWN, chunk_id: `${UNKNOWN}-0`, text: 'Tea is at five.' })
-  @Access({
-    for: 'user',
-    action: 'change',
-    of: 'sources',
-    scopes: ['sources:write'],
-    at: { in: 'body', name: 'id' },
-    granted: 'edit',
-  })
+  @Access({ for: 'user', action: 'change', of: 'sources', scopes: ['sources:write'], at: inBody('id'), granted: 'edit' })
   @Put('update_chunk')
   async change(@CurrentUser() user: SignedInUser, @Confirms('chunks') confirm: Confirm, @Body() body: ChunkChange) {
     const source = await this.editable(user, body.id);
@@ -89,14 +76,7 @@ export class ChunkEditsController {
 
   @ApiOperation({ summary: 'Removes a chunk' })
   @RequiredQuery('id', 'chunk_id')
-  @Access({
-    for: 'user',
-    action: 'change',
-    of: 'sources',
-    scopes: ['sources:write'],
-    at: { in: 'query', name: 'id' },
-    granted: 'edit',
-  })
+  @Access({ for: 'user', action: 'change', of: 'sources', scopes: ['sources:write'], at: inQuery('id'), granted: 'edit' })
   @Delete('delete_chunk')
   async remove(
     @CurrentUser() user: SignedInUser,

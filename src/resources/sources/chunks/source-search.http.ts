@@ -13,6 +13,7 @@ import { CHUNKS_DEFAULT } from '../source/retrieval.policy.js';
 import { sourceConfigIn } from '../source/source-config.policy.js';
 import { sourceNotFound } from '../source/source.decider.js';
 import { Search } from './search.port.js';
+import { inPath } from '../../identity/places.js';
 
 const QUERY_CHARACTERS_MAX = 10_000;
 
@@ -35,14 +36,7 @@ export class SourceSearchController {
 
   @ApiOperation({ summary: 'Searches a source without a model and returns the best chunks first' })
   @DocumentedBody({ type: SourceQuery }, { query: 'When is tea?', retrieval: { chunks: 3 } })
-  @Access({
-    for: 'user',
-    action: 'read',
-    of: 'sources',
-    scopes: ['sources:read'],
-    at: { in: 'path', name: 'id' },
-    granted: 'view',
-  })
+  @Access({ for: 'user', action: 'read', of: 'sources', scopes: ['sources:read'], at: inPath('id'), granted: 'view' })
   @Post()
   @HttpCode(200)
   async search(@CurrentUser() user: SignedInUser, @Param('id') id: string, @Body() { query, retrieval: given }: SourceQuery) {

@@ -21,6 +21,7 @@ import { fileChangeIn, type FileChangeRequest } from './file-change-request.poli
 import { ChangeSourceFiles } from './source-files.commands.js';
 import type { FileChange } from './source-files.decider.js';
 import { type Confirm, Confirms } from '../../confirmed-writes.http.js';
+import { inBody } from '../../identity/places.js';
 
 type FormRequest = FastifyRequest & { isMultipart(): boolean; parts(): AsyncIterable<FormPart> };
 type Received = Readonly<{ field: (name: string) => unknown; files: readonly StagedFile[] }>;
@@ -69,14 +70,7 @@ export class SourceFilesController {
     private readonly archives: Archives,
   ) {}
 
-  @Access({
-    for: 'user',
-    action: 'change',
-    of: 'sources',
-    scopes: ['sources:write'],
-    at: { in: 'body', name: 'source_id' },
-    granted: 'edit',
-  })
+  @Access({ for: 'user', action: 'change', of: 'sources', scopes: ['sources:write'], at: inBody('source_id'), granted: 'edit' })
   @Post('manage_source_files')
   @HttpCode(200)
   @ApiOperation({

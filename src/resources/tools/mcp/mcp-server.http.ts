@@ -25,6 +25,7 @@ import { OAuthHandshakes } from './oauth-handshakes.js';
 import { DocumentedBody, OptionalQuery, type Sent } from '../../../platform/http/documented.js';
 import { Access } from '../../../platform/http/access.js';
 import { type Confirm, Confirms } from '../../confirmed-writes.http.js';
+import { inBody } from '../../identity/places.js';
 
 const SERVER = { server_url: 'https://tools.example/mcp', auth_type: 'none' };
 
@@ -45,13 +46,7 @@ export class McpServerController {
 
   @ApiOperation({ summary: 'Tests a tool server and lists its tools, or returns the address of its sign-in' })
   @DocumentedBody({ type: McpServerTrial }, { config: SERVER })
-  @Access({
-    for: 'user',
-    action: 'describe',
-    of: 'tools',
-    scopes: ['tools:write'],
-    refs: [{ family: 'tools', in: 'body', name: 'id' }],
-  })
+  @Access({ for: 'user', action: 'describe', of: 'tools', scopes: ['tools:write'], refs: [{ family: 'tools', ...inBody('id') }] })
   @Post('test')
   @HttpCode(200)
   async test(@CurrentUser() user: SignedInUser, @Req() request: FastifyRequest, @Body() { id, config }: McpServerTrial) {
@@ -70,7 +65,7 @@ export class McpServerController {
 
   @ApiOperation({ summary: 'Sets a tool server up, or changes it' })
   @DocumentedBody({ type: McpServerWish }, { displayName: 'Issues', config: SERVER })
-  @Access({ for: 'user', action: 'change', of: 'tools', scopes: ['tools:write'], at: { in: 'body', name: 'id' } })
+  @Access({ for: 'user', action: 'change', of: 'tools', scopes: ['tools:write'], at: inBody('id') })
   @Post('save')
   @HttpCode(200)
   async save(@CurrentUser() user: SignedInUser, @Confirms('tools') confirm: Confirm, @Body() body: McpServerWish) {
