@@ -217,8 +217,23 @@ describe('a reaction', () => {
     const head = await append(store, 'bell-a', rang(1));
     const reactions = start();
     await eventually(() => reactions.failureOf('answer-door') === LOG_ENDS_EARLIER);
-    expect(await takeBackReactions(database.sql, head)).toEqual(['answer-door']);
-    expect(await takeBackReactions(database.sql, head)).toEqual([]);
+    expect(await takeBackReactions(database.sql, async () => head)).toEqual(['answer-door']);
+    expect(await takeBackReactions(database.sql, async () => head)).toEqual([]);
+    await append(store, 'bell-a', rang(3));
+    await eventually(() => heard.length === 3);
+    expect(heard).toEqual(['bell-a 1', 'bell-a 2', 'bell-a 3']);
+  });
+
+  it('that acts on a new event while the end of the log is read is not reset', async () => {
+    const first = await append(store, 'bell-a', rang(1));
+    start();
+    await eventually(() => isCheckpointAt(first));
+    const readLate = async () => {
+      const second = await append(store, 'bell-a', rang(2));
+      await eventually(() => isCheckpointAt(second));
+      return first;
+    };
+    expect(await takeBackReactions(database.sql, readLate)).toEqual([]);
     await append(store, 'bell-a', rang(3));
     await eventually(() => heard.length === 3);
     expect(heard).toEqual(['bell-a 1', 'bell-a 2', 'bell-a 3']);
@@ -235,7 +250,7 @@ describe('a reaction', () => {
     await before.stop();
     store = new InMemoryEventStore();
     const head = await append(store, 'bell-a', rang(1));
-    await takeBackReactions(database.sql, head);
+    await takeBackReactions(database.sql, async () => head);
     await append(store, 'bell-b', rang(3));
     start();
     await eventually(() => heard.length > 0);

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { Sql } from 'postgres';
 import {
   categoryOf,
+  LogEndsEarlier,
   type LogFilter,
   type LogPage,
   type StoredEvent,
@@ -10,7 +11,7 @@ import {
 } from '../../../kernel/event-sourcing/event-store.js';
 import type { WakeFlag } from '../wake-flag.js';
 import { FRAMES, isWanted } from '../wanted.js';
-import { logPage } from './log-pages.js';
+import { logEnd, logPage } from './log-pages.js';
 import type { RecentEvents } from './recent-events.js';
 import { streamPage } from './stream-pages.js';
 import type { WakeUps } from './wake-ups.js';
@@ -112,8 +113,14 @@ export class Followers {
     return () => signal.removeEventListener('abort', wakeFlag.ring);
   }
 
-  private async page(after: bigint, filter: LogFilter): Promise<LogPage> {
-    return (await this.query((sql) => logPage(sql, after, filter))).page;
+  /** @throws LogEndsEarlier */
+  private page(after: bigint, filter: LogFilter): Promise<LogPage> {
+    return this.query(async (sql) => {
+      const { page, head } = await logPage(sql, after, filter);
+      // The newest events may have been deleted, which leaves followers past the head.
+      if (after > head && after > (await logEnd(sql))) throw new LogEndsEarlier();
+      return page;
+    });
   }
 
   /**

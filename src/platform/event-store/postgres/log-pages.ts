@@ -55,6 +55,14 @@ export async function logHead(sql: Sql): Promise<bigint> {
   return BigInt((row as [string])[0]);
 }
 
+/** The position of the newest event that was ever appended, also if it was deleted since. */
+export async function logEnd(sql: Sql): Promise<bigint> {
+  const [row] = await sql
+    .unsafe('select case when is_called then last_value else -1 end from event_store.position', [], { prepare: true })
+    .values();
+  return BigInt((row as [string])[0]);
+}
+
 function conditionOf(filter: LogFilter): { condition: string; parameters: string[][] } {
   const { categories, exceptCategories } = filter;
   const parameters: string[][] = [];

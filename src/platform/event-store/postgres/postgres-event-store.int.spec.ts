@@ -15,7 +15,7 @@ import {
 import { eventually } from '../../../../test/support/eventually.js';
 import { testDatabase } from '../../../../test/support/postgres-for-tests.js';
 import { PostgresStores } from '../../../../test/support/postgres-stores.js';
-import type { NewEvent } from '../../../kernel/event-sourcing/event-store.js';
+import { LogEndsEarlier, type NewEvent } from '../../../kernel/event-sourcing/event-store.js';
 import { SchemaFromTheFuture } from '../../postgres/migrate.js';
 import { PAGE_BYTES_MAX, PAGE_EVENTS_MAX } from './event-rows.js';
 import { PostgresEventStore } from './postgres-event-store.js';
@@ -42,6 +42,28 @@ it('shows a follower nothing before a truncation that is ahead of the end of the
   await postgres.store.append(stream, 1, newEvents(3));
   await following.count(2);
   expect(revisions((await following.stop()).events)).toEqual([3, 4]);
+});
+
+it('fails a follower whose position is past the end of a log that was restored from a backup', async () => {
+  await postgres.store.append(newStream(), 'none', newEvents(2));
+  const { sql } = postgres.database;
+  const [before] = await sql<{ last_value: string }[]>`select last_value from event_store.position`;
+  const following = Following.log(postgres.store, (await postgres.store.end()) + 1n);
+  await expect(following.until(() => false, 'its end')).rejects.toBeInstanceOf(LogEndsEarlier);
+  expect(await postgres.store.end()).toBe(BigInt(before!.last_value));
+});
+
+it('lets a follower go on whose position is that of a deleted event', async () => {
+  const [bounded, other] = [newStream(), newStream()];
+  await postgres.store.append(bounded, 'none', newEvents(2));
+  const after = await postgres.store.head();
+  await postgres.store.setRetention(bounded, { truncateBefore: 2 });
+  await eventually(async () => (await postgres.store.scavenge(), (await postgres.store.head()) < after));
+  expect(await postgres.store.end()).toBe(after);
+  const following = Following.log(postgres.store, after);
+  await postgres.store.append(other, 'none', newEvents(1));
+  await following.count(1);
+  expect((await following.stop()).events).toMatchObject([{ stream: other }]);
 });
 
 it('shows no event while an append with an earlier position may still commit', async () => {

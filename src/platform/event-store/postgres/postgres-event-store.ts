@@ -22,7 +22,7 @@ import { Pool } from '../../postgres/pool.js';
 import { FRAMES } from '../wanted.js';
 import { Followers } from './followers.js';
 import { GroupCommit, STATEMENT_TIMEOUT_MS } from './group-commit.js';
-import { logHead, logPage } from './log-pages.js';
+import { logEnd, logHead, logPage } from './log-pages.js';
 import { Notifications } from './notifications.js';
 import { RecentEvents } from './recent-events.js';
 import { scavenge, type Scavenged, Scavenger } from './scavenge.js';
@@ -197,6 +197,11 @@ export class PostgresEventStore extends EventStore {
 
   async head(): Promise<bigint> {
     return this.query(logHead);
+  }
+
+  /** As `head`, but the newest event counts also if it was deleted. */
+  async end(): Promise<bigint> {
+    return this.query(logEnd);
   }
 
   /** Deletes some of the events that bounds hide. The scavenger also does this regularly. */
