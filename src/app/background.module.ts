@@ -29,6 +29,7 @@ import { PrometheusMeasurements } from '../platform/telemetry/prometheus-measure
 import { ServiceConditions } from '../platform/telemetry/service-conditions.js';
 import { Tickers } from '../platform/tickers/tickers.js';
 import { workerCheck } from '../work/tasks/worker-presence.js';
+import { dependencyHosts } from './dependency-hosts.js';
 import { ROOMS } from './rooms.js';
 import { Purges } from '../work/retention/purges.js';
 import { type RetentionRule, RetentionRules } from '../work/retention/retention-rule.port.js';
@@ -92,7 +93,7 @@ type ProjectorParts = [Platform, Progress, Timing, Logger, ProjectionFaults];
           async () => spaceImpairment(config.dataDir),
         ];
         const followers = { projections, projector, reactions, faults: () => faults.all() };
-        return new ServiceConditions({ sql, store, checks, ...followers, readinessChecks });
+        return new ServiceConditions({ sql, store, checks, ...followers, readinessChecks, hosts: dependencyHosts(config) });
       },
     },
     {

@@ -141,6 +141,19 @@ describe('the conditions of the service', () => {
     ]);
   });
 
+  it('name no address of a dependency', async () => {
+    const refused = new Error('connect ECONNREFUSED db.internal:5432 and 10.0.0.7:5432');
+    const { dependencies, projections, reasons } = await look({
+      hosts: ['db.internal'],
+      checks: { postgres: () => Promise.reject(refused) },
+      projector: { failureOf: () => refused.message },
+    });
+    const shown = 'connect ECONNREFUSED <address> and <address>';
+    expect(dependencies['postgres']).toMatchObject({ ok: false, error: `Error: ${shown}` });
+    expect(projections['accounts']).toMatchObject({ error: shown });
+    expect(reasons.join()).not.toMatch(/internal|10\.0/);
+  });
+
   it('include further readiness checks, except those that fail or take too long', async () => {
     const readinessChecks = [
       async () => notReady('The demo is being made.'),

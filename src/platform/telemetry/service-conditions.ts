@@ -13,6 +13,7 @@ import { describeFault } from '../supervision/kept-event.js';
 import type { FollowerStatus } from '../supervision/follower-status.js';
 import { reactionStatuses } from '../reactions/reaction-statuses.js';
 import { type ProjectionStatus, projectionStatuses } from '../projections/projection-statuses.js';
+import { HiddenAddresses } from './hidden-addresses.js';
 import { impairmentsIn, readinessOf } from './impairments.js';
 
 /** A dependency that does not answer within this time counts as unavailable. */
@@ -35,6 +36,8 @@ export type ConditionSources = Readonly<{
   /** The failures of projections in other processes, by projection name. */
   faults?: () => Promise<ReadonlyMap<string, string>>;
   readinessChecks?: readonly ReadinessCheck[];
+  /** The hosts of the dependencies, which no reason names. */
+  hosts?: readonly string[];
 }>;
 
 /**
@@ -45,8 +48,11 @@ export type ConditionSources = Readonly<{
 export class ServiceConditions extends Conditions {
   private latest: { at: number; report: Promise<ConditionReport> } | undefined;
 
+  private readonly hidden: HiddenAddresses;
+
   constructor(private readonly sources: ConditionSources) {
     super();
+    this.hidden = new HiddenAddresses(sources.hosts);
   }
 
   report(): Promise<ConditionReport> {
@@ -56,17 +62,34 @@ export class ServiceConditions extends Conditions {
   }
 
   private async measure(): Promise<ConditionReport> {
-    const [dependencies, { projections, reactions, unwritten }, others] = await Promise.all([
+    const [found, followers, others] = await Promise.all([
       this.dependencies(),
       this.followers(),
       Promise.all((this.sources.readinessChecks ?? []).map(outcomeOf)),
     ]);
+    const { unwritten } = followers;
+    const [dependencies, projections, reactions] = [
+      this.withoutAddresses(found),
+      this.withoutAddresses(followers.projections),
+      this.withoutAddresses(followers.reactions),
+    ];
     const impairments = [
       ...impairmentsIn(dependencies, projections, reactions),
       ...(unwritten.length > 0 ? [degraded(`No projector is alive that writes ${unwritten.join(', ')}.`)] : []),
       ...others.filter((each) => each !== undefined),
     ];
     return { ...readinessOf(impairments), dependencies, projections, reactions };
+  }
+
+  private withoutAddresses<T extends { readonly error?: string }>(
+    conditions: Readonly<Record<string, T>>,
+  ): Readonly<Record<string, T>> {
+    return Object.fromEntries(
+      Object.entries(conditions).map(([name, condition]) => [
+        name,
+        condition.error === undefined ? condition : { ...condition, error: this.hidden.in(condition.error) },
+      ]),
+    );
   }
 
   private async dependencies(): Promise<ConditionReport['dependencies']> {
