@@ -1,3 +1,4 @@
+import type { Cause } from '../../src/kernel/event-sourcing/events.js';
 import {
   type CallContext,
   type ConfigField,
@@ -54,9 +55,10 @@ export class ToolKindForTests extends ToolKind {
     config: Readonly<Record<string, unknown>>,
     secrets: Readonly<Record<string, string>>,
     ownerId: string,
+    cause: Cause,
   ): Promise<Configured> {
     if (secrets['token'] === 'refused') throw new Rejection('invalid-request', 'This token is not valid.');
-    return super.configure(config, secrets, ownerId);
+    return super.configure(config, secrets, ownerId, cause);
   }
 
   override async run(action: ActionDefinition, args: Readonly<Record<string, unknown>>, tool: UsedTool, context: CallContext) {

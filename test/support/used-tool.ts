@@ -21,7 +21,7 @@ export async function configuredTool(
   config: Readonly<Record<string, unknown>> = {},
   secrets: Secrets = {},
 ): Promise<UsedTool> {
-  return usedTool(kind, await kind.configure(config, secrets, 'anna'));
+  return usedTool(kind, await kind.configure(config, secrets, 'anna', callContext().cause));
 }
 
 export const usedTool = (kind: ToolKind, { config, secrets, actions = kind.actions }: Configured): UsedTool => {

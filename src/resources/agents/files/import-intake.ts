@@ -181,7 +181,7 @@ export class ImportIntake {
     if (added > 0 && read.owned.models.length + added > CUSTOM_MODELS_PER_USER_MAX) {
       throw fileRefused(`There can be at most ${CUSTOM_MODELS_PER_USER_MAX} custom models.`);
     }
-    const prepared = await this.preparation.prepare(importId, read, decisions, userId);
+    const prepared = await this.preparation.prepare(importId, read, decisions, userId, cause);
     try {
       refuseUnpublishable(read.target, prepared.imported);
       const slug = await this.wantedSlug(read, userId);

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { WorkflowQueries } from '../../../../projections/workflows/workflows.queries.js';
 import { collectFailures } from '../../../kernel/each-of.js';
 import { deterministicId } from '../../../kernel/ids.js';
@@ -56,12 +57,18 @@ export class ImportPreparation {
     private readonly guardrails: Guardrails,
   ) {}
 
-  async prepare(importId: string, read: ReadImport, decisions: ImportDecisions, ownerId: string): Promise<PreparedImport> {
+  async prepare(
+    importId: string,
+    read: ReadImport,
+    decisions: ImportDecisions,
+    ownerId: string,
+    cause: Cause,
+  ): Promise<PreparedImport> {
     const { file, target, owned } = read;
     const warnings = [...decisions.warnings];
     const made: ImportPart[] = [];
     try {
-      const tools = await this.makeTools(importId, file, decisions, ownerId, warnings);
+      const tools = await this.makeTools(importId, file, decisions, ownerId, cause, warnings);
       made.push(...tools.parts);
       const models = await this.makeModels(importId, file, decisions, ownerId, warnings);
       made.push(...models.parts);
@@ -121,6 +128,7 @@ export class ImportPreparation {
     file: AgentFile,
     { tools: decided }: ImportDecisions,
     ownerId: string,
+    cause: Cause,
     warnings: string[],
   ): Promise<Made> {
     const make = async (index: number, notes: string[]): Promise<ToolDefinition | null> => {
@@ -128,7 +136,7 @@ export class ImportPreparation {
       if (decision.does !== 'create') return null;
       const tool = file.tools[index] as FileOwnTool;
       try {
-        const { definition, warnings: about } = await this.tools.prepare(ownerId, tool, decision.secrets);
+        const { definition, warnings: about } = await this.tools.prepare(ownerId, tool, decision.secrets, cause);
         notes.push(...about.map((each) => `Tool '${labelOf(tool)}' ${each}`));
         return definition;
       } catch (error) {

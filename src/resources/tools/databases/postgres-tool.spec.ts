@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { callTool, usedTool } from '../../../../test/support/tool-calls.js';
+import { cause } from '../../../../test/support/turns.js';
 import { ForeignDatabaseFailed, ForeignDatabases, type ForeignQuery, type ForeignRows } from './foreign-database.port.js';
 import { PostgresTool } from './postgres-tool.js';
 
@@ -70,8 +71,8 @@ describe('a Postgres tool', () => {
   });
   it('cannot be set up with an invalid connection string', async () => {
     const kind = new PostgresTool(new DatabasesForTests(rows));
-    await expect(kind.configure({}, { token: 'db.example' }, 'alice')).rejects.toMatchObject({ code: 'tool-invalid' });
-    await expect(kind.configure({ allow_writes: true, other: 1 }, { token }, 'alice')).resolves.toMatchObject({
+    await expect(kind.configure({}, { token: 'db.example' }, 'alice', cause)).rejects.toMatchObject({ code: 'tool-invalid' });
+    await expect(kind.configure({ allow_writes: true, other: 1 }, { token }, 'alice', cause)).resolves.toMatchObject({
       config: { allow_writes: true },
       secrets: { token },
     });

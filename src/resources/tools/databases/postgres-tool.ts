@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { invalid } from '../toolbox/definition.policy.js';
 import type { ActionDefinition } from '../toolbox/tool.events.js';
 import { type CallContext, type Configured, ToolFailed, ToolKind, type UsedTool } from '../toolbox/tool-kind.port.js';
@@ -52,6 +53,7 @@ export class PostgresTool extends ToolKind {
     config: Readonly<Record<string, unknown>>,
     secrets: Readonly<Record<string, string>>,
     ownerId: string,
+    cause: Cause,
   ): Promise<Configured> {
     try {
       await this.databases.check(secrets['token'] ?? '');
@@ -59,7 +61,7 @@ export class PostgresTool extends ToolKind {
       if (error instanceof ForeignDatabaseFailed) throw invalid({ token: error.message });
       throw error;
     }
-    return super.configure(config, secrets, ownerId);
+    return super.configure(config, secrets, ownerId, cause);
   }
 
   async run({ name }: ActionDefinition, args: CallArguments, tool: UsedTool, { signal }: CallContext): Promise<unknown> {

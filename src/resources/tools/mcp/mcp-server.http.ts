@@ -54,7 +54,7 @@ export class McpServerController {
     const settings = mcpSettings(config);
     if (settings.authType === 'oauth') return this.signIn(user, request, config);
     try {
-      const { actions } = await this.kind.tryOut(user.userId, config, tool?.definition);
+      const { actions } = await this.kind.tryOut(user.userId, config, tool?.definition, user.cause);
       const tools = actions.map(({ name, description }) => ({ name, description }));
       return { success: true, message: 'Connection successful', tools_count: tools.length, tools };
     } catch (error) {

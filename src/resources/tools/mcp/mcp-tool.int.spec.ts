@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 const configured = (config: Record<string, unknown> = {}, secrets: Record<string, string> = {}) =>
-  kit.tool.configure({ server_url: server.url, ...config }, secrets, 'alice');
+  kit.tool.configure({ server_url: server.url, ...config }, secrets, 'alice', kit.cause);
 
 describe('setting up a tool server', () => {
   it('turns the tools of the server into actions with their descriptions and hints', async () => {

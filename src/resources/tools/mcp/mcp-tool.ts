@@ -1,6 +1,5 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { Cause } from '../../../kernel/event-sourcing/events.js';
-import { newId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { isIdempotent } from '../toolbox/access.policy.js';
 import {
@@ -50,7 +49,7 @@ export class McpTool extends ToolKind implements OnModuleDestroy {
    * Lists the tools of the server. A server that cannot be reached is not stored. @throws Rejection tool-invalid,
    * tool-server-refused, oauth-not-granted, tool-server-unreachable
    */
-  override async configure(config: Config, secrets: Secrets, ownerId: string): Promise<Configured> {
+  override async configure(config: Config, secrets: Secrets, ownerId: string, cause: Cause): Promise<Configured> {
     const settings = mcpSettings(config);
     await this.refuseAddress(settings.serverUrl);
     signInHeaders(settings, secrets);
@@ -58,7 +57,7 @@ export class McpTool extends ToolKind implements OnModuleDestroy {
     if (settings.authType === 'oauth') await this.refuseGrant(grantId, ownerId, settings.serverUrl);
     const used = secretsInUse(settings, secrets);
     try {
-      const actions = await this.servers.actions({ ownerId, settings, secrets: used, grantId }, causeOf(ownerId));
+      const actions = await this.servers.actions({ ownerId, settings, secrets: used, grantId }, cause);
       return { config: shownConfig(settings), secrets: used, actions };
     } catch (error) {
       if (error instanceof Rejection || isServiceFailure(error)) throw error;
@@ -67,10 +66,10 @@ export class McpTool extends ToolKind implements OnModuleDestroy {
   }
 
   /** The tools of a server. Missing secrets are taken from the stored tool if it has the same origin. */
-  async tryOut(ownerId: string, config: Config, stored: ToolDefinition | undefined) {
+  async tryOut(ownerId: string, config: Config, stored: ToolDefinition | undefined, cause: Cause) {
     const known = stored && isSamePlace(config, stored) ? await this.secretsOf(ownerId, stored) : {};
     const given = Object.entries(config).filter(([name, value]) => this.configFields[name]?.secret && isFilled(value));
-    const { actions = [] } = await this.configure(config, { ...known, ...Object.fromEntries(given) } as Secrets, ownerId);
+    const { actions = [] } = await this.configure(config, { ...known, ...Object.fromEntries(given) } as Secrets, ownerId, cause);
     return { actions };
   }
 
@@ -154,9 +153,3 @@ const isSamePlace = (config: Config, { config: stored }: ToolDefinition): boolea
   URL.parse(mcpSettings(config).serverUrl)?.origin === URL.parse(mcpSettings(stored).serverUrl)?.origin;
 
 const withoutScheme = (header: string): string => header.replace(/^(Basic|Bearer) /, '');
-
-/** The cause of requests while the owner sets up a tool. The command that stores the tool has the cause of the HTTP request. */
-function causeOf(ownerId: string): Cause {
-  const id = newId();
-  return { actor: `user:${ownerId}`, credential: 'system', correlationId: id, causationId: id };
-}

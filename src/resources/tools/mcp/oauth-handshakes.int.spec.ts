@@ -1,3 +1,4 @@
+import { decodeCause } from '../../../kernel/event-sourcing/codec.js';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type AuthorizationServerForTests, authorizationServerForTests } from '../../../../test/support/authorization-server.js';
 import { mcpServerForTests } from '../../../../test/support/mcp-server.js';
@@ -68,7 +69,7 @@ describe('a sign-in', () => {
       'OAuthSignInReturned',
       'OAuthGranted',
     ]);
-    const { config, secrets, actions } = await kit.tool.configure(oauthConfig(done.id), {}, 'alice');
+    const { config, secrets, actions } = await kit.tool.configure(oauthConfig(done.id), {}, 'alice', kit.cause);
     expect(config).toMatchObject({ auth_type: 'oauth', oauth_task_id: done.id });
     expect(secrets).toEqual({ oauth_grant: done.id });
     expect(actions!.length).toBeGreaterThan(5);
@@ -153,14 +154,14 @@ describe('a sign-in', () => {
   it('can be seen and used only by its user', async () => {
     const id = await signedIn();
     await expect(kit.handshakes.of('bob', id)).rejects.toMatchObject({ code: 'oauth-handshake-not-found' });
-    await expect(kit.tool.configure(oauthConfig(id), {}, 'bob')).rejects.toMatchObject({ code: 'oauth-not-granted' });
+    await expect(kit.tool.configure(oauthConfig(id), {}, 'bob', kit.cause)).rejects.toMatchObject({ code: 'oauth-not-granted' });
     await expect(kit.grants.tokensOf('bob', id).token(kit.cause)).rejects.toMatchObject({ name: 'SignInNeeded' });
   });
 
   it('can be used only for the server for which it was made', async () => {
     const id = await signedIn();
     const elsewhere = { ...oauthConfig(id), server_url: 'https://other.example/mcp' };
-    await expect(kit.tool.configure(elsewhere, {}, 'alice')).rejects.toMatchObject({ code: 'oauth-not-granted' });
+    await expect(kit.tool.configure(elsewhere, {}, 'alice', kit.cause)).rejects.toMatchObject({ code: 'oauth-not-granted' });
   });
 });
 
@@ -204,5 +205,15 @@ describe('a grant', () => {
     expect(kit.vault.rows.size).toBe(0);
     await expect(echo(id)).rejects.toMatchObject(lost);
     expect(server.grants.refresh_token).toBe(1);
+  });
+
+  it('is lost in the name of the caller who sets the tool up', async () => {
+    const id = await signedIn();
+    server.revoke();
+    const editor = { actor: 'access-token:t1', credential: 'access-token', correlationId: 'r9', causationId: 'r9' } as const;
+    const refused = { code: 'tool-server-unreachable' };
+    await expect(kit.tool.configure(oauthConfig(id), {}, 'alice', editor)).rejects.toMatchObject(refused);
+    const { type, metadata } = (await eventsOf(kit.store, oauthStream(id))).at(-1)!;
+    expect([type, decodeCause(metadata)]).toEqual(['OAuthGrantLost', { ...editor, version: 1 }]);
   });
 });

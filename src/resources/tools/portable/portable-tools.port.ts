@@ -1,3 +1,4 @@
+import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import type { ToolDefinition } from '../toolbox/tool.events.js';
 
 /** The changes that an owner made to an action. Fixed values of parameters with names typical of credentials are left out. */
@@ -42,7 +43,12 @@ export abstract class PortableTools {
    * Checks an imported tool as if its owner set it up, and stores its secrets encrypted. Stores nothing else.
    * @throws ToolNotPortable
    */
-  abstract prepare(ownerId: string, tool: PortableTool, secrets: Readonly<Record<string, string>>): Promise<PreparedTool>;
+  abstract prepare(
+    ownerId: string,
+    tool: PortableTool,
+    secrets: Readonly<Record<string, string>>,
+    cause: Cause,
+  ): Promise<PreparedTool>;
   /** Deletes the secrets of a prepared tool that is not imported after all. */
   abstract discard(ownerId: string, definition: ToolDefinition): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import {
   CredentialsMissing,
@@ -76,14 +77,14 @@ export class StoredPortableTools extends PortableTools {
     };
   }
 
-  async prepare(ownerId: string, tool: PortableTool, secrets: Secrets): Promise<PreparedTool> {
+  async prepare(ownerId: string, tool: PortableTool, secrets: Secrets, cause: Cause): Promise<PreparedTool> {
     if (!this.isOffered(tool.type)) throw new ToolNotPortable('is not available on this instance; skipped');
     const warnings: string[] = [];
     const config = tool.type === API_TOOL ? await this.apiConfig(tool, secrets, warnings) : this.config(tool, secrets, warnings);
     const { display_name: displayName, name: customName, description } = tool;
     const wish = { ...(displayName !== '' && { displayName }), customName, description, config, status: true };
     const definition = await this.setup
-      .define(ownerId, this.setup.blank(tool.type), wish, (wanted) => Promise.resolve(wanted))
+      .define(ownerId, this.setup.blank(tool.type), wish, cause, (wanted) => Promise.resolve(wanted))
       .catch((error: unknown) => {
         throw error instanceof Rejection ? new ToolNotPortable(whyNot(error)) : error;
       });

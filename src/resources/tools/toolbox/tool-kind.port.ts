@@ -97,12 +97,14 @@ export abstract class ToolKind {
   abstract readonly actions: readonly ActionDefinition[];
   /**
    * Checks the configuration of an owner before it is stored. The default keeps only the declared fields. `secrets` holds the
-   * values of all secret fields, the stored ones included; the returned secrets replace them. @throws Rejection
+   * values of all secret fields, the stored ones included; the returned secrets replace them. `cause` is that of the change.
+   * @throws Rejection
    */
   configure(
     config: Readonly<Record<string, unknown>>,
     secrets: Readonly<Record<string, string>>,
     _ownerId: string,
+    _cause: Cause,
   ): Promise<Configured> {
     const known = Object.entries(config).filter(([name]) => Object.hasOwn(this.configFields, name));
     return Promise.resolve({ config: Object.fromEntries(known), secrets });

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { chosenActions } from './action.policy.js';
 import { type ConfigGiven, readConfig } from './config.policy.js';
@@ -58,11 +59,12 @@ export class ToolSetup {
     ownerId: string,
     seen: ToolDefinition,
     wish: ToolWish,
+    cause: Cause,
     state: (wanted: ToolDefinition) => Promise<T>,
     by: 'owner' | 'editor' = 'owner',
   ): Promise<T> {
     const before = wish.config || wish.secrets ? await this.secretsOf(ownerId, seen.credentialsId) : {};
-    const { secrets, ...setUp } = await this.setUp(ownerId, seen, wish, before);
+    const { secrets, ...setUp } = await this.setUp(ownerId, seen, wish, before, cause);
     if (by === 'editor' && !sameJson(setUp.config, seen.config)) refuseKept(secrets, before, wish.config);
     const { displayName, customName, description, status } = wish;
     const texts = { displayName, customName, description, status };
@@ -88,7 +90,7 @@ export class ToolSetup {
     if (credentialsId) await this.vault.delete(ownerId, credentialsId);
   }
 
-  private async setUp(ownerId: string, seen: ToolDefinition, wish: ToolWish, before: Secrets): Promise<SetUp> {
+  private async setUp(ownerId: string, seen: ToolDefinition, wish: ToolWish, before: Secrets, cause: Cause): Promise<SetUp> {
     const { config, actions, secrets } = wish;
     if (!config && !secrets) return { config: seen.config, secrets: {}, actions: this.actions(seen, actions) };
     const kind = this.kind(seen.name);
@@ -97,7 +99,7 @@ export class ToolSetup {
     if (Object.keys(read.errors).length > 0) throw invalid(read.errors);
     refuseFunctionNames(read.config);
     const all = { ...before, ...read.secrets, ...secrets };
-    const configured = await kind.configure(read.config, all, ownerId).catch((error: unknown) => {
+    const configured = await kind.configure(read.config, all, ownerId, cause).catch((error: unknown) => {
       throw redactedError(error, redaction(all));
     });
     if (!configured.actions) {

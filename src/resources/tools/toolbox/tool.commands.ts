@@ -31,7 +31,7 @@ export class CreateToolHandler implements Handler<CreateTool> {
   ) {}
 
   async execute({ ownerId, kind, wish, cause, toolId }: CreateTool): Promise<ToolMade> {
-    const { position } = await this.setup.define(ownerId, this.setup.blank(kind), { config: {}, ...wish }, (definition) =>
+    const { position } = await this.setup.define(ownerId, this.setup.blank(kind), { config: {}, ...wish }, cause, (definition) =>
       this.streams.transact(toolStream(toolId), tool, create(toolId, ownerId, definition), cause),
     );
     return { toolId, position };
@@ -89,7 +89,7 @@ export class ChangeToolHandler implements Handler<ChangeTool> {
     const seen = definitionFor(known.state, ownerId);
     const state = async ({ name: _, ...changes }: ToolDefinition) =>
       (await this.streams.transact(toolStream(toolId), tool, change(ownerId, seen, changes), cause, known)).position;
-    return this.setup.define(ownerId, seen, wish, state, by);
+    return this.setup.define(ownerId, seen, wish, cause, state, by);
   }
 }
 
