@@ -28,7 +28,7 @@ import { ReadableFormFields } from '../../platform/http/bodies/form-fields.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
 import { type Confirm, Confirms } from '../confirmed-writes.http.js';
-import { inPath, inQuery } from '../identity/places.js';
+import { inPath, inQuery } from '../identity/places.policy.js';
 
 const AgentImageUpload = FileInterceptor('image');
 

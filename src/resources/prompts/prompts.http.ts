@@ -17,7 +17,7 @@ import { promptNotFound } from './prompt.decider.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
 import { type Confirm, Confirms } from '../confirmed-writes.http.js';
-import { inBody, inQuery } from '../identity/places.js';
+import { inBody, inQuery } from '../identity/places.policy.js';
 
 const PROMPT_NAME_CHARACTERS_MAX = 200;
 const PROMPT_CONTENT_CHARACTERS_MAX = 100_000;

@@ -19,7 +19,7 @@ import { actorOf, teamNotFound } from '../identity/teams/team.policy.js';
 import { familyOf, grantRecord } from './grant-record.http.js';
 import { GrantBody, RESOURCE_TYPES, ResourceSettingsBody, type ResourceType } from './sharing.dto.js';
 import { type Confirm, Confirms } from '../confirmed-writes.http.js';
-import { inPath } from '../identity/places.js';
+import { inPath } from '../identity/places.policy.js';
 
 const ID = inPath('id');
 const EXAMPLE = { resource_type: 'agent', resource_id: '00000000-0000-4000-8000-000000000000' };

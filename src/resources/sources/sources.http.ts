@@ -18,7 +18,7 @@ import { storableText } from '../documents/storable-text.policy.js';
 import { OptionalQuery, RequiredQuery } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
 import { type Confirm, Confirms } from '../confirmed-writes.http.js';
-import { inQuery } from '../identity/places.js';
+import { inQuery } from '../identity/places.policy.js';
 
 /** The embeddings model that lists show. Undefined if the service searches by words alone. */
 export class SourceListing {

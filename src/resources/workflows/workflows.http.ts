@@ -20,7 +20,7 @@ import { WorkflowGraphs } from './workflow-graphs.port.js';
 import { workflowRecord } from './workflow-record.http.js';
 import { WorkflowReferences } from './workflow-references.js';
 import { type Confirm, Confirms } from '../confirmed-writes.http.js';
-import { inPath } from '../identity/places.js';
+import { inPath } from '../identity/places.policy.js';
 
 const NAME_CHARACTERS_MAX = 200;
 const DESCRIPTION_CHARACTERS_MAX = 10_000;

@@ -22,7 +22,7 @@ import { AdoptedAgents } from './adopted-agents.js';
 import { KeepAgent, ShareAgentByLink } from './agent-link.commands.js';
 import { sharedAgentNotFound } from './kept-agents.decider.js';
 import { type Confirm, Confirms } from '../../confirmed-writes.http.js';
-import { inBody, inQuery } from '../../identity/places.js';
+import { inBody, inQuery } from '../../identity/places.policy.js';
 
 const NAME_CHARACTERS_MAX = 200;
 

@@ -21,7 +21,7 @@ import { fileChangeIn, type FileChangeRequest } from './file-change-request.poli
 import { ChangeSourceFiles } from './source-files.commands.js';
 import type { FileChange } from './source-files.decider.js';
 import { type Confirm, Confirms } from '../../confirmed-writes.http.js';
-import { inBody } from '../../identity/places.js';
+import { inBody } from '../../identity/places.policy.js';
 
 type FormRequest = FastifyRequest & { isMultipart(): boolean; parts(): AsyncIterable<FormPart> };
 type Received = Readonly<{ field: (name: string) => unknown; files: readonly StagedFile[] }>;
