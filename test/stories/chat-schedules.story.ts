@@ -30,12 +30,16 @@ export function chatSchedulesStory(makeBacking: MakeBacking): void {
     alice = await world.as(`user-${newId()}`);
   });
 
-  /** Lets a model call the scheduler in a chat. Returns the result. */
+  /** Lets a model call the scheduler in a chat. Returns the text of the result. */
   const calling = async (action: string, args: Fields, chat: Fields = {}, as = alice) => {
     world.model.next([call('c1', action, args)]);
     const asked = await askOver('/stream', as, { question: 'Please.', visibility: 'listed', ...chat });
     const [toolCall] = asked.toolCalls;
     return { conversationId: asked.conversationId, result: toolCall?.['result'], toolCall };
+  };
+  const scheduled = (text: string | null | undefined) => {
+    const result = JSON.parse(text!) as Fields & { task_id: string };
+    return { id: result.task_id, result };
   };
   const schedule = async (args: Fields = {}, chat: Fields = {}, as = alice) => {
     const { conversationId, result } = await calling(
@@ -44,11 +48,11 @@ export function chatSchedulesStory(makeBacking: MakeBacking): void {
       chat,
       as,
     );
-    return { conversationId, id: (result as { task_id: string }).task_id, result: result as Fields };
+    return { conversationId, ...scheduled(result) };
   };
   const listed = async (chat: Fields) => {
     const { result } = await calling('list_scheduled_tasks', {}, chat);
-    return (result as { tasks: Fields[] }).tasks;
+    return (JSON.parse(result!) as { tasks: Fields[] }).tasks;
   };
   /** The model's answer once a task is due, however soon that is. */
   const whenDue = (instruction: string, ...steps: readonly Step[]) =>
@@ -186,7 +190,7 @@ export function chatSchedulesStory(makeBacking: MakeBacking): void {
       const notFound = 'Error: scheduled task not found or already terminal.';
       expect(await cancel(elsewhere.id)).toBe(notFound);
       expect(await cancel(newId())).toBe(notFound);
-      expect(await cancel(id)).toEqual({ task_id: id, status: 'cancelled' });
+      expect(JSON.parse((await cancel(id))!)).toEqual({ task_id: id, status: 'cancelled' });
       expect(await listed(chat)).toEqual([]);
       expect(await scheduleOf(id)).toMatchObject({ status: 'cancelled', next_run_at: null });
       expect((await alice.post(`/api/schedules/${id}/run`, {})).status).toBe(409);
@@ -200,7 +204,7 @@ export function chatSchedulesStory(makeBacking: MakeBacking): void {
       expect(await listed({})).toEqual([]);
       const { schedules } = await alice.json<{ schedules: Fields[] }>(`/api/agents/${agent.id}/schedules`);
       expect(schedules).toMatchObject([{ id, created_via: 'chat', tool_allowlist: [SCHEDULER] }]);
-      expect((await calling('cancel_scheduled_task', { task_id: id }, chat)).result).toEqual({
+      expect(JSON.parse((await calling('cancel_scheduled_task', { task_id: id }, chat)).result!)).toEqual({
         task_id: id,
         status: 'cancelled',
       });

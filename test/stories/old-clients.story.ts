@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHmac } from 'node:crypto';
+import { askOver } from '../support/asked.js';
 import type { MakeBacking } from '../support/backing.js';
 import { Client } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
-import { broken, hang, say, think, wait } from '../support/scripted-model-server.js';
+import { broken, call, hang, say, think, wait } from '../support/scripted-model-server.js';
 import { TEST_SETTINGS } from '../support/service.js';
 import { openWorld, replyOf, type World } from '../support/world.js';
 
@@ -316,6 +317,15 @@ export function oldClientsStory(makeBacking: MakeBacking): void {
       });
     }
   });
+
+  it.each(['/stream', '/api/answer'] as const)(
+    'a bot whose types are strict reads structured results of tools over %s: they are text',
+    async (route) => {
+      world.model.next([call('c1', 'list_scheduled_tasks', {})], say('None.'));
+      const { toolCalls } = await askOver(route, web, { question: 'What is scheduled?' });
+      expect(toolCalls).toMatchObject([{ call_id: 'c1', status: 'completed', result: '{"tasks":[]}', artifact_id: null }]);
+    },
+  );
 
   it('a stopped answer has ended for every client', async () => {
     world.model.next([...say('Half '), hang]);

@@ -190,8 +190,9 @@ export function pausesStory(makeBacking: MakeBacking): void {
         const resumed = await resume(route, paused, [{ call_id: 'c1', result }]);
         expect(resumed).toMatchObject({ status: 200, answer: 'Nice.' });
         const status = typeof result === 'object' && result ? 'error' : 'completed';
-        expect(resumed.toolCalls).toMatchObject([{ call_id: 'c1', status, result }]);
-        expect(sentToModel()).toMatchObject([{ content: typeof result === 'string' ? result : JSON.stringify(result) }]);
+        const text = typeof result === 'string' ? result : JSON.stringify(result);
+        expect(resumed.toolCalls).toMatchObject([{ call_id: 'c1', status, result: result === null ? null : text }]);
+        expect(sentToModel()).toMatchObject([{ content: text }]);
       },
     );
 

@@ -13,7 +13,8 @@ export type ToolCallRecord = Readonly<{
   artifact_id?: string | null;
   /** Set for a call to a remote device. */
   device_id?: string;
-  result?: unknown;
+  /** Text, also of a structured result: JSON. */
+  result?: string | null;
   error?: string;
   error_type?: 'tool_not_allowed' | 'outcome_unknown' | 'connection_required';
   not_run?: NotRun;

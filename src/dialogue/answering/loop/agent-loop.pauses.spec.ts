@@ -73,7 +73,7 @@ describe('a pause', () => {
     const known = await resumed(new Map([approved('k1')]), {
       transcript: { calls: { ...calls, finished: new Map([['k1', end]]) } },
     });
-    expect(known.ended[0]).toMatchObject({ call_id: 'k1', status: 'completed', result: { sent: 1 } });
+    expect(known.ended[0]).toMatchObject({ call_id: 'k1', status: 'completed', result: '{"sent":1}' });
     expect(resultsIn(known.requests[0]!)).toMatchObject({ k1: '{"sent":1}' });
     expect([...unknown.tools.names, ...known.tools.names]).toEqual([]);
   });

@@ -17,7 +17,7 @@ const finished = (result: string, status: 'completed' | 'error' = 'completed'): 
 describe('the end of a call', () => {
   it('has its result in the record and as text for the model', () => {
     expect(outcomeOf(call, { id: 7 })).toEqual({
-      record: recordOf(call, { status: 'completed', result: { id: 7 }, artifact_id: null }),
+      record: recordOf(call, { status: 'completed', result: '{"id":7}', artifact_id: null }),
       text: '{"id":7}',
     });
     expect(outcomeOf(call, { error: 'no' }).record.status).toBe('error');

@@ -22,7 +22,7 @@ export function outcomeOf(call: CalledTool, result: unknown): CallEnd {
 
 /** The end of a call that failed. */
 export const failureOf = (call: CalledTool, text: string): CallEnd => ({
-  record: recordOf(call, { status: 'error', error: forReader(text) as string }),
+  record: recordOf(call, { status: 'error', error: forReader(text) ?? '' }),
   text,
 });
 

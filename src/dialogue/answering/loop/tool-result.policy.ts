@@ -19,11 +19,11 @@ export function forModel(text: string, charactersMax = MODEL_RESULT_CHARACTERS_M
   return `${beginningOf(text, half)}\n… (${text.length - 2 * half} characters are left out here) …\n${last}`;
 }
 
-/** The value for a call record: unchanged if it is short, otherwise the beginning of its text. */
-export function forReader(result: unknown): unknown {
+/** The result for a call record: its text, of a long one the beginning. It is text for all results, because clients expect it. */
+export function forReader(result: unknown): string | null {
+  if (result === null || result === undefined) return null;
   const text = textOf(result);
-  const isShort = text.length <= SHOWN_RESULT_CHARACTERS_MAX;
-  if (isShort && bytesOf(result ?? null) <= SHOWN_RESULT_BYTES_MAX) return result ?? null;
+  if (text.length <= SHOWN_RESULT_CHARACTERS_MAX && bytesOf(text) <= SHOWN_RESULT_BYTES_MAX) return text;
   let shown = beginningOf(text, SHOWN_RESULT_CHARACTERS_MAX);
   while (bytesOf(shown + ELLIPSIS) > SHOWN_RESULT_BYTES_MAX) shown = beginningOf(shown, Math.floor(shown.length * 0.9));
   return shown + ELLIPSIS;
@@ -36,7 +36,7 @@ export function isErrorResult(result: unknown): boolean {
   return status === 'error' || Boolean(error);
 }
 
-const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+const bytesOf = (value: string): number => Buffer.byteLength(JSON.stringify(value));
 
 /** Whether a cut here would split a surrogate pair. Many JSON parsers refuse a lone surrogate. */
 const isLowSurrogate = (text: string, at: number): boolean => /[\uDC00-\uDFFF]/.test(text.charAt(at));

@@ -15,7 +15,7 @@ describe('calls that run', () => {
     const [pending, completed] = await run(modelCall('k1', 'read_a', '{"to":"bob"}'));
     const shown = { tool_name: 'api_tool', call_id: 'k1', action_name: 'read_a', arguments: { to: 'bob' } };
     expect(pending).toEqual({ ...shown, status: 'pending' });
-    expect(completed).toEqual({ ...shown, status: 'completed', result: { sent: 1 }, artifact_id: null });
+    expect(completed).toEqual({ ...shown, status: 'completed', result: '{"sent":1}', artifact_id: null });
     expect(Object.fromEntries(toolRound.results)).toEqual({ k1: '{"sent":1}' });
     expect(tools.ran[0]).toMatchObject({ args: { to: 'bob' }, context: { callId: 'k1', userId: 'alice', turnId: 't1' } });
   });

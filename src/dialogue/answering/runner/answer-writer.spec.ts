@@ -139,18 +139,18 @@ describe('a structured answer', () => {
 describe('a call', () => {
   it('is shown with each of its records and stored with the last one', async () => {
     const { writer, types, write } = writing();
-    await write(told({ status: 'pending' }), told({ status: 'completed', result: 1 }));
+    await write(told({ status: 'pending' }), told({ status: 'completed', result: '1' }));
     expect(types()).toEqual(['tool_call', 'tool_call']);
-    expect(writer.progress.parts.toolCalls).toMatchObject([{ call_id: 'k1', status: 'completed', result: 1 }]);
+    expect(writer.progress.parts.toolCalls).toMatchObject([{ call_id: 'k1', status: 'completed', result: '1' }]);
   });
   it('is not shown again with the same record, nor as pending after it has ended', async () => {
-    const ended = recordOf(call, { status: 'completed', result: 1 });
+    const ended = recordOf(call, { status: 'completed', result: '1' });
     const { writer, types, write } = writing({ parts: { toolCalls: [ended] } });
-    await write(told({ status: 'pending' }), told({ status: 'completed', result: 1 }));
+    await write(told({ status: 'pending' }), told({ status: 'completed', result: '1' }));
     expect(types()).toEqual([]);
-    await write(told({ status: 'completed', result: 2 }));
+    await write(told({ status: 'completed', result: '2' }));
     expect(types()).toEqual(['tool_call']);
-    expect(writer.progress.parts.toolCalls).toMatchObject([{ result: 2 }]);
+    expect(writer.progress.parts.toolCalls).toMatchObject([{ result: '2' }]);
   });
   it('is shown as pending after it has waited for a decision', async () => {
     const { types, write } = writing({ parts: { toolCalls: [recordOf(call, { status: 'awaiting_approval' })] } });

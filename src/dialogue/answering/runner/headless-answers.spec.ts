@@ -161,7 +161,7 @@ describe('in headless mode', () => {
     const agent = agentOf([[toolCall('c1', 'send')], [text('Sent.')]], [offeredAction('send', { access: 'write' })]);
     const { parts } = await agent.answer(work());
     expect(tools.names).toEqual([]);
-    expect(parts.toolCalls).toMatchObject([{ call_id: 'c1', status: 'completed', result: { posted: true } }]);
+    expect(parts.toolCalls).toMatchObject([{ call_id: 'c1', status: 'completed', result: '{"posted":true}' }]);
     expect(resultsIn(models.requests.at(-1)!)).toEqual({ c1: '{"posted":true}' });
   });
 
