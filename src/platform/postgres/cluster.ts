@@ -10,6 +10,12 @@ import { isReachableBy, type UnixUser } from './unix-user.js';
 /** The name of the database and of the role that owns it. */
 export const DATABASE = 'verbatim';
 
+/** The details of an error of a session contain rows, and so client data. What the server logs about itself keeps them. */
+const SESSION_OPTIONS = '-c log_error_verbosity=terse';
+
+export const urlOf = ({ port, password }: Readonly<{ port: number | string; password: string }>): string =>
+  `postgres://${DATABASE}:${password}@127.0.0.1:${port}/${DATABASE}?options=${encodeURIComponent(SESSION_OPTIONS)}`;
+
 const CREATION_TIMEOUT_MS = 120_000;
 
 /** Accepts connections only with the password and only from this machine. */

@@ -10,6 +10,7 @@ import { DirectoryInUse } from './directory-lock.js';
 import { type EmbeddedPostgres, SOCKET_PATH_BYTES_MAX, startEmbeddedPostgres } from './embedded-postgres.js';
 import { processesWith } from './process-table.js';
 import { binariesFor } from './postgres-binaries.js';
+import { runningPostgres } from './running-postgres.js';
 
 const repository = join(import.meta.dirname, '../../..');
 
@@ -120,8 +121,11 @@ it('uses UTF-8, is durable and requires the password', async () => {
   await expect(query(wrong.href, 'select 1')).rejects.toThrow(/password authentication failed/);
 });
 
-it('logs errors without the rows that caused them', async () => {
-  const { url } = await start();
+it.each([
+  ['the service', (url: string) => url],
+  ['a rebuild, which finds the server that the service runs', () => runningPostgres(dataDir)!],
+])('logs errors without the rows that caused them, of %s', async (_who, urlOf) => {
+  const url = urlOf((await start()).url);
   await query(url, `create table kept (id text primary key, note jsonb check (note is null))`);
   const refused = [
     `insert into kept select 'a private', to_jsonb('question'::text)`,

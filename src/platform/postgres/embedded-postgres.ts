@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { namesFullDisk } from '../../kernel/full-disk.js';
 import { hasNoSpace } from '../free-space.js';
 import { systemTiming } from '../system-timing.js';
-import { type Cluster, DATABASE, openCluster } from './cluster.js';
+import { type Cluster, openCluster, urlOf } from './cluster.js';
 import { lockDirectory } from './directory-lock.js';
 import { binariesFor } from './postgres-binaries.js';
 import { Postmaster, PostgresDidNotStart, STOP_TIMEOUT_MS } from './postmaster.js';
@@ -47,8 +47,6 @@ const SETTINGS = [
   'log_timezone=UTC',
   'timezone=UTC',
 ];
-/** The details of an error of a session contain rows, and so client data. What the server logs about itself keeps them. */
-const SESSION_OPTIONS = '-c log_error_verbosity=terse';
 const DURABLE = ['fsync=on', 'synchronous_commit=on'];
 const FOR_TESTS = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=on', 'max_connections=300', 'autovacuum_naptime=10s'];
 
@@ -87,7 +85,7 @@ export async function startEmbeddedPostgres(options: { dataDir: string; forTests
     const server = new SupervisedServer(postmaster, again, systemTiming);
     return {
       socket: fits(socketIn(root, port)) ? socketIn(root, port) : undefined,
-      url: `postgres://${DATABASE}:${cluster.password}@127.0.0.1:${port}/${DATABASE}?options=${encodeURIComponent(SESSION_OPTIONS)}`,
+      url: urlOf({ port, password: cluster.password }),
       outage: () => server.outage && outageOf(server.outage, root),
       stop: async () => {
         await server.stop();

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { DATABASE } from './cluster.js';
+import { urlOf } from './cluster.js';
 
 /** The index of the line in the server's pid file that holds the port. */
 const PORT_LINE = 3;
@@ -13,7 +13,7 @@ export function runningPostgres(dataDir: string): string | undefined {
       .split('\n')
       [PORT_LINE]?.trim();
     const password = readFileSync(join(root, 'password'), 'utf8');
-    return port ? `postgres://${DATABASE}:${password}@127.0.0.1:${port}/${DATABASE}` : undefined;
+    return port ? urlOf({ port, password }) : undefined;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
