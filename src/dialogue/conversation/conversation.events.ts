@@ -271,9 +271,10 @@ export type ToolCallDenied = Event<
 export type ToolCallAnswered = Event<'ToolCallAnswered', AboutTurn<{ callId: string; result: string }>>;
 /**
  * All pending calls are decided. A producer may claim the turn again. `checkUsage` is the usage of the guardrails that checked the
- * answers to the calls; the resumed run adds it to the usage of the turn.
+ * answers to the calls; the resumed run adds it to the usage of the turn. `firstRequestId` is the request that used the
+ * idempotency key first, if a repetition of that request made the decision.
  */
-export type TurnResumed = Event<'TurnResumed', AboutTurn<{ checkUsage: Usage | null }>>;
+export type TurnResumed = Event<'TurnResumed', AboutTurn<{ checkUsage: Usage | null; firstRequestId?: string }>>;
 /** The producer was lost. Another producer may claim the turn, because the shown frames allow it. */
 export type TurnRequeued = Event<'TurnRequeued', AboutTurn<{ producer: string }>>;
 /** The turn's journal is complete. No frame follows. */

@@ -45,7 +45,7 @@ describe('a resumption', () => {
   it('records the usage of the checks of its answers', () => {
     const usage = { promptTokens: 7, completionTokens: 1 };
     given(conversation, WAITING)
-      .when(resume([approve('k1'), approve('k2')], alice, BEFORE, usage))
+      .when(resume([approve('k1'), approve('k2')], alice, BEFORE, { checkUsage: usage }))
       .then([approved('t1', 'k1'), approved('t1', 'k2'), resumed('t1', usage)]);
   });
   it('denies the calls that it does not mention', () =>

@@ -9,7 +9,7 @@ import type {
   ToolCallFinished,
   TurnId,
   TurnPaused,
-  Usage,
+  TurnResumed,
 } from './conversation.events.js';
 import { deniedRecord, inCallOrder, withToolCalls } from './tool-call.policy.js';
 import { type Conversation, type Decide, isUnfinished, type Turn, usedUntilDeletion } from './turn.policy.js';
@@ -53,7 +53,12 @@ function turnToResume(state: Conversation, callIds: readonly string[], by: Party
 
 /** Resumes a paused turn. All calls are decided together; a call without an answer is denied. */
 export const resume =
-  (answers: readonly CallAnswer[], by: Party, now: Date, checkUsage: Usage | null = null): Decide =>
+  (
+    answers: readonly CallAnswer[],
+    by: Party,
+    now: Date,
+    { checkUsage = null, ...more }: Partial<Omit<TurnResumed['data'], 'conversationId' | 'turnId'>> = {},
+  ): Decide =>
   (state) => {
     const callIds = answers.map(({ callId }) => callId);
     const [turnId, turn] = turnToResume(state, callIds, by, now);
@@ -62,7 +67,7 @@ export const resume =
       const answer = answers.find(({ callId }) => callId === call.callId);
       return decisionOn(call, answer, about);
     });
-    return [...decided, { type: 'TurnResumed', data: { ...about, checkUsage } }];
+    return [...decided, { type: 'TurnResumed', data: { ...about, checkUsage, ...more } }];
   };
 
 type About = Readonly<{ conversationId: string; turnId: TurnId }>;

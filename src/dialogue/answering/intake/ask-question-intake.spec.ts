@@ -1,10 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { codePolicy } from '../../../../test/support/guardrails.js';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
+import { MortalStore } from '../../../../test/support/mortal-store.js';
 import { NoLimits } from '../../../../test/support/no-limits.js';
 import { turnPaused, waitingCall } from '../../../../test/support/pauses.js';
 import { questionIntake } from '../../../../test/support/question-intakes.js';
 import { cause, eventsOf, settings } from '../../../../test/support/turns.js';
+import type { EventStore } from '../../../kernel/event-sourcing/event-store.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { newId } from '../../../kernel/ids.js';
 import { Rejection } from '../../../kernel/rejection.js';
@@ -115,8 +117,9 @@ describe('a resumption', () => {
   async function waiting(
     first: (streams: Streams, conversationId: string) => Promise<unknown> = () => Promise.resolve(),
     asked = settings,
+    store: EventStore = new InMemoryEventStore(),
   ) {
-    const streams = new Streams(new InMemoryEventStore(), systemTiming);
+    const streams = new Streams(store, systemTiming);
     const { conversationId, turnId } = await questionIntake(new NoLimits(), undefined, streams, asked).accept({
       question: 'Why?',
     });
@@ -137,6 +140,37 @@ describe('a resumption', () => {
     const { deny, turnId, events } = await waiting();
     await expect(deny()).resolves.toMatchObject({ turnId, replayed: false });
     await expect(deny()).resolves.toMatchObject({ turnId, replayed: true });
+    expect((await events()).filter((type) => type === 'TurnResumed')).toHaveLength(1);
+  });
+
+  it('is decided once when it is repeated after its process died between the use of the key and the decision', async () => {
+    let isMortal = true;
+    const store = new MortalStore(new InMemoryEventStore(), Infinity, (_, types) => {
+      if (isMortal && types.includes('TurnResumed')) throw new Error('The process is dead.');
+    });
+    const { deny, turnId, events } = await waiting(undefined, undefined, store);
+    await expect(deny()).rejects.toThrow('The process is dead.');
+    isMortal = false;
+    for (let attempt = 0; attempt < 2; attempt++) await expect(deny()).resolves.toMatchObject({ turnId, replayed: true });
+    expect((await events()).filter((type) => type === 'TurnResumed')).toHaveLength(1);
+  });
+
+  it('is decided once when a repetition with its key is faster', async () => {
+    let goOn!: () => void;
+    let hold: (() => void) | undefined;
+    const held = new Promise<void>((resolve) => (hold = resolve));
+    const store = new MortalStore(new InMemoryEventStore(), Infinity, (_, types) => {
+      if (!hold || !types.includes('TurnResumed')) return;
+      hold();
+      hold = undefined;
+      return new Promise<void>((resolve) => (goOn = resolve));
+    });
+    const { deny, turnId, events } = await waiting(undefined, undefined, store);
+    const slow = deny();
+    await held;
+    await expect(deny()).resolves.toMatchObject({ turnId, replayed: true });
+    goOn();
+    await expect(slow).resolves.toMatchObject({ turnId, replayed: false });
     expect((await events()).filter((type) => type === 'TurnResumed')).toHaveLength(1);
   });
 

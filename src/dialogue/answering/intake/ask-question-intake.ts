@@ -138,9 +138,9 @@ export class AskQuestionIntake {
     const admission = { ...admitted(fresh), ownerId: ownerOf(caller), agent: agent && limitedAgent(agent), isNewRequest: false };
     return this.withinLimits(admission, async (admit) => {
       const { replayed, ids } = await this.idsFor(request, caller, way, fresh, refuse, admit);
-      const resuming = this.resumed(state, ids.turnId, answers, caller);
+      const resuming = this.resumed(state, ids, answers, caller);
       const { position } = await resuming.catch(async (error: unknown) => {
-        const isDecided = replayed && error instanceof Rejection && DECIDED.has(error.code);
+        const isDecided = way.idempotencyKey !== undefined && error instanceof Rejection && DECIDED.has(error.code);
         if (isDecided && (await this.hasResumed(ids))) return { position: undefined };
         throw error;
       });
@@ -151,26 +151,28 @@ export class AskQuestionIntake {
     });
   }
 
-  /** Whether the first request with the idempotency key has resumed the turn, and not another request. */
+  /** Whether the first request with the idempotency key or a repetition has resumed the turn, and not another request. */
   private async hasResumed({ conversationId, turnId, requestId }: Started): Promise<boolean> {
     for await (const { type, data, cause } of newestFirst(this.streams.store, conversationStream(conversationId), undefined)) {
-      if (type === 'TurnResumed' && cause.correlationId === requestId) return true;
+      if (type === 'TurnResumed' && (data.firstRequestId ?? cause.correlationId) === requestId) return true;
       if (type === 'TurnAsked' && data.turnId === turnId) return false;
     }
     return false;
   }
 
   /** Resumes a turn. The answers to the calls of a guarded turn are checked before they are stored. */
-  private async resumed(state: Conversation, turnId: string, answers: readonly CallAnswer[], caller: Caller) {
-    const resumption = (checked: readonly CallAnswer[], checkUsage: Usage | null) =>
-      new ResumeTurn(state.id, checked, checkUsage, caller, caller.cause);
-    if (!state.turns.get(turnId)?.isGuarded) return this.commands.execute(resumption(answers, null));
+  private async resumed(state: Conversation, { turnId, requestId }: Started, answers: readonly CallAnswer[], caller: Caller) {
+    const isFirst = requestId === undefined || requestId === caller.cause.correlationId;
+    const first = isFirst ? {} : { firstRequestId: requestId };
+    const resumption = (checked: readonly CallAnswer[], checkUsage?: Usage) =>
+      new ResumeTurn(state.id, checked, { ...first, ...(checkUsage && { checkUsage }) }, caller, caller.cause);
+    if (!state.turns.get(turnId)?.isGuarded) return this.commands.execute(resumption(answers));
     const transcript = await readTranscript(this.streams, state.id, turnId);
     // A turn without a transcript has ended meanwhile, which the command refuses.
-    if (!transcript) return this.commands.execute(resumption(answers, null));
+    if (!transcript) return this.commands.execute(resumption(answers));
     const { guardrails, agentId } = transcript.asked.settings;
     const guarded = await this.inputs.callAnswers(answers, guardrails!);
-    const accepted = await this.commands.execute(resumption(guarded.answers, guarded.checked.usage ?? null));
+    const accepted = await this.commands.execute(resumption(guarded.answers, guarded.checked.usage));
     await this.inputs.record(guarded.checked, { recordId: turnId, ownerId: state.ownerId, agentId }, caller.cause);
     return accepted;
   }

@@ -104,7 +104,7 @@ export class ResumeTurn extends Command<{ position: bigint | undefined }> {
   constructor(
     readonly conversationId: string,
     readonly answers: readonly CallAnswer[],
-    readonly checkUsage: Usage | null,
+    readonly noted: Readonly<{ checkUsage?: Usage; firstRequestId?: string }>,
     readonly by: Party,
     readonly cause: Cause,
   ) {
@@ -120,8 +120,8 @@ export class ResumeTurnHandler implements Handler<ResumeTurn> {
   ) {}
 
   /** @throws Rejection conversation-not-found, tool-call-not-pending, resume-in-progress, invalid-request */
-  async execute({ conversationId, answers, checkUsage, by, cause }: ResumeTurn): Promise<{ position: bigint | undefined }> {
-    const decide = resume(answers, by, this.clock.now(), checkUsage);
+  async execute({ conversationId, answers, noted, by, cause }: ResumeTurn): Promise<{ position: bigint | undefined }> {
+    const decide = resume(answers, by, this.clock.now(), noted);
     const { position } = await this.streams.transact(conversationStream(conversationId), conversation, decide, cause);
     return { position };
   }

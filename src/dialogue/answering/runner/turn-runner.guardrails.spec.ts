@@ -310,7 +310,8 @@ describe('the usage of a guarded turn', () => {
       ['k2', 2_000],
     ] as const) {
       const answers = [{ callId, decision: 'denied', comment: 'No.' }] as const;
-      await turn.decide(resume(answers, { userId: 'alice' }, new Date(), { promptTokens, completionTokens: 100 }));
+      const checkUsage = { promptTokens, completionTokens: 100 };
+      await turn.decide(resume(answers, { userId: 'alice' }, new Date(), { checkUsage }));
       await turn.process().run();
     }
     expect(await total(turn)).toEqual({ promptTokens: 3_018, completionTokens: 203 });
