@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Streams } from '../../src/kernel/event-sourcing/streams.js';
-import { ask, conclude, conversation, seal, startTurn } from '../../src/dialogue/conversation/conversation.decider.js';
+import { ask, conversation } from '../../src/dialogue/conversation/conversation.decider.js';
+import { conclude, seal, startTurn } from '../../src/dialogue/conversation/turn.decider.js';
 import { type ConversationEvent, conversationStream } from '../../src/dialogue/conversation/conversation.events.js';
 import { PostgresEventStore } from '../../src/platform/event-store/postgres/postgres-event-store.js';
 import { systemTiming } from '../../src/platform/system-timing.js';

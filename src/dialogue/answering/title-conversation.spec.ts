@@ -5,7 +5,8 @@ import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.
 import { ScriptedModels, text } from '../../../test/support/tool-turns.js';
 import { answeringOptions, askedTurn, cause, eventsOf } from '../../../test/support/turns.js';
 import { EntitleConversationHandler } from '../conversation/conversation.commands.js';
-import { conclude, conversation, remove, startTurn } from '../conversation/conversation.decider.js';
+import { conversation, remove } from '../conversation/conversation.decider.js';
+import { conclude, startTurn } from '../conversation/turn.decider.js';
 import { type ConversationEvent, conversationStream } from '../conversation/conversation.events.js';
 import { ConversationGuard } from '../conversation/conversation-guard.js';
 import type { Recorded } from '../../kernel/event-sourcing/events.js';

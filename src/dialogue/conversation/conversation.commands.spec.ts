@@ -11,7 +11,8 @@ import {
   WatchConversation,
   WatchConversationHandler,
 } from './conversation.commands.js';
-import { asOwner, conclude, conversation, rename, startTurn } from './conversation.decider.js';
+import { asOwner, conversation, rename } from './conversation.decider.js';
+import { conclude, startTurn } from './turn.decider.js';
 import { conversationCodec } from './conversation.codec.js';
 import { type ConversationEvent, conversationStream } from './conversation.events.js';
 import { pause } from './pause.decider.js';

@@ -2,22 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { given } from '../../../test/support/given.js';
 import { turnSettings } from '../../../test/support/turn-settings.js';
-import {
-  as,
-  ask,
-  conclude,
-  conversation,
-  entitle,
-  open,
-  rate,
-  remove,
-  rename,
-  requestStop,
-  seal,
-  startTurn,
-  takeOver,
-  watch,
-} from './conversation.decider.js';
+import { as, ask, conversation, entitle, open, rate, remove, rename, watch } from './conversation.decider.js';
+import { conclude, requestStop, seal, startTurn, takeOver } from './turn.decider.js';
 import { pause } from './pause.decider.js';
 import { type Conversation, isUnfinished } from './turn.policy.js';
 import type { AnswerParts, ConversationEvent, ConversationStarted, TurnOutcome } from './conversation.events.js';

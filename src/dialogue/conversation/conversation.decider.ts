@@ -8,10 +8,6 @@ import type {
   ConversationSnapshotTaken,
   ConversationStarted,
   TurnAsked,
-  TurnId,
-  TurnOutcome,
-  TurnSealed,
-  TurnStopRequested,
 } from './conversation.events.js';
 import { unresumed } from './pause.decider.js';
 import { fromSnapshot, newestThatFit, snapshotIfDue } from './conversation-snapshot.policy.js';
@@ -25,10 +21,11 @@ import {
   countingTurnAt,
   type Decide,
   isUnfinished,
-  saysNothing,
+  notFound,
+  requireOpen,
+  stopRequest,
   supersededFrom,
-  type Turn,
-  usedUntilDeletion,
+  turnNotFound,
   withdrawn,
   withEvent,
 } from './turn.policy.js';
@@ -133,21 +130,6 @@ function evolved(state: Conversation, event: Exclude<ConversationEvent, Conversa
   }
 }
 
-const notFound = () => new Rejection('conversation-not-found', 'Conversation not found');
-const turnNotFound = () => new Rejection('message-not-found', 'Not found');
-
-function opened(state: Conversation): Conversation {
-  if (state.status !== 'open') throw notFound();
-  return state;
-}
-
-/** A turn of the state; undefined if it was sealed and seen before the last snapshot. @throws Rejection message-not-found */
-function turnOf(state: Conversation, turnId: TurnId): Turn | undefined {
-  const turn = opened(state).turns.get(turnId);
-  if (!turn && !state.isPartial) throw turnNotFound();
-  return turn;
-}
-
 /** A decision that only a party to the conversation may make. For others, the conversation does not exist. */
 export const as =
   (party: Party, decide: Decide): Decide =>
@@ -159,11 +141,6 @@ export const as =
 /** A decision that only the owner of the conversation may make. */
 export const asOwner = (ownerId: string, decide: Decide): Decide => as({ userId: ownerId }, decide);
 
-const stopRequested = (state: Conversation, turnId: TurnId): TurnStopRequested => ({
-  type: 'TurnStopRequested',
-  data: { conversationId: state.id, turnId },
-});
-
 /** Asks a question. `start` begins the conversation; `index` replaces an earlier question. */
 export const ask =
   (question: Omit<TurnAsked['data'], 'index'> & { index: number | null }, start: ConversationStarted['data'] | null): Decide =>
@@ -171,7 +148,7 @@ export const ask =
     if (state.status === 'deleted') throw notFound();
     if (state.turns.has(question.turnId)) return [];
     const starting: ConversationEvent[] = state.status === 'none' && start ? [{ type: 'ConversationStarted', data: start }] : [];
-    const open = opened(starting.reduce(evolve, state));
+    const open = requireOpen(starting.reduce(evolve, state));
     const index = question.index ?? open.nextIndex;
     if (index > open.nextIndex) {
       throw new Rejection('index-out-of-range', `index must be at most ${open.nextIndex}, the number of questions so far.`);
@@ -194,97 +171,25 @@ function supersede(state: Conversation, fromIndex: number): ConversationEvent[] 
   const later = [...state.turns].filter(([, turn]) => !turn.superseded && turn.index >= fromIndex);
   const running = later.filter(([, turn]) => isUnfinished(turn) && !turn.stopRequested);
   return [
-    ...running.map(([turnId]) => stopRequested(state, turnId)),
+    ...running.map(([turnId]) => stopRequest(state, turnId)),
     { type: 'TurnsSuperseded', data: { conversationId: state.id, fromIndex } },
   ];
 }
 
-/** A producer claims the turn. A second one is refused. */
-export const startTurn =
-  (turnId: TurnId, producer: string): Decide =>
-  (state) => {
-    const turn = turnOf(state, turnId);
-    if (turn?.status === 'running' && turn.producer === producer) return [];
-    if (turn?.status !== 'asked') throw new Rejection('turn-taken', `Turn ${turnId} is ${turn?.status ?? 'over'}.`);
-    return [{ type: 'TurnStarted', data: { conversationId: state.id, turnId, producer } }];
-  };
-
-/**
- * A process takes the turn over from a lost producer in order to end it. If that producer still runs, its appends are refused.
- */
-export const takeOver =
-  (turnId: TurnId, from: string | null, by: string): Decide =>
-  (state) => {
-    const turn = state.status === 'open' ? state.turns.get(turnId) : undefined;
-    if (turn?.status !== 'running' || turn.producer !== from || from === by) return [];
-    return [{ type: 'TurnStarted', data: { conversationId: state.id, turnId, producer: by } }];
-  };
-
-export const requestStop =
-  (turnId: TurnId): Decide =>
-  (state) => {
-    const turn = turnOf(state, turnId);
-    if (turn?.status === 'paused') throw new Rejection('message-not-running', 'The answer waits for a tool approval.');
-    if (!turn || !isUnfinished(turn)) throw new Rejection('message-not-running', 'The answer is not running.');
-    return turn.stopRequested ? [] : [stopRequested(state, turnId)];
-  };
-
-/**
- * Ends a turn with the outcome of its producer. A stop that was accepted before takes precedence over an answer, because its
- * caller got 202. An automatic turn that answers NO_REPLY is removed, and later turns are renumbered. In a deleted conversation only
- * the usage is recorded.
- */
-export const conclude =
-  (outcome: TurnOutcome, producer?: string): Decide =>
-  (state) => {
-    if (state.status === 'deleted') return usedUntilDeletion(state, outcome.data.turnId, outcome.data.usage, producer);
-    const turn = turnOf(state, outcome.data.turnId);
-    if (!turn || !isUnfinished(turn)) return [];
-    if (producer !== undefined && turn.producer !== producer) {
-      throw new Rejection('turn-taken', `Turn ${outcome.data.turnId} is no longer run by this producer.`);
-    }
-    if (turn.stopRequested) return [stoppedInstead(outcome)];
-    const { turnId, answer } = outcome.data;
-    const isForNobody =
-      turn.origin?.kind === 'follow-up' && !turn.superseded && outcome.type === 'TurnAnswered' && saysNothing(answer);
-    return isForNobody ? [{ type: 'TurnWithdrawn', data: { conversationId: state.id, turnId } }, outcome] : [outcome];
-  };
-
-function stoppedInstead({ type, data }: TurnOutcome): TurnOutcome {
-  // A block message of a guardrail does not count as an answer with content.
-  const isBlocked = type === 'TurnFailed' && data.guardrail !== undefined;
-  const { conversationId, turnId, thought, sources, toolCalls, structured, usage } = data;
-  const parts = { answer: isBlocked ? '' : data.answer, thought, sources, toolCalls, structured };
-  return { type: 'TurnStopped', data: { conversationId, turnId, ...parts, ...(usage && { usage }) } };
-}
-
-/** Whether only the end of the turn's stream is missing: the turn has an outcome, or the conversation was deleted. */
-export const isOver = ({ status }: Conversation, turn: Turn): boolean =>
-  status === 'deleted' || !(isUnfinished(turn) || turn.status === 'paused');
-
-/** Seals the journal of a turn. This is also allowed in a deleted conversation. */
-export const seal =
-  (sealed: TurnSealed['data']): Decide =>
-  (state) => {
-    const turn = state.turns.get(sealed.turnId);
-    if (!turn && !state.isPartial) throw turnNotFound();
-    return !turn || turn.sealed || !isOver(state, turn) ? [] : [{ type: 'TurnSealed', data: sealed }];
-  };
-
 export const rename =
   (name: string): Decide =>
   (state) =>
-    opened(state).name === name && state.namedBy === 'owner' ? [] : [renamed(state, name, 'owner')];
+    requireOpen(state).name === name && state.namedBy === 'owner' ? [] : [renamed(state, name, 'owner')];
 
 /** The owner shares turns with a link. */
 export const shareByLink =
   (link: Omit<ConversationShared['data'], 'conversationId'>): Decide =>
-  (state) => [{ type: 'ConversationShared', data: { conversationId: opened(state).id, ...link } }];
+  (state) => [{ type: 'ConversationShared', data: { conversationId: requireOpen(state).id, ...link } }];
 
 export const endLink =
   (shareId: string, now: Date): Decide =>
   (state) => [
-    { type: 'ConversationShareEnded', data: { conversationId: opened(state).id, shareId, endedAt: now.toISOString() } },
+    { type: 'ConversationShareEnded', data: { conversationId: requireOpen(state).id, shareId, endedAt: now.toISOString() } },
   ];
 
 /** Sets a generated title. Only the first one counts, and none after a name by the owner. */
@@ -299,17 +204,17 @@ const renamed = (state: Conversation, name: string, by: 'owner' | 'title'): Conv
 });
 
 export const open: Decide = (state) =>
-  opened(state).unopened ? [{ type: 'ConversationOpened', data: { conversationId: state.id } }] : [];
+  requireOpen(state).unopened ? [{ type: 'ConversationOpened', data: { conversationId: state.id } }] : [];
 
 /** The owner has read an answer to its end. An unlisted conversation has no mark to clear. */
-export const watch: Decide = (state) => (opened(state).visibility === 'listed' ? open(state) : []);
+export const watch: Decide = (state) => (requireOpen(state).visibility === 'listed' ? open(state) : []);
 
 /** Ends access at once and stops running turns. The texts are purged after they have stopped. */
 export const remove: Decide = (state) => {
   if (state.status === 'deleted') return [];
-  const running = [...opened(state).turns].filter(([, turn]) => isUnfinished(turn) && !turn.stopRequested);
+  const running = [...requireOpen(state).turns].filter(([, turn]) => isUnfinished(turn) && !turn.stopRequested);
   return [
-    ...running.map(([turnId]) => stopRequested(state, turnId)),
+    ...running.map(([turnId]) => stopRequest(state, turnId)),
     { type: 'ConversationDeleted', data: { conversationId: state.id } },
   ];
 };
@@ -318,7 +223,7 @@ export const remove: Decide = (state) => {
 export const rate =
   (index: number, feedback: string | null, earlier?: EarlierTurn): Decide =>
   (state) => {
-    const [turnId, turn] = countingTurnAt(opened(state), index) ?? (earlier ? [earlier.turnId, earlier] : []);
+    const [turnId, turn] = countingTurnAt(requireOpen(state), index) ?? (earlier ? [earlier.turnId, earlier] : []);
     if (!turnId || !turn) throw turnNotFound();
     return turn.feedback === feedback ? [] : [{ type: 'TurnRated', data: { conversationId: state.id, turnId, feedback } }];
   };

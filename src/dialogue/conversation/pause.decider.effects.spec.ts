@@ -14,9 +14,11 @@ import {
   WAITING,
 } from '../../../test/support/paused-conversations.js';
 import { turnUnresumed } from '../../../test/support/pauses.js';
-import { conversation, startTurn } from './conversation.decider.js';
+import { conversation } from './conversation.decider.js';
+import { startTurn } from './turn.decider.js';
 import type { ConversationEvent } from './conversation.events.js';
-import { finishCall, requeue, REQUEUES_MAX, startCall } from './pause.decider.js';
+import { finishCall, startCall } from './pause.decider.js';
+import { requeue, REQUEUES_MAX } from './turn.decider.js';
 
 describe('a call with effects', () => {
   const running = [...WAITING, approved('t1', 'k1'), resumed('t1'), taken('t1', 'p2')];

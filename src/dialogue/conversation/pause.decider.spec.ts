@@ -20,9 +20,11 @@ import {
 import { PAUSE_EXPIRES_AT, turnUnresumed } from '../../../test/support/pauses.js';
 import { Rejection } from '../../kernel/rejection.js';
 import type { Party } from './conversation-access.policy.js';
-import { ask, conclude, conversation, remove, requestStop, seal, startTurn } from './conversation.decider.js';
+import { ask, conversation, remove } from './conversation.decider.js';
+import { conclude, requestStop, seal, startTurn } from './turn.decider.js';
 import type { ConversationEvent, TurnOutcome } from './conversation.events.js';
-import { type CallAnswer, expire, finishCall, pause, requeue, resume, startCall } from './pause.decider.js';
+import { type CallAnswer, expire, finishCall, pause, resume, startCall } from './pause.decider.js';
+import { requeue } from './turn.decider.js';
 import type { Conversation, Decide } from './turn.policy.js';
 
 const BEFORE = new Date(Date.parse(PAUSE_EXPIRES_AT) - 1);

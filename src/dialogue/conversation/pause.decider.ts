@@ -12,14 +12,23 @@ import type {
   TurnResumed,
 } from './conversation.events.js';
 import { deniedRecord, inCallOrder, withToolCalls } from './tool-call.policy.js';
-import { type Conversation, type Decide, isUnfinished, type Turn, usedUntilDeletion } from './turn.policy.js';
+import { usedUntilDeletion } from './turn.decider.js';
+import {
+  type Conversation,
+  type Decide,
+  isUnfinished,
+  notFound,
+  turnStopped,
+  takenByAnother,
+  type Turn,
+  turnIfOpen,
+} from './turn.policy.js';
 
 /** A caller's answer to a pending tool call. A result is JSON text. */
 export type CallAnswer = Readonly<
   { callId: string } & ({ decision: 'approved' } | { decision: 'denied'; comment: string | null } | { result: string })
 >;
 
-const notFound = () => new Rejection('conversation-not-found', 'Conversation not found');
 const notPending = () => new Rejection('tool-call-not-pending', 'This request is no longer pending.');
 const inProgress = () => new Rejection('resume-in-progress', 'This conversation is being resumed already.');
 const notTheirs = () => new Rejection('resource-not-allowed', 'An access token decides only on tool calls of its own questions.');
@@ -85,11 +94,6 @@ function decisionOn({ callId, pauseType }: PendingCall, answer: CallAnswer | und
   return { type: 'ToolCallApproved', data: { ...about, callId } };
 }
 
-const turnOf = (state: Conversation, turnId: TurnId): Turn | undefined =>
-  state.status === 'open' ? state.turns.get(turnId) : undefined;
-
-const taken = (turnId: TurnId) => new Rejection('turn-taken', `Turn ${turnId} is no longer run by this producer.`);
-
 /**
  * Pauses the turn of a producer. A stop that was accepted before takes precedence, and so does any other end of the turn. Refused
  * if another producer runs the turn. In a deleted conversation only the usage is recorded.
@@ -97,14 +101,12 @@ const taken = (turnId: TurnId) => new Rejection('turn-taken', `Turn ${turnId} is
 export const pause =
   (paused: TurnPaused['data'], producer: string): Decide =>
   (state) => {
-    const { conversationId, turnId, answer, thought, sources, toolCalls, structured, usage } = paused;
+    const { turnId, usage } = paused;
     if (state.status === 'deleted') return usedUntilDeletion(state, turnId, usage, producer);
-    const turn = turnOf(state, turnId);
-    if (turn && (isUnfinished(turn) || isPaused(turn)) && turn.producer !== producer) throw taken(turnId);
+    const turn = turnIfOpen(state, turnId);
+    if (turn && (isUnfinished(turn) || isPaused(turn)) && turn.producer !== producer) throw takenByAnother(turnId);
     if (turn?.status !== 'running') return [];
-    if (!turn.stopRequested) return [{ type: 'TurnPaused', data: paused }];
-    const parts = { answer, thought, sources, toolCalls, structured };
-    return [{ type: 'TurnStopped', data: { conversationId, turnId, ...parts, ...(usage && { usage }) } }];
+    return [turn.stopRequested ? turnStopped(paused) : { type: 'TurnPaused', data: paused }];
   };
 
 /** The events that end a paused turn without resuming it: its text stays, and its pending calls are denied. */
@@ -126,7 +128,7 @@ export function unresumed(state: Conversation, turnId: TurnId, { pause: open }: 
 export const expire =
   (turnId: TurnId, now: Date): Decide =>
   (state) => {
-    const turn = turnOf(state, turnId);
+    const turn = turnIfOpen(state, turnId);
     if (!turn || !isPaused(turn) || new Date(turn.pause!.expiresAt) > now) return [];
     return unresumed(state, turnId, turn, 'expired');
   };
@@ -138,7 +140,7 @@ export const startCall =
   (turnId: TurnId, producer: string, call: CalledTool): Decide =>
   (state) => {
     const turn = state.turns.get(turnId);
-    if (turn?.status !== 'running' || turn.producer !== producer) throw taken(turnId);
+    if (turn?.status !== 'running' || turn.producer !== producer) throw takenByAnother(turnId);
     // The caller of the stop got 202, so no further call may start. A deletion stops the turn too.
     if (turn.stopRequested) throw new Rejection('turn-stopping', `Turn ${turnId} is being stopped.`);
     return [{ type: 'ToolCallStarted', data: { conversationId: state.id, turnId, call } }];
@@ -147,22 +149,6 @@ export const startCall =
 export const finishCall =
   (finished: ToolCallFinished['data']): Decide =>
   (state) =>
-    turnOf(state, finished.turnId)?.unfinishedCalls.some(({ callId }) => callId === finished.callId)
+    turnIfOpen(state, finished.turnId)?.unfinishedCalls.some(({ callId }) => callId === finished.callId)
       ? [{ type: 'ToolCallFinished', data: finished }]
       : [];
-
-/** Maximum number of requeues, for runs that crash their producers. */
-export const REQUEUES_MAX = 5;
-
-/** Whether another producer may continue after the producer was lost. */
-export const mayBeRequeued = (turn: Turn): boolean =>
-  turn.status === 'running' && turn.requeues < REQUEUES_MAX && !turn.stopRequested;
-
-/** Makes a run available to other producers after its producer was lost. */
-export const requeue =
-  (turnId: TurnId, producer: string): Decide =>
-  (state) => {
-    const turn = turnOf(state, turnId);
-    if (turn?.producer !== producer || !mayBeRequeued(turn)) return [];
-    return [{ type: 'TurnRequeued', data: { conversationId: state.id, turnId, producer } }];
-  };

@@ -3,9 +3,10 @@ import { Command, type Handler } from '../../kernel/commands.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { type Folded, Streams } from '../../kernel/event-sourcing/streams.js';
 import { Rejection } from '../../kernel/rejection.js';
-import { conclude, conversation, seal, startTurn, takeOver } from './conversation.decider.js';
+import { conversation } from './conversation.decider.js';
+import { conclude, seal, startTurn, takeOver } from './turn.decider.js';
 import { conversationStream, type TurnId, type TurnOutcome, type TurnSealed } from './conversation.events.js';
-import { requeue } from './pause.decider.js';
+import { requeue } from './turn.decider.js';
 import type { Conversation, Decide } from './turn.policy.js';
 
 /** A conversation as the sender of a command has folded it. The handler reads later events before it decides. */

@@ -1,5 +1,7 @@
 import type { Decision } from '../../kernel/event-sourcing/decider.js';
+import { Rejection } from '../../kernel/rejection.js';
 import type {
+  AnswerParts,
   ConversationEvent,
   ConversationStarted,
   NamedBy,
@@ -11,6 +13,7 @@ import type {
   TurnState,
   TurnStatus,
   TurnStopped,
+  TurnStopRequested,
   Usage,
 } from './conversation.events.js';
 
@@ -97,22 +100,6 @@ export type Decide = Decision<Conversation, ConversationEvent>;
 /** Whether a producer has to run the turn or is running it. */
 export const isUnfinished = (turn: Turn): boolean => turn.status === 'asked' || turn.status === 'running';
 
-/**
- * The end of a turn that its producer was running when the conversation was deleted. It has no texts, only the usage, which counts
- * although the conversation is deleted.
- */
-export function usedUntilDeletion(
-  { id, turns }: Conversation,
-  turnId: TurnId,
-  usage: Usage | null | undefined,
-  producer: string | undefined,
-): readonly TurnStopped[] {
-  const turn = turns.get(turnId);
-  if (!usage || turn?.status !== 'running' || turn.sealed || turn.producer !== producer) return [];
-  const nothing = { answer: '', thought: '', sources: [], toolCalls: [], structured: false };
-  return [{ type: 'TurnStopped', data: { conversationId: id, turnId, ...nothing, usage } }];
-}
-
 /** The valid turn at an index, unless a snapshot omits it. */
 export const countingTurnAt = ({ turns }: Conversation, index: number): readonly [TurnId, Turn] | undefined =>
   [...turns].find(([, turn]) => turn.index === index && !turn.superseded);
@@ -133,9 +120,8 @@ export function withEvent(turn: Turn, event: Exclude<TurnEvent, { type: 'TurnAsk
     case 'ToolCallFinished':
       return { ...turn, unfinishedCalls: turn.unfinishedCalls.filter(({ callId }) => callId !== event.data.callId) };
     case 'TurnPaused': {
-      const { calls, expiresAt, lastId, modelId, usage, answer, thought, sources, toolCalls, structured } = event.data;
-      const parts = { answer, thought, sources, toolCalls, structured };
-      return { ...turn, status: 'paused', pause: { calls, expiresAt, lastId, parts, modelId, usage } };
+      const { calls, expiresAt, lastId, modelId, usage } = event.data;
+      return { ...turn, status: 'paused', pause: { calls, expiresAt, lastId, parts: partsOf(event.data), modelId, usage } };
     }
     case 'TurnResumed':
       return { ...turn, status: 'asked', producer: null, runs: turn.runs + 1, requeues: 0 };
@@ -206,3 +192,48 @@ export const saysNothing = (answer: string): boolean => ['', NO_REPLY].includes(
 
 /** Whether a partial answer may still become NO_REPLY. */
 export const maySayNothing = (begun: string): boolean => NO_REPLY.startsWith(begun.trim());
+
+export const notFound = () => new Rejection('conversation-not-found', 'Conversation not found');
+export const turnNotFound = () => new Rejection('message-not-found', 'Not found');
+export const takenByAnother = (turnId: TurnId) =>
+  new Rejection('turn-taken', `Turn ${turnId} is no longer run by this producer.`);
+
+/** @throws Rejection conversation-not-found */
+export function requireOpen(state: Conversation): Conversation {
+  if (state.status !== 'open') throw notFound();
+  return state;
+}
+
+/**
+ * A turn of the state; undefined if it was sealed and seen before the last snapshot.
+ * @throws Rejection conversation-not-found, message-not-found
+ */
+export function requireTurn(state: Conversation, turnId: TurnId): Turn | undefined {
+  const turn = requireOpen(state).turns.get(turnId);
+  if (!turn && !state.isPartial) throw turnNotFound();
+  return turn;
+}
+
+/** A turn of a conversation that is not deleted. */
+export const turnIfOpen = (state: Conversation, turnId: TurnId): Turn | undefined =>
+  state.status === 'open' ? state.turns.get(turnId) : undefined;
+
+export const stopRequest = (state: Conversation, turnId: TurnId): TurnStopRequested => ({
+  type: 'TurnStopRequested',
+  data: { conversationId: state.id, turnId },
+});
+
+/** The event of a turn that ends stopped, with its parts and usage so far. */
+export const turnStopped = ({ conversationId, turnId, usage, ...rest }: Ended): TurnStopped => ({
+  type: 'TurnStopped',
+  data: { conversationId, turnId, ...partsOf(rest), ...(usage && { usage }) },
+});
+type Ended = AnswerParts & Readonly<{ conversationId: string; turnId: TurnId; usage?: Usage | null }>;
+
+const partsOf = ({ answer, thought, sources, toolCalls, structured }: AnswerParts): AnswerParts => ({
+  answer,
+  thought,
+  sources,
+  toolCalls,
+  structured,
+});

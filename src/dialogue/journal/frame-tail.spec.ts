@@ -10,7 +10,8 @@ import { InProcessSignals } from '../../platform/messaging/signals/in-process-si
 import { systemTiming } from '../../platform/system-timing.js';
 import type { Identity } from '../../resources/identity/identity.js';
 import { type WatchConversation, WatchConversationHandler } from '../conversation/conversation.commands.js';
-import { conclude, conversation, seal, startTurn } from '../conversation/conversation.decider.js';
+import { conversation } from '../conversation/conversation.decider.js';
+import { conclude, seal, startTurn } from '../conversation/turn.decider.js';
 import { conversationStream } from '../conversation/conversation.events.js';
 import { AnswerReaders } from './answer-readers.js';
 import { FrameTail } from './frame-tail.js';

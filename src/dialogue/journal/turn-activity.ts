@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { conversation, isOver } from '../conversation/conversation.decider.js';
+import { conversation } from '../conversation/conversation.decider.js';
+import { isOver } from '../conversation/turn.decider.js';
 import { type Conversation, isUnfinished, type Turn } from '../conversation/turn.policy.js';
 import { conversationStream } from '../conversation/conversation.events.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';

@@ -3,7 +3,8 @@ import type { UnsealedTurnQueries } from '../../../../projections/unsealed-turns
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { PAUSE_EXPIRES_AT, turnPaused, waitingCall } from '../../../../test/support/pauses.js';
 import { askedTurn, cause, eventsOf } from '../../../../test/support/turns.js';
-import { conversation, startTurn } from '../../conversation/conversation.decider.js';
+import { conversation } from '../../conversation/conversation.decider.js';
+import { startTurn } from '../../conversation/turn.decider.js';
 import { conversationStream } from '../../conversation/conversation.events.js';
 import { pause, resume } from '../../conversation/pause.decider.js';
 import type { Decide } from '../../conversation/turn.policy.js';

@@ -4,7 +4,8 @@ import { InMemoryEventStore } from '../../../../test/support/in-memory-event-sto
 import { MortalStore } from '../../../../test/support/mortal-store.js';
 import { answeringOptions, askedTurn, bringFurther, cause, eventsOf, framesOf, deltas, scripted, settings, workerOver } from '../../../../test/support/turns.js'; // prettier-ignore
 import { VirtualTiming } from '../../../../test/support/virtual-timing.js';
-import { ask, conversation, rename, startTurn } from '../../conversation/conversation.decider.js';
+import { ask, conversation, rename } from '../../conversation/conversation.decider.js';
+import { startTurn } from '../../conversation/turn.decider.js';
 import { conversationStream } from '../../conversation/conversation.events.js';
 import type { Decide } from '../../conversation/turn.policy.js';
 import type { EventStore } from '../../../kernel/event-sourcing/event-store.js';

@@ -1,7 +1,7 @@
 import type { TurnPaused } from '../../conversation/conversation.events.js';
 import type { Frame } from '../../journal/message.events.js';
 import { type Message, type MessageDigest, pauseFrames } from '../../journal/message.policy.js';
-import { mayBeRequeued } from '../../conversation/pause.decider.js';
+import { mayBeRequeued } from '../../conversation/turn.decider.js';
 import type { Turn } from '../../conversation/turn.policy.js';
 import { deniedRecord, inCallOrder, withToolCalls } from '../../conversation/tool-call.policy.js';
 import type { Journal } from '../../journal/journal.js';

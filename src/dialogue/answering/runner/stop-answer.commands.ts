@@ -4,7 +4,8 @@ import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { Signals } from '../../../kernel/signals.js';
-import { conversation, requestStop } from '../../conversation/conversation.decider.js';
+import { conversation } from '../../conversation/conversation.decider.js';
+import { requestStop } from '../../conversation/turn.decider.js';
 import { conversationStream } from '../../conversation/conversation.events.js';
 import { stopSubject } from '../../conversation/turn.policy.js';
 

@@ -1,7 +1,8 @@
 import { expect, it } from '@jest/globals';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import { askedTurn, cause, eventsOf, deltas, scripted, workerOver } from '../../../../test/support/turns.js';
-import { conversation, requestStop } from '../../conversation/conversation.decider.js';
+import { conversation } from '../../conversation/conversation.decider.js';
+import { requestStop } from '../../conversation/turn.decider.js';
 import { conversationStream } from '../../conversation/conversation.events.js';
 import { isTerminal, messageStream } from '../../journal/message.events.js';
 import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';

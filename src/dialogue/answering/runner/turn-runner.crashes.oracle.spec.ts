@@ -15,7 +15,8 @@ import {
 } from '../../../../test/support/tool-turns.js';
 import { expectSealed } from '../../../../test/support/turn-ends.js';
 import { askedTurn, bringFurther, cause, eventsOf, settings, workerOver } from '../../../../test/support/turns.js';
-import { ask, conversation, remove, requestStop } from '../../conversation/conversation.decider.js';
+import { ask, conversation, remove } from '../../conversation/conversation.decider.js';
+import { requestStop } from '../../conversation/turn.decider.js';
 import { type AnswerParts, conversationStream } from '../../conversation/conversation.events.js';
 import { isTerminal, messageStream } from '../../journal/message.events.js';
 import { messageOf } from '../../../../test/support/message.js';

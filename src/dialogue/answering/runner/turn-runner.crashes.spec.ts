@@ -13,7 +13,8 @@ import {
 } from '../../../../test/support/turns.js';
 import type { ExpectedRevision, NewEvent } from '../../../kernel/event-sourcing/event-store.js';
 import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
-import { conversation, requestStop } from '../../conversation/conversation.decider.js';
+import { conversation } from '../../conversation/conversation.decider.js';
+import { requestStop } from '../../conversation/turn.decider.js';
 import { conversationStream } from '../../conversation/conversation.events.js';
 import { isTerminal, messageStream } from '../../journal/message.events.js';
 

@@ -7,7 +7,8 @@ import type { Timing } from '../../../kernel/timing.js';
 import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
 import { systemTiming } from '../../../platform/system-timing.js';
 import { DeleteConversation, DeleteConversationHandler } from '../../conversation/conversation.commands.js';
-import { conversation, remove, startTurn } from '../../conversation/conversation.decider.js';
+import { conversation, remove } from '../../conversation/conversation.decider.js';
+import { startTurn } from '../../conversation/turn.decider.js';
 import { conversationStream } from '../../conversation/conversation.events.js';
 
 const signals = () => new InProcessSignals();

@@ -6,9 +6,10 @@ import { eventually } from '../../../../test/support/eventually.js';
 import { MortalStore } from '../../../../test/support/mortal-store.js';
 import { eventsOf } from '../../../../test/support/turns.js';
 import { ToolFailed } from '../../../resources/tools/toolbox/tool-kind.port.js';
-import { remove, requestStop } from '../../conversation/conversation.decider.js';
+import { remove } from '../../conversation/conversation.decider.js';
+import { requestStop } from '../../conversation/turn.decider.js';
 import { conversationStream } from '../../conversation/conversation.events.js';
-import { requeue } from '../../conversation/pause.decider.js';
+import { requeue } from '../../conversation/turn.decider.js';
 import { stopSubject } from '../../conversation/turn.policy.js';
 import { messageStream } from '../../journal/message.events.js';
 

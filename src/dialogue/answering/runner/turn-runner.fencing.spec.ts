@@ -20,9 +20,11 @@ import { askedTurn, cause, eventsOf, framesOf, workerOver } from '../../../../te
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
 import { systemTiming } from '../../../platform/system-timing.js';
-import { conversation, requestStop } from '../../conversation/conversation.decider.js';
+import { conversation } from '../../conversation/conversation.decider.js';
+import { requestStop } from '../../conversation/turn.decider.js';
 import { type AnswerParts, conversationStream, type TurnPaused } from '../../conversation/conversation.events.js';
-import { requeue, resume } from '../../conversation/pause.decider.js';
+import { resume } from '../../conversation/pause.decider.js';
+import { requeue } from '../../conversation/turn.decider.js';
 import type { Decide } from '../../conversation/turn.policy.js';
 import { messageStream } from '../../journal/message.events.js';
 

@@ -6,7 +6,7 @@ import { askedTurn, bringFurther, eventsOf, framesOf, workerOver } from '../../.
 import type { EventStore } from '../../../kernel/event-sourcing/event-store.js';
 import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
 import { conversationStream } from '../../conversation/conversation.events.js';
-import { REQUEUES_MAX } from '../../conversation/pause.decider.js';
+import { REQUEUES_MAX } from '../../conversation/turn.decider.js';
 import type { Frame } from '../../journal/message.events.js';
 import type { Run } from '../loop/agent-loop.js';
 import type { AnswerDelta, ProgressFrame } from '../loop/answer-delta.js';

@@ -17,7 +17,8 @@ import {
   WITH_TOOLS,
 } from '../../../../test/support/tool-turns.js';
 import { askedTurn, bringFurther, cause, eventsOf, framesOf, workerOver } from '../../../../test/support/turns.js';
-import { conversation, requestStop } from '../../conversation/conversation.decider.js';
+import { conversation } from '../../conversation/conversation.decider.js';
+import { requestStop } from '../../conversation/turn.decider.js';
 import { type CheckedInput, conversationStream } from '../../conversation/conversation.events.js';
 import type { Decide } from '../../conversation/turn.policy.js';
 import { resume } from '../../conversation/pause.decider.js';

@@ -6,8 +6,9 @@ import { eventually } from '../../../../test/support/eventually.js';
 import { MortalStore } from '../../../../test/support/mortal-store.js';
 import { resultsIn, text, toolCall } from '../../../../test/support/tool-turns.js';
 import { bringFurther, framesOf } from '../../../../test/support/turns.js';
-import { requestStop } from '../../conversation/conversation.decider.js';
-import { expire, REQUEUES_MAX } from '../../conversation/pause.decider.js';
+import { requestStop } from '../../conversation/turn.decider.js';
+import { expire } from '../../conversation/pause.decider.js';
+import { REQUEUES_MAX } from '../../conversation/turn.decider.js';
 import { messageStream } from '../../journal/message.events.js';
 
 Logger.overrideLogger(false);

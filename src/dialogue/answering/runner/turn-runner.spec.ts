@@ -6,7 +6,8 @@ import { askedTurn, cause, deltas, eventsOf, framesOf, scripted, workerOver } fr
 import { type ExpectedRevision, type NewEvent, StoreUnavailable } from '../../../kernel/event-sourcing/event-store.js';
 import { InProcessSignals } from '../../../platform/messaging/signals/in-process-signals.js';
 import { ModelFailed } from '../../../resources/models/model/language-model.port.js';
-import { conversation, requestStop } from '../../conversation/conversation.decider.js';
+import { conversation } from '../../conversation/conversation.decider.js';
+import { requestStop } from '../../conversation/turn.decider.js';
 import { conversationStream } from '../../conversation/conversation.events.js';
 import { stopSubject } from '../../conversation/turn.policy.js';
 import { messageStream } from '../../journal/message.events.js';

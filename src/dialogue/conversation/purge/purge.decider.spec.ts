@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { given } from '../../../../test/support/given.js';
 import { turnSettings } from '../../../../test/support/turn-settings.js';
-import { as, ask, conclude, conversation, remove, rename, seal } from '../conversation.decider.js';
+import { as, ask, conversation, remove, rename } from '../conversation.decider.js';
+import { conclude, seal } from '../turn.decider.js';
 import type { ConversationEvent, ConversationPurged, ConversationStarted, PurgedTurn } from '../conversation.events.js';
 import { inGroups, purgeConversation, purgeTurns } from './purge.decider.js';
 
