@@ -1,5 +1,6 @@
 import { Signals } from '../../src/kernel/signals.js';
-import type { FrameBatch, MessageFeed } from '../../src/dialogue/journal/message-feed.js';
+import type { MessageFeed } from '../../src/dialogue/journal/message-feed.js';
+import type { FrameBatch } from '../../src/dialogue/journal/frame-batch.js';
 import { FRAME_EVENT, messageStream } from '../../src/dialogue/journal/message.events.js';
 import type { Following } from '../../src/dialogue/journal/turn-activity.js';
 import type { EventStore } from '../../src/kernel/event-sourcing/event-store.js';

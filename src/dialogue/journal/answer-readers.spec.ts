@@ -10,7 +10,7 @@ import { conversation } from '../conversation/conversation.decider.js';
 import { conclude, startTurn } from '../conversation/turn.decider.js';
 import { conversationStream } from '../conversation/conversation.events.js';
 import { AnswerReaders } from './answer-readers.js';
-import type { FrameBatch } from './message-feed.js';
+import type { FrameBatch } from './frame-batch.js';
 
 const alice = { kind: 'user', userId: 'alice', roles: ['user'], credential: 'session-token', cause } as const;
 const stream = conversationStream('c1');

@@ -10,7 +10,7 @@ import { conversationStream } from '../conversation/conversation.events.js';
 import type { Conversation } from '../conversation/turn.policy.js';
 import type { TurnToRun } from './message.events.js';
 import type { BegunReading } from './message-access.js';
-import type { FrameBatch } from './message-feed.js';
+import type { FrameBatch } from './frame-batch.js';
 
 /**
  * Records that a signed-in user has read an answer to its end. It does so before it sends the last frame, so that a client that

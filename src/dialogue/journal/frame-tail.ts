@@ -5,7 +5,8 @@ import type { SignedInUser } from '../../resources/identity/caller.js';
 import { AnswerReaders } from './answer-readers.js';
 import type { BegunReading } from './message-access.js';
 import type { TurnToRun } from './message.events.js';
-import { type Begun, type FrameBatch, type FrameReading, type Follows, MessageFeed } from './message-feed.js';
+import { type Begun, type FrameReading, type Follows, MessageFeed } from './message-feed.js';
+import { type FrameBatch } from './frame-batch.js';
 import { following, TurnActivity } from './turn-activity.js';
 
 /**

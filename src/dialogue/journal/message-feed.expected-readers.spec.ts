@@ -15,7 +15,8 @@ import { type Signals } from '../../kernel/signals.js';
 import type { Timing } from '../../kernel/timing.js';
 import { InProcessSignals } from '../../platform/messaging/signals/in-process-signals.js';
 import { systemTiming } from '../../platform/system-timing.js';
-import { EXPECTED_READER_MS, MessageFeed, READER_BUFFER_BYTES_MAX } from './message-feed.js';
+import { EXPECTED_READER_MS, MessageFeed } from './message-feed.js';
+import { READER_BUFFER_BYTES_MAX } from './frame-reader.js';
 import { FRAME_EVENT, messageStream } from './message.events.js';
 
 const never = new AbortController().signal;

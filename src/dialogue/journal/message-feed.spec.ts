@@ -13,7 +13,9 @@ import {
 } from '../../../test/support/message-feeds.js';
 import { InProcessSignals } from '../../platform/messaging/signals/in-process-signals.js';
 import { systemTiming } from '../../platform/system-timing.js';
-import { type FrameBatch, MessageFeed, READER_BUFFER_BYTES_MAX } from './message-feed.js';
+import { MessageFeed } from './message-feed.js';
+import { READER_BUFFER_BYTES_MAX } from './frame-reader.js';
+import { type FrameBatch } from './frame-batch.js';
 import { messageStream } from './message.events.js';
 import type { Following } from './turn-activity.js';
 

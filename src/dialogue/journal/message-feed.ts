@@ -13,120 +13,14 @@ import { Timing } from '../../kernel/timing.js';
 import type { FramePublisher } from './frame-publisher.port.js';
 import { isTerminal, messageStream } from './message.events.js';
 import type { Following } from './turn-activity.js';
-import { renderFrames } from './message.policy.js';
-import { type Delivery, Seen, seenByAll, STORE_RETRY_MS, Topics } from '../../kernel/topics.js';
-
-/** Maximum bytes of new frames that are buffered for a busy reader. Beyond it, the reader reads from the log again. */
-export const READER_BUFFER_BYTES_MAX = 256 * 1024;
-/** Approximate maximum size of a batch for a reader. */
-const BATCH_CHARACTERS_MAX = 48 * 1024;
-
-/** Consecutive rendered frames of a message. */
-export type FrameBatch = Readonly<{ first: number; last: number; text: string; terminal: boolean; data: readonly string[] }>;
-
-const batchOf = (first: number, data: readonly string[]): FrameBatch => ({
-  first,
-  last: first + data.length - 1,
-  text: renderFrames(first, data),
-  terminal: isTerminal(data.at(-1)!),
-  data,
-});
-
-/** Splits frames of the log into batches, so that the progress of a slow reader is visible. */
-function* batchesOf(first: number, data: readonly string[]): Generator<FrameBatch> {
-  let from = 0;
-  let characters = 0;
-  for (let at = 0; at < data.length; at++) {
-    characters += data[at]!.length;
-    if (characters < BATCH_CHARACTERS_MAX && at < data.length - 1) continue;
-    yield batchOf(first + from, data.slice(from, at + 1));
-    from = at + 1;
-    characters = 0;
-  }
-}
+import { type Delivery, seenByAll, STORE_RETRY_MS, Topics } from '../../kernel/topics.js';
+import { type FrameBatch, batchOf, batchesOf } from './frame-batch.js';
+import { Reader } from './frame-reader.js';
 
 const subjectOf = (messageId: string): string => `message.${messageId}`;
 
 /** How long an expected reader is kept. Its caller starts reading sooner. */
 export const EXPECTED_READER_MS = 10_000;
-
-/** A reader, and the batches that it was offered and has not taken. */
-class Reader {
-  private offered: FrameBatch[] = [];
-  private offeredBytes = 0;
-  private mustReadLog = false;
-  private onMore: (() => void) | undefined;
-  readonly seen = new Seen();
-  /** Set while it waits for a run after the end of another one, which may never start. */
-  waitsPastEnd = false;
-  /** Aborts when the reader leaves. */
-  departure: Departure | undefined;
-
-  /** @param next the id of the next frame to read */
-  constructor(public next: number) {}
-
-  offer(batch: FrameBatch): void {
-    if (this.mustReadLog) return;
-    this.offered.push(batch);
-    this.offeredBytes += batch.text.length;
-    if (this.offeredBytes > READER_BUFFER_BYTES_MAX) this.readLog();
-    else this.stir();
-  }
-
-  readLog(): void {
-    this.clear();
-    this.mustReadLog = true;
-    this.stir();
-  }
-
-  /**
-   * Whether the reader must read the log, given the newest revision of its journal. Offered batches that still wait need no read.
-   * Dropped ones do, because the store may not have shown them yet to the read that replaced them.
-   */
-  isBehind(revision: number): boolean {
-    return revision > (this.offered.at(-1)?.last ?? STREAM_START) && this.seen.isBehind(revision);
-  }
-
-  clear(): void {
-    this.offered = [];
-    this.offeredBytes = 0;
-    this.mustReadLog = false;
-  }
-
-  get isGone(): boolean {
-    return this.departure?.aborted === true;
-  }
-
-  /**
-   * The offered batch that starts with the next frame; `log` if the reader must read the log; undefined if nothing has arrived.
-   */
-  take(): FrameBatch | 'log' | undefined {
-    for (;;) {
-      if (this.mustReadLog) return 'log';
-      const batch = this.offered.shift();
-      if (!batch) return undefined;
-      this.offeredBytes -= batch.text.length;
-      if (batch.last < this.next && !batch.terminal) continue;
-      return batch.first === this.next ? batch : 'log';
-    }
-  }
-
-  /** Calls back once, when the reader may take something or has left. */
-  whenMore(onMore: () => void): void {
-    this.onMore = onMore;
-    if (this.mustReadLog || this.offered.length > 0 || this.isGone) this.stir();
-  }
-
-  /**
-   * Wakes the reader; also called when it leaves. One listener serves all waits, because one for each would cost as much as a
-   * frame.
-   */
-  readonly stir = (): void => {
-    const { onMore } = this;
-    this.onMore = undefined;
-    onMore?.();
-  };
-}
 
 type ExpectedReader = Readonly<{ reader: Reader; leave: () => void; cancel: () => void }>;
 

@@ -4,7 +4,7 @@ import { StopAnswer } from '../../../src/dialogue/answering/runner/stop-answer.c
 import { DeleteConversation } from '../../../src/dialogue/conversation/conversation.commands.js';
 import type { PendingToolCall } from '../../../src/dialogue/journal/message.events.js';
 import type { SignedInUser } from '../../../src/resources/identity/caller.js';
-import type { FrameBatch } from '../../../src/dialogue/journal/message-feed.js';
+import type { FrameBatch } from '../../../src/dialogue/journal/frame-batch.js';
 import type { Seeded } from '../../support/seeded.js';
 import { Connection, type Reply } from './connection.js';
 import { Reading } from './history.js';

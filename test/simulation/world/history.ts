@@ -1,4 +1,4 @@
-import type { FrameBatch } from '../../../src/dialogue/journal/message-feed.js';
+import type { FrameBatch } from '../../../src/dialogue/journal/frame-batch.js';
 import type { Acknowledged } from './noted-streams.js';
 
 /** What clients were told. It is compared with the log after the run. */
