@@ -71,11 +71,11 @@ describe('the sidebar', () => {
 
 describe('a whole conversation', () => {
   it('has its answers and, for a failed one, its partial text and the error', async () => {
-    expect(await queries.whole('alice', 'c1')).toMatchObject({
+    expect(await queries.withTurns('alice', 'c1')).toMatchObject({
       agent_id: 'a1',
       queries: [{ prompt: 'What is 50% of 100_000?', response: 'It is half.\uFFFD', status: 'complete', message_id: 't1' }],
     });
-    expect(await queries.whole('alice', 'c2')).toMatchObject({
+    expect(await queries.withTurns('alice', 'c2')).toMatchObject({
       queries: [{ response: 'So f', status: 'failed', metadata: { error: 'Busy.' } }],
     });
   });
@@ -84,21 +84,21 @@ describe('a whole conversation', () => {
     const question = { conversationId: 'c9', turnId: 't9', index: 0, question: 'What is it?', requestId: 'r' };
     const withFile: ConversationEvent = { type: 'TurnAsked', data: { ...question, settings: { ...settings, attachments } } };
     await given('c9', started('c9', 'With a file'), withFile, asked('c9', 't10', 'And?', 1));
-    const { queries: turns } = (await queries.whole('alice', 'c9'))!;
+    const { queries: turns } = (await queries.withTurns('alice', 'c9'))!;
     expect(turns[0]).toMatchObject({ attachments: [{ id: 'a1', fileName: 'menu \uFFFD.pdf' }] });
     expect(turns[1]).not.toHaveProperty('attachments');
   });
   it('shows a replacing turn and not the superseded one', async () => {
     await given('c6', started('c6', 'Edited'), asked('c6', 't6', 'Why?'), answered('c6', 't6', 'So.'));
     await given('c6', { type: 'TurnsSuperseded', data: { conversationId: 'c6', fromIndex: 0 } }, asked('c6', 't7', 'Why not?'));
-    expect((await queries.whole('alice', 'c6'))!.queries.map((query) => query.prompt)).toEqual(['Why not?']);
+    expect((await queries.withTurns('alice', 'c6'))!.queries.map((query) => query.prompt)).toEqual(['Why not?']);
   });
   it('is not found by other users or after its deletion', async () =>
-    expect([await queries.whole('bob', 'c1'), await queries.whole('alice', 'c5'), await queries.conversationOf('t5')]).toEqual([
-      undefined,
-      undefined,
-      undefined,
-    ]));
+    expect([
+      await queries.withTurns('bob', 'c1'),
+      await queries.withTurns('alice', 'c5'),
+      await queries.conversationOf('t5'),
+    ]).toEqual([undefined, undefined, undefined]));
 });
 
 describe('a paused turn', () => {
@@ -111,7 +111,7 @@ describe('a paused turn', () => {
     arguments: { to: 'bob' },
     status,
   });
-  const query = async () => (await queries.whole('alice', 'c7'))!.queries[0]!;
+  const query = async () => (await queries.withTurns('alice', 'c7'))!.queries[0]!;
 
   it('shows its answer so far, and the waiting calls with their status', async () => {
     const calls = [waitingCall('k1'), waitingCall('k2', 'requires_client_execution')];
@@ -170,7 +170,7 @@ describe('an automatic turn', () => {
       ...{ lastId: 5, frames: 6, sha256: 'ab' },
     },
   });
-  const records = async () => (await queries.whole('alice', 'c8'))!.queries;
+  const records = async () => (await queries.withTurns('alice', 'c8'))!.queries;
 
   it('names its origin and is unread', async () => {
     await given('c8', started('c8', 'By itself'), asked('c8', 't80', 'Do it.'), answered('c8', 't80', 'Doing.'));

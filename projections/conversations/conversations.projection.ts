@@ -97,7 +97,7 @@ export const conversations = defineProjection<ConversationEvent>({
           question: asText(data.question),
           request_id: data.requestId,
           model_id: data.modelId,
-          ...said(data),
+          ...answerColumns(data),
           origin: data.origin,
           sealed: true,
           asked_at: at,
@@ -132,7 +132,7 @@ export const conversations = defineProjection<ConversationEvent>({
           { turn_id: data.turnId },
           {
             status: 'paused',
-            ...said(data),
+            ...answerColumns(data),
             pending: asJsonb(data.calls),
             needs_approval: data.calls.some(({ pauseType }) => pauseType === 'awaiting_approval'),
             waits_until: data.expiresAt,
@@ -184,7 +184,7 @@ const attachedTo = ({ attachments = [] }: TurnSettings) =>
   attachments.map((file) => ({ ...file, filename: asText(file.filename) }));
 
 /** The columns have the type json, not jsonb, so keys keep their order. Characters that Postgres cannot store are replaced. */
-const said = ({ answer, thought, sources, toolCalls, structured }: AnswerParts) => ({
+const answerColumns = ({ answer, thought, sources, toolCalls, structured }: AnswerParts) => ({
   response: asText(answer),
   thought: asText(thought),
   sources: asJsonb(sources),
@@ -204,7 +204,7 @@ const outcome = (
       { turn_id: data.turnId },
       {
         status,
-        ...said(data),
+        ...answerColumns(data),
         error: failure ? asText(failure.error) : null,
         error_code: failure?.code ?? null,
         guardrail: failure?.guardrail ?? null,

@@ -53,7 +53,7 @@ type TurnRow = Readonly<{
   changed_at: Date;
 }>;
 
-type WholeRow = Readonly<{ name: string; agent_id: string | null; shared_usage: boolean; share_id: string | null }>;
+type ConversationRow = Readonly<{ name: string; agent_id: string | null; shared_usage: boolean; share_id: string | null }>;
 
 @Injectable()
 export class ConversationQueries {
@@ -107,8 +107,8 @@ export class ConversationQueries {
   }
 
   /** A whole conversation of this user. Undefined if it belongs to another user or does not exist. */
-  async whole(ownerId: string, conversationId: string) {
-    const rows = await this.readModels.sql<(WholeRow & (TurnRow | { turn_id: null }))[]>`
+  async withTurns(ownerId: string, conversationId: string) {
+    const rows = await this.readModels.sql<(ConversationRow & (TurnRow | { turn_id: null }))[]>`
       select name, agent_id, shared_usage, share_id, turn.*
       from conversations.conversation left join conversations.turn
         on turn.conversation_id = conversation.conversation_id and not superseded

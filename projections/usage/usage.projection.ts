@@ -188,21 +188,21 @@ const noted = ({ sql, table }: SetMeans, used: Fragment): Statement => sql`
   ${addedUp(sql)}`;
 
 /** Each run of a turn reports the usage of the whole turn so far. The increase counts at the time of the report. */
-function turnUsed(event: UsageTold<ConversationEvent>): Change | [] {
+function turnUsed(event: UsageEvent<ConversationEvent>): Change | [] {
   return allUsed(USED_BY_TURNS, event, { turn_id: event.data.turnId });
 }
 
 /** Each attempt of a run reports its own usage. */
-function attemptUsed(event: UsageTold<RunEvent>): Change | [] {
+function attemptUsed(event: UsageEvent<RunEvent>): Change | [] {
   return allUsed(USED_BY_RUNS, event, { run_id: event.data.runId });
 }
 
-function allUsed(set: SetStatement, event: UsageTold<ConversationEvent | RunEvent | MonitorEvent>, by: Columns): Change | [] {
+function allUsed(set: SetStatement, event: UsageEvent<ConversationEvent | RunEvent | MonitorEvent>, by: Columns): Change | [] {
   const { usage } = event.data;
   if (!usage) return [];
   const { promptTokens, completionTokens } = usage;
   return inSet(set, { ...momentOf(event), ...by, prompt_tokens: promptTokens, completion_tokens: completionTokens });
 }
 
-type UsageTold<E extends ConversationEvent | RunEvent | MonitorEvent> = Recorded<Extract<E, { data: { usage?: Usage | null } }>>;
+type UsageEvent<E extends ConversationEvent | RunEvent | MonitorEvent> = Recorded<Extract<E, { data: { usage?: Usage | null } }>>;
 type Fragment = ReturnType<TransactionSql>;

@@ -49,7 +49,7 @@ export async function runLoop(script: (request: ModelRequest) => readonly ModelC
     cause,
     asked: { conversationId: 'c1', turnId: 't1', settings: turnSettings({ modelId: model.id, ...given.settings }) },
     resumption: null,
-    calls: { begun: new Map(), finished: new Map() },
+    calls: { started: new Map(), finished: new Map() },
     waited: new Set(),
     ...given.transcript,
   } as unknown as Transcript;

@@ -51,12 +51,12 @@ export class DeliverFollowUps implements Ticker {
     const next = { conversationId, turnId: deterministicId('automatic-turn', conversationId, ...followUpIds), followUpIds };
     const known = await this.commands.execute(new GatherFollowUps(next, read, cause));
     const { gathered, pending } = known.state;
-    const told = gathered?.followUpIds.flatMap((id) => pending.get(id) ?? []) ?? [];
-    const [lead] = told;
+    const batch = gathered?.followUpIds.flatMap((id) => pending.get(id) ?? []) ?? [];
+    const [lead] = batch;
     if (!gathered || !lead) return;
     const { ownerId, source, refId, dedupeKey } = lead;
     const origin = { kind: 'follow-up', source, refId, dedupeKey } as const;
-    const question = questionOf(told.map(({ text }) => text));
+    const question = questionOf(batch.map(({ text }) => text));
     const automatic = await this.turns.ask({ conversationId, ownerId, turnId: gathered.turnId, question, origin }, cause);
     if (automatic.status === 'busy') return;
     await this.commands.execute(new CompleteFollowUps(gathered, automatic, known, cause));

@@ -46,9 +46,9 @@ export class RunAgent implements TaskRunner {
     const found = await this.streams.fold(runStream(task.taskId), run);
     const ended = resultOf(found.state) ?? (await this.refused(task, found));
     if (ended) return ended;
-    const begun = await this.begin(task, found);
+    const started = await this.begin(task, found);
     await task.progress(SETTLED_PERCENT);
-    return resultOf(await this.finish(task, begun))!;
+    return resultOf(await this.finish(task, started))!;
   }
 
   /** Records the final failure of the task as the end of the run. */
@@ -74,8 +74,8 @@ export class RunAgent implements TaskRunner {
     return start({ settings: await this.headless.resolveSettings(agentId, ownerId, cause, definition?.modelId), history });
   }
 
-  private async finish({ taskId: runId, attempt, cause, signal }: TaskAttempt, begun: Folded<Run>): Promise<Run> {
-    const { queued, settings, history, effects } = begun.state;
+  private async finish({ taskId: runId, attempt, cause, signal }: TaskAttempt, started: Folded<Run>): Promise<Run> {
+    const { queued, settings, history, effects } = started.state;
     const { ownerId, input, checked, definition } = queued!;
     const { modelId } = settings!;
     const { streams, commands } = this;
@@ -92,7 +92,7 @@ export class RunAgent implements TaskRunner {
         ...(history && { history }),
         ...(definition && { toolAllowlist: definition.toolAllowlist }),
         cause,
-        ledger: new RunLedger(streams, commands, { runId, attempt }, cause, begun),
+        ledger: new RunLedger(streams, commands, { runId, attempt }, cause, started),
         callIdsTaken: new Set(effects.map(({ call }) => call.callId)),
         used: (all) => (usage = all),
         signal: time ? AbortSignal.any([signal, time]) : signal,

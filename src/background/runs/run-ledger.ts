@@ -12,7 +12,7 @@ import { RUN_PATIENCE_MS } from './run.policy.js';
 /** Records the calls with effects of an attempt. A call that an earlier attempt began is not begun again. */
 export class RunLedger implements EffectLedger {
   private readonly repeated = new RepeatedCalls();
-  private readonly begun = new Map<string, EffectNumber>();
+  private readonly effectNumbers = new Map<string, EffectNumber>();
 
   constructor(
     private readonly streams: Streams,
@@ -28,17 +28,17 @@ export class RunLedger implements EffectLedger {
     const before = this.repeated.next(call, this.folded.state.effects);
     if (before !== undefined) return this.folded.state.effects[before]!;
     const { runId, attempt } = this.ids;
-    await this.state((known) => new StartEffect(runId, attempt, call, known, this.cause));
-    this.begun.set(call.callId, this.folded.state.effects.length - 1);
+    await this.append((known) => new StartEffect(runId, attempt, call, known, this.cause));
+    this.effectNumbers.set(call.callId, this.folded.state.effects.length - 1);
     return undefined;
   };
 
   readonly finish = async (callId: string, status: CallEndStatus, result: string): Promise<void> => {
-    const effect = this.begun.get(callId)!;
-    await this.state((known) => new FinishEffect(this.ids.runId, effect, { status, result }, known, this.cause));
+    const effect = this.effectNumbers.get(callId)!;
+    await this.append((known) => new FinishEffect(this.ids.runId, effect, { status, result }, known, this.cause));
   };
 
-  private async state(command: (known: Folded<Run>) => Command<Folded<Run>>): Promise<void> {
+  private async append(command: (known: Folded<Run>) => Command<Folded<Run>>): Promise<void> {
     this.folded = await this.streams.retryWhileUnavailable(RUN_PATIENCE_MS, () => this.commands.execute(command(this.folded)));
   }
 }

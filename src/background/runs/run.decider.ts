@@ -110,9 +110,9 @@ export const startEffect =
 export const finishEffect =
   (runId: RunId, effect: EffectNumber, status: CallEndStatus, result: string): Decide =>
   (state) => {
-    const begun = state.effects[effect];
-    if (!begun || begun.end || isOver(state)) return [];
-    return [{ type: 'RunToolCallFinished', data: { runId, attempt: begun.attempt, effect, status, result } }];
+    const started = state.effects[effect];
+    if (!started || started.end || isOver(state)) return [];
+    return [{ type: 'RunToolCallFinished', data: { runId, attempt: started.attempt, effect, status, result } }];
   };
 
 export const abandonAttempt =

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Dialect, Usage } from '../../dialogue/conversation/conversation.events.js';
-import { Answers, type BegunAnswer } from '../../dialogue/answering/intake/answers.port.js';
+import { Answers, type StartedAnswer } from '../../dialogue/answering/intake/answers.port.js';
 import { Rejection } from '../../kernel/rejection.js';
 import type { AgentKeyCaller } from '../../resources/identity/caller.js';
 import { AskedQuestions, denialOf } from './asking/asked-questions.js';
@@ -33,7 +33,7 @@ export class ChatAnswers {
     caller: AgentKeyCaller,
     named: string | undefined,
     key: string | undefined,
-  ): Promise<BegunAnswer> {
+  ): Promise<StartedAnswer> {
     const { said, stream, body } = request;
     const way = { route: stream ? 'stream' : 'answer', key, dialect: DIALECT, body } as const;
     if (said.kind === 'results') {
@@ -45,7 +45,7 @@ export class ChatAnswers {
   }
 
   /** The fields that all chunks of this answer share. */
-  async headOf(begun: BegunAnswer, { agentId }: AgentKeyCaller): Promise<Head> {
+  async headOf(begun: StartedAnswer, { agentId }: AgentKeyCaller): Promise<Head> {
     const { conversationId, turnId, after } = begun;
     const at = await this.answers.journaledAt(begun, after);
     const id = `chatcmpl-${turnId}${after < 0 ? '' : `-${after + 1}`}`;
@@ -55,7 +55,7 @@ export class ChatAnswers {
   /**
    * The answer, frame by frame, until it ends or waits for the caller's code. All tool calls that need an approval are denied.
    */
-  async *read(begun: BegunAnswer, caller: AgentKeyCaller, signal: AbortSignal): AsyncGenerator<ChatStep> {
+  async *read(begun: StartedAnswer, caller: AgentKeyCaller, signal: AbortSignal): AsyncGenerator<ChatStep> {
     let completion = noCompletion;
     let lastId = begun.after;
     do {
@@ -70,11 +70,11 @@ export class ChatAnswers {
     } while (completion.ending?.kind === 'denied' && !signal.aborted);
   }
 
-  usage(begun: BegunAnswer, lastId: number): Promise<Usage | undefined> {
+  usage(begun: StartedAnswer, lastId: number): Promise<Usage | undefined> {
     return this.answers.usage(begun, begun.after, lastId);
   }
 
-  private async deny(callIds: readonly string[], { conversationId }: BegunAnswer, caller: AgentKeyCaller): Promise<void> {
+  private async deny(callIds: readonly string[], { conversationId }: StartedAnswer, caller: AgentKeyCaller): Promise<void> {
     const denials = callIds.map(denialOf);
     const resumed = this.answers.begin({ conversation_id: conversationId, tool_actions: denials }, caller, { route: 'stream' });
     await resumed.catch((error: unknown) => {

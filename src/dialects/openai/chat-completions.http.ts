@@ -2,7 +2,7 @@ import { Body, Controller, Headers, HttpCode, Post, Res, UseGuards } from '@nest
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { AgentQueries } from '../../../projections/agents/agents.queries.js';
-import type { BegunAnswer } from '../../dialogue/answering/intake/answers.port.js';
+import type { StartedAnswer } from '../../dialogue/answering/intake/answers.port.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { Access } from '../../platform/http/access.js';
 import { JsonBodyOnly } from '../../platform/http/bodies/json-body-only.js';
@@ -33,7 +33,7 @@ import { inTheirWords, type TheirNames } from './asking/their-words.policy.js';
 
 const CONVERSATION_HEADER = 'X-DocsGPT-Conversation-ID';
 
-type Started = Readonly<{ request: ChatRequest; begun: BegunAnswer; caller: AgentKeyCaller }>;
+type Started = Readonly<{ request: ChatRequest; begun: StartedAnswer; caller: AgentKeyCaller }>;
 
 /** Chat completions of OpenAI's API. The agent whose key is the bearer token answers. */
 @ApiTags('OpenAI')
@@ -132,7 +132,7 @@ const errorOf = ({ text, code }: Extract<Ending, { kind: 'failed' }>) => ({ mess
 const failed = ({ text, code }: Extract<Ending, { kind: 'failed' }>): Rejection =>
   new Rejection('answer-failed', text, code === null ? undefined : { code });
 
-const headersOf = ({ position, replayed }: BegunAnswer, { ignored }: ChatRequest): Record<string, string> => ({
+const headersOf = ({ position, replayed }: StartedAnswer, { ignored }: ChatRequest): Record<string, string> => ({
   ...(ignored.length === 0 ? {} : { 'X-Ignored-Parameters': ignored.join(', ') }),
   ...(position === undefined ? {} : { 'X-Position': String(position) }),
   ...(replayed ? { 'Idempotent-Replayed': 'true' } : {}),

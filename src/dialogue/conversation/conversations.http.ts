@@ -92,7 +92,7 @@ export class ConversationsController {
     if (!isId(id)) throw notFound();
     // Waits for the current end of the stream, so that a client that has seen the end of an answer finds it here, in any process.
     await this.freshness.reached(READ, onlookerOf(user) ? await this.openedAt(user, id) : await this.joinedAt(user, id));
-    const whole = await this.conversations.whole(user.userId, id);
+    const whole = await this.conversations.withTurns(user.userId, id);
     if (!whole) throw notFound();
     return this.withLink(whole);
   }

@@ -5,7 +5,7 @@ import {
   type Decide,
   isUnfinished,
   requireTurn,
-  saysNothing,
+  isNoReply,
   turnStopped,
   stopRequest,
   takenByAnother,
@@ -77,7 +77,7 @@ export const conclude =
     if (turn.stopRequested) return [turnStopped(isBlocked ? { ...outcome.data, answer: '' } : outcome.data)];
     const { turnId, answer } = outcome.data;
     const isForNobody =
-      turn.origin?.kind === 'follow-up' && !turn.superseded && outcome.type === 'TurnAnswered' && saysNothing(answer);
+      turn.origin?.kind === 'follow-up' && !turn.superseded && outcome.type === 'TurnAnswered' && isNoReply(answer);
     return isForNobody ? [{ type: 'TurnWithdrawn', data: { conversationId: state.id, turnId } }, outcome] : [outcome];
   };
 

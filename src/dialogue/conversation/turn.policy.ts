@@ -37,9 +37,9 @@ const newTurn: Turn = {
 };
 
 /** Types of agents that record their steps, so that another producer can continue an interrupted run. */
-const GOING_ON: ReadonlySet<string> = new Set(['research', 'workflow']);
+const RECORDING_TYPES: ReadonlySet<string> = new Set(['research', 'workflow']);
 
-export const recordsItsSteps = ({ agentType = '' }: Pick<TurnSettings, 'agentType'>): boolean => GOING_ON.has(agentType);
+export const recordsItsSteps = ({ agentType = '' }: Pick<TurnSettings, 'agentType'>): boolean => RECORDING_TYPES.has(agentType);
 
 export const askedTurn = ({ index, settings, origin }: TurnAsked['data']): Turn => ({
   ...newTurn,
@@ -188,10 +188,10 @@ export function changed(state: Conversation, turnId: TurnId, change: (turn: Turn
 /** A model's answer in an automatic turn when it has nothing to say. */
 export const NO_REPLY = 'NO_REPLY';
 
-export const saysNothing = (answer: string): boolean => ['', NO_REPLY].includes(answer.trim());
+export const isNoReply = (answer: string): boolean => ['', NO_REPLY].includes(answer.trim());
 
 /** Whether a partial answer may still become NO_REPLY. */
-export const maySayNothing = (begun: string): boolean => NO_REPLY.startsWith(begun.trim());
+export const mayBecomeNoReply = (partial: string): boolean => NO_REPLY.startsWith(partial.trim());
 
 export const notFound = () => new Rejection('conversation-not-found', 'Conversation not found');
 export const turnNotFound = () => new Rejection('message-not-found', 'Not found');

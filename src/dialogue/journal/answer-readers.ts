@@ -9,7 +9,7 @@ import { watch } from '../conversation/conversation.decider.js';
 import { conversationStream } from '../conversation/conversation.events.js';
 import type { Conversation } from '../conversation/turn.policy.js';
 import type { TurnToRun } from './message.events.js';
-import type { BegunReading } from './message-access.js';
+import type { StartedReading } from './message-access.js';
 import type { FrameBatch } from './frame-batch.js';
 
 /**
@@ -26,16 +26,16 @@ export class AnswerReaders {
     private readonly lastWrites: LastWrites,
   ) {}
 
-  /** Passes the frames through. `begun` is the part of the journal, and the conversation, that were already read. */
+  /** Passes the frames through. `started` is the part of the journal, and the conversation, that were already read. */
   async *noting(
     turn: TurnToRun,
     reader: SignedInUser,
     frames: AsyncIterable<FrameBatch>,
-    begun?: BegunReading,
+    started?: StartedReading,
   ): AsyncGenerator<FrameBatch> {
     for await (const batch of frames) {
-      const wasThere = begun && batch.last <= begun.journal.lastRevision;
-      if (batch.terminal) await this.noteEnd(turn, reader, wasThere ? begun.conversation : undefined);
+      const wasThere = started && batch.last <= started.journal.lastRevision;
+      if (batch.terminal) await this.noteEnd(turn, reader, wasThere ? started.conversation : undefined);
       yield batch;
     }
   }

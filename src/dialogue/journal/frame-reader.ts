@@ -7,7 +7,7 @@ import type { FrameBatch } from './frame-batch.js';
 export const READER_BUFFER_BYTES_MAX = 256 * 1024;
 
 /** A reader, and the batches that it was offered and has not taken. */
-export class Reader {
+export class FrameReader {
   private offered: FrameBatch[] = [];
   private offeredBytes = 0;
   private mustReadLog = false;
@@ -26,13 +26,13 @@ export class Reader {
     this.offered.push(batch);
     this.offeredBytes += batch.text.length;
     if (this.offeredBytes > READER_BUFFER_BYTES_MAX) this.readLog();
-    else this.stir();
+    else this.wake();
   }
 
   readLog(): void {
     this.clear();
     this.mustReadLog = true;
-    this.stir();
+    this.wake();
   }
 
   /**
@@ -70,14 +70,14 @@ export class Reader {
   /** Calls back once, when the reader may take something or has left. */
   whenMore(onMore: () => void): void {
     this.onMore = onMore;
-    if (this.mustReadLog || this.offered.length > 0 || this.isGone) this.stir();
+    if (this.mustReadLog || this.offered.length > 0 || this.isGone) this.wake();
   }
 
   /**
    * Wakes the reader; also called when it leaves. One listener serves all waits, because one for each would cost as much as a
    * frame.
    */
-  readonly stir = (): void => {
+  readonly wake = (): void => {
     const { onMore } = this;
     this.onMore = undefined;
     onMore?.();

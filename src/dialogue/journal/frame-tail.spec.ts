@@ -70,9 +70,9 @@ async function answered(): Promise<void> {
 }
 
 async function replayed(): Promise<string> {
-  const { begun } = await access.opened(turnId, identity);
+  const { started } = await access.opened(turnId, identity);
   let text = '';
-  for await (const batch of tail.tail({ conversationId, turnId }, -1, never, alice, begun)) text += batch.text;
+  for await (const batch of tail.tail({ conversationId, turnId }, -1, never, alice, started)) text += batch.text;
   return text;
 }
 
@@ -89,11 +89,11 @@ it('replays a finished and seen answer with two reads and without a subscription
 it('delivers frames that are written between the first page and the subscription', async () => {
   await store.append(messageStream(turnId), 'none', written('"a"'));
   await askedTurn(store, conversationId, turnId);
-  const { begun } = await access.opened(turnId, identity);
+  const { started } = await access.opened(turnId, identity);
   await store.append(messageStream(turnId), 0, written(END));
   await answered();
   const ids: number[] = [];
-  for await (const { first, last } of tail.tail({ conversationId, turnId }, -1, never, alice, begun)) ids.push(first, last);
+  for await (const { first, last } of tail.tail({ conversationId, turnId }, -1, never, alice, started)) ids.push(first, last);
   expect(ids).toEqual([0, 0, 1, 1]);
   // The state from before the answer must not decide that the answer was read already.
   expect((await eventsOf(store, stream)).at(-1)!.type).toBe('ConversationOpened');
@@ -102,9 +102,9 @@ it('delivers frames that are written between the first page and the subscription
 it('reads the conversation again when the end frame is newer than the state it has', async () => {
   await store.append(messageStream(turnId), 'none', written('"a"', END));
   await askedTurn(store, conversationId, turnId);
-  const { begun } = await access.opened(turnId, identity);
-  expect(begun!.conversation.state.turns.get(turnId)!.status).toBe('asked');
-  const reading = tail.tail({ conversationId, turnId }, -1, never, alice, begun)[Symbol.asyncIterator]();
+  const { started } = await access.opened(turnId, identity);
+  expect(started!.conversation.state.turns.get(turnId)!.status).toBe('asked');
+  const reading = tail.tail({ conversationId, turnId }, -1, never, alice, started)[Symbol.asyncIterator]();
   expect(await reading.next()).toMatchObject({ value: { last: 1 } });
   await answered();
   expect((await reading.next()).done).toBe(true);

@@ -3,9 +3,9 @@ import type { Departure } from '../../kernel/departure.js';
 import { Rejection } from '../../kernel/rejection.js';
 import type { SignedInUser } from '../../resources/identity/caller.js';
 import { AnswerReaders } from './answer-readers.js';
-import type { BegunReading } from './message-access.js';
+import type { StartedReading } from './message-access.js';
 import type { TurnToRun } from './message.events.js';
-import { type Begun, type FrameReading, type Follows, MessageFeed } from './message-feed.js';
+import { type StartedFrames, type FrameReading, type Follows, MessageFeed } from './message-feed.js';
 import { type FrameBatch } from './frame-batch.js';
 import { following, TurnActivity } from './turn-activity.js';
 
@@ -32,23 +32,23 @@ export class FrameTail {
       throw new Rejection('journal-expired', 'The events of this answer are no longer kept; read the conversation.');
   }
 
-  /** @param reader the signed-in user who reads, if any @param begun the part of the journal that was already read */
+  /** @param reader the signed-in user who reads, if any @param started the part of the journal that was already read */
   tail(
     turn: TurnToRun,
     after: number,
     departure: Departure,
     reader?: SignedInUser,
-    begun?: BegunReading,
+    started?: StartedReading,
   ): AsyncIterable<FrameBatch> {
-    const frames = this.feed.tail(turn.turnId, after, ...this.following(turn, departure, begun));
-    return reader ? this.readers.noting(turn, reader, frames, begun) : frames;
+    const frames = this.feed.tail(turn.turnId, after, ...this.following(turn, departure, started));
+    return reader ? this.readers.noting(turn, reader, frames, started) : frames;
   }
 
   /** As `tail`, for a reader that may wait for long. */
-  reading(turn: TurnToRun, after: number, departure: Departure, reader?: SignedInUser, begun?: BegunReading): FrameReading {
-    const reading = this.feed.reading(turn.turnId, after, ...this.following(turn, departure, begun));
+  reading(turn: TurnToRun, after: number, departure: Departure, reader?: SignedInUser, started?: StartedReading): FrameReading {
+    const reading = this.feed.reading(turn.turnId, after, ...this.following(turn, departure, started));
     if (!reader) return reading;
-    let before = begun;
+    let before = started;
     const available = () => {
       const frames = this.readers.noting(turn, reader, reading.available(), before);
       before = undefined;
@@ -57,9 +57,11 @@ export class FrameTail {
     return { available, whenMore: (onMore) => reading.whenMore(onMore) };
   }
 
-  private following(turn: TurnToRun, departure: Departure, begun?: BegunReading): [Follows, Departure, Begun?] {
+  private following(turn: TurnToRun, departure: Departure, started?: StartedReading): [Follows, Departure, StartedFrames?] {
     const asked = (terminalId: number) => this.activity.follows(turn.conversationId, turn.turnId, terminalId);
-    return begun ? [asked, departure, { pages: begun.journal, follows: knowing(begun, turn.turnId, asked) }] : [asked, departure];
+    return started
+      ? [asked, departure, { pages: started.journal, follows: knowing(started, turn.turnId, asked) }]
+      : [asked, departure];
   }
 }
 
@@ -67,6 +69,6 @@ export class FrameTail {
  * Answers from the conversation that was read after the first page, for frames on that page. For later frames, it reads again.
  */
 const knowing =
-  ({ journal, conversation }: BegunReading, turnId: string, asked: Follows): Follows =>
+  ({ journal, conversation }: StartedReading, turnId: string, asked: Follows): Follows =>
   (terminalId) =>
     terminalId <= journal.lastRevision ? Promise.resolve(following(conversation.state, turnId, terminalId)) : asked(terminalId);

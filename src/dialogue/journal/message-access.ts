@@ -21,9 +21,9 @@ const notFound = () => new Rejection('message-not-found', 'Not found');
 export type ReadableMessage = Readonly<{ messageId: string; conversationId: string; expired: boolean }>;
 
 /** What the access check has read: the first page of the journal, and the conversation after that. */
-export type BegunReading = Readonly<{ journal: OpenedJournal; conversation: Folded<Conversation> }>;
+export type StartedReading = Readonly<{ journal: OpenedJournal; conversation: Folded<Conversation> }>;
 
-export type OpenedMessage = ReadableMessage & Readonly<{ begun?: BegunReading }>;
+export type OpenedMessage = ReadableMessage & Readonly<{ started?: StartedReading }>;
 
 type Found = Readonly<{ conversationId: string; expired: boolean; askedWith: string | undefined }>;
 
@@ -64,10 +64,10 @@ export class MessageAccess {
         journal = await OpenedJournal.open(this.store, id);
         return journal?.first.metadata;
       });
-      if (expired) await journal?.letGo();
-      return { messageId, conversationId, expired, ...(journal && !expired && { begun: { journal, conversation: folded } }) };
+      if (expired) await journal?.close();
+      return { messageId, conversationId, expired, ...(journal && !expired && { started: { journal, conversation: folded } }) };
     } catch (error) {
-      await journal?.letGo();
+      await journal?.close();
       throw error;
     }
   }

@@ -15,17 +15,17 @@ import { isTerminal, messageStream } from './message.events.js';
 import type { Following } from './turn-activity.js';
 import { type Delivery, seenByAll, STORE_RETRY_MS, Topics } from '../../kernel/topics.js';
 import { type FrameBatch, batchOf, batchesOf } from './frame-batch.js';
-import { Reader } from './frame-reader.js';
+import { FrameReader } from './frame-reader.js';
 
 const subjectOf = (messageId: string): string => `message.${messageId}`;
 
 /** How long an expected reader is kept. Its caller starts reading sooner. */
 export const EXPECTED_READER_MS = 10_000;
 
-type ExpectedReader = Readonly<{ reader: Reader; leave: () => void; cancel: () => void }>;
+type ExpectedReader = Readonly<{ reader: FrameReader; leave: () => void; cancel: () => void }>;
 
 /** Offers the frames of a signal, rendered once, to all readers. A signal without frames makes them read the log. */
-function offerSignalled(readers: ReadonlySet<Reader>, payload: string): void {
+function offerSignalled(readers: ReadonlySet<FrameReader>, payload: string): void {
   const [first, ...data] = payload.split('\n');
   const batch = data.length > 0 ? batchOf(Number(first), data) : undefined;
   for (const reader of readers) {
@@ -38,7 +38,7 @@ function offerSignalled(readers: ReadonlySet<Reader>, payload: string): void {
 export type Follows = (terminalId: number) => Promise<Following>;
 
 /** The part of a journal that was read before the reader starts, and what follows it. */
-export type Begun = Readonly<{ pages: AsyncIterable<StoredTexts>; follows: Follows }>;
+export type StartedFrames = Readonly<{ pages: AsyncIterable<StoredTexts>; follows: Follows }>;
 
 /** The progress of a reader through a message. While it waits for frames, none of its code runs. */
 export type FrameReading = Readonly<{
@@ -54,7 +54,7 @@ export type FrameReading = Readonly<{
  */
 @Injectable()
 export class MessageFeed implements FramePublisher {
-  private readonly topics: Topics<Reader>;
+  private readonly topics: Topics<FrameReader>;
   private readonly expected = new Map<string, ExpectedReader>();
 
   constructor(
@@ -62,7 +62,7 @@ export class MessageFeed implements FramePublisher {
     private readonly signals: Signals,
     private readonly timing: Timing,
   ) {
-    const delivery: Delivery<Reader> = {
+    const delivery: Delivery<FrameReader> = {
       subjectOf,
       onSignal: offerSignalled,
       poll: async (topics) => {
@@ -88,7 +88,7 @@ export class MessageFeed implements FramePublisher {
    * signals and does not read the log. The returned function withdraws the announcement.
    */
   expect(messageId: string): () => void {
-    const reader = new Reader(0);
+    const reader = new FrameReader(0);
     const leave = this.topics.join(messageId, reader);
     const forget = () => {
       if (this.taken(messageId, reader)) leave();
@@ -104,29 +104,29 @@ export class MessageFeed implements FramePublisher {
     after: number,
     follows: Follows,
     departure: Departure,
-    begun?: Begun,
+    started?: StartedFrames,
   ): AsyncGenerator<FrameBatch> {
-    const reading = this.reading(messageId, after, follows, departure, begun);
+    const reading = this.reading(messageId, after, follows, departure, started);
     do yield* reading.available();
     while (await new Promise<boolean>((resolve) => reading.whenMore(() => resolve(true)) || resolve(false)));
   }
 
   /** As `tail`, for a reader that may wait for long. */
-  reading(messageId: string, after: number, follows: Follows, departure: Departure, begun?: Begun): FrameReading {
+  reading(messageId: string, after: number, follows: Follows, departure: Departure, started?: StartedFrames): FrameReading {
     const awaited = after < 0 ? this.taken(messageId) : undefined;
-    const reader = awaited?.reader ?? new Reader(after + 1);
+    const reader = awaited?.reader ?? new FrameReader(after + 1);
     reader.departure = departure;
-    departure.addEventListener('abort', reader.stir);
+    departure.addEventListener('abort', reader.wake);
     const fromLog = (pages: AsyncIterable<StoredTexts>, follows: Follows) => this.fromLog(messageId, reader, pages, follows);
-    return new Reading(reader, awaited?.leave, begun, {
+    return new Reading(reader, awaited?.leave, started, {
       join: () => this.topics.join(messageId, reader),
-      begun: ({ pages, follows }) => fromLog(pages, follows),
+      started: ({ pages, follows }) => fromLog(pages, follows),
       rest: () => fromLog(this.store.readTexts(messageStream(messageId), reader.next), follows),
     });
   }
 
   /** Takes the expected reader of a message, once. With `reader`, only if it is this one. */
-  private taken(messageId: string, reader?: Reader): ExpectedReader | undefined {
+  private taken(messageId: string, reader?: FrameReader): ExpectedReader | undefined {
     const expected = this.expected.get(messageId);
     if (!expected || (reader && expected.reader !== reader)) return undefined;
     this.expected.delete(messageId);
@@ -137,7 +137,7 @@ export class MessageFeed implements FramePublisher {
   /** Reads the stored frames. Returns whether the reader is done. */
   private async *fromLog(
     messageId: string,
-    reader: Reader,
+    reader: FrameReader,
     pages: AsyncIterable<StoredTexts>,
     follows: Follows,
   ): AsyncGenerator<FrameBatch, boolean> {
@@ -177,7 +177,7 @@ export class MessageFeed implements FramePublisher {
   }
 
   /** The id of the terminal frame at the end of the journal, if no frame follows the cursor. The cursor may be past the end. */
-  private async terminalIdUpTo(messageId: string, { next, seen }: Reader): Promise<number | undefined> {
+  private async terminalIdUpTo(messageId: string, { next, seen }: FrameReader): Promise<number | undefined> {
     if (next === 0) return undefined;
     const last = await this.lastFrame(messageId);
     if (last === undefined || last.revision >= next) return undefined;
@@ -185,7 +185,7 @@ export class MessageFeed implements FramePublisher {
     return isTerminal(last.data) ? last.revision : undefined;
   }
 
-  private async endsAt(terminalId: number, messageId: string, reader: Reader, follows: Follows): Promise<boolean> {
+  private async endsAt(terminalId: number, messageId: string, reader: FrameReader, follows: Follows): Promise<boolean> {
     const coming = await follows(terminalId);
     if (coming !== 'what-is-written') return coming === 'nothing';
     const last = await this.lastFrame(messageId);
@@ -204,7 +204,7 @@ export class MessageFeed implements FramePublisher {
 type Frames = Readonly<{
   join: () => () => void;
   /** The stored frames. They return whether the reader is done. */
-  begun: (begun: Begun) => AsyncGenerator<FrameBatch, boolean>;
+  started: (started: StartedFrames) => AsyncGenerator<FrameBatch, boolean>;
   rest: () => AsyncGenerator<FrameBatch, boolean>;
 }>;
 
@@ -212,9 +212,9 @@ class Reading implements FrameReading {
   private isOver = false;
 
   constructor(
-    private readonly reader: Reader,
+    private readonly reader: FrameReader,
     private leave: (() => void) | undefined,
-    private begun: Begun | undefined,
+    private started: StartedFrames | undefined,
     private readonly frames: Frames,
   ) {}
 
@@ -234,10 +234,10 @@ class Reading implements FrameReading {
 
   /** Yields the frames so far. Returns whether more may follow. */
   private async *upToNow(): AsyncGenerator<FrameBatch, boolean> {
-    const { reader, frames, begun } = this;
-    this.begun = undefined;
+    const { reader, frames, started } = this;
+    this.started = undefined;
     // Most readers that start at the first frame arrive after the end of the answer and need no signals.
-    if (begun && (yield* frames.begun(begun))) return false;
+    if (started && (yield* frames.started(started))) return false;
     if (!this.leave) {
       this.leave = frames.join();
       reader.readLog();
@@ -261,7 +261,7 @@ class Reading implements FrameReading {
 
   private end(): void {
     this.isOver = true;
-    this.reader.departure?.removeEventListener('abort', this.reader.stir);
+    this.reader.departure?.removeEventListener('abort', this.reader.wake);
     this.leave?.();
   }
 }

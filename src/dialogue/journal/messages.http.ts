@@ -60,7 +60,7 @@ export class MessagesController {
       }
       this.streams.serve(reply, (sse) => this.send(message, after, reader, sse));
     } catch (error) {
-      await message.begun?.journal.letGo();
+      await message.started?.journal.close();
       throw error;
     }
   }
@@ -107,12 +107,12 @@ export class MessagesController {
   }
 
   private async send(message: OpenedMessage, after: number, reader: SignedInUser | undefined, sse: OpenedStream): Promise<void> {
-    const { messageId: turnId, conversationId, begun } = message;
+    const { messageId: turnId, conversationId, started } = message;
     try {
       await sse.comment('connected');
-      await pump(this.frames.reading({ conversationId, turnId }, after, sse.departure, reader, begun), sse);
+      await pump(this.frames.reading({ conversationId, turnId }, after, sse.departure, reader, started), sse);
     } finally {
-      await begun?.journal.letGo();
+      await started?.journal.close();
     }
   }
 

@@ -25,11 +25,11 @@ export class OpenedJournal implements AsyncIterable<StoredTexts> {
       yield this.first;
       for (let page; !(page = await this.rest.next()).done;) yield page.value;
     } finally {
-      await this.letGo();
+      await this.close();
     }
   }
 
-  async letGo(): Promise<void> {
+  async close(): Promise<void> {
     await this.rest.return?.();
   }
 }

@@ -15,9 +15,9 @@ export type Place = Readonly<{
 }>;
 
 /** A queued caller. The caller in front lets the next one proceed when it is done; a caller beside it does not. */
-type Caller = { stands: 'in line' | 'in front' | 'beside'; called?: AbortController };
+type Caller = { place: 'in line' | 'in front' | 'beside'; called?: AbortController };
 
-type Line = { readonly waiting: Set<Caller>; front: Caller; progressedAt: number; letGoNext: number };
+type Line = { readonly waiting: Set<Caller>; front: Caller; progressedAt: number; callsNext: number };
 
 /**
  * A queue for each stream. Callers of this process that append to the same stream run one after another, first in, first out,
@@ -32,10 +32,10 @@ export class AppendQueue {
 
   /** Waits for this caller's turn, `patienceMs` at most, and runs the work. */
   async run<T>(stream: string, patienceMs: number, work: (place: Place) => Promise<T>): Promise<T> {
-    const caller: Caller = { stands: 'in line' };
+    const caller: Caller = { place: 'in line' };
     const line = this.lines.get(stream);
     if (!line) {
-      const own: Line = { waiting: new Set(), front: caller, progressedAt: this.timing.elapsedMs(), letGoNext: 1 };
+      const own: Line = { waiting: new Set(), front: caller, progressedAt: this.timing.elapsedMs(), callsNext: 1 };
       this.lines.set(stream, own);
       return this.go(stream, own, caller, false, work);
     }
@@ -53,7 +53,7 @@ export class AppendQueue {
   ): Promise<T> {
     const progressed = () => {
       line.progressedAt = this.timing.elapsedMs();
-      line.letGoNext = 1;
+      line.callsNext = 1;
     };
     try {
       return await work({ waited, progressed });
@@ -73,9 +73,9 @@ export class AppendQueue {
     return true;
   }
 
-  private letGo(line: Line): void {
-    const beside = line.letGoNext - 1;
-    line.letGoNext *= 2;
+  private callSeveral(line: Line): void {
+    const beside = line.callsNext - 1;
+    line.callsNext *= 2;
     this.callNext(line);
     for (const caller of [...line.waiting].slice(0, beside)) call(line, caller, 'beside');
   }
@@ -84,10 +84,10 @@ export class AppendQueue {
     const givingUpAt = this.timing.elapsedMs() + patienceMs;
     const called = (caller.called = new AbortController());
     line.waiting.add(caller);
-    while (caller.stands === 'in line') {
+    while (caller.place === 'in line') {
       const now = this.timing.elapsedMs();
       if (now >= givingUpAt) call(line, caller, 'beside');
-      else if (now >= line.progressedAt + QUEUE_STALL_MS) this.letGo(line);
+      else if (now >= line.progressedAt + QUEUE_STALL_MS) this.callSeveral(line);
       else await this.timing.pause(Math.min(givingUpAt, line.progressedAt + QUEUE_STALL_MS) - now, called.signal);
     }
   }
@@ -95,7 +95,7 @@ export class AppendQueue {
 
 function call(line: Line, caller: Caller, place: 'in front' | 'beside'): void {
   line.waiting.delete(caller);
-  caller.stands = place;
+  caller.place = place;
   // An explicit reason saves the creation of an AbortError.
   caller.called?.abort(place);
 }

@@ -81,7 +81,7 @@ export class Streams {
   /**
    * Folds the stream, decides, and appends the events. After a lost race it folds and decides again. A caller that has just folded
    * the stream passes the result as `known` and saves the read; if the stream has grown since, the race is lost. A cached state
-   * saves the read too, but a refusal or an empty decision on it is decided again on the state that the store returns. `foresee`
+   * saves the read too, but a refusal or an empty decision on it is decided again on the state that the store returns. `beforeAppend`
    * receives the outcome, without its position, before each append is sent.
    * @throws Rejection; StoreUnavailable; WrongRevision after `patienceMs` of lost races
    */
@@ -92,7 +92,7 @@ export class Streams {
     cause: Cause,
     known?: Folded<State>,
     patienceMs = RACE_PATIENCE_MS,
-    foresee?: (outcome: Outcome<State, E>) => void,
+    beforeAppend?: (outcome: Outcome<State, E>) => void,
   ): Promise<Outcome<State, E>> {
     const recent = known ? undefined : this.recent.of<Folded<State>>(stream, aggregate);
     let basis: Basis<State> = recent
@@ -111,7 +111,7 @@ export class Streams {
         if (events.length === 0) return { ...folded, events, ids: [] };
         const written = writtenEvents(stream, folded.revision, aggregate.codec, events, cause);
         const decided = { state: events.reduce(aggregate.evolve, folded.state), events, ids: written.map(({ id }) => id) };
-        foresee?.({ ...decided, revision: firstAfter(folded.revision) + events.length - 1, position: undefined });
+        beforeAppend?.({ ...decided, revision: firstAfter(folded.revision) + events.length - 1, position: undefined });
         const outcome = { ...decided, ...(await this.appendEvents(stream, folded.revision, written)) };
         this.recent.remember(stream, aggregate, { state: outcome.state, revision: outcome.revision, position: outcome.position });
         return outcome;

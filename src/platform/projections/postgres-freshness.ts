@@ -69,7 +69,7 @@ export class PostgresFreshness extends Freshness {
     if (this.polling) return;
     this.polling = true;
     while (this.waiters.size > 0) {
-      const names = this.worthALook();
+      const names = this.namesToPoll();
       await Promise.all(names.map((name) => this.readCheckpoint(name).catch(() => undefined)));
       await this.askLog().catch(() => undefined);
       await this.timing.pause(POLL_MS);
@@ -77,7 +77,7 @@ export class PostgresFreshness extends Freshness {
     this.polling = false;
   }
 
-  private worthALook(): readonly string[] {
+  private namesToPoll(): readonly string[] {
     const late = this.timing.elapsedMs() - TRUST_MS;
     const names = new Set<string>();
     for (const waiter of this.waiters) {
@@ -98,12 +98,12 @@ export class PostgresFreshness extends Freshness {
     for (const waiter of this.waiters) {
       if (waiter.askedLogAt > late) continue;
       waiter.askedLogAt = this.timing.elapsedMs();
-      for (const name of waiter.names) await this.passQuietStretch(name, waiter.position);
+      for (const name of waiter.names) await this.skipGap(name, waiter.position);
     }
   }
 
   /** Counts a read model as having reached the position if its next event is past it. */
-  private async passQuietStretch(name: string, position: bigint): Promise<void> {
+  private async skipGap(name: string, position: bigint): Promise<void> {
     const after = this.progress.positionOf(name);
     if (after === undefined || after >= position) return;
     const filter = filterOf(this.projections.get(name)!);

@@ -8,7 +8,7 @@ const LINE_EVERY_MS = 2_000;
 export class RebuildDisplay {
   private bar: SingleBar | undefined;
   private readonly startedAt: number;
-  private saidAt: number;
+  private displayedAt: number;
   private firstPosition: bigint | undefined;
 
   constructor(
@@ -16,7 +16,7 @@ export class RebuildDisplay {
     private readonly name: string,
     private readonly timing: Timing,
   ) {
-    this.startedAt = this.saidAt = timing.elapsedMs();
+    this.startedAt = this.displayedAt = timing.elapsedMs();
   }
 
   show(progress: RebuildProgress): void {
@@ -43,8 +43,8 @@ export class RebuildDisplay {
 
   private showLine({ phase, position, target, events }: RebuildProgress): void {
     const now = this.timing.elapsedMs();
-    if (now - this.saidAt < LINE_EVERY_MS) return;
-    this.saidAt = now;
+    if (now - this.displayedAt < LINE_EVERY_MS) return;
+    this.displayedAt = now;
     const { rate, left } = this.pace(position, target, events);
     const percentage = target < 0n ? 100 : Math.floor((Number(position + 1n) / Number(target + 1n)) * 100);
     process.stdout.write(`${this.name}: ${phase}, ${percentage} %, ${events} events, ${rate}/s, ${left} left\n`);

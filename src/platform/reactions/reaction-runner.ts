@@ -48,7 +48,7 @@ export class ReactionRunner {
   failure: string | undefined;
   private readonly table: ReactionTable;
   /** The streams with parked events. Their later events wait. */
-  private aside = new Set<string>();
+  private parkedStreams = new Set<string>();
 
   constructor(
     private readonly dependencies: ReactionDependencies,
@@ -73,7 +73,7 @@ export class ReactionRunner {
     const lost = await leadership.gain(`reaction:${name}`, signal);
     if (!lost) return;
     const checkpoint = await this.table.takeOver(async () => (begins === 'now' ? store.head() : LOG_START));
-    this.aside = new Set(await this.table.streamsAside());
+    this.parkedStreams = new Set(await this.table.parkedStreams());
     await this.follow(checkpoint, AbortSignal.any([signal, lost]));
     if (!signal.aborted)
       throw new LeadershipLost(`The connection that made this process the runner of the reaction ${name} was lost.`);
@@ -120,7 +120,7 @@ export class ReactionRunner {
     const { name } = this.reaction;
     for (let attempt = 1, faults = 0; !signal.aborted; attempt++) {
       try {
-        if (this.aside.has(event.stream)) {
+        if (this.parkedStreams.has(event.stream)) {
           await this.table.hold(event, new HeldBack(event.stream));
           return true;
         }
@@ -132,7 +132,7 @@ export class ReactionRunner {
         const { stream, revision, type } = event;
         const about = { err: error, reaction: name, stream, revision, type, attempt };
         logFailure(this.dependencies, 'warn', about, `${name} failed and will be tried again`);
-        if (faults >= ATTEMPTS_MAX && (await this.parked(event, error))) return true;
+        if (faults >= ATTEMPTS_MAX && (await this.park(event, error))) return true;
         await timing.pause(backOffMs(attempt, timing), signal);
       }
     }
@@ -140,7 +140,7 @@ export class ReactionRunner {
   }
 
   /** Parks the event. False if the database is unavailable. */
-  private async parked(event: StoredEvent, fault: unknown): Promise<boolean> {
+  private async park(event: StoredEvent, fault: unknown): Promise<boolean> {
     try {
       await this.table.park(event, fault);
     } catch (error) {
@@ -148,7 +148,7 @@ export class ReactionRunner {
       return false;
     }
     const { stream, revision, type } = event;
-    this.aside.add(stream);
+    this.parkedStreams.add(stream);
     this.dependencies.log.error({ err: fault, stream, revision, type }, `${this.reaction.name} has parked an event`);
     return true;
   }
@@ -177,7 +177,7 @@ export class ReactionRunner {
   private async keepRetrying(lanes: KeyedQueue, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       // Only this process parks events of this reaction while it leads.
-      for (const stream of this.aside.size > 0 ? await this.table.asked() : []) {
+      for (const stream of this.parkedStreams.size > 0 ? await this.table.retryRequested() : []) {
         await lanes.room();
         if (signal.aborted) return;
         await new Promise<void>((resolve) => lanes.add(stream, () => this.retryStream(stream, signal).finally(resolve)));
@@ -189,16 +189,16 @@ export class ReactionRunner {
   /** Retries the parked events of a stream in order, up to the first that fails again. */
   private async retryStream(stream: string, signal: AbortSignal): Promise<void> {
     try {
-      for (let event = await this.table.firstAside(stream); event; event = await this.table.firstAside(stream)) {
+      for (let event = await this.table.firstParked(stream); event; event = await this.table.firstParked(stream)) {
         try {
           await this.handle(event, signal);
         } catch (error) {
-          if (!signal.aborted) await this.table.stays(event, error);
+          if (!signal.aborted) await this.table.parkAgain(event, error);
           return;
         }
         await this.table.free(event);
       }
-      this.aside.delete(stream);
+      this.parkedStreams.delete(stream);
     } catch (error) {
       // The next poll retries.
       const text = `${this.reaction.name} cannot retry its parked events yet`;

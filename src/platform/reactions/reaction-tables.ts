@@ -109,28 +109,28 @@ export class ReactionTable {
   }
 
   /** The streams with parked events. */
-  async streamsAside(): Promise<readonly string[]> {
+  async parkedStreams(): Promise<readonly string[]> {
     const rows = await this.sql<{ stream: string }[]>`
       select distinct stream from reactions.parked where reaction = ${this.reaction}`;
     return rows.map(({ stream }) => stream);
   }
 
   /** The streams for which a retry was requested. */
-  async asked(): Promise<readonly string[]> {
+  async retryRequested(): Promise<readonly string[]> {
     const rows = await this.sql<{ stream: string }[]>`
       select distinct stream from reactions.parked where reaction = ${this.reaction} and retry order by stream limit 100`;
     return rows.map(({ stream }) => stream);
   }
 
   /** The first parked event of a stream. */
-  async firstAside(stream: string): Promise<StoredEvent | undefined> {
+  async firstParked(stream: string): Promise<StoredEvent | undefined> {
     const [row] = await this.sql<{ event: string }[]>`
       select event from reactions.parked where reaction = ${this.reaction} and stream = ${stream} order by position limit 1`;
     return row && revive(row.event);
   }
 
   /** Keeps an event parked that failed again, with the later events of its stream. */
-  async stays(event: StoredEvent, fault: unknown): Promise<void> {
+  async parkAgain(event: StoredEvent, fault: unknown): Promise<void> {
     await this.park(event, fault);
     await this.sql`update reactions.parked set retry = false where reaction = ${this.reaction} and stream = ${event.stream}`;
   }

@@ -50,7 +50,7 @@ const ACTOR = 'system:task-worker';
 const UNEXPECTED = 'The task failed unexpectedly.';
 
 /** Rejections of a worker's claim: another worker has the task, or it is over or not due. Nothing is to do. */
-const NOT_OURS = new Set(['task-over', 'task-not-due', 'task-unknown', 'task-attempt-superseded']);
+const CLAIM_LOST = new Set(['task-over', 'task-not-due', 'task-unknown', 'task-attempt-superseded']);
 
 /**
  * Runs tasks. An attempt takes the task's lease, claims the task by an append, runs it, and appends the outcome. After a crash at
@@ -112,7 +112,7 @@ export class TaskWorker {
     try {
       await this.run(taskId, over.signal);
     } catch (error) {
-      if (!(error instanceof Rejection) || !NOT_OURS.has(error.code)) throw error;
+      if (!(error instanceof Rejection) || !CLAIM_LOST.has(error.code)) throw error;
     } finally {
       signal.removeEventListener('abort', onAbort);
       await lease.release();

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Dialect, Exchange } from '../../../dialogue/conversation/conversation.events.js';
-import { Answers, type BegunAnswer, type WayElsewhere } from '../../../dialogue/answering/intake/answers.port.js';
+import { Answers, type StartedAnswer, type WayElsewhere } from '../../../dialogue/answering/intake/answers.port.js';
 import type { AgentKeyCaller } from '../../../resources/identity/caller.js';
 import { AttachedUploads } from './attached-uploads.js';
 import type { Said } from './messages.policy.js';
@@ -38,7 +38,7 @@ export class AskedQuestions {
     caller: AgentKeyCaller,
     from: string | readonly Exchange[] | undefined,
     way: Way,
-  ): Promise<BegunAnswer & Readonly<{ attachmentIds: readonly string[] }>> {
+  ): Promise<StartedAnswer & Readonly<{ attachmentIds: readonly string[] }>> {
     const attachmentIds = await this.uploads.idsOf(said.attached, caller);
     const asked = {
       question: said.question,
@@ -60,7 +60,7 @@ export class AskedQuestions {
     { conversationId, results }: Extract<Said, { kind: 'results' }>,
     caller: AgentKeyCaller,
     way: Way,
-  ): Promise<BegunAnswer> {
+  ): Promise<StartedAnswer> {
     const waited = await this.answers.waited(conversationId, caller);
     const actions = results.map(({ callId, text }) =>
       waited.get(callId) === 'awaiting_approval' ? denialOf(callId) : { call_id: callId, result: text },

@@ -4,7 +4,7 @@ import { Commands } from '../../../kernel/commands.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { Rejection, Unavailable } from '../../../kernel/rejection.js';
 import type { Dialect, Exchange } from '../../../dialogue/conversation/conversation.events.js';
-import { Answers, type BegunAnswer } from '../../../dialogue/answering/intake/answers.port.js';
+import { Answers, type StartedAnswer } from '../../../dialogue/answering/intake/answers.port.js';
 import type { AgentKeyCaller } from '../../../resources/identity/caller.js';
 import { AskedQuestions } from '../asking/asked-questions.js';
 import { OpenAiOptions } from '../asking/openai-options.js';
@@ -24,7 +24,7 @@ const NEWEST = 1;
 const DIALECT: Dialect = { name: 'openai-responses', translator: NEWEST };
 
 /** A requested response. A response that is not stored has no head before its first frame. */
-export type BegunResponse = Readonly<{ begun: BegunAnswer; head: ResponseHead | undefined; request: ResponseRequest }>;
+export type BegunResponse = Readonly<{ begun: StartedAnswer; head: ResponseHead | undefined; request: ResponseRequest }>;
 
 /** Responses of OpenAI's API: runs of turns, read from their journals. */
 @Injectable()

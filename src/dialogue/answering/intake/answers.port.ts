@@ -30,10 +30,10 @@ export type WayElsewhere = Readonly<{
 export type TurnIds = Readonly<{ conversationId: string; turnId: string }>;
 
 /** A turn that was asked or resumed. The answer begins with the frame after `after`. */
-export type BegunAnswer = TurnIds &
+export type StartedAnswer = TurnIds &
   Readonly<{
     after: number;
-    /** Whether an earlier request with the same idempotency key had begun the turn. */
+    /** Whether an earlier request with the same idempotency key had started the turn. */
     replayed: boolean;
     position: bigint | undefined;
   }>;
@@ -43,9 +43,9 @@ export type NumberedFrame = Readonly<{ id: number; frame: Frame }>;
 /** Answers questions of other dialects. They use the same intake and the same journal as the native interface. */
 export abstract class Answers {
   /** @throws Rejection if the request is invalid or not permitted. Nothing is written then. */
-  abstract begin(asked: AskedElsewhere, caller: Caller, way: WayElsewhere): Promise<BegunAnswer>;
+  abstract begin(asked: AskedElsewhere, caller: Caller, way: WayElsewhere): Promise<StartedAnswer>;
   /** The frames after number `after`, stored and live, until a run of the turn ends or the signal aborts. */
-  abstract frames(begun: BegunAnswer, after: number, caller: Caller, signal: AbortSignal): AsyncIterable<NumberedFrame>;
+  abstract frames(started: StartedAnswer, after: number, caller: Caller, signal: AbortSignal): AsyncIterable<NumberedFrame>;
   /** Checks that the caller may read a conversation. @throws Rejection message-not-found */
   abstract requireReadable(conversationId: string, caller: Caller): Promise<void>;
   /** The frames after number `after` that are stored now, without waiting for more. @throws Rejection journal-expired */

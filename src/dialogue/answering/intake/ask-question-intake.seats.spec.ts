@@ -14,17 +14,17 @@ import type { TakenTurn, TurnTaker } from './turn-taker.js';
 /** Has the given number of free seats, and records the turns it is given. */
 class Seats implements TurnTaker {
   readonly run: TakenTurn[] = [];
-  readonly foreseen: Transcript[] = [];
-  onForeseen: (transcript: Transcript) => void = () => undefined;
+  readonly expected: Transcript[] = [];
+  onExpected: (transcript: Transcript) => void = () => undefined;
   left = 0;
   constructor(private free: number) {}
   seat() {
     if (this.free-- <= 0) return undefined;
     return {
       producer: 'here',
-      foresee: (transcript: Transcript) => {
-        this.foreseen.push(transcript);
-        this.onForeseen(transcript);
+      expectTranscript: (transcript: Transcript) => {
+        this.expected.push(transcript);
+        this.onExpected(transcript);
       },
       run: (taken: TakenTurn) => void this.run.push(taken),
       leave: () => void this.left++,
@@ -53,34 +53,34 @@ describe('a process with free seats', () => {
     expect([await transcript.exchanges(1_000), [...transcript.waited]]).toEqual([await exchanges(1_000), [...waited]]);
   });
 
-  it('foresees a turn before its append, and again if the append lost a race', async () => {
+  it('announces the expected turn before its append, and again if the append lost a race', async () => {
     const seats = new Seats(2);
     const { accept, streams } = questionIntake(new NoLimits(), seats);
     const { conversationId } = await accept({ question: 'Why?' });
     const [taken] = seats.run as [TakenTurn];
-    const foreseen = seats.foreseen.map(({ folded, ...told }) => ({ ...told, exchanges: undefined, revision: folded!.revision }));
-    const { folded, ...told } = taken.transcript;
-    expect(foreseen).toEqual([{ ...told, exchanges: undefined, revision: folded!.revision }]);
-    expect(seats.foreseen[0]!.folded!.position).toBeUndefined();
+    const expected = seats.expected.map(({ folded, ...rest }) => ({ ...rest, exchanges: undefined, revision: folded!.revision }));
+    const { folded, ...rest } = taken.transcript;
+    expect(expected).toEqual([{ ...rest, exchanges: undefined, revision: folded!.revision }]);
+    expect(seats.expected[0]!.folded!.position).toBeUndefined();
     // Another process appends to the conversation, so the cached state of this one is stale.
     const about = { conversationId, turnId: taken.transcript.asked.turnId };
     const elsewhere = new Streams(streams.store, systemTiming);
     await elsewhere.transact(conversationStream(conversationId), conversation, requestStop(about.turnId), cause);
     await accept({ question: 'And then?', conversation_id: conversationId });
-    const [, late, settled] = seats.foreseen;
+    const [, late, settled] = seats.expected;
     expect([late!.cause.causationId === settled!.cause.causationId, settled!.cause]).toEqual([
       false,
       seats.run[1]!.transcript.cause,
     ]);
   });
 
-  it('foresees a replacing question without the exchanges that it supersedes', async () => {
+  it('announces a replacing question without the exchanges that it supersedes', async () => {
     const seats = new Seats(2);
     const { accept, streams } = questionIntake(new NoLimits(), seats);
     const { conversationId, turnId } = await accept({ question: 'Why?' });
     await answer(streams, conversationId, turnId);
     let exchanges: Promise<unknown> | undefined;
-    seats.onForeseen = (transcript) => {
+    seats.onExpected = (transcript) => {
       exchanges = transcript.exchanges(1_000);
     };
     await accept({ question: 'What?', conversation_id: conversationId, index: 0 });

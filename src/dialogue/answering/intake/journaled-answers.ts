@@ -24,7 +24,7 @@ import { newestFirst, PastExchanges } from '../loop/past-exchanges.js';
 import {
   Answers,
   type AskedElsewhere,
-  type BegunAnswer,
+  type StartedAnswer,
   type NumberedFrame,
   type TurnIds,
   type WayElsewhere,
@@ -48,19 +48,19 @@ export class JournaledAnswers extends Answers {
     super();
   }
 
-  async begin(asked: AskedElsewhere, caller: Caller, way: WayElsewhere): Promise<BegunAnswer> {
-    const begun = await this.intake.accept(asked, caller, { idempotencyKey: undefined, ...way });
-    this.lastWrites.note(ownerOf(caller), begun.position);
-    return begun;
+  async begin(asked: AskedElsewhere, caller: Caller, way: WayElsewhere): Promise<StartedAnswer> {
+    const started = await this.intake.accept(asked, caller, { idempotencyKey: undefined, ...way });
+    this.lastWrites.note(ownerOf(caller), started.position);
+    return started;
   }
 
-  async *frames(begun: BegunAnswer, after: number, caller: Caller, signal: AbortSignal): AsyncGenerator<NumberedFrame> {
+  async *frames(started: StartedAnswer, after: number, caller: Caller, signal: AbortSignal): AsyncGenerator<NumberedFrame> {
     try {
-      for await (const { first, data } of this.tail.tail(begun, after, signal, onlookerOf(caller))) {
+      for await (const { first, data } of this.tail.tail(started, after, signal, onlookerOf(caller))) {
         for (const [index, text] of data.entries()) yield { id: first + index, frame: JSON.parse(text) as Frame };
       }
     } finally {
-      this.limits.endSeen(begun.turnId);
+      this.limits.endSeen(started.turnId);
     }
   }
 

@@ -29,7 +29,7 @@ export class AskQuestion extends Command<Asked> {
     /** Whether the turn may have been asked before. It may have ended long ago. */
     readonly isRepeated: boolean,
     /** If given, claims the turn for this producer in the same append. */
-    readonly by?: Pick<Seat, 'producer' | 'foresee'>,
+    readonly by?: Pick<Seat, 'producer' | 'expectTranscript'>,
   ) {
     super();
   }
@@ -91,8 +91,8 @@ export class AskQuestionHandler implements Handler<AskQuestion> {
     }
     const decide = takenBy(turnId, by.producer, decisionOf(command));
     const transcriptOf = (asked: AskedOutcome) => askedTranscript(streams, asked, cause);
-    const foresee = (asked: AskedOutcome) => by.foresee(transcriptOf(asked));
-    const outcome = await streams.transact(stream, conversation, decide, cause, known, undefined, foresee);
+    const beforeAppend = (asked: AskedOutcome) => by.expectTranscript(transcriptOf(asked));
+    const outcome = await streams.transact(stream, conversation, decide, cause, known, undefined, beforeAppend);
     const { position, events } = outcome;
     return events.length === 0 ? { position } : { position, taken: { transcript: transcriptOf(outcome), claimed: outcome } };
   }

@@ -12,7 +12,7 @@ export type Seat = Readonly<{
    * Passes the expected transcript of the turn before its append. Called again if the append lost a race and was decided on
    * again.
    */
-  foresee: (transcript: Transcript) => void;
+  expectTranscript: (transcript: Transcript) => void;
   run: (taken: TakenTurn) => void;
   leave: () => void;
 }>;

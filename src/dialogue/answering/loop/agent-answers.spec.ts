@@ -27,7 +27,7 @@ async function composed(search: Search['search']): Promise<readonly AnswerDelta[
     cause,
     exchanges: () => Promise.resolve([]),
     resumption: null,
-    calls: { begun: new Map(), finished: new Map() },
+    calls: { started: new Map(), finished: new Map() },
     waited: [],
   } as unknown as Transcript;
   const ledger = { begin: () => Promise.resolve(), finish: () => Promise.resolve() };

@@ -65,8 +65,8 @@ describe('a pause', () => {
     ]);
   });
 
-  it('is resumed without running a begun call again, whose recorded end is used if there is one', async () => {
-    const calls = { begun: new Map([['k1', waitingCall('k1')]]), finished: new Map() };
+  it('is resumed without running a started call again, whose recorded end is used if there is one', async () => {
+    const calls = { started: new Map([['k1', waitingCall('k1')]]), finished: new Map() };
     const unknown = await resumed(new Map([approved('k1')]), { transcript: { calls } });
     expect(unknown.ended[0]).toMatchObject({ call_id: 'k1', error_type: 'outcome_unknown' });
     const end = { ...about, callId: 'k1', status: 'completed', result: '{"sent":1}' } as const;
@@ -78,8 +78,8 @@ describe('a pause', () => {
     expect([...unknown.tools.names, ...known.tools.names]).toEqual([]);
   });
 
-  it('is resumed with another run of a begun call if its action is idempotent', async () => {
-    const calls = { begun: new Map([['k1', waitingCall('k1')]]), finished: new Map() };
+  it('is resumed with another run of a started call if its action is idempotent', async () => {
+    const calls = { started: new Map([['k1', waitingCall('k1')]]), finished: new Map() };
     const actions = LOOP_ACTIONS.map((action) => ({ ...action, idempotent: true }));
     const { tools, ended } = await resumed(new Map([approved('k1')]), { transcript: { calls }, actions });
     expect(tools.names).toEqual(['ask_first']);

@@ -149,7 +149,7 @@ export class AgentLoop {
       // Checked only after the model's usage is yielded, because a blocked call ends the answer.
       const taken = calls.slice(0, CALLS_PER_ROUND_MAX).map((call) => (guard ? checkedCall(call, guard) : call));
       const asked = withOwnIds(taken, [...known, ...transcript.waited], this.ids);
-      messages = [...messages, { role: 'assistant', content: guard?.said(text) ?? text, toolCalls: asked }];
+      messages = [...messages, { role: 'assistant', content: guard?.masked(text) ?? text, toolCalls: asked }];
       const round = this.round(setting, offered, { messages, round: number, unknownCalls, results: {} }, run);
       yield* round.run(asked);
       ({ unknownCalls } = round);
@@ -195,8 +195,8 @@ export class AgentLoop {
 
 /** Masks a call before it is recorded, so that the call that is shown is the call that runs. */
 const checkedCall = ({ id, name, arguments: args }: ModelToolCall, guard: TurnGuard): ModelToolCall => ({
-  id: guard.said(id),
-  name: guard.said(name),
+  id: guard.masked(id),
+  name: guard.masked(name),
   arguments: guard.callArguments(args),
 });
 
@@ -247,7 +247,7 @@ function repairOf(text: string, schema: Readonly<Record<string, unknown>> | null
 
 /** The next step of each call of a pause, after all of them were decided on. */
 function stepsOf(
-  { calls: { begun, finished } }: Transcript,
+  { calls: { started, finished } }: Transcript,
   { paused, decisions }: Resumption,
   tools: OpenTools,
 ): readonly Step[] {
@@ -261,7 +261,7 @@ function stepsOf(
       return { call, record: deniedRecord(call, notRun, comment), text: denialFor(comment, notRun) };
     }
     const action = tools.actions.find(({ toolId, actionName }) => toolId === call.toolId && actionName === call.actionName);
-    if (begun.has(call.callId) && !action?.idempotent) {
+    if (started.has(call.callId) && !action?.idempotent) {
       return { call, record: outcomeUnknown(call), text: OUTCOME_UNKNOWN_TEXT };
     }
     return action ? { call, action, approval: 'user' } : unavailable(call);

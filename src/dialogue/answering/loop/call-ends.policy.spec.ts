@@ -47,12 +47,12 @@ describe('the end of a call', () => {
 });
 
 describe('the calls of a turn that ends', () => {
-  const none = { begun: new Map(), finished: new Map() };
-  const begun = new Map([['k1', call]]);
+  const none = { started: new Map(), finished: new Map() };
+  const started = new Map([['k1', call]]);
   const shown = (status: ToolCallStatus) => [recordOf(call, { status })];
   it.each(['completed', 'error', 'denied', 'skipped'] as const)('do not change if they are %s', (status) => {
     expect(interruptedCalls(shown(status), none)).toEqual([]);
-    expect(interruptedCalls(shown(status), { begun, finished: new Map() })).toEqual([]);
+    expect(interruptedCalls(shown(status), { started, finished: new Map() })).toEqual([]);
   });
   it('are recorded as interrupted if they were running', () => {
     expect(interruptedCalls(shown('pending'), none)).toEqual([
@@ -66,11 +66,11 @@ describe('the calls of a turn that ends', () => {
     'with effects get their recorded end or an unknown outcome if they were shown as %p',
     (status) => {
       const records = status ? shown(status) : [];
-      expect(interruptedCalls(records, { begun, finished: new Map() })).toMatchObject([
+      expect(interruptedCalls(records, { started, finished: new Map() })).toMatchObject([
         { call_id: 'k1', error_type: 'outcome_unknown' },
       ]);
       const ended = new Map([['k1', finished('{"id":7}')]]);
-      expect(interruptedCalls(records, { begun, finished: ended })).toEqual([outcomeOf(call, { id: 7 }).record]);
+      expect(interruptedCalls(records, { started, finished: ended })).toEqual([outcomeOf(call, { id: 7 }).record]);
     },
   );
 });

@@ -7,7 +7,7 @@ export type CallEnd = Readonly<{ record: ToolCallRecord; text: string }>;
 
 /** The recorded calls with effects of a turn, by call id. */
 export type CallHistory = Readonly<{
-  begun: ReadonlyMap<string, CalledTool>;
+  started: ReadonlyMap<string, CalledTool>;
   finished: ReadonlyMap<string, ToolCallFinished['data']>;
 }>;
 
@@ -50,12 +50,12 @@ const isOver = (record: Entry | undefined): boolean =>
  * The records of calls that are running or waiting when their turn ends. A started call with effects gets its recorded end;
  * without one its outcome is unknown.
  */
-export function interruptedCalls(records: readonly Entry[], { begun, finished }: CallHistory): readonly ToolCallRecord[] {
+export function interruptedCalls(records: readonly Entry[], { started, finished }: CallHistory): readonly ToolCallRecord[] {
   const known = new Map(records.map((record) => [record['call_id'], record]));
-  const others = records.filter((record) => !isOver(record) && !begun.has(record['call_id'] as string));
+  const others = records.filter((record) => !isOver(record) && !started.has(record['call_id'] as string));
   return [
     ...others.map((record) => ({ ...record, ...notRun(record) }) as unknown as ToolCallRecord),
-    ...[...begun.values()]
+    ...[...started.values()]
       .filter(({ callId }) => !isOver(known.get(callId)))
       .map((call) => {
         const end = finished.get(call.callId);

@@ -1,4 +1,4 @@
-import { maySayNothing, NO_REPLY, saysNothing } from '../../conversation/turn.policy.js';
+import { mayBecomeNoReply, NO_REPLY, isNoReply } from '../../conversation/turn.policy.js';
 import type { AnswerDelta } from './answer-delta.js';
 
 /**
@@ -15,7 +15,7 @@ export async function* withoutNoReply(deltas: AsyncIterable<AnswerDelta>): Async
       yield delta;
     } else {
       held += delta.text;
-      if (maySayNothing(held)) continue;
+      if (mayBecomeNoReply(held)) continue;
       yield { ...delta, text: held };
       held = undefined;
     }
@@ -24,7 +24,7 @@ export async function* withoutNoReply(deltas: AsyncIterable<AnswerDelta>): Async
 }
 
 const said = (held: string | undefined): readonly AnswerDelta[] =>
-  held === undefined || saysNothing(held) ? [] : [{ type: 'text', text: held }];
+  held === undefined || isNoReply(held) ? [] : [{ type: 'text', text: held }];
 
 /** The question of an automatic turn as the model reads it: what happened, and that it may answer NO_REPLY. */
 export const automaticQuestion = (whatHappened: string): string =>

@@ -85,7 +85,7 @@ export async function readTranscript(streams: Streams, conversationId: string, t
       exchanges: (charactersMax) => past.before(event.revision, charactersMax),
       waited: folded?.state.callIds ?? [],
       history: event.revision > 0 ? { conversationId, revision: event.revision - 1 } : null,
-      ...courseOf(own.reverse()),
+      ...progressOf(own.reverse()),
     };
   }
   return undefined;
@@ -116,7 +116,7 @@ export function askedTranscript(streams: Streams, outcome: Outcome<Conversation,
     waited: state.callIds,
     history: first + place > 0 ? { conversationId: state.id, revision: first + place - 1 } : null,
     resumption: null,
-    calls: { begun: new Map(), finished: new Map() },
+    calls: { started: new Map(), finished: new Map() },
   };
 }
 
@@ -135,15 +135,15 @@ async function foldKnown(streams: Streams, stream: string): Promise<Folded<Conve
   }
 }
 
-type Course = Pick<Transcript, 'cause' | 'resumption' | 'calls'>;
+type Progress = Pick<Transcript, 'cause' | 'resumption' | 'calls'>;
 
 /** Derives the cause, the resumption and the calls of a turn from its events, the question first. */
-function courseOf(own: readonly Recorded<ConversationEvent>[]): Course {
+function progressOf(own: readonly Recorded<ConversationEvent>[]): Progress {
   let cause = causedBy(own[0]!, TURN_RUNNER);
   let paused: TurnPaused['data'] | undefined;
   let checkUsage: Usage | null = null;
   const decisions = new Map<string, Decided>();
-  const begun = new Map<string, CalledTool>();
+  const started = new Map<string, CalledTool>();
   const finished = new Map<string, ToolCallFinished['data']>();
   for (const event of own) {
     switch (event.type) {
@@ -158,7 +158,7 @@ function courseOf(own: readonly Recorded<ConversationEvent>[]): Course {
         decisions.set(event.data.callId, event);
         break;
       case 'ToolCallStarted':
-        begun.set(event.data.call.callId, event.data.call);
+        started.set(event.data.call.callId, event.data.call);
         break;
       case 'ToolCallFinished':
         finished.set(event.data.callId, event.data);
@@ -170,5 +170,5 @@ function courseOf(own: readonly Recorded<ConversationEvent>[]): Course {
       default:
     }
   }
-  return { cause, resumption: paused ? { paused, decisions, checkUsage } : null, calls: { begun, finished } };
+  return { cause, resumption: paused ? { paused, decisions, checkUsage } : null, calls: { started, finished } };
 }

@@ -144,14 +144,14 @@ export class TurnGuard {
   }
 
   /** Masks a model's text before it is used in later messages or stored. @throws GuardrailBlock */
-  said(text: string): string {
+  masked(text: string): string {
     return this.valueNow('output', text);
   }
 
   /** Masks the arguments of a call. The masked arguments are the ones that run and that are shown. @throws GuardrailBlock */
   callArguments(text: string): string {
     const args = parsed(text);
-    return args === undefined ? this.said(text) : JSON.stringify(this.valueNow('output', args));
+    return args === undefined ? this.masked(text) : JSON.stringify(this.valueNow('output', args));
   }
 
   /** Checks the result of a tool. A text that replaces a blocked result tells the model that it was withheld. */

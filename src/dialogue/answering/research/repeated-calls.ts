@@ -8,8 +8,8 @@ import type { CallLedger } from '../loop/tool-round.js';
  * A ledger for a repeated step, so that no side effect happens twice. The n-th call of an action with the same arguments does not
  * run if a former producer began n such calls; it ends as the n-th of those did.
  */
-export function withoutRepetition(ledger: CallLedger, { begun, finished }: CallHistory, done: ReadonlySet<string>): CallLedger {
-  const left = [...begun.values()].filter(({ callId }) => !done.has(callId));
+export function withoutRepetition(ledger: CallLedger, { started, finished }: CallHistory, done: ReadonlySet<string>): CallLedger {
+  const left = [...started.values()].filter(({ callId }) => !done.has(callId));
   return {
     finish: ledger.finish,
     begin: async (call): Promise<CallEnd | void> => {

@@ -32,7 +32,7 @@ import { AskResearchClarification, RecordResearchPlan, RecordResearchReport } fr
 import { NOTHING_USED, type Research, research } from './research.decider.js';
 import { type Findings, researchStream } from './research.events.js';
 import { ResearchSteps, type StepInHand } from './research-steps.js';
-import { SaidFrames } from './said-frames.js';
+import { ShownFrames } from './shown-frames.js';
 
 const DEFAULT_CONTEXT_WINDOW = 128_000;
 /** The share of a model's context window that the reports may take. */
@@ -53,7 +53,7 @@ type Setting = Readonly<{
   attached: Attached;
   /** The earlier exchanges, read once. */
   exchanges: readonly Exchange[];
-  said: SaidFrames;
+  frames: ShownFrames;
   budget: ResearchBudget;
 }>;
 
@@ -90,7 +90,7 @@ export class ResearchAnswers {
     const setting = await this.open(transcript, run, facts, inHand);
     yield* usedBefore(run, facts, inHand);
     const notices = [...retrieverNotices(asked.settings.retriever), ...setting.tools.notices, ...setting.attached.notices];
-    for (const text of notices) yield* setting.said.unsaid({ type: 'notice', text });
+    for (const text of notices) yield* setting.frames.unlessShown({ type: 'notice', text });
     const clarification = facts.clarification ?? (facts.plan ? null : yield* this.clarify(setting));
     if (run.signal.aborted) return;
     if (clarification !== null) {
@@ -101,7 +101,7 @@ export class ResearchAnswers {
     facts = facts.plan ? facts : yield* this.plan(setting);
     const { plan } = facts;
     if (run.signal.aborted || !plan) return;
-    yield* setting.said.unsaid({ type: 'progress', frame: { type: 'research_plan', data: plan } });
+    yield* setting.frames.unlessShown({ type: 'progress', frame: { type: 'research_plan', data: plan } });
     const found = yield* this.investigate(setting, plan, facts, inHand);
     if (found) yield* this.answer(setting, plan, found);
   }
@@ -120,18 +120,18 @@ export class ResearchAnswers {
     return {
       ...{ transcript, run, model, contextWindow, tools, attached, exchanges },
       question: origin?.kind === 'follow-up' ? automaticQuestion(question) : question,
-      said: new SaidFrames(inHand?.said ?? [], run.shown),
+      frames: new ShownFrames(inHand?.said ?? [], run.shown),
       budget: new ResearchBudget(this.timing, isPastPause ? facts.used : inHand.used),
     };
   }
 
   /** The question to the user that has to be answered before the research can be planned; null if there is none. */
   private async *clarify(setting: Setting): AsyncGenerator<AnswerDelta, string | null> {
-    const { transcript, run, model, said } = setting;
+    const { transcript, run, model, frames } = setting;
     const { settings, origin, turnId } = transcript.asked;
     const hasAsker = !run.executionMode.isHeadless && origin?.kind !== 'follow-up' && transcript.researchId === undefined;
     const isAsked = hasAsker && settings.responseSchema === null;
-    if (!isAsked || said.isPlanning || model?.provider === BUILT_IN_PROVIDER || (await this.wasClarified(transcript)))
+    if (!isAsked || frames.isPlanning || model?.provider === BUILT_IN_PROVIDER || (await this.wasClarified(transcript)))
       return null;
     const asked = clarificationIn(yield* this.ask(setting, CLARIFY, CLARIFICATION_SCHEMA));
     if (asked === undefined || run.signal.aborted) return null;
@@ -167,13 +167,13 @@ export class ResearchAnswers {
     facts: Research,
     inHand: StepInHand | null,
   ): AsyncGenerator<AnswerDelta, readonly Findings[] | undefined> {
-    const { transcript, run, said, budget } = setting;
+    const { transcript, run, frames, budget } = setting;
     const found: Findings[] = [];
     for (const [index, { query }] of plan.steps.entries()) {
       const at = { step: index + 1, total: plan.steps.length, query };
       const reported = facts.reports[index];
       const resumed = inHand?.step === at.step && !reported ? inHand : undefined;
-      if (!reported && !resumed && (said.isSynthesizing || !budget.isLeft)) break;
+      if (!reported && !resumed && (frames.isSynthesizing || !budget.isLeft)) break;
       yield* progress(setting, { status: 'researching', ...at });
       if (reported) {
         found.push(await this.findings.recall(reported.findings));
@@ -259,8 +259,8 @@ export class ResearchAnswers {
 /** The id under which a research is recorded. */
 const idOf = ({ researchId, asked }: Transcript): string => researchId ?? asked.turnId;
 
-const progress = ({ said }: Setting, data: ResearchProgress) =>
-  said.unsaid({ type: 'progress', frame: { type: 'research_progress', data } });
+const progress = ({ frames }: Setting, data: ResearchProgress) =>
+  frames.unlessShown({ type: 'progress', frame: { type: 'research_progress', data } });
 
 /**
  * The token usage of former producers since the last pause, so that the turn counts it once. The usage until a pause was counted

@@ -16,7 +16,7 @@ import type { ResearchBudget } from './research-budget.js';
 import { distinctSources, STEP_ROUNDS_MAX } from './research-plan.policy.js';
 import { stepPrompt, stepQuestion } from './research-prompts.policy.js';
 import type { Findings, ResearchUse } from './research.events.js';
-import type { SaidFrames } from './said-frames.js';
+import type { ShownFrames } from './shown-frames.js';
 
 const REPORT_CHARACTERS_MAX = 40_000;
 
@@ -26,7 +26,7 @@ export type StepInHand = Readonly<{
   loop: LoopState;
   found: Omit<Findings, 'report'>;
   used: ResearchUse;
-  /** The names of the frames that were shown until the pause. See `SaidFrames`. */
+  /** The names of the frames that were shown until the pause. See `ShownFrames`. */
   said: readonly string[];
 }>;
 
@@ -38,7 +38,7 @@ export type StepSetting = Readonly<{
   contextWindow: number;
   tools: OpenTools;
   attached: Attached;
-  said: SaidFrames;
+  frames: ShownFrames;
   budget: ResearchBudget;
   plan: ResearchPlan;
   /** The findings of the earlier steps. */
@@ -67,7 +67,7 @@ export class ResearchSteps {
 
   /** The findings of the step; undefined if it pauses or is stopped. If the model fails, the report contains its error. */
   async *run(setting: StepSetting): AsyncGenerator<AnswerDelta, Findings | undefined> {
-    const { resumed, before, budget, said, run } = setting;
+    const { resumed, before, budget, frames, run } = setting;
     const sources: Source[] = [...(resumed?.found.sources ?? [])];
     let toolCalls: Findings['toolCalls'] = resumed?.found.toolCalls ?? [];
     let report = '';
@@ -75,11 +75,11 @@ export class ResearchSteps {
     const records = () => [...before.flatMap((each) => each.toolCalls), ...toolCalls];
     const decided = new Set(resumed ? setting.transcript.resumption?.paused.calls.map(({ callId }) => callId) : []);
     try {
-      const begun = resumed ? { state: resumed.loop, documents: [] } : yield* this.begin(setting, sources);
+      const beginning = resumed ? { state: resumed.loop, documents: [] } : yield* this.begin(setting, sources);
       if (run.signal.aborted) return undefined;
       for await (const delta of this.loop.run(
-        this.loopSetting(setting, begun.documents),
-        begun.state,
+        this.loopSetting(setting, beginning.documents),
+        beginning.state,
         loopRun(setting, records),
       )) {
         switch (delta.type) {
@@ -102,11 +102,11 @@ export class ResearchSteps {
             if (decided.has(delta.record.call_id)) yield delta;
             break;
           case 'notice':
-            yield* said.unsaid({ type: 'notice', text: delta.text });
+            yield* frames.unlessShown({ type: 'notice', text: delta.text });
             break;
           case 'pause': {
             const loop = JSON.parse(delta.continuation) as LoopState;
-            const inHand = { step: setting.step, loop, found: found(), used: budget.used, said: said.all };
+            const inHand = { step: setting.step, loop, found: found(), used: budget.used, said: frames.all };
             yield { type: 'sources', sources: distinctSources([...before.flatMap((each) => each.sources), ...sources]) };
             yield { type: 'calls', records: records() };
             yield { ...delta, continuation: JSON.stringify(inHand satisfies StepInHand) };
@@ -124,11 +124,11 @@ export class ResearchSteps {
 
   /** The first messages of a step: the query, and the documents that the sources have about it. */
   private async *begin(setting: StepSetting, sources: Source[]) {
-    const { transcript, run, question, plan, step, attached, contextWindow, said } = setting;
+    const { transcript, run, question, plan, step, attached, contextWindow, frames } = setting;
     const asked = plan.steps[step - 1]!;
     const { chunks, failed } = await this.retrieve(transcript, asked.query);
     for (const source of failed)
-      yield* said.unsaid({ type: 'notice', text: `A source could not be searched and was skipped: ${source}` });
+      yield* frames.unlessShown({ type: 'notice', text: `A source could not be searched and was skipped: ${source}` });
     const fitting = chunks && documentsThatFit(chunks, contextWindow - attached.tokens);
     const documents = fitting && run.guard ? await run.guard.documents(fitting) : fitting;
     sources.push(...(documents ?? []).map(sourceOf));

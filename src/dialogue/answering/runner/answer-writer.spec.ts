@@ -162,7 +162,7 @@ describe('a call', () => {
     const { writer, types } = writing({
       parts: { toolCalls: [recordOf(call, { status: 'pending' }), recordOf(other, { status: 'awaiting_approval' })] },
     });
-    const none = { begun: new Map(), finished: new Map() };
+    const none = { started: new Map(), finished: new Map() };
     writer.interruptCalls(none);
     writer.interruptCalls(none);
     expect(types()).toEqual(['tool_call', 'tool_call']);

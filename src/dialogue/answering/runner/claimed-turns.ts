@@ -15,7 +15,7 @@ import { GuardrailBlock } from '../loop/guardrail-block.js';
 import type { Transcript } from '../loop/transcript.js';
 import type { AnswerComposer } from './answer-composer.js';
 import { AnswerWriter, type Progress, type UserError, userError, userErrorOf } from './answer-writer.js';
-import { ForeseenAnswer } from './foreseen-answer.js';
+import { SpeculativeAnswer } from './speculative-answer.js';
 import type { SharedUse } from './shared-use.js';
 import { StopAnswer } from './stop-answer.commands.js';
 import type { StopWatch } from './stop-watch.js';
@@ -28,7 +28,7 @@ const UNEXPECTED_TEXT = 'The answer failed unexpectedly. Please try again.';
 export type StopReason = 'stopped' | 'interrupted' | 'lost';
 
 /** What the run of a turn that this producer has claimed starts from. */
-export type Begun = Readonly<{
+export type ClaimedTurn = Readonly<{
   transcript: Transcript;
   journal: Journal;
   claimed: Folded<Conversation>;
@@ -36,8 +36,8 @@ export type Begun = Readonly<{
   shown: Run['shown'];
   /** The first frame, if it is not written yet. */
   opening?: Frame;
-  /** The answer that was begun before the turn was claimed. */
-  foreseen?: ForeseenAnswer | undefined;
+  /** The answer that was started before the turn was claimed. */
+  speculative?: SpeculativeAnswer | undefined;
 }>;
 
 type Parts = Readonly<{
@@ -59,16 +59,16 @@ export class ClaimedTurns {
   constructor(private readonly parts: Parts) {}
 
   /** Begins to compose the answer to a question that is about to be appended. `instead` is the answer that it replaces. */
-  foresee(transcript: Transcript, signal: AbortSignal, instead: ForeseenAnswer | undefined): ForeseenAnswer | undefined {
-    return ForeseenAnswer.begin(this.parts.composer, transcript, signal, this.executionMode(transcript), instead);
+  speculate(transcript: Transcript, signal: AbortSignal, instead: SpeculativeAnswer | undefined): SpeculativeAnswer | undefined {
+    return SpeculativeAnswer.begin(this.parts.composer, transcript, signal, this.executionMode(transcript), instead);
   }
 
   /**
    * Resolves when the turn is paused or ended, or belongs to another producer. The abort reason of the controller is a
    * `StopReason`.
    */
-  async run(begun: Begun, controller: AbortController): Promise<void> {
-    const { transcript, claimed } = begun;
+  async run(turn: ClaimedTurn, controller: AbortController): Promise<void> {
+    const { transcript, claimed } = turn;
     const { conversationId, turnId } = transcript.asked;
     if (await this.parts.sharedUse.hasEnded(transcript.ownerId, transcript.asked.settings)) {
       await unlessLost(this.parts.commands.execute(new StopAnswer(conversationId, turnId, transcript.cause, 'access-ended')));
@@ -77,7 +77,7 @@ export class ClaimedTurns {
     if (claimed.state.turns.get(turnId)?.stopRequested) controller.abort('stopped' satisfies StopReason);
     const stopWatching = this.parts.stops.watch(claimed, turnId, () => controller.abort('stopped' satisfies StopReason));
     try {
-      await unlessLost(this.answer(begun, controller));
+      await unlessLost(this.answer(turn, controller));
     } finally {
       stopWatching();
     }
@@ -87,8 +87,8 @@ export class ClaimedTurns {
     return asked.settings.dialect ? withoutApprovals(this.parts.calls) : interactive(this.parts.calls);
   }
 
-  private async answer(begun: Begun, controller: AbortController): Promise<void> {
-    const { transcript, journal, claimed, start, shown, opening, foreseen } = begun;
+  private async answer(turn: ClaimedTurn, controller: AbortController): Promise<void> {
+    const { transcript, journal, claimed, start, shown, opening, speculative } = turn;
     const { asked, cause } = transcript;
     const { conversationId, turnId, settings } = asked;
     const ids = { conversationId, turnId, producer: this.parts.producer };
@@ -100,13 +100,13 @@ export class ClaimedTurns {
     const fencingToken = claimed.revision === 'none' ? 0 : claimed.revision;
     const own = { ledger, records, fencingToken };
     const compose = () => this.parts.composer.compose(transcript, { ...own, signal, executionMode, shown });
-    const { ready, rest } = foreseen?.taken(own) ?? { ready: [], rest: compose() };
+    const { ready, rest } = speculative?.taken(own) ?? { ready: [], rest: compose() };
     // The first frame and the ready deltas are written in one step, so that they are stored together.
     if (opening) journal.write(opening);
     const error = await writer.write(rest, signal, ready).catch((thrown: unknown) => this.errorFor(thrown, turnId, controller));
     const isStopped = controller.signal.aborted && controller.signal.reason === 'stopped';
     const isPaused = writer.pause && !error && !isStopped;
-    if (!isPaused) writer.interruptCalls({ begun: ledger.unfinished, finished: new Map() });
+    if (!isPaused) writer.interruptCalls({ started: ledger.unfinished, finished: new Map() });
     const { parts, usage } = writer.progress;
     if (isPaused) {
       const about = { conversationId, turnId, ...parts, modelId: settings.modelId, usage };

@@ -75,9 +75,9 @@ export class HeadlessAnswers extends HeadlessAnswering {
     try {
       const error = await writer
         .write(this.composer.compose(transcriptOf(work, this.exchangesOf(work.history)), run), signal)
-        .catch(saidByTheModel);
+        .catch(modelErrorOf);
       signal.throwIfAborted();
-      writer.interruptCalls({ begun: new Map(), finished: new Map() });
+      writer.interruptCalls({ started: new Map(), finished: new Map() });
       const { parts: written } = writer.progress;
       return {
         parts: error?.guardrail ? { ...written, ...RETRACTED } : written,
@@ -99,7 +99,7 @@ export class HeadlessAnswers extends HeadlessAnswering {
  * The error of a model or node that failed or that a guardrail stopped. Such an error is part of the answer.
  * @throws any other error
  */
-function saidByTheModel(thrown: unknown): UserError {
+function modelErrorOf(thrown: unknown): UserError {
   if (thrown instanceof GuardrailBlock) return userErrorOf(thrown);
   if (thrown instanceof AnswerFailed) return userError(thrown.message, thrown.code);
   if (thrown instanceof ModelFailed) return userError(thrown.message, thrown.failure);
@@ -125,7 +125,7 @@ const transcriptOf = (
   folded: undefined,
   exchanges,
   resumption: null,
-  calls: { begun: new Map(), finished: new Map() },
+  calls: { started: new Map(), finished: new Map() },
   waited: callIdsTaken,
   history: history ?? null,
 });

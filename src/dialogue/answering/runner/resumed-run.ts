@@ -93,7 +93,7 @@ function hasOnlyDecided({ resumption, asked, folded, calls }: Transcript, { mess
   const decided = new Set(resumption?.paused.calls.map(({ callId }) => callId));
   const before = new Set(resumption?.paused.toolCalls.map((call) => call['call_id']));
   // The model would repeat the calls that it requested since the pause, and those may have begun without a frame that shows them.
-  if ([...calls.begun.keys()].some((callId) => !decided.has(callId) && !before.has(callId))) return false;
+  if ([...calls.started.keys()].some((callId) => !decided.has(callId) && !before.has(callId))) return false;
   if (message.runs < turn.runs) return true;
   return sinceLastRun.every(
     (frame) =>

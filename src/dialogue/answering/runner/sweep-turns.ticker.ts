@@ -42,7 +42,10 @@ export class SweepTurns implements Ticker {
   private missed: ReadonlySet<string> = new Set();
   /** Pauses whose frames are known to be complete in the journal, by turn. The sweep ignores them until they end. */
   // `max` would allocate memory for all entries at once.
-  private readonly wholePauses = new LRUCache<string, KnownPause>({ maxSize: PAUSES_REMEMBERED_MAX, sizeCalculation: () => 1 });
+  private readonly completePauses = new LRUCache<string, KnownPause>({
+    maxSize: PAUSES_REMEMBERED_MAX,
+    sizeCalculation: () => 1,
+  });
   private leasesReadableFrom = new Date(0);
   private leasesSeenAt = new Date(0);
   private isSilent = false;
@@ -69,7 +72,7 @@ export class SweepTurns implements Ticker {
 
   /** Recovers the turns of producers that are gone. A process with a worker also runs the turns that recovery requeues. */
   async recoverOrphans(now: Date): Promise<void> {
-    const known = { running: this.runner.running, pauses: [...this.wholePauses.values()] };
+    const known = { running: this.runner.running, pauses: [...this.completePauses.values()] };
     const alone = await this.turns.takenBy(await this.absentees(now), known, SWEPT_TURNS_MAX);
     const orphans = alone.filter(({ turnId }) => this.missed.has(turnId));
     this.missed = new Set([...(this.isSilent ? this.missed : []), ...alone.map(({ turnId }) => turnId)]);
@@ -110,7 +113,7 @@ export class SweepTurns implements Ticker {
     // Not awaited: the other turns must not wait for a run of unknown length.
     if (outcome === 'requeued' && this.options.settings.worker) void this.attempt(turn, 'run');
     const { turnId, pausedUntil: until } = turn;
-    if (outcome === 'recovered' && until) this.wholePauses.set(turnId, { turnId, until });
+    if (outcome === 'recovered' && until) this.completePauses.set(turnId, { turnId, until });
   }
 
   /** Logs a failure instead of throwing, so that one turn does not block the others. */

@@ -189,7 +189,7 @@ function endOf(turn: Turn, { asked, calls, resumption }: Transcript, message: Me
   const block = blockIn(message, asked);
   if (block) return blockedEnd(message, frames, blockedWith(asked, parts, block.text, block.guardrail));
   if (message.error) return { frames, outcome: failedWith(asked, parts, message.error.text, message.error.code) };
-  if (isWhole(message, asked)) return { frames, outcome: answeredWith(asked, parts) };
+  if (isComplete(message, asked)) return { frames, outcome: answeredWith(asked, parts) };
   const error: Frame = { type: 'error', error: text, code };
   return { frames: [...frames, error], outcome: failedWith(asked, parts, text, code) };
 }
@@ -215,7 +215,7 @@ function blockedEnd({ guardrail, error }: Message, calls: readonly Frame[], outc
 /**
  * Whether the whole answer was shown: the frames after an answer are written when it is complete, before the outcome is appended.
  */
-const isWhole = ({ last }: Message, { settings }: Asked): boolean =>
+const isComplete = ({ last }: Message, { settings }: Asked): boolean =>
   last === (settings.responseSchema === null ? 'tool_calls' : 'structured_answer');
 
 /** The outcome of a complete answer. Its usage is null, because only the producer knew the token counts. */

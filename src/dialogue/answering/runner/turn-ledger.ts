@@ -26,22 +26,22 @@ export class TurnLedger implements CallLedger {
   /** Records the start of a call with effects, before it runs. @throws JournalLost if another producer has taken the turn */
   readonly begin = (call: CalledTool): Promise<void> => {
     const { conversationId, turnId, producer } = this.ids;
-    return this.state(() => new StartToolCall(conversationId, turnId, producer, call, this.cause, this.folded));
+    return this.append(() => new StartToolCall(conversationId, turnId, producer, call, this.cause, this.folded));
   };
 
   readonly finish = (callId: string, status: CallEndStatus, result: string): Promise<void> => {
     const { conversationId, turnId } = this.ids;
-    return this.state(() => new FinishToolCall({ conversationId, turnId, callId, status, result }, this.cause, this.folded));
+    return this.append(() => new FinishToolCall({ conversationId, turnId, callId, status, result }, this.cause, this.folded));
   };
 
   /** Records the outcome of the turn. @throws JournalLost if another producer has taken the turn */
   conclude(outcome: TurnOutcome): Promise<void> {
-    return this.state(() => new ConcludeTurn(outcome, this.ids.producer, this.cause, this.folded));
+    return this.append(() => new ConcludeTurn(outcome, this.ids.producer, this.cause, this.folded));
   }
 
   /** @throws JournalLost if another producer has taken the turn */
   pause(paused: TurnPaused['data']): Promise<void> {
-    return this.state(() => new PauseTurn(paused, this.ids.producer, this.cause, this.folded));
+    return this.append(() => new PauseTurn(paused, this.ids.producer, this.cause, this.folded));
   }
 
   /** Calls with effects that have started and have no recorded end. */
@@ -50,7 +50,7 @@ export class TurnLedger implements CallLedger {
     return new Map(calls.map((call) => [call.callId, call]));
   }
 
-  private async state(command: () => Command<Folded<Conversation>>): Promise<void> {
+  private async append(command: () => Command<Folded<Conversation>>): Promise<void> {
     try {
       this.folded = await this.streams.retryWhileUnavailable(RUN_PATIENCE_MS, () => this.commands.execute(command()));
     } catch (error) {

@@ -11,8 +11,8 @@ import { type Message, MessageDigest, withFrame } from '../../journal/message.po
 import { BackgroundCalls } from '../loop/background-calls.port.js';
 import type { Run } from '../loop/agent-loop.js';
 import { AnswerComposer } from './answer-composer.js';
-import { type Begun, ClaimedTurns, type StopReason } from './claimed-turns.js';
-import type { ForeseenAnswer } from './foreseen-answer.js';
+import { type ClaimedTurn, ClaimedTurns, type StopReason } from './claimed-turns.js';
+import type { SpeculativeAnswer } from './speculative-answer.js';
 import type { Progress } from './answer-writer.js';
 import { FramePublisher } from '../../journal/frame-publisher.port.js';
 import { type Journal, JournalLost, RUN_PATIENCE_MS, unlessLost } from '../../journal/journal.js';
@@ -36,16 +36,16 @@ const CHANGES_MAX = 10;
 export const ANY_RUNNER = 'any-runner';
 
 /**
- * A turn that this process may claim in the append of its question. `foresee` passes the expected transcript, `settle` reports
+ * A turn that this process may claim in the append of its question. `expectTranscript` passes the expected transcript, `settle` reports
  * whether the append claimed the turn, and `done` resolves when the work on it is finished.
  */
 export type ExpectedTurn = Readonly<{
-  foresee: (transcript: Transcript) => void;
+  expectTranscript: (transcript: Transcript) => void;
   settle: (taken: TakenTurn | undefined) => void;
   done: Promise<void>;
 }>;
 
-type RunInHand = {
+type RunInProgress = {
   readonly done: Promise<void>;
   readonly abort: (reason: StopReason) => void;
   /** The run that was requested while this one was in progress. */
@@ -60,7 +60,7 @@ type RunInHand = {
 export class TurnRunner {
   /** The producer id of this process. */
   readonly producer: string;
-  private readonly runs = new Map<string, RunInHand>();
+  private readonly runs = new Map<string, RunInProgress>();
   private readonly journals: TurnJournals;
   private readonly recovery: TurnRecovery;
   private readonly claimed: ClaimedTurns;
@@ -108,32 +108,36 @@ export class TurnRunner {
    */
   expect(turnId: string): ExpectedTurn {
     let settle!: ExpectedTurn['settle'];
-    let foresee!: ExpectedTurn['foresee'];
+    let expectTranscript!: ExpectedTurn['expectTranscript'];
     const settled = new Promise<TakenTurn | undefined>((resolve) => (settle = resolve));
     const done = this.inHand(turnId, async (controller) => {
       const { signal } = controller;
-      let foreseen: ForeseenAnswer | undefined;
-      foresee = (transcript) => {
-        foreseen?.giveUp();
-        foreseen = this.claimed.foresee(transcript, signal, foreseen);
+      let speculative: SpeculativeAnswer | undefined;
+      expectTranscript = (transcript) => {
+        speculative?.giveUp();
+        speculative = this.claimed.speculate(transcript, signal, speculative);
       };
       // A process that shuts down does not wait for the append. Another process finds the turn in the log.
       signal.addEventListener('abort', () => settle(undefined), { once: true });
       const taken = await settled;
       try {
-        if (taken) await this.runTaken(taken, controller, foreseen);
+        if (taken) await this.runTaken(taken, controller, speculative);
       } finally {
-        foreseen?.giveUp();
+        speculative?.giveUp();
       }
     });
-    return { foresee, settle, done };
+    return { expectTranscript, settle, done };
   }
 
-  private runTaken({ transcript, claimed }: TakenTurn, controller: AbortController, foreseen?: ForeseenAnswer): Promise<void> {
+  private runTaken(
+    { transcript, claimed }: TakenTurn,
+    controller: AbortController,
+    speculative?: SpeculativeAnswer,
+  ): Promise<void> {
     // The process is shutting down: it ends the turn as interrupted itself, so that no other process has to.
     if (this.closing) controller.abort('interrupted' satisfies StopReason);
-    const begun = beginning(transcript, this.opening(transcript, controller), claimed);
-    return this.claimed.run({ ...begun, opening: firstFrame(transcript), foreseen }, controller);
+    const turn = firstRun(transcript, this.openFirst(transcript, controller), claimed);
+    return this.claimed.run({ ...turn, opening: firstFrame(transcript), speculative }, controller);
   }
 
   private inHand(turnId: string, work: (controller: AbortController) => Promise<void>): Promise<void> {
@@ -175,19 +179,23 @@ export class TurnRunner {
     if (transcript.resumption && isUnresumed(transcript.resumption) && !turn?.sealed) {
       return void (await this.recover(conversationId, turnId));
     }
-    const begun =
+    const claim =
       transcript.resumption || (turn && turn.requeues > 0)
-        ? await this.goOn(transcript, controller)
-        : await this.begin(transcript, turn?.status === 'asked', controller);
+        ? await this.continueTurn(transcript, controller)
+        : await this.startTurn(transcript, turn?.status === 'asked', controller);
     // A turn of a deleted conversation does not run, but recovery ends the stream for its readers.
-    if (begun === 'deleted' || begun === 'shown') return void (await this.recover(conversationId, turnId));
-    if (begun === 'changed' && changesLeft > 0) return this.take(conversationId, turnId, controller, changesLeft - 1);
-    if (typeof begun !== 'string') await this.claimed.run(begun, controller);
+    if (claim === 'deleted' || claim === 'shown') return void (await this.recover(conversationId, turnId));
+    if (claim === 'changed' && changesLeft > 0) return this.take(conversationId, turnId, controller, changesLeft - 1);
+    if (typeof claim !== 'string') await this.claimed.run(claim, controller);
   }
 
   /** Claims a turn for its first run. */
-  private async begin(transcript: Transcript, isAsked: boolean, controller: AbortController): Promise<Begun | NotHad> {
-    const journal = this.opening(transcript, controller);
+  private async startTurn(
+    transcript: Transcript,
+    isAsked: boolean,
+    controller: AbortController,
+  ): Promise<ClaimedTurn | NotClaimed> {
+    const journal = this.openFirst(transcript, controller);
     // The first frame does not name the producer, so it need not wait for the claim, and both are stored together.
     if (isAsked) journal.write(firstFrame(transcript));
     const claimed = await this.claim(transcript);
@@ -196,11 +204,11 @@ export class TurnRunner {
       return claimed;
     }
     if (!isAsked) journal.write(firstFrame(transcript));
-    return beginning(transcript, journal, claimed);
+    return firstRun(transcript, journal, claimed);
   }
 
   /** Opens the journal of a turn's first run. */
-  private opening(transcript: Transcript, controller: AbortController): Journal {
+  private openFirst(transcript: Transcript, controller: AbortController): Journal {
     const journal = this.journals.open(transcript, new MessageDigest(), ANY_RUNNER);
     journal.lost.addEventListener('abort', () => controller.abort('lost' satisfies StopReason), { once: true });
     return journal;
@@ -209,11 +217,11 @@ export class TurnRunner {
   /**
    * Claims a turn that continues after a pause or after its producer died. The answer and the journal continue where they ended.
    */
-  private async goOn(transcript: Transcript, controller: AbortController): Promise<Begun | NotHad> {
+  private async continueTurn(transcript: Transcript, controller: AbortController): Promise<ClaimedTurn | NotClaimed> {
     const claimed = await this.claim(transcript);
     if (typeof claimed === 'string') return claimed;
     const turn = claimed.state.turns.get(transcript.asked.turnId)!;
-    const opened = await this.opened(transcript, turn);
+    const opened = await this.openContinued(transcript, turn);
     if (!opened) return 'taken';
     // A producer that was considered dead has written more frames meanwhile.
     if (opened === 'shown') return 'shown';
@@ -223,7 +231,7 @@ export class TurnRunner {
   }
 
   /** Opens the journal of a resumed run and writes its first frames; undefined if another writer keeps appending to it. */
-  private async opened(transcript: Transcript, turn: Turn): Promise<Opened | 'shown' | undefined> {
+  private async openContinued(transcript: Transcript, turn: Turn): Promise<OpenedRun | 'shown' | undefined> {
     const { asked, resumption } = transcript;
     for (let opening = 1; opening <= OPENINGS_MAX; opening++) {
       const soFar = await this.streams.retryWhileUnavailable(RUN_PATIENCE_MS, () => this.closer.readJournal(asked.turnId));
@@ -255,11 +263,11 @@ export class TurnRunner {
  * Why a turn cannot run: its conversation is deleted, another producer has claimed it, it has changed since it was read, or the
  * frames shown so far do not allow a continuation.
  */
-type NotHad = 'deleted' | 'taken' | 'changed' | 'shown';
-type Opened = Readonly<{ journal: Journal; message: Message; shown: Run['shown'] }>;
+type NotClaimed = 'deleted' | 'taken' | 'changed' | 'shown';
+type OpenedRun = Readonly<{ journal: Journal; message: Message; shown: Run['shown'] }>;
 
 /** The start of a first run: an empty answer. */
-function beginning(transcript: Transcript, journal: Journal, claimed: Folded<Conversation>): Begun {
+function firstRun(transcript: Transcript, journal: Journal, claimed: Folded<Conversation>): ClaimedTurn {
   const structured = transcript.asked.settings.responseSchema !== null;
   const parts = { answer: '', thought: '', sources: [], toolCalls: [], structured };
   return { transcript, journal, claimed, start: { parts, usage: null }, shown: [] };

@@ -71,8 +71,8 @@ export class TurnsWorker extends TurnTaker implements OnApplicationBootstrap, Be
       // The sweep recovers a turn whose run failed here.
       .catch((error: unknown) => this.logger.error(`Turn ${turnId} could not be run.`, error))
       .finally(leave);
-    const { foresee, settle } = expected;
-    return { producer: this.runner.producer, foresee, run: settle, leave: () => settle(undefined) };
+    const { expectTranscript, settle } = expected;
+    return { producer: this.runner.producer, expectTranscript, run: settle, leave: () => settle(undefined) };
   }
 
   /** Takes no more turns, finishes or interrupts the running ones, then gives the lease up. */

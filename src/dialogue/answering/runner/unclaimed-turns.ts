@@ -22,7 +22,7 @@ export class UnclaimedTurns {
    * The producer id under which this process ends turns. It has no lease, so a sweep in any process finishes what this one
    * leaves.
    */
-  private readonly ender: string;
+  private readonly producer: string;
 
   constructor(
     private readonly commands: Commands,
@@ -32,7 +32,7 @@ export class UnclaimedTurns {
     timing: Timing,
     ids: Ids,
   ) {
-    this.ender = ids.next();
+    this.producer = ids.next();
     this.journals = new TurnJournals(streams, publisher, timing, ids);
   }
 
@@ -43,7 +43,7 @@ export class UnclaimedTurns {
   async report(conversationId: string, turnId: string): Promise<void> {
     const soFar = await this.closer.readJournal(turnId);
     const transcript = await this.transcriptOf(conversationId, turnId);
-    if (!transcript || !isUntold(transcript, soFar)) return;
+    if (!transcript || !isUnreported(transcript, soFar)) return;
     const journal = this.journals.open(transcript, soFar.digest, ANY_RUNNER, NO_WORKER_WRITER);
     if (soFar.message.runs < runsOf(transcript)) journal.write(firstFrame(transcript));
     journal.write({ type: 'notice', notice: NO_WORKER_NOTICE });
@@ -56,12 +56,12 @@ export class UnclaimedTurns {
   async end(conversationId: string, turnId: string): Promise<void> {
     const found = await this.transcriptOf(conversationId, turnId);
     if (!found) return;
-    const claimed = await this.commands.execute(new ClaimTurn(conversationId, turnId, this.ender, found.cause, found.folded));
+    const claimed = await this.commands.execute(new ClaimTurn(conversationId, turnId, this.producer, found.cause, found.folded));
     if (claimed === 'taken' || claimed === 'changed') return;
     const soFar = await this.closer.readJournal(turnId);
     const transcript = (await this.transcriptOf(conversationId, turnId))!;
     const journal = this.journals.open(transcript, soFar.digest, ANY_RUNNER);
-    await unlessLost(this.closer.recover(transcript, soFar, journal, this.ender, NO_WORKER));
+    await unlessLost(this.closer.recover(transcript, soFar, journal, this.producer, NO_WORKER));
   }
 
   private transcriptOf(conversationId: string, turnId: string): Promise<Transcript | undefined> {
@@ -75,7 +75,7 @@ const runsOf = ({ folded, asked }: Transcript): number => folded?.state.turns.ge
  * Whether the turn waits for a worker and the notice is not written yet. The journal then ends with the last frame of the
  * previous run or with the first frame of this run.
  */
-function isUntold(transcript: Transcript, { digest, message, sinceLastRun }: JournalSoFar): boolean {
+function isUnreported(transcript: Transcript, { digest, message, sinceLastRun }: JournalSoFar): boolean {
   const { folded, asked, resumption } = transcript;
   if (folded?.state.status !== 'open' || folded.state.turns.get(asked.turnId)?.status !== 'asked') return false;
   if (message.runs === runsOf(transcript)) return sinceLastRun.length === 1;

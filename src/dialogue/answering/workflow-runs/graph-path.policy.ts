@@ -1,5 +1,5 @@
 import type { WorkflowGraph, WorkflowNode } from '../../../resources/workflows/workflow-graph.policy.js';
-import type { BegunNode } from './run/workflow-run.decider.js';
+import type { StepNode } from './run/workflow-run.decider.js';
 
 export const nodeById = ({ nodes }: WorkflowGraph, id: string): WorkflowNode | undefined => nodes.find((node) => node.id === id);
 
@@ -16,4 +16,4 @@ export const followingId = (
 ): string | undefined =>
   edges.find(({ source, sourceHandle }) => source === id && (type !== 'condition' || sourceHandle === handle))?.target;
 
-export const begunNode = ({ id, type, title }: WorkflowNode): BegunNode => ({ nodeId: id, nodeType: type, title });
+export const stepNodeOf = ({ id, type, title }: WorkflowNode): StepNode => ({ nodeId: id, nodeType: type, title });

@@ -1,13 +1,13 @@
 import type { TurnGuard } from '../loop/turn-guard.js';
 import type { NodeResult } from './nodes/node-context.js';
-import type { StepMade } from './step-made.js';
+import type { StepCollector } from './step-collector.js';
 
 /**
  * Checks and masks what a step is about to record: its output, the changed variables, its problems and its texts. Later steps
  * read the recorded values.
  * @throws GuardrailBlock
  */
-export async function guardStep(guard: TurnGuard, result: NodeResult, made: StepMade): Promise<void> {
+export async function guardStep(guard: TurnGuard, result: NodeResult, made: StepCollector): Promise<void> {
   const { answer, thought } = made.soFar;
   // The output is stored under several names, but each value is checked once.
   const values = [...new Set<unknown>([answer, thought, ...result.problems, result.output, ...Object.values(result.delta)])];

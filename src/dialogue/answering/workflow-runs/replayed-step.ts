@@ -2,7 +2,7 @@ import type { AnswerDelta } from '../loop/answer-delta.js';
 import type { RunStep } from './run/workflow-run.decider.js';
 import type { NodeCompleted } from './run/workflow-run.events.js';
 import type { RunValues } from './run-values.js';
-import type { Made } from './step-made.js';
+import type { StepAdditions } from './step-collector.js';
 import { haveText, shownVariables, sinceLastStep, type WorkflowSession } from './workflow-session.js';
 
 /** Yields the additions of a step that has already ended, and its end if that is not shown yet. */
@@ -40,9 +40,9 @@ async function* recordedAdditions(
   if (answer && (isHeadless || asked.settings.responseSchema || isCutOff || isHeld))
     yield { type: 'text', text: ((await values.recall(answer)) as string).slice(shown) };
   if (thought && isHeadless) yield { type: 'thought', text: (await values.recall(thought)) as string };
-  if (sources) yield { type: 'found', sources: (await values.recall(sources)) as Made['sources'] };
+  if (sources) yield { type: 'found', sources: (await values.recall(sources)) as StepAdditions['sources'] };
   if (toolCalls) {
-    for (const record of (await values.recall(toolCalls)) as Made['toolCalls']) yield { type: 'tool-call', record };
+    for (const record of (await values.recall(toolCalls)) as StepAdditions['toolCalls']) yield { type: 'tool-call', record };
   }
   // Each attempt of a headless run counts only its own usage. The usage before a pause was counted with the pause.
   if (usage && !isHeadless && step > (waiting?.workflow.step ?? 0)) yield { type: 'usage', ...usage };

@@ -11,7 +11,7 @@ import {
   StartWorkflowRun,
   WaitInNode,
 } from './run/workflow-run.commands.js';
-import { type BegunNode, type Following, type RunStep, type WorkflowRun, workflowRun } from './run/workflow-run.decider.js';
+import { type StepNode, type Following, type RunStep, type WorkflowRun, workflowRun } from './run/workflow-run.decider.js';
 import {
   type FencingToken,
   type NodeCompleted,
@@ -36,7 +36,7 @@ export class RunBook {
     readonly workflowRunId: WorkflowRunId,
     private readonly token: FencingToken,
     private readonly cause: Cause,
-    private known: Folded<WorkflowRun>,
+    private folded: Folded<WorkflowRun>,
   ) {}
 
   static async open(
@@ -52,36 +52,36 @@ export class RunBook {
   }
 
   get run(): WorkflowRun {
-    return this.known.state;
+    return this.folded.state;
   }
 
   step(number: StepNumber): RunStep {
     return this.run.steps[number - 1]!;
   }
 
-  start(started: WorkflowRunStarted['data'], first: BegunNode | undefined): Promise<void> {
-    return this.state((known) => new StartWorkflowRun(started, first, this.token, known, this.cause));
+  start(started: WorkflowRunStarted['data'], first: StepNode | undefined): Promise<void> {
+    return this.append((known) => new StartWorkflowRun(started, first, this.token, known, this.cause));
   }
 
   /** Begins a new attempt of a step, unless this producer has begun the newest one, or the step or the run has ended. */
-  async own(number: StepNumber): Promise<void> {
+  async restart(number: StepNumber): Promise<void> {
     if (this.step(number).fencingToken === this.token) return;
-    await this.state((known) => new RestartNode(this.workflowRunId, number, this.token, known, this.cause));
+    await this.append((known) => new RestartNode(this.workflowRunId, number, this.token, known, this.cause));
   }
 
   /** @throws Rejection workflow-run-over */
   complete(step: RunStep, end: StepEnd<NodeCompleted>, following: Following): Promise<void> {
-    return this.state((known) => new CompleteNode({ ...this.about(step), ...end }, following, known, this.cause));
+    return this.append((known) => new CompleteNode({ ...this.about(step), ...end }, following, known, this.cause));
   }
 
   /** @throws Rejection workflow-run-over */
   wait(step: RunStep, callIds: readonly string[]): Promise<void> {
-    return this.state((known) => new WaitInNode(this.workflowRunId, step, callIds, known, this.cause));
+    return this.append((known) => new WaitInNode(this.workflowRunId, step, callIds, known, this.cause));
   }
 
   /** @throws Rejection workflow-run-over */
   fail(step: RunStep, end: StepEnd<NodeFailed>, reason: WorkflowRunReason): Promise<void> {
-    return this.state((known) => new FailNode({ ...this.about(step), ...end }, reason, known, this.cause));
+    return this.append((known) => new FailNode({ ...this.about(step), ...end }, reason, known, this.cause));
   }
 
   finish(reason: WorkflowRunReason, error: string): Promise<void> {
@@ -93,9 +93,9 @@ export class RunBook {
     return { workflowRunId: this.workflowRunId, step, nodeId, attempt };
   }
 
-  private async state(command: (known: Folded<WorkflowRun>) => Command<Folded<WorkflowRun>>): Promise<void> {
-    this.known = await unlessSuperseded(
-      this.streams.retryWhileUnavailable(RUN_PATIENCE_MS, () => this.commands.execute(command(this.known))),
+  private async append(command: (known: Folded<WorkflowRun>) => Command<Folded<WorkflowRun>>): Promise<void> {
+    this.folded = await unlessSuperseded(
+      this.streams.retryWhileUnavailable(RUN_PATIENCE_MS, () => this.commands.execute(command(this.folded))),
     );
   }
 }

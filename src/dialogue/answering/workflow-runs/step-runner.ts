@@ -3,7 +3,7 @@ import { ModelFailed } from '../../../resources/models/model/language-model.port
 import { RUN_STEPS_MAX, type WorkflowGraph, type WorkflowNode } from '../../../resources/workflows/workflow-graph.policy.js';
 import type { AnswerDelta } from '../loop/answer-delta.js';
 import { AnswerFailed } from '../loop/answer-failed.js';
-import { begunNode, followingId, nodeById } from './graph-path.policy.js';
+import { stepNodeOf, followingId, nodeById } from './graph-path.policy.js';
 import { guardStep } from './guarded-step.js';
 import { NodeResult } from './nodes/node-context.js';
 import type { WorkflowNodes } from './nodes/workflow-nodes.js';
@@ -11,7 +11,7 @@ import type { RunBook } from './run-book.js';
 import type { RunValues } from './run-values.js';
 import type { Following, RunStep } from './run/workflow-run.decider.js';
 import type { StepContribution, WorkflowRunReason } from './run/workflow-run.events.js';
-import { StepMade } from './step-made.js';
+import { StepCollector } from './step-collector.js';
 import { shownVariables, type Waiting, type WorkflowSession } from './workflow-session.js';
 
 export const WORKFLOW_FAILED = 'workflow-failed';
@@ -19,7 +19,7 @@ const TOO_LONG = `The workflow was ended: a run has at most ${RUN_STEPS_MAX} ste
 const DEAD_END = 'The workflow was ended: this node has no outgoing edge and is not an end node.';
 
 /** Rejection codes which mean that the producer has lost the turn or the run. They are not failures of a node. */
-const NO_LONGER_OURS: ReadonlySet<string> = new Set([
+const OWNERSHIP_LOST: ReadonlySet<string> = new Set([
   'turn-taken',
   'turn-stopping',
   'run-over',
@@ -39,7 +39,7 @@ export class StepRunner {
     const { transcript, run, graph, book, state, waiting } = session;
     const node = nodeById(graph, step.nodeId)!;
     const resumed = waiting?.workflow.step === step.step ? waiting : undefined;
-    const made = new StepMade(resumed?.workflow.made);
+    const made = new StepCollector(resumed?.workflow.made);
     const result = new NodeResult();
     const tools = book.run.started!.tools;
     const followsText = book.run.steps.some(
@@ -67,7 +67,7 @@ export class StepRunner {
       const failed = failureOf(error);
       if (!failed) throw error;
       if (run.guard) await guardStep(run.guard, result, made);
-      const failure = run.guard?.said(failed.failure) ?? failed.failure;
+      const failure = run.guard?.masked(failed.failure) ?? failed.failure;
       yield* this.fail(session, step, { result, made, ...failed, failure, reason: 'node_failed' });
       return true;
     }
@@ -87,9 +87,9 @@ export class StepRunner {
     { book, frames, run }: WorkflowSession,
     step: RunStep,
     pause: Extract<AnswerDelta, { type: 'pause' }>,
-    made: StepMade,
+    made: StepCollector,
   ): AsyncGenerator<AnswerDelta, false> {
-    if (run.guard) made.rewrite({ answer: run.guard.said(made.soFar.answer), thought: run.guard.said(made.soFar.thought) });
+    if (run.guard) made.rewrite({ answer: run.guard.masked(made.soFar.answer), thought: run.guard.masked(made.soFar.thought) });
     await book.wait(
       step,
       pause.calls.map(({ callId }) => callId),
@@ -103,7 +103,7 @@ export class StepRunner {
   private async *complete(
     session: WorkflowSession,
     step: RunStep,
-    { result, made, unshown }: Readonly<{ result: NodeResult; made: StepMade; unshown: readonly AnswerDelta[] }>,
+    { result, made, unshown }: Readonly<{ result: NodeResult; made: StepCollector; unshown: readonly AnswerDelta[] }>,
     following: Following,
   ): AsyncGenerator<AnswerDelta> {
     const { book, frames, state } = session;
@@ -119,7 +119,13 @@ export class StepRunner {
   private async *fail(
     session: WorkflowSession,
     step: RunStep,
-    { result, made, code, failure, reason }: Failed & Readonly<{ result: NodeResult; made: StepMade; reason: WorkflowRunReason }>,
+    {
+      result,
+      made,
+      code,
+      failure,
+      reason,
+    }: Failed & Readonly<{ result: NodeResult; made: StepCollector; reason: WorkflowRunReason }>,
   ): AsyncGenerator<AnswerDelta> {
     const { book, frames } = session;
     const kept = this.values.keeping(book.workflowRunId);
@@ -130,7 +136,7 @@ export class StepRunner {
     yield* frames.failed(step, await shownVariables(this.values, session, step, result.delta), failure);
   }
 
-  private async ended(book: RunBook, { output, delta, handle, problems, artifactIds }: NodeResult, made: StepMade) {
+  private async ended(book: RunBook, { output, delta, handle, problems, artifactIds }: NodeResult, made: StepCollector) {
     const kept = this.values.keeping(book.workflowRunId);
     const { answer, thought, sources, toolCalls, usage } = made.soFar;
     const contribution: StepContribution = {
@@ -162,7 +168,7 @@ function following(graph: WorkflowGraph, node: WorkflowNode, { step }: RunStep, 
   const next = nodeById(graph, id);
   if (!next) return { next: undefined, failure: `Node ${id} not found.`, reason: 'broken_graph' };
   if (step === RUN_STEPS_MAX) return { next: undefined, failure: TOO_LONG, reason: 'step_limit' };
-  return { next: { begins: begunNode(next) } };
+  return { next: { begins: stepNodeOf(next) } };
 }
 
 type Failed = Readonly<{ code: string; failure: string }>;
@@ -171,6 +177,6 @@ type Failed = Readonly<{ code: string; failure: string }>;
 function failureOf(error: unknown): Failed | undefined {
   if (error instanceof AnswerFailed) return { code: error.code, failure: error.message };
   if (error instanceof ModelFailed) return { code: error.failure, failure: error.message };
-  if (error instanceof Rejection && !NO_LONGER_OURS.has(error.code)) return { code: error.code, failure: error.message };
+  if (error instanceof Rejection && !OWNERSHIP_LOST.has(error.code)) return { code: error.code, failure: error.message };
   return undefined;
 }

@@ -12,7 +12,7 @@ import type { AnswerDelta } from '../loop/answer-delta.js';
 import { AnswerFailed } from '../loop/answer-failed.js';
 import { GuardrailBlock } from '../loop/guardrail-block.js';
 import type { Transcript } from '../loop/transcript.js';
-import { begunNode, startNode } from './graph-path.policy.js';
+import { stepNodeOf, startNode } from './graph-path.policy.js';
 import { inputDocuments, INPUT_DOCUMENTS_MAX, RunState } from './nodes/run-state.js';
 import { WorkflowNodes } from './nodes/workflow-nodes.js';
 import { replayedStep } from './replayed-step.js';
@@ -92,7 +92,7 @@ export class WorkflowAnswers {
     }
     for (let number = 1; ; number++) {
       yield* frames.running(book.step(number));
-      if (!book.step(number).ended) await book.own(number);
+      if (!book.step(number).ended) await book.restart(number);
       if (book.step(number).ended) {
         yield* replayedStep(this.values, session, book.step(number));
       } else {
@@ -136,7 +136,7 @@ export class WorkflowAnswers {
       history,
       tools: tools.length > 0 ? await this.toolbox.pin(workflowOwnerId, tools) : [],
     };
-    await book.start(started, first && begunNode(first));
+    await book.start(started, first && stepNodeOf(first));
   }
 
   /** The continuation of a resumed turn; undefined if the turn was not paused. */

@@ -17,12 +17,12 @@ export const isWorkflowFrame = ({ type }: Readonly<{ type: string }>): boolean =
 export class WorkflowFrames {
   private passed = 0;
 
-  /** @param said the number of frames shown in earlier runs of the turn and by former producers of this run */
-  constructor(private readonly said: number) {}
+  /** @param shownBefore the number of frames shown in earlier runs of the turn and by former producers of this run */
+  constructor(private readonly shownBefore: number) {}
 
   /** The number of frames shown so far. */
   get count(): number {
-    return Math.max(this.said, this.passed);
+    return Math.max(this.shownBefore, this.passed);
   }
 
   run(workflowRunId: string): readonly AnswerDelta[] {
@@ -43,7 +43,7 @@ export class WorkflowFrames {
 
   /** Whether the next frame is not shown yet. */
   get isNextMissing(): boolean {
-    return this.passed >= this.said;
+    return this.passed >= this.shownBefore;
   }
 
   private next(frame: () => ProgressFrame): readonly AnswerDelta[] {

@@ -6,11 +6,11 @@ import type { RunState } from './nodes/run-state.js';
 import type { RunBook } from './run-book.js';
 import type { RunStep } from './run/workflow-run.decider.js';
 import type { RunValues } from './run-values.js';
-import type { Made } from './step-made.js';
+import type { StepAdditions } from './step-collector.js';
 import type { WorkflowFrames } from './workflow-frames.js';
 
 /** The state of a paused run, stored beside the continuation of its node. */
-export type Waiting = Readonly<{ step: number; framesSaid: number; made: Made }>;
+export type Waiting = Readonly<{ step: number; framesSaid: number; made: StepAdditions }>;
 /** The continuation of a paused workflow turn: the node's loop state, and the text that the node had written. */
 export type WorkflowContinuation = Readonly<{ text: string; workflow: Waiting }>;
 

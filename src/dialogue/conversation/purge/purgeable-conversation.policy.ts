@@ -33,9 +33,9 @@ export function purgeableIn(events: readonly Recorded<ConversationEvent>[]): Pur
   const started = events.find((event): event is Recorded<ConversationStarted> => event.type === 'ConversationStarted');
   const deleted = events.find((event): event is Recorded<ConversationDeleted> => event.type === 'ConversationDeleted');
   if (!started || !deleted || events.some(({ type }) => type === 'ConversationPurged')) return undefined;
-  const begun = events.flatMap((event) => (event.type === 'TurnAsked' || event.type === 'TurnAppended' ? [event] : []));
+  const openings = events.flatMap((event) => (event.type === 'TurnAsked' || event.type === 'TurnAppended' ? [event] : []));
   const ofTurns = eventsByTurn(events);
-  const turns = begun.map((event) => purged(event, ofTurns.get(event.data.turnId)!));
+  const turns = openings.map((event) => purged(event, ofTurns.get(event.data.turnId)!));
   if (!turns.every((turn) => turn !== undefined)) return undefined;
   const firstPurge = events.find(({ type }) => type === 'TurnsPurged');
   const { conversationId, ownerId, agentId } = started.data;
@@ -47,7 +47,7 @@ export function purgeableIn(events: readonly Recorded<ConversationEvent>[]): Pur
       ...{ started: deedOf(started), deleted: deedOf(deleted) },
     },
     turns,
-    recorded: begun.flatMap(({ type, data }) => (type === 'TurnAsked' && recordsItsSteps(data.settings) ? [data.turnId] : [])),
+    recorded: openings.flatMap(({ type, data }) => (type === 'TurnAsked' && recordsItsSteps(data.settings) ? [data.turnId] : [])),
     continuations: events.flatMap(({ type, data }) => {
       if (type !== 'TurnPaused' || !('blob' in data.continuation) || !data.continuation.isOwn) return [];
       return [{ turnId: data.turnId, sha256: data.continuation.blob.sha256 }];
@@ -68,23 +68,23 @@ function eventsByTurn(
   return ofTurns;
 }
 
-type Begun = Recorded<TurnAsked> | Recorded<TurnAppended>;
+type TurnOpening = Recorded<TurnAsked> | Recorded<TurnAppended>;
 
 /** The facts of a turn; undefined if it is not sealed. */
-function purged(begun: Begun, events: readonly Recorded<ConversationEvent>[]): PurgedTurn | undefined {
-  const { turnId } = begun.data;
-  if (begun.type === 'TurnAppended') return { turnId, lastId: begun.data.lastId, question: null, told: [] };
+function purged(opening: TurnOpening, events: readonly Recorded<ConversationEvent>[]): PurgedTurn | undefined {
+  const { turnId } = opening.data;
+  if (opening.type === 'TurnAppended') return { turnId, lastId: opening.data.lastId, question: null, told: [] };
   const sealed = events.find(({ type }) => type === 'TurnSealed');
   if (sealed?.type !== 'TurnSealed') return undefined;
-  const { agentId, agentKeyId, modelId } = begun.data.settings;
+  const { agentId, agentKeyId, modelId } = opening.data.settings;
   return {
     turnId,
     lastId: sealed.data.lastId,
     question: {
-      ...deedOf(begun),
-      revision: begun.revision,
+      ...deedOf(opening),
+      revision: opening.revision,
       ...{ agentId, agentKeyId },
-      origin: begun.data.origin?.kind ?? null,
+      origin: opening.data.origin?.kind ?? null,
       modelId: events.reduce((known, event) => modelIn(event) ?? known, modelId),
     },
     told: events.flatMap(usageIn),

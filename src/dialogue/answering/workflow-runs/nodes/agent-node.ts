@@ -71,7 +71,10 @@ export class AgentNode {
         case 'pause':
           yield {
             ...delta,
-            continuation: JSON.stringify({ ...(JSON.parse(delta.continuation) as object), text: run.guard?.said(text) ?? text }),
+            continuation: JSON.stringify({
+              ...(JSON.parse(delta.continuation) as object),
+              text: run.guard?.masked(text) ?? text,
+            }),
           };
           return;
         default:

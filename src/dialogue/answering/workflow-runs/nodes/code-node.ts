@@ -61,7 +61,7 @@ export class CodeNode {
     const isHeadless = conversationId === turnId;
     const mimeType = mimeTypeOf(name);
     const artifactId = deterministicId('artifact', workflowRunId, step.step, name);
-    const filename = run.guard?.said(name) ?? name;
+    const filename = run.guard?.masked(name) ?? name;
     const { version } = await this.commands.execute(
       new StoreArtifact(
         {

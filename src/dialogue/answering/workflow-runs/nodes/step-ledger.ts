@@ -27,11 +27,11 @@ export function stepLedger({ begin, finish }: CallLedger, step: StepNumber, tran
   };
 }
 
-/** The begun calls of the step that its model does not know. It knows calls before a pause and calls that were decided on. */
-function callsCutOff({ calls: { begun, finished }, resumption }: Transcript, step: StepNumber): readonly EarlierCall[] {
+/** The started calls of the step that its model does not know. It knows calls before a pause and calls that were decided on. */
+function callsCutOff({ calls: { started, finished }, resumption }: Transcript, step: StepNumber): readonly EarlierCall[] {
   const { toolCalls = [], calls = [] } = resumption?.paused ?? {};
   const known = new Set<unknown>([...toolCalls.map((record) => record['call_id']), ...calls.map(({ callId }) => callId)]);
-  return [...begun.values()]
+  return [...started.values()]
     .filter((call) => call.step === step && !known.has(call.callId))
     .map((call) => ({ call, end: finished.get(call.callId) }));
 }

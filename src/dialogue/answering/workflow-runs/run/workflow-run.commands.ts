@@ -4,7 +4,7 @@ import { Command, type Handler } from '../../../../kernel/commands.js';
 import type { Cause } from '../../../../kernel/event-sourcing/events.js';
 import { type Folded, Streams } from '../../../../kernel/event-sourcing/streams.js';
 import {
-  type BegunNode,
+  type StepNode,
   completeNode,
   failNode,
   finishWorkflowRun,
@@ -33,7 +33,7 @@ type Known = Folded<WorkflowRun>;
 export class StartWorkflowRun extends Command<Known> {
   constructor(
     readonly started: WorkflowRunStarted['data'],
-    readonly first: BegunNode | undefined,
+    readonly first: StepNode | undefined,
     readonly token: FencingToken,
     readonly known: Known,
     readonly cause: Cause,

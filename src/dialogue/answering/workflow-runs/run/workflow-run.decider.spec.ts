@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { given } from '../../../../../test/support/given.js';
 import {
-  type BegunNode,
+  type StepNode,
   completeNode,
   failNode,
   finishWorkflowRun,
@@ -31,7 +31,7 @@ const data: WorkflowRunStarted['data'] = {
   history: null,
   tools: [],
 };
-const nodeOf = (nodeId: string): BegunNode => ({ nodeId, nodeType: 'agent', title: nodeId });
+const nodeOf = (nodeId: string): StepNode => ({ nodeId, nodeType: 'agent', title: nodeId });
 const completion = (step: number, attempt = 1, more: Partial<NodeCompleted['data']> = {}): NodeCompleted['data'] => ({
   workflowRunId,
   step,

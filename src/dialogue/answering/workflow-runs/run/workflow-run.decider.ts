@@ -64,8 +64,8 @@ function evolve(state: WorkflowRun, event: WorkflowRunEvent): WorkflowRun {
     }
     case 'NodeStarted': {
       const { step, nodeId, nodeType, title, attempt, fencingToken } = event.data;
-      const begun: RunStep = { step, nodeId, nodeType, title, attempt, fencingToken, status: 'running', ended: null };
-      return { ...state, steps: [...state.steps.slice(0, step - 1), begun] };
+      const started: RunStep = { step, nodeId, nodeType, title, attempt, fencingToken, status: 'running', ended: null };
+      return { ...state, steps: [...state.steps.slice(0, step - 1), started] };
     }
     case 'NodeCompleted':
       return withEnd(state, event.data, 'completed');
@@ -107,15 +107,15 @@ type Decide = Decision<WorkflowRun, WorkflowRunEvent>;
 type RunId = Readonly<{ workflowRunId: string }>;
 
 /** The node of a step that begins. */
-export type BegunNode = Pick<NodeStarted['data'], 'nodeId' | 'nodeType' | 'title'>;
+export type StepNode = Pick<NodeStarted['data'], 'nodeId' | 'nodeType' | 'title'>;
 /** The next step after a completed one, or the end of the run. */
-export type Following = Readonly<{ begins: BegunNode } | 'end'>;
+export type Following = Readonly<{ begins: StepNode } | 'end'>;
 
 export const isOver = ({ status }: WorkflowRun): boolean => status !== 'unknown' && status !== 'running';
 
 /** Starts a run once, with its start node, if the graph has one. */
 export const startWorkflowRun =
-  (data: WorkflowRunStarted['data'], first: BegunNode | undefined, token: FencingToken): Decide =>
+  (data: WorkflowRunStarted['data'], first: StepNode | undefined, token: FencingToken): Decide =>
   (state) => {
     if (state.status !== 'unknown') return [];
     const started: WorkflowRunEvent = { type: 'WorkflowRunStarted', data };
@@ -190,7 +190,7 @@ const nodeStarted = (
   { workflowRunId }: RunId,
   step: StepNumber,
   attempt: number,
-  { nodeId, nodeType, title }: BegunNode,
+  { nodeId, nodeType, title }: StepNode,
   fencingToken: FencingToken,
 ): NodeStarted => ({ type: 'NodeStarted', data: { workflowRunId, step, nodeId, attempt, nodeType, title, fencingToken } });
 

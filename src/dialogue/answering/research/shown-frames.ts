@@ -6,7 +6,7 @@ type Shown = Extract<AnswerDelta, { type: 'progress' | 'notice' }>;
 /**
  * Remembers which progress frames and notices of a research the reader has got from any producer, so that none is shown twice.
  */
-export class SaidFrames {
+export class ShownFrames {
   private readonly names: Set<string>;
 
   /**
@@ -31,7 +31,7 @@ export class SaidFrames {
   }
 
   /** Yields the delta, unless the reader has it already. */
-  *unsaid(delta: Shown): Generator<Shown> {
+  *unlessShown(delta: Shown): Generator<Shown> {
     const name = nameOf(delta.type === 'progress' ? delta.frame : { type: 'notice', notice: delta.text });
     if (name === undefined || this.names.has(name)) return;
     this.names.add(name);

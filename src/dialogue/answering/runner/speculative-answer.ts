@@ -12,7 +12,7 @@ const tooEarly = (): never => {
 const NO_LEDGER: CallLedger = { begin: tooEarly, finish: tooEarly };
 
 /** The answer to a question whose append is still in progress. The model is already called, but no frame is written. */
-export class ForeseenAnswer {
+export class SpeculativeAnswer {
   private readonly stop = new AbortController();
   private readonly run: Run;
   private readonly ahead: ReadAhead;
@@ -44,10 +44,10 @@ export class ForeseenAnswer {
     transcript: Transcript,
     signal: AbortSignal,
     executionMode: ExecutionMode,
-    instead?: ForeseenAnswer,
-  ): ForeseenAnswer | undefined {
+    instead?: SpeculativeAnswer,
+  ): SpeculativeAnswer | undefined {
     if (!composer.onlyAsksModels(transcript)) return undefined;
-    return new ForeseenAnswer(composer, transcript, signal, executionMode, instead?.ahead.used ?? []);
+    return new SpeculativeAnswer(composer, transcript, signal, executionMode, instead?.ahead.used ?? []);
   }
 
   /** The deltas read so far and those that follow. From now on the answer may call tools. */

@@ -4,7 +4,7 @@ import type { AnswerDelta } from '../loop/answer-delta.js';
 import type { StepToolCall } from './run/workflow-run.events.js';
 
 /** The additions of a step to the answer so far. A pause stores them as JSON. */
-export type Made = Readonly<{
+export type StepAdditions = Readonly<{
   answer: string;
   thought: string;
   sources: readonly Source[];
@@ -12,16 +12,16 @@ export type Made = Readonly<{
   usage: Usage | null;
 }>;
 
-const NOTHING: Made = { answer: '', thought: '', sources: [], toolCalls: [], usage: null };
+const NOTHING: StepAdditions = { answer: '', thought: '', sources: [], toolCalls: [], usage: null };
 
 /** Collects the deltas of a step. */
-export class StepMade {
+export class StepCollector {
   /** Whether the step has yielded a delta that a reader sees. */
   isShown = false;
 
-  constructor(private made: Made = NOTHING) {}
+  constructor(private made: StepAdditions = NOTHING) {}
 
-  get soFar(): Made {
+  get soFar(): StepAdditions {
     return this.made;
   }
 
@@ -47,7 +47,7 @@ export class StepMade {
       case 'tool-call':
         return this.show({ toolCalls: [...toolCalls.filter(({ call_id: id }) => id !== delta.record.call_id), delta.record] });
       case 'calls':
-        this.made = { ...this.made, toolCalls: withToolCalls(toolCalls, delta.records) as Made['toolCalls'] };
+        this.made = { ...this.made, toolCalls: withToolCalls(toolCalls, delta.records) as StepAdditions['toolCalls'] };
         return;
       case 'found':
         this.made = { ...this.made, sources: [...sources, ...delta.sources] };
@@ -60,11 +60,11 @@ export class StepMade {
   }
 
   /** Replaces the texts by masked ones. */
-  rewrite(texts: Pick<Made, 'answer' | 'thought'>): void {
+  rewrite(texts: Pick<StepAdditions, 'answer' | 'thought'>): void {
     this.made = { ...this.made, ...texts };
   }
 
-  private show(change: Partial<Made>): void {
+  private show(change: Partial<StepAdditions>): void {
     this.made = { ...this.made, ...change };
     this.isShown = true;
   }
