@@ -13,6 +13,13 @@ export class Rejection extends Error {
   }
 }
 
+/** For `catch`: ignores a rejection with this code. @throws any other error */
+export const unlessRejected =
+  (code: string) =>
+  (error: unknown): undefined => {
+    if (!(error instanceof Rejection) || error.code !== code) throw error;
+  };
+
 /** A part of the service that the request needs is unavailable. The message is for clients: it contains no host and no secret. */
 export class Unavailable extends Error {}
 

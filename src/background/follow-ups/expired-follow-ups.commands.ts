@@ -1,15 +1,15 @@
 import { CommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../kernel/clock.js';
 import { Command, type Handler } from '../../kernel/commands.js';
-import { decode } from '../../kernel/event-sourcing/codec.js';
+import { recordedEvents } from '../../kernel/event-sourcing/codec.js';
 import { EventStore } from '../../kernel/event-sourcing/event-store.js';
-import type { Cause, Recorded } from '../../kernel/event-sourcing/events.js';
+import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { expiredFollowUps, expireFollowUps } from './expired-follow-ups.decider.js';
 import { expiredFollowUpsStream } from './expired-follow-ups.events.js';
 import { oldFollowUps } from './old-follow-ups.policy.js';
 import { followUpsCodec } from './follow-ups.codec.js';
-import { type FollowUpsEvent, followUpsStream } from './follow-ups.events.js';
+import { followUpsStream } from './follow-ups.events.js';
 
 /** Purges the follow-ups of a conversation that ended before a time. */
 export class ExpireFollowUps extends Command<void> {
@@ -31,16 +31,8 @@ export class ExpireFollowUpsHandler implements Handler<ExpireFollowUps> {
   ) {}
 
   async execute({ conversationId, settledBefore, cause }: ExpireFollowUps): Promise<void> {
-    const old = oldFollowUps(await this.eventsOf(conversationId), settledBefore);
+    const old = oldFollowUps(await recordedEvents(this.store, followUpsStream(conversationId), followUpsCodec), settledBefore);
     const decision = expireFollowUps(conversationId, old, this.clock.now());
     await this.streams.transact(expiredFollowUpsStream(conversationId), expiredFollowUps, decision, cause);
-  }
-
-  private async eventsOf(conversationId: string): Promise<readonly Recorded<FollowUpsEvent>[]> {
-    const events: Recorded<FollowUpsEvent>[] = [];
-    for await (const page of this.store.read(followUpsStream(conversationId))) {
-      events.push(...page.flatMap((stored) => decode<FollowUpsEvent>(followUpsCodec, stored) ?? []));
-    }
-    return events;
   }
 }

@@ -8,7 +8,7 @@ import type { Codec } from '../../kernel/event-sourcing/codec.js';
 import { type Cause, causedBy, type Recorded } from '../../kernel/event-sourcing/events.js';
 import { Freshness, requireReached } from '../../kernel/event-sourcing/freshness.js';
 import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
-import { Rejection } from '../../kernel/rejection.js';
+import { unlessRejected } from '../../kernel/rejection.js';
 import { CancelJob, PurgeJob } from './job.commands.js';
 import { jobCodec } from './job.codec.js';
 import type { JobEnd, JobStarted } from './job.events.js';
@@ -62,11 +62,9 @@ export class EndJobsOfConversation implements Reaction<Followed> {
 
   private async end({ jobId, ownerId, status }: { jobId: string; ownerId: string; status: string }, cause: Cause) {
     if (status !== 'working') return this.commands.execute(new PurgeJob(jobId, ANY_TIME, cause));
-    await this.commands.execute(new CancelJob(jobId, ownerId, 'conversation-deleted', cause)).catch(unlessGone);
+    // The job may have been purged meanwhile.
+    await this.commands
+      .execute(new CancelJob(jobId, ownerId, 'conversation-deleted', cause))
+      .catch(unlessRejected('job-not-found'));
   }
-}
-
-/** Ignores that the job was purged meanwhile. */
-function unlessGone(error: unknown): void {
-  if (!(error instanceof Rejection) || error.code !== 'job-not-found') throw error;
 }

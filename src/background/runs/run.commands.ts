@@ -3,9 +3,9 @@ import type { HistoryPin } from '../../dialogue/answering/runner/headless-answer
 import type { CalledTool, CallEndStatus, TurnSettings, Usage } from '../../dialogue/conversation/conversation.events.js';
 import { Clock } from '../../kernel/clock.js';
 import { Command, type Handler } from '../../kernel/commands.js';
-import { decode } from '../../kernel/event-sourcing/codec.js';
+import { recordedEvents } from '../../kernel/event-sourcing/codec.js';
 import { EventStore } from '../../kernel/event-sourcing/event-store.js';
-import type { Cause, Recorded } from '../../kernel/event-sourcing/events.js';
+import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { type Folded, nothingYet, Streams } from '../../kernel/event-sourcing/streams.js';
 import { usedBy } from './run-use.policy.js';
 import { runCodec } from './run.codec.js';
@@ -26,7 +26,6 @@ import {
 import {
   type DeliveryPlace,
   type EffectNumber,
-  type RunEvent,
   type RunFailed,
   type RunFinished,
   type RunId,
@@ -251,15 +250,7 @@ export class PurgeRunHandler implements Handler<PurgeRun> {
   ) {}
 
   async execute({ runId, delivery, cause }: PurgeRun): Promise<void> {
-    const used = usedBy(await this.eventsOf(runId));
+    const used = usedBy(await recordedEvents(this.store, runStream(runId), runCodec));
     await this.streams.transact(runStream(runId), run, purgeRun(runId, delivery, used, this.clock.now()), cause);
-  }
-
-  private async eventsOf(runId: RunId): Promise<readonly Recorded<RunEvent>[]> {
-    const events: Recorded<RunEvent>[] = [];
-    for await (const page of this.store.read(runStream(runId))) {
-      events.push(...page.flatMap((stored) => decode<RunEvent>(runCodec, stored) ?? []));
-    }
-    return events;
   }
 }

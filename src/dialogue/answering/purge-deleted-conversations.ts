@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { ExpiringQueries, type OldOutput } from '../../../projections/expiring/expiring.queries.js';
 import { Commands } from '../../kernel/commands.js';
 import { eachOf } from '../../kernel/each-of.js';
-import { decode } from '../../kernel/event-sourcing/codec.js';
-import type { Cause, Recorded } from '../../kernel/event-sourcing/events.js';
+import { recordedEvents } from '../../kernel/event-sourcing/codec.js';
+import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import type { RetentionRule } from '../../work/retention/retention-rule.port.js';
 import { conversationCodec } from '../conversation/conversation.codec.js';
-import { type ConversationEvent, conversationStream } from '../conversation/conversation.events.js';
+import { conversationStream } from '../conversation/conversation.events.js';
 import { PurgeConversation } from '../conversation/purge/purge.commands.js';
 import { purgeableIn } from '../conversation/purge/purgeable-conversation.policy.js';
 import { DropContinuation } from './continuations/continuation.commands.js';
@@ -42,7 +42,9 @@ export class PurgeDeletedConversations implements RetentionRule<OldOutput> {
   }
 
   private async purgeOne(conversationId: string, cause: Cause): Promise<void> {
-    const purgeable = purgeableIn(await this.eventsOf(conversationId));
+    const purgeable = purgeableIn(
+      await recordedEvents(this.streams.store, conversationStream(conversationId), conversationCodec),
+    );
     if (!purgeable) return;
     await eachOf(purgeable.continuations, async ({ turnId, sha256 }) => {
       await this.kept.drop(sha256);
@@ -58,12 +60,5 @@ export class PurgeDeletedConversations implements RetentionRule<OldOutput> {
       await this.commands.execute(new PurgeWorkflowRun(workflowRunId, cause));
     });
     await this.commands.execute(new PurgeConversation(purgeable, cause));
-  }
-
-  private async eventsOf(conversationId: string): Promise<readonly Recorded<ConversationEvent>[]> {
-    const events: Recorded<ConversationEvent>[] = [];
-    for await (const page of this.streams.store.read(conversationStream(conversationId)))
-      events.push(...page.flatMap((stored) => decode<ConversationEvent>(conversationCodec, stored) ?? []));
-    return events;
   }
 }

@@ -1,4 +1,4 @@
-import type { StoredEvent } from './event-store.js';
+import type { EventStore, StoredEvent } from './event-store.js';
 import type { Cause, Event, Recorded } from './events.js';
 
 /** Converts event data from one version to the next. */
@@ -56,4 +56,15 @@ export function decode<E extends Event>(codec: Codec<E>, stored: StoredEvent): R
   } catch (error) {
     throw new Undecodable(stored, error);
   }
+}
+
+/** All events of a stream that the codec knows, in order. @throws Undecodable */
+export async function recordedEvents<E extends Event>(
+  store: Pick<EventStore, 'read'>,
+  stream: string,
+  codec: Codec<E>,
+): Promise<readonly Recorded<E>[]> {
+  const events: Recorded<E>[] = [];
+  for await (const page of store.read(stream)) events.push(...page.flatMap((stored) => decode(codec, stored) ?? []));
+  return events;
 }

@@ -8,7 +8,7 @@ import type { Codec } from '../../kernel/event-sourcing/codec.js';
 import { causedBy, type Recorded } from '../../kernel/event-sourcing/events.js';
 import { Freshness, requireReached } from '../../kernel/event-sourcing/freshness.js';
 import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
-import { Rejection } from '../../kernel/rejection.js';
+import { unlessRejected } from '../../kernel/rejection.js';
 import { scheduleCodec } from './schedule/schedule.codec.js';
 import { DeleteSchedule } from './schedule/schedule.commands.js';
 import type { ScheduleCreated, ScheduleId } from './schedule/schedule.events.js';
@@ -51,11 +51,7 @@ export class DeleteSchedulesOfAgent implements Reaction<Followed> {
 
   private async delete(scheduleId: ScheduleId, ownerId: string, event: Recorded<Followed>): Promise<void> {
     const cause = causedBy(event, `system:${this.name}`);
-    await this.commands.execute(new DeleteSchedule(scheduleId, ownerId, cause)).catch(unlessGone);
+    // The read model may still list a schedule that was deleted meanwhile.
+    await this.commands.execute(new DeleteSchedule(scheduleId, ownerId, cause)).catch(unlessRejected('schedule-not-found'));
   }
-}
-
-/** The read model may still list a schedule that was deleted meanwhile. */
-function unlessGone(error: unknown): void {
-  if (!(error instanceof Rejection) || error.code !== 'schedule-not-found') throw error;
 }

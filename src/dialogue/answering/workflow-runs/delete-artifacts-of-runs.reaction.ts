@@ -3,7 +3,6 @@ import { Commands } from '../../../kernel/commands.js';
 import type { Codec } from '../../../kernel/event-sourcing/codec.js';
 import { causedBy, type Recorded } from '../../../kernel/event-sourcing/events.js';
 import type { Reaction } from '../../../kernel/event-sourcing/reaction.js';
-import { Rejection } from '../../../kernel/rejection.js';
 import { DeleteArtifact } from '../../../resources/artifacts/artifact.commands.js';
 import { workflowRunCodec } from './run/workflow-run.codec.js';
 import type { WorkflowRunPurged } from './run/workflow-run.events.js';
@@ -21,12 +20,6 @@ export class DeleteArtifactsOfRuns implements Reaction<WorkflowRunPurged> {
   private async deleteAll(event: Recorded<WorkflowRunPurged>): Promise<void> {
     const { artifactIds, ownerId } = event.data;
     const cause = causedBy(event, `system:${this.name}`);
-    for (const artifactId of artifactIds)
-      await this.commands.execute(new DeleteArtifact(artifactId, ownerId, cause)).catch(unlessGone);
+    for (const artifactId of artifactIds) await this.commands.execute(new DeleteArtifact(artifactId, ownerId, cause));
   }
-}
-
-/** Ignores that the owner has already deleted the artifact. */
-function unlessGone(error: unknown): void {
-  if (!(error instanceof Rejection) || error.code !== 'artifact-not-found') throw error;
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { decode } from '../../../kernel/event-sourcing/codec.js';
+import { recordedEvents } from '../../../kernel/event-sourcing/codec.js';
 import { EventStore } from '../../../kernel/event-sourcing/event-store.js';
 import type { Recorded } from '../../../kernel/event-sourcing/events.js';
 import { RunValues } from './run-values.js';
@@ -55,7 +55,7 @@ export class RunRecords {
 
   /** Undefined if there is no such run or it was purged with its workflow. @throws BlobsUnavailable */
   async byId(workflowRunId: WorkflowRunId): Promise<RecordedRun | undefined> {
-    const events = await this.eventsOf(workflowRunId);
+    const events = await recordedEvents<WorkflowRunEvent>(this.store, workflowRunStream(workflowRunId), workflowRunCodec);
     const [first] = events;
     if (first?.type !== 'WorkflowRunStarted') return undefined;
     const steps = new Map<StepNumber, RecordedStep>();
@@ -83,7 +83,7 @@ export class RunRecords {
       inputs: await this.shown(first.data.inputs),
       result: await this.shown(result),
       finished: finished?.data ?? null,
-      steps: [...steps.values()].map((step) => (finished ? cutOff(step, finished) : step)),
+      steps: [...steps.values()].map((step) => (finished ? failedWith(step, finished) : step)),
       startedAt: first.at,
       endedAt: finished?.at ?? null,
     };
@@ -92,19 +92,14 @@ export class RunRecords {
   private async shown(values: StoredValues): Promise<Values> {
     return shown(await this.values.recallAll(values));
   }
-
-  private async eventsOf(workflowRunId: WorkflowRunId): Promise<readonly Recorded<WorkflowRunEvent>[]> {
-    const events: Recorded<WorkflowRunEvent>[] = [];
-    for await (const page of this.store.read(workflowRunStream(workflowRunId))) {
-      events.push(...page.flatMap((stored) => decode<WorkflowRunEvent>(workflowRunCodec, stored) ?? []));
-    }
-    return events;
-  }
 }
 
-type Begun = Extract<Recorded<WorkflowRunEvent>, { type: 'NodeStarted' }>;
+type NodeStart = Extract<Recorded<WorkflowRunEvent>, { type: 'NodeStarted' }>;
 
-const stepOf = ({ data: { nodeId, nodeType, title, attempt }, at }: Begun, before: RecordedStep | undefined): RecordedStep => ({
+const stepOf = (
+  { data: { nodeId, nodeType, title, attempt }, at }: NodeStart,
+  before: RecordedStep | undefined,
+): RecordedStep => ({
   nodeId,
   nodeType,
   title,
@@ -119,5 +114,5 @@ const stepOf = ({ data: { nodeId, nodeType, title, attempt }, at }: Begun, befor
 });
 
 /** Marks a step that was running when its run ended as failed. */
-const cutOff = (step: RecordedStep, { data, at }: Recorded<WorkflowRunFinished>): RecordedStep =>
+const failedWith = (step: RecordedStep, { data, at }: Recorded<WorkflowRunFinished>): RecordedStep =>
   step.status === 'running' ? { ...step, status: 'failed', completedAt: at, error: data.error ?? data.reason } : step;
