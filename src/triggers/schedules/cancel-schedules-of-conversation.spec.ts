@@ -1,24 +1,21 @@
 import { expect, it } from '@jest/globals';
-import { cause } from '../../../test/support/turns.js';
+import { reachedReadModels, received } from '../../../test/support/deletion-reactions.js';
 import type { ConversationQueries } from '../../../projections/conversations/conversations.queries.js';
 import type { ScheduleQueries } from '../../../projections/schedules/schedules.queries.js';
 import type { ConversationDeleted } from '../../dialogue/conversation/conversation.events.js';
 import type { Commands } from '../../kernel/commands.js';
-import type { Event, Recorded } from '../../kernel/event-sourcing/events.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { CancelSchedulesOfConversation } from './cancel-schedules-of-conversation.reaction.js';
 import type { CancelSchedule } from './schedule/schedule.commands.js';
 import type { ScheduleCreated, ScheduleOrigin } from './schedule/schedule.events.js';
 
-const told = <E extends Event>(data: E['data']) => ({ id: 'e', data, cause, position: 7n }) as unknown as Recorded<E>;
-
 const made = (scheduleId: string, origin: Omit<ScheduleOrigin, 'createdVia'>) =>
-  told<ScheduleCreated>({ scheduleId, ownerId: 'ann', origin: { ...origin, createdVia: 'chat' } } as ScheduleCreated['data']);
+  received<ScheduleCreated>({ scheduleId, ownerId: 'ann', origin: { ...origin, createdVia: 'chat' } } as ScheduleCreated['data']);
 
 /** Of the conversations c1 and c2, only c2 exists. Of the schedules of c1, the first is already deleted. */
 function reaction() {
   const cancelled: string[] = [];
-  const awaited: string[] = [];
+  const { awaited, freshness } = reachedReadModels();
   const commands = {
     execute: async ({ scheduleId, ownerId }: CancelSchedule) => {
       if (scheduleId === 's1') throw new Rejection('schedule-not-found', 'schedule not found');
@@ -28,24 +25,20 @@ function reaction() {
   const open = ['s1', 's2'].map((id) => ({ id, ownerId: 'ann' }));
   const schedules = { openOfChat: async (id: string) => (id === 'c1' ? open : []) };
   const conversations = { isThere: async (id: string) => id === 'c2' };
-  const reached = async (names: readonly string[], position: bigint | undefined) => {
-    awaited.push(`${names.join()} ${position}`);
-    return true;
-  };
-  const whole = new CancelSchedulesOfConversation(
+  const { on } = new CancelSchedulesOfConversation(
     commands as unknown as Commands,
     schedules as unknown as ScheduleQueries,
     conversations as unknown as ConversationQueries,
-    { reached },
+    freshness,
   );
-  return { on: whole.on, cancelled, awaited };
+  return { on, cancelled, awaited };
 }
 
 it.each(['ConversationDeleted', 'ConversationPurged'] as const)(
   'the tasks of a chat without an agent are cancelled at %s, even if one is already deleted',
   async (type) => {
     const { on, cancelled, awaited } = reaction();
-    await on[type](told<ConversationDeleted>({ conversationId: 'c1' }) as never);
+    await on[type](received<ConversationDeleted>({ conversationId: 'c1' }) as never);
     expect([cancelled, awaited]).toEqual([['s2 of ann'], ['schedules 7']]);
   },
 );

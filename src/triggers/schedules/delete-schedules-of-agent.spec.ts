@@ -1,19 +1,16 @@
 import { expect, it } from '@jest/globals';
-import { cause } from '../../../test/support/turns.js';
+import { reachedReadModels, received } from '../../../test/support/deletion-reactions.js';
 import type { AgentQueries } from '../../../projections/agents/agents.queries.js';
 import type { ScheduleQueries } from '../../../projections/schedules/schedules.queries.js';
 import type { Commands } from '../../kernel/commands.js';
-import type { Event, Recorded } from '../../kernel/event-sourcing/events.js';
 import { Rejection } from '../../kernel/rejection.js';
 import type { AgentDeleted } from '../../resources/agents/agent.events.js';
 import { DeleteSchedulesOfAgent } from './delete-schedules-of-agent.reaction.js';
 import type { DeleteSchedule } from './schedule/schedule.commands.js';
 import type { ScheduleCreated } from './schedule/schedule.events.js';
 
-const told = <E extends Event>(data: E['data']) => ({ id: 'e', data, cause, position: 7n }) as unknown as Recorded<E>;
-
 const made = (scheduleId: string, agentId: string | null) =>
-  told<ScheduleCreated>({
+  received<ScheduleCreated>({
     scheduleId,
     ownerId: 'ann',
     origin: { agentId, conversationId: null, createdVia: 'ui' },
@@ -22,7 +19,7 @@ const made = (scheduleId: string, agentId: string | null) =>
 /** Of the agents a1 and a2, only a2 exists. Of the schedules of a1, the first is already deleted. */
 function reaction() {
   const deleted: string[] = [];
-  const awaited: string[] = [];
+  const { awaited, freshness } = reachedReadModels();
   const commands = {
     execute: async ({ scheduleId, ownerId }: DeleteSchedule) => {
       if (scheduleId === 's1') throw new Rejection('schedule-not-found', 'schedule not found');
@@ -33,22 +30,18 @@ function reaction() {
     ofAgent: async (id: string) => (id === 'a1' ? ['s1', 's2'].map((each) => ({ id: each, ownerId: 'bob' })) : []),
   };
   const agents = { byId: async (id: string) => (id === 'a2' ? { id } : undefined) };
-  const reached = async (names: readonly string[], position: bigint | undefined) => {
-    awaited.push(`${names.join()} ${position}`);
-    return true;
-  };
-  const whole = new DeleteSchedulesOfAgent(
+  const { on } = new DeleteSchedulesOfAgent(
     commands as unknown as Commands,
     schedules as unknown as ScheduleQueries,
     agents as unknown as AgentQueries,
-    { reached },
+    freshness,
   );
-  return { on: whole.on, deleted, awaited };
+  return { on, deleted, awaited };
 }
 
 it('the schedules of a deleted agent are deleted, even if one is already deleted', async () => {
   const { on, deleted, awaited } = reaction();
-  await on.AgentDeleted(told<AgentDeleted>({ agentId: 'a1' }));
+  await on.AgentDeleted(received<AgentDeleted>({ agentId: 'a1' }));
   expect([deleted, awaited]).toEqual([['s2 of bob'], ['schedules 7']]);
 });
 
