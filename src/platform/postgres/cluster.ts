@@ -8,7 +8,7 @@ import { directoryArgument, SERVER_ENVIRONMENT } from './postmaster.js';
 import { isReachableBy, type UnixUser } from './unix-user.js';
 
 /** The name of the database and of the role that owns it. */
-export const DATABASE = 'verbatim';
+const DATABASE = 'verbatim';
 
 /** The details of an error of a session contain rows, and so client data. What the server logs about itself keeps them. */
 const SESSION_OPTIONS = '-c log_error_verbosity=terse';
