@@ -4,7 +4,8 @@ import { type CallersFunction, functionOf } from './asking/functions.policy.js';
 import { saidIn, type Contents } from './asking/messages.policy.js';
 import { modelNamed } from './asking/model-name.policy.js';
 import { type AttachedPart, uploaded } from './asking/parts.policy.js';
-import { isAbsent, isObject, ONLY_VALUES, type OnlyValues, refused, refuseUnread } from './asking/refusals.policy.js';
+import { isAbsent, ONLY_VALUES, type OnlyValues, refused, refuseUnread } from './asking/refusals.policy.js';
+import { isJsonObject } from '../../resources/json-object.policy.js';
 
 /** The parts of a request for a completion that the service uses. */
 export type ChatRequest = Contents &
@@ -30,7 +31,7 @@ const READ = [
   ...[...SAMPLING, 'max_completion_tokens', ...IGNORED],
 ];
 
-const isEmpty = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0;
+const isEmpty = (value: unknown): boolean => isJsonObject(value) && Object.keys(value).length === 0;
 const ONLY: OnlyValues = {
   ...ONLY_VALUES,
   logit_bias: isEmpty,
@@ -46,7 +47,7 @@ const ONLY: OnlyValues = {
  * names the field
  */
 export function chatRequestOf(body: unknown, agentId: string): ChatRequest {
-  if (!isObject(body)) throw new Rejection('invalid-request', 'The request body must be a JSON object.');
+  if (!isJsonObject(body)) throw new Rejection('invalid-request', 'The request body must be a JSON object.');
   refuseUnread(body, READ, ONLY);
   const { model, tools, stream, stream_options: options, response_format: format } = body;
   if (!isAbsent(model) && typeof model !== 'string') throw refused('model', 'must be a string.');
@@ -94,7 +95,7 @@ type Extension = Readonly<{
  */
 function extensionIn(docsgpt: unknown): Extension {
   if (isAbsent(docsgpt)) return { conversationId: undefined, attached: [], ignored: [] };
-  if (!isObject(docsgpt)) throw refused('docsgpt', 'must be an object.');
+  if (!isJsonObject(docsgpt)) throw refused('docsgpt', 'must be an object.');
   const { conversation_id: id, attachments, persist, save_conversation: _, ...others } = docsgpt;
   if (!isAbsent(attachments) && !Array.isArray(attachments)) throw refused('docsgpt.attachments', 'must be an array.');
   const ids = (attachments ?? []) as readonly unknown[];
@@ -114,15 +115,15 @@ function functionsOf(tools: unknown): readonly CallersFunction[] {
   if (!Array.isArray(tools)) throw refused('tools', 'must be an array.');
   return tools.map((tool: unknown, index) => {
     const place = `tools[${index}]`;
-    const declared = isObject(tool) && tool['type'] === 'function' ? tool['function'] : undefined;
-    if (!isObject(declared)) throw refused(place, 'must be of the type function.');
+    const declared = isJsonObject(tool) && tool['type'] === 'function' ? tool['function'] : undefined;
+    if (!isJsonObject(declared)) throw refused(place, 'must be of the type function.');
     return functionOf(declared, `${place}.function`);
   });
 }
 
 function includesUsage(options: unknown): boolean {
   if (isAbsent(options)) return false;
-  if (!isObject(options)) throw refused('stream_options', 'must be an object.');
+  if (!isJsonObject(options)) throw refused('stream_options', 'must be an object.');
   for (const [option, value] of Object.entries(options)) {
     if (option === 'include_usage' || isAbsent(value) || (option === 'include_obfuscation' && value === false)) continue;
     throw refused(`stream_options.${option}`, 'is not supported, or not with this value.');

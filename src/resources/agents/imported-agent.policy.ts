@@ -1,32 +1,20 @@
-import type { AgentConfiguration, AgentPolicy } from './agent.events.js';
+import type { AgentConfiguration } from './agent.events.js';
 
 /** An agent as an imported file describes it, with references resolved to ids of this service. The file overrides all fields. */
-export type ImportedAgent = Readonly<{
-  name: string;
-  description: string;
-  agentType: string;
-  chunks: number | null;
-  /** Null if the file does not set it. */
-  retriever: string | null;
-  promptId: string;
-  tools: readonly string[];
-  models: readonly string[];
-  defaultModelId: string;
-  /** A set. The file does not say which source is the primary one. */
-  sources: readonly string[];
-  limitsTokens: boolean;
-  /** Null if the file does not set it. */
-  tokenLimit: number | null;
-  limitsRequests: boolean;
-  requestLimit: number | null;
-  jsonSchema: Readonly<Record<string, unknown>> | null;
-  allowSystemPromptOverride: boolean;
-  /** Undefined if the file does not set it. */
-  mcpAsk?: boolean;
-  config: AgentPolicy;
-  /** Undefined if the file does not set it. */
-  workflowId?: string | null;
-}>;
+export type ImportedAgent = Pick<
+  AgentConfiguration,
+  'name' | 'description' | 'agentType' | 'chunks' | 'promptId' | 'tools' | 'models' | 'defaultModelId' | 'jsonSchema' | 'config'
+> &
+  Pick<AgentConfiguration, 'tokenLimit' | 'requestLimit' | 'allowSystemPromptOverride'> &
+  Partial<Pick<AgentConfiguration, 'mcpAsk' | 'workflowId'>> &
+  Readonly<{
+    /** Null if the file does not set it. */
+    retriever: string | null;
+    /** A set. The file does not say which source is the primary one. */
+    sources: readonly string[];
+    limitsTokens: boolean;
+    limitsRequests: boolean;
+  }>;
 
 const RETRIEVER_DEFAULT = 'classic';
 

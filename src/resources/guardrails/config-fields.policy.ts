@@ -1,3 +1,5 @@
+import { isJsonObject } from '../json-object.policy.js';
+
 /** Reads and validates one field of a configuration. */
 export type FieldRule<T> = Readonly<{
   /** The default. A field without one is required. */
@@ -19,12 +21,9 @@ export type ReadFields<T> = Readonly<{
   problems: readonly string[];
 }>;
 
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Reads an object by the rules of its fields; `at` is its path in problems. */
 export function readFields<T>(value: unknown, rules: FieldRules<T>, at: string): ReadFields<T> {
-  if (!isObject(value)) return { kept: {}, values: undefined, problems: [`${at} must be an object.`] };
+  if (!isJsonObject(value)) return { kept: {}, values: undefined, problems: [`${at} must be an object.`] };
   const names = Object.keys(rules) as (keyof T & string)[];
   const problems = Object.keys(value)
     .filter((key) => !names.some((name) => name === key))

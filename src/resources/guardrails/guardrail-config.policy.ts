@@ -3,7 +3,6 @@ import {
   charactersOf,
   type FieldRules,
   flag,
-  isObject,
   listOf,
   oneOf,
   orNull,
@@ -27,6 +26,7 @@ import {
   type GuardrailStage,
   PII_ENTITIES,
 } from './guardrail.policy.js';
+import { isJsonObject } from '../json-object.policy.js';
 
 const CONTROLS_MAX = 50;
 export const DEFAULT_BLOCK_MESSAGE = "Sorry, I can't help with that request.";
@@ -52,7 +52,7 @@ type Checks = ReadonlySet<GuardrailCheck>;
 
 /** Reads the valid parts of a configuration and ignores checks that the instance has not enabled. Never throws. */
 export function readGuardrails(value: unknown, checks: Checks, at = 'config.guardrails'): GuardrailReading {
-  if (isObject(value) && JSON.stringify(value).length > CONFIG_CHARACTERS_MAX)
+  if (isJsonObject(value) && JSON.stringify(value).length > CONFIG_CHARACTERS_MAX)
     return { ...readGuardrails({}, checks, at), problems: [`${at} must have at most ${CONFIG_CHARACTERS_MAX} characters.`] };
   const { values, ...fields } = readFields<Fields>(value, FIELDS, at);
   const { controls: listed, ...general } = values ?? FALLBACKS;
@@ -139,7 +139,7 @@ const controlRules = (checks: Checks): FieldRules<ControlFields> => ({
   stage: oneOf(GUARDRAIL_STAGES),
   action: oneOf(GUARDRAIL_ACTIONS, 'flag'),
   enabled: flag(true),
-  settings: { fallback: {}, read: (value) => (isObject(value) ? value : undefined), is: 'an object' },
+  settings: { fallback: {}, read: (value) => (isJsonObject(value) ? value : undefined), is: 'an object' },
 });
 
 /** A control with any invalid part is dropped as a whole. */

@@ -12,6 +12,7 @@ import { type AccessTokenDirectory, isAccessToken } from './access-token-directo
 import type { AskingLinks } from './links/asking-links.port.js';
 import type { OpenResponses } from './open-responses.js';
 import type { WrongCredentials } from './wrong-credentials.port.js';
+import { isJsonObject } from '../json-object.policy.js';
 
 /** On these paths the bearer token is an agent key, because clients of these protocols send it there. */
 export const BEARER_IS_AGENT_KEY = /^\/(v1|mcp)(\/|\?|$)/;
@@ -199,5 +200,4 @@ function keyIn(request: FastifyRequest): string | undefined {
   return places.find((place): place is string => typeof place === 'string' && place.trim() !== '')?.trim();
 }
 
-const field = (holder: unknown, name: string): unknown =>
-  typeof holder === 'object' && holder !== null && !Array.isArray(holder) ? (holder as Record<string, unknown>)[name] : undefined;
+const field = (holder: unknown, name: string): unknown => (isJsonObject(holder) ? holder[name] : undefined);

@@ -1,5 +1,6 @@
 import { load } from 'js-yaml';
 import type { ModelDescription } from './model/language-model.port.js';
+import { isJsonObject } from '../json-object.policy.js';
 
 /** The operator's description of a model, which takes precedence over the endpoint's. */
 export type ModelOverride = Partial<Omit<ModelDescription, 'id' | 'provider' | 'baseUrl'>>;
@@ -21,22 +22,19 @@ const FIELDS: Readonly<Record<string, readonly [keyof ModelOverride, string, (va
   reasoning_effort: ['reasoningEffort', 'text', text],
 };
 
-const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /**
  * Reads a file of the form `models: { <id>: { context_window: 32000, supports_tools: false } }`.
  * @throws Error with a message that names the faulty place
  */
 export function modelOverridesIn(yaml: string): Readonly<Record<string, ModelOverride>> {
   const file = load(yaml, { maxAliases: 0 });
-  const models = isMap(file) ? file['models'] : undefined;
-  if (!isMap(models)) throw new Error('has to hold a map named models');
+  const models = isJsonObject(file) ? file['models'] : undefined;
+  if (!isJsonObject(models)) throw new Error('has to hold a map named models');
   return Object.fromEntries(Object.entries(models).map(([id, fields]) => [id, overrideOf(id, fields)]));
 }
 
 function overrideOf(id: string, fields: unknown): ModelOverride {
-  if (!isMap(fields)) throw new Error(`has to hold a map at models.${id}`);
+  if (!isJsonObject(fields)) throw new Error(`has to hold a map at models.${id}`);
   const entries = Object.entries(fields).map(([name, value]) => {
     const field = Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;
     if (!field) throw new Error(`has an unknown field: models.${id}.${name}`);

@@ -14,6 +14,7 @@ import { LIVE_SCHEMA, liveRecord, SPOKEN_SCHEMA, TRANSCRIPT_SCHEMA } from './spe
 import { wholeText, withHeard } from './live-transcript.policy.js';
 import { chunkInvalid, LiveTranscripts } from './live-transcripts.js';
 import { refuseRecording, SPOKEN_CHARACTERS_MAX, spokenParts } from './recordings.policy.js';
+import { isJsonObject } from '../json-object.policy.js';
 
 type FormRequest = FastifyRequest & { isMultipart(): boolean; parts(): AsyncIterable<FormPart> };
 
@@ -160,8 +161,7 @@ export class SpeechController {
 const notConfigured = (variable: string) =>
   new Rejection('speech-not-configured', `Speech is not configured on this server: ${variable} is unset.`);
 
-const fieldOf = (body: unknown, name: string): unknown =>
-  typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Record<string, unknown>)[name] : undefined;
+const fieldOf = (body: unknown, name: string): unknown => (isJsonObject(body) ? body[name] : undefined);
 
 function languageIn(given: unknown): string | undefined {
   if (given === undefined || given === null || given === '') return undefined;

@@ -1,6 +1,7 @@
 import { normalSchema } from '../models/model/response-schema.policy.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { ELSE_HANDLE, isNodeType, type NodeType, type WorkflowNode } from './workflow-graph.policy.js';
+import { isJsonObject } from '../json-object.policy.js';
 
 const AGENT_NODE_TYPES = ['classic', 'react', 'agentic', 'research'] as const;
 const FILE_PASSINGS = ['auto', 'native', 'extract'] as const;
@@ -76,13 +77,10 @@ export function readNodeConfig({ type, data }: Pick<WorkflowNode, 'type' | 'data
   if (!isNodeType(type)) return { config: undefined, problems: [] };
   const problems: string[] = [];
   const nested = data['config'];
-  if (nested !== undefined && nested !== null && !isObject(nested)) problems.push('config must be an object');
-  const settings = new Settings(isObject(nested) ? nested : data, problems);
+  if (nested !== undefined && nested !== null && !isJsonObject(nested)) problems.push('config must be an object');
+  const settings = new Settings(isJsonObject(nested) ? nested : data, problems);
   return { config: READERS[type](settings), problems };
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Reads settings from the given data. An invalid setting adds a problem and gets its default. */
 class Settings {
@@ -145,7 +143,7 @@ class Settings {
     if (!Array.isArray(value)) return this.wrong([], `${name} must be a list`);
     if (value.length > max) return this.wrong([], `${name} must hold at most ${max} entries`);
     return value.flatMap((each: unknown, at) =>
-      isObject(each) ? new Settings(each, this.problems) : this.wrong([], `${name} ${at + 1} must be an object`),
+      isJsonObject(each) ? new Settings(each, this.problems) : this.wrong([], `${name} ${at + 1} must be an object`),
     );
   }
 

@@ -1,4 +1,5 @@
 import type { NodePosition, WorkflowEdge, WorkflowGraph, WorkflowNode } from './workflow-graph.policy.js';
+import { isJsonObject, type JsonObject } from '../json-object.policy.js';
 
 const ID_CHARACTERS_MAX = 200;
 const TITLE_CHARACTERS_MAX = 200;
@@ -17,10 +18,6 @@ export function readGraph(nodes: unknown, edges: unknown): ReadGraph {
   return { graph, problems };
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
-
 function listIn(name: string, value: unknown, problems: string[]): readonly unknown[] {
   if (value === undefined || value === null) return [];
   if (Array.isArray(value)) return value;
@@ -29,23 +26,23 @@ function listIn(name: string, value: unknown, problems: string[]): readonly unkn
 }
 
 function nodeIn(value: unknown, place: string, problems: string[]): WorkflowNode | undefined {
-  if (!isObject(value)) return unreadable(`${place} must be an object`, problems);
+  if (!isJsonObject(value)) return unreadable(`${place} must be an object`, problems);
   const id = idIn(value, 'id', place, problems);
   const type = idIn(value, 'type', place, problems);
   const name = id === undefined ? place : `Node '${id}'`;
   const { data = {} } = value;
-  if (data !== null && !isObject(data)) problems.push(`${name} has an invalid configuration: data must be an object`);
+  if (data !== null && !isJsonObject(data)) problems.push(`${name} has an invalid configuration: data must be an object`);
   const node = {
     title: textIn(value, 'title', TITLE_CHARACTERS_MAX, name, problems),
     description: textIn(value, 'description', DESCRIPTION_CHARACTERS_MAX, name, problems),
     position: positionIn(value['position'], name, problems),
-    data: isObject(data) ? data : {},
+    data: isJsonObject(data) ? data : {},
   };
   return id === undefined || type === undefined ? undefined : { id, type, ...node };
 }
 
 function edgeIn(value: unknown, place: string, problems: string[]): WorkflowEdge | undefined {
-  if (!isObject(value)) return unreadable(`${place} must be an object`, problems);
+  if (!isJsonObject(value)) return unreadable(`${place} must be an object`, problems);
   const id = idIn(value, 'id', place, problems);
   const name = id === undefined ? place : `Edge '${id}'`;
   const source = idIn(value, 'source', name, problems);
@@ -60,7 +57,7 @@ function unreadable(problem: string, problems: string[]): undefined {
   problems.push(problem);
 }
 
-function idIn(value: Fields, field: string, place: string, problems: string[]): string | undefined {
+function idIn(value: JsonObject, field: string, place: string, problems: string[]): string | undefined {
   const id = value[field];
   if (typeof id !== 'string' || id.trim() === '') return unreadable(`${place} must have ${article(field)}`, problems);
   if (id.length > ID_CHARACTERS_MAX)
@@ -70,7 +67,7 @@ function idIn(value: Fields, field: string, place: string, problems: string[]): 
 
 const article = (field: string): string => (field === 'id' ? 'an id' : `a ${field}`);
 
-function textIn(value: Fields, field: string, charactersMax: number, place: string, problems: string[]): string {
+function textIn(value: JsonObject, field: string, charactersMax: number, place: string, problems: string[]): string {
   const text = value[field] ?? '';
   if (typeof text === 'string' && text.length <= charactersMax) return text;
   problems.push(`${place}: ${field} must be a text of at most ${charactersMax} characters`);
@@ -79,7 +76,7 @@ function textIn(value: Fields, field: string, charactersMax: number, place: stri
 
 function positionIn(value: unknown, place: string, problems: string[]): NodePosition {
   if (value === undefined || value === null) return { x: 0, y: 0 };
-  const { x = 0, y = 0 } = isObject(value) ? value : { x: null };
+  const { x = 0, y = 0 } = isJsonObject(value) ? value : { x: null };
   if (typeof x === 'number' && typeof y === 'number' && Number.isFinite(x) && Number.isFinite(y)) return { x, y };
   problems.push(`${place}: position must hold the numbers x and y`);
   return { x: 0, y: 0 };

@@ -1,4 +1,5 @@
-import { isObject, refused } from './refusals.policy.js';
+import { refused } from './refusals.policy.js';
+import { isJsonObject } from '../../../resources/json-object.policy.js';
 
 /** The schema for `json_object`, which allows any object. */
 const ANY_OBJECT = { type: 'object' } as const;
@@ -8,7 +9,7 @@ const ANY_OBJECT = { type: 'object' } as const;
  * and the schema. If it is missing, the format itself holds them. @throws Rejection invalid-request
  */
 export function formatIn(format: unknown, place: string, within?: string): Readonly<Record<string, unknown>> | undefined {
-  if (!isObject(format)) throw refused(place, 'must be an object.');
+  if (!isJsonObject(format)) throw refused(place, 'must be an object.');
   switch (format['type']) {
     case 'text':
       return undefined;
@@ -17,8 +18,8 @@ export function formatIn(format: unknown, place: string, within?: string): Reado
     case 'json_schema': {
       const holder = within === undefined ? format : format[within];
       const at = within === undefined ? place : `${place}.${within}`;
-      const schema = isObject(holder) ? holder['schema'] : undefined;
-      if (!isObject(schema)) throw refused(`${at}.schema`, 'must be a JSON Schema.');
+      const schema = isJsonObject(holder) ? holder['schema'] : undefined;
+      if (!isJsonObject(schema)) throw refused(`${at}.schema`, 'must be a JSON Schema.');
       return schema;
     }
     default:

@@ -1,7 +1,8 @@
 import { Rejection } from '../../../kernel/rejection.js';
 import { callNamedBy, type NamedCall } from './call-id.policy.js';
 import { type AttachedPart, CHAT_ANSWER_PARTS, CHAT_PARTS, type Content, contentOf, RESULT_PARTS } from './parts.policy.js';
-import { isAbsent, isObject, refused } from './refusals.policy.js';
+import { isAbsent, refused } from './refusals.policy.js';
+import { isJsonObject } from '../../../resources/json-object.policy.js';
 
 type Exchange = Readonly<{ prompt: string; response: string }>;
 
@@ -70,7 +71,7 @@ export function saidBy(all: readonly Message[], field: string): Contents {
 }
 
 function messageOf(message: unknown, place: string): Message {
-  if (!isObject(message)) throw refused(place, 'must be an object.');
+  if (!isJsonObject(message)) throw refused(place, 'must be an object.');
   for (const field of UNREAD_FIELDS) if (!isAbsent(message[field])) throw refused(`${place}.${field}`, 'is not supported.');
   const { role, content } = message;
   const at = `${place}.content`;
@@ -96,7 +97,7 @@ function messageOf(message: unknown, place: string): Message {
 function callsOf(calls: unknown, place: string): readonly NamedCall[] {
   if (isAbsent(calls)) return [];
   if (!Array.isArray(calls)) throw refused(place, 'must be an array.');
-  return calls.map((call: unknown, index) => callOf(isObject(call) ? call['id'] : undefined, `${place}[${index}].id`));
+  return calls.map((call: unknown, index) => callOf(isJsonObject(call) ? call['id'] : undefined, `${place}[${index}].id`));
 }
 
 export function callOf(id: unknown, place: string): NamedCall {

@@ -1,5 +1,6 @@
 import { isId } from '../../../kernel/ids.js';
-import { isAbsent, isObject, refused } from './refusals.policy.js';
+import { isAbsent, refused } from './refusals.policy.js';
+import { isJsonObject, type JsonObject } from '../../../resources/json-object.policy.js';
 
 /** A picture or file of a message: its bytes, or the id of an earlier upload. */
 export type AttachedPart = Readonly<{ place: string; filename: string } & ({ bytes: Buffer } | { attachmentId: string })>;
@@ -8,8 +9,7 @@ export type AttachedPart = Readonly<{ place: string; filename: string } & ({ byt
 export type Content = Readonly<{ text: string; attached: readonly AttachedPart[] }>;
 
 type Part = Readonly<{ text: string } | { attached: AttachedPart }>;
-type Fields = Readonly<Record<string, unknown>>;
-type PartReader = (part: Fields, place: string) => Part;
+type PartReader = (part: JsonObject, place: string) => Part;
 
 /** The readers of parts by type. */
 export type PartReaders = Readonly<Record<string, PartReader>>;
@@ -27,7 +27,7 @@ export function contentOf(content: unknown, place: string, readers: PartReaders)
 }
 
 function partOf(part: unknown, place: string, readers: PartReaders): Part {
-  if (!isObject(part)) throw refused(place, 'must be an object.');
+  if (!isJsonObject(part)) throw refused(place, 'must be an object.');
   const type = String(part['type']);
   if (!Object.hasOwn(readers, type))
     throw refused(`${place}.type`, `${type} is not supported: parts are ${Object.keys(readers).join(', ')}.`);
@@ -68,7 +68,7 @@ export function uploaded(id: unknown, place: string, at = place): AttachedPart {
   return { place, attachmentId: id, filename: '' };
 }
 
-function fileIn(file: Fields, place: string): Part {
+function fileIn(file: JsonObject, place: string): Part {
   const { file_id: id, file_data: data, filename } = file;
   if (!isAbsent(file['file_url'])) throw refused(`${place}.file_url`, 'is not supported: send file_data or file_id.');
   if (!isAbsent(filename) && typeof filename !== 'string') throw refused(`${place}.filename`, 'must be a string.');
@@ -80,11 +80,11 @@ function fileIn(file: Fields, place: string): Part {
 export const CHAT_PARTS: PartReaders = {
   text: textIn('text'),
   image_url: ({ image_url: image }, place) => {
-    if (!isObject(image)) throw refused(`${place}.image_url`, 'must be an object.');
+    if (!isJsonObject(image)) throw refused(`${place}.image_url`, 'must be an object.');
     return { attached: { place, ...bytesOf(image['url'], `${place}.image_url.url`) } };
   },
   file: ({ file }, place) => {
-    if (!isObject(file)) throw refused(`${place}.file`, 'must be an object.');
+    if (!isJsonObject(file)) throw refused(`${place}.file`, 'must be an object.');
     return fileIn(file, `${place}.file`);
   },
 };

@@ -1,20 +1,16 @@
 import { Rejection } from '../../../kernel/rejection.js';
+import type { JsonObject } from '../../../resources/json-object.policy.js';
 
 /** The rejection of a request because of one of its fields. */
 export const refused = (param: string, why: string): Rejection => new Rejection('invalid-request', `${param} ${why}`, { param });
 
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 export const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null;
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /** Unsupported options, each with a check for the values that are accepted because they change nothing in this request. */
-export type OnlyValues = Readonly<Record<string, (value: unknown, body: Fields) => boolean>>;
+export type OnlyValues = Readonly<Record<string, (value: unknown, body: JsonObject) => boolean>>;
 
 const isName = (value: unknown): boolean => typeof value === 'string';
-const hasNoTools = ({ tools }: Fields): boolean => isAbsent(tools) || (Array.isArray(tools) && tools.length === 0);
+const hasNoTools = ({ tools }: JsonObject): boolean => isAbsent(tools) || (Array.isArray(tools) && tools.length === 0);
 
 /**
  * The unsupported options of all requests. Identifiers for the caller's own records and hints for caches do not change an answer,
@@ -32,7 +28,7 @@ export const ONLY_VALUES: OnlyValues = {
 };
 
 /** @throws Rejection for the first field that is neither read nor has a value that changes nothing */
-export function refuseUnread(body: Fields, read: readonly string[], only: OnlyValues): void {
+export function refuseUnread(body: JsonObject, read: readonly string[], only: OnlyValues): void {
   for (const [field, value] of Object.entries(body)) {
     if (read.includes(field) || isAbsent(value)) continue;
     if (!(Object.hasOwn(only, field) && only[field]!(value, body)))

@@ -1,10 +1,9 @@
 import { Rejection } from '../../../kernel/rejection.js';
 import { callOf, type Message, saidBy, type Contents } from '../asking/messages.policy.js';
 import { type AttachedPart, contentOf, INPUT_PARTS, OUTPUT_PARTS, RESULT_PARTS } from '../asking/parts.policy.js';
-import { isAbsent, isObject, refused } from '../asking/refusals.policy.js';
+import { isAbsent, refused } from '../asking/refusals.policy.js';
 import type { InputItem } from './response.events.js';
-
-type Fields = Readonly<Record<string, unknown>>;
+import { isJsonObject, type JsonObject } from '../../../resources/json-object.policy.js';
 
 /** The content of the input of a request, and its items as they are stored. */
 export type Input = Contents & Readonly<{ items: readonly InputItem[] }>;
@@ -34,7 +33,7 @@ export function inputOf(given: unknown, instructions: string | null): Input {
 const userItem = (content: readonly object[]): InputItem => ({ type: 'message', role: 'user', content });
 
 function itemOf(item: unknown, place: string): Read {
-  if (!isObject(item)) throw refused(place, 'must be an object.');
+  if (!isJsonObject(item)) throw refused(place, 'must be an object.');
   const type = item['type'] ?? 'message';
   switch (type) {
     case 'message':
@@ -61,7 +60,7 @@ function itemOf(item: unknown, place: string): Read {
   }
 }
 
-function messageItem({ role, content }: Fields, place: string): Read {
+function messageItem({ role, content }: JsonObject, place: string): Read {
   const at = `${place}.content`;
   switch (role) {
     case 'user': {
@@ -90,7 +89,7 @@ function messageItem({ role, content }: Fields, place: string): Read {
 function partsKept(content: unknown, at: string, attached: readonly AttachedPart[]): readonly object[] {
   if (isAbsent(content)) return [];
   if (typeof content === 'string') return [{ type: 'input_text', text: content }];
-  return (content as readonly Fields[]).map((part, index) => {
+  return (content as readonly JsonObject[]).map((part, index) => {
     const place = `${at}[${index}]`;
     if (!attached.some((each) => each.place === place)) return { type: 'input_text', text: part['text'] };
     const { filename, detail } = part;
@@ -103,7 +102,7 @@ function partsKept(content: unknown, at: string, attached: readonly AttachedPart
 /** The items with the ids of the attachments that were made of their files. A file of an earlier message has no attachment. */
 export function withAttachments(items: readonly InputItem[], ids: ReadonlyMap<string, string>): readonly InputItem[] {
   return items.map((item) => {
-    const { content } = item as Readonly<{ content?: readonly Fields[] }>;
+    const { content } = item as Readonly<{ content?: readonly JsonObject[] }>;
     if (item['role'] !== 'user' || !content) return item;
     const parts = content.map((part) =>
       'file_id' in part ? { ...part, file_id: ids.get(part['file_id'] as string) ?? null } : part,

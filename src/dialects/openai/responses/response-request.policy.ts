@@ -2,11 +2,10 @@ import { Rejection } from '../../../kernel/rejection.js';
 import { formatIn } from '../asking/answer-format.policy.js';
 import { functionOf } from '../asking/functions.policy.js';
 import { modelNamed } from '../asking/model-name.policy.js';
-import { isAbsent, isObject, ONLY_VALUES, type OnlyValues, refused, refuseUnread } from '../asking/refusals.policy.js';
+import { isAbsent, ONLY_VALUES, type OnlyValues, refused, refuseUnread } from '../asking/refusals.policy.js';
 import { type Input, inputOf } from './input.policy.js';
 import type { ResponseEcho } from './response.events.js';
-
-type Fields = Readonly<Record<string, unknown>>;
+import { isJsonObject, type JsonObject } from '../../../resources/json-object.policy.js';
 
 /** The parts of a request for a response that the service uses. */
 export type ResponseRequest = Input &
@@ -14,10 +13,10 @@ export type ResponseRequest = Input &
     echo: ResponseEcho;
     /** Undefined: the agent's own model. */
     modelId: string | undefined;
-    tools: readonly Fields[];
+    tools: readonly JsonObject[];
     /** The schema that the answer must match. */
-    schema: Fields | undefined;
-    sampling: Fields;
+    schema: JsonObject | undefined;
+    sampling: JsonObject;
     stream: boolean;
     store: boolean;
     /** The body of the request. */
@@ -42,7 +41,7 @@ const ONLY: OnlyValues = { ...ONLY_VALUES, truncation: (value) => value === 'aut
  * names the field
  */
 export function responseRequestOf(body: unknown, agentId: string): ResponseRequest {
-  if (!isObject(body)) throw new Rejection('invalid-request', 'The request body must be a JSON object.');
+  if (!isJsonObject(body)) throw new Rejection('invalid-request', 'The request body must be a JSON object.');
   refuseUnread(body, READ, ONLY);
   const flag = (field: string, missing: boolean) => optional(body, field, isBoolean, 'must be a boolean.') ?? missing;
   const text = (field: string) => optional(body, field, isString, 'must be a string.');
@@ -92,7 +91,7 @@ const isBoolean = (value: unknown): value is boolean => typeof value === 'boolea
 const isString = (value: unknown): value is string => typeof value === 'string';
 const isNumber = (value: unknown): value is number => typeof value === 'number';
 
-function optional<T>(body: Fields, field: string, is: (value: unknown) => value is T, why: string): T | null {
+function optional<T>(body: JsonObject, field: string, is: (value: unknown) => value is T, why: string): T | null {
   const value = body[field];
   if (isAbsent(value)) return null;
   if (!is(value)) throw refused(field, why);
@@ -103,13 +102,13 @@ function optional<T>(body: Fields, field: string, is: (value: unknown) => value 
  * The ignored fields, which many clients send with every request. The agent sets the reasoning effort, and reasoning is not
  * encrypted.
  */
-function ignoredOf({ reasoning, include, text }: Fields): readonly string[] {
-  if (!isAbsent(reasoning) && !isObject(reasoning)) throw refused('reasoning', 'must be an object.');
+function ignoredOf({ reasoning, include, text }: JsonObject): readonly string[] {
+  if (!isAbsent(reasoning) && !isJsonObject(reasoning)) throw refused('reasoning', 'must be an object.');
   if (!isAbsent(include) && !Array.isArray(include)) throw refused('include', 'must be an array.');
   const named = (include ?? []) as readonly unknown[];
   const other = named.findIndex((value) => value !== 'reasoning.encrypted_content');
   if (other >= 0) throw refused(`include[${other}]`, `${String(named[other])} is not supported.`);
-  const isVerbose = isObject(text) && !isAbsent(text['verbosity']);
+  const isVerbose = isJsonObject(text) && !isAbsent(text['verbosity']);
   return [
     ...(isAbsent(reasoning) ? [] : ['reasoning']),
     ...(named.length > 0 ? ['include'] : []),
@@ -120,26 +119,26 @@ function ignoredOf({ reasoning, include, text }: Fields): readonly string[] {
 /** Accepts only `include_obfuscation: false`, because streams are not obfuscated. */
 function refuseStreamOptions(options: unknown): void {
   if (isAbsent(options)) return;
-  if (!isObject(options)) throw refused('stream_options', 'must be an object.');
+  if (!isJsonObject(options)) throw refused('stream_options', 'must be an object.');
   for (const [option, value] of Object.entries(options)) {
     if (!isAbsent(value) && !(option === 'include_obfuscation' && value === false))
       throw refused(`stream_options.${option}`, 'is not supported, or not with this value.');
   }
 }
 
-function textIn(text: unknown): Readonly<{ format: Fields; schema: Fields | undefined }> {
+function textIn(text: unknown): Readonly<{ format: JsonObject; schema: JsonObject | undefined }> {
   if (isAbsent(text)) return { format: { type: 'text' }, schema: undefined };
-  if (!isObject(text)) throw refused('text', 'must be an object.');
+  if (!isJsonObject(text)) throw refused('text', 'must be an object.');
   for (const [field, value] of Object.entries(text))
     if (field !== 'format' && field !== 'verbosity' && !isAbsent(value)) throw refused(`text.${field}`, 'is not supported.');
   const { format } = text;
   if (isAbsent(format)) return { format: { type: 'text' }, schema: undefined };
-  return { schema: formatIn(format, 'text.format'), format: format as Fields };
+  return { schema: formatIn(format, 'text.format'), format: format as JsonObject };
 }
 
 function metadataOf(metadata: unknown): Readonly<Record<string, string>> {
   if (isAbsent(metadata)) return {};
-  if (!isObject(metadata)) throw refused('metadata', 'must be an object.');
+  if (!isJsonObject(metadata)) throw refused('metadata', 'must be an object.');
   const pairs = Object.entries(metadata);
   if (pairs.length > METADATA_PAIRS_MAX) throw refused('metadata', `may have at most ${METADATA_PAIRS_MAX} pairs.`);
   for (const [key, value] of pairs) {
@@ -156,7 +155,7 @@ function functionsOf(tools: unknown) {
   if (!Array.isArray(tools)) throw refused('tools', 'must be an array.');
   return tools.map((tool: unknown, index) => {
     const place = `tools[${index}]`;
-    if (!isObject(tool)) throw refused(place, 'must be an object.');
+    if (!isJsonObject(tool)) throw refused(place, 'must be an object.');
     if (tool['type'] !== 'function')
       throw refused(`${place}.type`, `${String(tool['type'])} is not supported: tools are functions of the caller.`);
     const { declared, ignored } = functionOf(tool, place);

@@ -1,47 +1,26 @@
 import { Rejection } from '../../../kernel/rejection.js';
 import { TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX } from '../agent.policy.js';
+import { isJsonObject, type JsonObject } from '../../json-object.policy.js';
+import { GRAPH_EDGES_MAX, GRAPH_NODES_MAX, type WorkflowEdge, type WorkflowNode } from '../../workflows/workflow-graph.policy.js';
+import type { PortableChoice, PortableTool } from '../../tools/portable/portable-tools.port.js';
 
 export const FILE_BYTES_MAX = 512 * 1024;
 export const FILE_KIND = 'Agent';
 export const FILE_VERSION = 'docsgpt.arc53.com/v1';
 export const FILE_ENTRIES_MAX = 100;
 const FILE_ACTIONS_MAX = 100;
-const FILE_NODES_MAX = 200;
-const FILE_EDGES_MAX = 400;
 const PROMPT_CONTENT_CHARACTERS_MAX = 100_000;
 const UNKNOWN_KEYS_SHOWN_MAX = 100;
 const SHOWN_CHARACTERS_MAX = 100;
 
-type Json = Readonly<Record<string, unknown>>;
-
 /** A source with the name that its owner gave it. */
 type FileSource = Readonly<{ name: string; type: string; ref: string }>;
-
-/** The owner's settings for one action of a tool, with the field names of a file. */
-type FileActionChoice = Readonly<{
-  name: string;
-  active?: boolean;
-  require_approval?: boolean;
-  access?: 'read' | 'write';
-  parameters?: Readonly<Record<string, Readonly<{ filled_by_llm?: boolean; value?: unknown }>>>;
-}>;
 
 /** A tool that every user has. */
 type FileBuiltinTool = Readonly<{ builtin: true; type: string; ref: string }>;
 
 /** A tool that its owner set up, without its secrets. */
-export type FileOwnTool = Readonly<{
-  builtin: false;
-  type: string;
-  name: string;
-  display_name: string;
-  description: string;
-  config: Json;
-  actions: readonly FileActionChoice[];
-  /** Undefined if the file does not set it. */
-  requires_secrets: readonly string[] | undefined;
-  ref: string;
-}>;
+export type FileOwnTool = PortableTool & Readonly<{ builtin: false; ref: string }>;
 
 export type FileTool = FileBuiltinTool | FileOwnTool;
 
@@ -50,7 +29,7 @@ export type FileCustomModel = Readonly<{
   display_name: string;
   upstream_model_id: string;
   base_url: string;
-  capabilities: Json;
+  capabilities: JsonObject;
   ref: string;
 }>;
 
@@ -58,26 +37,13 @@ type FileModel = string | FileCustomModel;
 
 type FilePrompt = Readonly<{ preset: string } | { name: string; content: string }>;
 
-export type FileNode = Readonly<{
-  id: string;
-  type: string;
-  title: string;
-  description: string;
-  position: Readonly<{ x: number; y: number }>;
-  config: Json;
-}>;
-type FileEdge = Readonly<{
-  id: string;
-  source: string;
-  target: string;
-  sourceHandle: string | null;
-  targetHandle: string | null;
-}>;
+export type FileNode = Omit<WorkflowNode, 'data'> & Readonly<{ config: JsonObject }>;
+
 export type FileWorkflow = Readonly<{
   name: string;
   description: string;
   nodes: readonly FileNode[];
-  edges: readonly FileEdge[];
+  edges: readonly WorkflowEdge[];
 }>;
 
 type FileLimits = Readonly<{
@@ -109,7 +75,7 @@ export type AgentFile = Readonly<{
   /** Undefined if the file does not set it. */
   mcpAsk: boolean | undefined;
   /** Not yet validated as a policy. */
-  config: Json;
+  config: JsonObject;
   /** Undefined if the file omits it, which changes nothing. Null removes the agent's workflow. */
   workflow: FileWorkflow | null | undefined;
   /** The paths of the file's unknown keys. */
@@ -124,14 +90,12 @@ const shown = (value: unknown): string => {
   return `'${text.slice(0, SHOWN_CHARACTERS_MAX)}'`;
 };
 
-export const isRecord = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Reads the fields of one mapping, checks their types, and records the keys that nothing has read. */
 class Fields {
   private readonly asked = new Set<string>();
 
   constructor(
-    private readonly value: Json,
+    private readonly value: JsonObject,
     readonly path: string,
     private readonly unknown: string[],
   ) {}
@@ -175,9 +139,9 @@ class Fields {
     return value;
   }
 
-  record(key: string): Json {
+  record(key: string): JsonObject {
     const value = this.raw(key) ?? {};
-    if (!isRecord(value)) throw this.wrong(key, 'must be a mapping');
+    if (!isJsonObject(value)) throw this.wrong(key, 'must be a mapping');
     refuseUnsayable(value, `${this.path}.${key}`);
     return value;
   }
@@ -194,13 +158,13 @@ class Fields {
 
   records(key: string): readonly Fields[] {
     return this.list(key).map((each, index) => {
-      if (!isRecord(each)) throw this.wrong(`${key}[${index}]`, 'must be a mapping');
+      if (!isJsonObject(each)) throw this.wrong(`${key}[${index}]`, 'must be a mapping');
       return this.entry(each, `${key}[${index}]`);
     });
   }
 
   /** The reader of a mapping that is nested in this one at `place`. */
-  entry(value: Json, place: string): Fields {
+  entry(value: JsonObject, place: string): Fields {
     return new Fields(value, `${this.path}.${place}`, this.unknown);
   }
 
@@ -228,7 +192,7 @@ function refuseUnsayable(value: unknown, path: string): void {
 
 /** The agent that a document describes. @throws Rejection invalid-request, which names the faulty field */
 export function agentFileIn(document: unknown): AgentFile {
-  if (!isRecord(document)) throw fileRefused('Top-level YAML must be a mapping');
+  if (!isJsonObject(document)) throw fileRefused('Top-level YAML must be a mapping');
   const unknownKeys: string[] = [];
   const top = new Fields(document, '', unknownKeys);
   const kind = top.raw('kind');
@@ -236,11 +200,11 @@ export function agentFileIn(document: unknown): AgentFile {
   const version = top.raw('apiVersion');
   if (typeof version !== 'string' || !version.startsWith('docsgpt.'))
     throw fileRefused(`Unsupported apiVersion ${shown(version)}`);
-  if (!isRecord(top.raw('spec'))) throw fileRefused("Missing or invalid 'spec'");
+  if (!isJsonObject(top.raw('spec'))) throw fileRefused("Missing or invalid 'spec'");
   const metadataGiven = top.raw('metadata');
-  if (metadataGiven !== undefined && !isRecord(metadataGiven)) throw fileRefused('metadata must be a mapping');
+  if (metadataGiven !== undefined && !isJsonObject(metadataGiven)) throw fileRefused('metadata must be a mapping');
   const metadata = new Fields(metadataGiven ?? {}, 'metadata', unknownKeys);
-  const spec = new Fields(top.raw('spec') as Json, 'spec', unknownKeys);
+  const spec = new Fields(top.raw('spec') as JsonObject, 'spec', unknownKeys);
   const name = spec.text('name').trim();
   if (name === '') throw fileRefused('spec.name is required');
   const agentType = spec.text('agent_type') || 'classic';
@@ -273,12 +237,12 @@ function workflowIn(spec: Fields, agentType: string): AgentFile['workflow'] {
   const given = spec.raw('workflow');
   if (!isGiven || agentType !== 'workflow') return undefined;
   if (given === undefined) return null;
-  if (!isRecord(given)) throw fileRefused('spec.workflow must be a mapping');
+  if (!isJsonObject(given)) throw fileRefused('spec.workflow must be a mapping');
   if (!Array.isArray(given['nodes']) || !Array.isArray(given['edges'])) {
     throw fileRefused('spec.workflow.nodes and spec.workflow.edges must be lists');
   }
-  if (given['nodes'].length > FILE_NODES_MAX) throw fileRefused(`Too many workflow nodes (max ${FILE_NODES_MAX})`);
-  if (given['edges'].length > FILE_EDGES_MAX) throw fileRefused(`Too many workflow edges (max ${FILE_EDGES_MAX})`);
+  if (given['nodes'].length > GRAPH_NODES_MAX) throw fileRefused(`Too many workflow nodes (max ${GRAPH_NODES_MAX})`);
+  if (given['edges'].length > GRAPH_EDGES_MAX) throw fileRefused(`Too many workflow edges (max ${GRAPH_EDGES_MAX})`);
   const workflow = spec.inner('workflow');
   const result = {
     name: workflow.text('name'),
@@ -307,7 +271,7 @@ function nodeIn(node: Fields): FileNode {
   return read;
 }
 
-function edgeIn(edge: Fields): FileEdge {
+function edgeIn(edge: Fields): WorkflowEdge {
   const id = edge.text('id');
   if (id === '') throw fileRefused("Every workflow edge needs an 'id'");
   const read = {
@@ -345,7 +309,7 @@ function toolIn(tool: Fields): FileTool {
   }
   const config = tool.record('config');
   const actions = config['actions'];
-  if (type === 'api_tool' && isRecord(actions) && Object.keys(actions).length > FILE_ACTIONS_MAX) {
+  if (type === 'api_tool' && isJsonObject(actions) && Object.keys(actions).length > FILE_ACTIONS_MAX) {
     throw fileRefused(`Too many api_tool actions (max ${FILE_ACTIONS_MAX})`);
   }
   const secrets = tool.raw('requires_secrets') === undefined ? undefined : tool.list('requires_secrets');
@@ -369,10 +333,10 @@ function toolIn(tool: Fields): FileTool {
  * The owner's settings for the actions that a kind of tool has. The definitions of actions, which only some kinds have, are in
  * `config`.
  */
-function choicesIn(tool: Fields): readonly FileActionChoice[] {
+function choicesIn(tool: Fields): readonly PortableChoice[] {
   if (tool.list('actions').length > 2 * FILE_ACTIONS_MAX)
     throw tool.wrong('actions', `must have at most ${2 * FILE_ACTIONS_MAX} entries`);
-  return tool.records('actions').map((choice): FileActionChoice => {
+  return tool.records('actions').map((choice): PortableChoice => {
     const name = choice.text('name');
     if (name === '') throw choice.wrong('name', 'is required');
     const [active, approval, access] = [choice.flag('active'), choice.flag('require_approval'), choice.raw('access')];
@@ -392,10 +356,10 @@ function choicesIn(tool: Fields): readonly FileActionChoice[] {
 const GROUPS = ['parameters', 'query_params', 'headers', 'body'] as const;
 
 /** Tools that describe HTTP requests group their parameters. The settings have the same form in each group. */
-function parametersIn(choice: Fields): NonNullable<FileActionChoice['parameters']> {
+function parametersIn(choice: Fields): NonNullable<PortableChoice['parameters']> {
   const named = GROUPS.flatMap((group) =>
     Object.entries(choice.record(group)).map(([name, given]) => {
-      if (!isRecord(given)) throw choice.wrong(`${group}.${name}`, 'must be a mapping');
+      if (!isJsonObject(given)) throw choice.wrong(`${group}.${name}`, 'must be a mapping');
       const { filled_by_llm: filled, value } = given;
       if (filled !== undefined && typeof filled !== 'boolean') throw choice.wrong(`${group}.${name}`, 'must say true or false');
       return [
@@ -413,7 +377,7 @@ function modelsIn(spec: Fields): Pick<AgentFile, 'models' | 'defaultModel'> {
   if (available.length > FILE_ENTRIES_MAX) throw fileRefused(`Too many models (max ${FILE_ENTRIES_MAX})`);
   const models = available.map((each, index): FileModel => {
     if (typeof each === 'string' && each !== '' && each.length <= TITLE_CHARACTERS_MAX) return each;
-    if (!isRecord(each)) throw fileRefused(`spec.model.available[${index}] must be the id of a model or a mapping`);
+    if (!isJsonObject(each)) throw fileRefused(`spec.model.available[${index}] must be the id of a model or a mapping`);
     return customModelIn(model.entry(each, `available[${index}]`));
   });
   const defaultModel = model.text('default');
@@ -443,7 +407,7 @@ function customModelIn(model: Fields): FileCustomModel {
 function promptIn(spec: Fields): FilePrompt {
   const given = spec.raw('prompt') ?? 'default';
   if (typeof given === 'string') return { preset: given };
-  if (!isRecord(given)) throw spec.wrong('prompt', "must be 'default' or a mapping with name and content");
+  if (!isJsonObject(given)) throw spec.wrong('prompt', "must be 'default' or a mapping with name and content");
   const prompt = spec.inner('prompt');
   const read = { name: prompt.text('name'), content: prompt.text('content', PROMPT_CONTENT_CHARACTERS_MAX) };
   if (read.name.trim() === '') throw prompt.wrong('name', 'is required');

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
-import { FILE_BYTES_MAX, fileRefused, isRecord } from './agent-file.policy.js';
+import { FILE_BYTES_MAX, fileRefused } from './agent-file.policy.js';
 import type { Resolution } from './import-decisions.policy.js';
+import { isJsonObject } from '../../json-object.policy.js';
 
 type FormPart = Readonly<
   { type: 'file'; fieldname: string; toBuffer: () => Promise<Buffer> } | { type: 'field'; fieldname: string; value: unknown }
@@ -24,10 +25,10 @@ export async function readImportBody(request: ImportRequest, body: unknown): Pro
   if (request.isMultipart()) return { text: await fileInForm(request), resolution: {} };
   if (typeof body === 'string') return { text: body, resolution: {} };
   if (body === undefined || body === null) return { text: '', resolution: {} };
-  if (!isRecord(body)) throw fileRefused('Invalid request data');
+  if (!isJsonObject(body)) throw fileRefused('Invalid request data');
   const text = body['yaml'] ?? body['content'] ?? '';
   if (typeof text !== 'string') throw fileRefused('yaml must be text');
-  return { text, resolution: isRecord(body['resolution']) ? body['resolution'] : {} };
+  return { text, resolution: isJsonObject(body['resolution']) ? body['resolution'] : {} };
 }
 
 async function fileInForm(request: ImportRequest): Promise<string> {

@@ -1,5 +1,6 @@
-import { type AgentFile, isRecord } from './agent-file.policy.js';
+import { type AgentFile } from './agent-file.policy.js';
 import { type ImportPlan, labelOf, type OwnedThings, ownModelOf, type PlannedTool, toolKey } from './import-plan.policy.js';
+import { isJsonObject } from '../../json-object.policy.js';
 
 /** The caller's decisions about an import, not yet validated. */
 export type Resolution = Readonly<Record<string, unknown>>;
@@ -46,8 +47,8 @@ export function importDecisions(
 }
 
 const recordIn = (given: unknown, key: string): Resolution => {
-  const value = isRecord(given) && Object.hasOwn(given, key) ? given[key] : undefined;
-  return isRecord(value) ? value : {};
+  const value = isJsonObject(given) && Object.hasOwn(given, key) ? given[key] : undefined;
+  return isJsonObject(value) ? value : {};
 };
 
 function decidedSources(

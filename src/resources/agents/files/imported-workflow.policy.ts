@@ -1,9 +1,7 @@
 import type { WorkflowGraph, WorkflowNode } from '../../workflows/workflow-graph.policy.js';
 import type { AgentFile, FileNode, FileWorkflow } from './agent-file.policy.js';
-import { isRecord } from './agent-file.policy.js';
+import { isJsonObject, type JsonObject } from '../../json-object.policy.js';
 import { toolKey } from './import-plan.policy.js';
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** Resolves names in a file to ids here. Null if nothing matches. */
 export type ImportedReferences = Readonly<{
@@ -23,7 +21,7 @@ export type ExportedReferences = Readonly<{
 const NO_SOURCE = 'default';
 
 /** The settings of a node, which are either in `data.config` or directly in `data`. */
-const settingsOf = ({ data }: Pick<WorkflowNode, 'data'>): Json => (isRecord(data['config']) ? data['config'] : data);
+const settingsOf = ({ data }: Pick<WorkflowNode, 'data'>): JsonObject => (isJsonObject(data['config']) ? data['config'] : data);
 
 const textsIn = (value: unknown): readonly string[] =>
   (typeof value === 'string' ? [value] : Array.isArray(value) ? value : []).filter(
@@ -65,7 +63,7 @@ export function portableGraph({ nodes, edges }: WorkflowGraph, named: ExportedRe
   };
 }
 
-function withReferences(config: Json, named: ExportedReferences): Json {
+function withReferences(config: JsonObject, named: ExportedReferences): JsonObject {
   const list = (key: string, name: (id: string) => string | undefined) =>
     config[key] === undefined
       ? {}
@@ -85,7 +83,7 @@ export function importedGraph({ nodes, edges }: FileWorkflow, here: ImportedRefe
     if (id === null) warnings.push(`Workflow node ${kind} '${name.slice(0, 100)}' not resolved; removed`);
     return id === null ? [] : [id];
   };
-  const settings = ({ type, config }: FileNode): Json => {
+  const settings = ({ type, config }: FileNode): JsonObject => {
     if (type !== 'agent') return config;
     const { tools, sources, model_id: model } = config;
     const isNamed = typeof model === 'string' && model !== '';

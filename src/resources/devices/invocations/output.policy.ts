@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { gunzip } from 'node:zlib';
 import { Rejection } from '../../../kernel/rejection.js';
+import { isJsonObject } from '../../json-object.policy.js';
 
 /** The maximum size of one request, unpacked. */
 export const OUTPUT_REQUEST_BYTES_MAX = 4 * 1024 * 1024;
@@ -62,7 +63,7 @@ function objectIn(line: string): Readonly<Record<string, unknown>> | undefined {
   if (line.trim() === '') return undefined;
   try {
     const value: unknown = JSON.parse(line);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

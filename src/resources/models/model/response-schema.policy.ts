@@ -2,6 +2,7 @@ import formats from 'ajv-formats';
 import { LRUCache } from 'lru-cache';
 import { Rejection } from '../../../kernel/rejection.js';
 import { compiledSchema, type SchemaErrors, SchemaWithoutEnd } from './compiled-schema.policy.js';
+import { isJsonObject } from '../../json-object.policy.js';
 
 const SCHEMA_CHARACTERS_MAX = 64 * 1024;
 const SCHEMA_DEPTH_MAX = 40;
@@ -31,13 +32,11 @@ export function normalSchema(value: unknown): Schema | null {
 }
 
 function unwrapped(value: unknown): Schema {
-  if (!isObject(value)) throw refused('it must be an object.');
+  if (!isJsonObject(value)) throw refused('it must be an object.');
   if ('type' in value) return value;
-  if (isObject(value['schema'])) return value['schema'];
+  if (isJsonObject(value['schema'])) return value['schema'];
   throw refused('it needs a type.');
 }
-
-const isObject = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Regular expressions, and references that cannot be resolved statically. */
 const UNSUPPORTED = new Set(['pattern', 'patternProperties', '$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$anchor']);
@@ -51,14 +50,15 @@ const SCHEMAS_BY_NAME = new Set(['properties', '$defs', 'definitions', 'dependen
 function refuseUnbounded(node: unknown, depth: number): void {
   if (depth > SCHEMA_DEPTH_MAX) throw refused(`it is nested deeper than ${SCHEMA_DEPTH_MAX} levels.`);
   if (Array.isArray(node)) return node.forEach((each) => refuseUnbounded(each, depth + 1));
-  if (!isObject(node)) return;
+  if (!isJsonObject(node)) return;
   for (const [keyword, value] of Object.entries(node)) {
     if (UNSUPPORTED.has(keyword)) throw refused(`${keyword} is not supported.`);
     if (keyword === '$ref' && !(typeof value === 'string' && LOCAL_DEFINITION.test(value))) {
       throw refused('$ref must name a definition of the schema, as in #/$defs/name.');
     }
     if (keyword === '$id' || keyword === '$schema' || DATA.has(keyword)) continue;
-    if (SCHEMAS_BY_NAME.has(keyword) && isObject(value)) Object.values(value).forEach((each) => refuseUnbounded(each, depth + 1));
+    if (SCHEMAS_BY_NAME.has(keyword) && isJsonObject(value))
+      Object.values(value).forEach((each) => refuseUnbounded(each, depth + 1));
     else refuseUnbounded(value, depth + 1);
   }
 }

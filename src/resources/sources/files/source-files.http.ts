@@ -22,6 +22,7 @@ import { ChangeSourceFiles } from './source-files.commands.js';
 import type { FileChange } from './source-files.decider.js';
 import { type Confirm, Confirms } from '../../confirmed-writes.http.js';
 import { inBody } from '../../identity/places.policy.js';
+import { isJsonObject } from '../../json-object.policy.js';
 
 type FormRequest = FastifyRequest & { isMultipart(): boolean; parts(): AsyncIterable<FormPart> };
 type Received = Readonly<{ field: (name: string) => unknown; files: readonly StagedFile[] }>;
@@ -89,7 +90,7 @@ export class SourceFilesController {
       );
     }
     const body: unknown = request.body;
-    const given = typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Record<string, unknown>) : {};
+    const given = isJsonObject(body) ? body : {};
     return this.change({ field: (name) => given[name], files: [] }, user, confirm);
   }
 

@@ -11,6 +11,7 @@ import {
 import { SYNC_FREQUENCIES, type SyncFrequency } from '../source/sync.policy.js';
 import { repositoryAddressIn } from './github-address.policy.js';
 import { S3_KEY_FIELDS, s3RequestIn } from './s3-request.policy.js';
+import { isJsonObject } from '../../json-object.policy.js';
 
 type Secrets = Readonly<Record<string, string>>;
 
@@ -44,14 +45,14 @@ export function remoteRequestIn(fields: RemoteFields, limits: RemoteRequestLimit
   const kind = kindIn(fields.source!.trim());
   const data = dataIn(fields.data!);
   const { origin, secrets } = askedFor(kind, data, limits);
-  const frequency = isRecord(data) ? (data['sync_frequency'] ?? 'never') : 'never';
+  const frequency = isJsonObject(data) ? (data['sync_frequency'] ?? 'never') : 'never';
   return { name, origin, secrets, config: parseSourceConfig(fields.config), frequency: syncFrequencyIn(frequency) };
 }
 
 function askedFor(kind: RemoteKind, data: unknown, limits: RemoteRequestLimits): Pick<RemoteRequest, 'origin' | 'secrets'> {
   if (kind === 'github') return repositoryIn(data, limits.githubWebHost);
   if (kind !== 's3') return { origin: pagesIn(kind, data, limits), secrets: {} };
-  if (!isRecord(data)) throw invalid(`data must be JSON with ${S3_KEY_FIELDS.join(', ')} and bucket`);
+  if (!isJsonObject(data)) throw invalid(`data must be JSON with ${S3_KEY_FIELDS.join(', ')} and bucket`);
   const request = s3RequestIn(data);
   if ('refused' in request) throw invalid(request.refused);
   return request;
@@ -67,13 +68,13 @@ function pagesIn(kind: PagesOrigin['kind'], data: unknown, limits: RemoteRequest
 
 /** The address of a repository, alone or as `repo_url`. A private repository needs a token. */
 function repositoryIn(data: unknown, webHost: string): Readonly<{ origin: GithubOrigin; secrets: Secrets }> {
-  const given = isRecord(data) ? (data['repo_url'] ?? data['url']) : data;
+  const given = isJsonObject(data) ? (data['repo_url'] ?? data['url']) : data;
   if (typeof given !== 'string' || given.trim() === '') throw invalid('Missing required fields: repo_url in data');
   const address = repositoryAddressIn(given, webHost);
   if (!address)
     throw invalid(`repo_url must be the address of a repository, such as https://${webHost}/owner/name, without credentials`);
   const { owner, repository, place, url } = address;
-  const token = isRecord(data) ? (data['access_token'] ?? '') : '';
+  const token = isJsonObject(data) ? (data['access_token'] ?? '') : '';
   if (typeof token !== 'string' || (token !== '' && !ACCESS_TOKEN.test(token.trim())))
     throw invalid('access_token is not a valid token');
   const origin: GithubOrigin = { kind: 'github', urls: [url], repository: `${owner}/${repository}`, place, credentialsId: null };
@@ -108,7 +109,7 @@ function dataIn(text: string): unknown {
 
 /** One address or a list, alone or as `url`. A text may hold several addresses, separated by line ends or commas. */
 function addressesIn(data: unknown): readonly string[] {
-  const given = isRecord(data) ? (data['url'] ?? data['urls']) : data;
+  const given = isJsonObject(data) ? (data['url'] ?? data['urls']) : data;
   const each = Array.isArray(given)
     ? (given as unknown[])
     : typeof given === 'string'
@@ -126,8 +127,5 @@ function urlIn(address: string, charactersMax: number): string {
   url.hash = '';
   return url.href;
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const invalid = (why: string): Rejection => new Rejection('invalid-request', why);

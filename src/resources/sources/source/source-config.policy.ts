@@ -2,6 +2,7 @@ import { parseBoundedJson } from '../../../kernel/bounded-json.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { CHUNKS_MAX } from './retrieval.policy.js';
 import { storableText } from '../../documents/storable-text.policy.js';
+import { isJsonObject } from '../../json-object.policy.js';
 
 const KINDS = ['classic', 'wiki', 'graphrag'] as const;
 const STRATEGIES = ['classic_chunk', 'recursive', 'markdown', 'parent_child', 'semantic'] as const;
@@ -92,8 +93,7 @@ const orNull =
 const isBoolean: Check = (value) => typeof value === 'boolean';
 const isModel: Check = (value) =>
   typeof value === 'string' && value.length <= MODEL_CHARACTERS_MAX && storableText(value) === value;
-const isBlock = (value: unknown): value is Block => typeof value === 'object' && value !== null && !Array.isArray(value);
-const isReranker: Check = (value) => isBlock(value) && JSON.stringify(value).length <= RERANKER_CHARACTERS_MAX;
+const isReranker: Check = (value) => isJsonObject(value) && JSON.stringify(value).length <= RERANKER_CHARACTERS_MAX;
 
 /** The checks of the fields. Nested blocks have an entry of their own. */
 const CHECKS = {
@@ -111,8 +111,8 @@ const CHECKS = {
     score_threshold: orNull(Number.isFinite),
     rephrase_query: isBoolean,
     reranker: orNull(isReranker),
-    prescreen: orNull(isBlock),
-    graph: isBlock,
+    prescreen: orNull(isJsonObject),
+    graph: isJsonObject,
   },
   'retrieval.prescreen': {
     candidate_k: integer(1, CHUNKS_MAX),
@@ -144,7 +144,7 @@ export function parseSourceConfig(text: string | undefined): SourceConfig {
 
 /** Validates a config and adds the defaults. @throws Rejection `invalid-request`, also for an unknown field */
 export function sourceConfigIn(given: unknown): GivenSourceConfig {
-  if (!isBlock(given)) throw invalid('it is not an object');
+  if (!isJsonObject(given)) throw invalid('it is not an object');
   if (JSON.stringify(given).length > CONFIG_CHARACTERS_MAX) throw tooLong();
   const { kind, chunking = {}, retrieval = {}, graph = {}, ...unknown } = given;
   const [stranger] = Object.keys(unknown);
@@ -191,7 +191,7 @@ function checkTogether({ chunking, retrieval: { chunks, prescreen } }: GivenSour
 }
 
 function checked(block: keyof typeof CHECKS, given: unknown): Block {
-  if (!isBlock(given)) throw invalid(`${block} is not an object`);
+  if (!isJsonObject(given)) throw invalid(`${block} is not an object`);
   const checks: Readonly<Record<string, Check>> = CHECKS[block];
   for (const [field, value] of Object.entries(given)) {
     const check = Object.hasOwn(checks, field) ? checks[field] : undefined;

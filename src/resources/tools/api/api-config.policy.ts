@@ -2,14 +2,13 @@ import { Rejection } from '../../../kernel/rejection.js';
 import type { ParameterDefinition } from '../toolbox/tool.events.js';
 import type { ApiAction, EncodingRule, ParameterGroup } from './api-action.policy.js';
 import { bodyFormOf } from './request-body.policy.js';
+import { isJsonObject, type JsonObject } from '../../json-object.policy.js';
 
 export const API_ACTIONS_MAX = 100;
 export const API_PARAMETERS_MAX = 200;
 export const API_CONFIG_CHARACTERS_MAX = 512 * 1024;
 export const API_DESCRIPTION_CHARACTERS_MAX = 10_000;
 export const API_URL_CHARACTERS_MAX = 2048;
-
-type Given = Readonly<Record<string, unknown>>;
 
 const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const BODILESS = ['GET', 'HEAD'];
@@ -22,9 +21,9 @@ const HEADERS_OF_HTTP = /^(host|connection|content-length|transfer-encoding|te|t
 const refused = (text: string) => new Rejection('tool-invalid', text);
 
 /** The actions of a tool as their owner configured them. @throws Rejection tool-invalid */
-export function apiActions(config: Given): readonly ApiAction[] {
+export function apiActions(config: JsonObject): readonly ApiAction[] {
   const given = config['actions'] ?? {};
-  if (!isRecord(given)) throw refused('actions must be an object of actions by name.');
+  if (!isJsonObject(given)) throw refused('actions must be an object of actions by name.');
   if (JSON.stringify(given).length > API_CONFIG_CHARACTERS_MAX) throw refused('The actions are too large.');
   const entries = Object.entries(given);
   if (entries.length > API_ACTIONS_MAX) throw refused(`An API tool may have ${API_ACTIONS_MAX} actions at most.`);
@@ -35,7 +34,7 @@ export function apiActions(config: Given): readonly ApiAction[] {
 }
 
 function apiAction(key: string, given: unknown): ApiAction {
-  if (!isRecord(given)) throw refused(`The action ${key.slice(0, 100)} must be an object.`);
+  if (!isJsonObject(given)) throw refused(`The action ${key.slice(0, 100)} must be an object.`);
   const name = textIn(given, 'name') || key;
   if (!ACTION_NAME.test(name)) {
     throw refused(`An action cannot be named "${name.slice(0, 100)}": letters, digits, _ and - are allowed, 64 of them.`);
@@ -58,7 +57,7 @@ function apiAction(key: string, given: unknown): ApiAction {
     query_params: groupIn(given, 'query_params', about),
     body: groupIn(given, 'body', about),
     body_content_type: textIn(given, 'body_content_type') || 'application/json',
-    body_encoding_rules: isRecord(given['body_encoding_rules']) ? encodingRules(given['body_encoding_rules']) : {},
+    body_encoding_rules: isJsonObject(given['body_encoding_rules']) ? encodingRules(given['body_encoding_rules']) : {},
   };
   check(action, about);
   return action;
@@ -77,28 +76,28 @@ function urlTemplate(url: string, about: About): string {
   return url.split('#', 1)[0]!;
 }
 
-function groupIn(given: Given, name: string, about: About): ParameterGroup {
+function groupIn(given: JsonObject, name: string, about: About): ParameterGroup {
   const group = given[name];
-  const properties = isRecord(group) ? (group['properties'] ?? {}) : {};
-  if (!isRecord(properties) || !Object.values(properties).every(isRecord)) {
+  const properties = isJsonObject(group) ? (group['properties'] ?? {}) : {};
+  if (!isJsonObject(properties) || !Object.values(properties).every(isJsonObject)) {
     throw about(`${name}.properties must be an object of parameters by name.`);
   }
   if (Object.keys(properties).length > API_PARAMETERS_MAX) {
     throw about(`${name} may have ${API_PARAMETERS_MAX} parameters at most.`);
   }
-  const required = isRecord(group) && Array.isArray(group['required']) ? group['required'].map(String) : [];
+  const required = isJsonObject(group) && Array.isArray(group['required']) ? group['required'].map(String) : [];
   return {
     type: 'object',
     properties: properties as Readonly<Record<string, ParameterDefinition>>,
     ...(required.length > 0 && { required }),
-    ...(isRecord(group) && group['whole'] === true && { whole: true as const }),
+    ...(isJsonObject(group) && group['whole'] === true && { whole: true as const }),
   };
 }
 
-const encodingRules = (given: Given): Readonly<Record<string, EncodingRule>> =>
+const encodingRules = (given: JsonObject): Readonly<Record<string, EncodingRule>> =>
   Object.fromEntries(
     Object.entries(given)
-      .filter((entry): entry is [string, Given] => isRecord(entry[1]))
+      .filter((entry): entry is [string, JsonObject] => isJsonObject(entry[1]))
       .map(([name, { style, explode, contentType }]) => [
         name,
         {
@@ -118,6 +117,4 @@ function check(action: ApiAction, about: About): void {
   if (bodyFormOf(action.body_content_type) === undefined) throw about(`a body of this type cannot be sent.`);
 }
 
-const isRecord = (value: unknown): value is Given => typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const textIn = (given: Given, name: string): string => (typeof given[name] === 'string' ? given[name].trim() : '');
+const textIn = (given: JsonObject, name: string): string => (typeof given[name] === 'string' ? given[name].trim() : '');

@@ -1,7 +1,6 @@
 import type { ParameterDefinition } from '../toolbox/tool.events.js';
 import { type ApiAction, isCredentialName, isFilledByModel, type Location, type ParameterGroup } from './api-action.policy.js';
-
-type Json = Readonly<Record<string, unknown>>;
+import { isJsonObject, type JsonObject } from '../../json-object.policy.js';
 
 /** The place of a fixed value in an action, and the name of its secret. */
 export type FixedValue = Readonly<{ action: string; group: Group; name: string; secretName: string }>;
@@ -12,10 +11,10 @@ type Group = (typeof GROUPS)[number];
 const LOCATIONS: Readonly<Record<Group, Location>> = { query_params: 'query', headers: 'header', body: 'body' };
 
 /** The actions of an API tool without fixed values, and without the queries of their URLs, which may hold keys. */
-export const portableActions = (actions: Readonly<Record<string, ApiAction>>): Readonly<Record<string, Json>> =>
+export const portableActions = (actions: Readonly<Record<string, ApiAction>>): Readonly<Record<string, JsonObject>> =>
   Object.fromEntries(Object.entries(actions).map(([name, action]) => [name, portableAction(action)]));
 
-function portableAction(given: ApiAction): Json {
+function portableAction(given: ApiAction): JsonObject {
   const action = withQueryAsParameters(given);
   const { name, description, method, active, require_approval: approval, access, url } = action;
   return {
@@ -81,24 +80,24 @@ function withoutValue(name: string, definition: ParameterDefinition): ParameterD
 }
 
 /** The fixed values that the actions of a file need. */
-export const fixedValues = (actions: Json): readonly FixedValue[] =>
+export const fixedValues = (actions: JsonObject): readonly FixedValue[] =>
   Object.entries(actions).flatMap(([action, given]) =>
     GROUPS.flatMap((group) =>
       Object.entries(propertiesOf(given, group)).flatMap(([name, definition]) =>
-        isRecord(definition) && definition['filled_by_llm'] === false && !isFilledIn(definition)
+        isJsonObject(definition) && definition['filled_by_llm'] === false && !isFilledIn(definition)
           ? [{ action, group, name, secretName: `${action}/${LOCATIONS[group]}/${name}` }]
           : [],
       ),
     ),
   );
 
-const isFilledIn = ({ value }: Json): boolean => value !== undefined && value !== null && value !== '';
+const isFilledIn = ({ value }: JsonObject): boolean => value !== undefined && value !== null && value !== '';
 
 /** Whether requests may be refused without this value: headers, and parameters with a name typical of credentials. */
 export const isNeeded = ({ group, name }: FixedValue): boolean => group === 'headers' || isCredentialName(name);
 
 /** The actions, filled with the given fixed values. */
-export function withFixedValues(actions: Json, values: Readonly<Record<string, string>>): Json {
+export function withFixedValues(actions: JsonObject, values: Readonly<Record<string, string>>): JsonObject {
   const filled = structuredClone(actions) as Record<string, Record<string, { properties: Record<string, object> }>>;
   for (const { action, group, name, secretName } of fixedValues(actions)) {
     const value = Object.hasOwn(values, secretName) ? values[secretName] : undefined;
@@ -109,10 +108,8 @@ export function withFixedValues(actions: Json, values: Readonly<Record<string, s
   return filled;
 }
 
-function propertiesOf(action: unknown, group: Group): Json {
-  const parameters = isRecord(action) ? action[group] : undefined;
-  const properties = isRecord(parameters) ? parameters['properties'] : undefined;
-  return isRecord(properties) ? properties : {};
+function propertiesOf(action: unknown, group: Group): JsonObject {
+  const parameters = isJsonObject(action) ? action[group] : undefined;
+  const properties = isJsonObject(parameters) ? parameters['properties'] : undefined;
+  return isJsonObject(properties) ? properties : {};
 }
-
-const isRecord = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);

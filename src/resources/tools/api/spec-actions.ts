@@ -1,7 +1,8 @@
 import type { ParameterDefinition } from '../toolbox/tool.events.js';
 import type { ApiAction, EncodingRule, ParameterGroup } from './api-action.policy.js';
 import { bodyFormOf } from './request-body.policy.js';
-import { isRecord, type Json, specDocument } from './spec-document.js';
+import { type Json, specDocument } from './spec-document.js';
+import { isJsonObject } from '../../json-object.policy.js';
 import { SpecSchemas } from './spec-schemas.js';
 import { credentialParameters } from './spec-security.js';
 import { baseUrlOf } from './spec-servers.js';
@@ -46,9 +47,9 @@ export function parseSpec(text: string): ParsedSpec {
 }
 
 const operationsOf = (document: Json, schemas: SpecSchemas): readonly Operation[] =>
-  Object.entries(isRecord(document['paths']) ? document['paths'] : {}).flatMap(([path, item]) => {
+  Object.entries(isJsonObject(document['paths']) ? document['paths'] : {}).flatMap(([path, item]) => {
     const shared = schemas.resolved(item);
-    return METHODS.filter((method) => isRecord(shared[method])).map((method) => ({
+    return METHODS.filter((method) => isJsonObject(shared[method])).map((method) => ({
       path,
       method,
       operation: shared[method] as Json,
@@ -100,7 +101,7 @@ class OperationReader {
   }
 
   private parameter(parameter: Json): ParameterDefinition {
-    const content = isRecord(parameter['content']) ? Object.values(parameter['content'])[0] : undefined;
+    const content = isJsonObject(parameter['content']) ? Object.values(parameter['content'])[0] : undefined;
     // In Swagger 2 the parameter itself holds what OpenAPI 3 has in its schema.
     const { required: _, ...schema } = this.schemas.schema(
       parameter['schema'] ?? this.schemas.resolved(content)['schema'] ?? parameter,
@@ -126,11 +127,11 @@ class OperationReader {
       return { body: this.group(inForm), body_content_type: type, body_encoding_rules: {} };
     }
     const request = this.schemas.resolved(this.found.operation['requestBody']);
-    const content = isRecord(request['content']) ? request['content'] : {};
+    const content = isJsonObject(request['content']) ? request['content'] : {};
     const type = preferred(Object.keys(content));
     if (type === undefined) return NO_BODY;
     const media = this.schemas.resolved(content[type]);
-    const rules = isRecord(media['encoding']) ? media['encoding'] : {};
+    const rules = isJsonObject(media['encoding']) ? media['encoding'] : {};
     return this.described(media['schema'], type, rules, request['required'] === true);
   }
 
@@ -138,7 +139,7 @@ class OperationReader {
   private described(value: unknown, type: string, rules: Json, isRequired: boolean): BodyPart {
     const schema = this.schemas.schema(value);
     const { properties } = schema;
-    const isObject = isRecord(properties) && Object.keys(properties).length > 0 && bodyFormOf(type) !== 'text';
+    const isObject = isJsonObject(properties) && Object.keys(properties).length > 0 && bodyFormOf(type) !== 'text';
     const required: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
     const { required: _, ...whole } = schema;
     const fields = isObject

@@ -1,5 +1,6 @@
 import { load } from 'js-yaml';
 import { Rejection } from '../../../kernel/rejection.js';
+import { isJsonObject } from '../../json-object.policy.js';
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -7,14 +8,12 @@ const SPEC_NESTING_MAX = 100;
 /** An alias of YAML may stand for a list of aliases, so an unlimited number could expand to a huge document. */
 const SPEC_ALIASES_MAX = 100;
 
-export const isRecord = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const refused = (text: string) => new Rejection('invalid-request', text);
 
 /** Parses an API description in JSON or YAML. @throws Rejection invalid-request */
 export function specDocument(text: string): Json {
   const document = /^\s*\{/.test(text) ? (asJson(text) ?? asYaml(text)) : asYaml(text);
-  if (!isRecord(document)) throw refused('The specification must be an object.');
+  if (!isJsonObject(document)) throw refused('The specification must be an object.');
   const version = document['openapi'] ?? document['swagger'];
   if (typeof version !== 'string' || !/^(3\.[01]|2\.0)/.test(version)) {
     throw refused('The specification must be OpenAPI 3.0 or 3.1, or Swagger 2.0.');

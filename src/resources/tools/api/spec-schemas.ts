@@ -1,6 +1,7 @@
 import { Rejection } from '../../../kernel/rejection.js';
 import type { ParameterDefinition } from '../toolbox/tool.events.js';
-import { isRecord, type Json } from './spec-document.js';
+import type { Json } from './spec-document.js';
+import { isJsonObject } from '../../json-object.policy.js';
 
 /** Schemas below this depth are reduced to their type. */
 export const SCHEMA_DEPTH_MAX = 8;
@@ -40,11 +41,11 @@ export class SpecSchemas {
    */
   resolved(value: unknown): Json {
     let current = value;
-    for (let followed = 0; isRecord(current) && typeof current['$ref'] === 'string'; followed++) {
+    for (let followed = 0; isJsonObject(current) && typeof current['$ref'] === 'string'; followed++) {
       if (followed >= REFERENCES_MAX) throw new Rejection('invalid-request', `The reference ${current['$ref']} leads nowhere.`);
       current = this.at(current['$ref']);
     }
-    return isRecord(current) ? current : {};
+    return isJsonObject(current) ? current : {};
   }
 
   /** Expands a schema. @throws Rejection invalid-request if the description has too many schemas */
@@ -70,10 +71,10 @@ export class SpecSchemas {
   private members(source: Json, inside: readonly unknown[]): Json {
     const { properties, required, items, additionalProperties } = source;
     return {
-      ...(isRecord(properties) && { properties: this.properties(properties, inside) }),
+      ...(isJsonObject(properties) && { properties: this.properties(properties, inside) }),
       ...(Array.isArray(required) && { required: required.filter((name) => typeof name === 'string') }),
-      ...(isRecord(items) && { items: this.schema(items, inside) }),
-      ...(isRecord(additionalProperties) && { additionalProperties: this.schema(additionalProperties, inside) }),
+      ...(isJsonObject(items) && { items: this.schema(items, inside) }),
+      ...(isJsonObject(additionalProperties) && { additionalProperties: this.schema(additionalProperties, inside) }),
     };
   }
 

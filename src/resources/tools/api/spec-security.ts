@@ -1,5 +1,6 @@
 import type { ParameterDefinition } from '../toolbox/tool.events.js';
-import { isRecord, type Json } from './spec-document.js';
+import type { Json } from './spec-document.js';
+import { isJsonObject } from '../../json-object.policy.js';
 import type { SpecSchemas } from './spec-schemas.js';
 
 type Parameters = Readonly<Record<string, ParameterDefinition>>;
@@ -14,9 +15,9 @@ export function credentialParameters(
   // The alternatives are equivalent; the first is used.
   const first: unknown = Array.isArray(asked) ? asked[0] : undefined;
   const known = schemas.resolved(
-    isRecord(document['components']) ? document['components']['securitySchemes'] : document['securityDefinitions'],
+    isJsonObject(document['components']) ? document['components']['securitySchemes'] : document['securityDefinitions'],
   );
-  const found = Object.keys(isRecord(first) ? first : {}).flatMap((name) =>
+  const found = Object.keys(isJsonObject(first) ? first : {}).flatMap((name) =>
     Object.hasOwn(known, name) ? [schemas.resolved(known[name])] : [],
   );
   const header = found.flatMap(headerOf);

@@ -1,19 +1,20 @@
 import { withoutTrailing } from '../../../kernel/trailing.js';
-import { isRecord, type Json } from './spec-document.js';
+import type { Json } from './spec-document.js';
+import { isJsonObject } from '../../json-object.policy.js';
 
 /** The base URL of an API from its description or from a part of it; empty if there is none. */
 export function baseUrlOf(part: Json): string {
   const { servers } = part;
-  if (Array.isArray(servers) && isRecord(servers[0])) return ofServer(servers[0]);
+  if (Array.isArray(servers) && isJsonObject(servers[0])) return ofServer(servers[0]);
   return typeof part['host'] === 'string' ? ofSwagger(part, part['host']) : '';
 }
 
 function ofServer({ url, variables }: Json): string {
   if (typeof url !== 'string') return '';
-  const known = isRecord(variables) ? variables : {};
+  const known = isJsonObject(variables) ? variables : {};
   const filled = url.replaceAll(/\{([^{}]+)\}/g, (braces, name: string) => {
     const variable = Object.hasOwn(known, name) ? known[name] : undefined;
-    return isRecord(variable) && typeof variable['default'] === 'string' ? variable['default'] : braces;
+    return isJsonObject(variable) && typeof variable['default'] === 'string' ? variable['default'] : braces;
   });
   return withoutSlash(filled);
 }

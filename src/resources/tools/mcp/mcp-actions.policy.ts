@@ -1,5 +1,6 @@
 import { Rejection } from '../../../kernel/rejection.js';
 import type { ActionDefinition, ParameterDefinition, ParametersDefinition } from '../toolbox/tool.events.js';
+import { isJsonObject } from '../../json-object.policy.js';
 
 export const MCP_TOOLS_MAX = 200;
 export const MCP_DESCRIPTION_CHARACTERS_MAX = 4096;
@@ -42,7 +43,7 @@ function actionOf({ name, description = '', inputSchema, annotations = {} }: Lis
 
 function parametersOf(schema: Readonly<Record<string, unknown>>): ParametersDefinition {
   const { properties, required } = schema;
-  const given = isObject(properties) ? Object.entries(properties) : [];
+  const given = isJsonObject(properties) ? Object.entries(properties) : [];
   return {
     ...schema,
     type: 'object',
@@ -53,10 +54,7 @@ function parametersOf(schema: Readonly<Record<string, unknown>>): ParametersDefi
 
 /** In a JSON Schema `true` stands for any value; here it becomes an empty schema. */
 const parameterOf = (schema: unknown): ParameterDefinition => ({
-  ...(isObject(schema) ? schema : {}),
+  ...(isJsonObject(schema) ? schema : {}),
   filled_by_llm: true,
   value: '',
 });
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -18,8 +18,8 @@ import { ToolKinds } from '../toolbox/tool-kinds.js';
 import { ToolSetup } from '../toolbox/tool-setup.js';
 import { portableChoices, portableConfig } from './portable-config.policy.js';
 import { type PortableTool, PortableTools, type PreparedTool, ToolNotPortable } from './portable-tools.port.js';
+import { isJsonObject, type JsonObject } from '../../json-object.policy.js';
 
-type Json = Readonly<Record<string, unknown>>;
 type Secrets = Readonly<Record<string, string>>;
 
 const API_TOOL = 'api_tool';
@@ -101,7 +101,11 @@ export class StoredPortableTools extends PortableTools {
   }
 
   /** The settings that the kind declares, and the given secrets. Secrets in the file are ignored with a warning. */
-  private config({ type, config, requires_secrets: named, ...tool }: PortableTool, secrets: Secrets, warnings: string[]): Json {
+  private config(
+    { type, config, requires_secrets: named, ...tool }: PortableTool,
+    secrets: Secrets,
+    warnings: string[],
+  ): JsonObject {
     const fields = this.kinds.byName(type)!.configFields;
     const missing = this.neededSecrets({ type, config, requires_secrets: named, ...tool }).filter((name) => !secrets[name]);
     if (missing.length > 0) throw new ToolNotPortable(`needs secret(s) [${missing.join(', ')}]; not created`);
@@ -114,7 +118,7 @@ export class StoredPortableTools extends PortableTools {
     return Object.fromEntries([...given, ...Object.entries(secrets).filter(([name]) => isSecret(name))]);
   }
 
-  private async apiConfig({ config }: PortableTool, secrets: Secrets, warnings: string[]): Promise<Json> {
+  private async apiConfig({ config }: PortableTool, secrets: Secrets, warnings: string[]): Promise<JsonObject> {
     const actions = Object.entries(actionsIn(config));
     const reasons = await Promise.all(actions.map(([, action]) => this.problemOfUrl(action)));
     actions.forEach(([name], index) => {
@@ -151,8 +155,8 @@ export class StoredPortableTools extends PortableTools {
   }
 }
 
-function actionsIn({ actions }: Json): Json {
-  return typeof actions === 'object' && actions !== null && !Array.isArray(actions) ? (actions as Json) : {};
+function actionsIn({ actions }: JsonObject): JsonObject {
+  return isJsonObject(actions) ? actions : {};
 }
 
 const missingValues = (missing: readonly FixedValue[]): string =>

@@ -2,14 +2,13 @@ import type { ErrorObject } from 'ajv/dist/2020.js';
 import { compiledSchema, type SchemaErrors, SchemaWithoutEnd } from '../../models/model/compiled-schema.policy.js';
 import { modelParameters } from './action.policy.js';
 import type { ActionDefinition } from './tool.events.js';
+import { isJsonObject } from '../../json-object.policy.js';
 
 export const PARAMETERS_DEPTH_MAX = 40;
 /** The maximum number of converted values in one call. */
 export const MENDED_MAX = 20;
 
 type Schema = Readonly<Record<string, unknown>>;
-
-const isObject = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Keywords that are not checked: regular expressions, which may take very long, and keywords about the schema itself. */
 const UNCHECKED: ReadonlySet<string> = new Set(['pattern', 'patternProperties', 'format', '$schema', '$id']);
@@ -20,12 +19,12 @@ const SCHEMAS_BY_NAME: ReadonlySet<string> = new Set(['properties', '$defs', 'de
 function checkable(node: unknown, depth = 0): unknown {
   if (depth > PARAMETERS_DEPTH_MAX) throw new RangeError(`They are nested deeper than ${PARAMETERS_DEPTH_MAX} levels.`);
   if (Array.isArray(node)) return node.map((each) => checkable(each, depth + 1));
-  if (!isObject(node)) return node;
+  if (!isJsonObject(node)) return node;
   const kept = Object.entries(node).filter(([keyword]) => !UNCHECKED.has(keyword));
   return Object.fromEntries(
     kept.map(([keyword, value]) => {
       if (DATA.has(keyword)) return [keyword, value];
-      if (!SCHEMAS_BY_NAME.has(keyword) || !isObject(value)) return [keyword, checkable(value, depth + 1)];
+      if (!SCHEMAS_BY_NAME.has(keyword) || !isJsonObject(value)) return [keyword, checkable(value, depth + 1)];
       return [keyword, Object.fromEntries(Object.entries(value).map(([name, each]) => [name, checkable(each, depth + 1)]))];
     }),
   );

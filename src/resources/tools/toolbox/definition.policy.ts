@@ -2,6 +2,7 @@ import { Rejection } from '../../../kernel/rejection.js';
 import type { ActionChoice } from './action.policy.js';
 import { problemOfParameters } from './arguments.policy.js';
 import type { ActionDefinition, ToolDefinition } from './tool.events.js';
+import { isJsonObject } from '../../json-object.policy.js';
 
 export const TOOL_NAME_CHARACTERS_MAX = 200;
 export const TOOL_DESCRIPTION_CHARACTERS_MAX = 10_000;
@@ -18,9 +19,6 @@ const FUNCTION_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 export const invalid = (errors: Readonly<Record<string, string>>) =>
   new Rejection('tool-invalid', 'Validation failed', { errors });
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 const tooLarge = () =>
@@ -33,7 +31,7 @@ export function refuseLarge(part: unknown): void {
 /** Checks the names of functions that owners define in the configuration. @throws Rejection tool-invalid */
 export function refuseFunctionNames(config: Readonly<Record<string, unknown>>): void {
   const { actions } = config;
-  const wrong = isObject(actions) ? Object.keys(actions).find((name) => !FUNCTION_NAME.test(name)) : undefined;
+  const wrong = isJsonObject(actions) ? Object.keys(actions).find((name) => !FUNCTION_NAME.test(name)) : undefined;
   if (wrong === undefined) return;
   const text = `Invalid function name '${wrong.slice(0, ACTION_NAME_CHARACTERS_MAX)}': only letters, digits, _ and - are allowed, at most 64 of them.`;
   throw new Rejection('tool-invalid', text, { param: 'tools[].function.name' });
@@ -70,7 +68,7 @@ export function readChoices(given: unknown, known: readonly ActionDefinition[]):
   if (given.length > ACTIONS_PER_TOOL_MAX) throw refused(`A tool may have at most ${ACTIONS_PER_TOOL_MAX} actions`);
   const names = new Set(known.map(({ name }) => name));
   return given.map((choice: unknown): ActionChoice => {
-    if (!isObject(choice) || typeof choice['name'] !== 'string') throw refused('Every action needs a name');
+    if (!isJsonObject(choice) || typeof choice['name'] !== 'string') throw refused('Every action needs a name');
     if (!names.has(choice['name']))
       throw refused(`This tool has no action ${choice['name'].slice(0, ACTION_NAME_CHARACTERS_MAX)}`);
     const problem = problemOfChoice(choice);
@@ -87,9 +85,10 @@ function problemOfChoice(choice: Readonly<Record<string, unknown>>): string | un
   if (access !== undefined && access !== null && access !== 'read' && access !== 'write') return 'access must be read or write';
   if (!isText(description)) return `description must be a text of at most ${TOOL_DESCRIPTION_CHARACTERS_MAX} characters`;
   if (parameters === undefined) return undefined;
-  if (!isObject(parameters) || !isObject(parameters['properties'] ?? {})) return 'parameters must be an object with properties';
+  if (!isJsonObject(parameters) || !isJsonObject(parameters['properties'] ?? {}))
+    return 'parameters must be an object with properties';
   for (const [name, parameter] of Object.entries(parameters['properties'] ?? {})) {
-    if (!isObject(parameter)) return `the parameter ${name} must be an object`;
+    if (!isJsonObject(parameter)) return `the parameter ${name} must be an object`;
     if (!isText(parameter['description'])) return `the description of ${name} must be a text`;
     const { filled_by_llm: filled } = parameter;
     if (filled !== undefined && typeof filled !== 'boolean') return `filled_by_llm of ${name} must be true or false`;

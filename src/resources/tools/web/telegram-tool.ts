@@ -12,8 +12,9 @@ import {
   type UsedTool,
 } from '../toolbox/tool-kind.port.js';
 import { givenText, optionalText } from './web-arguments.policy.js';
-import { addressOf, ask, failedStatus, isRecord, parsed } from './web-call.js';
+import { addressOf, ask, failedStatus, parsed } from './web-call.js';
 import { WebEndpoints } from './web-endpoints.js';
+import { isJsonObject } from '../../json-object.policy.js';
 
 export const TELEGRAM_TEXT_CHARACTERS_MAX = 4096;
 const TELEGRAM_CAPTION_CHARACTERS_MAX = 1024;
@@ -104,7 +105,7 @@ export class TelegramTool extends ToolKind {
       throw reason === undefined ? failed : new ToolFailed(`${failed.message} ${reason.replaceAll(token, '[secret]')}`);
     }
     const { result } = answer;
-    return { sent: true, message_id: isRecord(result) ? result['message_id'] : undefined };
+    return { sent: true, message_id: isJsonObject(result) ? result['message_id'] : undefined };
   }
 }
 

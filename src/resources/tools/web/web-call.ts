@@ -7,6 +7,7 @@ import {
 } from '../../../platform/outgoing/outgoing-http.port.js';
 import { ToolFailed } from '../toolbox/tool-kind.port.js';
 import { textOf } from '../../../platform/outgoing/response-text.policy.js';
+import { isJsonObject } from '../../json-object.policy.js';
 
 const WEB_CALL_MS = 20_000;
 export const WEB_ANSWER_BYTES_MAX = 2 * 1024 * 1024;
@@ -53,7 +54,7 @@ export type Json = Readonly<Record<string, unknown>>;
 export function parsed(response: OutgoingResponse): Json | undefined {
   try {
     const value: unknown = JSON.parse(textOf(response));
-    return isRecord(value) ? value : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
@@ -69,12 +70,10 @@ const REASONS: Readonly<Record<number, string>> = {
   429: ': it has been asked too often. Try again later.',
 };
 
-export const isRecord = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** The objects of a list within a response; empty if there is no list. */
 export function recordsIn(value: unknown, ...path: readonly string[]): readonly Json[] {
-  const found = path.reduce<unknown>((current, name) => (isRecord(current) ? current[name] : undefined), value);
-  return Array.isArray(found) ? found.filter(isRecord) : [];
+  const found = path.reduce<unknown>((current, name) => (isJsonObject(current) ? current[name] : undefined), value);
+  return Array.isArray(found) ? found.filter(isJsonObject) : [];
 }
 
 /** A URL with a query. Undefined parameters are left out. */

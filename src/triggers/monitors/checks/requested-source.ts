@@ -6,15 +6,12 @@ import { pageAddress } from '../../../resources/tools/web/web-pages.port.js';
 import { canonical } from '../monitor/content.policy.js';
 import type { MonitorSource } from '../monitor/monitor.events.js';
 import { ARGUMENTS_DEPTH_MAX } from '../monitor/placeholders.policy.js';
+import { isJsonObject, type JsonObject } from '../../../resources/json-object.policy.js';
 
 const URL_CHARACTERS_MAX = 2_000;
 const WATCHED_ARGUMENTS_CHARACTERS_MAX = 8_000;
 
-type Fields = Readonly<Record<string, unknown>>;
-
 const refused = (text: string): Rejection => new Rejection('monitor-refused', text);
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Resolves the source in a model's request to something that the user may read. */
 @Injectable()
 export class RequestedSource {
@@ -25,7 +22,7 @@ export class RequestedSource {
 
   /** @throws Rejection monitor-refused */
   async resolve(asked: unknown, ownerId: string): Promise<MonitorSource> {
-    if (!isFields(asked)) throw refused('source must be an object with a type: webpage, tool or ingest');
+    if (!isJsonObject(asked)) throw refused('source must be an object with a type: webpage, tool or ingest');
     switch (asked['type']) {
       case 'webpage':
         return webpage(asked['url']);
@@ -38,10 +35,10 @@ export class RequestedSource {
     }
   }
 
-  private async call(asked: Fields, ownerId: string): Promise<MonitorSource> {
+  private async call(asked: JsonObject, ownerId: string): Promise<MonitorSource> {
     const { tool: wantedTool, action: wantedAction, arguments: given = {} } = asked;
     if (typeof wantedAction !== 'string' || wantedAction === '') throw refused('source.action is required');
-    if (!isFields(given)) throw refused('source.arguments must be an object');
+    if (!isJsonObject(given)) throw refused('source.arguments must be an object');
     if (canonical(given).length > WATCHED_ARGUMENTS_CHARACTERS_MAX || depthOf(given) > ARGUMENTS_DEPTH_MAX) {
       throw refused(
         `source.arguments must have at most ${WATCHED_ARGUMENTS_CHARACTERS_MAX} characters and ${ARGUMENTS_DEPTH_MAX} levels`,
@@ -65,7 +62,7 @@ export class RequestedSource {
     return { type: 'tool', toolId, name, actionName, arguments: given };
   }
 
-  private async ingestion(asked: Fields, ownerId: string): Promise<MonitorSource> {
+  private async ingestion(asked: JsonObject, ownerId: string): Promise<MonitorSource> {
     const wanted = asked['source_id'] ?? asked['source'] ?? asked['name'];
     const own = await this.sources.ownedBy(ownerId);
     const found = own.find(({ id }) => id === wanted) ?? own.find(({ name }) => name === wanted);
