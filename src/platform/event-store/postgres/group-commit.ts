@@ -19,6 +19,9 @@ export const STATEMENT_TIMEOUT_MS = 2_000;
 const ANSWER_TIMEOUT_MS = 2_500;
 const BATCH_APPENDS_MAX = 500;
 const BATCH_BYTES_MAX = 4 * 1024 * 1024;
+const STATEMENTS_MAX = 2;
+/** The least number of appends for which a second statement is sent, because each statement costs a flush to disk. */
+export const SECOND_APPENDS_MIN = 16;
 const PAUSE_MS_MIN = 20;
 const PAUSE_MS_MAX = 500;
 const EXPIRY_CHECK_MS = 50;
@@ -34,15 +37,16 @@ type Waiting = Append &
 
 /**
  * Group commit. Appends that arrive while a statement is in progress share the next one, so that many writers share one round
- * trip and one flush to disk. A second concurrent statement would not help: it would wait for the flush of the first, and each
- * would carry half of the appends. An append whose statement was cut off is sent again until its deadline, which ids and expected
- * revision make idempotent.
+ * trip and one flush to disk. When many wait, they are sent as two statements, one after the other on the same connection: the
+ * server executes one while this process prepares the next and handles the results of the last. An append whose statement was cut
+ * off is sent again until its deadline, which ids and expected revision make idempotent.
  */
 export class GroupCommit {
   private queue: Waiting[] = [];
   /** The appends without an answer, oldest first. */
   private readonly open = new Set<Waiting>();
-  private flying = false;
+  /** The number of statements without an answer. */
+  private inFlight = 0;
   private scheduled = false;
   private pauseMs = 0;
   private pausing: NodeJS.Timeout | undefined;
@@ -85,18 +89,25 @@ export class GroupCommit {
 
   /** Sends at the end of this turn of the event loop, because callers that waited for the last batch append again within it. */
   private schedule(): void {
-    if (this.scheduled || this.flying || this.pausing || this.queue.length === 0) return;
+    if (this.scheduled || this.pausing || !this.isDue()) return;
     this.scheduled = true;
     setImmediate(() => {
       this.scheduled = false;
-      if (this.queue.length > 0) void this.fly(this.nextBatch());
+      while (this.isDue()) void this.commit(this.nextBatch());
     });
   }
 
+  private isDue(): boolean {
+    if (this.inFlight === 0) return this.queue.length > 0;
+    return this.inFlight < STATEMENTS_MAX && this.queue.length >= SECOND_APPENDS_MIN;
+  }
+
   private nextBatch(): Waiting[] {
+    const half = Math.floor(this.queue.length / 2);
+    const most = this.inFlight === 0 && half >= SECOND_APPENDS_MIN ? half : this.queue.length;
     let bytes = 0;
     let count = 0;
-    while (count < this.queue.length && count < BATCH_APPENDS_MAX) {
+    while (count < Math.min(most, BATCH_APPENDS_MAX)) {
       bytes += this.queue[count]!.bytes;
       if (count > 0 && bytes > BATCH_BYTES_MAX) break;
       count++;
@@ -104,8 +115,8 @@ export class GroupCommit {
     return this.queue.splice(0, count);
   }
 
-  private async fly(batch: readonly Waiting[]): Promise<void> {
-    this.flying = true;
+  private async commit(batch: readonly Waiting[]): Promise<void> {
+    this.inFlight++;
     try {
       await this.send(batch);
       this.pauseMs = 0;
@@ -114,7 +125,7 @@ export class GroupCommit {
       if (isPassing(error)) this.sendAgainLater(batch, error);
       else await this.sendOneByOne(batch, error);
     } finally {
-      this.flying = false;
+      this.inFlight--;
       this.schedule();
     }
   }

@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Sql } from 'postgres';
+import { Pool } from '../../postgres/pool.js';
+import { GroupCommit, SECOND_APPENDS_MIN } from './group-commit.js';
+import { SEPARATOR } from './storable.js';
+
+/** A server whose statements the test answers. Each append of a statement is written. */
+class Server {
+  readonly statements: { streams: readonly string[]; answer: () => void }[] = [];
+  private position = 0;
+
+  readonly sql = {
+    unsafe: (_: string, [streams]: readonly string[]) => ({ values: () => this.receive(streams!.split(SEPARATOR)) }),
+  } as unknown as Sql;
+
+  private receive(streams: readonly string[]): Promise<unknown> {
+    return new Promise((resolve) => {
+      const answer = () => resolve(streams.map((_, index) => [index + 1, 0, String(this.position++), new Date(), true]));
+      this.statements.push({ streams, answer });
+    });
+  }
+
+  get sizes(): readonly number[] {
+    return this.statements.map(({ streams }) => streams.length);
+  }
+}
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('group commit', () => {
+  let server: Server;
+  let commits: GroupCommit;
+  let committed: string[];
+  beforeEach(() => {
+    server = new Server();
+    committed = [];
+    commits = new GroupCommit(new Pool(() => server.sql), 5_000, (appends) =>
+      committed.push(...appends.map(([event]) => event!.stream)),
+    );
+  });
+
+  afterEach(async () => {
+    const closed = commits.close();
+    for (let answered = 0; answered < server.statements.length; answered++) await answer(answered);
+    await closed;
+  });
+
+  const append = (count: number, name: string) =>
+    Array.from({ length: count }, (_, n) =>
+      commits.append(`${name}-${n}`, 'none', [{ id: randomUUID(), type: 'Counted', data: '{}', metadata: '{}' }]),
+    );
+  const answer = async (statement: number) => {
+    server.statements[statement]!.answer();
+    await nextTurn();
+    await nextTurn();
+  };
+
+  it('sends the appends of one turn of the event loop in one statement', async () => {
+    const appended = append(3, 'a');
+    await nextTurn();
+    expect(server.sizes).toEqual([3]);
+    await answer(0);
+    expect((await Promise.all(appended)).map(({ position }) => position)).toEqual([0n, 1n, 2n]);
+  });
+
+  it('gathers the appends that arrive while a statement is in progress into the next one', async () => {
+    append(1, 'a');
+    await nextTurn();
+    append(SECOND_APPENDS_MIN - 2, 'b');
+    await nextTurn();
+    append(1, 'c');
+    await nextTurn();
+    expect(server.sizes).toEqual([1]);
+    await answer(0);
+    expect(server.sizes).toEqual([1, SECOND_APPENDS_MIN - 1]);
+  });
+
+  it('sends a second statement before the first is answered when many appends wait, and no third', async () => {
+    append(1, 'a');
+    await nextTurn();
+    append(SECOND_APPENDS_MIN, 'b');
+    await nextTurn();
+    append(SECOND_APPENDS_MIN, 'c');
+    await nextTurn();
+    expect(server.sizes).toEqual([1, SECOND_APPENDS_MIN]);
+  });
+
+  it('splits many appends that arrive together, so that the server and this process work at the same time', async () => {
+    append(2 * SECOND_APPENDS_MIN + 1, 'a');
+    await nextTurn();
+    expect(server.sizes).toEqual([SECOND_APPENDS_MIN, SECOND_APPENDS_MIN + 1]);
+    append(SECOND_APPENDS_MIN, 'b');
+    await answer(0);
+    expect(server.sizes.slice(2)).toEqual([SECOND_APPENDS_MIN]);
+  });
+
+  it('hands on the events of two statements in log order', async () => {
+    append(2 * SECOND_APPENDS_MIN, 'a');
+    await nextTurn();
+    server.statements.forEach((statement) => statement.answer());
+    await nextTurn();
+    expect(committed).toEqual(server.statements.flatMap(({ streams }) => streams));
+  });
+});
