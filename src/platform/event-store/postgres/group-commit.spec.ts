@@ -47,8 +47,10 @@ describe('group commit', () => {
   });
 
   const append = (count: number, name: string) =>
-    Array.from({ length: count }, (_, n) =>
-      commits.append(`${name}-${n}`, 'none', [{ id: randomUUID(), type: 'Counted', data: '{}', metadata: '{}' }]),
+    Promise.all(
+      Array.from({ length: count }, (_, n) =>
+        commits.append(`${name}-${n}`, 'none', [{ id: randomUUID(), type: 'Counted', data: '{}', metadata: '{}' }]),
+      ),
     );
   const answer = async (statement: number) => {
     server.statements[statement]!.answer();
@@ -61,15 +63,15 @@ describe('group commit', () => {
     await nextTurn();
     expect(server.sizes).toEqual([3]);
     await answer(0);
-    expect((await Promise.all(appended)).map(({ position }) => position)).toEqual([0n, 1n, 2n]);
+    expect((await appended).map(({ position }) => position)).toEqual([0n, 1n, 2n]);
   });
 
   it('gathers the appends that arrive while a statement is in progress into the next one', async () => {
-    append(1, 'a');
+    void append(1, 'a');
     await nextTurn();
-    append(SECOND_APPENDS_MIN - 2, 'b');
+    void append(SECOND_APPENDS_MIN - 2, 'b');
     await nextTurn();
-    append(1, 'c');
+    void append(1, 'c');
     await nextTurn();
     expect(server.sizes).toEqual([1]);
     await answer(0);
@@ -77,26 +79,26 @@ describe('group commit', () => {
   });
 
   it('sends a second statement before the first is answered when many appends wait, and no third', async () => {
-    append(1, 'a');
+    void append(1, 'a');
     await nextTurn();
-    append(SECOND_APPENDS_MIN, 'b');
+    void append(SECOND_APPENDS_MIN, 'b');
     await nextTurn();
-    append(SECOND_APPENDS_MIN, 'c');
+    void append(SECOND_APPENDS_MIN, 'c');
     await nextTurn();
     expect(server.sizes).toEqual([1, SECOND_APPENDS_MIN]);
   });
 
   it('splits many appends that arrive together, so that the server and this process work at the same time', async () => {
-    append(2 * SECOND_APPENDS_MIN + 1, 'a');
+    void append(2 * SECOND_APPENDS_MIN + 1, 'a');
     await nextTurn();
     expect(server.sizes).toEqual([SECOND_APPENDS_MIN, SECOND_APPENDS_MIN + 1]);
-    append(SECOND_APPENDS_MIN, 'b');
+    void append(SECOND_APPENDS_MIN, 'b');
     await answer(0);
     expect(server.sizes.slice(2)).toEqual([SECOND_APPENDS_MIN]);
   });
 
   it('hands on the events of two statements in log order', async () => {
-    append(2 * SECOND_APPENDS_MIN, 'a');
+    void append(2 * SECOND_APPENDS_MIN, 'a');
     await nextTurn();
     server.statements.forEach((statement) => statement.answer());
     await nextTurn();
