@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -42,6 +42,15 @@ describe('blobs in a folder', () => {
     await utimes(join(folder, 'uploads', 'abandoned'), longAgo, longAgo);
     await new FolderBlobs(folder).put(Readable.from(['y']));
     expect(await readdir(join(folder, 'uploads'))).toEqual(['going on']);
+    await rm(folder, { recursive: true });
+  });
+
+  it('are closed to other users of the machine', async () => {
+    const folder = await newFolder();
+    await new FolderBlobs(join(folder, 'blobs')).put(Readable.from(['private']));
+    const paths = ['blobs', ...(await readdir(join(folder, 'blobs'), { recursive: true })).map((name) => join('blobs', name))];
+    expect(paths).toHaveLength(5);
+    for (const path of paths) expect((await stat(join(folder, path))).mode & 0o077).toBe(0);
     await rm(folder, { recursive: true });
   });
 

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { BlobMissing, type BlobRef, Blobs, isBlobName } from '../../kernel/blobs.js';
 import { meaningOf, writeHashedFile } from './hashed-file.js';
-import { openUploads } from './uploads-folder.js';
+import { openUploads, PRIVATE_FOLDER } from './uploads-folder.js';
 
 /** Blobs as files `ab/cd/abcd…` in a folder. A file gets its name only after all its bytes are on the disk. */
 export class FolderBlobs extends Blobs {
@@ -51,7 +51,7 @@ export class FolderBlobs extends Blobs {
   private async give(sha256: string, upload: string): Promise<void> {
     const path = this.pathOf(sha256);
     const shard = dirname(path);
-    const isNew = (await mkdir(shard, { recursive: true })) !== undefined;
+    const isNew = (await mkdir(shard, PRIVATE_FOLDER)) !== undefined;
     await rename(upload, path);
     for (const folder of isNew ? [shard, dirname(shard), this.folder] : [shard]) await syncFolder(folder);
   }

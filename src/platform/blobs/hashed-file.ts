@@ -5,11 +5,14 @@ import { pipeline } from 'node:stream/promises';
 import { type BlobRef, BlobsUnavailable } from '../../kernel/blobs.js';
 import { isDiskFull } from '../../kernel/full-disk.js';
 
-/** Writes a stream to a new file, syncs it, and returns its hash and size. On an error the caller removes the partial file. */
+/** Readable for the owner alone. */
+const PRIVATE_FILE = 0o600;
+
+/** Writes a stream to a new private file, syncs it, and returns its hash and size. On an error the caller removes the partial file. */
 export async function writeHashedFile(bytes: Readable, path: string): Promise<BlobRef> {
   const hash = createHash('sha256');
   let size = 0;
-  const file = await open(path, 'wx');
+  const file = await open(path, 'wx', PRIVATE_FILE);
   try {
     await pipeline(bytes, async (chunks: AsyncIterable<Buffer | string>) => {
       for await (const chunk of chunks) {
