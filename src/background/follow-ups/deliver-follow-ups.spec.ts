@@ -12,6 +12,7 @@ import type { QuestionResolver } from '../../dialogue/answering/intake/resolve-q
 import { conversation, remove } from '../../dialogue/conversation/conversation.decider.js';
 import { conversationStream, type TurnAsked } from '../../dialogue/conversation/conversation.events.js';
 import { FOLLOW_UPS_IN_A_ROW_MAX } from '../../dialogue/conversation/automatic-turn.decider.js';
+import { decodeCause } from '../../kernel/event-sourcing/codec.js';
 import { type EventStore } from '../../kernel/event-sourcing/event-store.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
@@ -25,7 +26,6 @@ import { FOLLOW_UP_TEXT_CHARACTERS_MAX } from './follow-up-text.policy.js';
 import { GatherFollowUpsHandler, RequestFollowUpHandler, CompleteFollowUpsHandler } from './follow-ups.commands.js';
 import { FOLLOW_UPS_PER_TURN_MAX } from './follow-ups.decider.js';
 import { followUpsStream } from './follow-ups.events.js';
-import { systemIds } from '../../platform/system-ids.js';
 import { systemTiming } from '../../platform/system-timing.js';
 import { turnCommands } from '../../../test/support/turn-commands.js';
 
@@ -81,7 +81,7 @@ function delivering(store: EventStore = log): DeliverFollowUps {
     },
   } as unknown as FollowUpQueries;
   const commands = commandsOver(new GatherFollowUpsHandler(streams), new CompleteFollowUpsHandler(streams));
-  return new DeliverFollowUps(queries, streams, commands, turns, systemIds);
+  return new DeliverFollowUps(queries, streams, commands, turns);
 }
 
 function requestedFollowUps(): RequestedFollowUps {
@@ -137,6 +137,18 @@ describe('a follow-up of a conversation', () => {
     expect(admitted).toEqual([turn!.turnId]);
     await delivering().tick(NOW);
     expect(await automatic()).toHaveLength(1);
+  });
+
+  it('continues the causal chain of the oldest follow-up, also in another tick', async () => {
+    for (const key of ['a', 'b']) await followUp(key);
+    const [requested] = await eventsOf(log, followUpsStream('c1'));
+    meanwhile = () => Promise.reject(new Error('The process is dead.'));
+    await expect(delivering().tick(NOW)).rejects.toThrow('The process is dead.');
+    await delivering().tick(NOW);
+    const events = [...(await eventsOf(log, followUpsStream('c1'))).slice(2), (await eventsOf(log, stream)).at(-1)!];
+    expect(events.map(({ type }) => type)).toEqual(['FollowUpsGathered', 'FollowUpDelivered', 'FollowUpMerged', 'TurnAsked']);
+    const { correlationId } = cause;
+    for (const { metadata } of events) expect(decodeCause(metadata)).toMatchObject({ correlationId, causationId: requested!.id });
   });
 
   it('is asked with the settings of the last question, resolved again', async () => {

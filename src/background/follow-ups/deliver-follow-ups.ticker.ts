@@ -3,14 +3,16 @@ import { FollowUpQueries } from '../../../projections/follow-ups/follow-ups.quer
 import { AutomaticTurns } from '../../dialogue/answering/intake/automatic-turns.port.js';
 import { Commands } from '../../kernel/commands.js';
 import { eachOf } from '../../kernel/each-of.js';
-import { Ids } from '../../kernel/ids.js';
-import { deterministicId } from '../../kernel/ids.js';
+import { recordedEvents } from '../../kernel/event-sourcing/codec.js';
+import { type Cause, causedBy } from '../../kernel/event-sourcing/events.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
-import { causeOfTick, type Ticker } from '../../kernel/event-sourcing/ticker.js';
+import type { Ticker } from '../../kernel/event-sourcing/ticker.js';
+import { deterministicId } from '../../kernel/ids.js';
 import { questionOf } from './follow-up-text.policy.js';
+import { followUpsCodec } from './follow-ups.codec.js';
 import { GatherFollowUps, CompleteFollowUps } from './follow-ups.commands.js';
 import { toGather, followUps } from './follow-ups.decider.js';
-import { followUpsStream } from './follow-ups.events.js';
+import { type FollowUpId, type FollowUpsEvent, followUpsStream } from './follow-ups.events.js';
 
 const DELIVER_EVERY_MS = 500;
 /** A follow-up waits this long for others, so that one turn reports all of them. */
@@ -24,7 +26,8 @@ const CONVERSATIONS_AT_ONCE_MAX = 8;
  * follow-ups for one turn, whose id is derived from them; (2) ask the turn; (3) record the outcome of the follow-ups. After a
  * crash following (1) or (2) the follow-ups stay gathered, and the next tick of any process asks the same turn, which is
  * idempotent. If two processes run at once, the second finds the follow-ups already gathered. A conversation that is busy is
- * tried again in the next tick.
+ * tried again in the next tick. The events continue the causal chain of the oldest follow-up, so that the trace of a request
+ * also shows the turns that its jobs have caused.
  */
 @Injectable()
 export class DeliverFollowUps implements Ticker {
@@ -36,7 +39,6 @@ export class DeliverFollowUps implements Ticker {
     private readonly streams: Streams,
     private readonly commands: Commands,
     private readonly turns: AutomaticTurns,
-    private readonly ids: Ids,
   ) {}
 
   async tick(now: Date): Promise<void> {
@@ -45,9 +47,11 @@ export class DeliverFollowUps implements Ticker {
   }
 
   private async deliver(conversationId: string): Promise<void> {
-    const cause = causeOfTick(this, this.ids.next());
     const read = await this.streams.fold(followUpsStream(conversationId), followUps);
     const followUpIds = toGather(read.state);
+    const [oldest] = followUpIds;
+    if (oldest === undefined) return;
+    const cause = await this.causeOf(conversationId, oldest);
     const next = { conversationId, turnId: deterministicId('automatic-turn', conversationId, ...followUpIds), followUpIds };
     const known = await this.commands.execute(new GatherFollowUps(next, read, cause));
     const { gathered, pending } = known.state;
@@ -60,5 +64,11 @@ export class DeliverFollowUps implements Ticker {
     const automatic = await this.turns.ask({ conversationId, ownerId, turnId: gathered.turnId, question, origin }, cause);
     if (automatic.status === 'busy') return;
     await this.commands.execute(new CompleteFollowUps(gathered, automatic, known, cause));
+  }
+
+  private async causeOf(conversationId: string, followUpId: FollowUpId): Promise<Cause> {
+    const events = await recordedEvents<FollowUpsEvent>(this.streams.store, followUpsStream(conversationId), followUpsCodec);
+    const requested = events.find(({ type, data }) => type === 'FollowUpRequested' && data.followUpId === followUpId)!;
+    return causedBy(requested, `system:${this.name}`);
   }
 }

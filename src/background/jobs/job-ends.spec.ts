@@ -17,15 +17,16 @@ import { jobLease } from './job.policy.js';
 import { keepResult, keptResult } from './job-result.js';
 import { ReportLostJobs } from './report-lost-jobs.ticker.js';
 import { REPORTS_PER_TICK_MAX, RequestJobFollowUps } from './request-job-follow-ups.ticker.js';
-import { systemIds } from '../../platform/system-ids.js';
 import { systemTiming } from '../../platform/system-timing.js';
 
 const now = new Date('2026-01-01T00:05:00Z');
+let store: InMemoryEventStore;
 let blobs: InMemoryBlobs;
 let sent: Command[];
 let commands: Commands;
 
 beforeEach(() => {
+  store = new InMemoryEventStore();
   blobs = new InMemoryBlobs();
   sent = [];
   commands = { execute: async (command: Command) => void sent.push(command) } as unknown as Commands;
@@ -34,9 +35,19 @@ beforeEach(() => {
 const record = (more: Partial<JobRecord>) =>
   ({ jobId: 'j1', ownerId: 'alice', conversationId: 'c1', toolName: 'api_tool', actionName: 'build', ...more }) as JobRecord;
 
+/** Appends the start of each job. Returns the ids of the events. */
+const started = (...jobIds: readonly string[]) =>
+  Promise.all(
+    jobIds.map(async (jobId) => {
+      const streams = new Streams(store, systemTiming);
+      const { ids } = await streams.transact(jobStream(jobId), job, startJob(jobStarted({ jobId }).data), cause);
+      return ids[0]!;
+    }),
+  );
+
 describe('the purge of a job', () => {
   it('happens when the job is old enough, and deletes its result', async () => {
-    const streams = new Streams(new InMemoryEventStore(), systemTiming);
+    const streams = new Streams(store, systemTiming);
     const result = await keepResult(blobs, 'j1', { rows: 7 });
     await streams.transact(jobStream('j1'), job, startJob(jobStarted().data), cause);
     await streams.transact(jobStream('j1'), job, endJob({ type: 'completed', result }, now), cause);
@@ -53,12 +64,14 @@ describe('a job without a lease', () => {
   it('is recorded as lost after two consecutive checks', async () => {
     const keyValue = new InProcessKeyValue();
     const jobs = { working: async () => [record({ jobId: 'j1' }), record({ jobId: 'j2' })] } as unknown as JobQueries;
-    const ticker = new ReportLostJobs(jobs, keyValue, commands, systemIds);
+    const ticker = new ReportLostJobs(jobs, keyValue, commands, store);
+    const [startedId] = await started('j1', 'j2');
     await keyValue.put(jobLease('j2'), '{}');
     await ticker.tick();
     expect(sent).toEqual([]);
     await ticker.tick();
-    expect(sent).toMatchObject([{ jobId: 'j1' }]);
+    const causes = { correlationId: cause.correlationId, causationId: startedId };
+    expect(sent).toMatchObject([{ jobId: 'j1', cause: { actor: 'system:report-lost-jobs', ...causes } }]);
     await keyValue.put(jobLease('j1'), '{}');
     await ticker.tick();
     expect(sent).toHaveLength(1);
@@ -66,18 +79,20 @@ describe('a job without a lease', () => {
 });
 
 describe('a conversation whose job has ended', () => {
-  const ticking = (
+  const ticking = async (
     unreported: readonly JobRecord[],
     busy: readonly string[],
     followUp: (followUp: FollowUp) => Promise<void>,
   ) => {
+    const startedIds = await started(...unreported.map(({ jobId }) => jobId));
     const page = (limit: number, after?: JobRecord) => {
       const from = after ? unreported.indexOf(after) + 1 : 0;
       return Promise.resolve(unreported.slice(from, from + limit));
     };
     const jobs = { unreported: page } as unknown as JobQueries;
     const turns = { conversationsUnderWay: async () => new Set(busy) } as unknown as UnsealedTurnQueries;
-    return new RequestJobFollowUps(jobs, turns, blobs, { request: followUp }, commands, systemIds).tick();
+    await new RequestJobFollowUps(jobs, turns, blobs, { request: followUp }, commands, store).tick();
+    return startedIds;
   };
 
   it('gets a follow-up with the result, unless a turn is running', async () => {
@@ -86,7 +101,7 @@ describe('a conversation whose job has ended', () => {
     const free = record({ status: 'completed', result });
     const busy = record({ jobId: 'j2', conversationId: 'c2', status: 'completed', result });
     const lost = record({ jobId: 'j3', conversationId: 'c3', status: 'lost', result: null });
-    await ticking([free, busy, lost], ['c2'], async (followUp) => void requested.push(followUp));
+    const [startedId] = await ticking([free, busy, lost], ['c2'], async (followUp) => void requested.push(followUp));
     expect(requested).toMatchObject([
       { conversationId: 'c1', ownerId: 'alice', source: 'job', refId: 'j1', dedupeKey: 'job:j1' },
       { conversationId: 'c3', source: 'lost', refId: 'j3' },
@@ -94,7 +109,7 @@ describe('a conversation whose job has ended', () => {
     expect(requested[0]!.text).toContain('{"rows":7}');
     expect(requested[1]!.text).toContain('not repeated');
     expect(sent).toMatchObject([
-      { jobId: 'j1', by: 'follow-up' },
+      { jobId: 'j1', by: 'follow-up', cause: { correlationId: cause.correlationId, causationId: startedId } },
       { jobId: 'j3', by: 'follow-up' },
     ]);
   });

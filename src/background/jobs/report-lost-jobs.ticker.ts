@@ -2,10 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { Commands } from '../../kernel/commands.js';
 import { JobQueries, type JobRecord } from '../../../projections/jobs/jobs.queries.js';
 import { eachOf } from '../../kernel/each-of.js';
-import { Ids } from '../../kernel/ids.js';
+import { decode } from '../../kernel/event-sourcing/codec.js';
+import { EventStore, firstEvent } from '../../kernel/event-sourcing/event-store.js';
+import { causedBy } from '../../kernel/event-sourcing/events.js';
 import { KeyValue } from '../../kernel/key-value.js';
 import { isHeld } from '../../kernel/lease.js';
-import { causeOfTick, type Ticker } from '../../kernel/event-sourcing/ticker.js';
+import type { Ticker } from '../../kernel/event-sourcing/ticker.js';
+import { jobCodec } from './job.codec.js';
+import { type JobId, jobStream } from './job.events.js';
 import { jobLease } from './job.policy.js';
 import { MarkJobLost } from './job.commands.js';
 
@@ -27,11 +31,10 @@ export class ReportLostJobs implements Ticker {
     private readonly jobs: JobQueries,
     private readonly keyValue: KeyValue,
     private readonly commands: Commands,
-    private readonly ids: Ids,
+    private readonly store: EventStore,
   ) {}
 
   async tick(): Promise<void> {
-    const cause = causeOfTick(this, this.ids.next());
     const alone = new Set<string>();
     let page: readonly JobRecord[] = [];
     do {
@@ -40,6 +43,12 @@ export class ReportLostJobs implements Ticker {
     } while (page.length === JOBS_PER_PAGE);
     const lost = [...alone].filter((jobId) => this.missed.has(jobId));
     this.missed = alone;
-    await eachOf(lost, (jobId) => this.commands.execute(new MarkJobLost(jobId, cause)));
+    await eachOf(lost, (jobId) => this.markLost(jobId));
+  }
+
+  private async markLost(jobId: JobId): Promise<void> {
+    const started = await firstEvent(this.store, jobStream(jobId));
+    const cause = causedBy(decode(jobCodec, started!)!, `system:${this.name}`);
+    await this.commands.execute(new MarkJobLost(jobId, cause));
   }
 }

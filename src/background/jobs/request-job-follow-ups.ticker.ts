@@ -4,11 +4,14 @@ import { JobQueries, type JobRecord } from '../../../projections/jobs/jobs.queri
 import { UnsealedTurnQueries } from '../../../projections/unsealed-turns/unsealed-turns.queries.js';
 import { Blobs } from '../../kernel/blobs.js';
 import { eachOf } from '../../kernel/each-of.js';
-import type { Cause } from '../../kernel/event-sourcing/events.js';
-import { Ids } from '../../kernel/ids.js';
+import { decode } from '../../kernel/event-sourcing/codec.js';
+import { EventStore, lastEvent } from '../../kernel/event-sourcing/event-store.js';
+import { type Cause, causedBy } from '../../kernel/event-sourcing/events.js';
 import { Rejection } from '../../kernel/rejection.js';
-import { causeOfTick, type Ticker } from '../../kernel/event-sourcing/ticker.js';
+import type { Ticker } from '../../kernel/event-sourcing/ticker.js';
 import { FollowUps } from '../follow-ups/follow-ups.port.js';
+import { jobCodec } from './job.codec.js';
+import { type JobId, jobStream } from './job.events.js';
 import { followUpText } from './job.policy.js';
 import { keptResult, shownResult } from './job-result.js';
 import { textOf } from '../../dialogue/answering/loop/tool-result.policy.js';
@@ -37,13 +40,12 @@ export class RequestJobFollowUps implements Ticker {
     private readonly blobs: Blobs,
     private readonly followUps: FollowUps,
     private readonly commands: Commands,
-    private readonly ids: Ids,
+    private readonly store: EventStore,
   ) {}
 
   async tick(): Promise<void> {
-    const cause = causeOfTick(this, this.ids.next());
     // Sequential, so that jobs are reported in the order in which they ended.
-    await eachOf(await this.due(), (job) => this.request(job, cause), 1);
+    await eachOf(await this.due(), (job) => this.request(job), 1);
   }
 
   /** Ended jobs whose conversations have no running turn. Reads as many pages as needed to find them. */
@@ -58,8 +60,9 @@ export class RequestJobFollowUps implements Ticker {
     return due.slice(0, REPORTS_PER_TICK_MAX);
   }
 
-  private async request(job: JobRecord, cause: Cause): Promise<void> {
+  private async request(job: JobRecord): Promise<void> {
     const { jobId, conversationId, ownerId, status } = job;
+    const cause = await this.causeOf(jobId);
     const source = status === 'lost' ? 'lost' : 'job';
     const followUp = {
       conversationId,
@@ -78,6 +81,12 @@ export class RequestJobFollowUps implements Ticker {
       },
     );
     await this.commands.execute(new ReportJob(jobId, reportedBy, cause));
+  }
+
+  /** The end of the job is the cause. */
+  private async causeOf(jobId: JobId): Promise<Cause> {
+    const ended = await lastEvent(this.store, jobStream(jobId));
+    return causedBy(decode(jobCodec, ended!)!, `system:${this.name}`);
   }
 
   private async textOn(job: JobRecord): Promise<string> {

@@ -157,10 +157,10 @@ export function followUpRoles(ports: Ports, { commands, streams, blobs, resolver
     followUps: requested,
     automatic,
     tickers: [
-      new ReportLostJobs(jobs, keyValue, commands, ids),
-      new RequestJobFollowUps(jobs, unsealedTurns, blobs, requested, commands, ids),
+      new ReportLostJobs(jobs, keyValue, commands, store),
+      new RequestJobFollowUps(jobs, unsealedTurns, blobs, requested, commands, store),
       new CheckMonitors(monitors, check, ids),
-      new DeliverFollowUps(followUps, streams, commands, automatic, ids),
+      new DeliverFollowUps(followUps, streams, commands, automatic),
     ],
     reactions: [new RequestMonitorFollowUps(store, requested)],
   };
