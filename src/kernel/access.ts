@@ -36,6 +36,9 @@ export const FAMILIES_OF_AGENTS_PARTS: readonly Family[] = ['sources', 'prompts'
 
 /** The place in a request that holds the id of a resource. */
 export type Place = Readonly<{ in: 'path' | 'query' | 'body'; name: string }>;
+export const inPath = (name: string): Place => ({ in: 'path', name });
+export const inQuery = (name: string): Place => ({ in: 'query', name });
+export const inBody = (name: string): Place => ({ in: 'body', name });
 
 /** Who may call a route. `capability`: any caller that presents the secret in the address or in the body. */
 export type Audience = 'anyone' | 'capability' | 'user' | 'caller' | 'key' | 'device';

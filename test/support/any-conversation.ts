@@ -1,10 +1,8 @@
-import { askAutomatically } from '../../src/dialogue/conversation/automatic-turn.decider.js';
+import { askAutomatically, conclude, seal, startTurn, requeue } from '../../src/dialogue/conversation/turn.decider.js';
 import { append, noteWork } from '../../src/dialogue/conversation/additions.decider.js';
 import { ask, conversation, open, remove } from '../../src/dialogue/conversation/conversation.decider.js';
-import { conclude, seal, startTurn } from '../../src/dialogue/conversation/turn.decider.js';
 import type { ConversationEvent, PauseType } from '../../src/dialogue/conversation/conversation.events.js';
 import { expire, pause, resume } from '../../src/dialogue/conversation/pause.decider.js';
-import { requeue } from '../../src/dialogue/conversation/turn.decider.js';
 import type { Conversation, Decide } from '../../src/dialogue/conversation/turn.policy.js';
 import { Rejection } from '../../src/kernel/rejection.js';
 import { turnPaused, waitingCall } from './pauses.js';

@@ -1,7 +1,6 @@
 import { PAUSE_HANDLERS } from '../../src/dialogue/conversation/pause.commands.js';
-import { TURN_HANDLERS } from '../../src/dialogue/conversation/turn.commands.js';
+import { TURN_HANDLERS, AskAutomaticTurnHandler } from '../../src/dialogue/conversation/turn.commands.js';
 import { AppendTurnHandler } from '../../src/dialogue/conversation/additions.commands.js';
-import { AskAutomaticTurnHandler } from '../../src/dialogue/conversation/automatic-turn.commands.js';
 import type { Commands } from '../../src/kernel/commands.js';
 import { StopAnswerHandler } from '../../src/dialogue/answering/runner/stop-answer.commands.js';
 import type { Signals } from '../../src/kernel/signals.js';

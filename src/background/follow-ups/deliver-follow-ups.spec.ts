@@ -11,7 +11,7 @@ import { AutomaticTurnIntake } from '../../dialogue/answering/intake/automatic-t
 import type { QuestionResolver } from '../../dialogue/answering/intake/resolve-question.js';
 import { conversation, remove } from '../../dialogue/conversation/conversation.decider.js';
 import { conversationStream, type TurnAsked } from '../../dialogue/conversation/conversation.events.js';
-import { FOLLOW_UPS_IN_A_ROW_MAX } from '../../dialogue/conversation/automatic-turn.decider.js';
+import { FOLLOW_UPS_IN_A_ROW_MAX } from '../../dialogue/conversation/turn.decider.js';
 import { decodeCause } from '../../kernel/event-sourcing/codec.js';
 import { type EventStore } from '../../kernel/event-sourcing/event-store.js';
 import { Rejection } from '../../kernel/rejection.js';

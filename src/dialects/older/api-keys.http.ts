@@ -15,7 +15,7 @@ import { maskedAgentKey } from '../../resources/identity/agent-keys.policy.js';
 import type { SignedInUser } from '../../resources/identity/caller.js';
 import { CurrentUser } from '../../resources/identity/identity.http.js';
 import { type Confirm, Confirms } from '../../resources/confirmed-writes.http.js';
-import { inBody } from '../../resources/identity/places.policy.js';
+import { inBody } from '../../kernel/access.js';
 
 const NAME_CHARACTERS_MAX = 200;
 const CHUNKS_MAX = 500;

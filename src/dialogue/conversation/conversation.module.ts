@@ -16,8 +16,7 @@ import { EarlierTurns } from './earlier-turns.port.js';
 import { ReadModelEarlierTurns } from './read-model-earlier-turns.js';
 import { conversationRejections } from './conversation.rejections.js';
 import { PAUSE_HANDLERS } from './pause.commands.js';
-import { TURN_HANDLERS } from './turn.commands.js';
-import { AskAutomaticTurnHandler } from './automatic-turn.commands.js';
+import { TURN_HANDLERS, AskAutomaticTurnHandler } from './turn.commands.js';
 import { conversationNotifications } from './conversation.notifications.js';
 
 @Module({

@@ -4,9 +4,24 @@ import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { type Folded, Streams } from '../../kernel/event-sourcing/streams.js';
 import { Rejection } from '../../kernel/rejection.js';
 import { conversation } from './conversation.decider.js';
-import { conclude, seal, startTurn, takeOver } from './turn.decider.js';
-import { conversationStream, type TurnId, type TurnOutcome, type TurnSealed } from './conversation.events.js';
-import { requeue } from './turn.decider.js';
+import {
+  conversationStream,
+  type TurnAsked,
+  type TurnId,
+  type TurnOrigin,
+  type TurnOutcome,
+  type TurnSealed,
+} from './conversation.events.js';
+import {
+  askAutomatically,
+  type AutomaticTurnStatus,
+  conclude,
+  requeue,
+  seal,
+  startTurn,
+  statusOf,
+  takeOver,
+} from './turn.decider.js';
 import type { Conversation, Decide } from './turn.policy.js';
 
 /** A conversation as the sender of a command has folded it. The handler reads later events before it decides. */
@@ -14,6 +29,33 @@ export type FoldedConversation = Folded<Conversation>;
 
 /** `changed`: the turn has changed since it was read. `taken`: another producer runs it, or it has ended. */
 export type Claim = FoldedConversation | 'changed' | 'taken' | 'deleted';
+
+/** Starts an automatic turn in a conversation, if that is allowed now. */
+export class AskAutomaticTurn extends Command<AutomaticTurnStatus> {
+  constructor(
+    readonly question: Omit<TurnAsked['data'], 'index' | 'origin'> & Readonly<{ origin: TurnOrigin }>,
+    readonly ownerId: string,
+    readonly cause: Cause,
+    readonly known: FoldedConversation,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(AskAutomaticTurn)
+export class AskAutomaticTurnHandler implements Handler<AskAutomaticTurn> {
+  constructor(private readonly streams: Streams) {}
+
+  /** Returns `free` if this command has started the turn. */
+  async execute({ question, ownerId, cause, known }: AskAutomaticTurn): Promise<AutomaticTurnStatus> {
+    const { conversationId, turnId } = question;
+    const decide = askAutomatically(question, ownerId);
+    const { state, events } = await this.streams.transact(conversationStream(conversationId), conversation, decide, cause, known);
+    if (events.length > 0) return 'free';
+    const status = statusOf(state, ownerId, turnId);
+    return status === 'free' ? 'busy' : status;
+  }
+}
 
 /** A producer claims a turn, if the turn is unchanged since it was read. */
 export class ClaimTurn extends Command<Claim> {

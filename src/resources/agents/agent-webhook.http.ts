@@ -15,7 +15,7 @@ import { MintAgentWebhook } from './agent.commands.js';
 import { WebhookTokens } from './webhook-tokens.js';
 import { Access } from '../../platform/http/access.js';
 import { type Confirm, Confirms } from '../confirmed-writes.http.js';
-import { inQuery } from '../identity/places.policy.js';
+import { inQuery } from '../../kernel/access.js';
 
 /** The base URL of the service for clients: the configured one, otherwise the one that the request was sent to. */
 export class PublicBaseUrl {

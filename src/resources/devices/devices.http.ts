@@ -19,7 +19,7 @@ import { type DeviceChanges, isDeviceId } from './device/device.events.js';
 import { approvalModeIn, descriptionIn, type Fields, fieldsOf, nameIn } from './device-fields.http.js';
 import { auditEntry, deviceRecord } from './device-record.http.js';
 import { StoredDevices } from './device/stored-devices.js';
-import { inPath } from '../identity/places.policy.js';
+import { inPath } from '../../kernel/access.js';
 
 const AUDIT_ENTRIES_MAX = 200;
 

@@ -26,7 +26,7 @@ import {
   SUMMARY_DAYS,
   SUMMARY_DAYS_MAX,
 } from './guardrails.dto.js';
-import { inQuery } from '../identity/places.policy.js';
+import { inQuery } from '../../kernel/access.js';
 
 const DAY_MS = 86_400_000;
 

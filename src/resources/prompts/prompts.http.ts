@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { IsISO8601, IsNotEmpty, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
-import type { ResourceAction } from '../../kernel/access.js';
+import { type ResourceAction, inBody, inQuery } from '../../kernel/access.js';
 import { Commands } from '../../kernel/commands.js';
 import { type PromptRecord, PromptQueries } from '../../../projections/prompts/prompts.queries.js';
 import type { SignedInUser } from '../identity/caller.js';
@@ -17,7 +17,6 @@ import { promptNotFound } from './prompt.decider.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
 import { type Confirm, Confirms } from '../confirmed-writes.http.js';
-import { inBody, inQuery } from '../identity/places.policy.js';
 
 const PROMPT_NAME_CHARACTERS_MAX = 200;
 const PROMPT_CONTENT_CHARACTERS_MAX = 100_000;

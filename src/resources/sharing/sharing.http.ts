@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query } from '@nestjs/common';
 import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { TeamQueries } from '../../../projections/teams/teams.queries.js';
-import type { Family } from '../../kernel/access.js';
+import { type Family, inPath } from '../../kernel/access.js';
 import { Commands } from '../../kernel/commands.js';
 import { isId } from '../../kernel/ids.js';
 import { Rejection } from '../../kernel/rejection.js';
@@ -19,7 +19,6 @@ import { actorOf, teamNotFound } from '../identity/teams/team.policy.js';
 import { familyOf, grantRecord } from './grant-record.http.js';
 import { GrantBody, RESOURCE_TYPES, ResourceSettingsBody, type ResourceType } from './sharing.dto.js';
 import { type Confirm, Confirms } from '../confirmed-writes.http.js';
-import { inPath } from '../identity/places.policy.js';
 
 const ID = inPath('id');
 const EXAMPLE = { resource_type: 'agent', resource_id: '00000000-0000-4000-8000-000000000000' };

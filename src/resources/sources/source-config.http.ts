@@ -14,7 +14,7 @@ import { sourceNotFound } from './source/source.decider.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
 import { type Confirm, Confirms } from '../confirmed-writes.http.js';
-import { inPath } from '../identity/places.policy.js';
+import { inPath } from '../../kernel/access.js';
 
 /** The route that changes the config of a source. */
 @ApiTags('Sources')

@@ -1,6 +1,6 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import type { ResourceAction } from '../../kernel/access.js';
+import { type ResourceAction, inQuery } from '../../kernel/access.js';
 import { Commands } from '../../kernel/commands.js';
 import { ChunkQueries } from '../../../projections/chunks/chunks.queries.js';
 import { type SourceOrder, SourceQueries, type SourceRecord } from '../../../projections/sources/sources.queries.js';
@@ -18,7 +18,6 @@ import { storableText } from '../documents/storable-text.policy.js';
 import { OptionalQuery, RequiredQuery } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
 import { type Confirm, Confirms } from '../confirmed-writes.http.js';
-import { inQuery } from '../identity/places.policy.js';
 
 /** The embeddings model that lists show. Undefined if the service searches by words alone. */
 export class SourceListing {

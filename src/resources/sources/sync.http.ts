@@ -17,7 +17,7 @@ import { SYNC_FREQUENCIES } from './source/sync.policy.js';
 import { DocumentedBody } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
 import { type Confirm, Confirms } from '../confirmed-writes.http.js';
-import { inBody } from '../identity/places.policy.js';
+import { inBody } from '../../kernel/access.js';
 
 class SourceBody {
   @Allow() source_id?: unknown;

@@ -21,7 +21,7 @@ import { NewTool, ToolActionsEdit, ToolConfigEdit, ToolEdit, ToolIdOnly, ToolSta
 import { DocumentedBody } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
 import { type Confirm, Confirms } from '../confirmed-writes.http.js';
-import { inBody } from '../identity/places.policy.js';
+import { inBody } from '../../kernel/access.js';
 
 const NEW_TOOL = {
   name: 'ntfy',

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, Param, Post, Put } from '@nestjs/common'
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { IsArray, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
 import { type WorkflowRecord, WorkflowQueries } from '../../../projections/workflows/workflows.queries.js';
-import type { ResourceAction } from '../../kernel/access.js';
+import { type ResourceAction, inPath } from '../../kernel/access.js';
 import { Commands } from '../../kernel/commands.js';
 import { isId, newId } from '../../kernel/ids.js';
 import { Access } from '../../platform/http/access.js';
@@ -20,7 +20,6 @@ import { WorkflowGraphs } from './workflow-graphs.port.js';
 import { workflowRecord } from './workflow-record.http.js';
 import { WorkflowReferences } from './workflow-references.js';
 import { type Confirm, Confirms } from '../confirmed-writes.http.js';
-import { inPath } from '../identity/places.policy.js';
 
 const NAME_CHARACTERS_MAX = 200;
 const DESCRIPTION_CHARACTERS_MAX = 10_000;

@@ -19,9 +19,8 @@ import { runRecord, scheduleRecord } from './schedule-record.http.js';
 import { ScheduleBody } from './schedules.dto.js';
 import { DocumentedBody, OptionalQuery } from '../../platform/http/documented.js';
 import { Access } from '../../platform/http/access.js';
-import { FAMILIES_OF_AGENTS_PARTS } from '../../kernel/access.js';
+import { FAMILIES_OF_AGENTS_PARTS, inPath } from '../../kernel/access.js';
 import { type Confirm, Confirms } from '../../resources/confirmed-writes.http.js';
-import { inPath } from '../../resources/identity/places.policy.js';
 
 const STATISTICS_DAYS_MAX = 365;
 const STATISTICS_DAYS = 30;

@@ -15,7 +15,7 @@ import { AgentExport } from './agent-export.js';
 import { type ImportRequest, readImportBody } from './import-body.http.js';
 import { ImportIntake } from './import-intake.js';
 import { type Confirm, Confirms } from '../../confirmed-writes.http.js';
-import { inQuery } from '../../identity/places.policy.js';
+import { inQuery } from '../../../kernel/access.js';
 
 const EXAMPLE = `apiVersion: docsgpt.arc53.com/v1
 kind: Agent

@@ -16,7 +16,7 @@ import { agentNotFound } from '../agent.decider.js';
 import { ChangeAgentFolder, CreateAgentFolder, DeleteAgentFolder } from './agent-folders.commands.js';
 import { folderNotFound } from './agent-folders.decider.js';
 import { type Confirm, Confirms } from '../../confirmed-writes.http.js';
-import { inBody } from '../../identity/places.policy.js';
+import { inBody } from '../../../kernel/access.js';
 
 const NAME_CHARACTERS_MAX = 200;
 const AGENTS_MAX = 1_000;

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Post, Put, Query } from '@nest
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { IsBoolean, IsNotEmpty, IsOptional, IsString, MaxLength } from 'class-validator';
 import { type AgentRecord, AgentQueries } from '../../../../projections/agents/agents.queries.js';
-import type { ResourceAction } from '../../../kernel/access.js';
+import { type ResourceAction, inBody, inQuery } from '../../../kernel/access.js';
 import { Commands } from '../../../kernel/commands.js';
 import { Fingerprints } from '../../../kernel/event-sourcing/fingerprints.js';
 import { isId } from '../../../kernel/ids.js';
@@ -22,7 +22,6 @@ import { AdoptedAgents } from './adopted-agents.js';
 import { KeepAgent, ShareAgentByLink } from './agent-link.commands.js';
 import { sharedAgentNotFound } from './kept-agents.decider.js';
 import { type Confirm, Confirms } from '../../confirmed-writes.http.js';
-import { inBody, inQuery } from '../../identity/places.policy.js';
 
 const NAME_CHARACTERS_MAX = 200;
 

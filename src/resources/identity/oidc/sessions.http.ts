@@ -8,7 +8,7 @@ import { CurrentUser } from '../identity.http.js';
 import { OpenResponses } from '../open-responses.js';
 import { SessionEndings } from './session-endings.js';
 import { type ListedSession, Sessions } from '../sessions/sessions.port.js';
-import { inPath } from '../places.policy.js';
+import { inPath } from '../../../kernel/access.js';
 
 /**
  * Lists and ends the sessions of users who signed in at a provider. Other session tokens have no session that could be listed.

@@ -16,7 +16,7 @@ import { actorOf, teamNotFound } from './team.policy.js';
 import { listedTeam, memberRecord, teamRecord } from './team-record.http.js';
 import { MemberRole, NewMember, NewOwner, NewTeamBody, TeamEdit } from './teams.dto.js';
 import { type Confirm, Confirms } from '../../confirmed-writes.http.js';
-import { inPath } from '../places.policy.js';
+import { inPath } from '../../../kernel/access.js';
 
 const ID = inPath('id');
 const SOMEBODY = '00000000-0000-4000-8000-000000000000';

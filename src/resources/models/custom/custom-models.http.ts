@@ -23,7 +23,7 @@ import { CustomModelEdit, CustomModelTest, NewCustomModel, SavedCustomModelTest 
 import { StoredModelKeys } from './stored-model-keys.js';
 import type { FastifyReply } from 'fastify';
 import { type Confirm, Confirms } from '../../confirmed-writes.http.js';
-import { inPath } from '../../identity/places.policy.js';
+import { inPath } from '../../../kernel/access.js';
 
 const NEW_MODEL = {
   display_name: 'Our model',

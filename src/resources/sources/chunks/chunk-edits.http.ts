@@ -13,7 +13,7 @@ import { CurrentUser } from '../../identity/identity.http.js';
 import { sourceNotFound } from '../source/source.decider.js';
 import { ChunkEdits, type ChunkText } from './chunk-edits.js';
 import { type Confirm, Confirms } from '../../confirmed-writes.http.js';
-import { inBody, inQuery } from '../../identity/places.policy.js';
+import { inBody, inQuery } from '../../../kernel/access.js';
 
 const TEXT_CHARACTERS_MAX = 32_000;
 const TITLE_CHARACTERS_MAX = 200;

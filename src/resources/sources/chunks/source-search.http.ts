@@ -13,7 +13,7 @@ import { CHUNKS_DEFAULT } from '../source/retrieval.policy.js';
 import { sourceConfigIn } from '../source/source-config.policy.js';
 import { sourceNotFound } from '../source/source.decider.js';
 import { Search } from './search.port.js';
-import { inPath } from '../../identity/places.policy.js';
+import { inPath } from '../../../kernel/access.js';
 
 const QUERY_CHARACTERS_MAX = 10_000;
 

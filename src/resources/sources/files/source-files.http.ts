@@ -21,7 +21,7 @@ import { fileChangeIn, type FileChangeRequest } from './file-change-request.poli
 import { ChangeSourceFiles } from './source-files.commands.js';
 import type { FileChange } from './source-files.decider.js';
 import { type Confirm, Confirms } from '../../confirmed-writes.http.js';
-import { inBody } from '../../identity/places.policy.js';
+import { inBody } from '../../../kernel/access.js';
 import { isJsonObject } from '../../json-object.policy.js';
 
 type FormRequest = FastifyRequest & { isMultipart(): boolean; parts(): AsyncIterable<FormPart> };

@@ -25,7 +25,7 @@ import { OAuthHandshakes } from './oauth-handshakes.js';
 import { DocumentedBody, OptionalQuery, type Sent } from '../../../platform/http/documented.js';
 import { Access } from '../../../platform/http/access.js';
 import { type Confirm, Confirms } from '../../confirmed-writes.http.js';
-import { inBody } from '../../identity/places.policy.js';
+import { inBody } from '../../../kernel/access.js';
 
 const SERVER = { server_url: 'https://tools.example/mcp', auth_type: 'none' };
 

@@ -5,10 +5,9 @@ import { turnPaused, turnUnresumed, waitingCall } from '../../../test/support/pa
 import { turnSettings } from '../../../test/support/turn-settings.js';
 import { append, noteWork } from './additions.decider.js';
 import { ask, conversation, open, rate, remove } from './conversation.decider.js';
-import { conclude, requestStop, startTurn } from './turn.decider.js';
+import { conclude, requestStop, startTurn, askAutomatically, statusOf, FOLLOW_UPS_IN_A_ROW_MAX } from './turn.decider.js';
 import type { ConversationEvent, TurnAppended, TurnOutcome } from './conversation.events.js';
 import type { Conversation } from './turn.policy.js';
-import { askAutomatically, statusOf, FOLLOW_UPS_IN_A_ROW_MAX } from './automatic-turn.decider.js';
 
 const conversationId = 'c1';
 const settings = turnSettings();
