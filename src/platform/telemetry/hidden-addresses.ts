@@ -18,7 +18,14 @@ export class HiddenAddresses {
   in(reason: string): string {
     return reason
       .replaceAll(/\b(user|role|database|host) "[^"]*"/g, `$1 "${NAME}"`)
-      .replaceAll(/[^\s"'(),;<>]*[^\s"'(),;<>.:]/g, (word) => (this.isAddress(word) ? ADDRESS : word));
+      .replaceAll(/[^\s"'(),;<>]+/g, (word) => this.shown(word));
+  }
+
+  /** The end of a sentence or clause is no part of an address. */
+  private shown(word: string): string {
+    let end = word.length;
+    while (end > 0 && '.:'.includes(word[end - 1]!)) end--;
+    return this.isAddress(word.slice(0, end)) ? ADDRESS + word.slice(end) : word;
   }
 
   private isAddress(word: string): boolean {
