@@ -29,13 +29,7 @@ const OUTAGES_IN_A_ROW_MAX = 20;
 const CANCELLED_EXIT_CODE = 130;
 const REACTION = 'reaction:';
 
-type Opened = Readonly<{
-  sql: Sql;
-  store: EventStore;
-  endOfLog: () => Promise<bigint>;
-  logUse: LogUse;
-  close: () => Promise<void>;
-}>;
+type Opened = Readonly<{ sql: Sql; store: EventStore; logUse: LogUse; close: () => Promise<void> }>;
 type Options = { verify?: true; parked?: true; json?: true };
 
 const command = new Command('rebuild')
@@ -87,7 +81,6 @@ async function open(): Promise<Opened> {
   return {
     sql: database,
     store: log,
-    endOfLog: () => (log instanceof PostgresEventStore ? log.end() : log.head()),
     logUse: logUseOf(config),
     close: async () => {
       await log.close();
@@ -135,8 +128,8 @@ async function run(opened: Opened): Promise<number> {
 }
 
 /** After the log was restored from an older backup, moves reactions that are ahead of it back to its end. */
-async function takeBack({ sql, endOfLog }: Opened): Promise<void> {
-  const taken = await takeBackReactions(sql, endOfLog);
+async function takeBack({ sql, store }: Opened): Promise<void> {
+  const taken = await takeBackReactions(sql, store);
   if (taken.length > 0 && !options.json)
     say(`Taken back to the end of the log: ${taken.map((each) => REACTION + each).join(', ')}.`);
 }

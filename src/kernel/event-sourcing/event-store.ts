@@ -174,6 +174,11 @@ export abstract class EventStore {
 
   /** The position of the newest event; LOG_START in an empty log. */
   abstract head(): Promise<bigint>;
+
+  /** The position that the log has reached. Unlike `head`, it also counts newest events that were deleted since. */
+  end(): Promise<bigint> {
+    return this.head();
+  }
 }
 
 /** Splits a page into runs of consecutive events. Revisions have gaps where a clock was set back and `maxAge` hides events in between. */

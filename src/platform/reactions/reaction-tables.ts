@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres';
-import type { StoredEvent } from '../../kernel/event-sourcing/event-store.js';
+import type { EventStore, StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 import { describeFault, keep, revive } from '../supervision/kept-event.js';
 
 export type ReactionCheckpoint = Readonly<{ position: bigint; epoch: bigint }>;
@@ -47,14 +47,14 @@ export async function createReactionTables(sql: Sql): Promise<void> {
  * are left, and the effects of lost events cannot be undone. Parked events past the end are dropped, because the log no longer
  * has them.
  */
-export async function takeBackReactions(sql: Sql, endOfLog: () => Promise<bigint>): Promise<readonly string[]> {
+export async function takeBackReactions(sql: Sql, log: Pick<EventStore, 'end'>): Promise<readonly string[]> {
   const [there] = await sql`select 1 from pg_tables where schemaname = 'reactions' and tablename = 'reaction_checkpoint'`;
   if (!there) return [];
   const [reached] = await sql<{ position: string }[]>`
     select coalesce(max(position), -1)::text as position
     from (select position from reactions.reaction_checkpoint union all select position from reactions.parked) as positions`;
   // Read afterwards, because a running service appends events and reacts to them in the meantime.
-  const head = await endOfLog();
+  const head = await log.end();
   if (BigInt(reached!.position) <= head) return [];
   await sql`delete from reactions.parked where position > ${String(head)}`;
   const rows = await sql<{ reaction: string }[]>`

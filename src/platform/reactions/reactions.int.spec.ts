@@ -217,8 +217,8 @@ describe('a reaction', () => {
     const head = await append(store, 'bell-a', rang(1));
     const reactions = start();
     await eventually(() => reactions.failureOf('answer-door') === LOG_ENDS_EARLIER);
-    expect(await takeBackReactions(database.sql, async () => head)).toEqual(['answer-door']);
-    expect(await takeBackReactions(database.sql, async () => head)).toEqual([]);
+    expect(await takeBackReactions(database.sql, { end: async () => head })).toEqual(['answer-door']);
+    expect(await takeBackReactions(database.sql, { end: async () => head })).toEqual([]);
     await append(store, 'bell-a', rang(3));
     await eventually(() => heard.length === 3);
     expect(heard).toEqual(['bell-a 1', 'bell-a 2', 'bell-a 3']);
@@ -233,7 +233,7 @@ describe('a reaction', () => {
       await eventually(() => isCheckpointAt(second));
       return first;
     };
-    expect(await takeBackReactions(database.sql, readLate)).toEqual([]);
+    expect(await takeBackReactions(database.sql, { end: readLate })).toEqual([]);
     await append(store, 'bell-a', rang(3));
     await eventually(() => heard.length === 3);
     expect(heard).toEqual(['bell-a 1', 'bell-a 2', 'bell-a 3']);
@@ -250,7 +250,7 @@ describe('a reaction', () => {
     await before.stop();
     store = new InMemoryEventStore();
     const head = await append(store, 'bell-a', rang(1));
-    await takeBackReactions(database.sql, async () => head);
+    await takeBackReactions(database.sql, { end: async () => head });
     await append(store, 'bell-b', rang(3));
     start();
     await eventually(() => heard.length > 0);

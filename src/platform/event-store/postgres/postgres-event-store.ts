@@ -199,8 +199,7 @@ export class PostgresEventStore extends EventStore {
     return this.query(logHead);
   }
 
-  /** As `head`, but the newest event counts also if it was deleted. */
-  async end(): Promise<bigint> {
+  override async end(): Promise<bigint> {
     return this.query(logEnd);
   }
 
