@@ -3,7 +3,8 @@ import { FollowUpQueries } from '../../../projections/follow-ups/follow-ups.quer
 import { AutomaticTurns } from '../../dialogue/answering/intake/automatic-turns.port.js';
 import { Commands } from '../../kernel/commands.js';
 import { eachOf } from '../../kernel/each-of.js';
-import { recordedEvents } from '../../kernel/event-sourcing/codec.js';
+import { decode } from '../../kernel/event-sourcing/codec.js';
+import { eventsBackwards } from '../../kernel/event-sourcing/event-store.js';
 import { type Cause, causedBy } from '../../kernel/event-sourcing/events.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import type { Ticker } from '../../kernel/event-sourcing/ticker.js';
@@ -67,8 +68,11 @@ export class DeliverFollowUps implements Ticker {
   }
 
   private async causeOf(conversationId: string, followUpId: FollowUpId): Promise<Cause> {
-    const events = await recordedEvents<FollowUpsEvent>(this.streams.store, followUpsStream(conversationId), followUpsCodec);
-    const requested = events.find(({ type, data }) => type === 'FollowUpRequested' && data.followUpId === followUpId)!;
-    return causedBy(requested, `system:${this.name}`);
+    for await (const stored of eventsBackwards(this.streams.store, followUpsStream(conversationId))) {
+      const event = decode<FollowUpsEvent>(followUpsCodec, stored);
+      if (event?.type === 'FollowUpRequested' && event.data.followUpId === followUpId)
+        return causedBy(event, `system:${this.name}`);
+    }
+    throw new Error(`Follow-up ${followUpId} of ${conversationId} was not requested.`);
   }
 }
