@@ -28,11 +28,11 @@ export class AgentAnswers {
     signal: AbortSignal,
     report: (frameId: number) => void,
   ): Promise<AgentAnswer> {
-    const begun = await this.answers.begin(asked, caller, { route: 'answer' });
-    let [message, lastId] = [noMessage, begun.after];
+    const started = await this.answers.begin(asked, caller, { route: 'answer' });
+    let [message, lastId] = [noMessage, started.after];
     do {
-      if (message.pending.length > 0) await this.deny(message, begun.conversationId, caller);
-      for await (const { id, frame } of this.answers.frames(begun, lastId, caller, signal)) {
+      if (message.pending.length > 0) await this.deny(message, started.conversationId, caller);
+      for await (const { id, frame } of this.answers.frames(started, lastId, caller, signal)) {
         [message, lastId] = [withFrame(message, frame), id];
         report(id);
       }
@@ -40,7 +40,7 @@ export class AgentAnswers {
     if (message.error) throw new Rejection('answer-failed', message.error.text);
     if (message.last !== 'end') throw new Rejection('answer-failed', 'The answer broke off.');
     const sources = message.parts.sources.map(({ text, title, source }) => ({ text, title, source }));
-    return { answer: message.parts.answer, conversation_id: begun.conversationId, sources };
+    return { answer: message.parts.answer, conversation_id: started.conversationId, sources };
   }
 
   private async deny({ pending }: Message, conversationId: string, caller: AgentKeyCaller): Promise<void> {

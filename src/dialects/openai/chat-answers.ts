@@ -27,7 +27,7 @@ export class ChatAnswers {
     private readonly asked: AskedQuestions,
   ) {}
 
-  /** @throws Rejection if the request is not accepted. In that case no turn was begun. */
+  /** @throws Rejection if the request is not accepted. In that case no turn was started. */
   async begin(
     request: ChatRequest,
     caller: AgentKeyCaller,
@@ -45,9 +45,9 @@ export class ChatAnswers {
   }
 
   /** The fields that all chunks of this answer share. */
-  async headOf(begun: StartedAnswer, { agentId }: AgentKeyCaller): Promise<Head> {
-    const { conversationId, turnId, after } = begun;
-    const at = await this.answers.journaledAt(begun, after);
+  async headOf(started: StartedAnswer, { agentId }: AgentKeyCaller): Promise<Head> {
+    const { conversationId, turnId, after } = started;
+    const at = await this.answers.journaledAt(started, after);
     const id = `chatcmpl-${turnId}${after < 0 ? '' : `-${after + 1}`}`;
     return { conversationId, id, created: Math.floor(at.getTime() / 1_000), model: agentId };
   }
@@ -55,14 +55,14 @@ export class ChatAnswers {
   /**
    * The answer, frame by frame, until it ends or waits for the caller's code. All tool calls that need an approval are denied.
    */
-  async *read(begun: StartedAnswer, caller: AgentKeyCaller, signal: AbortSignal): AsyncGenerator<ChatStep> {
+  async *read(started: StartedAnswer, caller: AgentKeyCaller, signal: AbortSignal): AsyncGenerator<ChatStep> {
     let completion = noCompletion;
-    let lastId = begun.after;
+    let lastId = started.after;
     do {
-      if (completion.ending?.kind === 'denied') await this.deny(completion.ending.callIds, begun, caller);
+      if (completion.ending?.kind === 'denied') await this.deny(completion.ending.callIds, started, caller);
       completion = { ...completion, ending: null };
-      for await (const { id, frame } of this.answers.frames(begun, lastId, caller, signal)) {
-        const next = withNextFrame(completion, frame, begun.conversationId);
+      for await (const { id, frame } of this.answers.frames(started, lastId, caller, signal)) {
+        const next = withNextFrame(completion, frame, started.conversationId);
         ({ completion, lastId } = { completion: next.completion, lastId: id });
         yield { completion, additions: next.additions, lastId };
         if (completion.ending) break;
@@ -70,8 +70,8 @@ export class ChatAnswers {
     } while (completion.ending?.kind === 'denied' && !signal.aborted);
   }
 
-  usage(begun: StartedAnswer, lastId: number): Promise<Usage | undefined> {
-    return this.answers.usage(begun, begun.after, lastId);
+  usage(started: StartedAnswer, lastId: number): Promise<Usage | undefined> {
+    return this.answers.usage(started, started.after, lastId);
   }
 
   private async deny(callIds: readonly string[], { conversationId }: StartedAnswer, caller: AgentKeyCaller): Promise<void> {

@@ -33,7 +33,7 @@ import { inTheirWords, type TheirNames } from './asking/their-words.policy.js';
 
 const CONVERSATION_HEADER = 'X-DocsGPT-Conversation-ID';
 
-type Started = Readonly<{ request: ChatRequest; begun: StartedAnswer; caller: AgentKeyCaller }>;
+type Started = Readonly<{ request: ChatRequest; started: StartedAnswer; caller: AgentKeyCaller }>;
 
 /** Chat completions of OpenAI's API. The agent whose key is the bearer token answers. */
 @ApiTags('OpenAI')
@@ -70,21 +70,21 @@ export class ChatCompletionsController {
     const named = conversationInHeader || request.conversationId;
     const begin = async (): Promise<Started> => ({
       request,
-      begun: await this.chat.begin(request, caller, named, key).catch(inTheirWords(THEIR_NAMES)),
+      started: await this.chat.begin(request, caller, named, key).catch(inTheirWords(THEIR_NAMES)),
       caller,
     });
     await (request.stream ? this.stream(begin, reply) : this.answer(await begin(), reply));
   }
 
-  private async answer({ request, begun, caller }: Started, reply: FastifyReply): Promise<void> {
+  private async answer({ request, started, caller }: Started, reply: FastifyReply): Promise<void> {
     let last: ChatStep | undefined;
-    for await (const step of this.chat.read(begun, caller, this.waiting.signalOf(reply))) last = step;
+    for await (const step of this.chat.read(started, caller, this.waiting.signalOf(reply))) last = step;
     const ending = last?.completion.ending;
     if (ending?.kind === 'failed') throw failed(ending);
     if (!last || ending?.kind !== 'finished') throw this.waiting.brokenOff();
-    const head = await this.chat.headOf(begun, caller);
-    const usage = await this.chat.usage(begun, last.lastId);
-    void reply.headers(headersOf(begun, request)).send(completionOf(head, last.completion, ending.reason, usage));
+    const head = await this.chat.headOf(started, caller);
+    const usage = await this.chat.usage(started, last.lastId);
+    void reply.headers(headersOf(started, request)).send(completionOf(head, last.completion, ending.reason, usage));
   }
 
   /** Reserves a stream before the question is accepted, so that a request that is refused at the limit leaves no turn. */
@@ -94,7 +94,7 @@ export class ChatCompletionsController {
     try {
       const started = await begin();
       release();
-      const sse = this.streams.start(reply, { headers: headersOf(started.begun, started.request), owesRecord: true });
+      const sse = this.streams.start(reply, { headers: headersOf(started.started, started.request), owesRecord: true });
       await this.write(started, sse, this.waiting.signalOf(reply));
       sse.end();
     } finally {
@@ -103,7 +103,7 @@ export class ChatCompletionsController {
   }
 
   private async write(
-    { request: { includesUsage }, begun, caller }: Started,
+    { request: { includesUsage }, started, caller }: Started,
     sse: SseStream,
     signal: AbortSignal,
   ): Promise<void> {
@@ -111,15 +111,15 @@ export class ChatCompletionsController {
     const toCome = includesUsage ? { usage: null } : {};
     let head: Head | undefined;
     let isWhole = false;
-    for await (const { completion, additions, lastId } of this.chat.read(begun, caller, signal)) {
-      head ??= await this.chat.headOf(begun, caller);
+    for await (const { completion, additions, lastId } of this.chat.read(started, caller, signal)) {
+      head ??= await this.chat.headOf(started, caller);
       for (const addition of additions) if (!(await send({ ...chunkOf(head, addition), ...toCome }))) return;
       const { ending } = completion;
       isWhole = ending !== null;
       if (ending?.kind === 'failed') await send({ error: { ...errorOf(ending), type: 'server_error', param: null } });
       if (ending?.kind !== 'finished') continue;
       await send({ ...chunkOf(head, {}, ending.reason), ...toCome });
-      if (includesUsage) await send(usageChunkOf(head, await this.chat.usage(begun, lastId)));
+      if (includesUsage) await send(usageChunkOf(head, await this.chat.usage(started, lastId)));
     }
     if (!head) await sse.write(`data: ${renderError('/v1', failureOf(this.waiting.brokenOff(), '')).body}\n\n`);
     // A stream that breaks off, for example because its key was revoked, must not look complete.

@@ -149,8 +149,8 @@ export class ResponseTranslator {
       role: 'assistant',
       content: [],
     });
-    const begun = this.begin({ type: 'refusal', refusal: '' });
-    return [...opened, ...begun, this.grow('refusal', error), ...this.shut('completed')];
+    const started = this.begin({ type: 'refusal', refusal: '' });
+    return [...opened, ...started, this.grow('refusal', error), ...this.shut('completed')];
   }
 
   /** Adds text to the open item of this type. If no such item is open, it closes the open item and begins one. */

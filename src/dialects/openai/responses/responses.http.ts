@@ -24,7 +24,7 @@ import { publicIdOf } from './response-ids.policy.js';
 import type { ResponseHead } from './response-object.policy.js';
 import { type ResponseRequest, responseRequestOf } from './response-request.policy.js';
 import type { TranslatedEvent } from './response-translator.js';
-import { type BegunResponse, headOf, Responses } from './responses.js';
+import { type StartedResponse, headOf, Responses } from './responses.js';
 
 /** The names of fields in this dialect, by the service's own names. */
 const THEIR_NAMES: TheirNames = {
@@ -55,7 +55,7 @@ export class ResponsesController {
   @ApiOperation({ summary: 'Asks the agent of a key for a response: whole, as events, or in the background' })
   @OptionalHeader('Idempotency-Key')
   @DocumentedBody({ schema: RESPONSE_BODY }, RESPONSE_EXAMPLE)
-  @ApiResponse(responseOrEvents('The response: at its end, begun where `background` is true, or its events where `stream` is.'))
+  @ApiResponse(responseOrEvents('The response: at its end, started where `background` is true, or its events where `stream` is.'))
   @Access({ for: 'key', action: 'ask', of: 'responses' })
   @Post()
   @HttpCode(200)
@@ -71,9 +71,9 @@ export class ResponsesController {
     const request = { ...read, ignored: ignoredBy((await this.agents.byId(caller.agentId))?.configuration, read) };
     const begin = () => this.responses.create(request, caller, key).catch(inTheirWords(THEIR_NAMES));
     if (request.stream) return this.stream(begin, caller, reply);
-    const begun = await begin();
-    const response = await this.whole(begun, caller, reply);
-    void reply.headers(headersOf(begun)).send(response);
+    const started = await begin();
+    const response = await this.whole(started, caller, reply);
+    void reply.headers(headersOf(started)).send(response);
   }
 
   @ApiOperation({ summary: 'A response in its current state, or its past and live events after a given one' })
@@ -144,26 +144,26 @@ export class ResponsesController {
    * The response at its end, or at once if it runs in the background. @throws Rejection answer-failed if the service stops before
    * the end
    */
-  private async whole(begun: BegunResponse, caller: AgentKeyCaller, reply: FastifyReply): Promise<object> {
-    const { head: stored, request } = begun;
+  private async whole(started: StartedResponse, caller: AgentKeyCaller, reply: FastifyReply): Promise<object> {
+    const { head: stored, request } = started;
     if (stored && request.echo.background)
       return this.responses.asOf(await this.responses.found(publicIdOf(stored.responseId), caller));
     const signal = this.waiting.signalOf(reply);
-    const head = stored ?? (await this.responses.headOnceBegun(begun, caller, signal));
+    const head = stored ?? (await this.responses.headOnceBegun(started, caller, signal));
     const response = head && (await this.responses.atEnd(head, caller, signal));
     if (!response) throw this.waiting.brokenOff();
     return response;
   }
 
   /** Reserves a stream before the question is accepted, so that a request that is refused at the limit leaves no turn. */
-  private async stream(begin: () => Promise<BegunResponse>, caller: AgentKeyCaller, reply: FastifyReply): Promise<void> {
+  private async stream(begin: () => Promise<StartedResponse>, caller: AgentKeyCaller, reply: FastifyReply): Promise<void> {
     const release = this.streams.reserve(this.options.streamsMax);
     if (!release) throw new Rejection('too-many-requests', 'Too many concurrent streams');
     try {
-      const begun = await begin();
+      const started = await begin();
       release();
-      const sse = this.streams.start(reply, { headers: headersOf(begun), owesRecord: true });
-      const head = begun.head ?? (await this.responses.headOnceBegun(begun, caller, this.waiting.signalOf(reply)));
+      const sse = this.streams.start(reply, { headers: headersOf(started), owesRecord: true });
+      const head = started.head ?? (await this.responses.headOnceBegun(started, caller, this.waiting.signalOf(reply)));
       if (head) return await this.write(head, caller, sse, -1);
       const { code, message } = failureOf(this.waiting.brokenOff(), '');
       await sse.write(rendered({ type: 'error', code: code ?? null, message, param: null, sequence_number: 0 }));
@@ -215,9 +215,9 @@ function startingAfter(query: Readonly<Record<string, unknown>>): number | undef
 }
 
 const headersOf = ({
-  begun: { position, replayed },
+  started: { position, replayed },
   request: { ignored },
-}: Readonly<{ begun: BegunResponse['begun']; request: ResponseRequest }>) => ({
+}: Readonly<{ started: StartedResponse['started']; request: ResponseRequest }>) => ({
   ...(ignored.length === 0 ? {} : { 'X-Ignored-Parameters': ignored.join(', ') }),
   ...(position === undefined ? {} : { 'X-Position': String(position) }),
   ...(replayed ? { 'Idempotent-Replayed': 'true' } : {}),

@@ -24,7 +24,7 @@ const NEWEST = 1;
 const DIALECT: Dialect = { name: 'openai-responses', translator: NEWEST };
 
 /** A requested response. A response that is not stored has no head before its first frame. */
-export type BegunResponse = Readonly<{ begun: StartedAnswer; head: ResponseHead | undefined; request: ResponseRequest }>;
+export type StartedResponse = Readonly<{ started: StartedAnswer; head: ResponseHead | undefined; request: ResponseRequest }>;
 
 /** Responses of OpenAI's API: runs of turns, read from their journals. */
 @Injectable()
@@ -42,10 +42,10 @@ export class Responses {
    * Stores first the question and then the response. A crash between the two leaves an answer without a response, whose id no
    * client knows. A repetition with the idempotency key creates the response. @throws Rejection
    */
-  async create(request: ResponseRequest, caller: AgentKeyCaller, key: string | undefined): Promise<BegunResponse> {
-    const { begun, ids } = await this.begin(request, caller, key);
-    if (!request.store) return { begun, head: undefined, request };
-    const { conversationId, turnId, after } = begun;
+  async create(request: ResponseRequest, caller: AgentKeyCaller, key: string | undefined): Promise<StartedResponse> {
+    const { started, ids } = await this.begin(request, caller, key);
+    if (!request.store) return { started, head: undefined, request };
+    const { conversationId, turnId, after } = started;
     const place = { conversationId, turnId, after };
     const created: ResponseCreated['data'] = {
       responseId: responseIdOf(place),
@@ -57,7 +57,7 @@ export class Responses {
     };
     const state = await this.commands.execute(new CreateResponse(created, caller.cause));
     if (state.status !== 'there') throw responseNotFound();
-    return { begun, head: headOf(state.created), request };
+    return { started, head: headOf(state.created), request };
   }
 
   private async begin(request: ResponseRequest, caller: AgentKeyCaller, key: string | undefined) {
@@ -68,13 +68,13 @@ export class Responses {
     if (said.kind === 'results') {
       if (previous && previous.conversationId !== said.conversationId)
         throw refused('input', 'has results for calls of another response than previous_response_id.');
-      return { begun: await this.asked.resume(said, caller, way), ids: new Map<string, string>() };
+      return { started: await this.asked.resume(said, caller, way), ids: new Map<string, string>() };
     }
     if (previous && said.history.length > 0)
       throw refused('input', 'says what was said before, which previous_response_id says as well.');
     const from = previous ? await this.goingOnFrom(previous) : said.conversationId;
-    const { attachmentIds, ...begun } = await this.asked.ask({ ...request, said }, caller, from, way);
-    return { begun, ids: new Map(said.attached.map(({ place }, index) => [place, attachmentIds[index]!])) };
+    const { attachmentIds, ...started } = await this.asked.ask({ ...request, said }, caller, from, way);
+    return { started, ids: new Map(said.attached.map(({ place }, index) => [place, attachmentIds[index]!])) };
   }
 
   private async goingOnFrom(previous: ResponseCreated['data']): Promise<string | readonly Exchange[]> {
@@ -149,13 +149,13 @@ export class Responses {
 
   /** The head of a response that is not stored, after its first frame. Undefined if the signal aborts before. */
   async headOnceBegun(
-    { begun, request }: BegunResponse,
+    { started, request }: StartedResponse,
     caller: AgentKeyCaller,
     signal: AbortSignal,
   ): Promise<ResponseHead | undefined> {
-    const { conversationId, turnId, after } = begun;
-    for await (const _ of this.answers.frames(begun, after, caller, signal)) {
-      const createdAt = seconds(await this.answers.journaledAt(begun, after));
+    const { conversationId, turnId, after } = started;
+    for await (const _ of this.answers.frames(started, after, caller, signal)) {
+      const createdAt = seconds(await this.answers.journaledAt(started, after));
       const place = { conversationId, turnId, after };
       return { responseId: responseIdOf(place), ...place, createdAt, translator: NEWEST, echo: request.echo, isStored: false };
     }
@@ -204,6 +204,6 @@ const isLast = ({ type }: TranslatedEvent): boolean => LAST.has(type);
 
 function translatorFor(head: ResponseHead): ResponseTranslator {
   const Translator = TRANSLATORS[head.translator];
-  if (!Translator) throw new Unavailable('A newer version of the service has begun this response.');
+  if (!Translator) throw new Unavailable('A newer version of the service has started this response.');
   return new Translator(head);
 }
