@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { given } from '../../../test/support/given.js';
+import { eventsUnlessRejected, given } from '../../../test/support/given.js';
 import { jobStarted } from '../../../test/support/jobs.js';
 import {
   endJob,
@@ -127,12 +127,8 @@ it('in any order of decisions a repeated decision adds nothing, and there is at 
       let state: Job = job.initial;
       const said: JobEvent[] = [];
       for (const decide of decisions) {
-        let events: readonly JobEvent[];
-        try {
-          events = decide(state);
-        } catch {
-          continue;
-        }
+        const events = eventsUnlessRejected(decide, state);
+        if (!events) continue;
         state = events.reduce(job.evolve, state);
         said.push(...events);
         const again = () => decide(state);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { given } from '../../../test/support/given.js';
+import { eventsUnlessRejected, given } from '../../../test/support/given.js';
 import { turnSettings } from '../../../test/support/turn-settings.js';
 import type { CalledTool } from '../../dialogue/conversation/conversation.events.js';
 import {
@@ -128,12 +128,8 @@ it('in any order of decisions a run ends once, its attempt never decreases, and 
       let state: Run = run.initial;
       for (const decide of [queueRun(data), ...decisions]) {
         const before = state;
-        let events: readonly RunEvent[];
-        try {
-          events = decide(state);
-        } catch {
-          continue;
-        }
+        const events = eventsUnlessRejected(decide, state);
+        if (!events) continue;
         state = events.reduce<Run>(run.evolve, state);
         if (isOver(before)) expect(events).toEqual([]);
         expect(state.attempt).toBeGreaterThanOrEqual(before.attempt);

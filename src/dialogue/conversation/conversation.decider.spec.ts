@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { given } from '../../../test/support/given.js';
+import { eventsUnlessRejected, given } from '../../../test/support/given.js';
 import { turnSettings } from '../../../test/support/turn-settings.js';
 import { as, ask, conversation, entitle, open, rate, remove, rename, watch } from './conversation.decider.js';
 import { conclude, requestStop, seal, startTurn, takeOver } from './turn.decider.js';
@@ -246,12 +246,8 @@ it('for any sequence of decisions, a repeated decision adds no event, indexes ha
       let state: Conversation = conversation.initial;
       const ends = new Map<string, number>();
       for (const decide of decisions) {
-        let events: readonly ConversationEvent[];
-        try {
-          events = decide(state);
-        } catch {
-          continue;
-        }
+        const events = eventsUnlessRejected(decide, state);
+        if (!events) continue;
         state = events.reduce(conversation.evolve, state);
         for (const event of events) {
           if (event.type === 'TurnAnswered' || event.type === 'TurnStopped')

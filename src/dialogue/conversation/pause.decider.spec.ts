@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { given } from '../../../test/support/given.js';
+import { eventsUnlessRejected, given } from '../../../test/support/given.js';
 import {
   aboutTurn,
   approved,
@@ -18,13 +18,11 @@ import {
   WAITING,
 } from '../../../test/support/paused-conversations.js';
 import { PAUSE_EXPIRES_AT, turnUnresumed } from '../../../test/support/pauses.js';
-import { Rejection } from '../../kernel/rejection.js';
 import type { Party } from './conversation-access.policy.js';
 import { ask, conversation, remove } from './conversation.decider.js';
-import { conclude, requestStop, seal, startTurn } from './turn.decider.js';
-import type { ConversationEvent, TurnOutcome } from './conversation.events.js';
+import { conclude, requestStop, requeue, seal, startTurn } from './turn.decider.js';
+import type { TurnOutcome } from './conversation.events.js';
 import { type CallAnswer, expire, finishCall, pause, resume, startCall } from './pause.decider.js';
-import { requeue } from './turn.decider.js';
 import type { Conversation, Decide } from './turn.policy.js';
 
 const BEFORE = new Date(Date.parse(PAUSE_EXPIRES_AT) - 1);
@@ -240,13 +238,8 @@ it('for any sequence of decisions, each call is decided once, each turn ends onc
       const ends = new Map<string, number>();
       for (const decide of [...decisions.slice(0, 50), ...(isDeleted ? [remove] : []), ...decisions.slice(50)]) {
         const before = state;
-        let events: readonly ConversationEvent[];
-        try {
-          events = decide(state);
-        } catch (error) {
-          expect(error).toBeInstanceOf(Rejection);
-          continue;
-        }
+        const events = eventsUnlessRejected(decide, state);
+        if (!events) continue;
         state = events.reduce(conversation.evolve, state);
         for (const event of events) {
           if (!('turnId' in event.data)) continue;

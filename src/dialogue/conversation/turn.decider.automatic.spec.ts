@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { given } from '../../../test/support/given.js';
+import { eventsUnlessRejected, given } from '../../../test/support/given.js';
 import { turnPaused, turnUnresumed, waitingCall } from '../../../test/support/pauses.js';
 import { turnSettings } from '../../../test/support/turn-settings.js';
 import { append, noteWork } from './additions.decider.js';
@@ -221,12 +221,8 @@ it('for any sequence of decisions, a repeated decision adds no event and indexes
     fc.property(fc.array(decision, { maxLength: 40 }), (decisions) => {
       let state: Conversation = conversation.initial;
       for (const decide of decisions) {
-        let events: readonly ConversationEvent[];
-        try {
-          events = decide(state);
-        } catch {
-          continue;
-        }
+        const events = eventsUnlessRejected(decide, state);
+        if (!events) continue;
         state = events.reduce(conversation.evolve, state);
         expect(decide(state)).toEqual([]);
         const counting = [...state.turns.values()].filter(({ superseded }) => !superseded).map(({ index }) => index);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { given } from '../../../test/support/given.js';
+import { eventsUnlessRejected, given } from '../../../test/support/given.js';
 import {
   type Agent,
   agent,
@@ -165,12 +165,8 @@ it('any sequence of decisions is idempotent, leaves at most one valid key, and n
       let state: Agent = [created()].reduce<Agent>(agent.evolve, agent.initial);
       const alive = new Set<string>();
       for (const decide of decisions) {
-        let events: readonly AgentEvent[];
-        try {
-          events = decide(state);
-        } catch {
-          continue;
-        }
+        const events = eventsUnlessRejected(decide, state);
+        if (!events) continue;
         for (const event of events) {
           if (event.type === 'AgentKeyIssued') alive.add(event.data.key.keyId);
           if (event.type === 'AgentKeyRevoked') expect(alive.delete(event.data.keyId)).toBe(true);

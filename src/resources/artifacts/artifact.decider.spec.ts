@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { given } from '../../../test/support/given.js';
+import { eventsUnlessRejected, given } from '../../../test/support/given.js';
 import { artifact, remove, restore, store, VERSIONS_MAX } from './artifact.decider.js';
 import type { ArtifactContent, ArtifactCreated, ArtifactDeleted, ArtifactEvent } from './artifact.events.js';
 
@@ -82,13 +82,9 @@ it('numbers versions from 1 without a gap and names every blob in the deletion, 
       const events: ArtifactEvent[] = [];
       let state = artifact.initial;
       for (const decide of decisions) {
-        try {
-          const made = decide(state);
-          events.push(...made);
-          state = made.reduce(artifact.evolve, state);
-        } catch {
-          continue;
-        }
+        const made = eventsUnlessRejected(decide, state) ?? [];
+        events.push(...made);
+        state = made.reduce(artifact.evolve, state);
       }
       const contents = events.flatMap((event) => ('content' in event.data ? [event.data] : []));
       expect(contents.flatMap((data) => ('version' in data ? [data.version] : [1]))).toEqual(

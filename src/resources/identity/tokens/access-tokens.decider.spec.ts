@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { given } from '../../../../test/support/given.js';
+import { eventsUnlessRejected, given } from '../../../../test/support/given.js';
 import { type AccessTokens, accessTokens, create, regenerate, revoke } from './access-tokens.decider.js';
 import type { AccessTokensEvent } from './access-tokens.events.js';
 
@@ -91,14 +91,12 @@ it('any sequence of decisions keeps names unique, the number limited and revoked
       for (const { made: tokenId, decide } of decisions) {
         // Real ids are random, so none is used twice.
         if (tokenId !== undefined && used.has(tokenId)) continue;
-        try {
-          for (const event of decide(state)) {
-            used.add(event.data.tokenId);
-            if (event.type === 'AccessTokenRevoked') gone.add(event.data.tokenId);
-            state = accessTokens.evolve(state, event);
-          }
-        } catch {
-          continue;
+        const events = eventsUnlessRejected(decide, state);
+        if (!events) continue;
+        for (const event of events) {
+          used.add(event.data.tokenId);
+          if (event.type === 'AccessTokenRevoked') gone.add(event.data.tokenId);
+          state = accessTokens.evolve(state, event);
         }
         const standing = [...state.tokens.values()];
         expect(standing.length).toBeLessThanOrEqual(2);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { given } from '../../../../test/support/given.js';
+import { eventsUnlessRejected, given } from '../../../../test/support/given.js';
 import { configureSource, needsIngestion } from './source-config.decider.js';
 import { DEFAULT_SOURCE_CONFIG, type GivenSourceConfig, type SourceConfig } from './source-config.policy.js';
 import { completeIngest, createSource, failIngest, source, type Source, startIngest } from './source.decider.js';
@@ -142,11 +142,9 @@ it('a config that was set is the current one, and setting it again does nothing,
                 complete: completeIngest(sourceId, ingestId, ingestId, totals),
                 fail: failIngest(sourceId, ingestId, 'x'),
               }[each];
-        try {
-          state = decide(state).reduce(source.evolve, state);
-        } catch {
-          return;
-        }
+        const events = eventsUnlessRejected(decide, state);
+        if (!events) return;
+        state = events.reduce(source.evolve, state);
         if (typeof each !== 'object') return;
         expect(state.config).toMatchObject({ chunking: { max_tokens: each.max }, ...(each.kind && { kind: each.kind }) });
         expect(decide(state)).toEqual([]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { given } from '../../../../test/support/given.js';
+import { eventsUnlessRejected, given } from '../../../../test/support/given.js';
 import {
   completeIngest,
   deleteSource,
@@ -150,12 +150,8 @@ it('repeated decisions do nothing and a deleted source stays deleted, in any seq
       let completions = 0;
       for (const decide of decisions) {
         const before = state;
-        let events: readonly SourceEvent[];
-        try {
-          events = decide(state);
-        } catch {
-          continue;
-        }
+        const events = eventsUnlessRejected(decide, state);
+        if (!events) continue;
         state = events.reduce(source.evolve, state);
         completions += events.filter(({ type }) => type === 'SourceIngestCompleted').length;
         expect(decide(state)).toEqual([]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { given } from '../../../../test/support/given.js';
+import { eventsUnlessRejected, given } from '../../../../test/support/given.js';
 import {
   completeIngest,
   createSource,
@@ -173,12 +173,8 @@ it('each due time begins at most one ingestion, one runs at a time, and repeated
       let lastDue = '';
       for (const decide of decisions) {
         const before = state;
-        let events: readonly SourceEvent[];
-        try {
-          events = decide(state);
-        } catch {
-          continue;
-        }
+        const events = eventsUnlessRejected(decide, state);
+        if (!events) continue;
         state = events.reduce(source.evolve, state);
         expect(decide(state)).toEqual([]);
         if (events.some(({ type }) => type === 'SourceIngestRequested')) expect(openIngest(before)).toBeUndefined();

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { given } from '../../../../test/support/given.js';
+import { eventsUnlessRejected, given } from '../../../../test/support/given.js';
 import { ADMISSION_MS, admit, type MonitorAllowance, monitorAllowance, release } from './monitor-allowance.decider.js';
 import type { MonitorAllowanceEvent } from './monitor-allowance.events.js';
 
@@ -48,11 +48,9 @@ it('a user never has more places than the maximum, and repeating a decision chan
     fc.property(fc.array(decision, { maxLength: 20 }), (decisions) => {
       let state: MonitorAllowance = monitorAllowance.initial;
       for (const decide of decisions) {
-        try {
-          state = decide(state).reduce(monitorAllowance.evolve, state);
-        } catch {
-          continue;
-        }
+        const events = eventsUnlessRejected(decide, state);
+        if (!events) continue;
+        state = events.reduce(monitorAllowance.evolve, state);
         expect(decide(state)).toEqual([]);
         expect(Object.keys(state).length).toBeLessThanOrEqual(2);
       }

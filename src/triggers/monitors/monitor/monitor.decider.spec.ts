@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { given } from '../../../../test/support/given.js';
+import { eventsUnlessRejected, given } from '../../../../test/support/given.js';
 import {
   about,
   at,
@@ -206,12 +206,8 @@ it('repeating a decision changes nothing, and no monitor exceeds its limits of f
       for (const { afterMinutes, decide } of chosen) {
         minutes += afterMinutes;
         const before = state.status;
-        let events: readonly MonitorEvent[];
-        try {
-          events = decide(at(minutes))(state);
-        } catch {
-          continue;
-        }
+        const events = eventsUnlessRejected(decide(at(minutes)), state);
+        if (!events) continue;
         if (before === 'completed' || before === 'cancelled') expect(events).toEqual([]);
         followUps.push(...events.flatMap(({ type }) => (type === 'MonitorFollowUpRequested' ? minutes * MINUTE_MS : [])));
         state = events.reduce(monitor.evolve, state);

@@ -1,3 +1,4 @@
+import { eventsUnlessRejected } from '../../../../test/support/given.js';
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { at, definition, failed, hourly, once, origin, rules, scheduleId } from '../../../../test/support/schedule-events.js';
@@ -38,12 +39,8 @@ it('repeating a decision changes nothing, and no slot is decided twice', () => {
         schedule.initial,
       ).reduce(schedule.evolve, schedule.initial);
       for (const { decide, repeats } of chosen) {
-        let events: readonly ScheduleEvent[];
-        try {
-          events = decide(state);
-        } catch {
-          continue;
-        }
+        const events = eventsUnlessRejected(decide, state);
+        if (!events) continue;
         slots.push(...events.flatMap(({ data }) => ('slot' in data ? [data.slot] : [])));
         state = events.reduce(schedule.evolve, state);
         if (repeats) expect(decide(state)).toEqual([]);

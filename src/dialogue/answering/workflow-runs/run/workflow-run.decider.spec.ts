@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { given } from '../../../../../test/support/given.js';
+import { eventsUnlessRejected, given } from '../../../../../test/support/given.js';
 import {
   type StepNode,
   completeNode,
@@ -239,13 +239,9 @@ it('in any order of decisions no step is completed twice and a run ends once', (
       let state = workflowRun.initial;
       const events: WorkflowRunEvent[] = [];
       for (const decide of decisions) {
-        try {
-          const added = decide(state);
-          state = added.reduce(workflowRun.evolve, state);
-          events.push(...added);
-        } catch {
-          // A rejected decision adds no event.
-        }
+        const added = eventsUnlessRejected(decide, state) ?? [];
+        state = added.reduce(workflowRun.evolve, state);
+        events.push(...added);
       }
       const made = events.flatMap((event) => (event.type === 'NodeCompleted' ? event.data.step : []));
       expect(made).toEqual([...new Set(made)].sort());

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { given } from '../../../../../test/support/given.js';
+import { eventsUnlessRejected, given } from '../../../../../test/support/given.js';
 import {
   awaitSignIn,
   fail,
@@ -123,13 +123,7 @@ it('a repeated decision appends nothing, in any order of decisions', () => {
     fc.property(fc.array(decisions, { maxLength: 12 }), (all) => {
       let state: OAuthGrant = oauthGrant.initial;
       for (const decide of all) {
-        const ask = (): readonly OAuthEvent[] => {
-          try {
-            return decide(state);
-          } catch {
-            return [];
-          }
-        };
+        const ask = () => eventsUnlessRejected(decide, state) ?? [];
         state = ask().reduce(oauthGrant.evolve, state);
         expect(ask()).toEqual([]);
         expect(state.status === 'granted').toBe(state.credentialsId !== '' && state.status !== 'lost');
