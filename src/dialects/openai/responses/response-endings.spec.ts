@@ -15,6 +15,8 @@ const caller = { kind: 'agent-key', ownerId: 'ann', cause } as AgentKeyCaller;
 
 let timing: VirtualTiming;
 let sent: unknown[];
+/** The type of the command that fails. */
+let failing: unknown;
 let isOver: () => Promise<boolean>;
 /** The ended response, if it ends in time. */
 let atEnd: object | undefined;
@@ -22,6 +24,7 @@ let endings: ResponseEndings;
 beforeEach(() => {
   timing = new VirtualTiming();
   sent = [];
+  failing = undefined;
   isOver = async () => false;
   atEnd = undefined;
   const responses = {
@@ -32,7 +35,12 @@ beforeEach(() => {
         ? Promise.resolve(atEnd)
         : new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined), { once: true })),
   };
-  const commands = { execute: async (command: Command) => void sent.push(command) };
+  const commands = {
+    execute: async (command: Command) => {
+      if (command.constructor === failing) throw new Error('died');
+      sent.push(command);
+    },
+  };
   endings = new ResponseEndings(responses as unknown as Responses, commands as unknown as Commands, timing);
 });
 
@@ -59,9 +67,19 @@ it('an ended response is not stopped', async () => {
   expect(sent).toEqual([]);
 });
 
-it('a response is deleted before it is stopped', async () => {
+it('a deletion that dies after one of its two steps is completed by its repetition', async () => {
+  failing = DeleteResponse;
+  await expect(endings.delete(created, caller)).rejects.toThrow('died');
+  expect(sent).toEqual([new StopAnswer('c', 't', cause)]);
+  failing = undefined;
   await endings.delete(created, caller);
-  expect(sent).toEqual([new DeleteResponse('r', cause), new StopAnswer('c', 't', cause)]);
+  expect(sent.at(-1)).toEqual(new DeleteResponse('r', cause));
+});
+
+it('a response that cannot be stopped now is not deleted, so that a repetition finds and stops it', async () => {
+  failing = StopAnswer;
+  await expect(endings.delete(created, caller)).rejects.toThrow('died');
+  expect(sent).toEqual([]);
 });
 
 it('a response whose journal is deleted can be deleted and is not found by a cancellation', async () => {

@@ -30,13 +30,16 @@ export class ResponseEndings {
     return stopped ?? this.responses.asOf(created);
   }
 
-  /** Deletes the response and stops its answer if it is still running. @throws Rejection response-not-found */
+  /**
+   * Stops the answer of the response if it is still running, and deletes the response. In this order a repetition completes a
+   * request that died in between, because it still finds the response. @throws Rejection response-not-found
+   */
   async delete(created: ResponseCreated['data'], caller: AgentKeyCaller): Promise<void> {
-    await this.commands.execute(new DeleteResponse(created.responseId, caller.cause));
     await this.stop(created, caller).catch((error: unknown) => {
       // The journal is deleted, so the answer has ended.
       if (!(error instanceof Rejection && error.code === 'response-not-found')) throw error;
     });
+    await this.commands.execute(new DeleteResponse(created.responseId, caller.cause));
   }
 
   /** Stops the turn, unless the response has ended: a later run of the turn belongs to another response. */
