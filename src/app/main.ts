@@ -38,7 +38,13 @@ void start();
 
 async function start(): Promise<void> {
   // Loads the rest of the program while Postgres starts.
-  const { startService } = await import('./service.js');
+  const { checkSettings, startService } = await import('./service.js');
+  // Before Postgres answers, and because Nest ends the process at once if a module throws.
+  try {
+    checkSettings(config);
+  } catch (error) {
+    fail(error);
+  }
   const { DemoSeeding } = await import('../views/demo/demo-seeding.js');
   const { DEMO_KEY } = await import('../views/demo/seed-demo.js');
   service = await startService(await opening, log).catch(fail);

@@ -7,6 +7,7 @@ import { createHttpApp } from '../platform/http/http-server.js';
 import { NestLog } from '../platform/telemetry/log.js';
 import { observeRequests } from '../platform/telemetry/observe-requests.js';
 import { PrometheusMeasurements } from '../platform/telemetry/prometheus-measurements.js';
+import type { Config } from '../platform/config/config.js';
 import type { Platform } from './platform.js';
 import { REJECTIONS } from './rejections.js';
 import { GuardrailsModule } from '../resources/guardrails/guardrails.module.js';
@@ -15,12 +16,15 @@ import { ModelsModule } from '../resources/models/models.module.js';
 /** The running service. */
 export type Service = Readonly<{ app: NestFastifyApplication; url: string; close(): Promise<void> }>;
 
+/** Checks the settings that the rooms read themselves. @throws ConfigInvalid that names the variable */
+export function checkSettings(config: Config): void {
+  GuardrailsModule.settingsIn(config);
+  ModelsModule.settingsIn(config);
+}
+
 /** Starts the service over an open platform. Closing ends streams and work first and the platform last. */
 export async function startService(platform: Platform, log: Logger): Promise<Service> {
   const { config } = platform;
-  // Checked here, because Nest ends the process at once if a module throws.
-  GuardrailsModule.settingsIn(config);
-  ModelsModule.settingsIn(config);
   const readModels = projections.map(({ name }) => name);
   const options = { ...config, readModels, rejections: REJECTIONS, isDownForSpace: () => platform.isDownForSpace() };
   const app = await createHttpApp(AppModule.over(platform, log), options, { logger: new NestLog(log) });

@@ -61,6 +61,12 @@ describe('a program that cannot start', () => {
     expect({ code, out }).toEqual({ code: 78, out: '' });
   });
 
+  it.each([{ MODELS_FILE: 'none.yaml' }, { GUARDRAILS_FLOOR: '{' }])('is refused before Postgres answers: %o', async (wrong) => {
+    const { code, err } = await ended({ ...wrong, DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
+    expect(err).toMatch(new RegExp(`^The configuration cannot be used:\\n  ${Object.keys(wrong)[0]} `));
+    expect(code).toBe(78);
+  });
+
   it('reports the names in .env that are no settings', async () => {
     await writeFile(join(folder, '.env'), 'OPENAI_BASEURL=http://hidden\nPORT=many\n');
     const { code, err } = await ended({ PORT: '' });

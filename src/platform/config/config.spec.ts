@@ -99,6 +99,7 @@ describe('the configuration', () => {
     ['NATS_PREFIX', { NATS_PREFIX: 'two words' }],
     ['MODEL_IDS', { MODEL_IDS: 'offline,gpt' }],
     ['DEFAULT_MODEL_ID', { DEFAULT_MODEL_ID: 'gpt' }],
+    ['TITLE_MODEL_ID', { TITLE_MODEL_ID: 'titles' }],
     ['EMBEDDINGS_MODEL', { EMBEDDINGS_MODEL: 'embed' }],
     ['STT_MODEL', { STT_MODEL: 'ears' }],
     ['TTS_MODEL', { TTS_MODEL: 'mouth' }],

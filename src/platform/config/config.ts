@@ -80,6 +80,7 @@ function* modelsWithoutEndpoint(values: Settings): Generator<string> {
   const named = {
     MODEL_IDS: values.modelIds,
     DEFAULT_MODEL_ID: [values.defaultModelId],
+    TITLE_MODEL_ID: [values.titleModelId],
     EMBEDDINGS_MODEL: [values.embeddingsModel],
     STT_MODEL: [values.sttModel],
     TTS_MODEL: [values.ttsModel],
