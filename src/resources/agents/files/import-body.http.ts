@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { FILE_BYTES_MAX, fileRefused } from './agent-file.policy.js';
+import { FILE_BYTES_MAX } from './format/agent-file.policy.js';
+import { fileRefused } from './format/file-fields.policy.js';
 import type { Resolution } from './import-decisions.policy.js';
 import { isJsonObject } from '../../json-object.policy.js';
 

@@ -1,4 +1,4 @@
-import { type AgentFile } from './agent-file.policy.js';
+import { type AgentFile } from './format/agent-file.policy.js';
 import { type ImportPlan, labelOf, type OwnedThings, ownModelOf, type PlannedTool, toolKey } from './import-plan.policy.js';
 import { isJsonObject } from '../../json-object.policy.js';
 

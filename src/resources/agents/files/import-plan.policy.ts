@@ -1,7 +1,9 @@
 import type { PortableTool } from '../../tools/portable/portable-tools.port.js';
 import { presetOf } from '../../prompts/presets.policy.js';
 import type { AgentId, AgentStatus } from '../agent.events.js';
-import { type AgentFile, type FileCustomModel, fileRefused, type FileOwnTool, type FileTool } from './agent-file.policy.js';
+import type { AgentFile, FileCustomModel } from './format/agent-file.policy.js';
+import { fileRefused } from './format/file-fields.policy.js';
+import type { FileOwnTool, FileTool } from './format/file-tools.policy.js';
 
 /** The agent that an import changes, or `create` if the import creates one. */
 export type ImportTarget = Readonly<

@@ -1,5 +1,5 @@
 import type { WorkflowGraph, WorkflowNode } from '../../workflows/workflow-graph.policy.js';
-import type { AgentFile, FileNode, FileWorkflow } from './agent-file.policy.js';
+import type { AgentFile, FileNode, FileWorkflow } from './format/agent-file.policy.js';
 import { isJsonObject, type JsonObject } from '../../json-object.policy.js';
 import { toolKey } from './import-plan.policy.js';
 

@@ -1,28 +1,23 @@
-import { Rejection } from '../../../kernel/rejection.js';
-import { TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX } from '../agent.policy.js';
-import { isJsonObject, type JsonObject } from '../../json-object.policy.js';
-import { GRAPH_EDGES_MAX, GRAPH_NODES_MAX, type WorkflowEdge, type WorkflowNode } from '../../workflows/workflow-graph.policy.js';
-import type { PortableChoice, PortableTool } from '../../tools/portable/portable-tools.port.js';
+import { TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX } from '../../agent.policy.js';
+import { isJsonObject, type JsonObject } from '../../../json-object.policy.js';
+import {
+  GRAPH_EDGES_MAX,
+  GRAPH_NODES_MAX,
+  type WorkflowEdge,
+  type WorkflowNode,
+} from '../../../workflows/workflow-graph.policy.js';
+import { Fields, fileRefused, refuseUnsayable, shown } from './file-fields.policy.js';
+import { type FileTool, toolIn } from './file-tools.policy.js';
 
 export const FILE_BYTES_MAX = 512 * 1024;
 export const FILE_KIND = 'Agent';
 export const FILE_VERSION = 'docsgpt.arc53.com/v1';
 export const FILE_ENTRIES_MAX = 100;
-const FILE_ACTIONS_MAX = 100;
 const PROMPT_CONTENT_CHARACTERS_MAX = 100_000;
 const UNKNOWN_KEYS_SHOWN_MAX = 100;
-const SHOWN_CHARACTERS_MAX = 100;
 
 /** A source with the name that its owner gave it. */
 type FileSource = Readonly<{ name: string; type: string; ref: string }>;
-
-/** A tool that every user has. */
-type FileBuiltinTool = Readonly<{ builtin: true; type: string; ref: string }>;
-
-/** A tool that its owner set up, without its secrets. */
-export type FileOwnTool = PortableTool & Readonly<{ builtin: false; ref: string }>;
-
-export type FileTool = FileBuiltinTool | FileOwnTool;
 
 /** A model that its owner described, without its key. */
 export type FileCustomModel = Readonly<{
@@ -81,114 +76,6 @@ export type AgentFile = Readonly<{
   /** The paths of the file's unknown keys. */
   unknownKeys: readonly string[];
 }>;
-
-/** The rejection of a file. */
-export const fileRefused = (text: string) => new Rejection('invalid-request', text);
-
-const shown = (value: unknown): string => {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
-  return `'${text.slice(0, SHOWN_CHARACTERS_MAX)}'`;
-};
-
-/** Reads the fields of one mapping, checks their types, and records the keys that nothing has read. */
-class Fields {
-  private readonly asked = new Set<string>();
-
-  constructor(
-    private readonly value: JsonObject,
-    readonly path: string,
-    private readonly unknown: string[],
-  ) {}
-
-  /** The value of a key. Null has the same effect as leaving the key out. */
-  raw(key: string): unknown {
-    this.asked.add(key);
-    return Object.hasOwn(this.value, key) ? (this.value[key] ?? undefined) : undefined;
-  }
-
-  has(key: string): boolean {
-    return Object.hasOwn(this.value, key);
-  }
-
-  text(key: string, max = TITLE_CHARACTERS_MAX): string {
-    const value = this.raw(key);
-    if (value === undefined) return '';
-    // YAML reads an unquoted name such as 42 as a number.
-    const text = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
-    if (typeof text !== 'string') throw this.wrong(key, 'must be text');
-    if (text.length > max) throw this.wrong(key, `must have at most ${max} characters`);
-    return text;
-  }
-
-  flag(key: string): boolean | undefined {
-    const value = this.raw(key);
-    if (value !== undefined && typeof value !== 'boolean') throw this.wrong(key, 'must be true or false');
-    return value;
-  }
-
-  whole(key: string): number | undefined {
-    const value = this.raw(key);
-    if (value === undefined) return undefined;
-    if (!Number.isSafeInteger(value) || (value as number) < 0) throw this.wrong(key, 'must be a whole number of at least 0');
-    return value as number;
-  }
-
-  number(key: string): number {
-    const value = this.raw(key) ?? 0;
-    if (typeof value !== 'number' || !Number.isFinite(value)) throw this.wrong(key, 'must be a number');
-    return value;
-  }
-
-  record(key: string): JsonObject {
-    const value = this.raw(key) ?? {};
-    if (!isJsonObject(value)) throw this.wrong(key, 'must be a mapping');
-    refuseUnsayable(value, `${this.path}.${key}`);
-    return value;
-  }
-
-  list(key: string): readonly unknown[] {
-    const value = this.raw(key) ?? [];
-    if (!Array.isArray(value)) throw this.wrong(key, 'must be a list');
-    return value;
-  }
-
-  inner(key: string): Fields {
-    return new Fields(this.record(key), `${this.path}.${key}`, this.unknown);
-  }
-
-  records(key: string): readonly Fields[] {
-    return this.list(key).map((each, index) => {
-      if (!isJsonObject(each)) throw this.wrong(`${key}[${index}]`, 'must be a mapping');
-      return this.entry(each, `${key}[${index}]`);
-    });
-  }
-
-  /** The reader of a mapping that is nested in this one at `place`. */
-  entry(value: JsonObject, place: string): Fields {
-    return new Fields(value, `${this.path}.${place}`, this.unknown);
-  }
-
-  /** Records the unknown keys. Call it after all known keys have been read. */
-  end(): void {
-    for (const key of Object.keys(this.value)) {
-      if (!this.asked.has(key))
-        this.unknown.push(`${this.path === '' ? '' : `${this.path}.`}${key.slice(0, SHOWN_CHARACTERS_MAX)}`);
-    }
-  }
-
-  wrong(key: string, problem: string): Rejection {
-    return fileRefused(`${this.path === '' ? '' : `${this.path}.`}${key} ${problem}`);
-  }
-}
-
-/** Refuses numbers that JSON cannot represent, and the key `__proto__`. */
-function refuseUnsayable(value: unknown, path: string): void {
-  if (typeof value === 'number' && !Number.isFinite(value))
-    throw fileRefused(`${path} contains a number that JSON cannot represent`);
-  if (typeof value !== 'object' || value === null) return;
-  if (Object.hasOwn(value, '__proto__')) throw fileRefused(`${path} holds a key that is not allowed: __proto__`);
-  for (const each of Object.values(value)) refuseUnsayable(each, path);
-}
 
 /** The agent that a document describes. @throws Rejection invalid-request, which names the faulty field */
 export function agentFileIn(document: unknown): AgentFile {
@@ -297,78 +184,6 @@ function sourceIn(source: Fields): FileSource {
   if (read.name === '') throw source.wrong('name', 'is required');
   source.end();
   return read;
-}
-
-function toolIn(tool: Fields): FileTool {
-  const type = tool.text('type');
-  if (type === '') throw tool.wrong('type', 'is required');
-  const ref = tool.text('ref');
-  if (tool.flag('builtin')) {
-    tool.end();
-    return { builtin: true, type, ref };
-  }
-  const config = tool.record('config');
-  const actions = config['actions'];
-  if (type === 'api_tool' && isJsonObject(actions) && Object.keys(actions).length > FILE_ACTIONS_MAX) {
-    throw fileRefused(`Too many api_tool actions (max ${FILE_ACTIONS_MAX})`);
-  }
-  const secrets = tool.raw('requires_secrets') === undefined ? undefined : tool.list('requires_secrets');
-  if (secrets?.some((each) => typeof each !== 'string')) throw tool.wrong('requires_secrets', 'must be a list of names');
-  const read: FileOwnTool = {
-    builtin: false,
-    type,
-    name: tool.text('name'),
-    display_name: tool.text('display_name'),
-    description: tool.text('description', TEXT_CHARACTERS_MAX),
-    config,
-    actions: choicesIn(tool),
-    requires_secrets: secrets as readonly string[] | undefined,
-    ref,
-  };
-  tool.end();
-  return read;
-}
-
-/**
- * The owner's settings for the actions that a kind of tool has. The definitions of actions, which only some kinds have, are in
- * `config`.
- */
-function choicesIn(tool: Fields): readonly PortableChoice[] {
-  if (tool.list('actions').length > 2 * FILE_ACTIONS_MAX)
-    throw tool.wrong('actions', `must have at most ${2 * FILE_ACTIONS_MAX} entries`);
-  return tool.records('actions').map((choice): PortableChoice => {
-    const name = choice.text('name');
-    if (name === '') throw choice.wrong('name', 'is required');
-    const [active, approval, access] = [choice.flag('active'), choice.flag('require_approval'), choice.raw('access')];
-    if (access !== undefined && access !== 'read' && access !== 'write') throw choice.wrong('access', 'must be read or write');
-    const parameters = parametersIn(choice);
-    choice.end();
-    return {
-      name,
-      ...(active !== undefined && { active }),
-      ...(approval !== undefined && { require_approval: approval }),
-      ...(access !== undefined && { access }),
-      ...(Object.keys(parameters).length > 0 && { parameters }),
-    };
-  });
-}
-
-const GROUPS = ['parameters', 'query_params', 'headers', 'body'] as const;
-
-/** Tools that describe HTTP requests group their parameters. The settings have the same form in each group. */
-function parametersIn(choice: Fields): NonNullable<PortableChoice['parameters']> {
-  const named = GROUPS.flatMap((group) =>
-    Object.entries(choice.record(group)).map(([name, given]) => {
-      if (!isJsonObject(given)) throw choice.wrong(`${group}.${name}`, 'must be a mapping');
-      const { filled_by_llm: filled, value } = given;
-      if (filled !== undefined && typeof filled !== 'boolean') throw choice.wrong(`${group}.${name}`, 'must say true or false');
-      return [
-        name,
-        { ...(filled !== undefined && { filled_by_llm: filled }), ...(value !== undefined && value !== null && { value }) },
-      ] as const;
-    }),
-  );
-  return Object.fromEntries(named);
 }
 
 function modelsIn(spec: Fields): Pick<AgentFile, 'models' | 'defaultModel'> {
