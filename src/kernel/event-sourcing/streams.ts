@@ -28,6 +28,15 @@ export type Outcome<State, E extends Event> = Folded<State> & Readonly<{ events:
 /** A state, and whether it was read from the store. A cached state may be stale. */
 type Basis<State> = { folded: Folded<State>; isRead: boolean };
 
+/**
+ * How a decision is appended. Lost races are retried for `patienceMs`. `beforeAppend` receives the outcome, without its position,
+ * before each append is sent.
+ */
+type AppendOptions<State, E extends Event> = Readonly<{
+  patienceMs?: number;
+  beforeAppend?: (outcome: Outcome<State, E>) => void;
+}>;
+
 /** Folds streams, and appends the events of decisions. */
 export class Streams {
   private readonly races: AppendRaces;
@@ -81,8 +90,7 @@ export class Streams {
   /**
    * Folds the stream, decides, and appends the events. After a lost race it folds and decides again. A caller that has just folded
    * the stream passes the result as `known` and saves the read; if the stream has grown since, the race is lost. A cached state
-   * saves the read too, but a refusal or an empty decision on it is decided again on the state that the store returns. `beforeAppend`
-   * receives the outcome, without its position, before each append is sent.
+   * saves the read too, but a refusal or an empty decision on it is decided again on the state that the store returns.
    * @throws Rejection; StoreUnavailable; WrongRevision after `patienceMs` of lost races
    */
   async transact<State, E extends Event>(
@@ -91,8 +99,7 @@ export class Streams {
     decide: Decision<State, E>,
     cause: Cause,
     known?: Folded<State>,
-    patienceMs = RACE_PATIENCE_MS,
-    beforeAppend?: (outcome: Outcome<State, E>) => void,
+    { patienceMs = RACE_PATIENCE_MS, beforeAppend }: AppendOptions<State, E> = {},
   ): Promise<Outcome<State, E>> {
     const recent = known ? undefined : this.recent.of<Folded<State>>(stream, aggregate);
     let basis: Basis<State> = recent
@@ -131,7 +138,7 @@ export class Streams {
     cause: Cause,
     known?: Folded<State>,
   ): Promise<Outcome<State, E>> {
-    return this.transact(stream, aggregate, decide, cause, known, Infinity);
+    return this.transact(stream, aggregate, decide, cause, known, { patienceMs: Infinity });
   }
 
   /** Runs an attempt to read and append without an aggregate, again after each lost race. @throws as `transact` does */
