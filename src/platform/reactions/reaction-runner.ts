@@ -38,6 +38,9 @@ class HeldBack extends Error {
   }
 }
 
+/** The time in which this process runs the reaction: its epoch, and the signal of its end. */
+type Tenure = Readonly<{ epoch: bigint; signal: AbortSignal }>;
+
 export type ReactionDependencies = Readonly<{ sql: Sql; store: EventStore; leadership: Leadership; timing: Timing; log: Logger }>;
 
 /**
@@ -82,17 +85,18 @@ export class ReactionRunner {
   private async follow({ position, epoch }: ReactionCheckpoint, signal: AbortSignal): Promise<void> {
     const stop = new AbortController();
     const until = AbortSignal.any([signal, stop.signal]);
+    const tenure: Tenure = { epoch, signal: until };
     const window = new AckWindow(position);
     const lanes = new KeyedQueue(this.reaction.concurrency ?? CONCURRENCY_DEFAULT, WINDOW_EVENTS_MAX);
     const pages = new Pages(this.dependencies.store.followAll(position, filterOf(this.reaction), until), () => stop.abort());
-    const saving = this.keepSaving(window, epoch, until).finally(() => stop.abort());
+    const saving = this.keepSaving(window, tenure).finally(() => stop.abort());
     saving.catch(() => undefined);
-    const retrying = this.keepRetrying(lanes, until).finally(() => stop.abort());
+    const retrying = this.keepRetrying(lanes, tenure).finally(() => stop.abort());
     retrying.catch(() => undefined);
     try {
       for (let page = await pages.next(); page && !until.aborted; page = await pages.next()) {
         this.failure = undefined;
-        for (const event of page.events) await this.take(event, window, lanes, until);
+        for (const event of page.events) await this.take(event, window, lanes, tenure);
         // After an abort, some events of the page may not be in the window.
         if (!until.aborted) window.considered(page.position);
       }
@@ -104,24 +108,28 @@ export class ReactionRunner {
     if (window.position > position) await this.table.save(window, epoch);
   }
 
-  private async take(event: StoredEvent, window: AckWindow, lanes: KeyedQueue, signal: AbortSignal): Promise<void> {
+  private async take(event: StoredEvent, window: AckWindow, lanes: KeyedQueue, tenure: Tenure): Promise<void> {
     if (!this.reaction.on[event.type]) return;
     await lanes.room();
-    if (signal.aborted) return;
+    if (tenure.signal.aborted) return;
     const done = window.add(event.position, event.at);
     lanes.add(event.stream, async (turn) => {
-      if (await this.act(event, turn, signal)) done();
+      if (await this.act(event, turn, tenure)) done();
     });
   }
 
   /** True if the event is done or parked; false if the runner stopped before that. */
-  private async act(event: StoredEvent, turn: <T>(work: () => Promise<T>) => Promise<T>, signal: AbortSignal): Promise<boolean> {
+  private async act(
+    event: StoredEvent,
+    turn: <T>(work: () => Promise<T>) => Promise<T>,
+    { epoch, signal }: Tenure,
+  ): Promise<boolean> {
     const { timing } = this.dependencies;
     const { name } = this.reaction;
     for (let attempt = 1, faults = 0; !signal.aborted; attempt++) {
       try {
         if (this.parkedStreams.has(event.stream)) {
-          await this.table.hold(event, new HeldBack(event.stream));
+          await this.table.hold(event, new HeldBack(event.stream), epoch);
           return true;
         }
         await turn(() => this.handle(event, signal));
@@ -132,17 +140,17 @@ export class ReactionRunner {
         const { stream, revision, type } = event;
         const about = { err: error, reaction: name, stream, revision, type, attempt };
         logFailure(this.dependencies, 'warn', about, `${name} failed and will be tried again`);
-        if (faults >= ATTEMPTS_MAX && (await this.park(event, error))) return true;
+        if (faults >= ATTEMPTS_MAX && (await this.park(event, error, epoch))) return true;
         await timing.pause(backOffMs(attempt, timing), signal);
       }
     }
     return false;
   }
 
-  /** Parks the event. False if the database is unavailable. */
-  private async park(event: StoredEvent, fault: unknown): Promise<boolean> {
+  /** Parks the event. False if the database is unavailable or another process runs the reaction. */
+  private async park(event: StoredEvent, fault: unknown, epoch: bigint): Promise<boolean> {
     try {
-      await this.table.park(event, fault);
+      await this.table.park(event, fault, epoch);
     } catch (error) {
       logFailure(this.dependencies, 'warn', { err: error }, `${this.reaction.name} cannot park an event yet`);
       return false;
@@ -160,7 +168,7 @@ export class ReactionRunner {
     if (decoded) await on[event.type]?.(decoded, signal);
   }
 
-  private async keepSaving(window: AckWindow, epoch: bigint, signal: AbortSignal): Promise<void> {
+  private async keepSaving(window: AckWindow, { epoch, signal }: Tenure): Promise<void> {
     const { timing } = this.dependencies;
     let saved = { position: window.position, done: window.done, at: timing.elapsedMs() };
     while (!signal.aborted) {
@@ -174,29 +182,30 @@ export class ReactionRunner {
   }
 
   /** Retries parked streams on request, each in the lane of its stream. */
-  private async keepRetrying(lanes: KeyedQueue, signal: AbortSignal): Promise<void> {
+  private async keepRetrying(lanes: KeyedQueue, tenure: Tenure): Promise<void> {
+    const { signal } = tenure;
     while (!signal.aborted) {
       // Only this process parks events of this reaction while it leads.
       for (const stream of this.parkedStreams.size > 0 ? await this.table.retryRequested() : []) {
         await lanes.room();
         if (signal.aborted) return;
-        await new Promise<void>((resolve) => lanes.add(stream, () => this.retryStream(stream, signal).finally(resolve)));
+        await new Promise<void>((resolve) => lanes.add(stream, () => this.retryStream(stream, tenure).finally(resolve)));
       }
       await this.dependencies.timing.pause(RETRIES_POLL_MS, signal);
     }
   }
 
   /** Retries the parked events of a stream in order, up to the first that fails again. */
-  private async retryStream(stream: string, signal: AbortSignal): Promise<void> {
+  private async retryStream(stream: string, { epoch, signal }: Tenure): Promise<void> {
     try {
       for (let event = await this.table.firstParked(stream); event; event = await this.table.firstParked(stream)) {
         try {
           await this.handle(event, signal);
         } catch (error) {
-          if (!signal.aborted) await this.table.parkAgain(event, error);
+          if (!signal.aborted) await this.table.parkAgain(event, error, epoch);
           return;
         }
-        await this.table.free(event);
+        await this.table.free(event, epoch);
       }
       this.parkedStreams.delete(stream);
     } catch (error) {

@@ -1,4 +1,4 @@
-import type { Sql } from 'postgres';
+import type { PendingQuery, Row, Sql } from 'postgres';
 import type { EventStore, StoredEvent } from '../../kernel/event-sourcing/event-store.js';
 import { describeFault, keep, revive } from '../supervision/kept-event.js';
 
@@ -95,17 +95,14 @@ export class ReactionTable {
     if (count !== 1) throw new ReactionFencedOut(this.reaction);
   }
 
-  /** Parks an event until a retry is requested. */
-  async park(event: StoredEvent, fault: unknown): Promise<void> {
-    await this.sql`
-      insert into reactions.parked ${this.sql(this.rowOf(event, fault))}
-      on conflict (reaction, position) do update set error = excluded.error, retry = false`;
+  /** Parks an event until a retry is requested. @throws ReactionFencedOut */
+  async park(event: StoredEvent, fault: unknown, epoch: bigint): Promise<void> {
+    await this.insert(event, fault, epoch, this.sql`do update set error = excluded.error, retry = false`);
   }
 
-  /** Parks an event that was not tried. An event that is already parked is not changed. */
-  async hold(event: StoredEvent, reason: Error): Promise<void> {
-    await this.sql`
-      insert into reactions.parked ${this.sql(this.rowOf(event, reason))} on conflict (reaction, position) do nothing`;
+  /** Parks an event that was not tried. An event that is already parked is not changed. @throws ReactionFencedOut */
+  async hold(event: StoredEvent, reason: Error, epoch: bigint): Promise<void> {
+    await this.insert(event, reason, epoch, this.sql`do update set reaction = excluded.reaction`);
   }
 
   /** The streams with parked events. */
@@ -129,19 +126,35 @@ export class ReactionTable {
     return row && revive(row.event);
   }
 
-  /** Keeps an event parked that failed again, with the later events of its stream. */
-  async parkAgain(event: StoredEvent, fault: unknown): Promise<void> {
-    await this.park(event, fault);
+  /** Keeps an event parked that failed again, with the later events of its stream. @throws ReactionFencedOut */
+  async parkAgain(event: StoredEvent, fault: unknown, epoch: bigint): Promise<void> {
+    await this.park(event, fault, epoch);
     await this.sql`update reactions.parked set retry = false where reaction = ${this.reaction} and stream = ${event.stream}`;
   }
 
-  async free(event: StoredEvent): Promise<void> {
-    await this.sql`delete from reactions.parked where reaction = ${this.reaction} and position = ${String(event.position)}`;
+  /** @throws ReactionFencedOut */
+  async free(event: StoredEvent, epoch: bigint): Promise<void> {
+    const { count } = await this.sql`
+      with tenure as (${this.tenure(epoch)})
+      delete from reactions.parked where reaction = ${this.reaction} and position = ${String(event.position)}
+        and exists (select from tenure)`;
+    if (count !== 1) throw new ReactionFencedOut(this.reaction);
   }
 
-  private rowOf(event: StoredEvent, fault: unknown) {
+  private async insert(event: StoredEvent, fault: unknown, epoch: bigint, onConflict: PendingQuery<Row[]>): Promise<void> {
     const { position, stream, type } = event;
-    return { reaction: this.reaction, position: String(position), stream, type, error: describeFault(fault), event: keep(event) };
+    const { count } = await this.sql`
+      insert into reactions.parked (reaction, position, stream, type, error, event)
+      select ${this.reaction}, ${String(position)}::bigint, ${stream}, ${type}, ${describeFault(fault)}, ${keep(event)}
+      from (${this.tenure(epoch)}) as tenure
+      on conflict (reaction, position) ${onConflict}`;
+    if (count !== 1) throw new ReactionFencedOut(this.reaction);
+  }
+
+  /** One row if no other process has taken the reaction over. None can until the statement has ended. */
+  private tenure(epoch: bigint) {
+    return this.sql`
+      select 1 from reactions.reaction_checkpoint where reaction = ${this.reaction} and epoch = ${String(epoch)} for share`;
   }
 }
 

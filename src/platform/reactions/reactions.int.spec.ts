@@ -208,6 +208,31 @@ describe('a reaction', () => {
     await eventually(async () => (await parkedEvents()).length === 0);
   });
 
+  it('parks and frees nothing after another process has taken over, also if it has not noticed yet', async () => {
+    const takeOver = () => database.sql`update reactions.reaction_checkpoint set epoch = epoch + 1`;
+    let tries = 0;
+    const first = start(async () => {
+      if (++tries === 6) await takeOver();
+      throw new Error('unlucky');
+    });
+    await append(store, 'bell-a', rang(1));
+    await eventually(async () => tries > 6 || (await parkedEvents()).length > 0);
+    expect(await parkedEvents()).toEqual([]);
+    await first.stop();
+
+    let isUnlucky = true;
+    start(async (event) => {
+      if (isUnlucky) throw new Error('unlucky');
+      await takeOver();
+      await listen(event);
+    });
+    await eventually(async () => (await parkedEvents()).length === 1);
+    isUnlucky = false;
+    await askToRetry(database.sql, 'answer-door');
+    await eventually(async () => heard.length > 1 || (await parkedEvents()).length === 0);
+    expect(await parkedEvents()).toHaveLength(1);
+  });
+
   it('whose checkpoint is past the end of a restored log is reset to the end and acts on later events', async () => {
     const before = start();
     await append(store, 'bell-a', rang(1), rang(2));
