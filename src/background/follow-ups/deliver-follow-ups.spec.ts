@@ -3,7 +3,7 @@ import { LogEarlierTurns } from '../../../test/support/log-earlier-turns.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { FollowUpQueries } from '../../../projections/follow-ups/follow-ups.queries.js';
 import { commandsOver } from '../../../test/support/commands-over.js';
-import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
+import { CountedReads } from '../../../test/support/counted-reads.js';
 import { MortalStore } from '../../../test/support/mortal-store.js';
 import { askedTurn, cause, eventsOf, deltas, scripted, workerOver } from '../../../test/support/turns.js';
 import { turnSettings } from '../../../test/support/turn-settings.js';
@@ -25,14 +25,15 @@ import { RequestedFollowUps } from './requested-follow-ups.js';
 import { FOLLOW_UP_TEXT_CHARACTERS_MAX } from './follow-up-text.policy.js';
 import { GatherFollowUpsHandler, RequestFollowUpHandler, CompleteFollowUpsHandler } from './follow-ups.commands.js';
 import { FOLLOW_UPS_PER_TURN_MAX } from './follow-ups.decider.js';
-import { followUpsStream } from './follow-ups.events.js';
+import { followUpsCodec } from './follow-ups.codec.js';
+import { type FollowUpsEvent, followUpsStream } from './follow-ups.events.js';
 import { systemTiming } from '../../platform/system-timing.js';
 import { turnCommands } from '../../../test/support/turn-commands.js';
 
 const NOW = new Date('2026-01-01T00:00:10Z');
 const stream = conversationStream('c1');
 
-let log: InMemoryEventStore;
+let log: CountedReads;
 /** The error that the admission throws. */
 let refusal: Error | undefined;
 /** A step that runs before the next admission. */
@@ -118,7 +119,7 @@ const settled = async () =>
     .filter((type) => type !== 'FollowUpRequested' && type !== 'FollowUpsGathered');
 
 beforeEach(async () => {
-  log = new InMemoryEventStore();
+  log = new CountedReads();
   [refusal, meanwhile, admitted, resolved, lookedBefore] = [undefined, undefined, [], [], undefined];
   await askedTurn(log, 'c1', 't1');
 });
@@ -195,6 +196,40 @@ describe('a follow-up of a conversation', () => {
     await answer('t2', 'So.');
     await delivering().tick(NOW);
     expect([(await automatic()).length, await settled()]).toEqual([1, ['FollowUpDelivered']]);
+  });
+
+  it('that waits is delivered without reading the earlier follow-ups of the conversation in each tick', async () => {
+    const earlier = Array.from({ length: 200 }, (_, n): FollowUpsEvent => {
+      const followUpId = `earlier ${n}`;
+      const about = { conversationId: 'c1', followUpId };
+      const requested = {
+        ...about,
+        ownerId: 'alice',
+        source: 'job',
+        refId: 'ref',
+        dedupeKey: followUpId,
+        text: 'Done.',
+      } as const;
+      return n % 2 === 0
+        ? { type: 'FollowUpRequested', data: requested }
+        : { type: 'FollowUpDelivered', data: { ...about, followUpId: `earlier ${n - 1}`, turnId: 't' } };
+    });
+    await new Streams(log, systemTiming).append(followUpsStream('c1'), 'none', followUpsCodec, earlier, cause);
+    await askedTurn(log, 'c1', 't2');
+    await followUp('a');
+    const ticker = delivering();
+    await ticker.tick(NOW);
+    log.events = 0;
+    await ticker.tick(NOW);
+    expect(log.events).toBeLessThan(earlier.length / 2);
+    await followUp('b');
+    await ticker.tick(NOW);
+    await answer('t2', 'So.');
+    await ticker.tick(NOW);
+    expect([(await automatic()).length, (await settled()).slice(100)]).toEqual([1, ['FollowUpDelivered']]);
+    await answer((await automatic())[0]!.turnId, 'So.');
+    await ticker.tick(NOW);
+    expect((await automatic()).map(({ question }) => question)).toEqual(['a is done.', 'b is done.']);
   });
 
   it('is suppressed after FOLLOW_UPS_IN_A_ROW_MAX automatic turns in a row', async () => {
@@ -281,7 +316,7 @@ describe('a follow-up of a conversation', () => {
   it('is delivered once, at whichever append a process dies', async () => {
     let deaths = 0;
     for (let appends = 0; appends < 5; appends++) {
-      log = new InMemoryEventStore();
+      log = new CountedReads();
       await askedTurn(log, 'c1', 't1');
       await answer('t1', 'So.');
       for (const key of ['a', 'b']) await followUp(key);

@@ -6,13 +6,13 @@ import { eachOf } from '../../kernel/each-of.js';
 import { decode } from '../../kernel/event-sourcing/codec.js';
 import { eventsBackwards } from '../../kernel/event-sourcing/event-store.js';
 import { type Cause, causedBy } from '../../kernel/event-sourcing/events.js';
-import { Streams } from '../../kernel/event-sourcing/streams.js';
+import { type Folded, Streams } from '../../kernel/event-sourcing/streams.js';
 import type { Ticker } from '../../kernel/event-sourcing/ticker.js';
 import { deterministicId } from '../../kernel/ids.js';
 import { questionOf } from './follow-up-text.policy.js';
 import { followUpsCodec } from './follow-ups.codec.js';
 import { GatherFollowUps, CompleteFollowUps } from './follow-ups.commands.js';
-import { toGather, followUps } from './follow-ups.decider.js';
+import { followUps, type FollowUpsOfConversation, toGather } from './follow-ups.decider.js';
 import { type FollowUpId, type FollowUpsEvent, followUpsStream } from './follow-ups.events.js';
 
 const DELIVER_EVERY_MS = 500;
@@ -34,6 +34,8 @@ const CONVERSATIONS_AT_ONCE_MAX = 8;
 export class DeliverFollowUps implements Ticker {
   readonly name = 'deliver-follow-ups';
   readonly everyMs = DELIVER_EVERY_MS;
+  /** The follow-ups of the conversations that were busy in the last tick, so that the next one reads only later events. */
+  private busy: ReadonlyMap<string, Folded<FollowUpsOfConversation>> = new Map();
 
   constructor(
     private readonly queries: FollowUpQueries,
@@ -44,27 +46,37 @@ export class DeliverFollowUps implements Ticker {
 
   async tick(now: Date): Promise<void> {
     const due = await this.queries.due(new Date(now.getTime() - FOLLOW_UP_BATCH_MS), CONVERSATIONS_PER_TICK_MAX);
-    await eachOf(due, (conversationId) => this.deliver(conversationId), CONVERSATIONS_AT_ONCE_MAX);
+    const busy = new Map<string, Folded<FollowUpsOfConversation>>();
+    const deliver = async (conversationId: string) => {
+      const waiting = await this.deliver(conversationId, this.busy.get(conversationId));
+      if (waiting) busy.set(conversationId, waiting);
+    };
+    await eachOf(due, deliver, CONVERSATIONS_AT_ONCE_MAX).finally(() => (this.busy = busy));
   }
 
-  private async deliver(conversationId: string): Promise<void> {
-    const read = await this.streams.fold(followUpsStream(conversationId), followUps);
+  /** Returns the follow-ups if the conversation is busy. `before` is an earlier fold of them. */
+  private async deliver(
+    conversationId: string,
+    before: Folded<FollowUpsOfConversation> | undefined,
+  ): Promise<Folded<FollowUpsOfConversation> | undefined> {
+    const read = await this.streams.fold(followUpsStream(conversationId), followUps, before);
     const followUpIds = toGather(read.state);
     const [oldest] = followUpIds;
-    if (oldest === undefined) return;
+    if (oldest === undefined) return undefined;
     const cause = await this.causeOf(conversationId, oldest);
     const next = { conversationId, turnId: deterministicId('automatic-turn', conversationId, ...followUpIds), followUpIds };
     const known = await this.commands.execute(new GatherFollowUps(next, read, cause));
     const { gathered, pending } = known.state;
     const batch = gathered?.followUpIds.flatMap((id) => pending.get(id) ?? []) ?? [];
     const [lead] = batch;
-    if (!gathered || !lead) return;
+    if (!gathered || !lead) return undefined;
     const { ownerId, source, refId, dedupeKey } = lead;
     const origin = { kind: 'follow-up', source, refId, dedupeKey } as const;
     const question = questionOf(batch.map(({ text }) => text));
     const automatic = await this.turns.ask({ conversationId, ownerId, turnId: gathered.turnId, question, origin }, cause);
-    if (automatic.status === 'busy') return;
+    if (automatic.status === 'busy') return known;
     await this.commands.execute(new CompleteFollowUps(gathered, automatic, known, cause));
+    return undefined;
   }
 
   private async causeOf(conversationId: string, followUpId: FollowUpId): Promise<Cause> {

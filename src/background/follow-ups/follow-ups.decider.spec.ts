@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { cpuMsOf } from '../../../test/support/cpu-time.js';
 import { given } from '../../../test/support/given.js';
 import {
   gather,
@@ -57,6 +58,12 @@ describe('a follow-up', () => {
     given(followUps, [requested('w1'), gathered('t1', 'w1'), delivered('w1')])
       .when(request(followUp('w1')))
       .thenNothing();
+  });
+  it('is found by its key in linear time, however many a conversation had', () => {
+    const past = Array.from({ length: 30_000 }, (_, n) => [requested(`w${n}`), delivered(`w${n}`)]).flat();
+    let again: readonly FollowUpsEvent[] = past;
+    expect(cpuMsOf(() => (again = request(followUp('w0'))(stateAfter(...past))))).toBeLessThan(4_000);
+    expect(again).toEqual([]);
   });
   it('is suppressed if too many wait', () => {
     given(followUps, many(FOLLOW_UPS_WAITING_MAX - 1))

@@ -8,9 +8,12 @@ export const FOLLOW_UPS_PER_TURN_MAX = 8;
 /** Maximum number of waiting follow-ups of a conversation. */
 export const FOLLOW_UPS_WAITING_MAX = 64;
 
+/** The dedupe keys of all follow-ups, the newest first. In a list, adding one takes the same time however many there are. */
+type DedupeKeys = Readonly<{ key: string; earlier: DedupeKeys | null }>;
+
 /** The state of a conversation's follow-ups. */
 export type FollowUpsOfConversation = Readonly<{
-  dedupeKeys: ReadonlySet<string>;
+  dedupeKeys: DedupeKeys | null;
   /** Follow-ups without an outcome, the oldest first. */
   pending: ReadonlyMap<FollowUpId, FollowUpRequested['data']>;
   /** The follow-ups that the next turn reports. */
@@ -19,7 +22,7 @@ export type FollowUpsOfConversation = Readonly<{
 
 type Decide = Decision<FollowUpsOfConversation, FollowUpsEvent>;
 
-const initial: FollowUpsOfConversation = { dedupeKeys: new Set(), pending: new Map(), gathered: null };
+const initial: FollowUpsOfConversation = { dedupeKeys: null, pending: new Map(), gathered: null };
 
 export const followUps: Aggregate<FollowUpsOfConversation, FollowUpsEvent> = { initial, evolve, codec: followUpsCodec };
 
@@ -28,7 +31,7 @@ function evolve(state: FollowUpsOfConversation, event: FollowUpsEvent): FollowUp
     case 'FollowUpRequested':
       return {
         ...state,
-        dedupeKeys: new Set(state.dedupeKeys).add(event.data.dedupeKey),
+        dedupeKeys: { key: event.data.dedupeKey, earlier: state.dedupeKeys },
         pending: new Map(state.pending).set(event.data.followUpId, event.data),
       };
     case 'FollowUpsGathered':
@@ -52,7 +55,7 @@ function settled(state: FollowUpsOfConversation, followUpId: FollowUpId): Follow
 export const request =
   (followUp: FollowUpRequested['data']): Decide =>
   ({ dedupeKeys, pending }) => {
-    if (dedupeKeys.has(followUp.dedupeKey)) return [];
+    if (hasKey(dedupeKeys, followUp.dedupeKey)) return [];
     const { conversationId, followUpId } = followUp;
     const isTooMuch = pending.size >= FOLLOW_UPS_WAITING_MAX;
     const suppressed: FollowUpsEvent = {
@@ -61,6 +64,11 @@ export const request =
     };
     return [{ type: 'FollowUpRequested', data: followUp }, ...(isTooMuch ? [suppressed] : [])];
   };
+
+function hasKey(keys: DedupeKeys | null, wanted: string): boolean {
+  for (let at = keys; at; at = at.earlier) if (at.key === wanted) return true;
+  return false;
+}
 
 /** The follow-ups that one turn reports: the oldest, and the later ones of the same owner. */
 export function toGather({ pending }: FollowUpsOfConversation): readonly FollowUpId[] {

@@ -1,11 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { cpuMsOf } from '../../../../test/support/cpu-time.js';
 import { compiledSchema, REFERENCES_FOLLOWED_MAX, SchemaWithoutEnd } from './compiled-schema.policy.js';
-
-const cpuMsOf = (work: () => unknown): number => {
-  const before = process.cpuUsage();
-  work();
-  return process.cpuUsage(before).user / 1000;
-};
 
 const named = <T>(count: number, value: (at: number) => T): Readonly<Record<string, T>> =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`n${at}`, value(at)]));
