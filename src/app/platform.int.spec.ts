@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { append, opened } from '../../test/support/accounts.js';
 import { type Backing, onEmptyPostgres, onEventStoreDb } from '../../test/support/backing.js';
+import { eventually } from '../../test/support/eventually.js';
 import { freePort } from '../../test/support/free-port.js';
 import { type TestDatabase, testDatabase } from '../../test/support/postgres-for-tests.js';
 import { LOG_FORMAT_STREAM } from '../kernel/event-sourcing/log-format.events.js';
@@ -76,6 +77,24 @@ describe('opening the platform', () => {
     expect(await platform.store.lastRevision(LOG_FORMAT_STREAM)).toBe(0);
     await platform.close();
     await elsewhere.close();
+  });
+
+  it('reports a Postgres that has become read-only, because it can store no question', async () => {
+    const { checks, close } = await openPlatform(config(new URL(database.url)), noneIsLost);
+    const name = new URL(database.url).pathname.slice(1);
+    const becomes = async (change: string) => {
+      await database.sql.unsafe(`alter database ${name} ${change}`);
+      await database.sql`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and application_name = 'read models'`;
+    };
+    const check = () => checks['postgres']!().then(() => 'ok', String);
+    expect(await check()).toBe('ok');
+    await becomes('set default_transaction_read_only = on');
+    await eventually(async () => (await check()).includes('It is read-only'));
+    await becomes('reset default_transaction_read_only');
+    await eventually(async () => (await check()) === 'ok');
+    await close();
   });
 
   it('fails at once where the database does not exist', async () => {

@@ -148,11 +148,12 @@ const openEmbedded = ({ dataDir }: Config, opened: Opened, onOutage: OnOutage): 
     (server) => server.stop(),
   );
 
-/** Checks that Postgres answers. @throws Error with the reason, if it is known */
+/** Checks that Postgres answers and can store something. @throws Error with the reason, if it is known */
 async function answers(sql: Sql, embedded: EmbeddedPostgres | undefined): Promise<void> {
   const outage = embedded?.outage();
   if (outage) throw new Error(outage.text);
-  await sql`select 1`;
+  const [session] = await sql<{ readonly: boolean }[]>`select current_setting('transaction_read_only')::boolean as readonly`;
+  if (session!.readonly) throw new Error('It is read-only, so nothing can be stored.');
 }
 
 type Opened = Closers['opened'];

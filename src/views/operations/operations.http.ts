@@ -36,7 +36,7 @@ export class OperationsController {
   })
   @ApiServiceUnavailableResponse({
     description:
-      '`not_ready`: a dependency does not answer (for the embedded Postgres the reason also says why it ended), a read model has to be ' +
+      '`not_ready`: a dependency does not answer (for the embedded Postgres the reason also says why it ended), Postgres is read-only, a read model has to be ' +
       'rebuilt or failed before its first checkpoint, or the first start is still creating the demo agent. `Retry-After` says when to ' +
       'ask again.',
     schema: READINESS,
