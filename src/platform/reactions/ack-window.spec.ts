@@ -3,12 +3,12 @@ import { AckWindow } from './ack-window.js';
 
 it('moves its position past an event only when all events before it are done', () => {
   const window = new AckWindow(10n);
-  const [first, second, third] = [window.add(11n), window.add(12n), window.add(15n)];
+  const [first, second, third] = [11n, 12n, 15n].map((position) => window.add(position, new Date(0)));
   window.considered(20n);
-  third();
-  second();
+  third!();
+  second!();
   expect(window.position).toBe(10n);
-  first();
+  first!();
   expect(window.position).toBe(20n);
   expect(window.size).toBe(0);
 });
@@ -19,8 +19,9 @@ it('counts the events that are done, without the ranges that have none', () => {
   window.considered(20n);
   second();
   expect([window.done, window.position]).toEqual([0, 10n]);
+  expect(window.ahead).toBe(2);
   first();
-  expect([window.done, window.position]).toEqual([2, 20n]);
+  expect([window.done, window.ahead, window.position]).toEqual([2, 0, 20n]);
 });
 
 it('keeps one entry for all ranges without events while it waits for an event', () => {

@@ -4,6 +4,7 @@ export class AckWindow {
   private passed: bigint;
   private passedAt: Date | null = null;
   private passedCount = 0;
+  private addedCount = 0;
 
   constructor(position: bigint) {
     this.passed = position;
@@ -24,18 +25,19 @@ export class AckWindow {
     return this.passedCount;
   }
 
+  /** The number of events after that position, done or not. */
+  get ahead(): number {
+    return this.addedCount - this.passedCount;
+  }
+
   get size(): number {
     return this.open.length;
   }
 
   /** Adds an event. The returned function marks it as done. */
-  add(position: bigint, at: Date | null = null): () => void {
-    const entry = { position, at, done: false };
-    this.open.push(entry);
-    return () => {
-      entry.done = true;
-      this.advance();
-    };
+  add(position: bigint, at: Date): () => void {
+    this.addedCount++;
+    return this.enter(position, at);
   }
 
   /** Notes that no further event up to this position will be added. */
@@ -43,7 +45,16 @@ export class AckWindow {
     const last = this.open.at(-1);
     // Merges consecutive positions without events while an event is in progress.
     if (last?.done && last.at === null) last.position = position;
-    else this.add(position)();
+    else this.enter(position, null)();
+  }
+
+  private enter(position: bigint, at: Date | null): () => void {
+    const entry = { position, at, done: false };
+    this.open.push(entry);
+    return () => {
+      entry.done = true;
+      this.advance();
+    };
   }
 
   private advance(): void {

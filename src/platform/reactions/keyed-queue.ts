@@ -1,13 +1,10 @@
-/** Work that takes a slot only inside `turn`. Waiting outside of it takes none. */
-type Work = (turn: <T>(work: () => Promise<T>) => Promise<T>) => Promise<void>;
+/** Work that takes a slot only inside `withSlot`. Waiting outside of it takes none. */
+type Work = (withSlot: <T>(work: () => Promise<T>) => Promise<T>) => Promise<void>;
 
-/**
- * A queue with lanes: work of one key runs in order, work of different keys concurrently. Both the running and all queued are
- * bounded.
- */
+/** Work of one key runs in order, work of different keys concurrently. Both the running and all queued work are bounded. */
 export class KeyedQueue {
   private readonly tails = new Map<string, Promise<void>>();
-  private readonly waitingForTurn: (() => void)[] = [];
+  private readonly waitingForSlot: (() => void)[] = [];
   private readonly waitingForRoom: (() => void)[] = [];
   private busy = 0;
   private inHand = 0;
@@ -22,17 +19,17 @@ export class KeyedQueue {
     if (this.inHand >= this.inHandMax) await new Promise<void>((resolve) => this.waitingForRoom.push(resolve));
   }
 
-  add(lane: string, work: Work): void {
+  add(key: string, work: Work): void {
     this.inHand++;
-    const before = this.tails.get(lane) ?? Promise.resolve();
+    const before = this.tails.get(key) ?? Promise.resolve();
     const tail = before
-      .then(() => work((turn) => this.turn(turn)))
+      .then(() => work((inSlot) => this.withSlot(inSlot)))
       .finally(() => {
         this.inHand--;
-        if (this.tails.get(lane) === tail) this.tails.delete(lane);
+        if (this.tails.get(key) === tail) this.tails.delete(key);
         this.waitingForRoom.shift()?.();
       });
-    this.tails.set(lane, tail);
+    this.tails.set(key, tail);
   }
 
   /** Resolves when the queue is empty. */
@@ -40,13 +37,13 @@ export class KeyedQueue {
     while (this.tails.size > 0) await Promise.allSettled(this.tails.values());
   }
 
-  private async turn<T>(work: () => Promise<T>): Promise<T> {
-    if (this.busy >= this.concurrency) await new Promise<void>((resolve) => this.waitingForTurn.push(resolve));
+  private async withSlot<T>(work: () => Promise<T>): Promise<T> {
+    if (this.busy >= this.concurrency) await new Promise<void>((resolve) => this.waitingForSlot.push(resolve));
     else this.busy++;
     try {
       return await work();
     } finally {
-      const next = this.waitingForTurn.shift();
+      const next = this.waitingForSlot.shift();
       if (next) next();
       else this.busy--;
     }

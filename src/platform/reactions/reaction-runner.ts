@@ -20,10 +20,12 @@ const CONCURRENCY_DEFAULT = 8;
 /** Number of attempts for an event. Failures through an outage of a dependency do not count. */
 const ATTEMPTS_MAX = 6;
 
-/** Maximum number of events after the first one that is not done. */
-const WINDOW_EVENTS_MAX = 256;
+/** Maximum number of events that are in progress or wait for an earlier event of their stream. */
+const IN_HAND_MAX = 256;
+/** Maximum number of events between the checkpoint and the newest event taken. A crash repeats them. */
+export const WINDOW_EVENTS_MAX = 1_000;
 
-/** The interval of saving the checkpoint. A crash repeats at most this time. */
+/** The interval of saving the checkpoint. */
 const CHECKPOINT_EVERY_MS = 100;
 /** How long a checkpoint may lag while there is nothing to do. A crash only repeats reading that part. */
 const IDLE_CHECKPOINT_MS = 2_000;
@@ -87,41 +89,44 @@ export class ReactionRunner {
     const until = AbortSignal.any([signal, stop.signal]);
     const tenure: Tenure = { epoch, signal: until };
     const window = new AckWindow(position);
-    const lanes = new KeyedQueue(this.reaction.concurrency ?? CONCURRENCY_DEFAULT, WINDOW_EVENTS_MAX);
+    const queue = new KeyedQueue(this.reaction.concurrency ?? CONCURRENCY_DEFAULT, IN_HAND_MAX);
     const pages = new Pages(this.dependencies.store.followAll(position, filterOf(this.reaction), until), () => stop.abort());
     const saving = this.keepSaving(window, tenure).finally(() => stop.abort());
     saving.catch(() => undefined);
-    const retrying = this.keepRetrying(lanes, tenure).finally(() => stop.abort());
+    const retrying = this.keepRetrying(queue, tenure).finally(() => stop.abort());
     retrying.catch(() => undefined);
     try {
       for (let page = await pages.next(); page && !until.aborted; page = await pages.next()) {
         this.failure = undefined;
-        for (const event of page.events) await this.take(event, window, lanes, tenure);
+        for (const event of page.events) await this.take(event, window, queue, tenure);
         // After an abort, some events of the page may not be in the window.
         if (!until.aborted) window.considered(page.position);
       }
     } finally {
       await pages.close();
-      await lanes.idle();
+      await queue.idle();
     }
     await Promise.all([saving, retrying]);
     if (window.position > position) await this.table.save(window, epoch);
   }
 
-  private async take(event: StoredEvent, window: AckWindow, lanes: KeyedQueue, tenure: Tenure): Promise<void> {
+  private async take(event: StoredEvent, window: AckWindow, queue: KeyedQueue, tenure: Tenure): Promise<void> {
     if (!this.reaction.on[event.type]) return;
-    await lanes.room();
+    await queue.room();
+    while (window.ahead >= WINDOW_EVENTS_MAX && !tenure.signal.aborted) {
+      await this.dependencies.timing.pause(CHECKPOINT_EVERY_MS, tenure.signal);
+    }
     if (tenure.signal.aborted) return;
     const done = window.add(event.position, event.at);
-    lanes.add(event.stream, async (turn) => {
-      if (await this.act(event, turn, tenure)) done();
+    queue.add(event.stream, async (withSlot) => {
+      if (await this.act(event, withSlot, tenure)) done();
     });
   }
 
   /** True if the event is done or parked; false if the runner stopped before that. */
   private async act(
     event: StoredEvent,
-    turn: <T>(work: () => Promise<T>) => Promise<T>,
+    withSlot: <T>(work: () => Promise<T>) => Promise<T>,
     { epoch, signal }: Tenure,
   ): Promise<boolean> {
     const { timing } = this.dependencies;
@@ -132,7 +137,7 @@ export class ReactionRunner {
           await this.table.hold(event, new HeldBack(event.stream), epoch);
           return true;
         }
-        await turn(() => this.handle(event, signal));
+        await withSlot(() => this.handle(event, signal));
         return true;
       } catch (error) {
         if (signal.aborted) return false;
@@ -181,15 +186,15 @@ export class ReactionRunner {
     }
   }
 
-  /** Retries parked streams on request, each in the lane of its stream. */
-  private async keepRetrying(lanes: KeyedQueue, tenure: Tenure): Promise<void> {
+  /** Retries parked streams on request, each in order with the new events of its stream. */
+  private async keepRetrying(queue: KeyedQueue, tenure: Tenure): Promise<void> {
     const { signal } = tenure;
     while (!signal.aborted) {
       // Only this process parks events of this reaction while it leads.
       for (const stream of this.parkedStreams.size > 0 ? await this.table.retryRequested() : []) {
-        await lanes.room();
+        await queue.room();
         if (signal.aborted) return;
-        await new Promise<void>((resolve) => lanes.add(stream, () => this.retryStream(stream, tenure).finally(resolve)));
+        await new Promise<void>((resolve) => queue.add(stream, () => this.retryStream(stream, tenure).finally(resolve)));
       }
       await this.dependencies.timing.pause(RETRIES_POLL_MS, signal);
     }

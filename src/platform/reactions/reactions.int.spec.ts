@@ -9,6 +9,7 @@ import type { Event, Recorded } from '../../kernel/event-sourcing/events.js';
 import type { Reaction } from '../../kernel/event-sourcing/reaction.js';
 import { systemTiming } from '../system-timing.js';
 import { askToRetry, takeBackReactions } from './reaction-tables.js';
+import { WINDOW_EVENTS_MAX } from './reaction-runner.js';
 import { Reactions } from './reactions.js';
 
 type Rang = Event<'BellRang', { times: number }>;
@@ -140,6 +141,22 @@ describe('a reaction', () => {
     await append(store, 'bell-a', rang(1));
     await eventually(() => heard.length === 1);
     expect(await parkedEvents()).toEqual([]);
+  });
+
+  it('takes a bounded number of events past one that waits for a dependency', async () => {
+    let isAway = true;
+    start(async (event) => {
+      if (event.data.times === 13 && isAway) throw new StoreUnavailable('away');
+      await listen(event);
+    });
+    await append(store, 'bell-a', rang(13));
+    const later = Array.from({ length: WINDOW_EVENTS_MAX + 200 }, (_, n) => append(store, `bell-${n}`, rang(n + 100)));
+    await Promise.all(later);
+    await eventually(() => heard.length >= WINDOW_EVENTS_MAX - 1);
+    await systemTiming.pause(300);
+    expect(heard).toHaveLength(WINDOW_EVENTS_MAX - 1);
+    isAway = false;
+    await eventually(() => heard.length === later.length + 1, 20_000);
   });
 
   it('holds the events after a parked event of the same stream, and acts on them in order after a retry', async () => {

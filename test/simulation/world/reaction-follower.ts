@@ -52,16 +52,16 @@ export class ReactionFollower {
 
   private async follow(position: bigint): Promise<void> {
     const { reaction } = this;
-    const lanes = new KeyedQueue(reaction.concurrency ?? 8, IN_HAND_MAX);
+    const queue = new KeyedQueue(reaction.concurrency ?? 8, IN_HAND_MAX);
     for (let after = position; ;) {
       try {
         for await (const page of this.store.followAll(after, { categories: reaction.categories! }, NEVER)) {
           for (const event of page.events) {
-            await lanes.room();
-            const done = this.window.current.add(event.position);
-            lanes.add(event.stream, async (turn) => {
+            await queue.room();
+            const done = this.window.current.add(event.position, event.at);
+            queue.add(event.stream, async (withSlot) => {
               if (this.isDoneBeforeActing) this.note(done);
-              await this.act(event, turn);
+              await this.act(event, withSlot);
               this.note(done);
             });
           }
