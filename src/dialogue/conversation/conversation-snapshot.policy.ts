@@ -7,8 +7,8 @@ export const SNAPSHOT_EVERY_EVENTS = 20;
 export const SNAPSHOT_BYTES_MAX = 32 * 1024;
 /** Maximum total length of the call ids in a snapshot, in characters. */
 export const CALL_IDS_CHARACTERS_MAX = 8 * 1024;
-/** Number of finished and seen items of background work in a snapshot, newest first. */
-export const WORKS_OVER_MAX = 50;
+/** Number of items of background work in a snapshot that have ended, newest first. */
+export const WORKS_ENDED_MAX = 50;
 
 /** The snapshot, if one is due. Not while a turn is paused: its calls may have any size, and the next question ends the pause. */
 export function snapshotIfDue(state: Conversation): ConversationSnapshotTaken[] {
@@ -47,12 +47,16 @@ function carriedTurns({ turns, nextIndex }: Conversation): readonly (readonly [T
   });
 }
 
-/** Running or unseen work, and the newest of the rest, so that a late status of it is not taken for new. */
+/**
+ * Active work, the newest unseen failure, which the mark depends on, and the newest of the rest, so that a late status of it is
+ * not taken for new. Nobody may ever see the works of a conversation that is not listed, so unseen ones are not all kept.
+ */
 function carriedWorks({ works }: Conversation) {
   const all = [...works];
-  const over = all.filter(([, work]) => work.status !== 'active' && !work.unseen).slice(-WORKS_OVER_MAX);
-  const kept = new Set(over.map(([id]) => id));
-  return all.filter(([id, work]) => work.status === 'active' || work.unseen || kept.has(id));
+  const ended = all.filter(([, work]) => work.status !== 'active');
+  const failure = ended.findLast(([, work]) => work.status === 'failed' && work.unseen);
+  const kept = new Set([...ended.slice(-WORKS_ENDED_MAX), ...(failure ? [failure] : [])].map(([id]) => id));
+  return all.filter(([id, work]) => work.status === 'active' || kept.has(id));
 }
 
 export function fromSnapshot(taken: ConversationSnapshotTaken['data']): Conversation {

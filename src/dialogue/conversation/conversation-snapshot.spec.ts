@@ -3,14 +3,14 @@ import { describe, expect, it } from '@jest/globals';
 import { AnyConversation } from '../../../test/support/any-conversation.js';
 import { Seeded } from '../../../test/support/seeded.js';
 import { conversation } from './conversation.decider.js';
-import type { ConversationEvent } from './conversation.events.js';
+import type { ConversationEvent, NotedWork } from './conversation.events.js';
 import {
   CALL_IDS_CHARACTERS_MAX,
   newestThatFit,
   SNAPSHOT_BYTES_MAX,
   SNAPSHOT_EVERY_EVENTS,
   snapshotIfDue,
-  WORKS_OVER_MAX,
+  WORKS_ENDED_MAX,
 } from './conversation-snapshot.policy.js';
 import { markOf } from './conversation-mark.policy.js';
 import { type Conversation, countingTurnAt } from './turn.policy.js';
@@ -87,14 +87,19 @@ describe('a conversation that takes snapshots', () => {
     throw new Error('No turn was paused.');
   });
 
-  it('keeps in a snapshot only the newest call ids and the newest finished and seen work', () => {
+  it('keeps in a snapshot only the newest call ids and the newest work that has ended', () => {
     const ids = Array.from({ length: 1_000 }, (_, index) => `call-${String(index).padStart(11, '0')}`);
     const kept = newestThatFit(ids);
     expect(kept).toEqual(ids.slice(-CALL_IDS_CHARACTERS_MAX / 16));
     const over = { kind: 'job', status: 'over', asOf: 1, unseen: false } as const;
-    const works = new Map(ids.map((id) => [id, over]));
-    const due: Conversation = { ...conversation.initial, status: 'open', works, eventsSinceSnapshot: SNAPSHOT_EVERY_EVENTS };
-    expect(snapshotIfDue(due)[0]!.data.works.map(({ id }) => id)).toEqual(ids.slice(-WORKS_OVER_MAX));
+    const worksIn = (works: Conversation['works']) =>
+      snapshotIfDue({ ...conversation.initial, status: 'open', works, eventsSinceSnapshot: SNAPSHOT_EVERY_EVENTS })[0]!.data
+        .works;
+    expect(worksIn(new Map(ids.map((id) => [id, over]))).map(({ id }) => id)).toEqual(ids.slice(-WORKS_ENDED_MAX));
+    const unseen = new Map<string, NotedWork>(ids.map((id) => [id, { ...over, unseen: true }]));
+    const failed = { ...over, status: 'failed', unseen: true } as const;
+    for (const id of ids.slice(0, 2)) unseen.set(id, failed);
+    expect(worksIn(unseen).map(({ id }) => id)).toEqual([ids[1], ...ids.slice(-WORKS_ENDED_MAX)]);
   });
 });
 
