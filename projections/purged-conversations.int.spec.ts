@@ -5,7 +5,7 @@ import { turnSettings } from '../test/support/turn-settings.js';
 import { continuationStream } from '../src/dialogue/answering/continuations/continuation.events.js';
 import { conversationCodec } from '../src/dialogue/conversation/conversation.codec.js';
 import { type ConversationEvent, conversationStream, type TurnOrigin } from '../src/dialogue/conversation/conversation.events.js';
-import { purgeableIn } from '../src/dialogue/conversation/purge/purgeable-conversation.policy.js';
+import { PurgeableFacts } from '../src/dialogue/conversation/purge/purgeable-conversation.policy.js';
 import { decode } from '../src/kernel/event-sourcing/codec.js';
 import type { StoredEvent } from '../src/kernel/event-sourcing/event-store.js';
 import { projections } from './catalogue.js';
@@ -97,6 +97,12 @@ const SAID: readonly ConversationEvent[] = [
   sealed('t5'),
 ];
 
+function purgeableIn(stored: readonly StoredEvent[]) {
+  const facts = new PurgeableFacts();
+  for (const each of stored) facts.add(decode<ConversationEvent>(conversationCodec, each)!);
+  return facts.found()!;
+}
+
 let database: TestDatabase;
 beforeAll(async () => {
   database = await testDatabase();
@@ -116,7 +122,7 @@ it.each(followers)(
     const stored: StoredEvent[] = [];
     for (const event of SAID) stored.push(...(await model.given(stream, [event])));
     await model.given(continuationStream('t1'), [{ type: 'ContinuationDropped', data: { turnId: 't1', sha256: blob.sha256 } }]);
-    const purgeable = purgeableIn(stored.map((each) => decode<ConversationEvent>(conversationCodec, each)!))!;
+    const purgeable = purgeableIn(stored);
     const { kept, turns } = purgeable;
     const { ownerId, keptFrom } = kept;
     const groups = [turns.slice(0, 3), turns.slice(3)];
@@ -142,7 +148,7 @@ it('no read model keeps any text of a purged conversation', async () => {
   for (const projection of followers) {
     const model = await projecting(projection, database.sql);
     const stored = await model.given(stream, SAID);
-    const { kept, turns } = purgeableIn(stored.map((each) => decode<ConversationEvent>(conversationCodec, each)!))!;
+    const { kept, turns } = purgeableIn(stored);
     const { ownerId, keptFrom } = kept;
     await model.given(stream, [
       { type: 'TurnsPurged', data: { conversationId, ownerId, keptFrom, from: 0, turns } },

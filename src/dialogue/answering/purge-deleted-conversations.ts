@@ -2,14 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { ExpiringQueries, type OldOutput } from '../../../projections/expiring/expiring.queries.js';
 import { Commands } from '../../kernel/commands.js';
 import { eachOf } from '../../kernel/each-of.js';
-import { recordedEvents } from '../../kernel/event-sourcing/codec.js';
+import { decode } from '../../kernel/event-sourcing/codec.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import type { RetentionRule } from '../../work/retention/retention-rule.port.js';
 import { conversationCodec } from '../conversation/conversation.codec.js';
-import { conversationStream } from '../conversation/conversation.events.js';
+import { type ConversationEvent, conversationStream } from '../conversation/conversation.events.js';
 import { PurgeConversation } from '../conversation/purge/purge.commands.js';
-import { purgeableIn } from '../conversation/purge/purgeable-conversation.policy.js';
+import { type PurgeableConversation, PurgeableFacts } from '../conversation/purge/purgeable-conversation.policy.js';
 import { DropContinuation } from './continuations/continuation.commands.js';
 import { Continuations } from './continuations/continuations.js';
 import { PurgeResearch } from './research/research.commands.js';
@@ -42,9 +42,7 @@ export class PurgeDeletedConversations implements RetentionRule<OldOutput> {
   }
 
   private async purgeOne(conversationId: string, cause: Cause): Promise<void> {
-    const purgeable = purgeableIn(
-      await recordedEvents(this.streams.store, conversationStream(conversationId), conversationCodec),
-    );
+    const purgeable = await this.purgeable(conversationId);
     if (!purgeable) return;
     await eachOf(purgeable.continuations, async ({ turnId, sha256 }) => {
       await this.kept.drop(sha256);
@@ -60,5 +58,17 @@ export class PurgeDeletedConversations implements RetentionRule<OldOutput> {
       await this.commands.execute(new PurgeWorkflowRun(workflowRunId, cause));
     });
     await this.commands.execute(new PurgeConversation(purgeable, cause));
+  }
+
+  /** Reads page by page, because several conversations are purged at a time and each can be long. */
+  private async purgeable(conversationId: string): Promise<PurgeableConversation | undefined> {
+    const facts = new PurgeableFacts();
+    for await (const page of this.streams.store.read(conversationStream(conversationId))) {
+      for (const stored of page) {
+        const event = decode<ConversationEvent>(conversationCodec, stored);
+        if (event) facts.add(event);
+      }
+    }
+    return facts.found();
   }
 }

@@ -1,13 +1,15 @@
 import type { Recorded } from '../../../kernel/event-sourcing/events.js';
 import type {
-  ConversationDeleted,
   ConversationEvent,
   ConversationPurged,
   ConversationStarted,
   PurgedTurn,
-  TurnAppended,
+  ReportedUsage,
   TurnAsked,
   TurnId,
+  TurnOutcome,
+  TurnPaused,
+  TurnSealed,
 } from '../conversation.events.js';
 import { recordsItsSteps } from '../turn.policy.js';
 
@@ -26,78 +28,88 @@ type Deed = ConversationPurged['data']['deleted'];
 
 const deedOf = ({ cause: { actor, credential }, at }: Recorded): Deed => ({ actor, credential, at: at.toISOString() });
 
-/**
- * Collects the facts from all events of a conversation. Undefined if it is not deleted, has unsealed turns, or is already purged.
- */
-export function purgeableIn(events: readonly Recorded<ConversationEvent>[]): PurgeableConversation | undefined {
-  const started = events.find((event): event is Recorded<ConversationStarted> => event.type === 'ConversationStarted');
-  const deleted = events.find((event): event is Recorded<ConversationDeleted> => event.type === 'ConversationDeleted');
-  if (!started || !deleted || events.some(({ type }) => type === 'ConversationPurged')) return undefined;
-  const openings = events.flatMap((event) => (event.type === 'TurnAsked' || event.type === 'TurnAppended' ? [event] : []));
-  const ofTurns = eventsByTurn(events);
-  const turns = openings.map((event) => purged(event, ofTurns.get(event.data.turnId)!));
-  if (!turns.every((turn) => turn !== undefined)) return undefined;
-  const firstPurge = events.find(({ type }) => type === 'TurnsPurged');
-  const { conversationId, ownerId, agentId } = started.data;
-  return {
-    kept: {
-      ...{ conversationId, ownerId, agentId },
-      keptFrom: firstPurge?.revision ?? events.at(-1)!.revision + 1,
-      turns: turns.length,
-      ...{ started: deedOf(started), deleted: deedOf(deleted) },
-    },
-    turns,
-    recorded: openings.flatMap(({ type, data }) => (type === 'TurnAsked' && recordsItsSteps(data.settings) ? [data.turnId] : [])),
-    continuations: events.flatMap(({ type, data }) => {
-      if (type !== 'TurnPaused' || !('blob' in data.continuation) || !data.continuation.isOwn) return [];
-      return [{ turnId: data.turnId, sha256: data.continuation.blob.sha256 }];
-    }),
-  };
-}
+/** What is known of a turn so far. It has no `lastId` until it is sealed. */
+type TurnFacts = { turnId: TurnId; lastId: number | undefined; question: PurgedTurn['question']; told: ReportedUsage[] };
 
-function eventsByTurn(
-  events: readonly Recorded<ConversationEvent>[],
-): ReadonlyMap<TurnId, readonly Recorded<ConversationEvent>[]> {
-  const ofTurns = new Map<TurnId, Recorded<ConversationEvent>[]>();
-  for (const event of events) {
-    if (!('turnId' in event.data)) continue;
-    const known = ofTurns.get(event.data.turnId);
-    if (known) known.push(event);
-    else ofTurns.set(event.data.turnId, [event]);
+/** Collects the facts from the events of a conversation, one after the other, and keeps no text of them. */
+export class PurgeableFacts {
+  private started: (Pick<ConversationStarted['data'], 'conversationId' | 'ownerId' | 'agentId'> & { deed: Deed }) | undefined;
+  private deleted: Deed | undefined;
+  private isPurged = false;
+  /** The revision of the first event of the purge, or the one after the last event. */
+  private keptFrom = 0;
+  private hasPurgedTurns = false;
+  private readonly turns = new Map<TurnId, TurnFacts>();
+  private readonly recorded: TurnId[] = [];
+  private readonly continuations: PurgeableConversation['continuations'][number][] = [];
+
+  add(event: Recorded<ConversationEvent>): void {
+    this.hasPurgedTurns ||= event.type === 'TurnsPurged';
+    if (!this.hasPurgedTurns) this.keptFrom = event.revision + 1;
+    switch (event.type) {
+      case 'ConversationStarted': {
+        const { conversationId, ownerId, agentId } = event.data;
+        this.started = { conversationId, ownerId, agentId, deed: deedOf(event) };
+        return;
+      }
+      case 'ConversationDeleted':
+        this.deleted = deedOf(event);
+        return;
+      case 'ConversationPurged':
+        this.isPurged = true;
+        return;
+      case 'TurnAppended':
+        this.open({ turnId: event.data.turnId, lastId: event.data.lastId, question: null, told: [] });
+        return;
+      case 'TurnAsked':
+        this.open({ turnId: event.data.turnId, lastId: undefined, question: questionOf(event), told: [] });
+        if (recordsItsSteps(event.data.settings)) this.recorded.push(event.data.turnId);
+        return;
+      case 'TurnSealed':
+        this.seal(event);
+        return;
+      case 'TurnPaused': {
+        const { turnId, continuation } = event.data;
+        this.count(event);
+        if ('blob' in continuation && continuation.isOwn) this.continuations.push({ turnId, sha256: continuation.blob.sha256 });
+        return;
+      }
+      case 'TurnAnswered':
+      case 'TurnFailed':
+      case 'TurnStopped':
+        this.count(event);
+    }
   }
-  return ofTurns;
+
+  /** Undefined if the conversation is not deleted, has unsealed turns, or is already purged. */
+  found(): PurgeableConversation | undefined {
+    const { started, deleted, isPurged, keptFrom, recorded, continuations } = this;
+    const turns = [...this.turns.values()].filter((turn): turn is TurnFacts & PurgedTurn => turn.lastId !== undefined);
+    if (!started || !deleted || isPurged || turns.length < this.turns.size) return undefined;
+    const { deed, ...about } = started;
+    return { kept: { ...about, keptFrom, turns: turns.length, started: deed, deleted }, turns, recorded, continuations };
+  }
+
+  private open(turn: TurnFacts): void {
+    this.turns.set(turn.turnId, turn);
+  }
+
+  private seal({ data: { turnId, lastId } }: TurnSealed): void {
+    const turn = this.turns.get(turnId);
+    if (turn) turn.lastId = lastId;
+  }
+
+  private count({ type, data, revision, at }: Recorded<TurnPaused | TurnOutcome>): void {
+    const turn = this.turns.get(data.turnId);
+    if (!turn || !data.usage) return;
+    const { promptTokens, completionTokens } = data.usage;
+    turn.told.push({ revision, at: at.toISOString(), promptTokens, completionTokens });
+    if (type === 'TurnAnswered' && turn.question) turn.question = { ...turn.question, modelId: data.modelId };
+  }
 }
 
-type TurnOpening = Recorded<TurnAsked> | Recorded<TurnAppended>;
-
-/** The facts of a turn; undefined if it is not sealed. */
-function purged(opening: TurnOpening, events: readonly Recorded<ConversationEvent>[]): PurgedTurn | undefined {
-  const { turnId } = opening.data;
-  if (opening.type === 'TurnAppended') return { turnId, lastId: opening.data.lastId, question: null, told: [] };
-  const sealed = events.find(({ type }) => type === 'TurnSealed');
-  if (sealed?.type !== 'TurnSealed') return undefined;
-  const { agentId, agentKeyId, modelId } = opening.data.settings;
-  return {
-    turnId,
-    lastId: sealed.data.lastId,
-    question: {
-      ...deedOf(opening),
-      revision: opening.revision,
-      ...{ agentId, agentKeyId },
-      origin: opening.data.origin?.kind ?? null,
-      modelId: events.reduce((known, event) => modelIn(event) ?? known, modelId),
-    },
-    told: events.flatMap(usageIn),
-  };
-}
-
-const modelIn = (event: ConversationEvent): string | undefined =>
-  event.type === 'TurnAnswered' && event.data.usage ? event.data.modelId : undefined;
-
-function usageIn(event: Recorded<ConversationEvent>): PurgedTurn['told'] {
-  const { type, data, revision, at } = event;
-  if (type !== 'TurnPaused' && type !== 'TurnAnswered' && type !== 'TurnFailed' && type !== 'TurnStopped') return [];
-  if (!data.usage) return [];
-  const { promptTokens, completionTokens } = data.usage;
-  return [{ revision, at: at.toISOString(), promptTokens, completionTokens }];
+function questionOf(asked: Recorded<TurnAsked>): PurgedTurn['question'] {
+  const { settings, origin } = asked.data;
+  const { agentId, agentKeyId, modelId } = settings;
+  return { ...deedOf(asked), revision: asked.revision, agentId, agentKeyId, origin: origin?.kind ?? null, modelId };
 }
