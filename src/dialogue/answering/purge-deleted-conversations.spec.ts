@@ -19,6 +19,7 @@ import { TruncatePurged } from '../../work/retention/truncate-purged.reaction.js
 import { conversationCodec } from '../conversation/conversation.codec.js';
 import { type ConversationEvent, conversationStream } from '../conversation/conversation.events.js';
 import { conversationPurges } from '../conversation/purge/conversation.purges.js';
+import { PurgeableFacts } from '../conversation/purge/purgeable-conversation.policy.js';
 import { PURGED_TURNS_BYTES_MAX, PurgeConversationHandler } from '../conversation/purge/purge.commands.js';
 import { journalPurges } from '../journal/journal.purges.js';
 import { messageStream } from '../journal/message.events.js';
@@ -173,6 +174,18 @@ describe('a deleted conversation', () => {
     }
     // Each death leaves one more event, so no event is appended twice.
     expect(deaths).toBeGreaterThan(6);
+    await expectPurged();
+  });
+
+  it('is purged after an earlier version of the program recorded a group of another size and died', async () => {
+    await deleted();
+    const facts = new PurgeableFacts();
+    for (const stored of await eventsOf(log, stream)) facts.add(decode<ConversationEvent>(conversationCodec, stored)!);
+    const { kept, turns } = facts.found()!;
+    const { ownerId, keptFrom } = kept;
+    const data = { conversationId, ownerId, keptFrom, from: 0, turns: turns.slice(0, 7) };
+    await append(stream, { type: 'TurnsPurged', data });
+    await ruleOver(log).purge(due, cause);
     await expectPurged();
   });
 

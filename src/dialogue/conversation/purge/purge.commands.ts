@@ -5,7 +5,7 @@ import type { Cause } from '../../../kernel/event-sourcing/events.js';
 import { Streams } from '../../../kernel/event-sourcing/streams.js';
 import { conversation } from '../conversation.decider.js';
 import { conversationStream } from '../conversation.events.js';
-import { inGroups, purgeConversation, purgeTurns } from './purge.decider.js';
+import { purgeConversation, purgeTurns } from './purge.decider.js';
 import type { PurgeableConversation } from './purgeable-conversation.policy.js';
 
 /** Maximum size of an event about purged turns. */
@@ -31,12 +31,8 @@ export class PurgeConversationHandler implements Handler<PurgeConversation> {
   async execute({ purgeable: { kept, turns }, cause }: PurgeConversation): Promise<void> {
     const { conversationId, ownerId, keptFrom } = kept;
     const stream = conversationStream(conversationId);
-    let from = 0;
-    for (const group of inGroups(turns, PURGED_TURNS_BYTES_MAX)) {
-      const stated = purgeTurns({ conversationId, ownerId, keptFrom, from, turns: group });
-      await this.streams.transact(stream, conversation, stated, cause);
-      from += group.length;
-    }
+    const next = purgeTurns({ conversationId, ownerId, keptFrom }, turns, PURGED_TURNS_BYTES_MAX);
+    while ((await this.streams.transact(stream, conversation, next, cause)).events.length > 0);
     const all = purgeConversation({ ...kept, purgedAt: this.clock.now().toISOString() });
     await this.streams.transact(stream, conversation, all, cause);
   }

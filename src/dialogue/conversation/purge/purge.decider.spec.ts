@@ -5,7 +5,7 @@ import { turnSettings } from '../../../../test/support/turn-settings.js';
 import { as, ask, conversation, remove, rename } from '../conversation.decider.js';
 import { conclude, seal } from '../turn.decider.js';
 import type { ConversationEvent, ConversationPurged, ConversationStarted, PurgedTurn } from '../conversation.events.js';
-import { inGroups, purgeConversation, purgeTurns } from './purge.decider.js';
+import { purgeConversation, purgeTurns } from './purge.decider.js';
 
 const conversationId = 'c1';
 const at = '2026-01-01T00:00:00.000Z';
@@ -24,14 +24,13 @@ const sealedData = (turnId: string) => ({ conversationId, turnId, lastId: 5, fra
 const sealed = (turnId: string): ConversationEvent => ({ type: 'TurnSealed', data: sealedData(turnId) });
 const deleted: ConversationEvent = { type: 'ConversationDeleted', data: { conversationId } };
 const turn = (turnId: string): PurgedTurn => ({ turnId, lastId: 5, question: null, told: [] });
-const part = (from: number, ...turns: string[]) => ({
-  ...{ conversationId, ownerId: 'alice', keptFrom: 9, from },
-  turns: turns.map(turn),
-});
+const about = { conversationId, ownerId: 'alice', keptFrom: 9 };
 const turnsPurged = (from: number, ...turns: string[]): ConversationEvent => ({
   type: 'TurnsPurged',
-  data: part(from, ...turns),
+  data: { ...about, from, turns: turns.map(turn) },
 });
+/** The next turns of a conversation with these, of which one fits into an event. */
+const oneOf = (...turns: string[]) => purgeTurns(about, turns.map(turn), 1);
 const whole: ConversationPurged['data'] = {
   ...{ conversationId, ownerId: 'alice', agentId: 'a1', keptFrom: 9, turns: 2, purgedAt: at },
   started: { actor: 'user:alice', credential: 'session-token', at },
@@ -45,24 +44,22 @@ const GONE = [...TWO, deleted, sealed('t2')];
 describe('the purge of a conversation', () => {
   it('purges the turns one after the other and then the conversation, each once', () => {
     given(conversation, GONE)
-      .when(purgeTurns(part(0, 't1')))
+      .when(oneOf('t1', 't2'))
       .then([turnsPurged(0, 't1')]);
-    given(conversation, [...GONE, turnsPurged(0, 't1')])
-      .when(purgeTurns(part(0, 't1')))
-      .thenNothing();
     given(conversation, [...GONE, turnsPurged(0, 't1')])
       .when(purgeConversation(whole))
       .thenNothing();
     given(conversation, [...GONE, turnsPurged(0, 't1')])
-      .when(purgeTurns(part(1, 't2')))
+      .when(oneOf('t1', 't2'))
       .then([turnsPurged(1, 't2')]);
     const stated = [...GONE, turnsPurged(0, 't1'), turnsPurged(1, 't2')];
+    given(conversation, stated).when(oneOf('t1', 't2')).thenNothing();
     given(conversation, stated).when(purgeConversation(whole)).then([purged]);
     given(conversation, [...stated, purged])
       .when(purgeConversation(whole))
       .thenNothing();
     given(conversation, [...stated, purged])
-      .when(purgeTurns(part(0, 't1', 't2')))
+      .when(oneOf('t1', 't2'))
       .thenNothing();
   });
 
@@ -71,9 +68,7 @@ describe('the purge of a conversation', () => {
     ['a turn is not sealed', [...TWO, deleted]],
     ['it does not exist', []],
   ])('purges nothing while %s', (_, past: ConversationEvent[]) => {
-    given(conversation, past)
-      .when(purgeTurns(part(0, 't1', 't2')))
-      .thenNothing();
+    given(conversation, past).when(oneOf('t1', 't2')).thenNothing();
     given(conversation, past)
       .when(purgeConversation({ ...whole, turns: 0 }))
       .thenNothing();
@@ -107,18 +102,26 @@ describe('a purged conversation', () => {
   });
 });
 
-it('turns are grouped in order, without loss and within the size limit', () => {
+it('turns are recorded in order, without loss and within the size limit, however many an earlier version has recorded', () => {
   const ids = fc.array(fc.string({ maxLength: 40 }), { maxLength: 60 });
   fc.assert(
-    fc.property(ids, fc.integer({ min: 200, max: 900 }), (turnIds, bytesMax) => {
+    fc.property(ids, fc.nat({ max: 60 }), fc.integer({ min: 200, max: 900 }), (turnIds, before, bytesMax) => {
       const turns = turnIds.map(turn);
-      const groups = inGroups(turns, bytesMax);
-      expect(groups.flat()).toEqual(turns);
-      for (const group of groups) {
-        expect(group.length).toBeGreaterThan(0);
+      const stated = [...GONE, turnsPurged(0, ...turnIds.slice(0, before))];
+      let state = stated.reduce(conversation.evolve, conversation.initial);
+      const recorded: PurgedTurn[] = turns.slice(0, before);
+      for (let events = purgeTurns(about, turns, bytesMax)(state); events.length > 0;) {
+        const [event] = events;
+        if (event?.type !== 'TurnsPurged') throw new Error('Another event.');
+        const { from, turns: group } = event.data;
+        expect([events.length, from, group.length > 0]).toEqual([1, recorded.length, true]);
         const bytes = group.reduce((sum, each) => sum + Buffer.byteLength(JSON.stringify(each)), 0);
         expect(group.length === 1 || bytes <= bytesMax).toBe(true);
+        recorded.push(...group);
+        state = conversation.evolve(state, event);
+        events = purgeTurns(about, turns, bytesMax)(state);
       }
+      expect(recorded).toEqual(turns);
     }),
   );
 });

@@ -2,7 +2,6 @@ import { inspect } from 'node:util';
 import { expect, it } from '@jest/globals';
 import { cause } from '../../../../test/support/turns.js';
 import { turnSettings } from '../../../../test/support/turn-settings.js';
-import type { Recorded } from '../../../kernel/event-sourcing/events.js';
 import type { ConversationEvent } from '../conversation.events.js';
 import { PurgeableFacts } from './purgeable-conversation.policy.js';
 
@@ -37,7 +36,7 @@ it('the facts of a conversation are collected event by event, and no text of it 
   for (const [revision, event] of said.entries()) {
     expect(facts.found()).toBeUndefined();
     const recorded = { ...event, id: `e${revision}`, stream: 's', revision, position: BigInt(revision), at, cause };
-    facts.add(recorded as Recorded<ConversationEvent>);
+    facts.add(recorded);
     expect(inspect(facts, { depth: Infinity, showHidden: true })).not.toContain('Secret');
   }
   expect(facts.found()).toMatchObject({
