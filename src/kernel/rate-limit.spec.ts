@@ -96,6 +96,17 @@ describe('a rate limit', () => {
     expect(await take()).toBe(15);
   });
 
+  it('limits again after the store was away, although the clock was set back', async () => {
+    const store = new Store();
+    const { time, take } = limitOf(RATE, store);
+    await times(3, take);
+    store.isAway = true;
+    await take();
+    store.isAway = false;
+    time.now -= 3_600_000;
+    expect(await take()).toBe(20);
+  });
+
   it('stores a bounded number of values for any number of subjects', async () => {
     const store = new Store();
     const { take } = limitOf(RATE, store);

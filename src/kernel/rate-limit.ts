@@ -55,7 +55,7 @@ export class RateLimit {
   }
 
   private async takeUnlessAway(key: string): Promise<number | undefined> {
-    if (this.now() < this.uncountedUntil) return undefined;
+    if (this.isUncounted) return undefined;
     try {
       return await this.takeFrom(key);
     } catch (error) {
@@ -76,6 +76,12 @@ export class RateLimit {
       if (await written) return undefined;
     }
     return 1;
+  }
+
+  /** The end is at most UNCOUNTED_MS ahead. If it is further ahead, the clock was set back. */
+  private get isUncounted(): boolean {
+    const leftMs = this.uncountedUntil - this.now();
+    return leftMs > 0 && leftMs <= UNCOUNTED_MS;
   }
 
   private now(): number {

@@ -47,8 +47,8 @@ const HOUR_MS = 60 * MINUTE_MS;
     },
     {
       provide: LiveSessions,
-      inject: [Sessions, Clock],
-      useFactory: (sessions: Sessions, clock: Clock) => new LiveSessions(sessions, clock),
+      inject: [Sessions, Timing],
+      useFactory: (sessions: Sessions, timing: Timing) => new LiveSessions(sessions, timing),
     },
     {
       provide: OpenResponses,

@@ -238,7 +238,7 @@ export function rolesOver(ports: Ports) {
   );
   const tickers = new Tickers(
     [
-      new SweepTurns(unsealedTurns, keyValue, runner, options),
+      new SweepTurns(unsealedTurns, keyValue, runner, options, timing),
       new ExpirePauses(unsealedTurns, commands, runner, ids),
       new SweepTasks(tasks, keyValue, queue, runners),
       ...unclaimedTurns(ports, streams, commands, closer, feed),

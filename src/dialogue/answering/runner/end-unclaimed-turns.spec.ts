@@ -75,7 +75,7 @@ function front(over: EventStore = store) {
     producers: async () => [],
     takenBy: async () => [],
   } as unknown as UnsealedTurnQueries;
-  const sweep = new SweepTurns(turns, keyValue, { producer: 'front', running: [] } as never, options);
+  const sweep = new SweepTurns(turns, keyValue, { producer: 'front', running: [] } as never, options, systemTiming);
   const ticker = new EndUnclaimedTurns(turns, keyValue, unclaimed, sweep, options);
   return { ticker, at: (afterMs: number) => ticker.tick(new Date(ASKED_AT + afterMs)), unclaimed };
 }

@@ -41,7 +41,7 @@ export class EndUnclaimedTurns implements Ticker {
     }
     // Acts only after two checks without a lease, because a worker may be just about to take its lease.
     if (!this.absentSince) return void (this.absentSince = now);
-    if (!this.options.settings.worker) await this.sweep.recoverOrphans(now);
+    if (!this.options.settings.worker) await this.sweep.recoverOrphans();
     const { staleProducerMs, noWorkerTurnMs } = this.options.settings;
     if (now.getTime() - this.absentSince.getTime() >= Math.min(staleProducerMs, noWorkerTurnMs)) {
       await this.each(await this.waitingSince(now, noWorkerTurnMs, SWEPT_TURNS_MAX), 'end');

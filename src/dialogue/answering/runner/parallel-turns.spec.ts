@@ -59,7 +59,7 @@ function sweeperOf(runner: TurnRunner, turnIds: readonly string[]): () => Promis
           .map((turnId) => ({ turnId, conversationId: 'c1', pausedUntil: null })),
       ),
   } as unknown as UnsealedTurnQueries;
-  const sweeper = new SweepTurns(queries, new InProcessKeyValue(), runner, answeringOptions);
+  const sweeper = new SweepTurns(queries, new InProcessKeyValue(), runner, answeringOptions, new VirtualTiming());
   let now = 0;
   return () => sweeper.tick(new Date((now += SWEEP_EVERY_MS)));
 }

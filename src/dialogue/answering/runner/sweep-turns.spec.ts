@@ -3,6 +3,7 @@ import { Logger } from '@nestjs/common';
 import type { UnsealedTurnQueries } from '../../../../projections/unsealed-turns/unsealed-turns.queries.js';
 import { answeringOptions } from '../../../../test/support/turns.js';
 import { KeyValueUnavailable } from '../../../kernel/key-value.js';
+import type { Timing } from '../../../kernel/timing.js';
 import { InProcessKeyValue } from '../../../platform/messaging/key-value/in-process-key-value.js';
 import { AnsweringOptions, producerLeaseMs } from '../loop/answering-options.js';
 import {
@@ -20,7 +21,7 @@ type Except = Parameters<UnsealedTurnQueries['takenBy']>[1];
 
 const UNTIL = new Date('2026-01-01T00:30:00Z');
 
-/** A sweeper over given turns, with a runner that records its calls. `beat` advances the clock by SWEEP_EVERY_MS and ticks. */
+/** A sweeper over given turns, with a runner that records its calls. `beat` lets SWEEP_EVERY_MS pass and ticks. */
 function sweeping(turns: readonly Taken[], { keyValue = new InProcessKeyValue(), concurrent = 100 } = {}) {
   const done: string[] = [];
   const running: string[] = [];
@@ -50,10 +51,11 @@ function sweeping(turns: readonly Taken[], { keyValue = new InProcessKeyValue(),
     },
   } as unknown as TurnRunner;
   const options = new AnsweringOptions({ ...answeringOptions.settings, staleProducerMs: 10_000, turnsConcurrentMax: concurrent });
-  const sweeper = new SweepTurns(queries, keyValue, runner, options);
-  let now = Date.UTC(2026, 0, 1);
-  const beat = () => sweeper.tick(new Date((now += SWEEP_EVERY_MS)));
-  return { done, running, keyValue, options, beat };
+  let elapsedMs = 0;
+  const sweeper = new SweepTurns(queries, keyValue, runner, options, { elapsedMs: () => elapsedMs } as Timing);
+  const clock = { startedAt: Date.UTC(2026, 0, 1) };
+  const beat = () => sweeper.tick(new Date(clock.startedAt + (elapsedMs += SWEEP_EVERY_MS)));
+  return { done, running, keyValue, options, clock, beat };
 }
 
 it('runs unclaimed turns as far as the process has room for them', async () => {
@@ -180,5 +182,21 @@ it('after a long outage of the store of leases, gives producers one lease durati
   await keyValue.delete(producerKey('late'));
   await beat();
   await beat();
+  expect(done).toEqual(['recover t1']);
+});
+
+it.each([
+  ['back', -3_600_000],
+  ['forward', 3_600_000],
+])('gives them that time, and no more, although the clock is set %s meanwhile', async (_, byMs) => {
+  const keyValue = new AwayKeyValue();
+  const { done, options, clock, beat } = sweeping([{ turnId: 't1', producer: 'late' }], { keyValue });
+  for (let beats = 0; beats < 10; beats++) await beat();
+  keyValue.away = false;
+  await beat();
+  clock.startedAt += byMs;
+  for (let ms = 2 * SWEEP_EVERY_MS; ms < producerLeaseMs(options); ms += SWEEP_EVERY_MS) await beat();
+  expect(done).toEqual([]);
+  for (let beats = 0; beats < 3; beats++) await beat();
   expect(done).toEqual(['recover t1']);
 });

@@ -9,6 +9,7 @@ import {
 import { eachOf } from '../../../kernel/each-of.js';
 import { KeyValue, KeyValueUnavailable } from '../../../kernel/key-value.js';
 import { isHeld } from '../../../kernel/lease.js';
+import { Timing } from '../../../kernel/timing.js';
 import type { Ticker } from '../../../kernel/event-sourcing/ticker.js';
 import { AnsweringOptions, producerLeaseMs } from '../loop/answering-options.js';
 import { TurnRunner } from './turn-runner.js';
@@ -46,8 +47,9 @@ export class SweepTurns implements Ticker {
     maxSize: PAUSES_REMEMBERED_MAX,
     sizeCalculation: () => 1,
   });
-  private leasesReadableFrom = new Date(0);
-  private leasesSeenAt = new Date(0);
+  /** Both in elapsed time, which a change of the clock does not affect. */
+  private leasesReadableFrom = -Infinity;
+  private leasesSeenAt = -Infinity;
   private isSilent = false;
 
   constructor(
@@ -55,11 +57,12 @@ export class SweepTurns implements Ticker {
     private readonly keyValue: KeyValue,
     private readonly runner: TurnRunner,
     private readonly options: AnsweringOptions,
+    private readonly timing: Timing,
   ) {}
 
   async tick(now: Date): Promise<void> {
     await this.runUnclaimed(now);
-    await this.recoverOrphans(now);
+    await this.recoverOrphans();
   }
 
   /** Starts at most as many turns as this process has room for. The others probably wait in the queue for the same room. */
@@ -71,21 +74,22 @@ export class SweepTurns implements Ticker {
   }
 
   /** Recovers the turns of producers that are gone. A process with a worker also runs the turns that recovery requeues. */
-  async recoverOrphans(now: Date): Promise<void> {
+  async recoverOrphans(): Promise<void> {
     const known = { running: this.runner.running, pauses: [...this.completePauses.values()] };
-    const alone = await this.turns.takenBy(await this.absentees(now), known, SWEPT_TURNS_MAX);
+    const alone = await this.turns.takenBy(await this.absentees(), known, SWEPT_TURNS_MAX);
     const orphans = alone.filter(({ turnId }) => this.missed.has(turnId));
     this.missed = new Set([...(this.isSilent ? this.missed : []), ...alone.map(({ turnId }) => turnId)]);
     await eachOf(orphans, (turn) => this.recover(turn), RECOVERED_AT_ONCE_MAX);
   }
 
   /** The producers whose turns may be abandoned: those without a lease, and this process for turns that it is not running. */
-  private async absentees(now: Date): Promise<readonly string[]> {
+  private async absentees(): Promise<readonly string[]> {
     const own = this.runner.producer;
     const producers = await this.turns.producers();
     try {
       const others = producers.filter((producer) => producer !== own);
       const present = await Promise.all(others.map((producer) => isHeld(this.keyValue, producerKey(producer))));
+      const now = this.timing.elapsedMs();
       this.noteAnswer(now);
       const areReadable = now >= this.leasesReadableFrom;
       return producers.filter((producer) => producer === own || (areReadable && !present[others.indexOf(producer)]));
@@ -100,10 +104,10 @@ export class SweepTurns implements Ticker {
    * Leases that could not be renewed while the store was silent have expired. Their holders get one lease duration to take them
    * again.
    */
-  private noteAnswer(now: Date): void {
+  private noteAnswer(now: number): void {
     const leaseMs = producerLeaseMs(this.options);
-    const silentMs = this.isSilent ? now.getTime() - this.leasesSeenAt.getTime() : 0;
-    if (silentMs > SILENCE_SHARE * leaseMs) this.leasesReadableFrom = new Date(now.getTime() + leaseMs);
+    const silentMs = this.isSilent ? now - this.leasesSeenAt : 0;
+    if (silentMs > SILENCE_SHARE * leaseMs) this.leasesReadableFrom = now + leaseMs;
     this.isSilent = false;
     this.leasesSeenAt = now;
   }

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../../../kernel/clock.js';
+import type { Timing } from '../../../kernel/timing.js';
 import type { LiveSession, Sessions } from './sessions.port.js';
 
 /** How long a session is cached. A session that any process ends is refused by all processes within twice this time. */
@@ -14,11 +14,11 @@ export class LiveSessions {
 
   constructor(
     private readonly sessions: Sessions,
-    private readonly clock: Clock,
+    private readonly timing: Timing,
   ) {}
 
   async find(sessionId: string): Promise<LiveSession | undefined> {
-    const now = this.clock.now().getTime();
+    const now = this.timing.elapsedMs();
     const known = this.known.get(sessionId);
     if (known && now - known.readAt < SESSION_KNOWN_MS) return known.session;
     const session = await this.sessions.find(sessionId);
