@@ -100,6 +100,10 @@ describe('a purged job', () => {
       .thenRejected('job-exists');
     given(job, [purged]).when(startJob(started.data)).thenRejected('job-exists');
   });
+  it('has the same state whether its events were truncated or not', () => {
+    const state = (events: readonly JobEvent[]) => events.reduce(job.evolve, job.initial);
+    expect(state([started, completed, purged])).toEqual(state([purged]));
+  });
   it('is not reported', () => given(job, [started, completed, purged]).when(reportJob('follow-up')).thenNothing());
 });
 
@@ -138,7 +142,9 @@ it('in any order of decisions a repeated decision adds nothing, and there is at 
       const types = said.map(({ type }) => type).filter((type) => type !== 'JobProgressed');
       expect(types.filter((type) => ENDINGS.some(([, event]) => event.type === type)).length).toBeLessThanOrEqual(1);
       expect(new Set(types).size).toBe(types.length);
-      expect(state.purged && !state.end).toBe(false);
+      const end = types.findIndex((type) => ENDINGS.some(([, event]) => event.type === type));
+      const purge = types.indexOf('JobPurged');
+      expect([purge >= 0, state.purged, purge < 0 || (end >= 0 && end < purge)]).toEqual([state.purged, purge >= 0, true]);
       expect(state.reportedBy !== null && !state.end).toBe(false);
     }),
     { numRuns: 500 },

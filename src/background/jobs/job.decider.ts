@@ -6,7 +6,7 @@ import type { CancelReason, JobEnd, JobEvent, JobProgress, JobStarted, ReportedB
 import { isSameProgress } from './job-progress.policy.js';
 import { jobNotFound } from './job.policy.js';
 
-/** The state of a job. The earlier events of a purged job may be deleted, so only `purged` is reliable then. */
+/** The state of a job. Of a purged job only that fact is left. */
 export type Job = Readonly<{
   started: JobStarted['data'] | null;
   progress: JobProgress | null;
@@ -40,7 +40,8 @@ function evolve(state: Job, event: JobEvent): Job {
     case 'JobReported':
       return { ...state, reportedBy: event.data.by };
     case 'JobPurged':
-      return { ...state, purged: true };
+      // After the truncation of the stream this is its first event, so the state must not depend on earlier ones.
+      return { ...initial, purged: true };
   }
 }
 

@@ -62,6 +62,8 @@ describe('an artifact', () => {
     given(artifact, gone).when(store(created())).thenNothing();
     given(artifact, gone).when(restore('ann', 1)).thenRejected('artifact-not-found');
     given(artifact, [deleted('blob-e1')]).when(store(created())).thenNothing(); // prettier-ignore
+    const state = (events: readonly ArtifactEvent[]) => events.reduce(artifact.evolve, artifact.initial);
+    expect(state(gone)).toEqual(state(gone.slice(-1)));
   });
 
   it('refuses more than VERSIONS_MAX versions', () => {

@@ -28,7 +28,8 @@ function evolve(state: Artifact, { type, data }: ArtifactEvent): Artifact {
     case 'ArtifactVersionRestored':
       return { ...state, versions: [...state.versions, data.content] };
     case 'ArtifactDeleted':
-      return { ...state, status: 'deleted', id: data.artifactId, ownerId: data.ownerId, versions: [] };
+      // After the truncation of the stream this is its first event, so the state must not depend on earlier ones.
+      return { ...initial, status: 'deleted', id: data.artifactId, ownerId: data.ownerId };
   }
 }
 

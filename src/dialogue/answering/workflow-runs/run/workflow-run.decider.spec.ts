@@ -200,7 +200,7 @@ describe('a step', () => {
   });
 });
 
-it('the purge of an ended run contains its blobs and artifacts', () => {
+it('the purge of an ended run contains its blobs and artifacts, and leaves the same state if earlier events are truncated', () => {
   const end: WorkflowRunEvent = { type: 'NodeCompleted', data: completion(1, 1, { output: { blob }, artifactIds: ['x'] }) };
   const now = new Date('2026-01-01T00:00:00Z');
   given(workflowRun, [started, begun(1), end])
@@ -221,6 +221,8 @@ it('the purge of an ended run contains its blobs and artifacts', () => {
     .when(purgeWorkflowRun(about, now))
     .then([purged]);
   given(workflowRun, [purged]).when(purgeWorkflowRun(about, now)).thenNothing();
+  const state = (events: readonly WorkflowRunEvent[]) => events.reduce(workflowRun.evolve, workflowRun.initial);
+  expect(state([started, begun(1), end, ended('completed'), purged])).toEqual(state([purged]));
 });
 
 it('in any order of decisions no step is completed twice and a run ends once', () => {

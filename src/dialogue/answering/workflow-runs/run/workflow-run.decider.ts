@@ -76,7 +76,8 @@ function evolve(state: WorkflowRun, event: WorkflowRunEvent): WorkflowRun {
     case 'WorkflowRunFinished':
       return { ...state, status: event.data.status, finished: event.data };
     case 'WorkflowRunPurged':
-      return { ...initial, status: 'purged', started: state.started };
+      // After the truncation of the stream this is its first event, so the state must not depend on earlier ones.
+      return { ...initial, status: 'purged' };
   }
 }
 
