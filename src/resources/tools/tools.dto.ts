@@ -7,17 +7,17 @@ export class NewTool {
   @IsString() @MaxLength(TOOL_DESCRIPTION_CHARACTERS_MAX) description!: string;
   @IsObject() config!: Record<string, unknown>;
   @IsBoolean() status!: boolean;
-  @IsOptional() @IsString() @MaxLength(TOOL_NAME_CHARACTERS_MAX) customName?: string;
+  @IsOptional() @IsString() @MaxLength(TOOL_NAME_CHARACTERS_MAX) customName?: string | null;
 }
 
 export class ToolEdit {
   @IsString() @IsNotEmpty() id!: string;
-  @IsOptional() @IsString() @IsNotEmpty() @MaxLength(TOOL_NAME_CHARACTERS_MAX) displayName?: string;
-  @IsOptional() @IsString() @MaxLength(TOOL_NAME_CHARACTERS_MAX) customName?: string;
-  @IsOptional() @IsString() @MaxLength(TOOL_DESCRIPTION_CHARACTERS_MAX) description?: string;
-  @IsOptional() @IsArray() actions?: unknown[];
-  @IsOptional() @IsObject() config?: Record<string, unknown>;
-  @IsOptional() @IsBoolean() status?: boolean;
+  @IsOptional() @IsString() @IsNotEmpty() @MaxLength(TOOL_NAME_CHARACTERS_MAX) displayName?: string | null;
+  @IsOptional() @IsString() @MaxLength(TOOL_NAME_CHARACTERS_MAX) customName?: string | null;
+  @IsOptional() @IsString() @MaxLength(TOOL_DESCRIPTION_CHARACTERS_MAX) description?: string | null;
+  @IsOptional() @IsArray() actions?: unknown[] | null;
+  @IsOptional() @IsObject() config?: Record<string, unknown> | null;
+  @IsOptional() @IsBoolean() status?: boolean | null;
 }
 
 export class ToolConfigEdit {

@@ -138,6 +138,14 @@ describe('tools', () => {
     expect(left).toHaveLength(0);
   });
 
+  it('keep the values of fields that are null, which has the same effect as leaving them out', async () => {
+    const id = await create({ customName: null });
+    expect(await row(id)).toMatchObject({ displayName: 'Cards', customName: '' });
+    const nothing = { displayName: null, customName: null, description: null, config: null, actions: null, status: null };
+    expect(await send('update_tool', { id, ...nothing })).toMatchObject({ status: 200, body: { success: true } });
+    expect(await row(id)).toMatchObject({ displayName: 'Cards', customName: '', description: 'Mine', status: true });
+  });
+
   it('have the actions that their owner configures', async () => {
     const id = await create();
     const actions = (await row(id))!.actions;

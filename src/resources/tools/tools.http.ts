@@ -152,7 +152,7 @@ export class ToolsController {
 
   private async change(user: SignedInUser, confirm: Confirm, id: string, wish: ToolWish) {
     refuseFixed(id);
-    const needs = wish.config === undefined && wish.secrets === undefined ? 'edit' : 'change_credentials';
+    const needs = wish.config || wish.secrets ? 'change_credentials' : 'edit';
     const tool = await this.reaching.reached(user, await this.tools.byId(id), 'tools', needs, toolNotFound);
     const by = this.reaching.isOwn(user, tool) ? 'owner' : 'editor';
     await confirm(await this.commands.execute(new ChangeTool(id, tool.ownerId, wish, user.cause, by)));

@@ -3,13 +3,13 @@ import { TOOL_NAME_CHARACTERS_MAX } from '../toolbox/definition.policy.js';
 
 export class McpServerTrial {
   /** The id of an existing tool, whose stored secrets replace missing ones. */
-  @IsOptional() @IsString() id?: string;
+  @IsOptional() @IsString() id?: string | null;
   @IsObject() config!: Record<string, unknown>;
 }
 
 export class McpServerWish extends McpServerTrial {
   @IsString() @IsNotEmpty() @MaxLength(TOOL_NAME_CHARACTERS_MAX) displayName!: string;
-  @IsOptional() @IsBoolean() status?: boolean;
+  @IsOptional() @IsBoolean() status?: boolean | null;
 }
 
 export class SignInReply {

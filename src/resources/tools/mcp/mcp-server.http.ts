@@ -76,7 +76,7 @@ export class McpServerController {
     }
     const config = this.kind.asStored(body.config, tool?.definition);
     const description = `MCP Server: ${mcpSettings(config).serverUrl}`;
-    const wish = { displayName, customName: displayName, description, config, ...(status !== undefined && { status }) };
+    const wish = { displayName, customName: displayName, description, config, status };
     const { toolId, position } = tool
       ? { toolId: tool.id, position: await this.commands.execute(new ChangeTool(tool.id, user.userId, wish, user.cause)) }
       : await this.commands.execute(new CreateTool(user.userId, this.kind.name, wish, user.cause));
@@ -152,7 +152,7 @@ export class McpServerController {
   }
 
   /** The user's tool server with this id; undefined without an id. @throws Rejection tool-not-found */
-  private async own(user: SignedInUser, id: string | undefined): Promise<ToolRecord | undefined> {
+  private async own(user: SignedInUser, id: string | null | undefined): Promise<ToolRecord | undefined> {
     if (!id) return undefined;
     const tool = reached(user, isId(id) ? await this.tools.byId(id) : undefined, toolNotFound, 'tools');
     if (tool.definition.name !== this.kind.name) throw toolNotFound();

@@ -18,14 +18,14 @@ import { ToolKinds } from './tool-kinds.js';
 
 type Secrets = Readonly<Record<string, string>>;
 
-/** The changes that an owner wants to a tool. Missing fields stay unchanged. */
+/** The changes that an owner wants to a tool. Fields that are missing or null stay unchanged. */
 export type ToolWish = Readonly<{
-  displayName?: string | undefined;
-  customName?: string | undefined;
-  description?: string | undefined;
-  status?: boolean | undefined;
+  displayName?: string | null | undefined;
+  customName?: string | null | undefined;
+  description?: string | null | undefined;
+  status?: boolean | null | undefined;
   /** The whole configuration including secrets. A secret that is missing or empty is kept. */
-  config?: ConfigGiven | undefined;
+  config?: ConfigGiven | null | undefined;
   /** The owner's choices about the actions of the tool. */
   actions?: unknown;
   /** Secrets that do not come from the owner's configuration, such as the tokens of a sign-in. */
@@ -65,12 +65,12 @@ export class ToolSetup {
   ): Promise<T> {
     const before = wish.config || wish.secrets ? await this.secretsOf(ownerId, seen.credentialsId) : {};
     const { secrets, ...setUp } = await this.setUp(ownerId, seen, wish, before, cause);
-    if (by === 'editor' && !sameJson(setUp.config, seen.config)) refuseKept(secrets, before, wish.config);
+    if (by === 'editor' && !sameJson(setUp.config, seen.config)) refuseKept(secrets, before, wish.config ?? {});
     const { displayName, customName, description, status } = wish;
     const texts = { displayName, customName, description, status };
     const wanted: ToolDefinition = {
       ...seen,
-      ...Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== undefined)),
+      ...Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== undefined && value !== null)),
       ...setUp,
     };
     checked(wanted, secrets);
@@ -91,7 +91,8 @@ export class ToolSetup {
   }
 
   private async setUp(ownerId: string, seen: ToolDefinition, wish: ToolWish, before: Secrets, cause: Cause): Promise<SetUp> {
-    const { config, actions, secrets } = wish;
+    const { config, secrets } = wish;
+    const actions = wish.actions ?? undefined;
     if (!config && !secrets) return { config: seen.config, secrets: {}, actions: this.actions(seen, actions) };
     const kind = this.kind(seen.name);
     refuseLarge({ config, actions });
@@ -146,7 +147,7 @@ export class ToolSetup {
  * Refuses to keep stored secrets in a changed configuration. The configuration says where secrets are sent, so an editor could
  * send the owner's secrets to another server. The editor has to give their own. @throws Rejection tool-invalid
  */
-function refuseKept(secrets: Secrets, before: Secrets, given: ConfigGiven = {}): void {
+function refuseKept(secrets: Secrets, before: Secrets, given: ConfigGiven): void {
   const kept = Object.keys(secrets).filter((name) => secrets[name] === before[name] && given[name] !== secrets[name]);
   if (kept.length > 0)
     throw invalid(Object.fromEntries(kept.map((name) => [name, 'Enter it again to change the configuration it is used with'])));
