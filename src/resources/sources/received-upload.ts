@@ -6,6 +6,7 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { refuseUnreadableField } from '../../kernel/readable-field.js';
 import { Rejection } from '../../kernel/rejection.js';
+import { refuseIncompleteForm } from '../../kernel/incomplete-form.js';
 import { storableText } from '../documents/storable-text.policy.js';
 import {
   type FilesOfUpload,
@@ -42,7 +43,7 @@ export class UploadStagingFolder extends UploadStaging {
     await mkdir(this.folder, { recursive: true });
     const folder = await mkdtemp(join(this.folder, 'upload-'));
     try {
-      return await work(await this.stage(parts, folder, files).catch(asRefusal));
+      return await work(await this.stage(parts, folder, files).catch(refuseIncompleteForm));
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
@@ -119,17 +120,6 @@ export class UploadStagingFolder extends UploadStaging {
     const reason = isTooLarge ? { reason: `File exceeds the ${fileBytesMax}-byte upload limit` } : {};
     return { ...staged, sha256: hash.digest('hex'), size, open: () => createReadStream(path), ...reason };
   }
-}
-
-/** The error codes and messages of streams and of the multipart parser for an incomplete request. */
-const BROKEN_OFF = new Set(['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE', 'FST_MP_PREMATURE_CLOSE']);
-const NOT_WHOLE = /unexpected end of multipart data|boundary not found|premature close|^aborted$/i;
-
-/** Turns an error that the client caused into a rejection. Others, such as a full disk, are rethrown. */
-function asRefusal(error: unknown): never {
-  const { code, message } = error as { code?: unknown; message?: unknown };
-  if (!BROKEN_OFF.has(String(code)) && !NOT_WHOLE.test(String(message))) throw error;
-  throw new Rejection('invalid-request', 'The form is incomplete.');
 }
 
 const tooLarge = (text: string) => new Rejection('too-large', text);

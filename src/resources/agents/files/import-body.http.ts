@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { refuseIncompleteForm } from '../../../kernel/incomplete-form.js';
 import { FILE_BYTES_MAX } from './format/agent-file.policy.js';
 import { fileRefused } from './format/file-fields.policy.js';
 import type { Resolution } from './import-decisions.policy.js';
@@ -23,7 +24,7 @@ const tooLarge = () => fileRefused('Import document too large');
  * @throws Rejection
  */
 export async function readImportBody(request: ImportRequest, body: unknown): Promise<SentFile> {
-  if (request.isMultipart()) return { text: await fileInForm(request), resolution: {} };
+  if (request.isMultipart()) return { text: await fileInForm(request).catch(refuseIncompleteForm), resolution: {} };
   if (typeof body === 'string') return { text: body, resolution: {} };
   if (body === undefined || body === null) return { text: '', resolution: {} };
   if (!isJsonObject(body)) throw fileRefused('Invalid request data');

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { agentFile, FilesService, type User } from '../../../../test/support/agent-files.js';
+import { BOUNDARY, fileHead } from '../../../../test/support/raw-upload.js';
 
 let service: FilesService;
 let alice: User;
@@ -145,6 +146,16 @@ describe('a file is refused', () => {
     }
     expect(await service.events()).toBe(before);
   });
+
+  it.each(['multipart/form-data', `multipart/form-data; boundary=${BOUNDARY}`])(
+    'in an incomplete form of the type %s',
+    async (type) => {
+      for (const path of ['/api/import_agent/plan', '/api/import_agent']) {
+        const reply = await service.send(alice, 'POST', path, `${fileHead()}half`, { 'content-type': type });
+        expect([reply.status, reply.body['message']]).toEqual([400, 'The form is incomplete.']);
+      }
+    },
+  );
 
   it('with a lone surrogate, as a form without a file, and as a number', async () => {
     const yaml = JSON.stringify(agentFile({ name: 'x' }))

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, streamed } from '../../../../test/support/client.js';
 import { answerJson, LocalServer } from '../../../../test/support/local-server.js';
+import { BOUNDARY, fileHead } from '../../../../test/support/raw-upload.js';
 import { call, say, ScriptedModelServer } from '../../../../test/support/scripted-model-server.js';
 import { serviceForTests, type TestService } from '../../../../test/support/service.js';
 
@@ -142,4 +143,17 @@ describe('POST /api/parse_spec', () => {
     expect(await post('parse_spec', { spec_content: large })).toMatchObject({ status: 413, body: { success: false } });
     expect(await upload(large)).toMatchObject({ status: 413, body: { success: false } });
   });
+
+  it.each(['multipart/form-data', `multipart/form-data; boundary=${BOUNDARY}`])(
+    'refuses an incomplete form of the type %s',
+    async (type) => {
+      const body = `${fileHead('file', 'spec.json')}{"half`;
+      const { status } = await fetch(`${service.url}/api/parse_spec`, {
+        method: 'POST',
+        headers: { 'content-type': type },
+        body,
+      });
+      expect(status).toBe(400);
+    },
+  );
 });

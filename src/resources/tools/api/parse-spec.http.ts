@@ -5,6 +5,7 @@ import type { SignedInUser } from '../../identity/caller.js';
 import { CurrentUser } from '../../identity/identity.http.js';
 import { Rejection } from '../../../kernel/rejection.js';
 import { parseSpec } from './spec-actions.js';
+import { refuseIncompleteForm } from '../../../kernel/incomplete-form.js';
 import { DocumentedBodies } from '../../../platform/http/documented.js';
 import { Access } from '../../../platform/http/access.js';
 
@@ -48,7 +49,7 @@ export class ParseSpecController {
   @ApiOperation({ summary: 'Makes actions from an API description (OpenAPI 3.0 and 3.1, Swagger 2.0); nothing is stored' })
   @DocumentedBodies(BODIES)
   async parse(@CurrentUser() _user: SignedInUser, @Req() request: UploadRequest, @Body() body: unknown) {
-    const text = request.isMultipart() ? await this.uploaded(request) : this.inBody(body);
+    const text = request.isMultipart() ? await this.uploaded(request).catch(refuseIncompleteForm) : this.inBody(body);
     return { success: true, ...parseSpec(text) };
   }
 
