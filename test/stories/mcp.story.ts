@@ -228,5 +228,7 @@ export function mcpStory(open: () => Promise<McpWorlds>): void {
     const list = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
     expect((await replyOf(rpc(list, { accept: '*/*' }))).text).toContain('search_docs');
     expect((await replyOf(rpc(list, { accept: 'text/html' }))).status).toBe(406);
+    const unknown = await replyOf(rpc(list, { 'mcp-protocol-version': 'unknown' }));
+    expect([unknown.status, JSON.parse(unknown.text)]).toEqual([400, expect.objectContaining({ id: 1 })]);
   });
 }

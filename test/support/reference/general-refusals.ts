@@ -71,7 +71,7 @@ export function generalRefusals(reachable: ReachableRefusals, files: readonly ts
       ...(OF_WEBHOOKS.test(path) ? beforeWebhooks : []),
       ...(mayBeUnknown ? [refusal('unauthenticated', 'Unauthorized')] : []),
       NOT_READABLE,
-      ...(operation.requestBody ? OF_BODIES : []),
+      ...(operation.requestBody || verb !== 'get' ? OF_BODIES : []),
       ...(isAlwaysAnswered ? [] : AWAY),
       FAILED,
     ];

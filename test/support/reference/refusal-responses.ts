@@ -47,7 +47,7 @@ export const REFUSAL_SCHEMAS: Readonly<Record<string, Schema>> = {
     required: ['jsonrpc', 'id', 'error'],
     properties: {
       jsonrpc: { const: '2.0' },
-      id: { type: 'null' },
+      id: { type: ['string', 'integer', 'null'] },
       error: {
         type: 'object',
         required: ['code', 'message'],
