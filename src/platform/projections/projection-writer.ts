@@ -109,6 +109,11 @@ export class ProjectionWriter {
     };
   }
 
+  /** Keeps other writers out of the schema until the transaction ends. @throws FencedOut if one has already taken it over */
+  async keepOthersOut(tx: TransactionSql): Promise<void> {
+    await moveCheckpoints(tx, [this.moveTo(this.state.position, [])]);
+  }
+
   private moveTo(to: bigint, events: readonly StoredEvent[]): CheckpointMove {
     const { position, epoch, eventAt } = this.state;
     return { schema: this.schema, from: position, to, epoch, eventAt: events.at(-1)?.at ?? eventAt };

@@ -247,6 +247,24 @@ describe('a rebuild', () => {
     expect(await cents()).toBe(8);
   });
 
+  it('replaces nothing when another rebuild has begun since this one lost its leadership', async () => {
+    const projector = await project();
+    await reached(await openAccounts(3, 2));
+    await projector.stop();
+    let isSwapping = false;
+    let rebuilding: Promise<unknown> | undefined;
+    await database.sql.begin(async (tx) => {
+      await tx`lock table accounts.checkpoint in exclusive mode`;
+      const onProgress = ({ phase }: { phase: string }) => void (isSwapping ||= phase === 'swapping');
+      rebuilding = rebuild(accounts('accounts', { version: 2 }), { onProgress });
+      rebuilding.catch(() => undefined);
+      await eventually(() => isSwapping);
+      await database.sql`update accounts_rebuilt.checkpoint set epoch = epoch + 1`;
+    });
+    await expect(rebuilding).rejects.toThrow(RebuildUnderWay);
+    expect([await schemas(), await cents()]).toEqual([['accounts', 'accounts_rebuilt'], 6]);
+  });
+
   it('is refused while another rebuild is running', async () => {
     await openAccounts(2, 10);
     const results = await Promise.allSettled([rebuild(), rebuild()]);

@@ -10,6 +10,7 @@ import { type Definition, definitionOf } from './definition.js';
 import { type Parked, parkedIn } from './parking.js';
 import { ProjectionWriter } from './projection-writer.js';
 import { createSchema, dropSchema, readCheckpoint } from './schema.js';
+import { FencedOut } from './shared-transaction.js';
 import { batchesUpTo } from './rebuild-batches.js';
 import { dropRetired, putInPlace, rebuiltOf } from './rebuild-swap.js';
 
@@ -85,6 +86,9 @@ export class Rebuild {
     try {
       if (!(await leadership.tryGain(`rebuild:${projection.name}`))) throw new RebuildUnderWay(projection.name);
       return await new Rebuild(sql, store, await definitionOf(projection), options).run();
+    } catch (error) {
+      // This process has lost its leadership, and another one has begun a rebuild since.
+      throw error instanceof FencedOut ? new RebuildUnderWay(projection.name) : error;
     } finally {
       await leadership.close();
     }
@@ -149,7 +153,10 @@ export class Rebuild {
   private async compare(): Promise<Comparison> {
     const { sql, definition, shadow } = this;
     this.show('comparing', this.writer.position);
-    return compareAtRest(sql, { live: definition.schema, rebuilt: shadow }, (position) => this.fill(position));
+    return compareAtRest(sql, { live: definition.schema, rebuilt: shadow }, async (position) => {
+      await this.fill(position);
+      await sql.begin((tx) => this.writer.keepOthersOut(tx));
+    });
   }
 
   private async swap(): Promise<void> {
@@ -157,11 +164,15 @@ export class Rebuild {
     await this.catchUp();
     this.show('swapping', this.writer.position);
     if ((await this.livePosition()) === undefined) {
-      await sql.begin((tx) => putInPlace(tx, definition.schema, false));
+      await sql.begin(async (tx) => {
+        await this.writer.keepOthersOut(tx);
+        await putInPlace(tx, definition.schema, false);
+      });
       return;
     }
     await heldStill(sql, definition.schema, async (tx, position) => {
       await this.fill(position);
+      await this.writer.keepOthersOut(tx);
       await putInPlace(tx, definition.schema, true);
     });
     await dropRetired(sql, definition.schema, this.options.timing);
