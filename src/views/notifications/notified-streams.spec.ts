@@ -5,6 +5,7 @@ import { react, reactionOver, record, notificationsOf } from '../../../test/supp
 import type { Event } from '../../kernel/event-sourcing/events.js';
 import { type NotificationRule, notificationRule, subjectOf } from '../../kernel/event-sourcing/notifications.js';
 import { NotificationRules } from './notification-rules.js';
+import { folded } from './notified-streams.js';
 
 type Grown = Event<'Grown', { by: number }>;
 type Named = Event<'Named', { ownerId: string }>;
@@ -91,4 +92,11 @@ it('the subject of a notification is read to its end, and can suppress the notif
   await record(store, stream, grownBy(1));
   await record(store, 'plant-bed', grownBy(9));
   expect((await reportedBy(rule, 3)).payloads).toEqual([]);
+});
+
+it('a state before an event contains no later events, also when a purge has deleted the first events of the stream', async () => {
+  await record(store, stream, named, grownBy(1), grownBy(2), grownBy(4), grownBy(8));
+  await store.setRetention(stream, { truncateBefore: 2 });
+  const at = async (revision: number) => ((await folded(store, stream, plants, revision)) as Plant).height;
+  expect([await at(2), await at(3), await at(4)]).toEqual([0, 2, 6]);
 });

@@ -31,26 +31,29 @@ export class NotifiedStreams {
   }
 }
 
-/** The state after the first events of a stream, or after all of them. */
+/** The state before the event of a revision, or after all events. A purge may have deleted the first events of the stream. */
 export async function folded(
   store: EventStore,
   stream: string,
   { codec, initial, evolve, snapshot }: Folding,
-  limit?: number,
+  before?: number,
 ): Promise<unknown> {
   let state = initial;
-  if (limit === 0) return state;
+  if (before === 0) return state;
   const add = (stored: StoredEvent): void => {
     const event = decode(codec, stored);
     if (event) state = evolve(state, event);
   };
-  const newest = snapshot && (await eventsSinceSnapshot(store, stream, snapshot, limit === undefined ? undefined : limit - 1));
+  const newest = snapshot && (await eventsSinceSnapshot(store, stream, snapshot, before === undefined ? undefined : before - 1));
   if (newest) {
     newest.forEach(add);
     return state;
   }
-  for await (const page of store.read(stream, limit === undefined ? {} : { limit })) {
-    page.forEach(add);
+  for await (const page of store.read(stream, before === undefined ? {} : { limit: before })) {
+    for (const stored of page) {
+      if (before !== undefined && stored.revision >= before) return state;
+      add(stored);
+    }
   }
   return state;
 }
