@@ -9,7 +9,7 @@ import { askedTurn, cause, eventsOf, deltas, scripted, workerOver } from '../../
 import { turnSettings } from '../../../test/support/turn-settings.js';
 import { AutomaticTurnIntake } from '../../dialogue/answering/intake/automatic-turn-intake.js';
 import type { QuestionResolver } from '../../dialogue/answering/intake/resolve-question.js';
-import { conversation, remove } from '../../dialogue/conversation/conversation.decider.js';
+import { asOwner, conversation, remove } from '../../dialogue/conversation/conversation.decider.js';
 import { conversationStream, type TurnAsked } from '../../dialogue/conversation/conversation.events.js';
 import { FOLLOW_UPS_IN_A_ROW_MAX } from '../../dialogue/conversation/turn.decider.js';
 import { decodeCause } from '../../kernel/event-sourcing/codec.js';
@@ -88,7 +88,7 @@ function delivering(store: EventStore = log): DeliverFollowUps {
 function requestedFollowUps(): RequestedFollowUps {
   const streams = new Streams(log, systemTiming);
   const commands = commandsOver(new RequestFollowUpHandler(streams));
-  return new RequestedFollowUps(commands, noInputGuard(streams, commands));
+  return new RequestedFollowUps(streams, commands, noInputGuard(streams, commands));
 }
 
 const followUp = (key: string, more: Readonly<{ text?: string; ownerId?: string }> = {}) =>
@@ -126,6 +126,12 @@ beforeEach(async () => {
 
 describe('a follow-up of a conversation', () => {
   beforeEach(() => answer('t1', 'So.'));
+
+  it('is not stored once the conversation is deleted', async () => {
+    await new Streams(log, systemTiming).transact(stream, conversation, asOwner('alice', remove), cause);
+    expect(await followUp('late')).toBe(false);
+    expect(await eventsOf(log, followUpsStream('c1'))).toEqual([]);
+  });
 
   it('is reported once, in one automatic turn with the other waiting ones', async () => {
     for (const key of ['a', 'b', 'a']) await followUp(key);

@@ -63,12 +63,7 @@ export class CompleteFollowUps extends Command<void> {
 export class CompleteFollowUpsHandler implements Handler<CompleteFollowUps> {
   constructor(private readonly streams: Streams) {}
 
-  async execute({
-    gathered: { conversationId, turnId },
-    completion: settlement,
-    known,
-    cause,
-  }: CompleteFollowUps): Promise<void> {
-    await this.streams.record(followUpsStream(conversationId), followUps, complete(turnId, settlement), cause, known);
+  async execute({ gathered: { conversationId, turnId }, completion, known, cause }: CompleteFollowUps): Promise<void> {
+    await this.streams.record(followUpsStream(conversationId), followUps, complete(turnId, completion), cause, known);
   }
 }

@@ -18,5 +18,6 @@ export type FollowUp = Readonly<{
 
 /** Lets other features request follow-ups. */
 export abstract class FollowUps {
-  abstract request(followUp: FollowUp, cause: Cause): Promise<void>;
+  /** Resolves to false, and stores nothing, if the conversation has been deleted. */
+  abstract request(followUp: FollowUp, cause: Cause): Promise<boolean>;
 }

@@ -1,8 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { conversation } from '../../dialogue/conversation/conversation.decider.js';
+import { conversationStream } from '../../dialogue/conversation/conversation.events.js';
 import { InputChecks } from '../../dialogue/answering/guardrails/input-checks.port.js';
 import { WITHHELD } from '../../resources/guardrails/guardrail.policy.js';
 import { Commands } from '../../kernel/commands.js';
 import type { Cause } from '../../kernel/event-sourcing/events.js';
+import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { deterministicId } from '../../kernel/ids.js';
 import { clipped } from './follow-up-text.policy.js';
 import { RequestFollowUp } from './follow-ups.commands.js';
@@ -12,13 +15,17 @@ import { type FollowUp, FollowUps } from './follow-ups.port.js';
 @Injectable()
 export class RequestedFollowUps extends FollowUps {
   constructor(
+    private readonly streams: Streams,
     private readonly commands: Commands,
     private readonly inputs: InputChecks,
   ) {
     super();
   }
 
-  async request({ conversationId, ownerId, source, refId, dedupeKey, text }: FollowUp, cause: Cause): Promise<void> {
+  async request({ conversationId, ownerId, source, refId, dedupeKey, text }: FollowUp, cause: Cause): Promise<boolean> {
+    // A purge of the conversation may already have deleted its follow-ups, and does not run again.
+    const { state } = await this.streams.fold(conversationStream(conversationId), conversation);
+    if (state.status !== 'open') return false;
     const given = await this.inputs.found(conversationId, text);
     const followUpId = deterministicId('follow-up', conversationId, dedupeKey);
     const requested = {
@@ -31,5 +38,6 @@ export class RequestedFollowUps extends FollowUps {
       text: clipped(given.isBlocked ? WITHHELD : given.value),
     };
     await this.commands.execute(new RequestFollowUp(requested, cause));
+    return true;
   }
 }

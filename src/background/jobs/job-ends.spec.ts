@@ -6,7 +6,6 @@ import { jobStarted } from '../../../test/support/jobs.js';
 import { cause } from '../../../test/support/turns.js';
 import type { JobQueries, JobRecord } from '../../../projections/jobs/jobs.queries.js';
 import type { UnsealedTurnQueries } from '../../../projections/unsealed-turns/unsealed-turns.queries.js';
-import { Rejection } from '../../kernel/rejection.js';
 import { Streams } from '../../kernel/event-sourcing/streams.js';
 import { InProcessKeyValue } from '../../platform/messaging/key-value/in-process-key-value.js';
 import type { FollowUp } from '../follow-ups/follow-ups.port.js';
@@ -82,7 +81,7 @@ describe('a conversation whose job has ended', () => {
   const ticking = async (
     unreported: readonly JobRecord[],
     busy: readonly string[],
-    followUp: (followUp: FollowUp) => Promise<void>,
+    followUp: (followUp: FollowUp) => Promise<boolean>,
   ) => {
     const startedIds = await started(...unreported.map(({ jobId }) => jobId));
     const page = (limit: number, after?: JobRecord) => {
@@ -101,7 +100,7 @@ describe('a conversation whose job has ended', () => {
     const free = record({ status: 'completed', result });
     const busy = record({ jobId: 'j2', conversationId: 'c2', status: 'completed', result });
     const lost = record({ jobId: 'j3', conversationId: 'c3', status: 'lost', result: null });
-    const [startedId] = await ticking([free, busy, lost], ['c2'], async (followUp) => void requested.push(followUp));
+    const [startedId] = await ticking([free, busy, lost], ['c2'], async (followUp) => requested.push(followUp) > 0);
     expect(requested).toMatchObject([
       { conversationId: 'c1', ownerId: 'alice', source: 'job', refId: 'j1', dedupeKey: 'job:j1' },
       { conversationId: 'c3', source: 'lost', refId: 'j3' },
@@ -120,7 +119,7 @@ describe('a conversation whose job has ended', () => {
     const busy = Array.from({ length: 3 * REPORTS_PER_TICK_MAX }, ended('busy'));
     const free = Array.from({ length: REPORTS_PER_TICK_MAX + 1 }, ended('free'));
     const requested: string[] = [];
-    await ticking([...busy, ...free], ['busy'], async ({ refId }) => void requested.push(refId));
+    await ticking([...busy, ...free], ['busy'], async ({ refId }) => requested.push(refId) > 0);
     expect(requested).toEqual(free.slice(0, -1).map(({ jobId }) => jobId));
   });
 
@@ -129,8 +128,8 @@ describe('a conversation whose job has ended', () => {
       record({ jobId: conversationId, conversationId, status: 'lost', result: null }),
     );
     const ticked = ticking(jobs, [], async ({ conversationId }) => {
-      if (conversationId === 'c1') throw new Rejection('conversation-not-found', 'gone');
       if (conversationId === 'c2') throw new Error('away');
+      return conversationId !== 'c1';
     });
     await expect(ticked).rejects.toThrow('away');
     expect(sent).toMatchObject([

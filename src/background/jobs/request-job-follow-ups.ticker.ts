@@ -7,7 +7,6 @@ import { eachOf } from '../../kernel/each-of.js';
 import { decode } from '../../kernel/event-sourcing/codec.js';
 import { EventStore, lastEvent } from '../../kernel/event-sourcing/event-store.js';
 import { type Cause, causedBy } from '../../kernel/event-sourcing/events.js';
-import { Rejection } from '../../kernel/rejection.js';
 import type { Ticker } from '../../kernel/event-sourcing/ticker.js';
 import { FollowUps } from '../follow-ups/follow-ups.port.js';
 import { jobCodec } from './job.codec.js';
@@ -72,15 +71,8 @@ export class RequestJobFollowUps implements Ticker {
       dedupeKey: `job:${jobId}`,
       text: await this.textOn(job),
     } as const;
-    const reportedBy = await this.followUps.request(followUp, cause).then(
-      () => 'follow-up' as const,
-      (error: unknown) => {
-        // A conversation that is gone gets no report.
-        if (error instanceof Rejection && error.code === 'conversation-not-found') return 'none' as const;
-        throw error;
-      },
-    );
-    await this.commands.execute(new ReportJob(jobId, reportedBy, cause));
+    const isRequested = await this.followUps.request(followUp, cause);
+    await this.commands.execute(new ReportJob(jobId, isRequested ? 'follow-up' : 'none', cause));
   }
 
   /** The end of the job is the cause. */

@@ -53,11 +53,11 @@ export class RequestMonitorFollowUps implements Reaction<Reported> {
     await this.request(event, 'monitor_expired', 'end', expiredText(await this.definitionOf(event)));
   }
 
-  private request(event: Recorded<Reported>, source: FollowUpSource, which: string, text: string): Promise<void> {
+  private async request(event: Recorded<Reported>, source: FollowUpSource, which: string, text: string): Promise<void> {
     const { monitorId: refId, ownerId, conversationId } = event.data;
     const cause: Cause = causedBy(event, `system:${this.name}`);
     const dedupeKey = `${source}:${refId}:${which}`;
-    return this.followUps.request({ conversationId, ownerId, source, refId, dedupeKey, text }, cause);
+    await this.followUps.request({ conversationId, ownerId, source, refId, dedupeKey, text }, cause);
   }
 
   private async definitionOf({ data: { monitorId } }: Recorded<Reported>): Promise<MonitorDefinition> {

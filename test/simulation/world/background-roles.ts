@@ -139,7 +139,7 @@ export function followUpRoles(ports: Ports, { commands, streams, blobs, resolver
     new ReportCheckHandler(streams, clock, MONITOR_RULES),
   );
   const inputs = noInputGuard(streams, commands);
-  const requested = new RequestedFollowUps(commands, inputs);
+  const requested = new RequestedFollowUps(streams, commands, inputs);
   const sources = new WatchedSources(NO_PAGES, toolbox, NO_SOURCES, timing, inputs);
   const check = new CheckMonitor(streams, commands, clock, sources, NO_PATTERNS, NO_JUDGE);
   const automatic = new AutomaticTurnIntake(
