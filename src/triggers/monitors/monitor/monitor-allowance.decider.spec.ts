@@ -1,7 +1,14 @@
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { eventsUnlessRejected, given } from '../../../../test/support/given.js';
-import { ADMISSION_MS, admit, type MonitorAllowance, monitorAllowance, release } from './monitor-allowance.decider.js';
+import {
+  ADMISSION_MS,
+  admit,
+  admitToUnusedPlace,
+  type MonitorAllowance,
+  monitorAllowance,
+  release,
+} from './monitor-allowance.decider.js';
 import type { MonitorAllowanceEvent } from './monitor-allowance.events.js';
 
 const ownerId = 'ann';
@@ -21,6 +28,17 @@ it('a user gets places for monitors up to the maximum', () => {
     .when(admit(place('m2', 5), known([])))
     .thenNothing();
   given(monitorAllowance, []).when(admit(place('m1', 0, 0), known([]))).thenRejected('too-many-monitors'); // prettier-ignore
+});
+
+it('a place that was never taken is reserved without a look at the monitors that exist, and no other is', () => {
+  given(monitorAllowance, [admitted('m1')])
+    .when(admitToUnusedPlace(place('m2', 5)))
+    .then([admitted('m2', 5)]);
+  for (const id of ['m2', 'm3']) {
+    given(monitorAllowance, [admitted('m1'), admitted('m2')])
+      .when(admitToUnusedPlace(place(id, 2 * ADMISSION_MS)))
+      .thenNothing();
+  }
 });
 
 it('the place of a monitor that is not listed yet is kept for ADMISSION_MS', () => {

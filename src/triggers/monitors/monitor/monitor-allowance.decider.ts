@@ -31,16 +31,25 @@ export type KnownMonitors = Readonly<{ live: ReadonlySet<MonitorId>; over: Reado
 
 type Admission = Readonly<{ ownerId: string; monitorId: MonitorId; now: Date; max: number }>;
 
+const admitted = ({ ownerId, monitorId, now }: Admission): MonitorAllowanceEvent => ({
+  type: 'MonitorAdmitted',
+  data: { ownerId, monitorId, admittedAt: now.toISOString() },
+});
+
+/** Reserves a place for one more monitor if one was never taken, and else nothing. */
+export const admitToUnusedPlace =
+  (admission: Admission): Decision<MonitorAllowance, MonitorAllowanceEvent> =>
+  (state) =>
+    admission.monitorId in state || Object.keys(state).length >= admission.max ? [] : [admitted(admission)];
+
 /**
  * Reserves a place for one more monitor. Releases the places of monitors that have ended, and places older than ADMISSION_MS
  * whose monitors were never created. @throws Rejection too-many-monitors
  */
 export const admit =
-  (
-    { ownerId, monitorId, now, max }: Admission,
-    { live, over }: KnownMonitors,
-  ): Decision<MonitorAllowance, MonitorAllowanceEvent> =>
+  (admission: Admission, { live, over }: KnownMonitors): Decision<MonitorAllowance, MonitorAllowanceEvent> =>
   (state) => {
+    const { ownerId, monitorId, now, max } = admission;
     if (monitorId in state) return [];
     const places = Object.entries(state);
     const kept = places.filter(
@@ -52,7 +61,7 @@ export const admit =
     const free = places.filter((each) => !kept.includes(each));
     return [
       ...free.map(([id]): MonitorAllowanceEvent => ({ type: 'MonitorReleased', data: { ownerId, monitorId: id } })),
-      { type: 'MonitorAdmitted', data: { ownerId, monitorId, admittedAt: now.toISOString() } },
+      admitted(admission),
     ];
   };
 

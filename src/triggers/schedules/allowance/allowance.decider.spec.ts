@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { eventsUnlessRejected, given } from '../../../../test/support/given.js';
-import { ADMISSION_MS, admit, type Allowance, allowance, release } from './allowance.decider.js';
+import { ADMISSION_MS, admit, admitToUnusedPlace, type Allowance, allowance, release } from './allowance.decider.js';
 import type { AllowanceEvent } from './allowance.events.js';
 
 const ownerId = 'ann';
@@ -19,6 +19,17 @@ it('a user gets places for schedules up to the maximum', () => {
   given(allowance, past)
     .when(admit(place('s2', 5), new Set()))
     .thenNothing();
+});
+
+it('a place that was never taken is reserved without a look at the schedules that exist, and no other is', () => {
+  given(allowance, [admitted('s1')])
+    .when(admitToUnusedPlace(place('s2', 5)))
+    .then([admitted('s2', 5)]);
+  for (const id of ['s2', 's3']) {
+    given(allowance, [admitted('s1'), admitted('s2')])
+      .when(admitToUnusedPlace(place(id, 2 * ADMISSION_MS)))
+      .thenNothing();
+  }
 });
 
 it('the place of a schedule that is not listed yet is kept for ADMISSION_MS', () => {

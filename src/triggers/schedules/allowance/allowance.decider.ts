@@ -24,13 +24,25 @@ export const ADMISSION_MS = 60_000;
 
 type Admission = Readonly<{ ownerId: string; scheduleId: ScheduleId; now: Date; max: number }>;
 
+const admitted = ({ ownerId, scheduleId, now }: Admission): AllowanceEvent => ({
+  type: 'ScheduleAdmitted',
+  data: { ownerId, scheduleId, admittedAt: now.toISOString() },
+});
+
+/** Reserves a place for one more schedule if one was never taken, and else nothing. */
+export const admitToUnusedPlace =
+  (admission: Admission): Decision<Allowance, AllowanceEvent> =>
+  (state) =>
+    admission.scheduleId in state || Object.keys(state).length >= admission.max ? [] : [admitted(admission)];
+
 /**
  * Reserves a place for one more schedule. `open` are the schedules that are known to exist and need their place. Places of others
  * are released once they are older than ADMISSION_MS. @throws Rejection too-many-schedules
  */
 export const admit =
-  ({ ownerId, scheduleId, now, max }: Admission, open: ReadonlySet<ScheduleId>): Decision<Allowance, AllowanceEvent> =>
+  (admission: Admission, open: ReadonlySet<ScheduleId>): Decision<Allowance, AllowanceEvent> =>
   (state) => {
+    const { ownerId, scheduleId, now, max } = admission;
     if (scheduleId in state) return [];
     const places = Object.entries(state);
     const kept = places.filter(([id, since]) => open.has(id) || now.getTime() - Date.parse(since) < ADMISSION_MS);
@@ -38,7 +50,7 @@ export const admit =
     const free = places.filter((each) => !kept.includes(each));
     return [
       ...free.map(([id]): AllowanceEvent => ({ type: 'ScheduleReleased', data: { ownerId, scheduleId: id } })),
-      { type: 'ScheduleAdmitted', data: { ownerId, scheduleId, admittedAt: now.toISOString() } },
+      admitted(admission),
     ];
   };
 
