@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
 import { cpuMsOf } from '../../../../test/support/cpu-time.js';
 import { compiledSchema, REFERENCES_FOLLOWED_MAX, SchemaWithoutEnd } from './compiled-schema.policy.js';
 
@@ -66,5 +68,44 @@ describe('the validation of a value', () => {
     ).toMatchObject([{ message: 'must NOT have duplicate items' }]);
     expect(compiledSchema({ uniqueItems: false })([1, 1])).toEqual([]);
     expect(cpuMsOf(() => errorsOf(Array.from({ length: 100_000 }, (_, at) => at)))).toBeLessThan(4_000);
+  });
+
+  it.each([
+    ['in one object', { properties: named(4_000, () => true) }],
+    ['in the parts of allOf', { allOf: Array.from({ length: 1_700 }, (_, at) => ({ properties: { [`n${at}`]: true } })) }],
+  ])('finds unevaluated properties in linear time beside many known ones %s', (_, known) => {
+    const problems: unknown[] = [];
+    const cpuMs = cpuMsOf(() => {
+      const errorsOf = compiledSchema({ ...known, unevaluatedProperties: false });
+      problems.push(...[{ n1: 1 }, { n1: 1, q: 1 }, { constructor: 1 }].map((value) => errorsOf(value).length));
+    });
+    expect(problems).toEqual([0, 1, 1]);
+    expect(cpuMs).toBeLessThan(3_000);
+  });
+
+  it('finds the same unevaluated properties as Ajv', () => {
+    const withoutMeta = { meta: false, validateSchema: false } as const;
+    const names = fc.constantFrom('a', 'b', 'c', 'd');
+    const properties = fc.dictionary(names, fc.constantFrom<boolean | object>(true, { const: 1 }), { maxKeys: 2 });
+    const { schema } = fc.letrec<{ schema: object }>((tie) => {
+      const part = tie('schema');
+      const keywords = {
+        properties,
+        allOf: fc.array(part, { minLength: 1, maxLength: 3 }),
+        anyOf: fc.array(part, { minLength: 1, maxLength: 2 }),
+        if: part,
+        then: part,
+        not: part,
+        unevaluatedProperties: fc.constantFrom<boolean | object>(false, true, { const: 1 }),
+      };
+      return { schema: fc.oneof({ maxDepth: 3 }, fc.record({ properties }), fc.record(keywords, { requiredKeys: [] })) };
+    });
+    const value = fc.dictionary(names, fc.constantFrom(1, 2));
+    fc.assert(
+      fc.property(schema, value, (whole, given) => {
+        const isValid = new Ajv2020({ ...withoutMeta, strict: false, logger: false, allErrors: true }).compile(whole)(given);
+        expect(compiledSchema(whole, withoutMeta)(given).length === 0).toBe(isValid);
+      }),
+    );
   });
 });
