@@ -233,6 +233,36 @@ describe('an API description', () => {
     expect(() => parseSpec(spec(bodyOf({ $ref: '#/components/schemas/L0' }), { components: { schemas } }))).toThrow(/too large/);
   });
 
+  describe('that repeats something long often', () => {
+    const operations = (item: object) => Object.fromEntries(Array.from({ length: SPEC_ACTIONS_MAX }, (_, n) => [`/p${n}`, item]));
+    const long = 'x'.repeat(100_000);
+    const many = <T>(value: (at: number) => T) => Array.from({ length: 50_000 }, (_, at) => value(at));
+    const body = (media: object) => ({ post: { requestBody: { content: { 'application/json': media } } } });
+    const fields = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`f${n}`, { $ref: '#/shared' }]));
+    const security = [Object.fromEntries(many((at) => [`k${at}`, []]))];
+
+    it.each<[string, object, object?]>([
+      ['an address of a server', { get: {} }, { servers: [{ url: 'x{a}'.repeat(500), variables: { a: { default: long } } }] }],
+      ['a host', { get: {} }, { openapi: undefined, swagger: '2.0', host: long }],
+      ['a summary', { $ref: '#/shared' }, { shared: { get: { summary: long } } }],
+      ['an operationId', { $ref: '#/shared' }, { shared: { get: { operationId: long } } }],
+      ['a list of parameters', { $ref: '#/shared' }, { shared: { get: { parameters: many(() => ({})) } } }],
+      [
+        'a text of a parameter',
+        { $ref: '#/shared' },
+        { shared: { parameters: [{ name: 'a', in: 'query', schema: {}, description: long }], get: {} } },
+      ],
+      ['an encoding', { $ref: '#/shared' }, { shared: body({ encoding: { a: { contentType: long } } }) }],
+      ['an enumeration', body({ schema: { properties: fields } }), { shared: { enum: many(String) } }],
+      ['a list of required fields', body({ schema: { properties: fields } }), { shared: { required: many(String) } }],
+      ['a name of a field', body({ schema: { $ref: '#/shared' } }), { shared: { properties: { [long]: true } } }],
+      ['a reference', body({ schema: { properties: fields } }), { shared: { $ref: `#/${long}` } }],
+      ['a list of credentials', { get: {} }, { security }],
+    ])('is refused: %s', (_, item, more = {}) => {
+      expect(() => parseSpec(spec(operations(item), more))).toThrow(/too large|longer than 2048 characters/);
+    });
+  });
+
   it('resolves only references within itself', () => {
     const { actions } = parseSpec(
       spec(

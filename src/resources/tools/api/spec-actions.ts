@@ -66,14 +66,18 @@ class OperationReader {
 
   action(names: Set<string>): ApiAction {
     const { path, method, operation, shared } = this.found;
+    const operationId = textIn(operation, 'operationId');
+    const description = textIn(operation, 'summary') || textIn(operation, 'description');
+    const url = `${baseUrlOf(operation) || baseUrlOf(shared) || baseUrlOf(this.document)}${path}`;
+    this.schemas.spend([operationId, description, url]);
     const parameters = this.parameters();
     const at = (...places: readonly string[]) => parameters.filter((parameter) => places.includes(textIn(parameter, 'in')));
     const credentials = credentialParameters(this.document, operation, this.schemas);
     return {
-      name: nameOf(textIn(operation, 'operationId') || `${method}_${path}`, names),
-      url: `${baseUrlOf(operation) || baseUrlOf(shared) || baseUrlOf(this.document)}${path}`,
+      name: nameOf(operationId || `${method}_${path}`, names),
+      url,
       method: method.toUpperCase(),
-      description: textIn(operation, 'summary') || textIn(operation, 'description'),
+      description,
       active: true,
       query_params: this.group(at('path', 'query'), credentials.query),
       headers: this.group(at('header').filter(isOwnHeader), credentials.header),
@@ -107,6 +111,7 @@ class OperationReader {
       parameter['schema'] ?? this.schemas.resolved(content)['schema'] ?? parameter,
     );
     const { style, explode, collectionFormat } = parameter;
+    this.schemas.spend([textIn(parameter, 'name'), textIn(parameter, 'description'), style]);
     return {
       ...schema,
       type: schema.type === 'file' ? 'string' : (schema.type ?? 'string'),
@@ -132,6 +137,7 @@ class OperationReader {
     if (type === undefined) return NO_BODY;
     const media = this.schemas.resolved(content[type]);
     const rules = isJsonObject(media['encoding']) ? media['encoding'] : {};
+    this.schemas.spend(rules);
     return this.described(media['schema'], type, rules, request['required'] === true);
   }
 

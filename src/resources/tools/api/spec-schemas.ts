@@ -10,6 +10,14 @@ const REFERENCES_MAX = 16;
 /** The maximum number of expanded schemas in one description; a shared schema counts each time. */
 export const SCHEMAS_MAX = 50_000;
 
+/**
+ * The maximum work for one description, in characters of the answer. A text that many operations share counts each time, because
+ * the answer repeats it.
+ */
+const WORK_MAX = 20_000_000;
+/** The work of looking a value up. */
+const LOOKUP_WORK = 20;
+
 const KEPT_KEYWORDS = [
   'type',
   'title',
@@ -32,8 +40,19 @@ const ALTERNATIVES = ['oneOf', 'anyOf'] as const;
 /** Resolves the references within one description, and expands its schemas, because models cannot follow references. */
 export class SpecSchemas {
   private written = 0;
+  private work = 0;
 
   constructor(private readonly document: Json) {}
+
+  /** Counts a value that the answer repeats. @throws Rejection invalid-request if that is too much for one description */
+  spend(value: unknown): void {
+    this.count(typeof value === 'string' ? value.length : JSON.stringify(value).length);
+  }
+
+  private count(work: number): void {
+    this.work += work;
+    if (this.work > WORK_MAX) throw tooLarge();
+  }
 
   /**
    * The value, or the value that it refers to. Empty for references to other files and for broken ones. @throws Rejection
@@ -41,8 +60,10 @@ export class SpecSchemas {
    */
   resolved(value: unknown): Json {
     let current = value;
+    this.count(LOOKUP_WORK);
     for (let followed = 0; isJsonObject(current) && typeof current['$ref'] === 'string'; followed++) {
       if (followed >= REFERENCES_MAX) throw new Rejection('invalid-request', `The reference ${current['$ref']} leads nowhere.`);
+      this.spend(current['$ref']);
       current = this.at(current['$ref']);
     }
     return isJsonObject(current) ? current : {};
@@ -50,14 +71,16 @@ export class SpecSchemas {
 
   /** Expands a schema. @throws Rejection invalid-request if the description has too many schemas */
   schema(value: unknown, within: readonly unknown[] = []): ParameterDefinition {
-    if (++this.written > SCHEMAS_MAX) throw new Rejection('invalid-request', 'The specification is too large to be written out.');
+    if (++this.written > SCHEMAS_MAX) throw tooLarge();
     const source = this.resolved(value);
     const type = typeOf(source);
     if (within.includes(source) || within.length >= SCHEMA_DEPTH_MAX) return { type: type ?? 'object' };
     const inside = [...within, source];
     const parts = Array.isArray(source['allOf']) ? source['allOf'].map((part) => this.schema(part, inside)) : [];
+    const kept = KEPT_KEYWORDS.filter((keyword) => keyword in source).map((keyword) => [keyword, source[keyword]] as const);
+    this.spend(kept);
     const own: Record<string, unknown> = {
-      ...Object.fromEntries(KEPT_KEYWORDS.filter((keyword) => keyword in source).map((keyword) => [keyword, source[keyword]])),
+      ...Object.fromEntries(kept),
       ...(type !== undefined && { type }),
       ...this.members(source, inside),
     };
@@ -70,6 +93,7 @@ export class SpecSchemas {
 
   private members(source: Json, inside: readonly unknown[]): Json {
     const { properties, required, items, additionalProperties } = source;
+    if (Array.isArray(required)) this.spend(required);
     return {
       ...(isJsonObject(properties) && { properties: this.properties(properties, inside) }),
       ...(Array.isArray(required) && { required: required.filter((name) => typeof name === 'string') }),
@@ -81,7 +105,12 @@ export class SpecSchemas {
   /** Omits read-only properties, which only the server sends. */
   private properties(properties: Json, inside: readonly unknown[]): Json {
     const said = Object.entries(properties).filter(([, value]) => this.resolved(value)['readOnly'] !== true);
-    return Object.fromEntries(said.map(([name, value]) => [name, this.schema(value, inside)]));
+    return Object.fromEntries(
+      said.map(([name, value]) => {
+        this.spend(name);
+        return [name, this.schema(value, inside)];
+      }),
+    );
   }
 
   private at(reference: string): unknown {
@@ -95,6 +124,8 @@ export class SpecSchemas {
     return current;
   }
 }
+
+const tooLarge = () => new Rejection('invalid-request', 'The specification is too large to be written out.');
 
 function unescaped(step: string): string {
   const plain = step.replaceAll('~1', '/').replaceAll('~0', '~');

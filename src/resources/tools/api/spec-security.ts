@@ -17,9 +17,9 @@ export function credentialParameters(
   const known = schemas.resolved(
     isJsonObject(document['components']) ? document['components']['securitySchemes'] : document['securityDefinitions'],
   );
-  const found = Object.keys(isJsonObject(first) ? first : {}).flatMap((name) =>
-    Object.hasOwn(known, name) ? [schemas.resolved(known[name])] : [],
-  );
+  const names = Object.keys(isJsonObject(first) ? first : {});
+  schemas.spend(names);
+  const found = names.flatMap((name) => (Object.hasOwn(known, name) ? [schemas.resolved(known[name])] : []));
   const header = found.flatMap(headerOf);
   const query = found.flatMap(({ type, in: place, name }) =>
     type === 'apiKey' && place === 'query' && typeof name === 'string' ? [[name, fixed('The API key.')] as const] : [],
