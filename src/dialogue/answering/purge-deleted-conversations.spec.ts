@@ -38,8 +38,10 @@ const stream = conversationStream(conversationId);
 const clock = { now: () => new Date('2026-02-01T00:00:00Z') };
 const parts = { answer: 'Secret.', thought: '', sources: [], toolCalls: [], structured: false };
 const due = [{ id: conversationId, since: clock.now() }];
-/** More turns than fit into one event. */
-const TURNS = 1_500;
+/** More turns than fit into one event, because their ids are long. */
+const TURNS = 400;
+const turnIdAt = (index: number) => `t${index}${'-'.repeat(500)}`;
+const [FIRST, SECOND] = [turnIdAt(0), turnIdAt(1)];
 
 let log: InMemoryEventStore;
 let blobs: InMemoryBlobs;
@@ -70,7 +72,7 @@ const turn = (turnId: string, index: number, agentType = 'classic'): readonly Co
 beforeEach(async () => {
   log = new InMemoryEventStore({ now: clock.now });
   blobs = new InMemoryBlobs();
-  const kept = await new Continuations(blobs).keep('t0', 'x'.repeat(100_000));
+  const kept = await new Continuations(blobs).keep(FIRST, 'x'.repeat(100_000));
   continuation = kept as typeof continuation;
   const started: ConversationEvent = {
     type: 'ConversationStarted',
@@ -82,20 +84,20 @@ beforeEach(async () => {
   const paused: ConversationEvent = {
     type: 'TurnPaused',
     data: {
-      ...{ conversationId, turnId: 't0', ...parts, calls: [], expiresAt: '2026-02-02T00:00:00Z', lastId: 0, modelId: 'm' },
+      ...{ conversationId, turnId: FIRST, ...parts, calls: [], expiresAt: '2026-02-02T00:00:00Z', lastId: 0, modelId: 'm' },
       ...{ usage: { promptTokens: 2, completionTokens: 1 }, continuation },
     },
   };
-  const [asked, ...ended] = turn('t0', 0, 'workflow');
-  const others = Array.from({ length: TURNS }, (_, at) => turn(`t${at + 1}`, at + 1)).flat();
+  const [asked, ...ended] = turn(FIRST, 0, 'workflow');
+  const others = Array.from({ length: TURNS }, (_, at) => turn(turnIdAt(at + 1), at + 1)).flat();
   await append(stream, started, asked!, paused, ...ended);
   for (let from = 0; from < others.length; from += 999) await append(stream, ...others.slice(from, from + 999));
-  for (const turnId of ['t0', 't1']) await append(messageStream(turnId), { type: 'f', data: 1 }, { type: 'f', data: 2 });
-  const workflowRunId = workflowRunIdOf('t0');
+  for (const turnId of [FIRST, SECOND]) await append(messageStream(turnId), { type: 'f', data: 1 }, { type: 'f', data: 2 });
+  const workflowRunId = workflowRunIdOf(FIRST);
   const node = { workflowRunId, step: 1, nodeId: 'dig', attempt: 1, nodeType: 'agent', title: '' };
   const run = {
     ...{ workflowRunId, workflowId: 'w', version: 1, ownerId: 'ann', workflowOwnerId: 'ann', agentId: 'a1', tools: [] },
-    ...{ origin: { kind: 'turn', conversationId, turnId: 't0' }, inputs: {}, history: null },
+    ...{ origin: { kind: 'turn', conversationId, turnId: FIRST }, inputs: {}, history: null },
   };
   await append(workflowRunStream(workflowRunId), { type: 'WorkflowRunStarted', data: run }, { type: 'NodeStarted', data: node });
   const plan = { turnId: researchIdOf(workflowRunId, 1), steps: [], complexity: 'simple', used: NOTHING_USED };
@@ -128,18 +130,18 @@ const expectPurged = async () => {
   const [last, ...others] = facts.toReversed();
   expect([last!.type, ...new Set(others.map(({ type }) => type))]).toEqual(['ConversationPurged', 'TurnsPurged']);
   const stated = others.toReversed().flatMap(({ data }) => (JSON.parse(data) as { turns: { turnId: string }[] }).turns);
-  expect(stated.map(({ turnId }) => turnId)).toEqual(Array.from({ length: TURNS + 1 }, (_, at) => `t${at}`));
+  expect(stated.map(({ turnId }) => turnId)).toEqual(Array.from({ length: TURNS + 1 }, (_, at) => turnIdAt(at)));
   expect(others.length).toBeGreaterThan(1);
   expect(others.every(({ data }) => Buffer.byteLength(data) < PURGED_TURNS_BYTES_MAX + 1_000)).toBe(true);
   expect(facts.some(({ data }) => data.includes('Secret'))).toBe(false);
-  const workflowRunId = workflowRunIdOf('t0');
+  const workflowRunId = workflowRunIdOf(FIRST);
   expect((await typesOf(workflowRunStream(workflowRunId))).at(-1)).toBe('WorkflowRunPurged');
   expect((await typesOf(researchStream(researchIdOf(workflowRunId, 1)))).at(-1)).toBe('ResearchPurged');
-  expect(await typesOf(continuationStream('t0'))).toEqual(['ContinuationDropped']);
+  expect(await typesOf(continuationStream(FIRST))).toEqual(['ContinuationDropped']);
   await expect(blobs.get(continuation.blob.sha256)).rejects.toThrow(BlobMissing);
   await cutOff();
   expect(await typesOf(stream)).toEqual(facts.map(({ type }) => type));
-  for (const turnId of ['t0', 't1']) expect(await typesOf(messageStream(turnId))).toEqual([]);
+  for (const turnId of [FIRST, SECOND]) expect(await typesOf(messageStream(turnId))).toEqual([]);
 };
 
 describe('a deleted conversation', () => {

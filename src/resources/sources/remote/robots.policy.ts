@@ -6,7 +6,7 @@ const RULES_MAX = 1_000;
 /** A longer pattern is ignored. People do not write such patterns. */
 const PATTERN_CHARACTERS_MAX = 500;
 
-type Rule = Readonly<{ allows: boolean; pattern: string }>;
+type Rule = Readonly<{ allows: boolean; length: number; pieces: readonly [string, ...string[]]; endsThere: boolean }>;
 
 /**
  * Parses robots.txt to a check of paths. The rules for this robot apply, else those for all. The longest matching rule decides.
@@ -28,15 +28,15 @@ export function robotsRules(text: string): (path: string) => boolean {
     } else if (field === 'allow' || field === 'disallow') {
       isNaming = false;
       if (value === '' || value.length > PATTERN_CHARACTERS_MAX) continue;
-      const rule = { allows: field === 'allow', pattern: value };
+      const rule = ruleOf(field === 'allow', value);
       for (const group of named) if (group.length < RULES_MAX) group.push(rule);
     }
   }
   const rules = groups.get(ROBOT_NAME) ?? groups.get('*') ?? [];
   return (path) => {
-    const fitting = rules.filter(({ pattern }) => fits(pattern, path));
-    const longest = Math.max(...fitting.map(({ pattern }) => pattern.length));
-    const deciding = fitting.filter(({ pattern }) => pattern.length === longest);
+    const fitting = rules.filter((rule) => fits(rule, path));
+    const longest = Math.max(...fitting.map(({ length }) => length));
+    const deciding = fitting.filter(({ length }) => length === longest);
     return deciding.length === 0 || deciding.some(({ allows }) => allows);
   };
 }
@@ -48,10 +48,15 @@ function statementIn(line: string): readonly [field: string, value: string] {
   return colon === -1 ? ['', ''] : [statement.slice(0, colon).trim().toLowerCase(), statement.slice(colon + 1).trim()];
 }
 
-/** `*` matches anything, and a final `$` matches the end. Each piece is searched once, so that no pattern takes long. */
-function fits(pattern: string, path: string): boolean {
+/** `*` matches anything, and a final `$` matches the end. */
+function ruleOf(allows: boolean, pattern: string): Rule {
   const endsThere = pattern.endsWith('$');
-  const [first, ...others] = (endsThere ? pattern.slice(0, -1) : pattern).split('*') as [string, ...string[]];
+  const pieces = (endsThere ? pattern.slice(0, -1) : pattern).split('*') as [string, ...string[]];
+  return { allows, length: pattern.length, pieces, endsThere };
+}
+
+/** Searches each piece of the pattern once, so that no pattern takes long. */
+function fits({ pieces: [first, ...others], endsThere }: Rule, path: string): boolean {
   if (!path.startsWith(first)) return false;
   let at = first.length;
   const last = endsThere ? others.pop() : undefined;
