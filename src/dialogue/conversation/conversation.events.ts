@@ -322,9 +322,9 @@ export type ConversationShareEnded = Event<'ConversationShareEnded', About<{ sha
 export type TurnRated = Event<'TurnRated', AboutTurn<{ feedback: string | null }>>;
 
 /** The actor, credential and time of an event. */
-type Deed = Pick<Cause, 'actor' | 'credential'> & Readonly<{ at: string }>;
+type Attribution = Pick<Cause, 'actor' | 'credential'> & Readonly<{ at: string }>;
 /** The facts of a question that are kept after the purge of its conversation. */
-export type PurgedQuestion = Deed &
+export type PurgedQuestion = Attribution &
   Readonly<{
     /** Its revision in the stream. */
     revision: number;
@@ -363,8 +363,8 @@ export type ConversationPurged = Event<
     keptFrom: number;
     /** Number of turns, including superseded ones. */
     turns: number;
-    started: Deed;
-    deleted: Deed;
+    started: Attribution;
+    deleted: Attribution;
     purgedAt: string;
   }>
 >;

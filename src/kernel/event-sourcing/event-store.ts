@@ -169,7 +169,10 @@ export abstract class EventStore {
    */
   abstract followAll(after: bigint, filter: LogFilter, signal: AbortSignal): AsyncIterable<LogPage>;
 
-  /** Bounds a stream from now on; one that was deleted for good keeps nothing anyway. */
+  /**
+   * Sets the bounds of a stream from now on. A `maxAgeSeconds` or `maxCount` that is left out ends; a `truncateBefore` that is left
+   * out stays. A stream that was deleted for good keeps nothing anyway.
+   */
   abstract setRetention(stream: string, retention: Retention): Promise<void>;
 
   /** The position of the newest event; LOG_START in an empty log. */

@@ -107,7 +107,7 @@ export class LiveGroup {
   private async gathered(page: LogPage, pages: Pages<LogPage>, signal: AbortSignal): Promise<LogPage> {
     if (!page.caughtUp || page.events.length === 0) return page;
     const { progress, timing } = this.dependencies;
-    await progress.lull(
+    await progress.batchingPause(
       [...this.members].map(({ writer }) => writer.name),
       GATHER_MS,
       signal,

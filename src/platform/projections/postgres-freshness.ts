@@ -48,7 +48,7 @@ export class PostgresFreshness extends Freshness {
       const since = this.timing.elapsedMs();
       const waiter: Waiter = { names, position, since, askedLogAt: since, done: resolve };
       const cancel = this.timing.after(this.waitMsMax, () => waiter.done(false));
-      const unwant = this.progress.want(names);
+      const unwant = this.progress.registerWaiter(names);
       waiter.done = (hasReached) => {
         cancel();
         unwant();

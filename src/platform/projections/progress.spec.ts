@@ -8,23 +8,23 @@ const forever = new AbortController().signal;
 it('lets a writer pause while no caller waits for its read model', async () => {
   const progress = new Progress(systemTiming);
   const since = performance.now();
-  progress.want(['others']);
-  await progress.lull(['accounts'], 20, forever);
+  progress.registerWaiter(['others']);
+  await progress.batchingPause(['accounts'], 20, forever);
   expect(performance.now() - since).toBeGreaterThan(15);
 });
 
 it('ends the pause of a writer when a caller waits, and allows no pause while a caller waits', async () => {
   const progress = new Progress(systemTiming);
-  const lull = progress.lull(['accounts'], LONG_MS, forever);
-  const unwant = progress.want(['others', 'accounts']);
-  await lull;
-  await progress.lull(['accounts'], LONG_MS, forever);
-  const second = progress.want(['accounts']);
+  const pause = progress.batchingPause(['accounts'], LONG_MS, forever);
+  const unwant = progress.registerWaiter(['others', 'accounts']);
+  await pause;
+  await progress.batchingPause(['accounts'], LONG_MS, forever);
+  const second = progress.registerWaiter(['accounts']);
   unwant();
-  await progress.lull(['accounts'], LONG_MS, forever);
+  await progress.batchingPause(['accounts'], LONG_MS, forever);
   second();
   const stop = new AbortController();
-  const resting = progress.lull(['accounts'], LONG_MS, stop.signal);
+  const resting = progress.batchingPause(['accounts'], LONG_MS, stop.signal);
   stop.abort();
   await resting;
 });

@@ -8,7 +8,7 @@ export class Progress {
   private readonly changes = new Map<string, number>();
   private readonly watchers = new Set<() => void>();
   private readonly wanted = new Map<string, number>();
-  private readonly lulls = new Map<string, () => void>();
+  private readonly pauses = new Map<string, () => void>();
 
   constructor(private readonly timing: Timing) {}
 
@@ -60,28 +60,28 @@ export class Progress {
    * Registers a waiting caller, so that the writers of these read models do not wait for further events. The returned function
    * ends that.
    */
-  want(names: readonly string[]): () => void {
+  registerWaiter(names: readonly string[]): () => void {
     const count = (name: string, more: number) => this.wanted.set(name, (this.wanted.get(name) ?? 0) + more);
     for (const name of names) {
       count(name, 1);
-      this.lulls.get(name)?.();
+      this.pauses.get(name)?.();
     }
     return () => names.forEach((name) => count(name, -1));
   }
 
   /** The pause of a writer: resolves after `ms`, or at once when a caller waits for one of its read models. */
-  lull(names: readonly string[], ms: number, signal: AbortSignal): Promise<void> {
+  batchingPause(names: readonly string[], ms: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted || names.some((name) => (this.wanted.get(name) ?? 0) > 0)) return Promise.resolve();
     return new Promise((resolve) => {
       const over = () => {
         cancel();
         signal.removeEventListener('abort', over);
-        for (const name of names) this.lulls.delete(name);
+        for (const name of names) this.pauses.delete(name);
         resolve();
       };
       const cancel = this.timing.after(ms, over);
       signal.addEventListener('abort', over);
-      for (const name of names) this.lulls.set(name, over);
+      for (const name of names) this.pauses.set(name, over);
     });
   }
 

@@ -103,7 +103,7 @@ export class ProjectionRunner {
         if (page.events.length > 0) await writer.write(page);
         else writer.pass(page.position);
         ({ caughtUp } = page);
-        this.getsOn();
+        this.recovered();
         progress.wrote(this.name, writer.considered, page.events.length > 0);
       }
       // This write also checks that this process is still the writer, so that the group's transaction does not fail over it.
@@ -118,7 +118,7 @@ export class ProjectionRunner {
     this.dependencies.faults?.report(this.name, reason);
   }
 
-  private getsOn(): void {
+  private recovered(): void {
     if (this.failure === undefined) return;
     this.failure = undefined;
     this.dependencies.faults?.report(this.name, undefined);

@@ -63,7 +63,7 @@ describe('the projector', () => {
   it('writes events that are close together in few transactions while no reader waits', async () => {
     let hasCome = Promise.resolve();
     class LongLulls extends Progress {
-      override lull = () => hasCome;
+      override batchingPause = () => hasCome;
     }
     const progress = new LongLulls(systemTiming);
     await start(accounts(), progress);

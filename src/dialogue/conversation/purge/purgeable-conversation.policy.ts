@@ -24,17 +24,22 @@ export type PurgeableConversation = Readonly<{
   continuations: readonly Readonly<{ turnId: TurnId; sha256: string }>[];
 }>;
 
-type Deed = ConversationPurged['data']['deleted'];
+type Attribution = ConversationPurged['data']['deleted'];
 
-const deedOf = ({ cause: { actor, credential }, at }: Recorded): Deed => ({ actor, credential, at: at.toISOString() });
+const attributionOf = ({ cause: { actor, credential }, at }: Recorded): Attribution => ({
+  actor,
+  credential,
+  at: at.toISOString(),
+});
 
 /** What is known of a turn so far. It has no `lastId` until it is sealed. */
 type TurnFacts = { turnId: TurnId; lastId: number | undefined; question: PurgedTurn['question']; told: ReportedUsage[] };
 
 /** Collects the facts from the events of a conversation, one after the other, and keeps no text of them. */
 export class PurgeableFacts {
-  private started: (Pick<ConversationStarted['data'], 'conversationId' | 'ownerId' | 'agentId'> & { deed: Deed }) | undefined;
-  private deleted: Deed | undefined;
+  private started:
+    (Pick<ConversationStarted['data'], 'conversationId' | 'ownerId' | 'agentId'> & { attribution: Attribution }) | undefined;
+  private deleted: Attribution | undefined;
   private isPurged = false;
   /** The revision of the first event of the purge, or the one after the last event. */
   private keptFrom = 0;
@@ -49,11 +54,11 @@ export class PurgeableFacts {
     switch (event.type) {
       case 'ConversationStarted': {
         const { conversationId, ownerId, agentId } = event.data;
-        this.started = { conversationId, ownerId, agentId, deed: deedOf(event) };
+        this.started = { conversationId, ownerId, agentId, attribution: attributionOf(event) };
         return;
       }
       case 'ConversationDeleted':
-        this.deleted = deedOf(event);
+        this.deleted = attributionOf(event);
         return;
       case 'ConversationPurged':
         this.isPurged = true;
@@ -86,8 +91,8 @@ export class PurgeableFacts {
     const { started, deleted, isPurged, keptFrom, recorded, continuations } = this;
     const turns = [...this.turns.values()].filter((turn): turn is TurnFacts & PurgedTurn => turn.lastId !== undefined);
     if (!started || !deleted || isPurged || turns.length < this.turns.size) return undefined;
-    const { deed, ...about } = started;
-    return { kept: { ...about, keptFrom, turns: turns.length, started: deed, deleted }, turns, recorded, continuations };
+    const { attribution, ...about } = started;
+    return { kept: { ...about, keptFrom, turns: turns.length, started: attribution, deleted }, turns, recorded, continuations };
   }
 
   private open(turn: TurnFacts): void {
@@ -111,5 +116,5 @@ export class PurgeableFacts {
 function questionOf(asked: Recorded<TurnAsked>): PurgedTurn['question'] {
   const { settings, origin } = asked.data;
   const { agentId, agentKeyId, modelId } = settings;
-  return { ...deedOf(asked), revision: asked.revision, agentId, agentKeyId, origin: origin?.kind ?? null, modelId };
+  return { ...attributionOf(asked), revision: asked.revision, agentId, agentKeyId, origin: origin?.kind ?? null, modelId };
 }

@@ -28,7 +28,7 @@ import { RecentEvents } from './recent-events.js';
 import { scavenge, type Scavenged, Scavenger } from './scavenge.js';
 import { assertStreamName } from './storable.js';
 import { SharedReads } from './shared-reads.js';
-import { type PageWish, STREAM_END, streamEnd, streamPages, streamsGrownPast, textsPages } from './stream-pages.js';
+import { type PageRequest, STREAM_END, streamEnd, streamPages, streamsGrownPast, textsPages } from './stream-pages.js';
 import { WakeUps } from './wake-ups.js';
 
 export type PostgresEventStoreOptions = Readonly<{
@@ -63,8 +63,8 @@ export class PostgresEventStore extends EventStore {
   private readonly wakeUps = new WakeUps();
   private readonly notifications: Notifications;
   private readonly pages = {
-    forwards: this.shared((sql, wishes: readonly PageWish[]) => streamPages(sql, wishes, 'forwards')),
-    backwards: this.shared((sql, wishes: readonly PageWish[]) => streamPages(sql, wishes, 'backwards')),
+    forwards: this.shared((sql, requests: readonly PageRequest[]) => streamPages(sql, requests, 'forwards')),
+    backwards: this.shared((sql, requests: readonly PageRequest[]) => streamPages(sql, requests, 'backwards')),
   };
   private readonly texts = this.shared(textsPages);
   private readonly deadlineMs: number;
@@ -72,7 +72,7 @@ export class PostgresEventStore extends EventStore {
   private readonly followers = new Followers((run) => this.query(run), this.recent, this.wakeUps);
   private closed = false;
 
-  constructor({ url, socket, readConnections, deadlineMs, pollMs: lookMs, scavengeMs }: PostgresEventStoreOptions) {
+  constructor({ url, socket, readConnections, deadlineMs, pollMs, scavengeMs }: PostgresEventStoreOptions) {
     super();
     this.deadlineMs = deadlineMs ?? DEADLINE_MS;
     const open = (name: string, connections: number) => (): Sql =>
@@ -80,7 +80,7 @@ export class PostgresEventStore extends EventStore {
     this.reading = new Pool(open('reading', readConnections ?? READ_CONNECTIONS_DEFAULT));
     this.writing = new Pool(open('appending', 1));
     this.commits = new GroupCommit(this.writing, this.deadlineMs, (committed) => this.spread(committed));
-    this.notifications = new Notifications(this.reading, open('listening', 1)(), this.wakeUps, lookMs);
+    this.notifications = new Notifications(this.reading, open('listening', 1)(), this.wakeUps, pollMs);
     this.scavenger = new Scavenger(() => this.scavenge(), scavengeMs);
   }
 
@@ -128,8 +128,8 @@ export class PostgresEventStore extends EventStore {
   ): AsyncGenerator<readonly StoredEvent[]> {
     let next = from ?? (direction === 'forwards' ? 0 : STREAM_END);
     for (let left = limit; left > 0 && next >= 0;) {
-      const wish = { stream, from: next, limit: left };
-      const { events, more } = await this.untilDeadline((deadline) => this.pages[direction].find(wish, deadline));
+      const request = { stream, from: next, limit: left };
+      const { events, more } = await this.untilDeadline((deadline) => this.pages[direction].find(request, deadline));
       if (events.length > 0) yield events;
       if (!more) return;
       left -= events.length;
@@ -139,8 +139,8 @@ export class PostgresEventStore extends EventStore {
 
   override async *readTexts(stream: string, from = 0): AsyncGenerator<StoredTexts> {
     for (let next = from, more = true; more;) {
-      const wish = { stream, from: next };
-      const read = await this.untilDeadline((deadline) => this.texts.find(wish, deadline));
+      const request = { stream, from: next };
+      const read = await this.untilDeadline((deadline) => this.texts.find(request, deadline));
       if (!read) return;
       for (const { metadata, ...page } of read.pages)
         yield next === from && metadata !== undefined ? { ...page, metadata } : page;
@@ -217,8 +217,10 @@ export class PostgresEventStore extends EventStore {
     this.notifications.announce(streams.filter((stream) => categoryOf(stream) !== FRAMES));
   }
 
-  private shared<Wish, Found>(read: (sql: Sql, wishes: readonly Wish[]) => Promise<readonly Found[]>): SharedReads<Wish, Found> {
-    return new SharedReads((wishes, timeoutMs) => this.reading.run((sql) => read(sql, wishes), timeoutMs));
+  private shared<Request, Found>(
+    read: (sql: Sql, requests: readonly Request[]) => Promise<readonly Found[]>,
+  ): SharedReads<Request, Found> {
+    return new SharedReads((requests, timeoutMs) => this.reading.run((sql) => read(sql, requests), timeoutMs));
   }
 
   /** @throws StoreUnavailable */

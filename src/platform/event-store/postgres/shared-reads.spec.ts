@@ -3,25 +3,31 @@ import { SHARED_READS_MAX, SHARED_STATEMENTS_MAX, SharedReads } from './shared-r
 
 /** A server whose statements the test answers. */
 class Server {
-  readonly statements: { wishes: readonly string[]; timeoutMs: number; answer: () => void; fail: (error: Error) => void }[] = [];
-  readonly reads = new SharedReads<string, string>((wishes, timeoutMs) => {
+  readonly statements: { requests: readonly string[]; timeoutMs: number; answer: () => void; fail: (error: Error) => void }[] =
+    [];
+  readonly reads = new SharedReads<string, string>((requests, timeoutMs) => {
     return new Promise((resolve, reject) => {
-      this.statements.push({ wishes, timeoutMs, answer: () => resolve(wishes.map((wish) => `found ${wish}`)), fail: reject });
+      this.statements.push({
+        requests,
+        timeoutMs,
+        answer: () => resolve(requests.map((request) => `found ${request}`)),
+        fail: reject,
+      });
     });
   });
 
   get sent(): readonly (readonly string[])[] {
-    return this.statements.map(({ wishes }) => wishes);
+    return this.statements.map(({ requests }) => requests);
   }
 }
 
 const soon = () => performance.now() + 60_000;
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
-const numbered = (count: number) => Array.from({ length: count }, (_, n) => `wish ${n}`);
+const numbered = (count: number) => Array.from({ length: count }, (_, n) => `request ${n}`);
 
 describe('reads that share statements', () => {
   let server: Server;
-  const find = (wish: string, deadline = soon()) => server.reads.find(wish, deadline);
+  const find = (request: string, deadline = soon()) => server.reads.find(request, deadline);
   beforeEach(() => {
     server = new Server();
   });
@@ -35,15 +41,15 @@ describe('reads that share statements', () => {
   });
 
   it('puts at most SHARED_READS_MAX reads into a statement', async () => {
-    numbered(SHARED_READS_MAX + 1).forEach((wish) => void find(wish));
+    numbered(SHARED_READS_MAX + 1).forEach((request) => void find(request));
     await nextTurn();
     await nextTurn();
     expect(server.sent.map(({ length }) => length)).toEqual([SHARED_READS_MAX, 1]);
   });
 
   it('gathers the reads that arrive while SHARED_STATEMENTS_MAX statements are running into the next one', async () => {
-    for (const wish of numbered(SHARED_STATEMENTS_MAX)) {
-      void find(wish);
+    for (const request of numbered(SHARED_STATEMENTS_MAX)) {
+      void find(request);
       await nextTurn();
     }
     void find('late');
@@ -82,8 +88,8 @@ describe('reads that share statements', () => {
     server.statements[0]!.fail(new Error('one of them is bad'));
     for (let sent = 1; sent <= 3; sent++) {
       await nextTurn();
-      const [wish] = server.statements[sent]!.wishes;
-      if (wish === 'bad') server.statements[sent]!.fail(new Error('it is bad'));
+      const [request] = server.statements[sent]!.requests;
+      if (request === 'bad') server.statements[sent]!.fail(new Error('it is bad'));
       else server.statements[sent]!.answer();
     }
     expect(await outcomes).toEqual([

@@ -5,53 +5,53 @@ export const SHARED_STATEMENTS_MAX = 2;
 /** Maximum number of reads in a statement. Each may return a page, and all wait for the largest. */
 export const SHARED_READS_MAX = 16;
 
-type Waiting<Wish, Found> = Readonly<{
-  wish: Wish;
+type Waiting<Request, Found> = Readonly<{
+  request: Request;
   deadline: number;
   resolve: (found: Found) => void;
   reject: (error: unknown) => void;
 }>;
 
 /** Combines concurrent reads into shared statements, so that many readers need as many round trips as a few. */
-export class SharedReads<Wish, Found> {
-  private waiting: Waiting<Wish, Found>[] = [];
-  private flying = 0;
+export class SharedReads<Request, Found> {
+  private waiting: Waiting<Request, Found>[] = [];
+  private inFlight = 0;
   private scheduled = false;
 
-  /** @param read returns the result of each wish in their order, or throws within `timeoutMs` */
-  constructor(private readonly read: (wishes: readonly Wish[], timeoutMs: number) => Promise<readonly Found[]>) {}
+  /** @param read returns the result of each request in their order, or throws within `timeoutMs` */
+  constructor(private readonly read: (requests: readonly Request[], timeoutMs: number) => Promise<readonly Found[]>) {}
 
   /** @param deadline in milliseconds of `performance.now`. @throws what the read throws, at the deadline at the latest */
-  find(wish: Wish, deadline: number): Promise<Found> {
+  find(request: Request, deadline: number): Promise<Found> {
     return new Promise((resolve, reject) => {
-      this.waiting.push({ wish, deadline, resolve, reject });
+      this.waiting.push({ request, deadline, resolve, reject });
       this.schedule();
     });
   }
 
   /** Sends at the end of this turn of the event loop, when the requests of many clients have been received. */
   private schedule(): void {
-    if (this.scheduled || this.flying === SHARED_STATEMENTS_MAX || this.waiting.length === 0) return;
+    if (this.scheduled || this.inFlight === SHARED_STATEMENTS_MAX || this.waiting.length === 0) return;
     this.scheduled = true;
     setImmediate(() => {
       this.scheduled = false;
-      void this.fly(this.waiting.splice(0, SHARED_READS_MAX));
+      void this.dispatch(this.waiting.splice(0, SHARED_READS_MAX));
       this.schedule();
     });
   }
 
-  private async fly(reads: readonly Waiting<Wish, Found>[]): Promise<void> {
-    this.flying++;
+  private async dispatch(reads: readonly Waiting<Request, Found>[]): Promise<void> {
+    this.inFlight++;
     await this.send(reads);
-    this.flying--;
+    this.inFlight--;
     this.schedule();
   }
 
   /** The statement's timeout is that of the first read, which has waited longest. Reads with a later deadline may be retried. */
-  private async send(reads: readonly Waiting<Wish, Found>[]): Promise<void> {
+  private async send(reads: readonly Waiting<Request, Found>[]): Promise<void> {
     try {
-      const wishes = reads.map(({ wish }) => wish);
-      const found = await this.read(wishes, Math.max(1, reads[0]!.deadline - performance.now()));
+      const requests = reads.map(({ request }) => request);
+      const found = await this.read(requests, Math.max(1, reads[0]!.deadline - performance.now()));
       reads.forEach(({ resolve }, place) => resolve(found[place]!));
     } catch (error) {
       // The server refused the statement. Sending the reads one by one keeps the invalid one from failing the others.
